@@ -1,0 +1,82 @@
+/**
+ * Every error crawlnode throws on purpose. A message says what happened, to what, and what to do;
+ * `code` is stable; `cause` keeps the original. Only `cli/main.ts` prints them and chooses the exit code.
+ */
+
+/** The root of crawlnode's own errors: an expected failure, shown as a message and never as a stack trace. */
+export class CrawlnodeError extends Error {
+  /** Stable, machine-readable name of what went wrong. */
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+/** The command line, a setting or an argument is wrong (exit 2). */
+export class UsageError extends CrawlnodeError {
+  constructor(message: string, options?: { code?: string; cause?: unknown }) {
+    super(options?.code ?? 'usage', message, options);
+  }
+}
+
+/** A setting is unknown or has a value it cannot take (exit 2). */
+export class SettingsError extends UsageError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, { ...options, code: 'settings' });
+  }
+}
+
+/** Spider code cannot be found or does not load (exit 2). */
+export class SpiderLoadError extends UsageError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, { ...options, code: 'spider' });
+  }
+}
+
+/** The frontier refuses: live nodes, another shape or data format, a foreign key, an eviction policy (exit 3). */
+export class RefusedError extends CrawlnodeError {
+  constructor(message: string, options?: { code?: string; cause?: unknown }) {
+    super(options?.code ?? 'refused', message, options);
+  }
+}
+
+/** The store cannot be reached or does not let us in (exit 4 at start). The call is safe to repeat. */
+export class FrontierUnavailableError extends CrawlnodeError {
+  constructor(message: string, options?: { code?: string; cause?: unknown }) {
+    super(options?.code ?? 'frontier_unavailable', message, options);
+  }
+}
+
+/** The frontier's records vanished under a live node: somebody flushed or reset the store (exit 1). */
+export class FrontierGoneError extends CrawlnodeError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('frontier_gone', message, options);
+  }
+}
+
+/** The store has declared this incarnation dead: its tokens are stale, and the node must join anew. */
+export class IncarnationDeadError extends CrawlnodeError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('incarnation_dead', message, options);
+  }
+}
+
+/** A request, item or seed holds something that cannot be stored or sent; the message names the field. */
+export class InvalidRequestError extends CrawlnodeError {
+  constructor(message: string, options?: { code?: string; cause?: unknown }) {
+    super(options?.code ?? 'invalid_request', message, options);
+  }
+}
+
+/**
+ * Thrown by an item pipeline: the item goes no further and is counted as dropped; the page is done.
+ * Source: `scrapy.exceptions.DropItem`.
+ */
+export class DropItem extends CrawlnodeError {
+  constructor(reason = 'dropped by a pipeline') {
+    super('drop_item', reason);
+  }
+}

@@ -1,0 +1,379 @@
+/**
+ * THE SEAM. The engine and the commands know this interface and never a store behind it; the Redis and the
+ * embedded engine implement it, and `test/frontier-contract.ts` is what both owe.
+ *
+ * ```
+ *                 push / intake                          settle(done)
+ *   (seen? no) ───────────────► pending ──── lease ────► leased ───────────► done (a counter)
+ *                                  ▲  ▲                   │ │ │
+ *                       time comes │  └─ release, recovery┘ │ └─ settle(failed), crashed ──► failed
+ *                                  │                        │                                  │
+ *                               delayed ◄── settle(retry) ──┘            failed.retry, seed ───┘ (to pending)
+ * ```
+ *
+ * Glossary: a *request* is known by its *id* (its fingerprint; for an unfiltered one fingerprint + parent +
+ * ordinal). A *lease* is the right to process one request, fenced by a *token*. A *node* registers as an
+ * *incarnation* (node id + random). The *domain* is the politeness key. The *dupefilter* records accepted
+ * fingerprints. A *run* lasts from the first node joining to the last leaving; a *job* until its reset.
+ *
+ * Every verb is one atomic step. A call repeated after a lost reply returns the first answer and has no second
+ * effect. Every verb throws `FrontierUnavailableError` when the store cannot be reached (safe to repeat), and
+ * `FrontierGoneError` when the records of a joined crawl have vanished. Instants and durations are in ms, on
+ * the store's clock unless a name says otherwise.
+ */
+
+import type { FrontierRequest } from '../http/request-record.js';
+
+export type { FrontierRequest };
+
+/**
+ * How a push is judged. `links` pass the dupefilter. `seeds` skip that test (unless `filtered`), are recorded
+ * all the same, and bring a failed request back. `start` are seeds accepted once per job, whichever node is first.
+ */
+export type PushKind = 'links' | 'seeds' | 'seeds-filtered' | 'start';
+
+export interface PushAnswer {
+  readonly accepted: number;
+  readonly duplicates: number;
+}
+
+/** The right to process one request until it is settled or this incarnation is declared dead. */
+export interface Lease {
+  readonly id: string;
+  readonly token: string;
+  readonly record: string;
+  readonly domain: string;
+  /** The domain's delay in ms; 0 when it has none. With a delay the download must begin at once (DESIGN §5). */
+  readonly delayMs: number;
+  /** How often a node died while processing it; ≥ 1 makes it a suspect, leased alone. */
+  readonly crashes: number;
+}
+
+/** What the store says of the crawl with every lease answer. */
+export interface CrawlState {
+  readonly control: Control;
+  /** True completion: nothing pending, delayed, leased or suspect, no seed waiting, start requests pushed, running. */
+  readonly finished: boolean;
+  /** Requests accepted in this run so far; 0 lets a node wait for its first seed. */
+  readonly acceptedInRun: number;
+  /** Why this run is closing, such as `closespider_pagecount`; null while it goes on. */
+  readonly closing: string | null;
+  /** External seeds waiting in the start_urls keys. */
+  readonly seedsWaiting: number;
+  /** How long nothing has been pending, delayed or leased anywhere. */
+  readonly idleMs: number;
+}
+
+export interface LeaseAnswer {
+  readonly leases: readonly Lease[];
+  /** 0 to 1,000: when to ask again if nothing else happens. */
+  readonly waitMs: number;
+  readonly crawl: CrawlState;
+}
+
+export type Control = 'running' | 'paused' | 'stopping';
+
+/**
+ * How a lease ends. `done`: committed. `retry`: delayed for `afterMs`, then pending with a new arrival; `record`
+ * carries the raised attempt count. `failed`: to the failed list. `released`: back to pending uncounted, with its
+ * old arrival; `unstarted` gives a reserved page back to the budget.
+ */
+export type Outcome =
+  | { readonly kind: 'done'; readonly reason: string; readonly status?: number }
+  | {
+      readonly kind: 'retry';
+      readonly reason: string;
+      readonly status?: number;
+      readonly afterMs: number;
+      readonly priority: number;
+      readonly record: string;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      readonly status?: number;
+      readonly attempts: number;
+      readonly detail?: string;
+    }
+  | { readonly kind: 'released'; readonly reason: string; readonly unstarted: boolean };
+
+/** What is committed together with an outcome, or not at all. */
+export interface Effects {
+  /** JSON texts for the items list, in order. */
+  readonly items: readonly string[];
+  /** JSON texts for the outbox of every feed this node joined with, in order. */
+  readonly feedItems: readonly string[];
+  /** Discovered requests, in page order; at most `MAX_SETTLE_REQUESTS`. */
+  readonly requests: readonly FrontierRequest[];
+  /** Counters to add, by Scrapy's names. */
+  readonly stats: Readonly<Record<string, number>>;
+}
+
+export const noEffects: Effects = { items: [], feedItems: [], requests: [], stats: {} };
+
+export type SettleAnswer =
+  | { readonly committed: true; readonly accepted: number; readonly duplicates: number }
+  /** Nothing was written: the lease is no longer this node's. */
+  | { readonly committed: false };
+
+/** More requests of one page are pushed before its settle, in chunks of `PUSH_CHUNK` (DESIGN §5, Bounds). */
+export const MAX_SETTLE_REQUESTS = 2_000;
+export const PUSH_CHUNK = 1_000;
+export const MAX_SETTLE_ITEMS = 10_000;
+export const MAX_SETTLE_BYTES = 8 * 1024 * 1024;
+export const MAX_WAIT_MS = 1_000;
+/** Crashes after which a request is failed as `crashed`. */
+export const MAX_CRASHES = 3;
+
+/** What all nodes of a crawl must share; another shape is refused (exit 3), naming both values. */
+export interface Shape {
+  readonly queueClass: 'PriorityQueue' | 'FifoQueue' | 'LifoQueue';
+  /** Class and parameters in one text, such as `RFPDupeFilter`. */
+  readonly dupefilter: string;
+  readonly fingerprinter: string;
+  readonly domainKey: 'host' | 'registered';
+  readonly persist: boolean;
+}
+
+/** Crawl-wide knobs; the latest `crawl` wins for all nodes. */
+export interface Tunables {
+  readonly delayMs: number;
+  /** Each delay is drawn between 1 and 1.5 times `delayMs`: never shorter, so the promise on delays holds. */
+  readonly randomizeDelay: boolean;
+  readonly concurrencyPerDomain: number;
+  readonly nodeTimeoutMs: number;
+  readonly failedLimit: number;
+}
+
+/** Ends of a run counted over all nodes; 0 is no limit. */
+export interface Budgets {
+  readonly maxPages: number;
+}
+
+export interface NodeInfo {
+  /** The label given with `--node-id`, or host-pid. May repeat. */
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+}
+
+export interface JoinOptions {
+  readonly shape: Shape;
+  readonly tunables: Tunables;
+  readonly budgets: Budgets;
+  /** Ids of the feeds whose outbox receives this node's committed feed items. */
+  readonly feeds: readonly string[];
+  /** Whether the spider has start requests, so completion waits for them to be pushed. */
+  readonly hasStart: boolean;
+}
+
+export interface Joined {
+  readonly incarnation: string;
+  /** What was there already, so that a resumed crawl can say so. */
+  readonly found: { readonly pending: number; readonly delayed: number; readonly leased: number; readonly seen: number };
+  /** True when the job's start requests were pushed by an earlier node. */
+  readonly startPushed: boolean;
+  /** Set when this run was closed by the same budget less than `nodeTimeoutMs` ago: the node should not start. */
+  readonly justClosed: string | null;
+  /** Sentences for the user, such as a tunable that changed for all nodes. */
+  readonly notices: readonly string[];
+}
+
+export interface HeartbeatReport {
+  /** Pages this node has settled as done or failed since it started. */
+  readonly pages: number;
+  readonly pagesPerSecond: number;
+}
+
+export type HeartbeatAnswer = 'alive' | 'dead' | 'gone';
+
+/** One external seed as it stands in its key, byte for byte. */
+export interface RawSeed {
+  readonly key: string;
+  readonly value: Buffer;
+}
+
+/** A seed after `makeRequestFromData`: its requests, or why it is bad. */
+export type ConvertedSeed =
+  | { readonly seed: RawSeed; readonly requests: readonly FrontierRequest[] }
+  | { readonly seed: RawSeed; readonly bad: string };
+
+export interface IntakeAnswer extends PushAnswer {
+  readonly bad: number;
+}
+
+export interface NodeSnapshot extends NodeInfo {
+  readonly startedAt: number;
+  readonly heartbeatAgeMs: number;
+  readonly leased: number;
+  readonly pages: number;
+  readonly pagesPerSecond: number;
+}
+
+/** A crawl at one instant, in O(1) or bounded work. */
+export interface Snapshot {
+  readonly startUrls: number;
+  readonly badSeeds: number;
+  readonly pending: number;
+  readonly delayed: number;
+  readonly leased: number;
+  readonly suspects: number;
+  readonly accepted: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly removed: number;
+  readonly seen: number;
+  readonly items: number;
+  readonly domains: number;
+  readonly bytes: { readonly frontier: number; readonly dupefilter: number };
+  readonly nodes: readonly NodeSnapshot[];
+  readonly counters: Readonly<Record<string, number>>;
+  readonly outbox: readonly OutboxSnapshot[];
+  readonly run: RunSnapshot | null;
+  readonly control: Control;
+}
+
+export interface RunSnapshot {
+  readonly id: string;
+  readonly startedAt: number;
+  readonly pages: number;
+  /** Why the run ended; null while it goes on. */
+  readonly closed: string | null;
+}
+
+export interface OutboxSnapshot {
+  readonly feed: string;
+  readonly host: string;
+  readonly path: string;
+  /** Committed items that wait to be written. */
+  readonly waiting: number;
+}
+
+/** A feed file known to the store: one writer drains its outbox. */
+export interface FeedWriter {
+  /** Stable over restarts: a hash of host and absolute path. */
+  readonly feed: string;
+  readonly host: string;
+  readonly path: string;
+  readonly pid: number;
+  /** Random per writer, so that two writers of one file are told apart. */
+  readonly owner: string;
+}
+
+/** How far the file of a feed is known to be safely written. */
+export interface FeedCheckpoint {
+  /** Items written since the feed's first; the next one in the outbox is `sequence` + 1. */
+  readonly sequence: number;
+  readonly lengthBytes: number;
+  /** The CSV header, or other text the writer needs to go on with the same file. */
+  readonly header: string;
+}
+
+export interface Feeds {
+  /**
+   * Register as the one writer of a feed. `fresh` forgets an earlier checkpoint and what waits.
+   * @returns the checkpoint to truncate the file to, or null when the job has none for it.
+   * @throws RefusedError when a live writer holds it (alive: seen within `staleMs`, and on this host its pid runs).
+   */
+  open(writer: FeedWriter, options: { readonly staleMs: number; readonly fresh: boolean }): Promise<FeedCheckpoint | null>;
+  /** Up to `max` waiting items in order, after `sequence`. */
+  read(feed: string, sequence: number, max: number): Promise<readonly string[]>;
+  /** Record that everything up to the checkpoint is on disk and drop it from the outbox; also renews the writer. */
+  checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint): Promise<void>;
+  /** The writer is done; what waits stays. */
+  release(writer: FeedWriter): Promise<void>;
+}
+
+export type Part = 'queue' | 'dupefilter' | 'start_urls' | 'items' | 'stats' | 'failed';
+
+export const allParts: readonly Part[] = ['queue', 'dupefilter', 'start_urls', 'items', 'stats', 'failed'];
+
+export type PartCounts = Readonly<Record<Part, number>>;
+
+export interface FailedRequest {
+  readonly id: string;
+  readonly record: string | null;
+  readonly reason: string;
+  readonly status: number | null;
+  readonly attempts: number;
+  readonly crashes: number;
+  readonly node: string;
+  readonly failedAtMs: number;
+  readonly detail: string | null;
+}
+
+export interface FailedList {
+  /** A page of the failed list, oldest first; `cursor` null when it was the last. */
+  list(cursor: string | null, max: number): Promise<{ requests: readonly FailedRequest[]; cursor: string | null }>;
+  /** Failed → pending, with a new arrival. @returns how many were failed and are pending now. */
+  retry(requests: readonly FrontierRequest[]): Promise<number>;
+  /** Failed → removed. */
+  purge(ids: readonly string[]): Promise<number>;
+}
+
+export type RequestState = 'pending' | 'delayed' | 'leased' | 'failed' | 'seen' | 'unknown';
+
+export interface Inspection {
+  readonly state: RequestState;
+  readonly seen: boolean;
+  readonly record: string | null;
+  readonly crashes: number;
+  /** The incarnation that holds it, when leased. */
+  readonly owner: string | null;
+  /** When it becomes due, when delayed. */
+  readonly dueAtMs: number | null;
+}
+
+export interface Frontier {
+  readonly engine: 'redis' | 'embedded';
+
+  /** Register this node as a new incarnation; recovery, leasing and settling need it. @throws RefusedError on another shape or format. */
+  join(node: NodeInfo, options: JoinOptions): Promise<Joined>;
+  /**
+   * Deregister. The last incarnation also ends the run with `reason`, and clears the crawl when it is truly
+   * complete and the shape does not persist. Leases still held go back to pending uncounted.
+   */
+  leave(reason: string): Promise<{ readonly last: boolean; readonly cleared: boolean }>;
+  /** Sign of life of an incarnation; called from the heartbeat thread on a connection of its own. */
+  heartbeat(incarnation: string, report: HeartbeatReport): Promise<HeartbeatAnswer>;
+  /**
+   * Compare what the store thinks this incarnation holds with what it does. Leases it does not hold, older than
+   * `graceMs`, return to pending uncounted. @returns the ids held here whose token the store does not know.
+   */
+  reconcile(held: readonly Pick<Lease, 'id' | 'token'>[], graceMs: number): Promise<{ readonly lost: readonly string[]; readonly returned: number }>;
+  /** Mark silent incarnations dead, then move their leases, a bounded step at a time. @returns leases moved. */
+  recover(): Promise<number>;
+
+  /** Accept requests in one atomic batch (at most `MAX_SETTLE_REQUESTS`). Needs no join. */
+  push(requests: readonly FrontierRequest[], kind: PushKind): Promise<PushAnswer>;
+  /** Take up to `max` due, polite requests in order; `holding` is how many this node processes now. Never blocks in the store. */
+  lease(max: number, holding: number): Promise<LeaseAnswer>;
+  /** End one lease and commit its effects: all of it or nothing. */
+  settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer>;
+
+  /** Read up to `max` external seeds without removing them. */
+  peekSeeds(max: number): Promise<readonly RawSeed[]>;
+  /** Remove each seed and accept its requests, or move it to `<key>:bad`, only if it was still there. */
+  intake(batch: readonly ConvertedSeed[]): Promise<IntakeAnswer>;
+  /** Append raw seeds to the first start_urls key, as an external producer would. */
+  appendSeeds(values: readonly string[]): Promise<number>;
+
+  /** Leave a domain alone for `forMs`, or change its delay, for all nodes. */
+  throttle(domain: string, change: { readonly delayMs?: number; readonly forMs?: number; readonly source: 'setting' | 'robots' | 'autothrottle' | 'retry-after' }): Promise<void>;
+  control(state: Control): Promise<void>;
+  /** Close the run for all nodes with a reason; pending requests stay for the next run. */
+  closeRun(reason: string): Promise<void>;
+  snapshot(): Promise<Snapshot>;
+  readonly failed: FailedList;
+  readonly feeds: Feeds;
+  inspect(request: FrontierRequest): Promise<Inspection>;
+  /** Remove a fingerprint from the dupefilter and raise the epoch. @returns whether it was there. */
+  forget(fingerprint: string): Promise<boolean>;
+  /** How much each part holds. */
+  count(): Promise<PartCounts>;
+  /** Delete parts; all of them leave no key of this spider and job. @throws RefusedError while nodes live, unless `force`. */
+  clear(parts: readonly Part[], options: { readonly force: boolean }): Promise<void>;
+  /** Verify the invariants I1–I8. @returns a sentence for each breach; none when all is well. */
+  verify(): Promise<readonly string[]>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,46 @@
+/** Open the frontier of one spider and job, by the engine the settings name; the engines load lazily. */
+import type { Frontier } from './frontier.js';
+
+/** Key names with their templates already expanded for spider and job (see `settings/keys.ts`). */
+export interface FrontierKeys {
+  /** The HASH id → record; every internal key is this name + `:~` + a word. */
+  readonly requests: string;
+  readonly dupefilter: string;
+  /** In the order they are read. */
+  readonly startUrls: readonly string[];
+  readonly items: string;
+  readonly stats: string;
+}
+
+/** Where Redis is; plain data, since the heartbeat thread opens its own connection from it. */
+export type RedisAddress =
+  | { readonly kind: 'standalone'; readonly url: string | null; readonly options: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'sentinel'; readonly options: Readonly<Record<string, unknown>> }
+  | {
+      readonly kind: 'cluster';
+      readonly nodes: readonly { readonly host: string; readonly port: number }[];
+      readonly options: Readonly<Record<string, unknown>>;
+    };
+
+export type Store =
+  | { readonly engine: 'redis'; readonly address: RedisAddress }
+  | { readonly engine: 'embedded'; readonly dir: string };
+
+/** Plain data all through: it is handed to the heartbeat thread as it is. */
+export interface OpenOptions {
+  readonly store: Store;
+  readonly keys: FrontierKeys;
+  readonly startUrlsType: 'list' | 'set' | 'zset';
+  /** For how long the first connection is tried before giving up with FrontierUnavailableError. */
+  readonly connectTimeoutMs: number;
+}
+
+/** @throws FrontierUnavailableError when the store cannot be reached or refuses us; RefusedError when it must not be used. */
+export async function openFrontier(options: OpenOptions): Promise<Frontier> {
+  if (options.store.engine === 'redis') {
+    const { RedisFrontier } = await import('./redis/redis-frontier.js');
+    return RedisFrontier.open(options, options.store.address);
+  }
+  const { EmbeddedFrontier } = await import('./embedded/embedded-frontier.js');
+  return EmbeddedFrontier.open(options, options.store.dir);
+}
