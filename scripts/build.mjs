@@ -1,0 +1,96 @@
+// `npm run build`: src/ → dist/, compiled by the local TypeScript, with the Lua scripts copied beside their modules.
+//
+// The output is made in a folder of its own and then moved into dist/ file by file: a node that runs from dist/
+// meanwhile, or a second build, never finds a file missing or half written. Files that did not change are left
+// alone, and those whose source is gone are removed last.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const source = path.join(root, 'src');
+const dist = path.join(root, 'dist');
+const fresh = path.join(root, 'node_modules', '.cache', `crawlnode-build-${process.pid}`);
+
+const tsc = findTypeScript();
+if (tsc === null) {
+  // `npm ci --omit=dev` runs `prepare` without the compiler: fine where dist/ was copied along, as in the Dockerfile.
+  if (existsSync(path.join(dist, 'index.js'))) {
+    console.error('build: TypeScript is not installed; keeping the dist/ that is there');
+    process.exit(0);
+  }
+  console.error(
+    'build: TypeScript is not installed and there is no dist/; run "npm ci" without --omit=dev first',
+  );
+  process.exit(1);
+}
+
+try {
+  const compiled = spawnSync(
+    process.execPath,
+    [tsc, '-p', path.join(root, 'tsconfig.build.json'), '--outDir', fresh],
+    {
+      cwd: root,
+      stdio: 'inherit',
+    },
+  );
+  await copyOthers();
+  await install();
+  // Like tsc itself: what could be emitted is there, and the exit code says that it is not sound.
+  process.exitCode = compiled.status ?? 1;
+} finally {
+  await rm(fresh, { recursive: true, force: true });
+}
+
+/** The compiler of this project's own node_modules (or a parent's), or null. */
+function findTypeScript() {
+  try {
+    return createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  } catch {
+    return null;
+  }
+}
+
+/** Whatever in src/ is not TypeScript (the Lua scripts) goes along as it is. */
+async function copyOthers() {
+  for (const file of await filesIn(source)) {
+    if (/\.[cm]?ts$/.test(file)) continue;
+    const to = path.join(fresh, file);
+    await mkdir(path.dirname(to), { recursive: true });
+    await copyFile(path.join(source, file), to);
+  }
+}
+
+/** Move the fresh files over dist/, then remove what no longer has a source. */
+async function install() {
+  const wanted = await filesIn(fresh);
+  for (const file of wanted) {
+    const from = path.join(fresh, file);
+    const to = path.join(dist, file);
+    if (await sameContent(from, to)) continue;
+    await mkdir(path.dirname(to), { recursive: true });
+    await rename(from, to);
+  }
+  const keep = new Set(wanted);
+  for (const file of await filesIn(dist)) {
+    if (keep.has(file)) continue;
+    await rm(path.join(dist, file), { force: true });
+    await rmdir(path.dirname(path.join(dist, file))).catch(() => {}); // only when it is empty now
+  }
+}
+
+async function sameContent(a, b) {
+  const [left, right] = await Promise.all([readFile(a), readFile(b).catch(() => null)]);
+  return right?.equals(left) ?? false;
+}
+
+/** Paths of all files below a folder, relative to it; none when it does not exist. */
+async function filesIn(folder) {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath ?? entry.path, entry.name)));
+}
