@@ -1,0 +1,127 @@
+/**
+ * What `runEngine` is given and what it hands back. `cli/open-project.ts` fills it from the settings: every value
+ * here is plain (ms, bytes, counts), so that nothing in the engine reads a setting by name.
+ */
+import type { Downloader } from '../downloader/downloader.js';
+import type { Budgets, CrawlState, Frontier, NodeInfo, Shape, Tunables } from '../frontier/frontier.js';
+import type { OpenOptions } from '../frontier/open.js';
+import type { Request } from '../http/request.js';
+import type { Logger } from '../log.js';
+import type { ItemPipelines } from '../pipelines/item-pipeline.js';
+import type { Spider } from '../spider/spider.js';
+
+/** How requests are retried (`retry-policy.ts`). */
+export interface RetryOptions {
+  /** RETRY_ENABLED. */
+  readonly enabled: boolean;
+  /** RETRY_TIMES: retries after the first attempt; `meta.max_retry_times` overrides it for a request. */
+  readonly times: number;
+  /** RETRY_HTTP_CODES. */
+  readonly httpCodes: readonly number[];
+  /** RETRY_PRIORITY_ADJUST, added to the request's priority. */
+  readonly priorityAdjust: number;
+  /** Backoff of the first retry, doubled with each further one. */
+  readonly baseMs: number;
+  /** The longest backoff of our own. */
+  readonly capMs: number;
+  /** The longest Retry-After that is honoured; a longer one is cut to this. */
+  readonly retryAfterCapMs: number;
+}
+
+/** Which discovered requests are taken (`discovered.ts`), and how they are identified. */
+export interface LinkOptions {
+  /** DEPTH_LIMIT; 0 is no limit. */
+  readonly depthLimit: number;
+  /** DEPTH_PRIORITY; the priority falls by depth × this. 0 leaves it alone. */
+  readonly depthPriority: number;
+  /** URLLENGTH_LIMIT in characters; 0 is no limit. */
+  readonly urlLengthLimit: number;
+  /** REQUEST_FINGERPRINTER as a function; a spider's own `fingerprint` goes before it. 40 hex digits. */
+  readonly fingerprint: (request: Request) => string;
+}
+
+/** Plain values only; see each setting in `config/crawlnode.yaml`. */
+export interface EngineOptions {
+  /** CONCURRENT_REQUESTS: pages processed at once by this node. */
+  readonly concurrency: number;
+  /** REDIS_START_URLS_BATCH_SIZE; null is `concurrency`. */
+  readonly seedBatch: number | null;
+  /** `--exit-when-done`: leave on true completion; otherwise stay and wait for seeds. */
+  readonly exitWhenDone: boolean;
+  /** START_TIMEOUT: how long a node under `exitWhenDone` waits for the first seed. */
+  readonly startTimeoutMs: number;
+  /** How long a drain may take before what is left is released; also how long a feed may stay unwritable. */
+  readonly graceMs: number;
+  /** Interval of heartbeats and of reconcile; NODE_TIMEOUT / 6 unless set. */
+  readonly heartbeatMs: number;
+  /** MAIN_LOOP_TIMEOUT: without main-loop progress for so long, heartbeats stop. */
+  readonly mainLoopTimeoutMs: number;
+  /** HTTPERROR_ALLOWED_CODES. */
+  readonly allowedStatuses: readonly number[];
+  /** HTTPERROR_ALLOW_ALL. */
+  readonly allowAllStatuses: boolean;
+  /** REDIRECT_MAX_TIMES; null when redirects are off (REDIRECT_ENABLED false). */
+  readonly redirectMaxTimes: number | null;
+  /** REDIRECT_PRIORITY_ADJUST. */
+  readonly redirectPriorityAdjust: number;
+  readonly retry: RetryOptions;
+  readonly links: LinkOptions;
+  /** What join tells the store. `tunables.nodeTimeoutMs` also paces recovery; `shape.domainKey` names domains. */
+  readonly shape: Shape;
+  readonly tunables: Tunables;
+  readonly budgets: Budgets;
+  /** Feed ids of the `-o` files of this command (`feedId` in pipelines/feed-writer.ts); none without `-o`. */
+  readonly feeds: readonly string[];
+}
+
+/** Cheap, local numbers for a progress line, once a second. */
+export interface EngineProgress {
+  /** Pages this node has settled as done or failed. */
+  readonly pages: number;
+  readonly pagesPerSecond: number;
+  readonly failed: number;
+  readonly items: number;
+  /** Pages in work now. */
+  readonly inFlight: number;
+  /** The last thing the store said of the crawl; null before the first answer. */
+  readonly crawl: CrawlState | null;
+  /** Why nothing moves, in a few words, such as `the frontier cannot be reached`; null when all is well. */
+  readonly trouble: string | null;
+}
+
+/** Everything the engine works with. It closes none of it: whoever opened frontier, downloader and feeds does. */
+export interface EngineDeps {
+  readonly frontier: Frontier;
+  /** The same store again, for the heartbeat thread's own connection. */
+  readonly open: OpenOptions;
+  readonly node: NodeInfo;
+  /** The named job, null when unnamed. */
+  readonly job: string | null;
+  /** The engine calls `opened()` after joining and `closed(reason)` at the end. */
+  readonly spider: Spider;
+  readonly downloader: Downloader;
+  /** The engine calls `open()` before the first page and `close()` at the end. */
+  readonly pipelines: ItemPipelines;
+  readonly options: EngineOptions;
+  readonly log: Logger;
+  /** First SIGINT or SIGTERM: finish what is in work, then leave. */
+  readonly drain: AbortSignal;
+  /** The second one: release everything and leave at once. */
+  readonly force: AbortSignal;
+  /** Why a feed's outbox has outgrown its bound while the file cannot be written; null when all is well. */
+  readonly feedsFailing: () => string | null;
+  readonly onProgress?: (progress: EngineProgress) => void;
+}
+
+export interface EngineResult {
+  /** Scrapy's closing reason: `finished`, `shutdown`, `stopped`, `closespider_pagecount`, `frontier_gone`, `feed_unwritable`. */
+  readonly reason: string;
+  /** 0 done or drained, 1 run-time failure; a forced end is 130 or 143, which the CLI knows. */
+  readonly exitCode: 0 | 1;
+  /** A sentence for the user where the reason alone would puzzle; else null. */
+  readonly message: string | null;
+  readonly pages: number;
+  readonly failed: number;
+  readonly items: number;
+  readonly elapsedMs: number;
+}
