@@ -1,0 +1,92 @@
+// `npm test [-- vitest arguments]`: build, format and lint, types, then the tests on a real redis-server.
+//
+// Everything is run even when something before it failed, so that one run tells all. The last line is
+// `N passed, N failed`: build, lint and types are one check each, then every test of vitest's own report.
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ensureRedis } from './ensure-redis.mjs';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const require = createRequire(import.meta.url);
+const tally = { passed: 0, failed: 0, skipped: 0 };
+
+if (!(await ensureRedis())) process.exit(1);
+
+await check('build', process.execPath, [path.join(root, 'scripts', 'build.mjs')]);
+await check('format and lint', process.execPath, [
+  require.resolve('@biomejs/biome/bin/biome'),
+  'check',
+  '--error-on-warnings',
+  '.',
+]);
+await check('types', process.execPath, [require.resolve('typescript/bin/tsc'), '--noEmit']);
+await tests(process.argv.slice(2));
+
+if (tally.skipped > 0) console.log(`${tally.skipped} skipped`);
+console.log(`${tally.passed} passed, ${tally.failed} failed`);
+process.exitCode = tally.failed === 0 ? 0 : 1;
+
+/** A step that passes or fails as a whole. */
+async function check(name, command, args) {
+  console.log(`\n── ${name}`);
+  const ok = (await run(command, args)) === 0;
+  tally[ok ? 'passed' : 'failed'] += 1;
+  console.log(ok ? `${name}: ok` : `${name}: FAILED`);
+}
+
+/** Vitest, counted from its JSON report; a crash, a file that does not load, or no test at all is a failure. */
+async function tests(args) {
+  console.log('\n── tests');
+  const dir = await mkdtemp(path.join(os.tmpdir(), 'crawlnode-report-'));
+  const file = path.join(dir, 'report.json');
+  try {
+    const vitest = path.join(path.dirname(require.resolve('vitest/package.json')), 'vitest.mjs');
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
+    const code = await run(process.execPath, [vitest, 'run', ...reporters, ...args]);
+    count(JSON.parse(await readFile(file, 'utf8').catch(() => 'null')), code);
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+function count(report, code) {
+  const failedBefore = tally.failed;
+  const files = report?.testResults ?? [];
+  let found = 0;
+  for (const file of files) {
+    let failedHere = 0;
+    for (const { status } of file.assertionResults) {
+      if (status === 'passed') tally.passed += 1;
+      else if (status === 'failed') failedHere += 1;
+      else tally.skipped += 1;
+      if (status === 'passed' || status === 'failed') found += 1;
+    }
+    // The file did not load, or its hooks failed: no test of it says so.
+    if (file.status === 'failed' && failedHere === 0) failedHere = 1;
+    tally.failed += failedHere;
+  }
+  const saidWhy = tally.failed > failedBefore;
+  if (found === 0 && !saidWhy) {
+    console.log('tests: FAILED, none was run');
+    tally.failed += 1;
+  } else if (code !== 0 && !saidWhy) {
+    console.log(`tests: FAILED, vitest ended with ${code} for a reason outside the tests (see above)`);
+    tally.failed += 1;
+  }
+}
+
+/** Run to the end with our own output. @returns the exit code; 1 when a signal ended it or it did not start. */
+function run(command, args) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, stdio: 'inherit' });
+    child.once('error', (error) => {
+      console.error(String(error));
+      resolve(1);
+    });
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+}
