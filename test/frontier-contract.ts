@@ -1,0 +1,55 @@
+/**
+ * What every frontier engine owes, told through the seam alone: nothing here knows keys, scripts or files.
+ * Each engine's test calls `frontierContract` with a way to open a fresh crawl. Time is real, so durations are
+ * small and nothing sleeps: a test waits for a condition, with a bound. Every test ends with `verify()`.
+ */
+import { afterEach, beforeEach, describe } from 'vitest';
+import { completion } from './frontier-contract/completion.js';
+import { feeds } from './frontier-contract/feeds.js';
+import { order } from './frontier-contract/order.js';
+import { politeness } from './frontier-contract/politeness.js';
+import { push } from './frontier-contract/push.js';
+import { recovery } from './frontier-contract/recovery.js';
+import { runs } from './frontier-contract/runs.js';
+import { seeds } from './frontier-contract/seeds.js';
+import { settling } from './frontier-contract/settling.js';
+import { suspects } from './frontier-contract/suspects.js';
+import { upkeep } from './frontier-contract/upkeep.js';
+import { walk } from './frontier-contract/walk.js';
+import { Crawl, type World } from './frontier-contract/world.js';
+
+export type { World } from './frontier-contract/world.js';
+
+/** Run the whole contract on one engine; `openWorld` gives a fresh, empty crawl each time. */
+export function frontierContract(name: string, openWorld: () => Promise<World>): void {
+  describe(`the ${name} frontier`, { timeout: 30_000 }, () => {
+    let crawl: Crawl | undefined;
+    beforeEach(async () => {
+      crawl = new Crawl(await openWorld());
+    });
+    afterEach(async () => {
+      await crawl?.end();
+      crawl = undefined;
+    });
+    const current = (): Crawl => {
+      if (crawl === undefined) throw new Error('the crawl of this test is not open');
+      return crawl;
+    };
+    for (const chapter of [
+      push,
+      order,
+      politeness,
+      settling,
+      recovery,
+      suspects,
+      runs,
+      completion,
+      seeds,
+      feeds,
+      upkeep,
+      walk,
+    ]) {
+      chapter(current);
+    }
+  });
+}

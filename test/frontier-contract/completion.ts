@@ -1,0 +1,75 @@
+/** When a crawl is truly complete, and what is left of it then. */
+import { describe, expect, it } from 'vitest';
+import { type Crawl, commit, request, retry, takeOne, until } from './world.js';
+
+export function completion(crawl: () => Crawl): void {
+  describe('completion', () => {
+    it('needs nothing pending, delayed or leased', async () => {
+      const { frontier } = await crawl().node();
+      const finished = async () => (await frontier.lease(0, 0)).crawl.finished;
+      expect(await finished()).toBe(true);
+      await frontier.push([request('a')], 'links');
+      expect(await finished()).toBe(false);
+      const lease = await takeOne(frontier);
+      expect(await finished()).toBe(false);
+      await commit(frontier, lease, retry(lease, 100));
+      expect(await finished()).toBe(false);
+      await commit(frontier, await takeOne(frontier));
+      expect(await finished()).toBe(true);
+      expect((await frontier.lease(0, 0)).crawl.acceptedInRun).toBe(1);
+    });
+
+    it('needs the start requests pushed, no seed waiting and a crawl that is not paused', async () => {
+      const { frontier } = await crawl().node({ hasStart: true });
+      const state = async () => (await frontier.lease(0, 0)).crawl;
+      expect((await state()).finished).toBe(false);
+      await frontier.push([], 'start');
+      expect((await state()).finished).toBe(true);
+      await frontier.appendSeeds(['https://a.example/']);
+      expect(await state()).toMatchObject({ finished: false, seedsWaiting: 1 });
+      await frontier.intake([{ seed: (await frontier.peekSeeds(1))[0]!, bad: 'not wanted' }]);
+      expect(await state()).toMatchObject({ finished: true, seedsWaiting: 0 });
+      await frontier.control('paused');
+      expect((await state()).finished).toBe(false);
+    });
+
+    it('counts for how long nothing was to be done', async () => {
+      const { frontier } = await crawl().node();
+      await frontier.push([request('a')], 'links');
+      const lease = await takeOne(frontier);
+      const idleMs = async () => (await frontier.lease(0, 1)).crawl.idleMs;
+      expect(await idleMs()).toBe(0);
+      await commit(frontier, lease);
+      expect(await until(idleMs, (ms) => ms > 50)).toBeGreaterThan(50);
+      await frontier.push([request('b')], 'links');
+      expect(await idleMs()).toBe(0);
+    });
+
+    it('clears the crawl with its last node when the shape does not persist; items and counters stay', async () => {
+      const one = await crawl().node({ shape: { persist: false } });
+      const two = await crawl().node({ shape: { persist: false } });
+      await one.frontier.push([request('a')], 'start');
+      await commit(one.frontier, await takeOne(one.frontier), undefined, {
+        items: ['{}'],
+        stats: { item_scraped_count: 1 },
+      });
+      expect(await one.frontier.leave('finished')).toEqual({ last: false, cleared: false });
+      expect((await two.frontier.snapshot()).seen).toBe(1);
+      expect(await two.frontier.leave('finished')).toEqual({ last: true, cleared: true });
+      const left = await (await crawl().outsider()).snapshot();
+      expect(left).toMatchObject({ seen: 0, pending: 0, done: 0, accepted: 0, items: 1, nodes: [] });
+      expect(left.counters.item_scraped_count).toBe(1);
+      const next = await crawl().node({ shape: { persist: false } });
+      expect(next.joined.startPushed).toBe(false);
+      expect(await next.frontier.push([request('a')], 'start')).toEqual({ accepted: 1, duplicates: 0 });
+    });
+
+    it('clears nothing that is unfinished', async () => {
+      const { frontier } = await crawl().node({ shape: { persist: false } });
+      await frontier.push([request('a'), request('b')], 'links');
+      await commit(frontier, await takeOne(frontier));
+      expect(await frontier.leave('shutdown')).toEqual({ last: true, cleared: false });
+      expect(await frontier.snapshot()).toMatchObject({ pending: 1, seen: 2 });
+    });
+  });
+}

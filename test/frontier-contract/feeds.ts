@@ -1,0 +1,90 @@
+/** The outbox of a feed: committed items, in order, until the file is known to have them. */
+import { hostname } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { RefusedError } from '../../src/errors.js';
+import type { FeedWriter } from '../../src/frontier/frontier.js';
+import { type Crawl, commit, effects, request, take, takeOne } from './world.js';
+
+const writer = (owner: string, pid = process.pid): FeedWriter => ({
+  feed: 'feed-1',
+  host: hostname(),
+  path: '/data/out.jsonl',
+  pid,
+  owner,
+});
+const usual = { staleMs: 30_000, fresh: false };
+
+export function feeds(crawl: () => Crawl): void {
+  describe('a feed', () => {
+    const settleWith = async (count: number): Promise<Awaited<ReturnType<Crawl['node']>>> => {
+      const node = await crawl().node({ feeds: ['feed-1'] });
+      await node.frontier.push(
+        Array.from({ length: count }, (_, n) => request(`page-${n}`)),
+        'links',
+      );
+      for (const [n, lease] of (await take(node.frontier, count)).entries()) {
+        await commit(node.frontier, lease, undefined, { feedItems: [`${n}a`, `${n}b`] });
+      }
+      return node;
+    };
+
+    it('receives the items of every settle of a node that joined with it, in order', async () => {
+      const { frontier } = await settleWith(3);
+      expect(await frontier.feeds.open(writer('w'), usual)).toBeNull();
+      expect(await frontier.feeds.read('feed-1', 0, 4)).toEqual(['0a', '0b', '1a', '1b']);
+      expect(await frontier.feeds.read('feed-1', 4, 10)).toEqual(['2a', '2b']);
+      expect((await frontier.snapshot()).outbox).toEqual([
+        { feed: 'feed-1', host: hostname(), path: '/data/out.jsonl', waiting: 6 },
+      ]);
+    });
+
+    it('receives nothing of a settle that was refused', async () => {
+      const { frontier } = await crawl().node({ feeds: ['feed-1'] });
+      await frontier.push([request('a')], 'links');
+      const lease = await takeOne(frontier);
+      const stale = { ...lease, token: `${lease.token}0` };
+      await frontier.settle(stale, { kind: 'done', reason: 'done' }, effects({ feedItems: ['{}'] }));
+      expect(await frontier.feeds.read('feed-1', 0, 10)).toEqual([]);
+    });
+
+    it('drops what is written at each checkpoint and goes on from there', async () => {
+      const { frontier } = await settleWith(2);
+      await frontier.feeds.open(writer('w'), usual);
+      const checkpoint = { sequence: 3, lengthBytes: 120, header: 'a,b' };
+      await frontier.feeds.checkpoint(writer('w'), checkpoint);
+      expect(await frontier.feeds.read('feed-1', 3, 10)).toEqual(['1b']);
+      expect((await frontier.snapshot()).outbox[0]?.waiting).toBe(1);
+      await frontier.feeds.release(writer('w'));
+      expect(await frontier.feeds.open(writer('next'), usual)).toEqual(checkpoint);
+    });
+
+    it('has one writer: a second is refused while the first lives', async () => {
+      const { frontier } = await settleWith(1);
+      await frontier.feeds.open(writer('w'), usual);
+      const other = await crawl().world.client();
+      await expect(other.feeds.open(writer('x'), usual)).rejects.toThrow(RefusedError);
+      await frontier.feeds.release(writer('w'));
+      expect(await other.feeds.open(writer('x'), usual)).toBeNull();
+    });
+
+    it('takes over from a writer that was not seen for a while, or whose process is gone', async () => {
+      const { frontier } = await settleWith(1);
+      await frontier.feeds.open(writer('w', 2 ** 22 + 1), usual);
+      expect(await frontier.feeds.open(writer('x'), usual)).toBeNull();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(await frontier.feeds.open(writer('y'), { staleMs: 1, fresh: false })).toBeNull();
+    });
+
+    it('forgets its checkpoint and what waits when it starts afresh', async () => {
+      const { frontier } = await settleWith(2);
+      await frontier.feeds.open(writer('w'), usual);
+      await frontier.feeds.checkpoint(writer('w'), { sequence: 1, lengthBytes: 10, header: '' });
+      await frontier.feeds.release(writer('w'));
+      expect(await frontier.feeds.open(writer('x'), { staleMs: 30_000, fresh: true })).toBeNull();
+      expect(await frontier.feeds.read('feed-1', 0, 10)).toEqual([]);
+      await frontier.push([request('later')], 'links');
+      await commit(frontier, await takeOne(frontier), undefined, { feedItems: ['later'] });
+      expect(await frontier.feeds.read('feed-1', 0, 10)).toEqual(['later']);
+    });
+  });
+}

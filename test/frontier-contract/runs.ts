@@ -1,0 +1,142 @@
+/** Joining, leaving, budgets: what a run is. */
+import { describe, expect, it } from 'vitest';
+import { RefusedError } from '../../src/errors.js';
+import { type Crawl, commit, released, request, take, takeOne } from './world.js';
+
+export function runs(crawl: () => Crawl): void {
+  describe('a run', () => {
+    it('refuses a node of another shape, naming both values', async () => {
+      await crawl().node({ shape: { queueClass: 'FifoQueue' } });
+      const refused = crawl().node({ shape: { queueClass: 'LifoQueue' } });
+      await expect(refused).rejects.toThrow(RefusedError);
+      await expect(refused).rejects.toThrow(/FifoQueue/);
+      await expect(refused).rejects.toThrow(/LifoQueue/);
+    });
+
+    it('keeps the shape when all nodes have left, and drops it with the job', async () => {
+      const { frontier } = await crawl().node({ shape: { queueClass: 'FifoQueue' } });
+      await frontier.leave('shutdown');
+      await expect(crawl().node({ shape: { queueClass: 'LifoQueue' } })).rejects.toThrow(RefusedError);
+      await frontier.clear(['queue', 'dupefilter', 'start_urls', 'items', 'stats', 'failed'], {
+        force: false,
+      });
+      await crawl().node({ shape: { queueClass: 'LifoQueue' } });
+    });
+
+    it('tells a joining node what is there already', async () => {
+      const one = await crawl().node();
+      await one.frontier.push([request('a'), request('b'), request('c', { delayMs: 60_000 })], 'start');
+      await takeOne(one.frontier);
+      const two = await crawl().node();
+      expect(two.joined.found).toEqual({ pending: 1, delayed: 1, leased: 1, seen: 3 });
+      expect(two.joined.startPushed).toBe(true);
+      expect((await two.frontier.snapshot()).nodes).toHaveLength(2);
+    });
+
+    it('lets the latest tunables win for all nodes, with a notice', async () => {
+      const one = await crawl().node({ tunables: { concurrencyPerDomain: 1 } });
+      const two = await crawl().node({ tunables: { concurrencyPerDomain: 2 } });
+      expect(one.joined.notices).toEqual([]);
+      expect(two.joined.notices.length).toBeGreaterThan(0);
+      await one.frontier.push([request('a'), request('b'), request('c')], 'links');
+      expect((await one.frontier.lease(3, 0)).leases).toHaveLength(2);
+    });
+
+    it('ends with its last node, and the next one starts afresh', async () => {
+      const one = await crawl().node();
+      const two = await crawl().node();
+      await one.frontier.push([request('a'), request('b')], 'links');
+      await commit(one.frontier, await takeOne(one.frontier));
+      const run = (await one.frontier.snapshot()).run;
+      expect(run).toMatchObject({ pages: 1, closed: null });
+      expect(await one.frontier.leave('shutdown')).toEqual({ last: false, cleared: false });
+      expect(await two.frontier.leave('shutdown')).toEqual({ last: true, cleared: false });
+      expect((await one.frontier.snapshot()).run).toMatchObject({ id: run?.id, closed: 'shutdown' });
+      const three = await crawl().node();
+      const next = await three.frontier.snapshot();
+      expect(next.run).toMatchObject({ pages: 0, closed: null });
+      expect(next.run?.id).not.toBe(run?.id);
+      expect((await three.frontier.lease(0, 0)).crawl.acceptedInRun).toBe(0);
+      expect(next.pending).toBe(1);
+    });
+
+    it('goes on when all its nodes died and another joins', async () => {
+      const quick = { tunables: { nodeTimeoutMs: 300 }, budgets: { maxPages: 2 } };
+      const doomed = await crawl().node(quick);
+      await doomed.frontier.push([request('a'), request('b'), request('c')], 'links');
+      await takeOne(doomed.frontier);
+      const run = (await doomed.frontier.snapshot()).run;
+      await crawl().recoverUntil(1, []);
+      const next = await crawl().node(quick);
+      expect((await next.frontier.snapshot()).run).toMatchObject({ id: run?.id, pages: 1 });
+      await takeOne(next.frontier);
+      expect((await next.frontier.lease(5, 1)).crawl.closing).toBe('closespider_pagecount');
+    });
+
+    it('never starts more pages than its budget, over all nodes, and keeps the rest for the next run', async () => {
+      const choice = { budgets: { maxPages: 3 } };
+      const one = await crawl().node(choice);
+      const two = await crawl().node(choice);
+      await one.frontier.push(
+        Array.from({ length: 6 }, (_, n) => request(`page-${n}`)),
+        'links',
+      );
+      const leases = (await one.frontier.lease(2, 0)).leases.concat((await two.frontier.lease(5, 0)).leases);
+      expect(leases).toHaveLength(3);
+      expect((await two.frontier.lease(5, 1)).crawl.closing).toBe('closespider_pagecount');
+
+      await commit(one.frontier, leases[0]!, released);
+      const again = await takeOne(one.frontier);
+      expect((await one.frontier.lease(5, 2)).leases).toEqual([]);
+      await commit(one.frontier, again);
+      await commit(one.frontier, leases[1]!);
+      expect((await one.frontier.snapshot()).run?.closed).toBeNull();
+      await commit(two.frontier, leases[2]!);
+      expect(await one.frontier.snapshot()).toMatchObject({
+        pending: 3,
+        done: 3,
+        run: { pages: 3, closed: 'closespider_pagecount' },
+      });
+      await one.frontier.leave('closespider_pagecount');
+      await two.frontier.leave('closespider_pagecount');
+
+      const late = await crawl().world.client();
+      expect((await crawl().join(late, choice)).justClosed).toBe('closespider_pagecount');
+      const other = await crawl().node({ budgets: { maxPages: 5 } });
+      expect(other.joined.justClosed).toBeNull();
+      expect(await take(other.frontier, 3)).toHaveLength(3);
+    });
+
+    it('leases nothing more once it is closed, for any node', async () => {
+      const one = await crawl().node();
+      const two = await crawl().node();
+      await one.frontier.push([request('a'), request('b')], 'links');
+      const held = await takeOne(one.frontier);
+      await (await crawl().outsider()).closeRun('closespider_timeout');
+      const answer = await two.frontier.lease(5, 0);
+      expect(answer.leases).toEqual([]);
+      expect(answer.crawl.closing).toBe('closespider_timeout');
+      await commit(one.frontier, held);
+      await one.frontier.leave('closespider_timeout');
+      await two.frontier.leave('closespider_timeout');
+      expect((await one.frontier.snapshot()).run?.closed).toBe('closespider_timeout');
+      expect((await crawl().node()).joined.found.pending).toBe(1);
+    });
+
+    it('leases nothing while the crawl is paused or stopping, and goes on when it is resumed', async () => {
+      const { frontier } = await crawl().node();
+      await frontier.push([request('a')], 'links');
+      for (const state of ['paused', 'stopping'] as const) {
+        await frontier.control(state);
+        const answer = await frontier.lease(1, 0);
+        expect(answer).toMatchObject({
+          leases: [],
+          waitMs: 1000,
+          crawl: { control: state, finished: false },
+        });
+      }
+      await frontier.control('running');
+      expect((await frontier.lease(1, 0)).leases).toHaveLength(1);
+    });
+  });
+}

@@ -1,0 +1,157 @@
+/** How a lease ends: all of its effects once, or nothing. */
+import { describe, expect, it } from 'vitest';
+import { MAX_SETTLE_REQUESTS } from '../../src/frontier/frontier.js';
+import {
+  type Crawl,
+  commit,
+  effects,
+  failed,
+  nameOf,
+  released,
+  request,
+  retry,
+  take,
+  takeOne,
+} from './world.js';
+
+export function settling(crawl: () => Crawl): void {
+  describe('settle', () => {
+    it('commits items, requests and counters together with the page', async () => {
+      const { frontier } = await crawl().node();
+      await frontier.push([request('a')], 'links');
+      const answer = await commit(frontier, await takeOne(frontier), undefined, {
+        items: ['{"n":1}', '{"n":2}'],
+        requests: [request('b'), request('a'), request('c', { domain: 'b.example' }), request('b')],
+        stats: { item_scraped_count: 2, 'downloader/response_status_count/200': 1 },
+      });
+      expect(answer).toMatchObject({ accepted: 2, duplicates: 2 });
+      const snapshot = await frontier.snapshot();
+      expect(snapshot).toMatchObject({ pending: 2, leased: 0, done: 1, items: 2, accepted: 3, domains: 2 });
+      expect(snapshot.counters).toMatchObject({
+        item_scraped_count: 2,
+        'downloader/response_status_count/200': 1,
+      });
+      expect(snapshot.nodes[0]).toMatchObject({ leased: 0, pages: 1 });
+    });
+
+    it('adds counters up over pages and nodes', async () => {
+      const one = await crawl().node();
+      const two = await crawl().node();
+      await one.frontier.push([request('a'), request('b')], 'links');
+      for (const { frontier } of [one, two]) {
+        await commit(frontier, await takeOne(frontier), undefined, { stats: { item_scraped_count: 3 } });
+      }
+      expect((await one.frontier.snapshot()).counters.item_scraped_count).toBe(6);
+    });
+
+    it('gives each request to one node only', async () => {
+      const one = await crawl().node();
+      const two = await crawl().node();
+      await one.frontier.push(
+        Array.from({ length: 40 }, (_, n) => request(`page-${n}`)),
+        'links',
+      );
+      const answers = await Promise.all([one.frontier.lease(30, 0), two.frontier.lease(30, 0)]);
+      const ids = answers.flatMap((answer) => answer.leases.map((lease) => lease.id));
+      expect(ids).toHaveLength(40);
+      expect(new Set(ids).size).toBe(40);
+    });
+
+    it('writes nothing for a lease that has ended, or with a token that never was', async () => {
+      const { frontier } = await crawl().node();
+      await frontier.push([request('a'), request('b')], 'links');
+      const [a, b] = await take(frontier, 2);
+      await commit(frontier, a!, released);
+      const again = await takeOne(frontier);
+      expect(again.id).toBe(a!.id);
+      expect(again.token).not.toBe(a!.token);
+      const late = effects({ items: ['{}'], requests: [request('c')], stats: { x: 1 } });
+      const stranger = { ...b!, token: a!.token };
+      expect(await frontier.settle(stranger, { kind: 'done', reason: 'done' }, late)).toEqual({
+        committed: false,
+      });
+      const snapshot = await frontier.snapshot();
+      expect(snapshot).toMatchObject({ items: 0, pending: 0, leased: 2, done: 0, seen: 2 });
+      expect(snapshot.counters.x).toBeUndefined();
+    });
+
+    it('delays a retry and gives it the new record and priority', async () => {
+      const { frontier } = await crawl().node();
+      await frontier.push([request('a')], 'links');
+      const lease = await takeOne(frontier);
+      const outcome = { ...retry(lease, 200, -1), record: JSON.stringify({ u: 'a', at: 1 }) };
+      await commit(frontier, lease, outcome, { stats: { 'retry/count': 1 } });
+      expect(await frontier.snapshot()).toMatchObject({
+        pending: 0,
+        delayed: 1,
+        leased: 0,
+        accepted: 1,
+        done: 0,
+      });
+      const inspected = await frontier.inspect(request('a'));
+      expect(inspected).toMatchObject({ state: 'delayed', seen: true, record: outcome.record });
+      expect(inspected.dueAtMs).toBeGreaterThan(0);
+      expect((await takeOne(frontier)).record).toBe(outcome.record);
+      expect((await frontier.snapshot()).counters['retry/count']).toBe(1);
+    });
+
+    it('keeps failed requests with their reason, oldest first, page by page', async () => {
+      const { frontier } = await crawl().node({ id: 'labelled' });
+      const names = ['a', 'b', 'c', 'd', 'e'];
+      await frontier.push(
+        names.map((name) => request(name)),
+        'links',
+      );
+      for (const lease of await take(frontier, 5)) {
+        const reason = `reason-${nameOf(lease)}`;
+        await commit(frontier, lease, { kind: 'failed', reason, status: 503, attempts: 3, detail: 'why' });
+      }
+      const first = await frontier.failed.list(null, 3);
+      expect(first.requests.map(nameOf)).toEqual(['a', 'b', 'c']);
+      expect(first.requests[0]).toMatchObject({
+        reason: 'reason-a',
+        status: 503,
+        attempts: 3,
+        crashes: 0,
+        detail: 'why',
+      });
+      expect(first.requests[0]?.node).toContain('labelled');
+      expect(first.cursor).not.toBeNull();
+      const second = await frontier.failed.list(first.cursor, 3);
+      expect(second.requests.map(nameOf)).toEqual(['d', 'e']);
+      expect(second.cursor).toBeNull();
+    });
+
+    it('keeps the records of failed requests up to the limit, the ids of all', async () => {
+      const { frontier } = await crawl().node({ tunables: { failedLimit: 2 } });
+      await frontier.push([request('a'), request('b'), request('c')], 'links');
+      for (const lease of await take(frontier, 3)) await commit(frontier, lease, failed());
+      const { requests } = await frontier.failed.list(null, 10);
+      expect(requests).toHaveLength(3);
+      expect(requests.filter((entry) => entry.record === null)).toHaveLength(1);
+      expect((await frontier.snapshot()).failed).toBe(3);
+      expect(await frontier.push([request('c')], 'links')).toEqual({ accepted: 0, duplicates: 1 });
+      expect(await frontier.push([request('c')], 'seeds')).toEqual({ accepted: 1, duplicates: 0 });
+    });
+
+    it('moves failed requests back or out', async () => {
+      const { frontier } = await crawl().node();
+      await frontier.push([request('a'), request('b'), request('c')], 'links');
+      for (const lease of await take(frontier, 3)) await commit(frontier, lease, failed());
+      expect(await frontier.failed.retry([request('a'), request('unknown')])).toBe(1);
+      expect(await frontier.failed.purge([request('b').id, request('a').id])).toBe(1);
+      expect(await frontier.snapshot()).toMatchObject({ pending: 1, failed: 1, removed: 1, accepted: 3 });
+      expect(nameOf(await takeOne(frontier))).toBe('a');
+    });
+
+    it('takes the largest settle it promises', async () => {
+      const { frontier } = await crawl().node();
+      await frontier.push([request('a')], 'links');
+      const requests = Array.from({ length: MAX_SETTLE_REQUESTS }, (_, n) =>
+        request(`page-${n}`, { domain: `${n % 50}.example` }),
+      );
+      const answer = await commit(frontier, await takeOne(frontier), undefined, { requests });
+      expect(answer.accepted).toBe(MAX_SETTLE_REQUESTS);
+    });
+  });
+}

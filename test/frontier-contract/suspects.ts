@@ -1,0 +1,110 @@
+/** A request whose node died is processed alone, and given up after three crashes. */
+import { describe, expect, it } from 'vitest';
+import { MAX_CRASHES } from '../../src/frontier/frontier.js';
+import { type Crawl, commit, type Node, nameOf, request, take, takeOne, until } from './world.js';
+
+const quick = { tunables: { nodeTimeoutMs: 300 } };
+
+export function suspects(crawl: () => Crawl): void {
+  describe('a suspect', () => {
+    /** A node dies with `names` leased; `peer` recovers them. */
+    const crashWith = async (peer: Node, count: number): Promise<void> => {
+      const doomed = await crawl().node(quick);
+      await take(doomed.frontier, count);
+      expect(await crawl().recoverUntil(count, [peer])).toBe(count);
+    };
+
+    it('is leased alone, to a node that holds nothing, which gets nothing else until it is settled', async () => {
+      const peer = await crawl().node(quick);
+      await peer.frontier.push([request('poison')], 'links');
+      await crashWith(peer, 1);
+      await peer.frontier.push([request('good-1'), request('good-2')], 'links');
+      expect(await peer.frontier.snapshot()).toMatchObject({ pending: 3, suspects: 1 });
+      const lease = await takeOne(peer.frontier);
+      expect(nameOf(lease)).toBe('poison');
+      expect((await peer.frontier.lease(5, 1)).leases).toEqual([]);
+      await commit(peer.frontier, lease);
+      expect((await take(peer.frontier, 2)).map(nameOf)).toEqual(['good-1', 'good-2']);
+    });
+
+    it('waits until its volunteer holds nothing, while other nodes go on', async () => {
+      const volunteer = await crawl().node(quick);
+      const other = await crawl().node(quick);
+      await volunteer.frontier.push([request('held'), request('poison')], 'links');
+      const held = await takeOne(volunteer.frontier);
+      const doomed = await crawl().node(quick);
+      await takeOne(doomed.frontier);
+      await crawl().recoverUntil(1, [volunteer, other]);
+      await other.frontier.push([request('good')], 'links');
+      expect((await volunteer.frontier.lease(5, 1)).leases).toEqual([]);
+      expect(nameOf(await takeOne(other.frontier))).toBe('good');
+      await commit(volunteer.frontier, held);
+      expect(nameOf(await takeOne(volunteer.frontier))).toBe('poison');
+    });
+
+    it('is one at a time, the others waiting for their turn', async () => {
+      const peer = await crawl().node(quick);
+      await peer.frontier.push([request('a'), request('b'), request('c')], 'links');
+      await crashWith(peer, 3);
+      const names: string[] = [];
+      for (let n = 0; n < 3; n += 1) {
+        const { leases } = await until(
+          () => peer.frontier.lease(5, 0),
+          (answer) => answer.leases.length > 0,
+        );
+        expect(leases).toHaveLength(1);
+        names.push(nameOf(leases[0]!));
+        await commit(peer.frontier, leases[0]!);
+      }
+      expect(names).toEqual(['a', 'b', 'c']);
+    });
+
+    it('finds another volunteer when the first one dies or leaves', async () => {
+      const first = await crawl().node(quick);
+      const peer = await crawl().node(quick);
+      await first.frontier.push([request('held'), request('poison')], 'links');
+      await takeOne(first.frontier);
+      const doomed = await crawl().node(quick);
+      await takeOne(doomed.frontier);
+      await crawl().recoverUntil(1, [first, peer]);
+      expect((await first.frontier.lease(1, 1)).leases).toEqual([]);
+      await first.frontier.leave('shutdown');
+      const leases = [await takeOne(peer.frontier)];
+      expect(nameOf(leases[0]!)).toBe('poison');
+      await commit(peer.frontier, leases[0]!);
+      expect(nameOf(await takeOne(peer.frontier))).toBe('held');
+    });
+
+    it('is failed as crashed after its last crash, and its good neighbours are not', async () => {
+      const peer = await crawl().node(quick);
+      const names = ['poison', ...Array.from({ length: 12 }, (_, n) => `good-${n}`)];
+      await peer.frontier.push(
+        names.map((name) => request(name)),
+        'links',
+      );
+      for (let crash = 1; crash <= MAX_CRASHES; crash += 1) {
+        const doomed = await crawl().node(quick);
+        const holds = await take(doomed.frontier, crash === 1 ? names.length : 1);
+        expect(holds.map(nameOf)).toContain('poison');
+        await crawl().recoverUntil(holds.length, [peer]);
+      }
+      for (let n = 0; n < names.length - 1; n += 1) await commit(peer.frontier, await takeOne(peer.frontier));
+      expect(await peer.frontier.snapshot()).toMatchObject({ done: 12, failed: 1, pending: 0, leased: 0 });
+      const { requests } = await peer.frontier.failed.list(null, 10);
+      expect(requests).toMatchObject([
+        { reason: 'crashed', crashes: MAX_CRASHES, record: request('poison').record },
+      ]);
+    });
+
+    it('stays polite', async () => {
+      const peer = await crawl().node({ tunables: { nodeTimeoutMs: 300, concurrencyPerDomain: 1 } });
+      await peer.frontier.push([request('poison')], 'links');
+      const doomed = await crawl().node({ tunables: { nodeTimeoutMs: 300, concurrencyPerDomain: 1 } });
+      await takeOne(doomed.frontier);
+      await crawl().recoverUntil(1, [peer]);
+      await peer.frontier.throttle('a.example', { forMs: 200, source: 'retry-after' });
+      expect((await peer.frontier.lease(1, 0)).leases).toEqual([]);
+      expect(nameOf(await takeOne(peer.frontier))).toBe('poison');
+    });
+  });
+}

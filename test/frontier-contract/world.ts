@@ -1,0 +1,212 @@
+/** The stage of the contract: a crawl on a fresh store, its clients and nodes, and short ways to say things. */
+import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
+import { expect } from 'vitest';
+import type {
+  Budgets,
+  Effects,
+  Frontier,
+  FrontierRequest,
+  Joined,
+  Lease,
+  Outcome,
+  SettleAnswer,
+  Shape,
+  Tunables,
+} from '../../src/frontier/frontier.js';
+import { noEffects } from '../../src/frontier/frontier.js';
+
+/** What an engine's test provides: any number of clients on one fresh crawl. */
+export interface World {
+  /** One more client, as another process would open it. */
+  client(): Promise<Frontier>;
+  /** Close every client and remove what the crawl left. */
+  dispose(): Promise<void>;
+}
+
+/** A joined client: what the tests call a node. */
+export interface Node {
+  readonly frontier: Frontier;
+  readonly joined: Joined;
+}
+
+/** How a node of the contract joins; everything has a plain default. */
+export interface JoinChoice {
+  readonly id?: string;
+  readonly shape?: Partial<Shape>;
+  readonly tunables?: Partial<Tunables>;
+  readonly budgets?: Partial<Budgets>;
+  readonly feeds?: readonly string[];
+  readonly hasStart?: boolean;
+}
+
+/** What a test chooses of a request; `name` decides the identity. */
+export interface RequestChoice {
+  readonly domain?: string;
+  readonly priority?: number;
+  readonly unfiltered?: boolean;
+  readonly delayMs?: number;
+  /** For unfiltered requests: a second identity of the same fingerprint. */
+  readonly ordinal?: number;
+}
+
+export const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
+
+/** A request named `name`; its record is opaque to the frontier, so it is just the name in JSON. */
+export function request(name: string, choice: RequestChoice = {}): FrontierRequest {
+  const fingerprint = sha1(name);
+  return {
+    id: choice.unfiltered === true ? sha1(`${fingerprint}#${choice.ordinal ?? 0}`) : fingerprint,
+    fingerprint,
+    record: JSON.stringify({ u: name }),
+    domain: choice.domain ?? 'a.example',
+    priority: choice.priority ?? 0,
+    unfiltered: choice.unfiltered ?? false,
+    ...(choice.delayMs === undefined ? {} : { delayMs: choice.delayMs }),
+  };
+}
+
+/** The name a request was made with. */
+export const nameOf = (carrier: { readonly record: string | null }): string =>
+  (JSON.parse(carrier.record ?? '{}') as { u: string }).u;
+
+export const done: Outcome = { kind: 'done', reason: 'done', status: 200 };
+export const failed = (reason = 'timeout'): Outcome => ({ kind: 'failed', reason, attempts: 3 });
+export const released: Outcome = { kind: 'released', reason: 'shutdown', unstarted: true };
+
+/** A retry of `lease` that comes due after `afterMs`. */
+export const retry = (lease: Lease, afterMs: number, priority = 0): Outcome => ({
+  kind: 'retry',
+  reason: '503',
+  status: 503,
+  afterMs,
+  priority,
+  record: lease.record,
+});
+
+/** Effects with defaults. */
+export const effects = (some: Partial<Effects>): Effects => ({ ...noEffects, ...some });
+
+/** Ask until the answer satisfies, at most `boundMs`; the last answer is returned, so that an assertion can show it. */
+export async function until<T>(
+  ask: () => Promise<T>,
+  satisfied: (answer: T) => boolean,
+  boundMs = 10_000,
+): Promise<T> {
+  const endsAtMs = performance.now() + boundMs;
+  for (;;) {
+    const answer = await ask();
+    if (satisfied(answer) || performance.now() > endsAtMs) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** Lease until `count` leases are held or the bound passes. */
+export async function take(frontier: Frontier, count: number, boundMs = 10_000): Promise<Lease[]> {
+  const leases: Lease[] = [];
+  await until(
+    async () => {
+      leases.push(...(await frontier.lease(count - leases.length, leases.length)).leases);
+      return leases.length;
+    },
+    (held) => held >= count,
+    boundMs,
+  );
+  return leases;
+}
+
+/** Lease one request and fail the test when there is none. */
+export async function takeOne(frontier: Frontier, boundMs = 10_000): Promise<Lease> {
+  const [lease] = await take(frontier, 1, boundMs);
+  if (lease === undefined) throw new Error('no request could be leased');
+  return lease;
+}
+
+/** Settle and expect it to be committed. */
+export async function commit(
+  frontier: Frontier,
+  lease: Lease,
+  outcome: Outcome = done,
+  some: Partial<Effects> = {},
+): Promise<Extract<SettleAnswer, { committed: true }>> {
+  const answer = await frontier.settle(lease, outcome, effects(some));
+  expect(answer.committed).toBe(true);
+  return answer as Extract<SettleAnswer, { committed: true }>;
+}
+
+/** One crawl of one test. */
+export class Crawl {
+  readonly world: World;
+  private observer: Frontier | undefined;
+  private nodes = 0;
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  /** A client that never joins, as the commands have it. */
+  async outsider(): Promise<Frontier> {
+    this.observer ??= await this.world.client();
+    return this.observer;
+  }
+
+  /** A new client that has joined. */
+  async node(choice: JoinChoice = {}): Promise<Node> {
+    const frontier = await this.world.client();
+    return { frontier, joined: await this.join(frontier, choice) };
+  }
+
+  join(frontier: Frontier, choice: JoinChoice = {}): Promise<Joined> {
+    this.nodes += 1;
+    return frontier.join(
+      { id: choice.id ?? `node-${this.nodes}`, host: hostname(), pid: process.pid },
+      {
+        shape: {
+          queueClass: 'PriorityQueue',
+          dupefilter: 'RFPDupeFilter',
+          fingerprinter: 'scrapy-redis',
+          domainKey: 'host',
+          persist: true,
+          ...choice.shape,
+        },
+        tunables: {
+          delayMs: 0,
+          randomizeDelay: false,
+          concurrencyPerDomain: 100,
+          nodeTimeoutMs: 30_000,
+          failedLimit: 100,
+          ...choice.tunables,
+        },
+        budgets: { maxPages: 0, ...choice.budgets },
+        feeds: choice.feeds ?? [],
+        hasStart: choice.hasStart ?? false,
+      },
+    );
+  }
+
+  /** Keep `survivors` alive and recover until `moved` leases have moved; @returns how many did. */
+  async recoverUntil(moved: number, survivors: readonly Node[]): Promise<number> {
+    let total = 0;
+    await until(
+      async () => {
+        for (const { frontier, joined } of survivors) {
+          await frontier.heartbeat(joined.incarnation, { pages: 0, pagesPerSecond: 0 });
+        }
+        const by = survivors[0]?.frontier ?? (await this.outsider());
+        total += await by.recover();
+        return total;
+      },
+      (sum) => sum >= moved,
+    );
+    return total;
+  }
+
+  /** Every test ends here: the invariants hold, then everything is taken down. */
+  async end(): Promise<void> {
+    try {
+      expect(await (await this.outsider()).verify()).toEqual([]);
+    } finally {
+      await this.world.dispose();
+    }
+  }
+}
