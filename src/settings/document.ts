@@ -1,0 +1,67 @@
+/** The commented settings file, made from the schema: `config/crawlnode.yaml` is its committed output. */
+import { stringify } from 'yaml';
+import { definitionOf } from './schema.js';
+import { downloadSettings } from './sections/download.js';
+import { frontierSettings } from './sections/frontier.js';
+import { itemSettings } from './sections/items.js';
+import { projectSettings } from './sections/project.js';
+import { redisSettings } from './sections/redis.js';
+
+const WIDTH = 100;
+
+const head = `# Settings of a crawlnode project. Each line shows a default: take away the "#" of a setting to change it.
+# The same names work in the environment, after -s NAME=VALUE, and in a spider's customSettings;
+# the command line wins over the environment, that over the spider, that over this file.
+# Relative paths count from the project folder: the one that holds this file, or its config/ folder.
+# Times are in seconds and sizes in bytes, as in Scrapy. "crawlnode settings" prints what is in effect.
+`;
+
+const sections: readonly (readonly [title: string, settings: object])[] = [
+  ['The project, the job, and the life of a node', projectSettings],
+  ['Redis (without an address of it the crawl is embedded, under JOBDIR)', redisSettings],
+  ['The frontier: order, seen requests, seeds, names of keys, closing', frontierSettings],
+  ['Items', itemSettings],
+  ['Politeness, download, retries, limits', downloadSettings],
+];
+
+/** Every setting with its description, unit and default, the defaults commented out; valid YAML either way. */
+export function documentSettings(): string {
+  const rule = `# ${'-'.repeat(WIDTH)}\n`;
+  const parts = sections.map(
+    ([title, settings]) => `${rule}# ${title}\n${rule}\n${Object.keys(settings).map(documentOne).join('\n')}`,
+  );
+  return [head, ...parts].join('\n');
+}
+
+function documentOne(name: string): string {
+  const definition = definitionOf(name)!;
+  const notes = [
+    definition.text,
+    definition.unit && `Unit: ${definition.unit}.`,
+    definition.later && definition.later.unless.length < 2 && 'Without effect before a later version.',
+  ];
+  const words = wrap(notes.filter(Boolean).join(' '));
+  return `${prefixed('# ', words)}${prefixed('#', defaultOf(name, definition.default))}`;
+}
+
+function defaultOf(name: string, value: unknown): string[] {
+  const empty = typeof value !== 'object' || value === null || Object.keys(value).length === 0;
+  const flow = empty || Array.isArray(value);
+  const text = flow
+    ? `${name}: ${stringify(value, { lineWidth: 0, collectionStyle: 'flow' })}`
+    : stringify({ [name]: value }, { lineWidth: 0 });
+  return text.trimEnd().split('\n');
+}
+
+const prefixed = (prefix: string, lines: readonly string[]) =>
+  lines.map((line) => `${prefix}${line}\n`).join('');
+
+function wrap(text: string): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length < WIDTH) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}

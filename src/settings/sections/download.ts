@@ -1,0 +1,175 @@
+/** Settings: politeness, the download, and what follows from its answer. */
+import { z } from 'zod';
+import { choice, decimal, flag, integer, list, map, optionalText, parseNumber, text } from '../kinds.js';
+
+const httpCodes = z.int().min(100).max(599);
+
+export const downloadSettings = {
+  CONCURRENT_REQUESTS: integer({
+    default: 16,
+    min: 1,
+    max: 10_000,
+    unit: 'requests',
+    text: 'Requests in flight on one node.',
+  }),
+  CONCURRENT_REQUESTS_PER_DOMAIN: integer({
+    default: 8,
+    min: 1,
+    max: 10_000,
+    unit: 'requests',
+    text: 'Requests in flight to one domain, over all nodes.',
+  }),
+  DOWNLOAD_DELAY: decimal({
+    default: 0,
+    max: 86_400,
+    unit: 'seconds',
+    text: 'Time between two requests to one domain, over all nodes.',
+  }),
+  RANDOMIZE_DOWNLOAD_DELAY: flag({
+    default: true,
+    text: 'Draw each delay between 1 and 1.5 times DOWNLOAD_DELAY.',
+  }),
+  DOMAIN_KEY: choice({
+    of: ['host', 'registered'],
+    default: 'host',
+    text: 'What counts as one domain: each host (and port), or all hosts of a registered domain.',
+  }),
+  AUTOTHROTTLE_ENABLED: flag({
+    default: false,
+    later: { unless: [false] },
+    text: 'Adapt the delay to the latency of the site.',
+  }),
+  AUTOTHROTTLE_START_DELAY: decimal({
+    default: 5,
+    unit: 'seconds',
+    later: { unless: [] },
+    text: 'AutoThrottle: the first delay.',
+  }),
+  AUTOTHROTTLE_MAX_DELAY: decimal({
+    default: 60,
+    unit: 'seconds',
+    later: { unless: [] },
+    text: 'AutoThrottle: the longest delay.',
+  }),
+  AUTOTHROTTLE_TARGET_CONCURRENCY: decimal({
+    default: 1,
+    min: 0.01,
+    unit: 'requests',
+    later: { unless: [] },
+    text: 'AutoThrottle: requests to have in flight to one domain.',
+  }),
+  AUTOTHROTTLE_DEBUG: flag({
+    default: false,
+    later: { unless: [false] },
+    text: 'AutoThrottle: log every change.',
+  }),
+  DOWNLOAD_TIMEOUT: decimal({
+    default: 180,
+    min: 0.001,
+    unit: 'seconds',
+    text: 'Longest time of one download, in total.',
+  }),
+  DOWNLOAD_MAXSIZE: integer({
+    default: 1_073_741_824,
+    unit: 'bytes',
+    text: 'A longer body fails the download as too_large; 0 is no limit.',
+  }),
+  DOWNLOAD_WARNSIZE: integer({
+    default: 33_554_432,
+    unit: 'bytes',
+    text: 'A longer body is worth a warning; 0 is never.',
+  }),
+  USER_AGENT: text({
+    default: 'crawlnode (+https://www.npmjs.com/package/crawlnode)',
+    text: 'The User-Agent header.',
+  }),
+  DEFAULT_REQUEST_HEADERS: map(z.union([z.string(), z.null()]), {
+    default: {
+      Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+      'Accept-Language': 'en',
+    } as Record<string, string | null>,
+    expects: 'a map of header names to texts (null leaves a header out)',
+    text: 'Headers of every request that does not set them itself.',
+  }),
+  ALLOW_PRIVATE_ADDRESSES: flag({
+    default: false,
+    later: { unless: [false] },
+    text: 'Fetch loopback and private addresses even where a public site links to them.',
+  }),
+  ROBOTSTXT_OBEY: flag({
+    default: true,
+    text: 'Obey robots.txt. This version does not yet, and says so when a crawl starts.',
+  }),
+  ROBOTSTXT_USER_AGENT: optionalText({
+    later: { unless: [null] },
+    text: 'Name to look for in robots.txt; null is the one in USER_AGENT.',
+  }),
+  RETRY_ENABLED: flag({ default: true, text: 'Try again what failed for a reason that may pass.' }),
+  RETRY_TIMES: integer({
+    default: 2,
+    max: 1000,
+    unit: 'retries',
+    text: 'Retries of one request, after the first attempt.',
+  }),
+  RETRY_HTTP_CODES: list(httpCodes, {
+    default: [500, 502, 503, 504, 522, 524, 408, 429],
+    expects: 'a list of status codes',
+    item: parseNumber,
+    text: 'Statuses to try again on.',
+  }),
+  RETRY_PRIORITY_ADJUST: integer({
+    default: -1,
+    min: -2_147_483_648,
+    max: 2_147_483_647,
+    text: 'Added to the priority of a request at each retry.',
+  }),
+  RETRY_BACKOFF: decimal({
+    default: 1,
+    unit: 'seconds',
+    text: 'Delay before the first retry, doubled at each further one, with jitter.',
+  }),
+  RETRY_BACKOFF_MAX: decimal({ default: 60, unit: 'seconds', text: 'Longest delay before a retry.' }),
+  REDIRECT_ENABLED: flag({ default: true, text: 'Follow redirects: each hop is a new request.' }),
+  REDIRECT_MAX_TIMES: integer({ default: 20, max: 1000, unit: 'hops', text: 'Redirects of one request.' }),
+  METAREFRESH_ENABLED: flag({
+    default: true,
+    later: { unless: [false] },
+    text: 'Follow <meta http-equiv="refresh">.',
+  }),
+  METAREFRESH_MAXDELAY: integer({
+    default: 100,
+    unit: 'seconds',
+    later: { unless: [] },
+    text: 'A longer meta refresh is not followed.',
+  }),
+  COOKIES_ENABLED: flag({
+    default: true,
+    later: { unless: [false] },
+    text: 'Keep the cookies that sites set.',
+  }),
+  HTTPERROR_ALLOWED_CODES: list(httpCodes, {
+    default: [],
+    expects: 'a list of status codes',
+    item: parseNumber,
+    text: 'Statuses outside 200-299 that reach the callback.',
+  }),
+  HTTPERROR_ALLOW_ALL: flag({ default: false, text: 'Every status reaches the callback.' }),
+  DEPTH_LIMIT: integer({
+    default: 0,
+    unit: 'links',
+    later: { unless: [0] },
+    text: 'How far from a seed links are followed; 0 is no limit.',
+  }),
+  DEPTH_PRIORITY: integer({
+    default: 0,
+    min: -1_000_000,
+    max: 1_000_000,
+    later: { unless: [0] },
+    text: 'Taken off the priority of a request for each link of its depth.',
+  }),
+  URLLENGTH_LIMIT: integer({
+    default: 2083,
+    unit: 'characters',
+    text: 'A longer URL is not followed; 0 is no limit.',
+  }),
+};

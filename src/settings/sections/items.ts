@@ -1,0 +1,43 @@
+/** Settings: where items go. */
+import path from 'node:path';
+import { z } from 'zod';
+import { flag, integer, map, text } from '../kinds.js';
+
+const feed = z.strictObject({
+  format: z.enum(['jsonl', 'jsonlines', 'json', 'csv']).optional(),
+  overwrite: z.boolean().optional(),
+});
+
+export const itemSettings = {
+  ITEM_PIPELINES: map(z.union([z.int().min(0).max(1000), z.null()]), {
+    default: { RedisPipeline: 300 } as Record<string, number | null>,
+    expects: 'a map of modules to numbers from 0 to 1000 (null switches one off)',
+    text: 'What every item passes, lower number first. RedisPipeline appends it to REDIS_ITEMS_KEY; others are modules such as ./pipelines/clean.ts.',
+  }),
+  ITEM_NODE_ID: flag({ default: false, text: 'Add node_id to every item in the items list.' }),
+  FEEDS: {
+    ...map(feed, {
+      default: {},
+      expects: 'a map of files to { format, overwrite }',
+      text: 'Files items are written to: { out.jsonl: { format: jsonl, overwrite: false } }. Formats: jsonl, json, csv; without one, by the extension.',
+    }),
+    resolve: (feeds: Record<string, z.output<typeof feed>>, dir: string) =>
+      Object.fromEntries(Object.entries(feeds).map(([file, options]) => [path.resolve(dir, file), options])),
+  },
+  REDIS_ITEMS_KEY: text({
+    default: '%(spider)s:items',
+    text: "Key of the items list. %(spider)s is the spider's name.",
+  }),
+  REDIS_ITEMS_SERIALIZER: text({
+    default: 'json',
+    ignored: 'items are JSON',
+    text: 'Scrapy-Redis; without effect.',
+  }),
+  MAX_ITEMS_PER_PAGE: integer({
+    default: 10_000,
+    min: 1,
+    max: 10_000,
+    unit: 'items',
+    text: 'A page that yields more fails as too_many_items.',
+  }),
+};

@@ -1,0 +1,73 @@
+/** Settings: the project, the job, and the life of a node. */
+import path from 'node:path';
+import { z } from 'zod';
+import { choice, filePath, integer, list, optionalPath, optionalText } from '../kinds.js';
+
+/** Names of spiders and jobs: they become parts of key names. */
+export const namePattern = /^[A-Za-z0-9._-]{1,64}$/;
+
+const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const scrapyLevels: Record<string, string> = { critical: 'fatal', warning: 'warn' };
+
+export const projectSettings = {
+  SPIDER_MODULES: list(z.string().min(1), {
+    default: ['spiders'],
+    expects: 'a list of folders',
+    resolveEach: (folder, dir) => path.resolve(dir, folder),
+    text: 'Folders with spiders: .ts, .js or .mjs modules that default-export a class.',
+  }),
+  JOB: optionalText({
+    pattern: namePattern,
+    expects: 'a name of 1 to 64 letters, digits, dots, dashes and underscores, or null',
+    text: 'Name of an isolated crawl of a spider: every key ends in @JOB.',
+  }),
+  JOBDIR: filePath({
+    default: '.crawlnode',
+    text: 'Folder of the embedded engine, shared by the processes of one machine.',
+  }),
+  NODE_ID: optionalText({
+    pattern: namePattern,
+    expects: 'a name of 1 to 64 letters, digits, dots, dashes and underscores, or null',
+    text: 'Label of this node in stats and logs; it may repeat. Without it: host and process id.',
+  }),
+  NODE_TIMEOUT: integer({
+    default: 30,
+    min: 1,
+    unit: 'seconds',
+    text: 'Without a heartbeat for this long a node counts as dead, and others take over its requests.',
+  }),
+  HEARTBEAT_INTERVAL: integer({
+    default: 5,
+    min: 1,
+    unit: 'seconds',
+    text: 'Time between two signs of life of a node.',
+  }),
+  MAIN_LOOP_TIMEOUT: integer({
+    default: 120,
+    min: 1,
+    unit: 'seconds',
+    text: 'A node whose main loop is blocked for this long, by a callback that never returns, counts as dead.',
+  }),
+  START_TIMEOUT: integer({
+    default: 10,
+    unit: 'seconds',
+    text: 'How long a node under --exit-when-done waits for the first seed where nothing is pending.',
+  }),
+  SHUTDOWN_TIMEOUT: integer({
+    default: 25,
+    unit: 'seconds',
+    text: 'Grace time of a drain: what is not finished then is given back to the frontier.',
+  }),
+  LOG_LEVEL: choice({
+    of: levels,
+    default: 'info',
+    normalize: (level) => scrapyLevels[level.toLowerCase()] ?? level.toLowerCase(),
+    text: "What is logged: Scrapy's names (DEBUG, INFO, WARNING, ERROR, CRITICAL) or pino's, in any case.",
+  }),
+  LOG_FILE: optionalPath({ text: 'File the log is appended to, as JSON lines, instead of stderr.' }),
+  LOGSTATS_INTERVAL: integer({
+    default: 60,
+    unit: 'seconds',
+    text: 'Time between two log lines of progress where no terminal shows it; 0 is never.',
+  }),
+};

@@ -1,0 +1,60 @@
+/** Settings: where Redis is. Without any of REDIS_URL, REDIS_HOST, sentinels or cluster nodes the crawl is embedded. */
+import { z } from 'zod';
+import { flag, integer, list, map, optionalPath, optionalText, text } from '../kinds.js';
+
+const address = z.union([
+  z.string().regex(/^(\[[0-9a-fA-F:]+\]|[^:[\]\s]+):\d{1,5}$/),
+  z.tuple([z.string().min(1), z.int().min(1).max(65535)]),
+  z.strictObject({ host: z.string().min(1), port: z.int().min(1).max(65535) }),
+]);
+
+export const redisSettings = {
+  REDIS_URL: optionalText({
+    pattern: /^(rediss?|unix):\/\//,
+    expects: 'redis://…, rediss://… or unix://…',
+    text: 'Where Redis is: redis://user:password@host:6379/0, or rediss:// for TLS. It goes before REDIS_HOST.',
+  }),
+  REDIS_HOST: optionalText({
+    text: 'Host of Redis. With neither this nor another address of Redis, the embedded engine under JOBDIR is used.',
+  }),
+  REDIS_PORT: integer({ default: 6379, min: 1, max: 65535, text: 'Port of Redis, beside REDIS_HOST.' }),
+  REDIS_USERNAME: optionalText({ text: 'User of the Redis ACL.' }),
+  REDIS_PASSWORD: optionalText({ secret: true, text: 'Password of Redis; never shown.' }),
+  REDIS_DB: integer({ default: 0, max: 1_000_000, text: 'Number of the Redis database.' }),
+  REDIS_PARAMS: map(z.unknown(), {
+    default: {},
+    expects: 'a map of options',
+    text: 'Options of the Redis client (ioredis). The names of redis-py are taken too: socket_timeout and socket_connect_timeout in seconds, retry_on_timeout, max_connections, password, username, db.',
+  }),
+  REDIS_SENTINELS: list(address, {
+    default: [],
+    expects: 'a list of host:port',
+    text: 'Sentinels as host:port; the master is REDIS_SENTINEL_NAME.',
+  }),
+  REDIS_SENTINEL_NAME: text({ default: 'mymaster', text: 'Name of the master that the sentinels watch.' }),
+  REDIS_SENTINEL_USERNAME: optionalText({ text: 'User for the sentinels themselves.' }),
+  REDIS_SENTINEL_PASSWORD: optionalText({ secret: true, text: 'Password of the sentinels; never shown.' }),
+  REDIS_CLUSTER_NODES: list(address, {
+    default: [],
+    expects: 'a list of host:port',
+    text: 'Some nodes of a Redis Cluster as host:port; the rest is found from them.',
+  }),
+  REDIS_TLS: flag({
+    default: false,
+    text: 'Use TLS with REDIS_HOST, sentinels or a cluster (rediss:// says so itself).',
+  }),
+  REDIS_TLS_CA: optionalPath({ text: 'File with the certificate authority (PEM) of Redis.' }),
+  REDIS_TLS_CERT: optionalPath({ text: 'File with the certificate (PEM) this client shows.' }),
+  REDIS_TLS_KEY: optionalPath({ text: 'File with the key (PEM) of REDIS_TLS_CERT.' }),
+  REDIS_CONNECT_TIMEOUT: integer({
+    default: 10,
+    min: 1,
+    unit: 'seconds',
+    text: 'For how long the first connection is tried before giving up with exit code 4.',
+  }),
+  REDIS_ENCODING: text({
+    default: 'utf-8',
+    ignored: 'everything is UTF-8',
+    text: 'Scrapy-Redis; without effect.',
+  }),
+};
