@@ -16,24 +16,26 @@ const tally = { passed: 0, failed: 0, skipped: 0 };
 
 if (!(await ensureRedis())) process.exit(1);
 
-await check('build', process.execPath, [path.join(root, 'scripts', 'build.mjs')]);
-await check('format and lint', process.execPath, [
+const tsc = require.resolve('typescript/bin/tsc');
+await check('build', [path.join(root, 'scripts', 'build.mjs')]);
+await check('format and lint', [
   require.resolve('@biomejs/biome/bin/biome'),
   'check',
   '--error-on-warnings',
   '.',
 ]);
-await check('types', process.execPath, [require.resolve('typescript/bin/tsc'), '--noEmit']);
+await check('types', [tsc, '--noEmit'], [tsc, '--noEmit', '-p', 'tsconfig.spiders.json']);
 await tests(process.argv.slice(2));
 
 if (tally.skipped > 0) console.log(`${tally.skipped} skipped`);
 console.log(`${tally.passed} passed, ${tally.failed} failed`);
 process.exitCode = tally.failed === 0 ? 0 : 1;
 
-/** A step that passes or fails as a whole. */
-async function check(name, command, args) {
+/** A step of one or more Node scripts that passes or fails as a whole. */
+async function check(name, ...scripts) {
   console.log(`\n── ${name}`);
-  const ok = (await run(command, args)) === 0;
+  let ok = true;
+  for (const script of scripts) ok = (await run(script)) === 0 && ok;
   tally[ok ? 'passed' : 'failed'] += 1;
   console.log(ok ? `${name}: ok` : `${name}: FAILED`);
 }
@@ -46,7 +48,7 @@ async function tests(args) {
   try {
     const vitest = path.join(path.dirname(require.resolve('vitest/package.json')), 'vitest.mjs');
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-    const code = await run(process.execPath, [vitest, 'run', ...reporters, ...args]);
+    const code = await run([vitest, 'run', ...reporters, ...args]);
     count(JSON.parse(await readFile(file, 'utf8').catch(() => 'null')), code);
   } finally {
     await rm(dir, { recursive: true, force: true });
@@ -79,14 +81,10 @@ function count(report, code) {
   }
 }
 
-/** Run to the end with our own output. @returns the exit code; 1 when a signal ended it or it did not start. */
-function run(command, args) {
+/** Run a Node script to its end with our own output. @returns its exit code; 1 when a signal ended it. */
+function run(args) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: root, stdio: 'inherit' });
-    child.once('error', (error) => {
-      console.error(String(error));
-      resolve(1);
-    });
+    const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
     child.once('exit', (code) => resolve(code ?? 1));
   });
 }

@@ -3,6 +3,8 @@ import { type Response, Spider } from 'crawlnode';
 
 export default class Demo extends Spider {
   name = 'demo';
+  /** The demo says where its site is: `-a start=URL`. */
+  startUrls = [this.args.start ?? 'http://127.0.0.1/'];
 
   *parse(response: Response) {
     yield {
