@@ -1,0 +1,106 @@
+/** The second pass over a URL, when its fingerprint is taken: one spelling for all URLs that mean the same. */
+import { quote, quoteField, UNSAFE, unquote, unquoteField } from './percent.js';
+import { PLAIN_URL, safeUrlAsScrapy } from './safe-url.js';
+import { joinParts, splitParams, splitUrl } from './url-parts.js';
+
+export interface CanonicalizeOptions {
+  /** Keep the fragment, for sites that route by it; dropped by default. */
+  readonly keepFragments?: boolean | undefined;
+}
+
+/** One field of plain characters, or several: nothing to decode or quote, at most to sort. */
+const PLAIN_QUERY = /^[A-Za-z0-9_.~-]+=[A-Za-z0-9_.~-]*(?:&[A-Za-z0-9_.~-]+=[A-Za-z0-9_.~-]*)*$/;
+
+type Field = readonly [name: string, value: string];
+
+/**
+ * The canonical form of a URL: an identity, never what goes on the wire. The query's fields are sorted by
+ * name, then value, as bytes, blank ones kept (`?b&a=1` → `?a=1&b=`); percent-encoding is made uniform;
+ * an empty path becomes `/`; the fragment goes. Dot segments, `//` and default ports stay.
+ *
+ * Source: w3lib's `canonicalize_url` after `safe_url_string`, as in w3lib's later versions; the query splits on
+ * `&` alone. Not WHATWG's rules.
+ * @throws InvalidRequestError (`invalid_url`) where `safeUrl` would.
+ */
+export function canonicalizeUrl(url: string, options: CanonicalizeOptions = {}): string {
+  if (PLAIN_URL.test(url)) return url;
+  return (
+    withPlainQuery(url) ??
+    canonicalizeSafeUrl(safeUrlAsScrapy(url, { brackets: true }), options.keepFragments)
+  );
+}
+
+/** As {@link canonicalizeUrl}, for a URL that has passed the first pass already. */
+export function canonicalizeSafeUrl(safe: string, keepFragments = false): string {
+  const parts = splitUrl(safe);
+  const [path, params] = splitParams(parts);
+  const canonicalPath = quote(unquotePath(path), UNSAFE.canonicalPath) || '/';
+  return joinParts({
+    scheme: parts.scheme,
+    netloc: lowerHost(parts.netloc),
+    path: params === '' ? canonicalPath : `${canonicalPath};${params}`,
+    query: canonicalQuery(parts.query),
+    fragment: keepFragments ? parts.fragment : '',
+  });
+}
+
+/** A plain URL with a plain query, canonical but for the order of its fields; null where there is more to do. */
+function withPlainQuery(url: string): string | null {
+  const at = url.indexOf('?');
+  if (at < 0) return null;
+  const before = url.slice(0, at);
+  const query = url.slice(at + 1);
+  if (!PLAIN_QUERY.test(query) || !PLAIN_URL.test(before)) return null;
+  return query.includes('&') ? `${before}?${sortPlainFields(query)}` : url;
+}
+
+function sortPlainFields(query: string): string {
+  const fields = query.split('&').map((field): Field => {
+    const equals = field.indexOf('=');
+    return [field.slice(0, equals), field.slice(equals + 1)];
+  });
+  return isSorted(fields) ? query : joinFields(fields.sort(byNameThenValue));
+}
+
+function isSorted(fields: readonly Field[]): boolean {
+  for (let i = 1; i < fields.length; i += 1) {
+    if (byNameThenValue(fields[i - 1] as Field, fields[i] as Field) > 0) return false;
+  }
+  return true;
+}
+
+/** Of the query's bytes; `%2F` and `%3F` in a path are not decoded, for a decoded one would mean something else. */
+function unquotePath(path: string): string {
+  return path.includes('%')
+    ? unquote(path.replace(/%(2f|3f)/gi, (escape) => `%25${escape.slice(1).toUpperCase()}`))
+    : path;
+}
+
+function canonicalQuery(query: string): string {
+  if (query === '') return '';
+  const fields: Field[] = [];
+  for (const field of query.split('&')) {
+    if (field === '') continue;
+    const equals = field.indexOf('=');
+    if (equals < 0) fields.push([unquoteField(field), '']);
+    else fields.push([unquoteField(field.slice(0, equals)), unquoteField(field.slice(equals + 1))]);
+  }
+  if (fields.length > 1) fields.sort(byNameThenValue);
+  return joinFields(fields.map(([name, value]): Field => [quoteField(name), quoteField(value)]));
+}
+
+function byNameThenValue(a: Field, b: Field): number {
+  if (a[0] !== b[0]) return a[0] < b[0] ? -1 : 1;
+  if (a[1] === b[1]) return 0;
+  return a[1] < b[1] ? -1 : 1;
+}
+
+function joinFields(fields: readonly Field[]): string {
+  return fields.map(([name, value]) => `${name}=${value}`).join('&');
+}
+
+/** The host in lower case, the user info as it is, without trailing colons. */
+function lowerHost(netloc: string): string {
+  const at = netloc.lastIndexOf('@') + 1;
+  return netloc.slice(0, at) + netloc.slice(at).toLowerCase().replace(/:+$/, '');
+}
