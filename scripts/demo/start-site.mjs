@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 /** @returns `{ origins, urls }` of the site, `ask('log' | 'count')`, and `stop()`. */
-export async function startSite(pages = 200) {
-  const child = fork(fileURLToPath(new URL('site.mjs', import.meta.url)), [String(pages)]);
+export async function startSite() {
+  const child = fork(fileURLToPath(new URL('site.mjs', import.meta.url)));
   const next = () =>
     Promise.race([
       once(child, 'message').then(([message]) => message),
