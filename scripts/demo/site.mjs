@@ -48,7 +48,7 @@ async function answer(shop, request, response) {
   response.end(body);
 }
 
-/** Where the system has only one loopback address, another port of it is another domain just as well. */
+/** Another port when that one is taken; where there is only one loopback address, another port of that one. */
 async function listen(host, port, handler) {
   const server = http.createServer(handler);
   try {
@@ -56,7 +56,8 @@ async function listen(host, port, handler) {
     await once(server, 'listening');
     return server;
   } catch (error) {
-    if (host === hosts[0]) throw error;
-    return listen(hosts[0], port, handler);
+    if (port !== 0) return listen(host, 0, handler);
+    if (host !== hosts[0]) return listen(hosts[0], 0, handler);
+    throw error;
   }
 }
