@@ -1,0 +1,128 @@
+/** A spider that follows links by rules instead of code. Source: `scrapy.spiders.CrawlSpider`. */
+import type { Callback, Request } from '../http/request.js';
+import type { Response } from '../http/response.js';
+import { ignoredExtensions } from './ignored-extensions.js';
+import { Spider } from './spider.js';
+
+/** Found anywhere in the absolute URL; a string is a regular expression, as in Scrapy. */
+export type UrlPattern = string | RegExp;
+
+/** Which links of a page to follow, and what to do with the pages behind them. */
+export interface Rule {
+  /** A link must match one of these; without any, every link does. */
+  readonly allow?: UrlPattern | readonly UrlPattern[];
+  /** A link must match none of these; goes before `allow`. */
+  readonly deny?: UrlPattern | readonly UrlPattern[];
+  /** Only links in these parts of the page, by CSS; costs a tree of the page. */
+  readonly selector?: string;
+  /** Endings of paths that are not followed; images, archives, documents and the like unless given. */
+  readonly denyExtensions?: readonly string[];
+  /** The method for the pages behind the links, by reference or name. Without one they are only followed. */
+  readonly callback?: Callback | string;
+  /** Whether the rules apply to the pages behind the links too: true without a callback, false with one. */
+  readonly follow?: boolean;
+}
+
+/**
+ * Every link of a page is taken by the first rule that matches it, once a page. Do not override `parse`, which
+ * applies the rules; override `parseStartUrl` for what the start pages hold.
+ */
+export class CrawlSpider extends Spider {
+  rules: readonly Rule[] = [];
+
+  /** Called with the responses of start requests and seeds, before their links are followed. */
+  parseStartUrl(_response: Response): unknown {
+    return [];
+  }
+
+  override async *parse(response: Response): AsyncGenerator<unknown, void, undefined> {
+    yield this.parseStartUrl(response);
+    yield this.#requests(response);
+  }
+
+  /** The callback of every request made by a rule; `meta.rule` says which. */
+  async *parseRule(response: Response): AsyncGenerator<unknown, void, undefined> {
+    const rule = this.rules[Number(response.meta.rule)];
+    if (rule === undefined) return; // made by an earlier version of the spider
+    if (rule.callback !== undefined) yield this.#call(rule.callback, response);
+    if (rule.follow ?? rule.callback === undefined) yield this.#requests(response);
+  }
+
+  #call(callback: Callback | string, response: Response): unknown {
+    if (typeof callback === 'function') return callback.call(this, response);
+    const method = (this as unknown as Record<string, unknown>)[callback];
+    if (typeof method === 'function') return method.call(this, response);
+    throw new Error(
+      `a rule's callback, ${JSON.stringify(callback)}, is no method of the spider "${this.name}"`,
+    );
+  }
+
+  #requests(response: Response): Request[] {
+    const requests: Request[] = [];
+    const taken = new Set<string>();
+    this.rules.forEach((rule, index) => {
+      const wanted = filterOf(rule);
+      for (const url of linksFor(rule, response)) {
+        if (taken.has(url) || !wanted(url)) continue;
+        taken.add(url);
+        requests.push(response.follow(url, this.parseRule, { meta: { rule: index } }));
+      }
+    });
+    return requests;
+  }
+}
+
+function linksFor(rule: Rule, response: Response): Iterable<string> {
+  return rule.selector === undefined ? allLinks(response) : response.links({ selector: rule.selector });
+}
+
+/** The rules of a spider look at the same links, so the page is read once for all of them. */
+const linksOf = new WeakMap<Response, readonly string[]>();
+
+function allLinks(response: Response): readonly string[] {
+  let links = linksOf.get(response);
+  if (links === undefined) {
+    links = response.links();
+    linksOf.set(response, links);
+  }
+  return links;
+}
+
+type UrlFilter = (url: string) => boolean;
+
+const filters = new WeakMap<Rule, UrlFilter>();
+
+function filterOf(rule: Rule): UrlFilter {
+  let filter = filters.get(rule);
+  if (filter === undefined) {
+    filter = makeFilter(rule);
+    filters.set(rule, filter);
+  }
+  return filter;
+}
+
+function makeFilter({ allow, deny, denyExtensions = ignoredExtensions }: Rule): UrlFilter {
+  const allowed = patterns(allow);
+  const denied = patterns(deny);
+  const extensions = new Set(denyExtensions.map((extension) => extension.replace(/^\./, '').toLowerCase()));
+  return (url) =>
+    !denied.some((pattern) => pattern.test(url)) &&
+    (allowed.length === 0 || allowed.some((pattern) => pattern.test(url))) &&
+    !extensions.has(extensionOf(url));
+}
+
+function patterns(given: Rule['allow'] = []): RegExp[] {
+  const list = typeof given === 'string' || given instanceof RegExp ? [given] : given;
+  // `g` and `y` would make a pattern remember where it last matched.
+  return list.map((pattern) =>
+    typeof pattern === 'string'
+      ? new RegExp(pattern)
+      : new RegExp(pattern, pattern.flags.replace(/[gy]/g, '')),
+  );
+}
+
+/** `zip` of `http://a/b.zip?c`; of `b.tar.gz` the last part is enough. Empty where there is none. */
+function extensionOf(url: string): string {
+  const path = url.replace(/^[^/]*\/\/[^/?#]*/, '').replace(/[?#].*/s, '');
+  return /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
+}

@@ -1,0 +1,38 @@
+/** Import one module of the user's: TypeScript or JavaScript, wherever it lies, with `crawlnode` the copy that runs. */
+import { realpath } from 'node:fs/promises';
+import { register } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { loadError } from './load-error.js';
+import type { HooksData } from './module-hooks.js';
+
+/**
+ * Import a `.ts`, `.js` or `.mjs` file and give back what it exports. Asking again gives the same module.
+ * @throws SpiderLoadError naming the file (with line and column where they are known) and what is wrong.
+ */
+export async function loadModule(path: string): Promise<Record<string, unknown>> {
+  installHooks();
+  try {
+    return await import(/* @vite-ignore */ pathToFileURL(await realpath(path)).href);
+  } catch (error) {
+    throw await loadError(path, error);
+  }
+}
+
+let installed = false;
+
+/**
+ * The hooks cost about 25 ms of start-up (a thread), a first TypeScript module 30 ms more (esbuild), so both wait
+ * until they are needed. Run from source there is a loader of TypeScript already, tsx or vitest, and it knows
+ * `crawlnode` from tsconfig.json or vitest.config.ts.
+ */
+function installHooks(): void {
+  if (installed || import.meta.url.endsWith('.ts')) return;
+  installed = true;
+  const data: HooksData = {
+    loader: import.meta.url,
+    crawlnode: new URL('../index.js', import.meta.url).href,
+  };
+  register('./module-hooks.js', { parentURL: import.meta.url, data });
+  // Stack traces of TypeScript then show its own lines.
+  process.setSourceMapsEnabled(true);
+}

@@ -1,0 +1,154 @@
+/** Run one callback on one page and collect what it yields, in order: items on one side, requests on the other. */
+import { CrawlnodeError } from '../errors.js';
+import { Request } from '../http/request.js';
+import type { JsonObject } from '../http/request-record.js';
+import type { Response } from '../http/response.js';
+import { SelectorList } from '../http/selector.js';
+import { callbackName } from './callbacks.js';
+import type { Failure } from './failure.js';
+import { toItem } from './item.js';
+import type { Spider } from './spider.js';
+import { describeError, whereThrown } from './where-thrown.js';
+
+export { callbackName } from './callbacks.js';
+export type { Failure } from './failure.js';
+
+/** A discovered request with its callbacks by name; null is `parse` and none. */
+export interface DiscoveredRequest {
+  readonly request: Request;
+  readonly callback: string | null;
+  readonly errback: string | null;
+}
+
+/** All that one page gave. */
+export interface PageResult {
+  readonly items: JsonObject[];
+  readonly requests: DiscoveredRequest[];
+}
+
+/** Bounds on one page. */
+export interface PageLimits {
+  /** Default 10,000 (`MAX_SETTLE_ITEMS`); a page that yields more fails as `too_many_items`. */
+  readonly maxItems?: number;
+}
+
+/**
+ * Call a spider's method (`parse` when null) with a response.
+ * @throws CrawlnodeError whose message names spider, callback and URL, with the original as `cause`. Its code is that
+ *   of a crawlnode error thrown within (`invalid_item`, `invalid_request`, `unknown_callback`, `too_many_items`),
+ *   else `callback_failed`.
+ */
+export function runCallback(
+  spider: Spider,
+  method: string | null,
+  response: Response,
+  limits: PageLimits = {},
+): Promise<PageResult> {
+  return run(spider, method ?? 'parse', response, response.url, limits);
+}
+
+/** Call a spider's errback with a failure; nothing when the request has none. Throws as `runCallback` does. */
+export async function runErrback(
+  spider: Spider,
+  method: string | null,
+  failure: Failure,
+  limits: PageLimits = {},
+): Promise<PageResult> {
+  if (method === null) return { items: [], requests: [] };
+  return run(spider, method, failure, failure.request.url, limits);
+}
+
+async function run(
+  spider: Spider,
+  method: string,
+  argument: Response | Failure,
+  url: string,
+  limits: PageLimits,
+): Promise<PageResult> {
+  const page = new Page(spider, limits.maxItems ?? 10_000);
+  try {
+    callbackName(spider, method); // a record may name a method that the spider no longer has
+    const callback = (spider as unknown as Record<string, (argument: unknown) => unknown>)[method]!;
+    await page.add(callback.call(spider, argument));
+  } catch (error) {
+    throw callbackError(`${spider.name}.${method}`, url, error);
+  }
+  return page;
+}
+
+class Page implements PageResult {
+  readonly items: JsonObject[] = [];
+  readonly requests: DiscoveredRequest[] = [];
+  readonly #spider: Spider;
+  readonly #maxItems: number;
+
+  constructor(spider: Spider, maxItems: number) {
+    this.#spider = spider;
+    this.#maxItems = maxItems;
+  }
+
+  /** Take in one yielded value. A promise only where there is something to wait for: links come by the hundred. */
+  add(value: unknown): Promise<void> | undefined {
+    if (value instanceof Request) return this.#addRequest(value);
+    if (value === undefined || value === null) return undefined;
+    if (typeof value !== 'object') {
+      throw new CrawlnodeError(
+        'invalid_item',
+        `a callback yields plain objects and Requests, not a ${typeof value}`,
+      );
+    }
+    if (typeof (value as PromiseLike<unknown>).then === 'function')
+      return this.#addLater(value as PromiseLike<unknown>);
+    if (Symbol.asyncIterator in value) return this.#addStream(value as AsyncIterable<unknown>);
+    // A selection is iterable too, but yielding one is a mistake that the item check explains.
+    const several = Symbol.iterator in value && !(value instanceof SelectorList);
+    return several ? this.#addAll(value as Iterable<unknown>) : this.#addItem(value);
+  }
+
+  #addRequest(request: Request): undefined {
+    this.requests.push({
+      request,
+      callback: callbackName(this.#spider, request.callback),
+      errback: callbackName(this.#spider, request.errback),
+    });
+  }
+
+  #addItem(value: object): Promise<void> | undefined {
+    if (this.items.length >= this.#maxItems) {
+      throw new CrawlnodeError('too_many_items', `a page yields at most ${this.#maxItems} items`);
+    }
+    const item = toItem(value, this.#spider.item);
+    if (item instanceof Promise) return item.then((settled) => void this.items.push(settled));
+    this.items.push(item);
+    return undefined;
+  }
+
+  async #addLater(promise: PromiseLike<unknown>): Promise<void> {
+    await this.add(await promise);
+  }
+
+  async #addAll(values: Iterable<unknown>): Promise<void> {
+    for (const value of values) {
+      const pending = this.add(value);
+      if (pending !== undefined) await pending;
+    }
+  }
+
+  async #addStream(values: AsyncIterable<unknown>): Promise<void> {
+    for await (const value of values) {
+      const pending = this.add(value);
+      if (pending !== undefined) await pending;
+    }
+  }
+}
+
+function callbackError(name: string, url: string, error: unknown): CrawlnodeError {
+  const code = error instanceof CrawlnodeError ? error.code : 'callback_failed';
+  const what = error instanceof CrawlnodeError ? error.message : describeError(error);
+  const where = whereThrown(error);
+  // Userinfo is a secret, and this text is logged and stored.
+  const page = url.replace(/\/\/[^/?#@]*@/, '//***@');
+  return new CrawlnodeError(code, `${name} failed on ${page}: ${what}${where ? ` (${where})` : ''}`, {
+    cause: error,
+  });
+}

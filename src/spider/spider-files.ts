@@ -1,0 +1,36 @@
+/** Which files of a folder may hold spiders. */
+import { readdir, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+/**
+ * All `.ts`, `.js` and `.mjs` modules in a folder and its subfolders, absolute, sorted; or the one file that is named.
+ * Left out: node_modules, names that begin with a dot or an underscore, declarations, tests.
+ * @returns null when there is no such folder or file.
+ */
+export async function spiderFiles(folder: string): Promise<string[] | null> {
+  const root = path.resolve(folder);
+  const found = await stat(root).catch(() => null);
+  if (found === null) return null;
+  if (found.isFile()) return [root];
+  const files = await walk(root, new Set());
+  return files.sort();
+}
+
+async function walk(folder: string, visited: Set<string>): Promise<string[]> {
+  const real = await realpath(folder);
+  if (visited.has(real)) return []; // a link that leads back
+  visited.add(real);
+  const files: string[] = [];
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (/^[._]/.test(entry.name) || entry.name === 'node_modules') continue;
+    const file = path.join(folder, entry.name);
+    const kind = entry.isSymbolicLink() ? await stat(file).catch(() => null) : entry;
+    if (kind?.isDirectory()) files.push(...(await walk(file, visited)));
+    else if (kind?.isFile() && isModule(entry.name)) files.push(file);
+  }
+  return files;
+}
+
+function isModule(name: string): boolean {
+  return /\.(ts|js|mjs)$/.test(name) && !/\.(d|test|spec)\.[a-z]+$/.test(name);
+}
