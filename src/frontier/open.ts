@@ -1,5 +1,5 @@
 /** Open the frontier of one spider and job, by the engine the settings name; the engines load lazily. */
-import type { Frontier } from './frontier.js';
+import type { Frontier, Shape } from './frontier.js';
 
 /** Key names with their templates already expanded for spider and job (see `settings/keys.ts`). */
 export interface FrontierKeys {
@@ -31,6 +31,12 @@ export interface OpenOptions {
   readonly store: Store;
   readonly keys: FrontierKeys;
   readonly startUrlsType: 'list' | 'set' | 'zset';
+  /** SEEDS_FILTERED: external seeds pass the dupefilter too. */
+  readonly seedsFiltered: boolean;
+  /** What every client of the crawl must share: a seed pushed before the first node needs it as much as a node. */
+  readonly shape: Shape;
+  /** Use a Redis whose maxmemory-policy may evict the frontier's keys all the same. */
+  readonly allowEviction: boolean;
   /** For how long the first connection is tried before giving up with FrontierUnavailableError. */
   readonly connectTimeoutMs: number;
 }

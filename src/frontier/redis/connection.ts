@@ -1,0 +1,232 @@
+/**
+ * One connection to Redis that calls scripts: made once, patient at start, and able to tell a store that refuses
+ * us (say so at once) from one that is away (try again). A call is repeated with the same arguments until it is
+ * answered or `callTimeoutMs` has passed; the scripts make the repetition harmless.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
+import {
+  FrontierGoneError,
+  FrontierUnavailableError,
+  IncarnationDeadError,
+  RefusedError,
+} from '../../errors.js';
+import type { RedisAddress } from '../open.js';
+import type { Argument } from './batch.js';
+import { type Script, scriptOf, type Verb } from './scripts.js';
+
+export type Reply = Buffer | number | null | readonly Reply[];
+
+/** ioredis has these at run time and leaves them out of its types. */
+interface Scripting {
+  evalshaBuffer(sha: string, keyCount: number, ...keysAndArgs: readonly Argument[]): Promise<Reply>;
+  evalBuffer(source: string, keyCount: number, ...keysAndArgs: readonly Argument[]): Promise<Reply>;
+}
+
+const COMMAND_TIMEOUT_MS = 5_000;
+const CALL_TIMEOUT_MS = 10_000;
+const MAX_RETRY_DELAY_MS = 1_000;
+
+/** Replies that a later try can be spared: the store is there and says no. */
+const refusals =
+  /^(NOAUTH|WRONGPASS|NOPERM|ERR (invalid password|AUTH|Client sent AUTH|DB index|invalid DB))/;
+/** Replies of a store that is there but not ready, or not the master any more. */
+const passing =
+  /^(LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY|MISCONF|UNBLOCKED|OOM|NOREPLICAS|ERR max number of clients|MOVED|ASK)/;
+
+export class RedisConnection {
+  readonly client: Redis | Cluster;
+  readonly #scripting: Scripting;
+  #closed = false;
+
+  private constructor(client: Redis | Cluster) {
+    this.client = client;
+    this.#scripting = client as unknown as Scripting;
+  }
+
+  /**
+   * Connect, trying for `connectTimeoutMs`.
+   * @throws FrontierUnavailableError with what the server or the network said.
+   */
+  static async open(address: RedisAddress, connectTimeoutMs: number): Promise<RedisConnection> {
+    const ioredis = await import('ioredis');
+    const deadline = Date.now() + connectTimeoutMs;
+    for (let attempt = 0; ; attempt++) {
+      const state = { connected: false, lastError: undefined as unknown };
+      const client = createClient(ioredis, address, state, deadline - Date.now());
+      client.on('error', (error) => {
+        state.lastError = error;
+      });
+      try {
+        await client.connect();
+        await client.ping();
+        state.connected = true;
+        return new RedisConnection(client);
+      } catch (error) {
+        client.disconnect();
+        const cause = state.lastError ?? error;
+        const refused = refusals.test(messageOf(cause));
+        if (refused || Date.now() > deadline) throw unavailable(address, cause, refused, connectTimeoutMs);
+        await sleep(Math.min(100 * 2 ** attempt, MAX_RETRY_DELAY_MS));
+      }
+    }
+  }
+
+  /** Run one verb's script. Replies are Buffers and numbers. */
+  async run(verb: Verb, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
+    return this.patiently(() => this.#evaluate(scriptOf(verb), keys, args));
+  }
+
+  /** Do something with the client, repeating it while the store is away. The operation must bear repetition. */
+  async patiently<T>(operation: (client: Redis | Cluster) => Promise<T>): Promise<T> {
+    const deadline = Date.now() + CALL_TIMEOUT_MS;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await operation(this.client);
+      } catch (error) {
+        const final = translate(error);
+        if (final) throw final;
+        if (this.#closed || Date.now() > deadline) {
+          throw new FrontierUnavailableError(`Redis does not answer: ${messageOf(error)}`, { cause: error });
+        }
+        await sleep(Math.min(20 * 2 ** attempt, MAX_RETRY_DELAY_MS) * (0.5 + Math.random() / 2));
+      }
+    }
+  }
+
+  /**
+   * What tells one history of data from another: a change means the store may have rolled back.
+   * Null where INFO is not allowed.
+   */
+  async dataId(): Promise<string | null> {
+    if (!('status' in this.client) || 'nodes' in this.client) return null;
+    try {
+      const info = await (this.client as Redis).info();
+      return `${/^run_id:(\S+)/m.exec(info)?.[1]} ${/^master_replid:(\S+)/m.exec(info)?.[1]}`;
+    } catch {
+      return null;
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.client.disconnect();
+  }
+
+  async #evaluate(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
+    try {
+      return await this.#scripting.evalshaBuffer(script.sha, keys.length, ...keys, ...args);
+    } catch (error) {
+      if (!messageOf(error).startsWith('NOSCRIPT')) throw error;
+      return await this.#scripting.evalBuffer(script.source, keys.length, ...keys, ...args);
+    }
+  }
+}
+
+type Ioredis = Pick<typeof import('ioredis'), 'Redis' | 'Cluster'>;
+
+function createClient(
+  ioredis: Ioredis,
+  address: RedisAddress,
+  state: { readonly connected: boolean },
+  patienceMs: number,
+): Redis | Cluster {
+  const delayOf = (times: number): number | null =>
+    state.connected
+      ? Math.min(50 * 2 ** Math.min(times, 10), MAX_RETRY_DELAY_MS) * (0.5 + Math.random() / 2)
+      : null;
+  const options: RedisOptions = {
+    connectTimeout: Math.max(500, Math.min(patienceMs, 5_000)),
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    keepAlive: 10_000,
+    ...(address.options as RedisOptions),
+    lazyConnect: true,
+    enableAutoPipelining: true,
+    enableOfflineQueue: true,
+    // A command in flight when the connection breaks comes back as an error, and `patiently` sends it again.
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: delayOf,
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  };
+  if (address.kind === 'cluster') {
+    const clusterOptions: ClusterOptions = {
+      redisOptions: options,
+      lazyConnect: true,
+      enableAutoPipelining: true,
+      clusterRetryStrategy: delayOf,
+    };
+    return new ioredis.Cluster([...address.nodes], clusterOptions);
+  }
+  if (address.kind === 'sentinel') return new ioredis.Redis({ ...options, sentinelRetryStrategy: delayOf });
+  return address.url === null ? new ioredis.Redis(options) : new ioredis.Redis(address.url, options);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** An error that no repetition will mend, in our words; null for one worth another try. */
+function translate(error: unknown): Error | null {
+  const message = messageOf(error);
+  const [, code, rest] = /^(?:ERR )?CRAWLNODE_(\w+) (.*)/.exec(message.replace(/ script: .*$/s, '')) ?? [];
+  if (code === 'GONE') {
+    return new FrontierGoneError(
+      "the crawl's records have vanished from Redis: somebody reset the crawl or flushed the database; start the nodes again",
+    );
+  }
+  if (code === 'DEAD') return new IncarnationDeadError(rest ?? message);
+  if (code === 'FORMAT') {
+    return new RefusedError(
+      `the crawl in Redis has data format ${rest}, this crawlnode writes format 1: use the matching version, or reset the crawl`,
+      { code: 'format' },
+    );
+  }
+  if (refusals.test(message)) {
+    return new FrontierUnavailableError(`Redis refuses: ${message}`, { code: 'unauthorized', cause: error });
+  }
+  if (message.startsWith('WRONGTYPE')) {
+    return new RefusedError(`a key of this crawl holds a foreign type: ${message}`, {
+      code: 'foreign_key',
+      cause: error,
+    });
+  }
+  const fromServer = error instanceof Error && error.name === 'ReplyError';
+  return fromServer && !passing.test(message) ? (error as Error) : null;
+}
+
+function unavailable(
+  address: RedisAddress,
+  cause: unknown,
+  refused: boolean,
+  triedMs: number,
+): FrontierUnavailableError {
+  const message = messageOf(cause);
+  const where = placeOf(address);
+  if (refused) {
+    const hint = /NOPERM/.test(message)
+      ? 'the ACL user lacks a right'
+      : 'check REDIS_USERNAME and REDIS_PASSWORD (or those in REDIS_URL)';
+    return new FrontierUnavailableError(`Redis at ${where} refuses: ${message}; ${hint}`, {
+      code: 'unauthorized',
+      cause,
+    });
+  }
+  return new FrontierUnavailableError(
+    `Redis at ${where} cannot be reached (tried for ${Math.round(triedMs / 1000)} s): ${message || 'no answer'}; check REDIS_URL and that the server runs`,
+    { cause },
+  );
+}
+
+/** The address without its secrets. */
+function placeOf(address: RedisAddress): string {
+  if (address.kind === 'cluster') return address.nodes.map(({ host, port }) => `${host}:${port}`).join(', ');
+  if (address.kind === 'sentinel') return `the sentinels of ${String(address.options.name)}`;
+  if (address.url === null) return `${address.options.host ?? '127.0.0.1'}:${address.options.port ?? 6379}`;
+  try {
+    const url = new URL(address.url);
+    return url.host || url.pathname;
+  } catch {
+    return 'the REDIS_URL given';
+  }
+}

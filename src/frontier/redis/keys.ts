@@ -1,0 +1,37 @@
+/** The keys of one crawl in Redis: the public ones by their templates, every internal one by a fixed word. */
+import type { FrontierKeys } from '../open.js';
+
+/** Words of the internal keys, `<requests>:~<word>`; what each holds stands in `lua/prelude.lua`. */
+export const internalWords = [
+  'meta',
+  'queue',
+  'domains',
+  'ready',
+  'waiting',
+  'delayed',
+  'suspects',
+  'leases',
+  'nodes',
+  'dead',
+  'node-info',
+  'held',
+  'pages',
+  'crashes',
+  'failed',
+  'failures',
+  'answers',
+  'feeds',
+  'outbox',
+] as const;
+
+export type InternalWord = (typeof internalWords)[number];
+
+/** Name of an internal key. Never built from anything a user typed but the requests key itself. */
+export function internalKey(keys: FrontierKeys, word: InternalWord): string {
+  return `${keys.requests}:~${word}`;
+}
+
+/** KEYS of every script, in the one order that `lua/prelude.lua` names. */
+export function scriptKeys(keys: FrontierKeys): string[] {
+  return [keys.requests, keys.dupefilter, keys.items, keys.stats, ...keys.startUrls];
+}

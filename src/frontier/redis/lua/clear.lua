@@ -1,0 +1,53 @@
+-- Delete parts of a crawl; all of them leave no key of this spider and job. UNLINK by known names only.
+-- Atomic: a node that joins meanwhile finds either all of it or none, and a live one refuses the whole.
+--
+-- ARGV: 4 force (0|1) · 5… parts: queue dupefilter start_urls items stats failed
+-- Returns { 'cleared' } | { 'live', live nodes }. O(failed) when the queue goes and the failed list stays, else O(1).
+
+local parts = {}
+for i = 5, #ARGV do parts[ARGV[i]] = true end
+local timeoutMs = tonumber(call('HGET', metaKey, 'node_timeout') or 30000)
+local live = call('ZCOUNT', nodesKey, nowMs - timeoutMs, '+inf')
+if live > 0 and ARGV[4] ~= '1' then return { 'live', live } end
+
+local refusal = readMeta('epoch', 'removed', 'shape', 'queue')
+
+local function clearQueue()
+  local kept = {}
+  if not parts.failed then
+    for _, id in ipairs(call('ZRANGE', failedKey, 0, -1)) do
+      kept[#kept + 1] = id
+      kept[#kept + 1] = call('HGET', requests, id)
+      if not kept[#kept] then kept[#kept] = nil; kept[#kept] = nil end
+    end
+  end
+  local failedCount = parts.failed and 0 or call('ZCARD', failedKey)
+  call('UNLINK', requests, metaKey, queueKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey, leasesKey, nodesKey, deadKey,
+    infoKey, heldKey, pagesKey, answersKey)
+  if parts.failed then call('UNLINK', crashesKey, failedKey, failuresKey) end
+  chunked('HSET', requests, kept)
+  if failedCount > 0 or (not refusal and not parts.dupefilter and call('EXISTS', dupefilter) == 1) then
+    call('HSET', metaKey, 'version', FORMAT, 'epoch', string.format('%.0f', number('epoch') + 1), 'shape', meta.shape or '',
+      'queue', meta.queue or '', 'control', 'running', 'accepted', failedCount)
+  end
+end
+
+local function clearFailed()
+  local ids = call('ZRANGE', failedKey, 0, -1)
+  chunked('HDEL', requests, ids)
+  call('UNLINK', failedKey, failuresKey)
+  if #ids > 0 and not refusal then setMeta('removed', number('removed') + #ids) end
+end
+
+if parts.queue then clearQueue() elseif parts.failed then clearFailed() end
+if parts.dupefilter then
+  call('UNLINK', dupefilter)
+  if not parts.queue and not refusal then setMeta('epoch', string.format('%.0f', number('epoch') + 1)) end
+end
+if parts.start_urls then
+  for i = FIRST_START_URLS, #KEYS do call('UNLINK', KEYS[i], KEYS[i] .. ':bad') end
+end
+if parts.items then call('UNLINK', itemsKey, outboxKey, feedsKey) end
+if parts.stats then call('UNLINK', statsKey) end
+if not parts.queue and not refusal then flush() end
+return { 'cleared' }

@@ -1,0 +1,14 @@
+-- Pause, resume or stop the crawl for every node, or close its run with a reason.
+--
+-- ARGV: 4 control (running | paused | stopping | '') · 5 closing reason or ''
+-- Returns OK. O(1).
+
+local refusal = readMeta('control')
+if refusal then return redis.error_reply(refusal) end
+if ARGV[4] ~= '' then setMeta('control', ARGV[4]) end
+if ARGV[5] ~= '' then
+  setMeta('closing', ARGV[5])
+  setMeta('closed_at', nowMs)
+end
+flush()
+return redis.status_reply('OK')

@@ -1,0 +1,20 @@
+-- What was written is safe on disk: remember how far, and drop it from the outbox. Renews the writer's claim.
+-- Atomic: an item leaves the outbox only with the checkpoint that covers it. release ends the claim.
+--
+-- ARGV: 4 feed · 5 owner · 6 sequence or '' to only renew · 7 length in bytes · 8 header · 9 release (0|1)
+-- Returns 1, or 0 when the feed has another owner by now. O(items covered).
+
+local feed = ARGV[4]
+local known = call('HGET', feedsKey, feed)
+local writer = known and cjson.decode(known)
+if not writer or writer.owner ~= ARGV[5] then return 0 end
+if ARGV[6] ~= '' then
+  local sequence, dropped = tonumber(ARGV[6]), {}
+  for i = (writer.sequence or 0) + 1, sequence do dropped[#dropped + 1] = feed .. ':' .. string.format('%.0f', i) end
+  chunked('HDEL', outboxKey, dropped)
+  writer.sequence, writer.lengthBytes, writer.header = sequence, tonumber(ARGV[7]), ARGV[8]
+end
+writer.seenMs = nowMs
+if ARGV[9] == '1' then writer.owner = nil end
+call('HSET', feedsKey, feed, cjson.encode(writer))
+return 1

@@ -1,0 +1,168 @@
+-- Take up to max due and polite requests, best first over all domains, and say how the crawl stands.
+-- Atomic: order, delays and concurrency hold for all nodes together because they are decided here, on one clock.
+--
+-- ARGV: 4 max · 5 how many requests the node processes now · 6 a random number in [0, 1)
+-- Returns { wait ms, control, finished 0|1, accepted in run, closing, seeds waiting, idle ms,
+-- then for each lease: id, token, domain, delay ms, crashes, record }. O(k log n) for k leases.
+
+local incarnation, wanted, holding, random = ARGV[1], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local PROMOTE = 200
+
+local refusal = readMeta('queue', 'control', 'arrival', 'domain_numbers', 'limit', 'delay', 'randomize', 'run_accepted', 'run_pages',
+  'max_pages', 'closing', 'volunteer', 'has_start', 'start', 'idle_since', 'removed')
+if refusal then return redis.error_reply(refusal) end
+if not isLive(incarnation) then return redis.error_reply('CRAWLNODE_DEAD this node was declared dead') end
+confirmArrived()
+
+local leases = {}
+
+local function promoteDelayed()
+  local due = call('ZRANGEBYSCORE', delayedKey, '-inf', nowMs, 'LIMIT', 0, PROMOTE)
+  for _, member in ipairs(due) do
+    call('ZREM', delayedKey, member)
+    local id = sub(member, 1, 20)
+    local crashes = tonumber(call('HGET', crashesKey, id) or 0)
+    requeue(sub(member, 26), orderOf(sub(member, 21, 25), takeArrival()), id, crashes)
+  end
+end
+
+local function promoteWaiting()
+  local due = call('ZRANGEBYSCORE', waitingKey, '-inf', nowMs, 'LIMIT', 0, PROMOTE)
+  for _, name in ipairs(due) do place(name, domainOf(name)) end
+end
+
+local function record(id, order, name, d, crashes)
+  local text = call('HGET', requests, id)
+  if not text then
+    -- Somebody typed DEL: the queue entry without a record is skipped and counted.
+    setMeta('removed', number('removed') + 1)
+    return
+  end
+  local token = ARGV[2] .. '.' .. (#leases + 1)
+  local lease = { token = token, incarnation = incarnation, order = order, domain = name, atMs = nowMs, crashes = crashes, priority = sub(order, 1, 5) }
+  call('HSET', leasesKey, id, packLease(lease))
+  d.active = d.active + 1
+  d.pages = d.pages + 1
+  leases[#leases + 1] = { id, token, name, delayOf(d), crashes, text }
+end
+
+local function startClock(d)
+  local delay = delayOf(d)
+  if delay == 0 then return end
+  local factor = meta.randomize == '1' and 1 + ((random + #leases * 0.618) % 1) / 2 or 1
+  d.nextAt = nowMs + floor(delay * factor)
+end
+
+-- The best domain gives as many in a row as go before the next domain's best and fit its own limits.
+local function takeFromBestDomain(room)
+  local best = call('ZRANGE', readyKey, 0, 1)
+  if not best[1] then return false end
+  local name = sub(best[1], 13)
+  local d = domainOf(name)
+  local rival = best[2] and sub(best[2], 1, 12)
+  local capacity = math.max(1, math.min(room, number('limit', 8) - d.active))
+  if delayOf(d) > 0 then capacity = 1 end
+  local members = heads(d, capacity + 1)
+  local taken, nextHead = {}, false
+  for i, member in ipairs(members) do
+    local order = sub(member, 5, 16)
+    if i > capacity or (i > 1 and rival and rival < order) then
+      nextHead = order
+      break
+    end
+    taken[#taken + 1] = member
+    record(sub(member, 17), order, name, d, 0)
+  end
+  if #taken > 0 then
+    call('ZREM', queueKey, unpack(taken))
+    startClock(d)
+  end
+  place(name, d, nextHead)
+  return true
+end
+
+local function takeSuspect()
+  for _, member in ipairs(call('ZRANGE', suspectsKey, 0, 19)) do
+    local name = sub(member, 33)
+    local d = domainOf(name)
+    if d.active < number('limit', 8) and math.max(d.nextAt, d.blockedUntil) <= nowMs then
+      local id = sub(member, 13, 32)
+      call('ZREM', suspectsKey, member)
+      record(id, sub(member, 1, 12), name, d, tonumber(call('HGET', crashesKey, id) or 1))
+      startClock(d)
+      place(name, d)
+      return true
+    end
+    place(name, d)
+  end
+  return false
+end
+
+-- One incarnation at a time volunteers for the suspects: it empties itself, then processes them one by one alone.
+local function volunteers()
+  if call('ZCARD', suspectsKey) == 0 and meta.volunteer ~= incarnation then return false end
+  local volunteer = meta.volunteer
+  if not volunteer or volunteer == '' or not isLive(volunteer) then
+    setMeta('volunteer', incarnation)
+    volunteer = incarnation
+  end
+  if volunteer ~= incarnation then return false end
+  if tonumber(call('HGET', heldKey, incarnation) or 0) > 0 or holding > 0 then return true end
+  if takeSuspect() then return true end
+  setMeta('volunteer', '')
+  return false
+end
+
+local budget = number('max_pages')
+local leftInBudget = budget > 0 and math.max(0, budget - number('run_pages')) or math.huge
+local isOpen = meta.control == 'running' and (not meta.closing or meta.closing == '')
+
+local function answerOf(waitMs)
+  local seeds = seedsWaiting()
+  local leased = call('HLEN', leasesKey)
+  closeWhenSpent()
+  local busy = leased > 0 or call('ZCARD', queueKey) > 0 or call('ZCARD', delayedKey) > 0 or call('ZCARD', suspectsKey) > 0
+  if busy and meta.idle_since and meta.idle_since ~= '' then setMeta('idle_since', '') end
+  if not busy and (not meta.idle_since or meta.idle_since == '') then setMeta('idle_since', nowMs) end
+  local idleMs = busy and 0 or nowMs - number('idle_since')
+  local finished = not busy and isFinished(seeds)
+  return { waitMs, meta.control, finished and 1 or 0, number('run_accepted'), meta.closing or '', seeds, idleMs }
+end
+
+local function nextInstant()
+  local waitMs = 1000
+  for _, key in ipairs({ waitingKey, delayedKey }) do
+    local first = call('ZRANGE', key, 0, 0, 'WITHSCORES')
+    if first[2] then waitMs = math.min(waitMs, math.max(1, tonumber(first[2]) - nowMs)) end
+  end
+  return waitMs
+end
+
+local first = firstAnswer()
+if first then
+  leases = cmsgpack.unpack(first)
+  for _, lease in ipairs(leases) do lease[6] = call('HGET', requests, lease[1]) or '' end
+elseif isOpen and wanted > 0 then
+  promoteDelayed()
+  promoteWaiting()
+  local room = math.min(wanted, leftInBudget)
+  if room > 0 and not volunteers() then
+    while #leases < room and takeFromBestDomain(room - #leases) do end
+  end
+  if #leases > 0 then
+    call('HINCRBY', heldKey, incarnation, #leases)
+    setMeta('run_pages', number('run_pages') + #leases)
+    local kept = {}
+    for i, lease in ipairs(leases) do kept[i] = { lease[1], lease[2], lease[3], lease[4], lease[5] } end
+    keepAnswer(cmsgpack.pack(kept))
+  end
+end
+
+local waitMs = 1000
+if isOpen then waitMs = (wanted > 0 and #leases == wanted and call('ZCARD', readyKey) > 0) and 0 or nextInstant() end
+local answer = answerOf(waitMs)
+flush()
+for _, lease in ipairs(leases) do
+  for i = 1, 6 do answer[#answer + 1] = lease[i] end
+end
+return answer

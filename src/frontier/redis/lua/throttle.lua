@@ -1,0 +1,18 @@
+-- Leave a domain alone for a while, or change its delay, for every node. Atomic with leasing: the next lease obeys.
+--
+-- ARGV: 4 domain · 5 source (setting | robots | autothrottle | retry-after) · 6 delay ms or '' · 7 for ms or ''
+-- Returns OK. O(log n).
+
+local name, source = ARGV[4], ARGV[5]
+local refusal = readMeta('queue', 'limit', 'delay', 'domain_numbers')
+if refusal then return redis.error_reply(refusal) end
+
+local d = domainOf(name)
+if ARGV[6] ~= '' then
+  local field = source == 'robots' and 'delayRobots' or source == 'autothrottle' and 'delayAuto' or 'delaySetting'
+  d[field] = tonumber(ARGV[6])
+end
+if ARGV[7] ~= '' then d.blockedUntil = math.max(d.blockedUntil, nowMs + tonumber(ARGV[7])) end
+place(name, d)
+flush()
+return redis.status_reply('OK')

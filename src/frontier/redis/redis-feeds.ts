@@ -1,0 +1,101 @@
+/** Feeds in Redis: the outbox of committed items, and the checkpoint of the file each is written to. */
+import { RefusedError } from '../../errors.js';
+import type { FeedCheckpoint, Feeds, FeedWriter } from '../frontier.js';
+import type { FrontierKeys } from '../open.js';
+import type { Argument } from './batch.js';
+import type { RedisConnection, Reply } from './connection.js';
+import { internalKey } from './keys.js';
+import type { Verb } from './scripts.js';
+
+interface HeldBy {
+  readonly host: string;
+  readonly pid: number;
+  readonly owner: string;
+}
+
+export class RedisFeeds implements Feeds {
+  readonly #connection: RedisConnection;
+  readonly #keys: FrontierKeys;
+  readonly #call: (verb: Verb, args: readonly Argument[]) => Promise<Reply>;
+
+  constructor(
+    connection: RedisConnection,
+    keys: FrontierKeys,
+    call: (verb: Verb, args: readonly Argument[]) => Promise<Reply>,
+  ) {
+    this.#connection = connection;
+    this.#keys = keys;
+    this.#call = call;
+  }
+
+  async open(
+    writer: FeedWriter,
+    { staleMs, fresh }: { staleMs: number; fresh: boolean },
+  ): Promise<FeedCheckpoint | null> {
+    const { feed, ...self } = writer;
+    let displaced = '';
+    for (;;) {
+      const [status, first, length, header] = (await this.#call('feed-open', [
+        feed,
+        JSON.stringify(self),
+        staleMs,
+        fresh ? 1 : 0,
+        displaced,
+      ])) as Reply[];
+      if (String(status) === 'open') {
+        if (first === undefined) return null;
+        return { sequence: Number(first), lengthBytes: Number(length), header: String(header ?? '') };
+      }
+      const held = JSON.parse(String(first)) as HeldBy;
+      if (held.host !== writer.host || held.owner === displaced || isRunning(held.pid)) {
+        throw new RefusedError(
+          `${writer.path} is being written by process ${held.pid} on ${held.host}: give this node another file, or stop the other writer`,
+          { code: 'feed_held' },
+        );
+      }
+      displaced = held.owner;
+    }
+  }
+
+  async read(feed: string, sequence: number, max: number): Promise<string[]> {
+    const tail = await this.#connection.patiently((client) =>
+      client.hget(internalKey(this.#keys, 'feeds'), `${feed}:tail`),
+    );
+    const count = Math.min(max, Number(tail ?? 0) - sequence);
+    if (count <= 0) return [];
+    const fields = Array.from({ length: count }, (_, i) => `${feed}:${sequence + 1 + i}`);
+    const items = await this.#connection.patiently((client) =>
+      client.hmget(internalKey(this.#keys, 'outbox'), ...fields),
+    );
+    return items.filter((item): item is string => item !== null);
+  }
+
+  async checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint): Promise<void> {
+    const { sequence, lengthBytes, header } = checkpoint;
+    const kept = await this.#call('feed-checkpoint', [
+      writer.feed,
+      writer.owner,
+      sequence,
+      lengthBytes,
+      header,
+      0,
+    ]);
+    if (Number(kept) === 0) {
+      throw new RefusedError(`${writer.path} is written by somebody else now`, { code: 'feed_held' });
+    }
+  }
+
+  async release(writer: FeedWriter): Promise<void> {
+    await this.#call('feed-checkpoint', [writer.feed, writer.owner, '', '', '', 1]);
+  }
+}
+
+/** Whether a process of this machine still runs; signal 0 only asks. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,207 @@
+/** What the commands ask of a crawl in Redis: counts, a snapshot, one request. Reads only, bounded work. */
+import type { Cluster, Redis } from 'ioredis';
+import type {
+  Control,
+  FrontierRequest,
+  Inspection,
+  NodeSnapshot,
+  OutboxSnapshot,
+  PartCounts,
+  Snapshot,
+} from '../frontier.js';
+import type { FrontierKeys } from '../open.js';
+import { type InternalWord, internalKey, internalWords } from './keys.js';
+import { unpackLease } from './unpack.js';
+
+type Client = Redis | Cluster;
+
+/** Everything `stats` shows: cardinalities, the nodes, the counters; MEMORY USAGE samples five entries a key. */
+export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<Snapshot> {
+  const key = (word: InternalWord): string => internalKey(keys, word);
+  const [queue, suspects, delayed, leased, failed, items, domains, seen, seeds, bad, meta, counters, time] =
+    await Promise.all([
+      client.zcard(key('queue')),
+      client.zcard(key('suspects')),
+      client.zcard(key('delayed')),
+      client.hlen(key('leases')),
+      client.zcard(key('failed')),
+      client.llen(keys.items),
+      client.hlen(key('domains')),
+      client.scard(keys.dupefilter),
+      sum(keys.startUrls, (name) => lengthOf(client, name)),
+      sum(keys.startUrls, (name) => client.llen(`${name}:bad`)),
+      client.hgetall(key('meta')),
+      client.hgetall(keys.stats),
+      client.time(),
+    ]);
+  const nowMs = Number(time[0]) * 1000 + Number(time[1]) / 1000;
+  const [nodes, outbox, frontierBytes, dupefilterBytes] = await Promise.all([
+    readNodes(client, keys, nowMs, Number(meta.node_timeout ?? 30_000)),
+    readOutbox(client, keys),
+    sum([keys.requests, ...internalWords.map(key)], (name) => bytesOf(client, name)),
+    bytesOf(client, keys.dupefilter),
+  ]);
+  return {
+    startUrls: seeds,
+    badSeeds: bad,
+    pending: queue + suspects,
+    delayed,
+    leased,
+    suspects,
+    accepted: Number(meta.accepted ?? 0),
+    done: Number(meta.done ?? 0),
+    failed,
+    removed: Number(meta.removed ?? 0),
+    seen,
+    items,
+    domains,
+    bytes: { frontier: frontierBytes, dupefilter: dupefilterBytes },
+    nodes,
+    counters: Object.fromEntries(Object.entries(counters).map(([name, value]) => [name, Number(value)])),
+    outbox,
+    run:
+      meta.run === undefined
+        ? null
+        : {
+            id: meta.run,
+            startedAt: Number(meta.run_started),
+            pages: Number(meta.run_pages ?? 0),
+            closed: meta.run_closed || meta.closing || null,
+          },
+    control: (meta.control ?? 'running') as Control,
+  };
+}
+
+/** How much each part holds, for `reset --dry-run`. */
+export async function countParts(client: Client, keys: FrontierKeys): Promise<PartCounts> {
+  const [requests, failed, kept, seen, seeds, bad, items, stats] = await Promise.all([
+    client.hlen(keys.requests),
+    client.zcard(internalKey(keys, 'failed')),
+    client.hlen(internalKey(keys, 'failures')),
+    client.scard(keys.dupefilter),
+    sum(keys.startUrls, (name) => lengthOf(client, name)),
+    sum(keys.startUrls, (name) => client.llen(`${name}:bad`)),
+    client.llen(keys.items),
+    client.hlen(keys.stats),
+  ]);
+  const queue = Math.max(0, requests - Math.min(failed, kept));
+  return { queue, dupefilter: seen, start_urls: seeds + bad, items, stats, failed };
+}
+
+/** Where one request stands. A delayed one is looked for by a walk over the delayed, which are few. */
+export async function inspectRequest(
+  client: Client,
+  keys: FrontierKeys,
+  request: FrontierRequest,
+): Promise<Inspection> {
+  const id = Buffer.from(request.id, 'hex');
+  const [record, lease, failedAt, crashes, seen] = await Promise.all([
+    client.hget(keys.requests, id),
+    client.hgetBuffer(internalKey(keys, 'leases'), id),
+    client.zscore(internalKey(keys, 'failed'), id),
+    client.hget(internalKey(keys, 'crashes'), id),
+    client.sismember(keys.dupefilter, request.fingerprint),
+  ]);
+  const dueAtMs = record === null || lease || failedAt ? null : await dueAtOf(client, keys, id);
+  const state = lease
+    ? 'leased'
+    : failedAt !== null
+      ? 'failed'
+      : dueAtMs !== null
+        ? 'delayed'
+        : record !== null
+          ? 'pending'
+          : seen === 1
+            ? 'seen'
+            : 'unknown';
+  return {
+    state,
+    seen: seen === 1,
+    record,
+    crashes: Number(crashes ?? 0),
+    owner: lease ? unpackLease(lease).incarnation : null,
+    dueAtMs,
+  };
+}
+
+async function dueAtOf(client: Client, keys: FrontierKeys, id: Buffer): Promise<number | null> {
+  let cursor = '0';
+  do {
+    const [next, page] = await client.zscanBuffer(internalKey(keys, 'delayed'), cursor, 'COUNT', 1000);
+    for (let i = 0; i + 1 < page.length; i += 2) {
+      if ((page[i] as Buffer).subarray(0, 20).equals(id)) return Number(page[i + 1]);
+    }
+    cursor = next.toString();
+  } while (cursor !== '0');
+  return null;
+}
+
+async function readNodes(
+  client: Client,
+  keys: FrontierKeys,
+  nowMs: number,
+  nodeTimeoutMs: number,
+): Promise<NodeSnapshot[]> {
+  const [beats, infos, held, pages] = await Promise.all([
+    client.zrangebyscore(internalKey(keys, 'nodes'), nowMs - nodeTimeoutMs, '+inf', 'WITHSCORES'),
+    client.hgetall(internalKey(keys, 'node-info')),
+    client.hgetall(internalKey(keys, 'held')),
+    client.hgetall(internalKey(keys, 'pages')),
+  ]);
+  const nodes: NodeSnapshot[] = [];
+  for (let i = 0; i + 1 < beats.length; i += 2) {
+    const incarnation = beats[i] as string;
+    const info = JSON.parse(infos[incarnation] ?? '{}') as Partial<NodeSnapshot>;
+    nodes.push({
+      id: info.id ?? incarnation,
+      host: info.host ?? '',
+      pid: info.pid ?? 0,
+      startedAt: info.startedAt ?? 0,
+      heartbeatAgeMs: Math.max(0, Math.round(nowMs - Number(beats[i + 1]))),
+      leased: Number(held[incarnation] ?? 0),
+      pages: Number(pages[incarnation] ?? 0),
+      pagesPerSecond: info.pagesPerSecond ?? 0,
+    });
+  }
+  return nodes;
+}
+
+async function readOutbox(client: Client, keys: FrontierKeys): Promise<OutboxSnapshot[]> {
+  const fields = await client.hgetall(internalKey(keys, 'feeds'));
+  return Object.keys(fields)
+    .filter((field) => !field.endsWith(':tail'))
+    .map((feed) => {
+      const {
+        host,
+        path,
+        sequence = 0,
+      } = JSON.parse(fields[feed] ?? '{}') as {
+        host: string;
+        path: string;
+        sequence?: number;
+      };
+      return { feed, host, path, waiting: Math.max(0, Number(fields[`${feed}:tail`] ?? 0) - sequence) };
+    });
+}
+
+/** The length of a start_urls key, whatever its type. */
+async function lengthOf(client: Client, key: string): Promise<number> {
+  const type = await client.type(key);
+  if (type === 'list') return client.llen(key);
+  if (type === 'set') return client.scard(key);
+  return type === 'zset' ? client.zcard(key) : 0;
+}
+
+async function bytesOf(client: Client, key: string): Promise<number> {
+  try {
+    return (await client.memory('USAGE', key)) ?? 0;
+  } catch {
+    // An ACL without MEMORY: the size stays unknown, and the rest of the answer is worth having.
+    return 0;
+  }
+}
+
+async function sum<T>(values: readonly T[], measure: (value: T) => Promise<number>): Promise<number> {
+  const numbers = await Promise.all(values.map(measure));
+  return numbers.reduce((total, value) => total + value, 0);
+}
