@@ -1,5 +1,22 @@
-/** The engine of one node. */
+/**
+ * The engine of one node.
+ *
+ * ```
+ *   join ──► lease → start each → wait for (a slot | time | a signal | seeds) → again ──► wind down ──► leave
+ *    ▲                                    │
+ *    └───────── declared dead ────────────┘
+ * ```
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FrontierUnavailableError } from '../errors.js';
+import { type Joined, type LeaseAnswer, MAX_WAIT_MS } from '../frontier/frontier.js';
+import { crawlEnding, type Ending, ending, errorEnding } from './endings.js';
 import type { EngineDeps, EngineResult } from './engine-options.js';
+import { Heartbeat, type HeartbeatNews } from './heartbeat.js';
+import { Incarnation, NodeState } from './incarnation.js';
+import { announce, join, pushStart } from './membership.js';
+import { startRequests } from './seed-requests.js';
+import { windDown } from './shutdown.js';
 
 export type {
   EngineDeps,
@@ -11,7 +28,159 @@ export type {
 } from './engine-options.js';
 
 /**
- * Crawl until the crawl is over, a signal comes or the store says so.
- * @throws RefusedError at join; FrontierUnavailableError when the first join cannot reach the store.
+ * Crawl until the crawl is over, a signal comes, or the store says so.
+ * @throws RefusedError at join; FrontierUnavailableError when the first join cannot reach the store; what the
+ *   spider's `opened` or a pipeline's `open` throws.
  */
-export declare function runEngine(deps: EngineDeps): Promise<EngineResult>;
+export async function runEngine(deps: EngineDeps): Promise<EngineResult> {
+  await deps.pipelines.open();
+  try {
+    const node = new NodeState(deps);
+    const joined = await join(deps);
+    const ending =
+      joined.justClosed === null ? await live(node, joined) : await turnAway(deps, joined.justClosed);
+    const { pages, failed, items } = node.tally;
+    const { reason, exitCode, message } = ending;
+    const elapsedMs = Math.round(performance.now() - node.startedAt);
+    return { reason, exitCode, message, pages, failed, items, elapsedMs };
+  } finally {
+    await deps.pipelines.close();
+  }
+}
+
+/** THE LOOP. @returns why this node stops; null when its incarnation was declared dead. */
+async function crawl(node: NodeState, self: Incarnation): Promise<Ending | null> {
+  try {
+    await start(node, self);
+    for (;;) {
+      const stop = self.whyStop();
+      if (stop !== null) return stop;
+
+      self.upkeep.reconcileWhenDue();
+      let waitMs = MAX_WAIT_MS;
+      if (self.free() > 0) {
+        const answer = await self.leaseAndStart();
+        self.seeds.offer(answer.crawl);
+        const over = crawlEnding(answer.crawl, self.view());
+        if (over !== null) return over;
+        waitMs = pollAfterMs(answer);
+      }
+      await node.alarm.wait(waitMs);
+    }
+  } catch (error) {
+    return endingOf(error, self);
+  }
+}
+
+/** Halted while the store was away, the reason to halt is the reason to stop. */
+function endingOf(error: unknown, self: Incarnation): Ending | null {
+  if (!(error instanceof FrontierUnavailableError)) return errorEnding(error);
+  try {
+    return self.whyStop();
+  } catch (cause) {
+    return errorEnding(cause);
+  }
+}
+
+/** From joining to leaving, through as many incarnations as it takes. */
+async function live(node: NodeState, joined: Joined): Promise<Ending> {
+  const { deps } = node;
+  announce(joined, deps);
+  let self = new Incarnation(node, joined);
+  const heartbeat = startHeartbeat(node, joined, () => self);
+  let end: Ending = ending('error');
+  try {
+    await deps.spider.opened();
+    for (;;) {
+      const stop = await crawl(node, self);
+      if (stop !== null) {
+        end = stop;
+        return end;
+      }
+      const next = await rejoin(node, self);
+      if (next === null) {
+        end = ending('shutdown');
+        return end;
+      }
+      heartbeat.follow(next.incarnation);
+      self = new Incarnation(node, next);
+    }
+  } finally {
+    await leave(node, self, end);
+    await heartbeat.stop();
+    await deps.spider.closed(end.reason);
+  }
+}
+
+async function leave(node: NodeState, self: Incarnation, end: Ending): Promise<void> {
+  const { deps, alarm, outage } = node;
+  const { frontier, log, force, options } = deps;
+  const disowned = () => self.failed;
+  await windDown(end, {
+    frontier,
+    slots: self.slots,
+    alarm,
+    outage,
+    log,
+    graceMs: options.graceMs,
+    force,
+    disowned,
+  });
+  await self.end();
+}
+
+async function start(node: NodeState, self: Incarnation): Promise<void> {
+  if (self.joined.startPushed || node.deps.spider.startUrls.length === 0) return;
+  const requests = startRequests(node.deps.spider, node.rules, Date.now());
+  node.tally.owed.enqueued += await pushStart(requests, node.deps, node.outage, self.halt);
+}
+
+/** @returns null when a signal came while the store was away. */
+async function rejoin(node: NodeState, old: Incarnation): Promise<Joined | null> {
+  const { deps, outage } = node;
+  deps.log.warn({}, 'this node was declared dead and its work given to others; joining anew');
+  old.slots.dropAll();
+  await old.end();
+  // A breath, so that a store that keeps disowning us is not stormed.
+  await sleep(200 + 200 * Math.random());
+  const stop = AbortSignal.any([deps.drain, deps.force]);
+  try {
+    return stop.aborted ? null : await outage.through('join', stop, () => join(deps));
+  } catch (error) {
+    if (error instanceof FrontierUnavailableError) return null;
+    throw error;
+  }
+}
+
+/** The same budget has just closed this run elsewhere: joining late is no reason to begin it again. */
+async function turnAway({ frontier }: EngineDeps, reason: string): Promise<Ending> {
+  await frontier.leave(reason);
+  const message = `this run was closed a moment ago (${reason}); start again a little later to begin another run`;
+  return ending(reason, message);
+}
+
+function startHeartbeat(node: NodeState, joined: Joined, current: () => Incarnation): Heartbeat {
+  const { open, options, log } = node.deps;
+  const onNews = ({ kind, incarnation }: HeartbeatNews) => {
+    const self = current();
+    if (kind === 'stuck') {
+      log.warn(
+        { limitMs: options.mainLoopTimeoutMs },
+        'the main loop stood still; heartbeats paused meanwhile',
+      );
+    } else if (incarnation === self.joined.incarnation) {
+      self.disown(kind);
+    }
+  };
+  const { heartbeatMs, mainLoopTimeoutMs } = options;
+  const { incarnation } = joined;
+  const pulse = node.pulse.buffer;
+  return new Heartbeat({ open, incarnation, intervalMs: heartbeatMs, mainLoopTimeoutMs, pulse }, onNews, log);
+}
+
+/** With jitter, so that idle nodes do not ask in step; never at once, unless there was something to be had. */
+function pollAfterMs({ leases, waitMs }: LeaseAnswer): number {
+  if (waitMs >= MAX_WAIT_MS) return MAX_WAIT_MS * (0.75 + 0.25 * Math.random());
+  const leastMs = leases.length > 0 ? 1 : 10;
+  return Math.max(leastMs, waitMs) + Math.min(20, waitMs / 10) * Math.random();
+}

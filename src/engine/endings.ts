@@ -1,0 +1,68 @@
+/** Why a node stops, decided from what the store and the node itself say. Pure functions. */
+import { FrontierGoneError, IncarnationDeadError } from '../errors.js';
+import type { CrawlState, Joined } from '../frontier/frontier.js';
+
+/** The end of a node's part in the crawl. */
+export interface Ending {
+  /** Scrapy's closing reason where it has one. */
+  readonly reason: string;
+  readonly exitCode: 0 | 1;
+  readonly message: string | null;
+  /** False when the store has lost our records: there is nothing to leave. */
+  readonly leave: boolean;
+}
+
+/** What a node knows of itself when it asks whether to stop. */
+export interface NodeView {
+  readonly exitWhenDone: boolean;
+  readonly startTimeoutMs: number;
+  /** Since this node joined. */
+  readonly joinedForMs: number;
+  /** Whether there was work when it joined, or it has done some since. */
+  readonly worked: boolean;
+  /** What it found when it joined. */
+  readonly found: Joined['found'];
+  readonly spider: string;
+}
+
+export function ending(reason: string, message: string | null = null): Ending {
+  return { reason, exitCode: 0, message, leave: true };
+}
+
+/**
+ * Whether the crawl is over for this node. True completion is the store's to decide (`finished`), so all nodes
+ * see it together and none before; where nothing has begun yet, the first seed is waited for.
+ */
+export function crawlEnding(crawl: CrawlState, view: NodeView): Ending | null {
+  if (crawl.closing !== null) return ending(crawl.closing);
+  if (crawl.control === 'stopping') return ending('stopped');
+  if (!view.exitWhenDone || !crawl.finished) return null;
+  if (crawl.acceptedInRun > 0 || view.worked) return ending('finished');
+  return view.joinedForMs >= view.startTimeoutMs ? ending('finished', nothingCame(view)) : null;
+}
+
+/** Whether an error ends this node; null when it only ends the incarnation, and the node joins anew. */
+export function errorEnding(error: unknown): Ending | null {
+  if (error instanceof IncarnationDeadError) return null;
+  if (error instanceof FrontierGoneError) {
+    const message = `${error.message}; somebody flushed or reset the store while this node was crawling`;
+    return { reason: 'frontier_gone', exitCode: 1, message, leave: false };
+  }
+  throw error;
+}
+
+/** A feed's outbox has outgrown its bound, and its file could not be written for the whole grace time. */
+export function feedEnding(why: string): Ending {
+  const message = `${why}; the items committed so far wait in the frontier and are written by the next run`;
+  return { reason: 'feed_unwritable', exitCode: 1, message, leave: true };
+}
+
+function nothingCame({ spider, found, startTimeoutMs }: NodeView): string {
+  const waited = `nothing to crawl came within ${startTimeoutMs / 1_000} s`;
+  const how = `seed it with "crawlnode seed ${spider} URL"`;
+  if (found.seen === 0) return `${waited}; ${how}, or give the spider startUrls`;
+  return (
+    `${waited}, and all ${found.seen} requests known from earlier runs are done; ` +
+    `${how}, start anew with "crawlnode reset ${spider}", or crawl under another --job`
+  );
+}

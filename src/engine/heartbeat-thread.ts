@@ -1,0 +1,63 @@
+/** The heartbeat's thread: beat, and again after the interval, until told to stop (see `heartbeat.ts`). */
+import { parentPort, workerData } from 'node:worker_threads';
+import { FrontierGoneError, FrontierUnavailableError } from '../errors.js';
+import type { Frontier } from '../frontier/frontier.js';
+import { openFrontier } from '../frontier/open.js';
+import { type HeartbeatNews, type HeartbeatOptions, type HeartbeatOrder, Pulse } from './heartbeat.js';
+
+/** After an outage a beat is urgent: peers may be counting. */
+const RETRY_MS = 500;
+
+const options = workerData as HeartbeatOptions;
+const pulse = new Pulse(options.pulse);
+let incarnation = options.incarnation;
+let frontier: Frontier | null = null;
+let stuck = false;
+let timer: NodeJS.Timeout | null = null;
+let stopped = false;
+
+parentPort?.on('message', (order: HeartbeatOrder) => {
+  if (order === 'stop') void stop();
+  else incarnation = order.incarnation;
+});
+await beat();
+
+async function beat(): Promise<void> {
+  const ok = await attempt();
+  if (stopped) return;
+  timer = setTimeout(beat, ok ? options.intervalMs : Math.min(RETRY_MS, options.intervalMs));
+}
+
+/** @returns false when the store could not be asked. */
+async function attempt(): Promise<boolean> {
+  if (pulse.silentMs > options.mainLoopTimeoutMs) {
+    if (!stuck) tell({ kind: 'stuck', incarnation });
+    stuck = true;
+    return true;
+  }
+  stuck = false;
+  const asked = incarnation;
+  try {
+    frontier ??= await openFrontier(options.open);
+    const answer = await frontier.heartbeat(asked, pulse.report);
+    if (answer !== 'alive') tell({ kind: answer, incarnation: asked });
+    return true;
+  } catch (error) {
+    if (error instanceof FrontierUnavailableError) return false;
+    if (!(error instanceof FrontierGoneError)) throw error;
+    tell({ kind: 'gone', incarnation: asked });
+    return true;
+  }
+}
+
+function tell(news: HeartbeatNews): void {
+  if (!stopped) parentPort?.postMessage(news);
+}
+
+/** Close the connection, then let the thread run out by itself. */
+async function stop(): Promise<void> {
+  stopped = true;
+  if (timer !== null) clearTimeout(timer);
+  await frontier?.close();
+  parentPort?.close();
+}

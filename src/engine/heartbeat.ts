@@ -1,0 +1,111 @@
+/**
+ * The node's sign of life, from a thread with its own connection, so that a long parse does not look like death.
+ * Main loop and thread share a few numbers (`Pulse`): the main loop notes its progress, the thread carries it to the
+ * store, and goes silent when there has been none for too long, so that peers take over what a stuck node holds.
+ */
+import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { OpenOptions } from '../frontier/open.js';
+import type { Logger } from '../log.js';
+
+/** Handed to the thread at its start; plain data and shared memory. */
+export interface HeartbeatOptions {
+  readonly open: OpenOptions;
+  readonly incarnation: string;
+  readonly intervalMs: number;
+  readonly mainLoopTimeoutMs: number;
+  readonly pulse: SharedArrayBuffer;
+}
+
+/** What the thread tells: the store's verdict on an incarnation, or that it is silent because the main loop stands. */
+export interface HeartbeatNews {
+  readonly kind: 'dead' | 'gone' | 'stuck';
+  readonly incarnation: string;
+}
+
+/** What the thread is told: to beat for another incarnation, or to end. */
+export type HeartbeatOrder = { readonly incarnation: string } | 'stop';
+
+/** How long a thread that was told to end may take to close its connection. */
+const STOP_MS = 1_000;
+
+/** The shared numbers: progress (monotonic ms), pages settled, pages per second. */
+export class Pulse {
+  readonly buffer: SharedArrayBuffer;
+  readonly #numbers: Float64Array;
+
+  constructor(buffer = new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT)) {
+    this.buffer = buffer;
+    this.#numbers = new Float64Array(buffer);
+  }
+
+  /** The main loop is alive and has come this far. */
+  note(pages: number, pagesPerSecond: number): void {
+    this.#numbers[0] = monotonicMs();
+    this.#numbers[1] = pages;
+    this.#numbers[2] = pagesPerSecond;
+  }
+
+  get report(): { readonly pages: number; readonly pagesPerSecond: number } {
+    return { pages: this.#numbers[1] ?? 0, pagesPerSecond: this.#numbers[2] ?? 0 };
+  }
+
+  /** How long the main loop has given no sign. */
+  get silentMs(): number {
+    return monotonicMs() - (this.#numbers[0] ?? 0);
+  }
+}
+
+export class Heartbeat {
+  readonly #worker: Worker;
+  #ended = false;
+
+  /** Start the thread. It never keeps the process alive, and never ends it: without it peers would recover our work. */
+  constructor(options: HeartbeatOptions, onNews: (news: HeartbeatNews) => void, log: Logger) {
+    this.#worker = startThread(options);
+    this.#worker.unref();
+    this.#worker.on('message', onNews);
+    this.#worker.on('error', (error) => {
+      log.error(
+        { error: error.message },
+        'the heartbeat thread failed; peers will take over this node’s work',
+      );
+    });
+    this.#worker.on('exit', () => {
+      this.#ended = true;
+    });
+  }
+
+  /** Beat for a new incarnation from now on. */
+  follow(incarnation: string): void {
+    this.#worker.postMessage({ incarnation } satisfies HeartbeatOrder);
+  }
+
+  /** End the thread; it closes its connection first, unless that takes too long. */
+  async stop(): Promise<void> {
+    if (this.#ended) return;
+    const ended = new Promise((resolve) => this.#worker.once('exit', resolve));
+    this.#worker.postMessage('stop' satisfies HeartbeatOrder);
+    await Promise.race([ended, sleep(STOP_MS, undefined, { ref: true })]);
+    if (!this.#ended) await this.#worker.terminate();
+  }
+}
+
+/** CLOCK_MONOTONIC, the same in every thread of the process (`performance.now()` counts from each thread's start). */
+function monotonicMs(): number {
+  return Number(process.hrtime.bigint() / 1_000n) / 1_000;
+}
+
+/** Built code starts its neighbour as it is; run from source, the thread needs TypeScript support of its own. */
+function startThread(options: HeartbeatOptions): Worker {
+  if (!import.meta.url.endsWith('.ts')) {
+    return new Worker(new URL('./heartbeat-thread.js', import.meta.url), { workerData: options });
+  }
+  const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+  return new Worker(new URL('./heartbeat-thread.ts', import.meta.url), {
+    workerData: options,
+    execArgv: ['--import', tsx],
+  });
+}

@@ -1,0 +1,185 @@
+/** One registration of this node: what it holds, and the workers beside the loop. A node declared dead takes a new one. */
+import { FrontierGoneError, IncarnationDeadError } from '../errors.js';
+import type { Joined, Lease, LeaseAnswer } from '../frontier/frontier.js';
+import { Alarm } from './alarm.js';
+import { crawlOne, type PageDeps } from './crawl-one.js';
+import { type LinkRules, linkRules } from './discovered.js';
+import { type Ending, ending, feedEnding, type NodeView } from './endings.js';
+import type { EngineDeps } from './engine-options.js';
+import { Pulse } from './heartbeat.js';
+import { Outage } from './outage.js';
+import { SeedIntake } from './seed-intake.js';
+import { Slots, type Tally } from './slots.js';
+import { Upkeep } from './upkeep.js';
+
+/** What stays the same over all incarnations of a node. */
+export class NodeState {
+  readonly deps: EngineDeps;
+  readonly alarm = new Alarm();
+  readonly outage: Outage;
+  readonly pulse = new Pulse();
+  readonly rules: LinkRules;
+  readonly tally: Tally = { pages: 0, failed: 0, items: 0, owed: { enqueued: 0, filtered: 0 } };
+  readonly startedAt = performance.now();
+  /** When a feed began to fail; null while all is well. */
+  feedFailingSince: number | null = null;
+
+  constructor(deps: EngineDeps) {
+    this.deps = deps;
+    this.outage = new Outage(deps.log);
+    this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);
+    this.pulse.note(0, 0);
+  }
+}
+
+export class Incarnation {
+  readonly joined: Joined;
+  readonly slots: Slots;
+  readonly seeds: SeedIntake;
+  readonly upkeep: Upkeep;
+  readonly #node: NodeState;
+  readonly #page: PageDeps;
+  readonly #joinedAt = performance.now();
+  readonly #halt = new AbortController();
+  readonly #onError = (error: unknown) => this.fail(error);
+  readonly #onSignal = () => this.#halted();
+  #error: { readonly error: unknown } | null = null;
+  #crawl: LeaseAnswer['crawl'] | null = null;
+
+  constructor(node: NodeState, joined: Joined) {
+    this.#node = node;
+    this.joined = joined;
+    const { deps, alarm, outage, rules, tally, pulse } = node;
+    const { frontier, spider, downloader, pipelines, options, log } = deps;
+    const onError = this.#onError;
+    this.#page = { frontier, spider, downloader, pipelines, options, rules, tally, outage, log };
+    this.slots = new Slots({
+      frontier,
+      concurrency: options.concurrency,
+      tally,
+      alarm,
+      outage,
+      log,
+      onError,
+    });
+    const batch = options.seedBatch ?? options.concurrency;
+    this.seeds = new SeedIntake({ frontier, spider, rules, batch, tally, alarm, log });
+    for (const signal of [deps.drain, deps.force]) {
+      signal.addEventListener('abort', this.#onSignal);
+      if (signal.aborted) this.#halt.abort();
+    }
+    this.upkeep = new Upkeep({
+      frontier,
+      slots: this.slots,
+      tally,
+      pulse,
+      alarm,
+      log,
+      heartbeatMs: options.heartbeatMs,
+      nodeTimeoutMs: options.tunables.nodeTimeoutMs,
+      onTick: (rate) => this.#showProgress(rate),
+      onError,
+    });
+  }
+
+  /** Aborted when the loop has a reason not to wait for a store that is away. */
+  get halt(): AbortSignal {
+    return this.#halt.signal;
+  }
+
+  /** True once something ended this incarnation from outside. */
+  get failed(): boolean {
+    return this.#error !== null;
+  }
+
+  /** End this incarnation with an error; the loop throws the first one. */
+  fail(error: unknown): void {
+    this.#error ??= { error };
+    this.#halted();
+  }
+
+  /** The store's verdict, brought by the heartbeat thread. */
+  disown(verdict: 'dead' | 'gone'): void {
+    if (verdict === 'dead') this.fail(new IncarnationDeadError('the frontier has declared this node dead'));
+    else this.fail(new FrontierGoneError('the records of this crawl have vanished from the frontier'));
+  }
+
+  /** Why the loop should stop now, for reasons of this node's own. @throws the error that ended this incarnation. */
+  whyStop(): Ending | null {
+    if (this.#error !== null) throw this.#error.error;
+    const node = this.#node;
+    const { drain, force, feedsFailing, options } = node.deps;
+    if (drain.aborted || force.aborted) return ending('shutdown');
+    const why = feedsFailing();
+    if (why === null) {
+      node.feedFailingSince = null;
+      return null;
+    }
+    node.feedFailingSince ??= performance.now();
+    return performance.now() - node.feedFailingSince >= options.graceMs ? feedEnding(why) : null;
+  }
+
+  /** How many leases to ask for; none while a feed cannot take more items. */
+  free(): number {
+    return this.#node.feedFailingSince === null ? this.slots.free() : 0;
+  }
+
+  /** Lease into the free slots and start each page. Lives through outages of the store, until halted. */
+  async leaseAndStart(): Promise<LeaseAnswer> {
+    const { frontier } = this.#node.deps;
+    let askedAt = 0;
+    const free = this.free();
+    const answer = await this.#node.outage.through('lease', this.halt, () => {
+      askedAt = performance.now();
+      return frontier.lease(free, this.slots.inFlight);
+    });
+    this.#crawl = answer.crawl;
+    for (const lease of answer.leases) this.#start(lease, askedAt);
+    return answer;
+  }
+
+  view(): NodeView {
+    const { options, spider } = this.#node.deps;
+    const { found } = this.joined;
+    return {
+      exitWhenDone: options.exitWhenDone,
+      startTimeoutMs: options.startTimeoutMs,
+      joinedForMs: performance.now() - this.#joinedAt,
+      worked: this.#node.tally.pages > 0 || found.pending + found.delayed + found.leased > 0,
+      found,
+      spider: spider.name,
+    };
+  }
+
+  /** Stop the workers beside the loop. */
+  async end(): Promise<void> {
+    const { drain, force } = this.#node.deps;
+    for (const signal of [drain, force]) signal.removeEventListener('abort', this.#onSignal);
+    this.upkeep.stop();
+    await this.seeds.idle();
+  }
+
+  #start(lease: Lease, askedAt: number): void {
+    void crawlOne(this.slots.begin(lease, askedAt), this.slots, this.#page, this.#onError);
+  }
+
+  #halted(): void {
+    this.#halt.abort();
+    this.#node.alarm.ring();
+  }
+
+  #showProgress(pagesPerSecond: number): void {
+    const { deps, tally, outage } = this.#node;
+    const { pages, failed, items } = tally;
+    const trouble = outage.why ?? deps.feedsFailing();
+    deps.onProgress?.({
+      pages,
+      pagesPerSecond,
+      failed,
+      items,
+      inFlight: this.slots.inFlight,
+      crawl: this.#crawl,
+      trouble,
+    });
+  }
+}

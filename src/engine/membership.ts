@@ -1,0 +1,45 @@
+/** Becoming a node of the crawl: join, say what was found, push the start requests if nobody has. */
+import { type FrontierRequest, type Joined, MAX_SETTLE_REQUESTS } from '../frontier/frontier.js';
+import type { EngineDeps } from './engine-options.js';
+import type { Outage } from './outage.js';
+
+/**
+ * Register as a new incarnation.
+ * @throws RefusedError when the crawl has another shape; FrontierUnavailableError when the store cannot be reached.
+ */
+export function join({ frontier, node, options, spider }: EngineDeps): Promise<Joined> {
+  const { shape, tunables, budgets, feeds } = options;
+  return frontier.join(node, { shape, tunables, budgets, feeds, hasStart: spider.startUrls.length > 0 });
+}
+
+/** Tell the user what this node comes into. */
+export function announce({ found, notices }: Joined, { log, spider, job, node }: EngineDeps): void {
+  for (const notice of notices) log.warn({}, notice);
+  const { pending, delayed, leased, seen } = found;
+  if (pending + delayed + leased > 0) {
+    log.info({ pending, delayed, leased, seen }, `resuming the crawl of ${spider.name}`);
+  } else {
+    log.info({ node: node.id, spider: spider.name, job, seen }, `crawling ${spider.name}`);
+  }
+}
+
+/**
+ * Push the spider's start requests, once per job: the last batch carries the mark, and those before it are
+ * harmless to repeat when this node dies in between or another one does the same.
+ * @returns how many the frontier accepted.
+ */
+export async function pushStart(
+  requests: readonly FrontierRequest[],
+  { frontier, log }: Pick<EngineDeps, 'frontier' | 'log'>,
+  outage: Outage,
+  stop: AbortSignal,
+): Promise<number> {
+  let accepted = 0;
+  for (let from = 0; from < requests.length; from += MAX_SETTLE_REQUESTS) {
+    const batch = requests.slice(from, from + MAX_SETTLE_REQUESTS);
+    const kind = from + batch.length === requests.length ? 'start' : 'seeds-filtered';
+    accepted += (await outage.through('push', stop, () => frontier.push(batch, kind))).accepted;
+  }
+  if (accepted > 0) log.info({ accepted }, 'pushed the start requests');
+  return accepted;
+}

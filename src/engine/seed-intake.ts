@@ -1,0 +1,81 @@
+/**
+ * External seeds, taken in beside the crawl: peek, convert, commit (DESIGN §5, Seed intake). Two nodes may convert
+ * the same seed; the store lets one commit it.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CrawlnodeError } from '../errors.js';
+import type { ConvertedSeed, CrawlState, Frontier, RawSeed } from '../frontier/frontier.js';
+import type { Logger } from '../log.js';
+import type { Spider } from '../spider/spider.js';
+import type { Alarm } from './alarm.js';
+import type { LinkRules } from './discovered.js';
+import { requestsOfSeed } from './seed-requests.js';
+import type { Tally } from './slots.js';
+
+/** Nodes see new seeds at about the same time; those that wait a little longer find them gone already. */
+const JITTER_MS = 50;
+/** How much of a bad seed a log line shows. */
+const SHOWN_CHARS = 200;
+
+export interface SeedIntakeOptions {
+  readonly frontier: Frontier;
+  readonly spider: Spider;
+  readonly rules: LinkRules;
+  readonly batch: number;
+  readonly tally: Tally;
+  readonly alarm: Alarm;
+  readonly log: Logger;
+}
+
+export class SeedIntake {
+  readonly #options: SeedIntakeOptions;
+  #running: Promise<void> | null = null;
+
+  constructor(options: SeedIntakeOptions) {
+    this.#options = options;
+  }
+
+  /** Take in one batch, if there is one to take and none is on its way. Never waits. */
+  offer(crawl: CrawlState): void {
+    if (this.#running !== null || crawl.seedsWaiting === 0) return;
+    if (crawl.control !== 'running' || crawl.closing !== null) return;
+    this.#running = this.#takeBatch(crawl.seedsWaiting).finally(() => {
+      this.#running = null;
+      this.#options.alarm.ring();
+    });
+  }
+
+  /** Resolves when no batch is on its way. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  /** Never rejects: a store that is away, or an incarnation that died, is the loop's to notice. */
+  async #takeBatch(waiting: number): Promise<void> {
+    const { frontier, batch, tally, log } = this.#options;
+    await sleep(Math.random() * JITTER_MS);
+    try {
+      const seeds = await frontier.peekSeeds(Math.min(batch, waiting));
+      if (seeds.length === 0) return;
+      const converted = await Promise.all(seeds.map((seed) => this.#convert(seed)));
+      const answer = await frontier.intake(converted);
+      tally.owed.enqueued += answer.accepted;
+      log.debug({ ...answer }, 'took in seeds');
+    } catch (error) {
+      const what = error instanceof CrawlnodeError ? error.message : String(error);
+      log.debug({ error: what }, 'seeds could not be taken in; they stay where they are');
+    }
+  }
+
+  async #convert(seed: RawSeed): Promise<ConvertedSeed> {
+    const { spider, rules, log } = this.#options;
+    const text = seed.value.toString('utf8');
+    try {
+      return { seed, requests: await requestsOfSeed(text, spider, rules, Date.now()) };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warn({ key: seed.key, seed: text.slice(0, SHOWN_CHARS), reason }, 'a bad seed was put aside');
+      return { seed, bad: reason };
+    }
+  }
+}

@@ -1,0 +1,213 @@
+/**
+ * The pages this node holds, from lease to settle. Every lease is ended here, once, whoever asks first: the page
+ * itself, the drain that gives it back, or the news that it is no longer ours.
+ *
+ * ```
+ *   begin ──► in flight ──── settle ────► settling ──► gone (committed, or lost)
+ *                 └───────── drop ──────► gone (the store knows better)
+ * ```
+ *
+ * A slot is free as soon as its settle is issued: the next lease then leaves in the same turn, behind it on the
+ * same connection, and sees its effects.
+ */
+import { CrawlnodeError, FrontierUnavailableError } from '../errors.js';
+import { type Effects, type Frontier, type Lease, noEffects, type Outcome } from '../frontier/frontier.js';
+import type { Logger } from '../log.js';
+import type { Alarm } from './alarm.js';
+import type { Outage } from './outage.js';
+
+/** One leased page in work. */
+export class Flight {
+  readonly lease: Lease;
+  /** `performance.now()` when the lease was asked for. */
+  readonly askedAt: number;
+  /** Set when its download begins: from then on the page counts against the budget. */
+  started = false;
+  /** True once it has been settled or dropped; what the page still does has no effect. */
+  over = false;
+  readonly #abort = new AbortController();
+
+  constructor(lease: Lease, askedAt: number) {
+    this.lease = lease;
+    this.askedAt = askedAt;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  abort(): void {
+    this.#abort.abort();
+  }
+}
+
+/** What this node has committed since it started; it outlives a change of incarnation. */
+export interface Tally {
+  pages: number;
+  failed: number;
+  items: number;
+  /** Counters that only a settle's answer tells; they travel with the next settle. */
+  owed: { enqueued: number; filtered: number };
+}
+
+export interface SlotsOptions {
+  readonly frontier: Frontier;
+  readonly concurrency: number;
+  readonly tally: Tally;
+  readonly alarm: Alarm;
+  readonly outage: Outage;
+  readonly log: Logger;
+  /** Told once of an error that ends this incarnation, such as IncarnationDeadError. */
+  readonly onError: (error: unknown) => void;
+}
+
+export class Slots {
+  readonly #options: SlotsOptions;
+  readonly #inFlight = new Set<Flight>();
+  readonly #settling = new Map<Flight, Promise<void>>();
+  readonly #giveUp = new AbortController();
+
+  constructor(options: SlotsOptions) {
+    this.#options = options;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  get settling(): number {
+    return this.#settling.size;
+  }
+
+  /**
+   * How many leases to ask for. None beside a suspect, which would take them along if it killed the process; and
+   * none while twice the concurrency waits to be settled, so that a store that is away is not buried in results.
+   */
+  free(): number {
+    const { concurrency } = this.#options;
+    if (this.#settling.size >= 2 * concurrency) return 0;
+    for (const flight of this.#inFlight) if (flight.lease.crashes > 0) return 0;
+    return Math.max(0, concurrency - this.#inFlight.size);
+  }
+
+  begin(lease: Lease, askedAt: number): Flight {
+    const flight = new Flight(lease, askedAt);
+    this.#inFlight.add(flight);
+    return flight;
+  }
+
+  /** Issue the settle of a page and free its slot; the answer is dealt with beside. */
+  settle(flight: Flight, outcome: Outcome, effects: Effects): void {
+    if (flight.over) return;
+    flight.over = true;
+    this.#inFlight.delete(flight);
+    this.#settling.set(flight, this.#send(flight, outcome, effects));
+    this.#options.alarm.ring();
+  }
+
+  /** Resolves when every settle issued so far is answered or given up. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#settling.values());
+  }
+
+  /** Everything the store believes this node to hold: also what it may have settled without our knowing. */
+  held(): Lease[] {
+    return [...this.#inFlight, ...this.#settling.keys()].map((flight) => flight.lease);
+  }
+
+  /** The store does not know these leases any more: stop working on them, settle nothing. */
+  drop(ids: readonly string[]): void {
+    const lost = new Set(ids);
+    for (const flight of this.#inFlight) {
+      if (lost.has(flight.lease.id)) this.#drop(flight);
+    }
+    this.#options.alarm.ring();
+  }
+
+  /** This incarnation is dead: whatever is in work is somebody else's now. */
+  dropAll(): void {
+    this.#giveUp.abort();
+    for (const flight of this.#inFlight) this.#drop(flight);
+  }
+
+  /** Give back what is in work, uncounted. */
+  releaseAll(reason: string): void {
+    for (const flight of [...this.#inFlight]) {
+      this.settle(flight, { kind: 'released', reason, unstarted: !flight.started }, noEffects);
+      flight.abort();
+    }
+  }
+
+  /** Stop repeating settles that the store does not answer. */
+  giveUp(): void {
+    this.#giveUp.abort();
+  }
+
+  #drop(flight: Flight): void {
+    flight.over = true;
+    this.#inFlight.delete(flight);
+    flight.abort();
+  }
+
+  async #send(flight: Flight, outcome: Outcome, effects: Effects): Promise<void> {
+    const { frontier, outage, tally, alarm, log, onError } = this.#options;
+    const owed = outcome.kind === 'released' ? null : takeOwed(tally);
+    const sent = owed === null ? effects : { ...effects, stats: { ...effects.stats, ...owed.stats } };
+    try {
+      const settle = () => frontier.settle(flight.lease, outcome, sent);
+      const answer = await outage.through('settle', this.#giveUp.signal, settle);
+      if (answer.committed) {
+        count(tally, outcome, effects, answer);
+      } else {
+        owed?.giveBack();
+        log.debug({ id: flight.lease.id }, 'a page was no longer ours when it was done; nothing was written');
+      }
+    } catch (error) {
+      owed?.giveBack();
+      if (error instanceof FrontierUnavailableError) {
+        log.debug(
+          { id: flight.lease.id, error: error.message },
+          'a page could not be settled; peers will recover it',
+        );
+      } else {
+        onError(
+          error instanceof CrawlnodeError ? error : new Error('settling a page failed', { cause: error }),
+        );
+      }
+    } finally {
+      // Only a loop held up by unanswered settles waits for this; ringing each time would cost a lease per page more.
+      if (this.#settling.size >= 2 * this.#options.concurrency) alarm.ring();
+      this.#settling.delete(flight);
+    }
+  }
+}
+
+function count(
+  tally: Tally,
+  outcome: Outcome,
+  effects: Effects,
+  answer: { readonly accepted: number; readonly duplicates: number },
+): void {
+  tally.owed.enqueued += answer.accepted;
+  tally.owed.filtered += answer.duplicates;
+  if (outcome.kind === 'done' || outcome.kind === 'failed') tally.pages++;
+  if (outcome.kind === 'failed') tally.failed++;
+  tally.items += effects.stats.item_scraped_count ?? 0;
+}
+
+/** The counters owed so far, taken out of the tally unless given back; null when there are none. */
+function takeOwed(tally: Tally): { stats: Record<string, number>; giveBack(): void } | null {
+  const { enqueued, filtered } = tally.owed;
+  if (enqueued === 0 && filtered === 0) return null;
+  tally.owed = { enqueued: 0, filtered: 0 };
+  const stats: Record<string, number> = {};
+  if (enqueued > 0) stats['scheduler/enqueued'] = enqueued;
+  if (filtered > 0) stats['dupefilter/filtered'] = filtered;
+  return {
+    stats,
+    giveBack() {
+      tally.owed.enqueued += enqueued;
+      tally.owed.filtered += filtered;
+    },
+  };
+}
