@@ -72,7 +72,7 @@ function isSorted(fields: readonly Field[]): boolean {
 /** Of the query's bytes; `%2F` and `%3F` in a path are not decoded, for a decoded one would mean something else. */
 function unquotePath(path: string): string {
   return path.includes('%')
-    ? unquote(path.replace(/%(2f|3f)/gi, (escape) => `%25${escape.slice(1).toUpperCase()}`))
+    ? unquote(path.replace(/%(2f|3f)/gi, (found) => `%25${found.slice(1).toUpperCase()}`))
     : path;
 }
 

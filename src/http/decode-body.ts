@@ -1,0 +1,72 @@
+/** From the bytes of a page to its text. */
+import { TextDecoder } from 'node:util';
+import { resolveLabel } from './charset-labels.js';
+import { declaredCharset, headerCharset } from './declared-charset.js';
+
+/** Byte order marks; UTF-32's little-endian one begins with UTF-16's and is tried first. */
+const MARKS: readonly (readonly [mark: Buffer, decoder: string])[] = [
+  [Buffer.from([0x00, 0x00, 0xfe, 0xff]), 'utf-32be'],
+  [Buffer.from([0xff, 0xfe, 0x00, 0x00]), 'utf-32le'],
+  [Buffer.from([0xfe, 0xff]), 'utf-16be'],
+  [Buffer.from([0xff, 0xfe]), 'utf-16le'],
+  [Buffer.from([0xef, 0xbb, 0xbf]), 'utf-8'],
+];
+
+/** What windows-1252 has at 0x80 to 0x9F; its five holes are control characters (WHATWG Encoding, index windows-1252). */
+const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
+
+const decoders = new Map<string, TextDecoder>();
+
+/**
+ * The text of a body. Its encoding is told by, in this order: a byte order mark, the Content-Type header, a
+ * declaration in the first 4,096 bytes; else it is UTF-8. A label nobody knows is passed over, a byte that does not
+ * decode is U+FFFD: this never throws. A byte order mark is no part of the text.
+ *
+ * Source: w3lib's `html_to_unicode`; decoders as in WHATWG's Encoding Standard.
+ * @param contentType the header as received, or null without one.
+ */
+export function decodeBody(bytes: Buffer, contentType: string | null): string {
+  for (const [mark, decoder] of MARKS) {
+    if (bytes.subarray(0, mark.length).equals(mark)) return decode(bytes.subarray(mark.length), decoder);
+  }
+  const fromHeader = decoderOf(headerCharset(contentType));
+  if (fromHeader) return decode(bytes, fromHeader === 'utf-16' ? 'utf-16be' : fromHeader);
+  const declared = decoderOf(declaredCharset(bytes));
+  // A page whose declaration could be read byte by byte is not in UTF-16 (HTML, "prescan", step 4).
+  return decode(bytes, declared === null || declared.startsWith('utf-16') ? 'utf-8' : declared);
+}
+
+function decoderOf(label: string | null): string | null {
+  return label === null ? null : resolveLabel(label);
+}
+
+function decode(bytes: Buffer, decoder: string): string {
+  if (decoder === 'utf-8') return bytes.toString('utf8');
+  if (decoder === 'windows-1252') return decodeWindows1252(bytes);
+  if (decoder === 'utf-32be' || decoder === 'utf-32le') return decodeUtf32(bytes, decoder === 'utf-32le');
+  let made = decoders.get(decoder);
+  if (!made) {
+    made = new TextDecoder(decoder, { ignoreBOM: true });
+    decoders.set(decoder, made);
+  }
+  return made.decode(bytes);
+}
+
+/** By hand, because Node 20's TextDecoder takes windows-1252 for ISO 8859-1 and turns quotes into control characters. */
+function decodeWindows1252(bytes: Buffer): string {
+  return bytes
+    .toString('latin1')
+    .replace(/[\x80-\x9f]/g, (byte) => WINDOWS_1252[byte.charCodeAt(0) - 0x80] as string);
+}
+
+/** By hand, because WHATWG has no UTF-32. */
+function decodeUtf32(bytes: Buffer, littleEndian: boolean): string {
+  const characters: string[] = [];
+  for (let at = 0; at + 4 <= bytes.length; at += 4) {
+    const point = littleEndian ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at);
+    const valid = point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
+    characters.push(valid ? String.fromCodePoint(point) : '\ufffd');
+  }
+  if (bytes.length % 4 !== 0) characters.push('\ufffd');
+  return characters.join('');
+}
