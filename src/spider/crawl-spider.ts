@@ -1,18 +1,16 @@
 /** A spider that follows links by rules instead of code. Source: `scrapy.spiders.CrawlSpider`. */
+import type { Patterns } from '../http/links.js';
 import type { Callback, Request } from '../http/request.js';
 import type { Response } from '../http/response.js';
 import { ignoredExtensions } from './ignored-extensions.js';
 import { Spider } from './spider.js';
 
-/** Found anywhere in the absolute URL; a string is a regular expression, as in Scrapy. */
-export type UrlPattern = string | RegExp;
-
 /** Which links of a page to follow, and what to do with the pages behind them. */
 export interface Rule {
-  /** A link must match one of these; without any, every link does. */
-  readonly allow?: UrlPattern | readonly UrlPattern[];
+  /** A link must match one of these, anywhere in its absolute URL; without any, every link does. */
+  readonly allow?: Patterns;
   /** A link must match none of these; goes before `allow`. */
-  readonly deny?: UrlPattern | readonly UrlPattern[];
+  readonly deny?: Patterns;
   /** Only links in these parts of the page, by CSS; costs a tree of the page. */
   readonly selector?: string;
   /** Endings of paths that are not followed; images, archives, documents and the like unless given. */
@@ -111,8 +109,8 @@ function makeFilter({ allow, deny, denyExtensions = ignoredExtensions }: Rule): 
     !extensions.has(extensionOf(url));
 }
 
-function patterns(given: Rule['allow'] = []): RegExp[] {
-  const list = typeof given === 'string' || given instanceof RegExp ? [given] : given;
+function patterns(given: Patterns = []): RegExp[] {
+  const list = Array.isArray(given) ? given : [given];
   // `g` and `y` would make a pattern remember where it last matched.
   return list.map((pattern) =>
     typeof pattern === 'string'

@@ -3,7 +3,7 @@ import { CrawlnodeError, InvalidRequestError } from '../errors.js';
 import { jsonObjectCopy } from '../http/json-safe.js';
 import type { JsonObject } from '../http/request-record.js';
 import { Response } from '../http/response.js';
-import { Selector, SelectorList } from '../http/selector.js';
+import { SelectorList } from '../http/selector.js';
 
 /**
  * The part of the Standard Schema (standardschema.dev) that is used: zod 3.24 and later, valibot and arktype have it.
@@ -59,19 +59,15 @@ function jsonItem(value: unknown): JsonObject {
 
 /** The commonest mistake: a selection is yielded where its text was meant. */
 function forgottenCall(yielded: unknown): string {
-  if (isSelection(yielded)) return ' Yield its fields, with .get() or .getAll()';
+  if (yielded instanceof SelectorList) return ' Yield its fields, with .get() or .getAll()';
   for (const [key, value] of Object.entries(yielded ?? {})) {
-    if (isSelection(value)) return ` (${key} is a selection: call .get() or .getAll() on it)`;
+    if (value instanceof SelectorList) return ` (${key} is a selection: call .get() or .getAll() on it)`;
     if (value instanceof Response) return ` (${key} is a Response: yield what you take from it)`;
     if (typeof value === 'object' && value !== null && 'cheerio' in value) {
       return ` (${key} is a Cheerio selection: call .text() or .attr() on it)`;
     }
   }
   return '';
-}
-
-function isSelection(value: unknown): boolean {
-  return value instanceof SelectorList || value instanceof Selector;
 }
 
 function invalid(message: string, cause?: unknown): CrawlnodeError {

@@ -106,9 +106,10 @@ class Page implements PageResult {
   }
 
   #addRequest(request: Request): undefined {
+    const callback = callbackName(this.#spider, request.callback);
     this.requests.push({
       request,
-      callback: callbackName(this.#spider, request.callback),
+      callback: callback === 'parse' ? null : callback, // the default; 13 bytes less in every record
       errback: callbackName(this.#spider, request.errback),
     });
   }
