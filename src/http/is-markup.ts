@@ -1,0 +1,44 @@
+/** Whether a body can hold markup at all, so that an image or an archive sent as text/html is not parsed. */
+
+/** Content types that hold no markup, whatever their bytes. */
+const NOT_MARKUP =
+  /^(?:(?:audio|video|font)\/|image\/(?!svg)|application\/(?:pdf|zip|gzip|x-gzip|x-tar|json|javascript|x-javascript|wasm)\b|text\/(?:css|csv|javascript)\b|[^;]*\+json\b)/i;
+
+const XML = /^(?:application\/xml|text\/xml|[^;]+\+xml)\b/i;
+const XHTML = /^application\/xhtml\+xml\b/i;
+const WIDE = /charset\s*=\s*["']?\s*(?:utf-?16|utf-?32|ucs-?2|iso-10646|unicode)/i;
+
+const SNIFF_BYTES = 1024;
+
+/** @param contentType the Content-Type header, null when there is none */
+export function isMarkup(body: Buffer, contentType: string | null): boolean {
+  if (contentType !== null && NOT_MARKUP.test(contentType.trimStart())) return false;
+  if (hasWideBom(body) || (contentType !== null && WIDE.test(contentType))) return true;
+  if (body.length >= 5 && body.toString('latin1', 0, 5) === '%PDF-') return false;
+  return !isBinary(body.subarray(0, SNIFF_BYTES));
+}
+
+/** Whether a content type is XML that is not XHTML: a feed, a sitemap, SVG. */
+export function isXml(contentType: string | null): boolean {
+  return contentType !== null && XML.test(contentType.trimStart()) && !XHTML.test(contentType.trimStart());
+}
+
+/** UTF-16 and UTF-32 are full of NULs; their byte order mark says so. */
+function hasWideBom(body: Buffer): boolean {
+  return (
+    body.length >= 2 && ((body[0] === 0xff && body[1] === 0xfe) || (body[0] === 0xfe && body[1] === 0xff))
+  );
+}
+
+/**
+ * More than one in 50 is a "binary data byte" of WHATWG MIME Sniffing §3. Not any single one: real pages carry a
+ * stray control character, and would silently lose their links. Compressed data has one in ten.
+ */
+function isBinary(bytes: Buffer): boolean {
+  let binary = 0;
+  for (const byte of bytes) {
+    if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0c && byte !== 0x0d && byte !== 0x1b)
+      binary += 1;
+  }
+  return binary * 50 > bytes.length;
+}

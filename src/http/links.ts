@@ -1,0 +1,71 @@
+/** Which links of a page are wanted: absolute, http(s), without fragment, each once, in document order. */
+import { UsageError } from '../errors.js';
+import type { UrlJoiner } from './join-url.js';
+import type { AnyNode } from './markup-tree.js';
+
+/** A regular expression, its source as text, or a list of them. */
+export type Patterns = RegExp | string | readonly (RegExp | string)[];
+
+export interface LinkOptions {
+  /** Keep only URLs that one of these matches, anywhere in the absolute URL. */
+  readonly allow?: Patterns;
+  /** Drop URLs that one of these matches; stronger than `allow`. */
+  readonly deny?: Patterns;
+  /** Look only inside the elements this CSS selector matches. */
+  readonly selector?: string;
+}
+
+/**
+ * @param hrefs values of href attributes, in document order
+ * @param joiner of the page's base URL
+ */
+export function linksOf(hrefs: Iterable<string>, joiner: UrlJoiner, options: LinkOptions = {}): string[] {
+  const links = new Set<string>();
+  for (const href of hrefs) {
+    const url = joiner.joinWithoutFragment(href);
+    if (url !== null) links.add(url);
+  }
+  const allow = options.allow === undefined ? null : compile(options.allow, 'allow');
+  const deny = options.deny === undefined ? null : compile(options.deny, 'deny');
+  if (allow === null && deny === null) return [...links];
+  return [...links].filter((url) => (allow === null || allow(url)) && !deny?.(url));
+}
+
+/** `href` of every `a` and `area` in these trees that has one, in document order. */
+export function hrefsOf(roots: readonly AnyNode[]): string[] {
+  const hrefs: string[] = [];
+  // A stack of its own: a page may be nested deeper than the call stack.
+  const stack = [...roots].reverse();
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (
+      'attribs' in node &&
+      (node.name === 'a' || node.name === 'area') &&
+      Object.hasOwn(node.attribs, 'href')
+    ) {
+      hrefs.push(node.attribs.href!);
+    }
+    if (!('children' in node)) continue;
+    for (let i = node.children.length - 1; i >= 0; i--) stack.push(node.children[i]!);
+  }
+  return hrefs;
+}
+
+function compile(patterns: Patterns, name: string): (url: string) => boolean {
+  const list = Array.isArray(patterns) ? patterns : [patterns];
+  const expressions = list.map((pattern) => compileOne(pattern, name));
+  return (url) => expressions.some((expression) => expression.test(url));
+}
+
+function compileOne(pattern: RegExp | string, name: string): RegExp {
+  try {
+    // Without g and y, which would make a test start where the last one ended.
+    if (pattern instanceof RegExp) {
+      return /[gy]/.test(pattern.flags)
+        ? new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ''))
+        : pattern;
+    }
+    return new RegExp(pattern);
+  } catch (cause) {
+    throw new UsageError(`links({ ${name} }): ${(cause as Error).message}`, { cause });
+  }
+}

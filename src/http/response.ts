@@ -1,0 +1,224 @@
+/** What a callback gets: one downloaded page, decoded and parsed only as far as it is asked for. */
+import { type CheerioAPI, load } from 'cheerio/slim';
+import { CrawlnodeError, InvalidRequestError } from '../errors.js';
+import { baseUrl } from './base-url.js';
+import { cssQuery } from './css-query.js';
+import { decodeBody } from './decode-body.js';
+import { type Headers, headerOf, lowerCaseHeaders } from './headers.js';
+import { checkUrl } from './http-url.js';
+import { isMarkup, isXml } from './is-markup.js';
+import { type UrlJoiner, urlJoiner } from './join-url.js';
+import { hrefsOf, type LinkOptions, linksOf } from './links.js';
+import { type Outline, outlineOf } from './markup-outline.js';
+import { type Document, parseTree } from './markup-tree.js';
+import { type Callback, type Meta, Request, type RequestOptions } from './request.js';
+import { type Selector, SelectorList } from './selector.js';
+
+export interface ResponseParts {
+  /** Where the body came from. */
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Buffer;
+  readonly request: Request;
+}
+
+export type FollowOptions = Omit<RequestOptions, 'callback'>;
+
+/**
+ * ```ts
+ * async *parse(response: Response) {
+ *   yield { url: response.url, title: response.css('title::text').get() };
+ *   yield* response.followAll('li.next a', this.parse);
+ *   yield* response.followAll(response.links({ allow: /\/book\// }), this.parseBook);
+ * }
+ * ```
+ */
+export class Response {
+  readonly url: string;
+  readonly status: number;
+  /** By lower-case name; a list for a repeated one. */
+  readonly headers: Headers;
+  /** The body after decompression. */
+  readonly body: Buffer;
+  readonly request: Request;
+  #text: string | undefined;
+  #tree: Document | undefined;
+  #outline: Outline | undefined;
+  #api: CheerioAPI | undefined;
+  #joiner: UrlJoiner | undefined;
+  #base: string | undefined;
+  #markup: boolean | undefined;
+
+  constructor(parts: ResponseParts) {
+    this.url = parts.url;
+    this.status = parts.status;
+    this.headers = lowerCaseHeaders(parts.headers);
+    this.body = parts.body;
+    this.request = parts.request;
+  }
+
+  /** The request's meta. */
+  get meta(): Meta {
+    return this.request.meta;
+  }
+
+  /** The body as text; its charset by byte order mark, Content-Type and `<meta>`, else UTF-8. Never throws. */
+  get text(): string {
+    this.#text ??= decodeBody(this.body, this.#contentType);
+    return this.#text;
+  }
+
+  /** The body as JSON. @throws CrawlnodeError with code `bad_json`, naming the URL, when it is not. */
+  json<T = unknown>(): T {
+    try {
+      return JSON.parse(this.text.replace(/^\ufeff/, ''));
+    } catch (cause) {
+      throw new CrawlnodeError(
+        'bad_json',
+        `The body of ${this.url} is not JSON: ${(cause as Error).message}`,
+        {
+          cause,
+        },
+      );
+    }
+  }
+
+  /** The page in Cheerio, parsed by htmlparser2 when first used; empty for a body that holds no markup. */
+  get $(): CheerioAPI {
+    // Cheerio goes on with the same tree, so what a spider changes with `$` shows in css() and links().
+    this.#api ??= load(this.#root, this.#isXml ? { xml: true } : undefined);
+    return this.#api;
+  }
+
+  /**
+   * Elements by CSS selector, texts with `::text`, attributes with `::attr(name)`, in document order; nothing for a
+   * body that holds no markup.
+   * @throws UsageError naming a selector that is not valid
+   */
+  css(selector: string): SelectorList {
+    // The one query nearly every spider makes needs no tree.
+    if (selector === 'title::text' && this.#tree === undefined && !this.#isXml) {
+      const { titles } = this.#outlined;
+      if (titles !== null) return new SelectorList(titles, false);
+    }
+    return new SelectorList(cssQuery(selector, this.#isXml).select(this.#root), this.#isXml);
+  }
+
+  /** An absolute URL from an href of this page; `<base>` is honoured. @throws InvalidRequestError when it is no URL. */
+  urljoin(href: string): string {
+    const joined = this.#join.join(href);
+    if (joined !== null) return joined;
+    // Another scheme is an answer too.
+    if (URL.canParse(href, this.#baseUrl)) return new URL(href, this.#baseUrl).href;
+    throw new InvalidRequestError(`${JSON.stringify(href.slice(0, 200))} on ${this.url} is not a URL.`);
+  }
+
+  /**
+   * A request for a link of this page.
+   * @param target an absolute or relative URL, or a selector of an `a`, `area`, `link` or `img`
+   * @throws InvalidRequestError when the target holds no http(s) URL
+   */
+  follow(target: string | Selector, callback?: Callback | string | null, options?: FollowOptions): Request {
+    const href = typeof target === 'string' ? target : target.reference();
+    if (href === null) {
+      throw new InvalidRequestError(`follow() on ${this.url} was given a selector without a link.`);
+    }
+    return this.#request(this.urljoin(href), callback, options);
+  }
+
+  /**
+   * Requests for many links of this page; what has no link, or one that is not http(s), is left out.
+   * @param targets a CSS selector, the result of css(), or a list of absolute or relative URLs
+   */
+  followAll(
+    targets: string | Iterable<string | Selector>,
+    callback?: Callback | string | null,
+    options?: FollowOptions,
+  ): Request[] {
+    const requests: Request[] = [];
+    for (const target of typeof targets === 'string' ? this.css(targets) : targets) {
+      const href = typeof target === 'string' ? target : target.reference();
+      const url = href === null ? null : this.#join.join(href);
+      if (url === null) continue;
+      const request = this.#tryRequest(url, callback, options);
+      if (request !== null) requests.push(request);
+    }
+    return requests;
+  }
+
+  /**
+   * Absolute http(s) URLs of `a[href]` and `area[href]`: `<base>` honoured, fragments removed, each once, in document
+   * order. Without `selector`, and unless `$` or css() has parsed the page already, no tree is built.
+   */
+  links(options: LinkOptions = {}): string[] {
+    return linksOf(this.#hrefs(options.selector), this.#join, options);
+  }
+
+  #hrefs(selector: string | undefined): Iterable<string> {
+    if (selector !== undefined) return hrefsOf(this.css(selector).elements());
+    if (this.#tree !== undefined || this.#isXml) return hrefsOf([this.#root]);
+    return this.#outlined.hrefs;
+  }
+
+  #request(url: string, callback: Callback | string | null | undefined, options?: FollowOptions): Request {
+    return new Request(url, callback === undefined ? options : { ...options, callback });
+  }
+
+  /** Null for a URL that cannot be requested; whatever else is wrong is the caller's mistake and is thrown. */
+  #tryRequest(
+    url: string,
+    callback: Callback | string | null | undefined,
+    options?: FollowOptions,
+  ): Request | null {
+    try {
+      return this.#request(url, callback, options);
+    } catch (error) {
+      if (!isRequestable(url)) return null;
+      throw error;
+    }
+  }
+
+  get #contentType(): string | null {
+    return headerOf(this.headers, 'content-type');
+  }
+
+  get #isXml(): boolean {
+    return isXml(this.#contentType);
+  }
+
+  /** The text as far as it may be parsed. */
+  get #source(): string {
+    this.#markup ??= isMarkup(this.body, this.#contentType);
+    return this.#markup ? this.text : '';
+  }
+
+  get #root(): Document {
+    this.#tree ??= parseTree(this.#source, this.#isXml);
+    return this.#tree;
+  }
+
+  get #outlined(): Outline {
+    this.#outline ??= outlineOf(this.#source);
+    return this.#outline;
+  }
+
+  get #baseUrl(): string {
+    this.#base ??= baseUrl(this.#source, this.url);
+    return this.#base;
+  }
+
+  get #join(): UrlJoiner {
+    this.#joiner ??= urlJoiner(this.#baseUrl);
+    return this.#joiner;
+  }
+}
+
+function isRequestable(url: string): boolean {
+  try {
+    checkUrl(url);
+    return true;
+  } catch {
+    return false;
+  }
+}

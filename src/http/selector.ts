@@ -1,0 +1,138 @@
+/** What `css()` gives: elements and texts in document order, with Scrapy's ways of getting at them. */
+import { decodeHTML } from 'entities/decode';
+import { DomUtils } from 'htmlparser2';
+import { cssQuery, type Found } from './css-query.js';
+import type { Element } from './markup-tree.js';
+
+/**
+ * A list of selected elements, or of texts after `::text` and `::attr(name)`.
+ * ```ts
+ * response.css('h1::text').get();                          // the first, or null
+ * response.css('a::attr(href)').getAll();
+ * for (const row of response.css('tr')) row.css('td::text').getAll();
+ * response.css('p.price::text').reFirst(/[\d.]+/);
+ * ```
+ * Iterating gives lists of one, called `Selector`.
+ */
+export class SelectorList implements Iterable<SelectorList> {
+  readonly #found: readonly Found[];
+  readonly #xml: boolean;
+
+  /** @internal */
+  constructor(found: readonly Found[], xml: boolean) {
+    this.#found = found;
+    this.#xml = xml;
+  }
+
+  get length(): number {
+    return this.#found.length;
+  }
+
+  *[Symbol.iterator](): IterableIterator<Selector> {
+    for (const one of this.#found) yield new SelectorList([one], this.#xml);
+  }
+
+  /** The selector at an index, from the end when it is negative; an empty list where there is none. */
+  at(index: number): Selector {
+    const one = this.#found.at(index);
+    return new SelectorList(one === undefined ? [] : [one], this.#xml);
+  }
+
+  /**
+   * Select within each element, itself included; texts have nothing within.
+   * @throws UsageError naming a selector that is not valid
+   */
+  css(selector: string): SelectorList {
+    const query = cssQuery(selector, this.#xml);
+    const found = this.#found.flatMap((one) => (typeof one === 'string' ? [] : query.select(one)));
+    return new SelectorList(found, this.#xml);
+  }
+
+  /** The first text, or outer HTML of the first element; null, or `fallback`, where nothing matched. */
+  get(): string | null;
+  get<T>(fallback: T): string | T;
+  get(fallback: unknown = null): unknown {
+    const [first] = this.#found;
+    return first === undefined ? fallback : this.#render(first);
+  }
+
+  /** Every text, or outer HTML of every element. */
+  getAll(): string[] {
+    return this.#found.map((one) => this.#render(one));
+  }
+
+  /** An attribute of the first element; null when it has none of that name, or nothing matched. */
+  attr(name: string): string | null {
+    const [first] = this.#found;
+    if (first === undefined || typeof first === 'string') return null;
+    const key = this.#xml ? name : name.toLowerCase();
+    return Object.hasOwn(first.attribs, key) ? first.attribs[key]! : null;
+  }
+
+  /**
+   * Apply a regular expression to each text (elements: their HTML), as Scrapy's `re`: the group named `extract`
+   * where there is one, else all groups, else the whole match. Entities other than `&lt;` and `&amp;` are decoded.
+   */
+  re(pattern: RegExp | string): string[] {
+    const expression = globalExpression(pattern);
+    return this.#found.flatMap((one) => matches(this.#render(one), expression));
+  }
+
+  /** The first of `re()`; null, or `fallback`, where nothing matched. */
+  reFirst(pattern: RegExp | string): string | null;
+  reFirst<T>(pattern: RegExp | string, fallback: T): string | T;
+  reFirst(pattern: RegExp | string, fallback: unknown = null): unknown {
+    const expression = globalExpression(pattern);
+    for (const one of this.#found) {
+      const [first] = matches(this.#render(one), expression);
+      if (first !== undefined) return first;
+    }
+    return fallback;
+  }
+
+  /** @internal The elements, without the texts. */
+  elements(): Element[] {
+    return this.#found.filter((one) => typeof one !== 'string');
+  }
+
+  /** @internal The URL the first one stands for: a text itself, `href` of a link, `src` of an image; else null. */
+  reference(): string | null {
+    const [first] = this.#found;
+    if (first === undefined) return null;
+    if (typeof first === 'string') return first;
+    const name = first.name.toLowerCase();
+    if (name === 'a' || name === 'area' || name === 'link') return this.attr('href');
+    return name === 'img' ? this.attr('src') : null;
+  }
+
+  #render(one: Found): string {
+    if (typeof one === 'string') return one;
+    // utf8: only what markup needs is escaped, letters beyond ASCII stay.
+    return DomUtils.getOuterHTML(one, { xmlMode: this.#xml, encodeEntities: 'utf8' });
+  }
+}
+
+/** A list of one. */
+export type Selector = SelectorList;
+
+function globalExpression(pattern: RegExp | string): RegExp {
+  if (typeof pattern === 'string') return new RegExp(pattern, 'g');
+  return new RegExp(pattern.source, `${pattern.flags.replace(/[gy]/g, '')}g`);
+}
+
+function matches(text: string, expression: RegExp): string[] {
+  const extracted: string[] = [];
+  for (const match of text.matchAll(expression)) {
+    const [whole, ...groups] = match;
+    const named = match.groups?.extract;
+    // Python's findall gives an empty text for a group that took no part.
+    const parts = named !== undefined ? [named] : groups.length > 0 ? groups : [whole];
+    extracted.push(...parts.map((part: string | undefined) => decodeMost(part ?? '')));
+  }
+  return extracted;
+}
+
+function decodeMost(text: string): string {
+  if (!text.includes('&')) return text;
+  return text.replace(/&(?!lt;|amp;)#?\w+;/gi, (entity) => decodeHTML(entity));
+}
