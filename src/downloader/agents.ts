@@ -1,0 +1,95 @@
+/** Keep-alive agents of one node: how many sockets may idle, for how long, and which are never used again. */
+import http from 'node:http';
+import https from 'node:https';
+import type { Duplex } from 'node:stream';
+
+/** Servers commonly drop idle connections after 5 to 75 s; leaving first avoids most resets on reuse. */
+const IDLE_MS = 15_000;
+const SWEEP_MS = 5_000;
+
+export interface Agents {
+  readonly http: http.Agent;
+  readonly https: https.Agent;
+  /** Close the idle connections of one host: one of them turned out to be dead. */
+  dropIdle(hostAndPort: string): void;
+  close(): void;
+}
+
+/**
+ * `maxSockets` bounds the connections to one host, and twice as many (at least 64) may idle over all hosts:
+ * Node bounds idle sockets per host only, so a broad crawl would pile them up, and its `maxTotalSockets` lets
+ * idle sockets of other hosts block a new one.
+ */
+export function createAgents(options: { maxSockets: number }): Agents {
+  const agentOptions = {
+    keepAlive: true,
+    maxSockets: options.maxSockets,
+    maxFreeSockets: options.maxSockets,
+  };
+  const agents = { http: new http.Agent(agentOptions), https: new https.Agent(agentOptions) };
+  const idle = new Map<Duplex, number>();
+  guardIdle(agents.http, idle, Math.max(64, 2 * options.maxSockets));
+  guardIdle(agents.https, idle, Math.max(64, 2 * options.maxSockets));
+  const sweeper = setInterval(() => sweep(idle, Date.now() - IDLE_MS), SWEEP_MS);
+  sweeper.unref();
+  return {
+    ...agents,
+    dropIdle(hostAndPort) {
+      for (const agent of [agents.http, agents.https]) {
+        for (const [name, sockets] of Object.entries(agent.freeSockets)) {
+          if (name.startsWith(`${hostAndPort}:`)) for (const socket of [...(sockets ?? [])]) socket.destroy();
+        }
+      }
+    },
+    close() {
+      clearInterval(sweeper);
+      agents.http.destroy();
+      agents.https.destroy();
+    },
+  };
+}
+
+/** The two hooks that Node documents for pools; `@types/node` does not know them all. */
+interface PoolHooks {
+  keepSocketAlive(socket: Duplex): boolean;
+  reuseSocket(socket: Duplex, request: http.ClientRequest): void;
+}
+
+function guardIdle(agent: http.Agent, idle: Map<Duplex, number>, maxIdle: number): void {
+  const hooks = agent as unknown as PoolHooks;
+  const keep = hooks.keepSocketAlive.bind(agent);
+  const reuse = hooks.reuseSocket.bind(agent);
+  hooks.keepSocketAlive = (socket) => {
+    if (!keep(socket)) return false;
+    // A server that speaks without being asked would have its bytes taken for the next answer.
+    socket.on('data', destroyThis);
+    idle.set(socket, Date.now());
+    if (idle.size > maxIdle) dropOldest(idle);
+    return true;
+  };
+  hooks.reuseSocket = (socket, request) => {
+    socket.removeListener('data', destroyThis);
+    idle.delete(socket);
+    reuse(socket, request);
+  };
+}
+
+function destroyThis(this: Duplex): void {
+  this.destroy();
+}
+
+function dropOldest(idle: Map<Duplex, number>): void {
+  const [oldest] = idle.keys();
+  if (oldest === undefined) return;
+  idle.delete(oldest);
+  oldest.destroy();
+}
+
+/** Insertion order is the order of idling, so the sweep stops at the first young socket. */
+function sweep(idle: Map<Duplex, number>, beforeMs: number): void {
+  for (const [socket, sinceMs] of idle) {
+    if (sinceMs > beforeMs && !socket.destroyed) break;
+    idle.delete(socket);
+    socket.destroy();
+  }
+}

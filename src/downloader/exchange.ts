@@ -1,0 +1,212 @@
+/** One request and its answer: what got reports, turned into exactly one result. */
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Request as GotRequest, OptionsInit } from 'got';
+import type { Logger } from '../log.js';
+import type { Agents } from './agents.js';
+import { decodeContent } from './decode-content.js';
+import { DownloadError, hostOf, toDownloadError } from './download-error.js';
+import { type DownloadRequest, type Outgoing, toOutgoing } from './outgoing.js';
+
+export interface Download {
+  readonly url: string;
+  readonly status: number;
+  /** Lower-case names, as Node reads them: latin1 text, `set-cookie` a list. `content-encoding` is gone where it was undone. */
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly body: Buffer;
+  /** Bytes of the body as they came, before decoding. */
+  readonly wireBytes: number;
+  /** From the start to the response's headers. */
+  readonly latencyMs: number;
+}
+
+/** Of `DownloaderOptions`. */
+interface Limits {
+  readonly timeoutMs: number;
+  readonly maxBodyBytes: number;
+  readonly warnBodyBytes: number;
+}
+
+/** What every download of a node shares. */
+export interface Client {
+  readonly open: (url: string, options?: OptionsInit) => GotRequest;
+  readonly agents: Agents;
+  readonly limits: Limits;
+  readonly log: Logger;
+}
+
+/** Interim (1xx) answers before the real one; a server that sends more only keeps us busy. */
+const MAX_INTERIM = 20;
+
+/** One request and its answer. Whatever happens first settles `result`; everything later finds it settled. */
+export class Exchange {
+  readonly result: Promise<Download>;
+  readonly #client: Client;
+  readonly #request: DownloadRequest;
+  readonly #startedAt = performance.now();
+  readonly #deadline: NodeJS.Timeout;
+  #resolve!: (download: Download) => void;
+  #reject!: (error: DownloadError) => void;
+  #settled = false;
+  #stream: GotRequest | null = null;
+  #response: IncomingMessage | null = null;
+  #latencyMs = 0;
+  #chunks: Buffer[] = [];
+  #wireBytes = 0;
+  #interim = 0;
+
+  constructor(client: Client, request: DownloadRequest) {
+    this.#client = client;
+    this.#request = request;
+    this.result = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    const { timeoutMs } = client.limits;
+    this.#deadline = setTimeout(
+      () => this.#fail('timeout', `timed out after ${timeoutMs / 1000} s in all`),
+      timeoutMs,
+    );
+    this.#send(toOutgoing(request), true);
+  }
+
+  /** Give up at once. */
+  readonly abort = (): void => this.#fail('aborted', 'the download was aborted');
+
+  #send(outgoing: Outgoing, mayResend: boolean): void {
+    const stream = this.#client.open(outgoing.url, outgoing.options);
+    this.#stream = stream;
+    // Node keeps the first 1,000 headers and drops the rest silently; their size is bounded anyway.
+    stream.on('request', (request: ClientRequest) => {
+      request.maxHeadersCount = 0;
+    });
+    stream.on('information', () => this.#countInterim());
+    stream.on('upgrade', (_response: IncomingMessage, socket: Socket) => {
+      // got listens for upgrades, so Node hands the socket over instead of closing it.
+      socket.destroy();
+      this.#fail('bad_response', 'the server switched protocols unasked');
+    });
+    stream.on('response', (response: IncomingMessage) => this.#head(response));
+    stream.on('data', (chunk: Buffer) => this.#chunk(chunk));
+    stream.on('end', () => this.#end());
+    stream.on('error', (error) => {
+      if (this.#settled) return;
+      if (mayResend && this.#diedIdle(stream, (error as NodeJS.ErrnoException).code))
+        this.#send(outgoing, false);
+      else this.#broken(error);
+    });
+  }
+
+  /**
+   * A kept-alive connection that the server closed while it idled fails on its next use, which says nothing of
+   * the request. One that may be repeated safely (RFC 9110 §9.2.2) is sent again, once, on a new connection.
+   */
+  #diedIdle(stream: GotRequest, code: string | undefined): boolean {
+    if (stream.reusedSocket !== true || this.#response !== null) return false;
+    if (code !== 'ECONNRESET' && code !== 'EPIPE') return false;
+    if (this.#request.method !== 'GET' && this.#request.method !== 'HEAD') return false;
+    const { hostname, port, protocol } = new URL(this.#request.url);
+    const host = hostname.replace(/^\[|\]$/g, '');
+    this.#client.agents.dropIdle(`${host}:${port || (protocol === 'https:' ? 443 : 80)}`);
+    return true;
+  }
+
+  #countInterim(): void {
+    this.#interim += 1;
+    if (this.#interim > MAX_INTERIM)
+      this.#fail('bad_response', `more than ${MAX_INTERIM} interim (1xx) answers`);
+  }
+
+  #head(response: IncomingMessage): void {
+    this.#response = response;
+    this.#latencyMs = performance.now() - this.#startedAt;
+    const announced = Number(response.headers['content-length']);
+    if (announced > 0 && this.#request.method !== 'HEAD') this.#checkSize(announced);
+  }
+
+  #chunk(chunk: Buffer): void {
+    if (this.#settled) return;
+    this.#wireBytes += chunk.length;
+    this.#chunks.push(chunk);
+    this.#checkSize(this.#wireBytes);
+  }
+
+  #checkSize(bytes: number): void {
+    const { maxBodyBytes } = this.#client.limits;
+    if (maxBodyBytes > 0 && bytes > maxBodyBytes)
+      this.#fail('too_large', `the body is larger than ${maxBodyBytes} bytes`);
+  }
+
+  #end(): void {
+    if (this.#settled || this.#response === null) return;
+    const wire = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks, this.#wireBytes);
+    const encoding = this.#response.headers['content-encoding'];
+    if (encoding === undefined) this.#succeed(this.#response, wire);
+    else void this.#decode(this.#response, wire, encoding);
+  }
+
+  async #decode(response: IncomingMessage, wire: Buffer, encoding: string): Promise<void> {
+    try {
+      const body = await decodeContent(wire, encoding, this.#client.limits.maxBodyBytes);
+      // As Scrapy does: what is handed on is no longer encoded.
+      delete response.headers['content-encoding'];
+      this.#succeed(response, body);
+    } catch (error) {
+      if (error instanceof DownloadError) this.#fail(error.reason, error.message, error.cause);
+      else this.#broken(error);
+    }
+  }
+
+  #succeed(response: IncomingMessage, body: Buffer): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#deadline);
+    this.#warnOfSize(body.length);
+    this.#resolve({
+      url: this.#request.url,
+      status: response.statusCode!,
+      headers: response.headers as Record<string, string | string[]>,
+      body,
+      wireBytes: this.#wireBytes,
+      latencyMs: this.#latencyMs,
+    });
+  }
+
+  #warnOfSize(bytes: number): void {
+    const { warnBodyBytes } = this.#client.limits;
+    if (warnBodyBytes === 0 || bytes <= warnBodyBytes) return;
+    this.#client.log.warn(
+      { host: hostOf(this.#request.url), bytes, warnBodyBytes },
+      'A large body was downloaded',
+    );
+  }
+
+  /** The connection or the parser gave up: in the middle of a body that means it is cut off. */
+  #broken(error: unknown): void {
+    const failure = toDownloadError(error, this.#request.url);
+    const cut = this.#response !== null && failure.reason === 'connection_reset';
+    if (cut)
+      this.#fail(
+        'body_truncated',
+        `the connection was lost after ${this.#wireBytes} bytes of the body`,
+        failure.cause,
+      );
+    else this.#settleWith(failure);
+  }
+
+  #fail(reason: DownloadError['reason'], says: string, cause?: unknown): void {
+    if (this.#settled) return;
+    const host = hostOf(this.#request.url);
+    this.#settleWith(new DownloadError(reason, `${host}: ${says}`, cause === undefined ? {} : { cause }));
+  }
+
+  #settleWith(error: DownloadError): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#deadline);
+    this.#chunks = [];
+    // Destroys the socket too, so that no later request meets the rest of this answer.
+    this.#stream?.destroy();
+    this.#reject(error);
+  }
+}
