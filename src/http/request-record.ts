@@ -1,6 +1,12 @@
 /** What a request is, as plain data: what the codec stores, what a node leases, what `inspect` shows. */
 
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue };
 export type JsonObject = { readonly [key: string]: JsonValue };
 
 /** The seed a request descends from, and whether that seed was a private address (which then is allowed). */
