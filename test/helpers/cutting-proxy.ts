@@ -1,0 +1,55 @@
+/** A TCP proxy that can cut a connection after the server executed a command and before its reply arrives. */
+import { once } from 'node:events';
+import net from 'node:net';
+
+export interface CuttingProxy {
+  readonly port: number;
+  /** The next bytes from the server are swallowed and their connection is reset. */
+  cutNextReply(): void;
+  /** How many replies were cut so far. */
+  cuts(): number;
+  close(): Promise<void>;
+}
+
+/** Listen on a free port of 127.0.0.1 and forward to `targetPort`. */
+export async function startCuttingProxy(targetPort: number): Promise<CuttingProxy> {
+  let armed = false;
+  let cuts = 0;
+  const sockets = new Set<net.Socket>();
+  const server = net.createServer((client) => {
+    const upstream = net.connect(targetPort, '127.0.0.1');
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+      socket.on('error', () => socket.destroy());
+    }
+    client.pipe(upstream);
+    upstream.on('data', (chunk) => {
+      if (!armed) {
+        client.write(chunk);
+        return;
+      }
+      armed = false;
+      cuts += 1;
+      client.resetAndDestroy();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as net.AddressInfo).port,
+    cutNextReply() {
+      armed = true;
+    },
+    cuts: () => cuts,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
