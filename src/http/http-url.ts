@@ -6,6 +6,7 @@ import { safeUrl } from './safe-url.js';
 const PLAIN = /^https?:\/\/(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*(?::[0-9]{1,4})?(?:[/?#]|$)/;
 /** Labels that IDNA would look into. */
 const PUNYCODE = /xn--/;
+const NO_HOST = /^https?:(?!\/\/)|^https?:\/\/(?:[^/?#]*@)?(?::\d*)?(?:[/?#]|$)/i;
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
 
 /**
@@ -28,7 +29,7 @@ export function checkUrl(url: unknown): string {
   }
   if (scheme !== 'http' && scheme !== 'https')
     refuse(given, `only http and https are crawled, not ${scheme}`);
-  if (/^https?:\/*(?:[^/?#]*@)?(?::\d*)?(?:[/?#]|$)/i.test(safe)) refuse(given, 'it has no host');
+  if (NO_HOST.test(safe)) refuse(given, 'it has no host');
   if (!URL.canParse(safe)) refuse(given, 'no client can fetch it: its host or port is not valid');
   return safe;
 }
