@@ -1,6 +1,6 @@
 /** The package as another project uses it: packed, unpacked into an empty folder, and linked. */
 import { execFile } from 'node:child_process';
-import { mkdir, symlink } from 'node:fs/promises';
+import { mkdir, readFile, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -89,6 +89,18 @@ async function crawlAndCheck(project: Project, executable: string): Promise<void
     await site.close();
   }
 }
+
+describe('the lock file', () => {
+  it('names the binaries of every platform, so that "npm ci" works on all of them', async () => {
+    const lock = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { optionalDependencies?: Record<string, string> }>;
+    };
+    const missing = Object.values(lock.packages)
+      .flatMap((entry) => Object.keys(entry.optionalDependencies ?? {}))
+      .filter((name) => lock.packages[`node_modules/${name}`] === undefined);
+    expect(missing, 'run "node scripts/complete-lock.mjs"').toEqual([]);
+  });
+});
 
 describe('the package in another project', () => {
   it('installs from its tarball, runs a TypeScript spider written there, and its types hold', async () => {
