@@ -12,6 +12,8 @@ export interface RedisOptions {
   readonly password?: string;
   /** Keep an append-only file, fsynced at every write, so that `kill()` and `restart()` lose nothing. Default false. */
   readonly persist?: boolean;
+  /** Run as a Sentinel with this configuration file. */
+  readonly sentinel?: string;
 }
 
 /** A running redis-server. */
@@ -44,10 +46,14 @@ export async function startRedis({
   args = [],
   password,
   persist = false,
+  sentinel,
 }: RedisOptions = {}): Promise<RedisServer> {
   const folder = tempDir('redis');
   const persistence = persist ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no'];
-  const base = ['--bind', host, '--dir', folder.dir, '--save', '', ...persistence];
+  const base =
+    sentinel === undefined
+      ? ['--bind', host, '--dir', folder.dir, '--save', '', ...persistence]
+      : [sentinel, '--sentinel', '--bind', host, '--dir', folder.dir];
   if (password !== undefined) base.push('--requirepass', password);
 
   let child: ChildProcess;
@@ -111,7 +117,8 @@ async function launch(args: readonly string[]): Promise<ChildProcess> {
   await new Promise<void>((resolve, reject) => {
     const read = (chunk: Buffer) => {
       output += chunk;
-      if (/Ready to accept connections|now ready to accept connections/.test(output)) resolve();
+      if (/Ready to accept connections|Sentinel ID is|now ready to accept connections/.test(output))
+        resolve();
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);
