@@ -26,6 +26,7 @@ import { type EffectsDeps, effectsOf } from './effects.js';
 import type { EngineOptions } from './engine-options.js';
 import { askedPause, beginWithinMs, judgeFailure, judgeStatus, type Verdict } from './outcome.js';
 import { redirected } from './redirect.js';
+import { clampPriority } from './retry-policy.js';
 import type { Flight, Slots } from './slots.js';
 
 /** What every page of a crawl is processed with. */
@@ -197,9 +198,9 @@ async function redirect(work: Work, status: number, location: string): Promise<E
     const message = `${record.url} was redirected more than ${deps.options.redirectMaxTimes} times`;
     return failed(work, { reason: 'max_redirects', status, response: null, message });
   }
-  const priority = hop.priority + deps.options.redirectPriorityAdjust;
+  const priority = clampPriority(hop.priority + deps.options.redirectPriorityAdjust);
   try {
-    const request = Request.fromRecord({ ...hop, priority });
+    const request = Request.fromRecord(hop).replace({ url: hop.url, priority });
     if (!admit(request, hop.depth, deps.rules, counters)) return done();
     add(counters, 'redirect/count');
     const place = { parentId: flight.lease.id, ordinal: 0, depth: hop.depth, origin: hop.origin };

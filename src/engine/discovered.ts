@@ -4,6 +4,7 @@ import type { Request } from '../http/request.js';
 import { toFrontierRequest } from '../http/request-codec.js';
 import type { FrontierRequest, Origin, RequestRecord } from '../http/request-record.js';
 import type { LinkOptions } from './engine-options.js';
+import { clampPriority } from './retry-policy.js';
 
 /** Counters of one page, by Scrapy's names. */
 export type Counters = Record<string, number>;
@@ -88,7 +89,9 @@ export function linked(
   const depth = page.record.depth + 1;
   const lowered = rules.depthPriority === 0 ? 0 : depth * rules.depthPriority;
   const request =
-    lowered === 0 ? found.request : found.request.replace({ priority: found.request.priority - lowered });
+    lowered === 0
+      ? found.request
+      : found.request.replace({ priority: clampPriority(found.request.priority - lowered) });
   return toFrontier(
     request,
     found,

@@ -37,8 +37,7 @@ export async function runEngine(deps: EngineDeps): Promise<EngineResult> {
   try {
     const node = new NodeState(deps);
     const joined = await join(deps);
-    const ending =
-      joined.justClosed === null ? await live(node, joined) : await turnAway(deps, joined.justClosed);
+    const ending = joined.justClosed === null ? await live(node, joined) : turnedAway(joined.justClosed);
     const { pages, failed, items } = node.tally;
     const { reason, exitCode, message } = ending;
     const elapsedMs = Math.round(performance.now() - node.startedAt);
@@ -58,7 +57,7 @@ async function crawl(node: NodeState, self: Incarnation): Promise<Ending | null>
 
       self.upkeep.reconcileWhenDue();
       let waitMs = MAX_WAIT_MS;
-      if (self.free() > 0) {
+      if (self.shouldAsk()) {
         const answer = await self.leaseAndStart();
         self.seeds.offer(answer.crawl);
         const over = crawlEnding(answer.crawl, self.view());
@@ -153,8 +152,7 @@ async function rejoin(node: NodeState, old: Incarnation): Promise<Joined | null>
 }
 
 /** The same budget has just closed this run elsewhere: joining late is no reason to begin it again. */
-async function turnAway({ frontier }: EngineDeps, reason: string): Promise<Ending> {
-  await frontier.leave(reason);
+function turnedAway(reason: string): Ending {
   const message = `this run was closed a moment ago (${reason}); start again a little later to begin another run`;
   return ending(reason, message);
 }

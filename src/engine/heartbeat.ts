@@ -3,9 +3,7 @@
  * Main loop and thread share a few numbers (`Pulse`): the main loop notes its progress, the thread carries it to the
  * store, and goes silent when there has been none for too long, so that peers take over what a stuck node holds.
  */
-import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { OpenOptions } from '../frontier/open.js';
 import type { Logger } from '../log.js';
@@ -98,14 +96,12 @@ function monotonicMs(): number {
   return Number(process.hrtime.bigint() / 1_000n) / 1_000;
 }
 
-/** Built code starts its neighbour as it is; run from source, the thread needs TypeScript support of its own. */
+/** Built code starts its neighbour as it is; run from source, the thread first learns TypeScript (as `tsx` does it). */
 function startThread(options: HeartbeatOptions): Worker {
-  if (!import.meta.url.endsWith('.ts')) {
-    return new Worker(new URL('./heartbeat-thread.js', import.meta.url), { workerData: options });
-  }
-  const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-  return new Worker(new URL('./heartbeat-thread.ts', import.meta.url), {
-    workerData: options,
-    execArgv: ['--import', tsx],
-  });
+  const own = import.meta.url;
+  if (!own.endsWith('.ts')) return new Worker(new URL('./heartbeat-thread.js', own), { workerData: options });
+  const tsx = import.meta.resolve('tsx/esm/api');
+  const thread = new URL('./heartbeat-thread.ts', own).href;
+  const script = `import('${tsx}').then(({ register }) => { register(); return import('${thread}'); })`;
+  return new Worker(script, { eval: true, workerData: options });
 }

@@ -1,6 +1,12 @@
 /** One registration of this node: what it holds, and the workers beside the loop. A node declared dead takes a new one. */
 import { FrontierGoneError, IncarnationDeadError } from '../errors.js';
-import type { Joined, Lease, LeaseAnswer } from '../frontier/frontier.js';
+import {
+  type CrawlState,
+  type Joined,
+  type Lease,
+  type LeaseAnswer,
+  MAX_WAIT_MS,
+} from '../frontier/frontier.js';
 import { Alarm } from './alarm.js';
 import { crawlOne, type PageDeps } from './crawl-one.js';
 import { type LinkRules, linkRules } from './discovered.js';
@@ -44,7 +50,8 @@ export class Incarnation {
   readonly #onError = (error: unknown) => this.fail(error);
   readonly #onSignal = () => this.#halted();
   #error: { readonly error: unknown } | null = null;
-  #crawl: LeaseAnswer['crawl'] | null = null;
+  #crawl: CrawlState | null = null;
+  #answeredAt = Number.NEGATIVE_INFINITY;
 
   constructor(node: NodeState, joined: Joined) {
     this.#node = node;
@@ -119,21 +126,22 @@ export class Incarnation {
     return performance.now() - node.feedFailingSince >= options.graceMs ? feedEnding(why) : null;
   }
 
-  /** How many leases to ask for; none while a feed cannot take more items. */
-  free(): number {
-    return this.#node.feedFailingSince === null ? this.slots.free() : 0;
+  /** Whether there is a slot to fill; and from time to time without one, since that is how a stop or pause is heard. */
+  shouldAsk(): boolean {
+    return this.#free() > 0 || performance.now() - this.#answeredAt >= MAX_WAIT_MS;
   }
 
   /** Lease into the free slots and start each page. Lives through outages of the store, until halted. */
   async leaseAndStart(): Promise<LeaseAnswer> {
     const { frontier } = this.#node.deps;
     let askedAt = 0;
-    const free = this.free();
+    const free = this.#free();
     const answer = await this.#node.outage.through('lease', this.halt, () => {
       askedAt = performance.now();
       return frontier.lease(free, this.slots.inFlight);
     });
     this.#crawl = answer.crawl;
+    this.#answeredAt = performance.now();
     for (const lease of answer.leases) this.#start(lease, askedAt);
     return answer;
   }
@@ -157,6 +165,11 @@ export class Incarnation {
     for (const signal of [drain, force]) signal.removeEventListener('abort', this.#onSignal);
     this.upkeep.stop();
     await this.seeds.idle();
+  }
+
+  /** How many leases to ask for; none while a feed cannot take more items. */
+  #free(): number {
+    return this.#node.feedFailingSince === null ? this.slots.free() : 0;
   }
 
   #start(lease: Lease, askedAt: number): void {

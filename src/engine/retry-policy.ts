@@ -1,10 +1,8 @@
 /** When a request is tried again, how long it waits, and with which priority. Pure: chance and clock are passed in. */
 import { STATUS_CODES } from 'node:http';
+import { MAX_PRIORITY, MIN_PRIORITY } from '../http/request.js';
 import type { RequestRecord } from '../http/request-record.js';
 import type { RetryOptions } from './engine-options.js';
-
-const MAX_PRIORITY = 2 ** 31 - 1;
-const MIN_PRIORITY = -(2 ** 31);
 
 export interface RetryPlan {
   readonly afterMs: number;
@@ -30,11 +28,15 @@ export function planRetry(
 
   const backoffMs = Math.min(options.capMs, options.baseMs * 2 ** record.attempts);
   const jitteredMs = backoffMs / 2 + (backoffMs / 2) * random();
-  const priority = record.priority + options.priorityAdjust;
   return {
     afterMs: Math.round(Math.max(jitteredMs, retryAfterMs ?? 0)),
-    priority: Math.max(MIN_PRIORITY, Math.min(MAX_PRIORITY, priority)),
+    priority: clampPriority(record.priority + options.priorityAdjust),
   };
+}
+
+/** A priority within what the frontier can order. */
+export function clampPriority(priority: number): number {
+  return Math.max(MIN_PRIORITY, Math.min(MAX_PRIORITY, priority));
 }
 
 /**

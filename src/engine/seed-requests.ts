@@ -1,6 +1,5 @@
 /** Requests that come from outside or from `startUrls`: depth 0, and each the origin of what descends from it. */
 import { InvalidRequestError } from '../errors.js';
-import { isPrivateHost } from '../http/domain.js';
 import { Request } from '../http/request.js';
 import type { FrontierRequest } from '../http/request-record.js';
 import { callbackName } from '../spider/run-callback.js';
@@ -8,8 +7,8 @@ import type { Spider } from '../spider/spider.js';
 import { type LinkRules, toFrontier } from './discovered.js';
 
 /**
- * A seed as the frontier takes it; `crawlnode seed` and the intake use the same. @param ordinal tells unfiltered
- * seeds of one job apart.
+ * A seed as the frontier takes it; `crawlnode seed` and the intake use the same.
+ * @param ordinal tells unfiltered seeds of one job apart.
  */
 export function seedRequest(
   request: Request,
@@ -22,13 +21,8 @@ export function seedRequest(
     callback: callbackName(spider, request.callback),
     errback: callbackName(spider, request.errback),
   };
-  const place = { parentId: null, ordinal, depth: 0 };
-  // The id of an unfiltered request depends on more than its fingerprint, so it is asked for before the origin is known.
-  const id = request.dontFilter
-    ? toFrontier(request, names, { ...place, origin: null }, rules, nowMs).id
-    : rules.fingerprint(request);
-  const origin = { seed: id.slice(0, 8), private: isPrivateHost(request.url) };
-  return toFrontier(request, names, { ...place, origin }, rules, nowMs);
+  // Without an origin given it is its own.
+  return toFrontier(request, names, { parentId: null, ordinal, depth: 0, origin: null }, rules, nowMs);
 }
 
 /** The spider's `startUrls` as requests, in order. */

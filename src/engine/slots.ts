@@ -115,13 +115,17 @@ export class Slots {
     return [...this.#inFlight, ...this.#settling.keys()].map((flight) => flight.lease);
   }
 
-  /** The store does not know these leases any more: stop working on them, settle nothing. */
-  drop(ids: readonly string[]): void {
+  /**
+   * The store does not know these leases any more: stop working on them, settle nothing. One that is being settled
+   * may well be among them, if its answer is on the way. @returns how many were in work.
+   */
+  drop(ids: readonly string[]): number {
+    if (ids.length === 0) return 0;
     const lost = new Set(ids);
-    for (const flight of this.#inFlight) {
-      if (lost.has(flight.lease.id)) this.#drop(flight);
-    }
-    this.#options.alarm.ring();
+    const dropped = [...this.#inFlight].filter((flight) => lost.has(flight.lease.id));
+    for (const flight of dropped) this.#drop(flight);
+    if (dropped.length > 0) this.#options.alarm.ring();
+    return dropped.length;
   }
 
   /** This incarnation is dead: whatever is in work is somebody else's now. */

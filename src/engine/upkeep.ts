@@ -97,9 +97,9 @@ export class Upkeep {
   async #reconcile(): Promise<void> {
     const { frontier, slots, heartbeatMs, log } = this.#options;
     const { lost, returned } = await frontier.reconcile(slots.held(), 2 * heartbeatMs);
-    if (lost.length > 0) slots.drop(lost);
-    if (lost.length > 0 || returned > 0) {
-      log.info({ lost: lost.length, returned }, 'what this node holds did not match the frontier; set right');
+    const dropped = slots.drop(lost);
+    if (dropped > 0 || returned > 0) {
+      log.info({ dropped, returned }, 'what this node holds did not match the frontier; set right');
     }
   }
 

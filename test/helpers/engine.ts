@@ -1,0 +1,180 @@
+/** Nodes of a crawl within the test's own process: the real engine, downloader and frontier, options filled in. */
+import { hostname } from 'node:os';
+import type { DownloaderOptions } from '../../src/downloader/downloader.js';
+import { createDownloader } from '../../src/downloader/downloader.js';
+import {
+  type EngineDeps,
+  type EngineOptions,
+  type EngineProgress,
+  type EngineResult,
+  runEngine,
+} from '../../src/engine/engine.js';
+import type { Frontier, Shape } from '../../src/frontier/frontier.js';
+import { type OpenOptions, openFrontier, type Store } from '../../src/frontier/open.js';
+import { fingerprint } from '../../src/http/fingerprint.js';
+import { type Logger, silentLogger } from '../../src/log.js';
+import { loadPipelines } from '../../src/pipelines/item-pipeline.js';
+import { loadModule } from '../../src/spider/load-module.js';
+import { createSpider, type SpiderClass } from '../../src/spider/spider.js';
+import { own } from './resources.js';
+
+const shape: Shape = {
+  queueClass: 'PriorityQueue',
+  dupefilter: 'RFPDupeFilter',
+  fingerprinter: 'scrapy-redis',
+  domainKey: 'host',
+  persist: true,
+};
+
+/** Options as the default settings give them, with waits short enough for a test. */
+export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions {
+  return {
+    concurrency: 16,
+    seedBatch: null,
+    exitWhenDone: true,
+    startTimeoutMs: 200,
+    graceMs: 10_000,
+    heartbeatMs: 500,
+    mainLoopTimeoutMs: 60_000,
+    allowedStatuses: [],
+    allowAllStatuses: false,
+    redirectMaxTimes: 20,
+    redirectPriorityAdjust: 2,
+    retry: {
+      enabled: true,
+      times: 2,
+      httpCodes: [500, 502, 503, 504, 522, 524, 408, 429],
+      priorityAdjust: -1,
+      baseMs: 20,
+      capMs: 100,
+      retryAfterCapMs: 60_000,
+    },
+    links: {
+      depthLimit: 0,
+      depthPriority: 0,
+      urlLengthLimit: 2_083,
+      fingerprint: (request) => fingerprint(request),
+    },
+    shape,
+    tunables: {
+      delayMs: 0,
+      randomizeDelay: false,
+      concurrencyPerDomain: 16,
+      nodeTimeoutMs: 5_000,
+      failedLimit: 1_000,
+    },
+    budgets: { maxPages: 0 },
+    feeds: [],
+    ...some,
+  };
+}
+
+/** Where a spider's crawl lives: an embedded frontier in a folder, or the Redis of a URL. */
+export function storeAt(place: string, spider: string): OpenOptions {
+  const store: Store = place.startsWith('redis:')
+    ? { engine: 'redis', address: { kind: 'standalone', url: place, options: {} } }
+    : { engine: 'embedded', dir: place };
+  return {
+    store,
+    keys: {
+      requests: `${spider}:requests`,
+      dupefilter: `${spider}:dupefilter`,
+      startUrls: [`${spider}:start_urls`],
+      items: `${spider}:items`,
+      stats: `${spider}:stats`,
+    },
+    startUrlsType: 'list',
+    seedsFiltered: false,
+    shape,
+    allowEviction: false,
+    connectTimeoutMs: 5_000,
+  };
+}
+
+/** What a test chooses of a node. */
+export interface NodeChoice {
+  readonly id?: string;
+  readonly options?: Partial<EngineOptions>;
+  readonly downloader?: Partial<DownloaderOptions>;
+  readonly log?: Logger;
+  readonly onProgress?: (progress: EngineProgress) => void;
+  readonly feedsFailing?: () => string | null;
+}
+
+/** A node that is running. */
+export interface RunningNode {
+  /** The node's own client of the frontier; closed when the node has ended. */
+  readonly frontier: Frontier;
+  readonly result: Promise<EngineResult>;
+  /** As a first SIGTERM does. */
+  drain(): void;
+  /** As a second one does. */
+  force(): void;
+}
+
+/** Start a node; it ends by itself, by `drain()`, else after the test file. */
+export async function startNode(
+  open: OpenOptions,
+  Spider: SpiderClass,
+  choice: NodeChoice = {},
+): Promise<RunningNode> {
+  const log = choice.log ?? silentLogger;
+  const spider = createSpider(Spider, { log });
+  const options = engineOptions(choice.options);
+  const frontier = await openFrontier(open);
+  const downloader = createDownloader({
+    timeoutMs: 10_000,
+    maxBodyBytes: 10_000_000,
+    warnBodyBytes: 0,
+    userAgent: 'crawlnode-test',
+    defaultHeaders: {},
+    concurrency: options.concurrency,
+    ...choice.downloader,
+  });
+  const id = choice.id ?? 'node';
+  const pipelines = await loadPipelines({
+    pipelines: { RedisPipeline: 300 },
+    projectDir: process.cwd(),
+    loadModule,
+    context: { nodeId: id, spider: spider.name, job: null, log },
+  });
+  const drain = new AbortController();
+  const force = new AbortController();
+  const deps: EngineDeps = {
+    frontier,
+    open,
+    node: { id, host: hostname(), pid: process.pid },
+    job: null,
+    spider,
+    downloader,
+    pipelines,
+    options,
+    log,
+    drain: drain.signal,
+    force: force.signal,
+    feedsFailing: choice.feedsFailing ?? (() => null),
+    ...(choice.onProgress && { onProgress: choice.onProgress }),
+  };
+  const result = runEngine(deps).finally(async () => {
+    await downloader.close();
+    await frontier.close();
+  });
+  own({
+    name: `the node ${id}`,
+    close: async () => {
+      force.abort();
+      drain.abort();
+      await result.catch(() => {});
+    },
+  });
+  return { frontier, result, drain: () => drain.abort(), force: () => force.abort() };
+}
+
+/** Run a node to its end. */
+export async function crawl(
+  open: OpenOptions,
+  Spider: SpiderClass,
+  choice: NodeChoice = {},
+): Promise<EngineResult> {
+  return (await startNode(open, Spider, choice)).result;
+}
