@@ -1,5 +1,6 @@
 /** The test every URL passes before it becomes a request: absolute, http or https, with a host a client can reach. */
 import { InvalidRequestError } from '../errors.js';
+import { parseUrl } from './parse-url.js';
 import { safeUrl } from './safe-url.js';
 
 /** A plain host whose last label starts with a letter: certainly valid, so most URLs need no parser. */
@@ -30,7 +31,7 @@ export function checkUrl(url: unknown): string {
   if (scheme !== 'http' && scheme !== 'https')
     refuse(given, `only http and https are crawled, not ${scheme}`);
   if (NO_HOST.test(safe)) refuse(given, 'it has no host');
-  if (!URL.canParse(safe)) refuse(given, 'no client can fetch it: its host or port is not valid');
+  if (parseUrl(safe) === null) refuse(given, 'no client can fetch it: its host or port is not valid');
   return safe;
 }
 

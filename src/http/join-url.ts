@@ -3,6 +3,7 @@
  * plain paths of the same site, for which the answer is a concatenation; whatever is not provably so goes to `URL`.
  * Measured: 0.15 µs a link against 0.9 µs with `new URL` (Node 20).
  */
+import { parseUrl } from './parse-url.js';
 
 /**
  * What may stand in a path, query and fragment and comes out of the URL parser as it went in: no escaping, no
@@ -44,30 +45,25 @@ export function urlJoiner(base: string): UrlJoiner {
 /** Where relative references start from. */
 interface Place {
   readonly origin: string;
-  /** The URL without query and fragment, and without fragment. */
-  readonly page: string;
+  /** The URL without fragment: the answer to an empty reference. */
   readonly self: string;
   /** The folder of the page, its parent, …, the root; each with origin and a slash at its end. */
   readonly folders: readonly string[];
 }
 
 function placeOf(base: string): Place | null {
-  if (!URL.canParse(base)) return null;
-  const url = new URL(base);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return null;
-  url.hash = '';
+  const url = parseUrl(base);
+  if (url === null || !isHttp(url)) return null;
+  const self = withoutFragment(new URL('', url).href)!;
+  const query = self.indexOf('?');
+  const page = query === -1 ? self : self.slice(0, query);
   // Not url.origin, which leaves out userinfo; relative references keep it.
-  const self = url.href.endsWith('#') ? url.href.slice(0, -1) : url.href;
-  const page = self.slice(
-    0,
-    self.length - url.search.length - (self.endsWith('?') && url.search === '' ? 1 : 0),
-  );
   const origin = page.slice(0, page.length - url.pathname.length);
   const folders: string[] = [];
   for (let end = page.lastIndexOf('/'); end >= origin.length; end = page.lastIndexOf('/', end - 1)) {
     folders.push(page.slice(0, end + 1));
   }
-  return { origin, page, self, folders };
+  return { origin, self, folders };
 }
 
 /** The answer where it is a concatenation; null where it might not be. `href` has no fragment. */
@@ -109,9 +105,13 @@ function isPlain(pathAndQuery: string): boolean {
 }
 
 function joinSlowly(href: string, base: string): string | null {
-  if (OTHER_SCHEME.test(href) || !URL.canParse(href, base)) return null;
-  const url = new URL(href, base);
-  return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : null;
+  if (OTHER_SCHEME.test(href)) return null;
+  const url = parseUrl(href, base);
+  return url !== null && isHttp(url) ? url.href : null;
+}
+
+function isHttp(url: URL): boolean {
+  return url.protocol === 'http:' || url.protocol === 'https:';
 }
 
 function withoutFragment(url: string | null): string | null {

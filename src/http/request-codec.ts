@@ -13,6 +13,7 @@ import { InvalidRequestError } from '../errors.js';
 import { domainOf, isPrivateHost } from './domain.js';
 import { isToken, noHeaders } from './headers.js';
 import { jsonCopy } from './json-safe.js';
+import { parseUrl } from './parse-url.js';
 import { MAX_PRIORITY, MIN_PRIORITY, type Request } from './request.js';
 import type { FrontierRequest, JsonObject, Origin, RequestRecord } from './request-record.js';
 
@@ -59,7 +60,7 @@ const base64 = text.refine((value) => Buffer.from(value, 'base64').toString('bas
 
 const schema = z.strictObject({
   v: z.literal(RECORD_VERSION),
-  u: text.regex(/^https?:\/\/[^/?#]/i).refine((url) => URL.canParse(url)),
+  u: text.regex(/^https?:\/\/[^/?#]/i).refine((url) => parseUrl(url) !== null),
   m: text.refine((method) => isToken(method) && method === method.toUpperCase()).optional(),
   h: z.record(headerName, z.union([text, z.array(text)])).optional(),
   b: base64.optional(),

@@ -11,6 +11,7 @@ import { type UrlJoiner, urlJoiner } from './join-url.js';
 import { hrefsOf, type LinkOptions, linksOf } from './links.js';
 import { type Outline, outlineOf } from './markup-outline.js';
 import { type Document, parseTree } from './markup-tree.js';
+import { parseUrl } from './parse-url.js';
 import { type Callback, type Meta, Request, type RequestOptions } from './request.js';
 import { type Selector, SelectorList } from './selector.js';
 
@@ -110,7 +111,8 @@ export class Response {
     const joined = this.#join.join(href);
     if (joined !== null) return joined;
     // Another scheme is an answer too.
-    if (URL.canParse(href, this.#baseUrl)) return new URL(href, this.#baseUrl).href;
+    const other = parseUrl(href, this.#baseUrl);
+    if (other !== null) return other.href;
     throw new InvalidRequestError(`${JSON.stringify(href.slice(0, 200))} on ${this.url} is not a URL.`);
   }
 
