@@ -9,8 +9,8 @@ const COMMENT = /<!--.*?(?:-->|$)/gs;
 const TAG = /<[ \t-\r]*(?:(body)|(\?xml)[ \t-\r]|(meta))/gi;
 const XML_ENCODING = /[^>]+?encoding[ \t-\r]*=[ \t-\r]*["']?[ \t-\r]*([\w-]+)/iy;
 const META_CHARSET = /[ \t-\r]+charset[ \t-\r]*=[ \t-\r]*["']?[ \t-\r]*([\w-]+)/iy;
-const HTTP_EQUIV = /[ \t-\r]+http-equiv[ \t-\r]*=[ \t-\r]*["']?[ \t-\r]*Content-Type[ \t-\r]*["']?/iy;
-const CONTENT = /[ \t-\r]+content[ \t-\r]*=[^;]+;[ \t-\r]*charset=([\w-]+)[ \t-\r]*["']?/iy;
+const HTTP_EQUIV = /[ \t-\r]+http-equiv[ \t-\r]*=[ \t-\r]*["']?[ \t-\r]*Content-Type(?:[ \t-\r]*["'])?/iy;
+const CONTENT = /[ \t-\r]+content[ \t-\r]*=[^;]+;[ \t-\r]*charset=([\w-]+)(?:[ \t-\r]*["'])?/iy;
 const ATTRIBUTE =
   /[ \t-\r]+[^=<>/\s"'\0-\x1f\x7f]+(?:[ \t-\r]*=[ \t-\r]*(?:'[^']*'|"[^"]*"|[^'" \t-\r]+))?/iy;
 

@@ -4,7 +4,8 @@ import { BlockList, isIP, isIPv4 } from 'node:net';
 /** The whole host, or the domain somebody registered (`example.co.uk` of `www.example.co.uk`). */
 export type DomainKey = 'host' | 'registered';
 
-const PLAIN_HOST = /^https?:\/\/([a-z0-9.-]+)(?:[/?#]|$)/;
+/** A name in lower-case ASCII without port. Its last label begins with a letter, or it might be an IPv4 address in disguise. */
+const PLAIN_HOST = /^https?:\/\/((?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*)(?:[/?#]|$)/;
 /** Second labels under which countries register names: `co.uk`, `com.au`, `ac.jp`. */
 const SECOND_LEVEL = new Set(
   'ac co com edu go gob gouv gov govt gv id lg ltd me mil ne net nhs nic nom or org plc police sch'.split(
@@ -47,7 +48,7 @@ const EMBEDDING =
  */
 export function domainOf(url: string, key: DomainKey): string {
   const plain = PLAIN_HOST.exec(url)?.[1];
-  if (plain !== undefined && key === 'host' && !/^[\d.]+$/.test(plain)) return plain;
+  if (plain !== undefined && key === 'host') return plain;
   const parsed = parse(url);
   if (parsed === null) return url;
   return key === 'host' ? parsed.host : registeredDomain(parsed.hostname);

@@ -1,7 +1,6 @@
 /** Who a request is: the SHA-1 that decides whether it was seen before, byte for byte as Scrapy computes it. */
 import * as crypto from 'node:crypto';
-import { canonicalizeSafeUrl } from './canonicalize-url.js';
-import { PLAIN_URL } from './safe-url.js';
+import { canonicalizePlainUrl, canonicalizeSafeUrl } from './canonicalize-url.js';
 import { scrapyRequestUrl } from './scrapy-request-url.js';
 
 /** `scrapy-redis` (≥ 0.8) is the default, `scrapy` that of Scrapy ≥ 2.7, `scrapy-2.6` the one before. */
@@ -36,12 +35,13 @@ type IncludedHeader = readonly [name: Buffer, values: readonly Buffer[]];
 export function fingerprint(request: FingerprintInput, options: FingerprintOptions = {}): string {
   const { algorithm = 'scrapy-redis', includeHeaders = [], keepFragments = false } = options;
   const { url, body } = request;
-  // Measured: a plain GET link, the bulk of a crawl, takes 1.4 µs this way and 5 µs the long way.
-  if (algorithm === 'scrapy-redis' && request.method === 'GET' && !body?.length && PLAIN_URL.test(url)) {
-    return sha1(`{"body": "", "method": "GET", "url": "${url}"}`);
+  const plain = canonicalizePlainUrl(url);
+  // A plain GET link, the bulk of a crawl: no text to escape, nothing to encode.
+  if (plain !== null && request.method === 'GET' && algorithm === 'scrapy-redis' && !body?.length) {
+    return sha1(`{"body": "", "method": "GET", "url": "${plain}"}`);
   }
   const method = request.method.toUpperCase();
-  const canonical = PLAIN_URL.test(url) ? url : canonicalizeSafeUrl(scrapyRequestUrl(url), keepFragments);
+  const canonical = plain ?? canonicalizeSafeUrl(scrapyRequestUrl(url), keepFragments);
   if (algorithm === 'scrapy-redis') return sha1(jsonText(method, canonical, body, ''));
   const headers = includeHeaders.length > 0 ? selectHeaders(request.headers ?? {}, includeHeaders) : [];
   if (algorithm === 'scrapy')
@@ -73,7 +73,7 @@ function jsonHeaders(headers: readonly IncludedHeader[]): string {
   return `{${lists.join(', ')}}`;
 }
 
-/** A JSON string as Python writes it: ASCII, lower-case `\uXXXX`. */
+/** A JSON string as Python writes it: printable ASCII (DEL is none), lower-case `\uXXXX`. */
 function asciiJson(text: string): string {
   return JSON.stringify(text).replace(
     /[^\0-\x7f]/g,

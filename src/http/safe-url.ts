@@ -24,7 +24,7 @@ const TAB_OR_NEWLINE = /[\t\n\r]/g;
  */
 export function safeUrl(url: string): string {
   if (PLAIN_URL.test(url)) return url;
-  return makeSafe(url, (host) => domainToASCII(host) || idna2003(host), bracketed);
+  return makeSafe(url, hostForWire, bracketed);
 }
 
 /**
@@ -34,6 +34,11 @@ export function safeUrl(url: string): string {
  */
 export function safeUrlAsScrapy(url: string, { brackets }: { readonly brackets: boolean }): string {
   return makeSafe(url, idna2003, brackets ? bracketed : bare);
+}
+
+/** An ASCII host stays as it is: `domainToASCII` would also decode `%41` and rewrite `0x7f.1`. */
+function hostForWire(host: string): string {
+  return NOT_ASCII.test(host) ? domainToASCII(host) || idna2003(host) : host;
 }
 
 function makeSafe(url: string, toAscii: (host: string) => string, address: (ip: string) => string): string {
