@@ -49,6 +49,7 @@ export function cssQuery(selector: string, xml: boolean): CssQuery {
 function compileQuery(selector: string, xml: boolean): CssQuery {
   let groups: Group[];
   try {
+    if (selector.trim() === '') throw new Error('it is empty');
     groups = groupsOf(parse(selector), xml);
     // What css-select does not know, such as `:frobnicate`, shows only in compiling.
     for (const group of groups) testOf(group, null, xml);
@@ -72,7 +73,7 @@ function compileQuery(selector: string, xml: boolean): CssQuery {
 function groupsOf(branches: Selector[][], xml: boolean): Group[] {
   const groups = new Map<string, Group>();
   for (const branch of branches) {
-    const take = takeOf(branch);
+    const take = takeOf(branch, xml);
     const kind = typeof take === 'string' ? take : `attr ${take.attr}`;
     const tokens = elementTokens(branch);
     const together = [...(groups.get(kind)?.branches ?? []), tokens];
@@ -82,14 +83,14 @@ function groupsOf(branches: Selector[][], xml: boolean): Group[] {
   return [...groups.values()];
 }
 
-function takeOf(branch: readonly Selector[]): Group['take'] {
+function takeOf(branch: readonly Selector[], xml: boolean): Group['take'] {
   const at = branch.findIndex((token) => token.type === SelectorType.PseudoElement);
   if (at === -1) return 'element';
   const token = branch[at]!;
   if (token.type !== SelectorType.PseudoElement) return 'element';
   if (at !== branch.length - 1) throw new Error(`::${token.name} can only stand at the end`);
   if (token.name === 'text' && token.data === null) return 'text';
-  if (token.name === 'attr' && token.data) return { attr: token.data };
+  if (token.name === 'attr' && token.data) return { attr: xml ? token.data : token.data.toLowerCase() };
   throw new Error(`::${token.name} is not known here; there are ::text and ::attr(name)`);
 }
 
