@@ -4,6 +4,7 @@ import { Request } from '../http/request.js';
 import type { JsonObject } from '../http/request-record.js';
 import type { Response } from '../http/response.js';
 import { SelectorList } from '../http/selector.js';
+import { maskUrls } from '../settings/mask-urls.js';
 import { callbackName } from './callbacks.js';
 import type { Failure } from './failure.js';
 import { toItem } from './item.js';
@@ -144,12 +145,10 @@ class Page implements PageResult {
 }
 
 function callbackError(name: string, url: string, error: unknown): CrawlnodeError {
-  const code = error instanceof CrawlnodeError ? error.code : 'callback_failed';
-  const what = error instanceof CrawlnodeError ? error.message : describeError(error);
+  const own = error instanceof CrawlnodeError;
   const where = whereThrown(error);
-  // Userinfo is a secret, and this text is logged and stored.
-  const page = url.replace(/\/\/[^/?#@]*@/, '//***@');
-  return new CrawlnodeError(code, `${name} failed on ${page}: ${what}${where ? ` (${where})` : ''}`, {
-    cause: error,
-  });
+  const what = own ? error.message : describeError(error);
+  // This text is logged and stored, and a URL may hold a password.
+  const message = maskUrls(`${name} failed on ${url}: ${what}${where ? ` (${where})` : ''}`);
+  return new CrawlnodeError(own ? error.code : 'callback_failed', message, { cause: error });
 }

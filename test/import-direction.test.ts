@@ -1,0 +1,148 @@
+/** DESIGN §4: imports go one way, and only the command line touches environment, exit code and console. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+
+const src = fileURLToPath(new URL('../src/', import.meta.url));
+
+/** cli → engine → siblings → http → settings → errors and log. Whatever has a higher number may import a lower one. */
+const layers: Readonly<Record<string, number>> = {
+  'errors.ts': 0,
+  'log.ts': 0,
+  settings: 1,
+  http: 2,
+  spider: 3,
+  pipelines: 3,
+  stats: 3,
+  robots: 3,
+  downloader: 3,
+  frontier: 3,
+  engine: 4,
+  cli: 5,
+  'index.ts': 6,
+};
+
+/** Of the settings only types, and these, which know nothing of any setting. */
+const settingsHelpers = ['settings/nearest.ts', 'settings/mask-urls.ts', 'settings/define-settings.ts'];
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+  readonly typeOnly: boolean;
+}
+
+interface SourceFacts {
+  readonly imports: readonly Import[];
+  /** `process.env`, `process.exit`, `console`, with their lines. */
+  readonly outward: readonly string[];
+}
+
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+const facts = new Map(files.map((file) => [file, factsOf(file)]));
+const imports = [...facts.values()].flatMap((fact) => fact.imports);
+
+describe('the folders of src/', () => {
+  it('are all known to this test', () => {
+    expect([...new Set(files.map(areaOf))].filter((area) => !(area in layers))).toEqual([]);
+  });
+
+  it('import only what lies below them, and siblings do not import each other', () => {
+    const wrong = imports.filter(
+      ({ from, to }) => areaOf(from) !== areaOf(to) && layers[areaOf(from)]! <= layers[areaOf(to)]!,
+    );
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('take only types from the settings, unless they are the command line', () => {
+    const wrong = imports.filter(
+      ({ from, to, typeOnly }) =>
+        areaOf(to) === 'settings' &&
+        !['settings', 'cli'].includes(areaOf(from)) &&
+        !typeOnly &&
+        !settingsHelpers.includes(to),
+    );
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('know the frontier, never an engine behind it', () => {
+    const wrong = imports.filter(
+      ({ from, to }) => areaOf(from) !== 'frontier' && /^frontier\/[^/]+\//.test(to),
+    );
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('leave environment, exit and console to the command line', () => {
+    const outward = [...facts].filter(([file]) => areaOf(file) !== 'cli').flatMap(([, fact]) => fact.outward);
+    expect(outward).toEqual([]);
+  });
+});
+
+describe('src/index.ts', () => {
+  it('only re-exports', () => {
+    const file = parse('index.ts');
+    expect(file.statements.filter((statement) => !ts.isExportDeclaration(statement))).toEqual([]);
+  });
+});
+
+/** `http` for `http/request.ts`, `errors.ts` for itself. */
+function areaOf(file: string): string {
+  return file.split(path.sep)[0]!;
+}
+
+function show({ from, to }: Import): string {
+  return `${from} imports ${to}`;
+}
+
+function parse(file: string): ts.SourceFile {
+  return ts.createSourceFile(file, readFileSync(src + file, 'utf8'), ts.ScriptTarget.ES2023, true);
+}
+
+function factsOf(file: string): SourceFacts {
+  const source = parse(file);
+  const imports: Import[] = [];
+  const outward: string[] = [];
+
+  const addImport = (specifier: ts.Node | undefined, typeOnly: boolean) => {
+    if (specifier === undefined || !ts.isStringLiteralLike(specifier)) return;
+    if (/^(node:)?(process|console)$/.test(specifier.text)) outward.push(`${file} imports ${specifier.text}`);
+    if (!specifier.text.startsWith('.')) return;
+    const to = path.join(path.dirname(file), specifier.text.replace(/\.js$/, '.ts'));
+    imports.push({ from: file, to, typeOnly });
+  };
+
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) addImport(node.moduleSpecifier, isTypeOnly(node.importClause));
+    else if (ts.isExportDeclaration(node)) addImport(node.moduleSpecifier, node.isTypeOnly);
+    else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+      addImport(node.argument.literal, true);
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      addImport(node.arguments[0], false);
+    }
+    if (/^(process\??\.(env|exit)|console\??\.\w+)$/.test(access(node))) {
+      const { line } = source.getLineAndCharacterOfPosition(node.getStart());
+      outward.push(`${file}:${line + 1} uses ${node.getText()}`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return { imports, outward };
+}
+
+function isTypeOnly(clause: ts.ImportClause | undefined): boolean {
+  if (clause === undefined) return false; // import for its effects
+  if (clause.phaseModifier === ts.SyntaxKind.TypeKeyword) return true;
+  const named = clause.namedBindings;
+  return (
+    clause.name === undefined &&
+    named !== undefined &&
+    ts.isNamedImports(named) &&
+    named.elements.every((element) => element.isTypeOnly)
+  );
+}
+
+/** The text of `a.b`, with which the command line's own things are recognised; empty for other nodes. */
+function access(node: ts.Node): string {
+  return ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression) ? node.getText() : '';
+}
