@@ -147,6 +147,14 @@ describe('safeUrl', () => {
   });
 });
 
+describe('an invalid URL', () => {
+  it('is named without the password in it', () => {
+    const refuse = () => safeUrl('http://user:se/cret@a.example:8o/path');
+    expect(refuse).toThrow('a.example:8o/path');
+    expect(refuse).not.toThrow('cret');
+  });
+});
+
 describe('joinUrl', () => {
   it.each([
     ['http://a/b/c/d;p?q', 'g', 'http://a/b/c/g'],

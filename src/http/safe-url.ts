@@ -29,7 +29,7 @@ export function safeUrl(url: string): string {
 
 /**
  * Scrapy's own first pass, of which fingerprints and canonical forms are made: IDNA 2003 throughout.
- * @param brackets false removes them from around an IPv6 address, as w3lib does in the releases before 2.4.
+ * @param brackets false removes them from around an IPv6 address, as earlier w3lib does.
  * @throws InvalidRequestError as {@link safeUrl} does.
  */
 export function safeUrlAsScrapy(url: string, { brackets }: { readonly brackets: boolean }): string {
@@ -54,7 +54,7 @@ function makeSafe(url: string, toAscii: (host: string) => string, address: (ip: 
   });
 }
 
-/** In special schemes a backslash before the query is a slash (WHATWG URL, "path state"; w3lib since 2.5). */
+/** In special schemes a backslash before the query is a slash (WHATWG URL, "path state"; later w3lib). */
 function slashesOf(url: string): string {
   if (!url.includes('\\')) return url;
   const scheme = /^[A-Za-z][A-Za-z0-9+.-]*(?=:)/.exec(url)?.[0].toLowerCase() ?? '';
@@ -105,7 +105,7 @@ function lowerHost(host: string): string {
 
 function safePort(port: string, url: string): string {
   if (port === '') return '';
-  if (!/^[0-9]+$/.test(port)) throw invalidUrl(url, `its port ${JSON.stringify(port)} is no number`);
+  if (!/^[0-9]+$/.test(port)) throw invalidUrl(url, 'its port is no number');
   if (Number(port) > 65_535) throw invalidUrl(url, `its port ${port} is greater than 65535`);
   return `:${Number(port)}`;
 }

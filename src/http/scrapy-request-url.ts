@@ -7,7 +7,7 @@ const AJAX_FIELD = '_escaped_fragment_';
 
 /**
  * The first pass with two habits of Scrapy that every recorded fingerprint has in it: an IPv6 address
- * loses its brackets (w3lib before 2.4), and a fragment that begins with `!` moves into the query as
+ * loses its brackets (earlier w3lib), and a fragment that begins with `!` moves into the query as
  * `_escaped_fragment_` (`scrapy.utils.url.escape_ajax`).
  * @throws InvalidRequestError (`invalid_url`) where `safeUrl` would.
  */

@@ -139,7 +139,7 @@ function checkNetloc(netloc: string, url: string): void {
   if (!NOT_ASCII.test(netloc)) return;
   const plain = netloc.replace(/[@:#?]/g, '');
   const compatible = plain.normalize('NFKC');
-  // The backslash is not in Python's list; browsers take it for a slash, and so does w3lib since 2.5.
+  // The backslash is not in Python's list; browsers take it for a slash, and so does later w3lib.
   if (compatible !== plain && /[/?#@:\\]/.test(compatible)) {
     throw invalidUrl(url, 'its host holds a character that stands for a delimiter');
   }
@@ -153,8 +153,9 @@ function checkBrackets(netloc: string, url: string): void {
   }
 }
 
-/** The error of every function here: a URL no request can be made of. */
+/** The error of every function here: a URL no request can be made of, shown without the user info it may hold. */
 export function invalidUrl(url: string, why: string): InvalidRequestError {
-  const shown = url.length > 200 ? `${url.slice(0, 200)}…` : url;
+  const masked = url.replace(/([/\\]{2})[^?#]*@/, '$1***@');
+  const shown = masked.length > 200 ? `${masked.slice(0, 200)}…` : masked;
   return new InvalidRequestError(`Invalid URL ${JSON.stringify(shown)}: ${why}`, { code: 'invalid_url' });
 }
