@@ -7,7 +7,8 @@ import { SettingsError } from '../src/errors.js';
 import { defineSettings } from '../src/settings/define-settings.js';
 import { documentSettings } from '../src/settings/document.js';
 import { type LoadOptions, loadSettings } from '../src/settings/load.js';
-import { maskSetting, maskUrls, secretFilter } from '../src/settings/mask.js';
+import { maskSetting, secretFilter } from '../src/settings/mask.js';
+import { maskUrls } from '../src/settings/mask-urls.js';
 import { definitionOf, settingNames } from '../src/settings/schema.js';
 
 let dir: string;

@@ -1,15 +1,8 @@
 /** Keep secrets out of everything that is shown. */
+import { MASK, maskUrls } from './mask-urls.js';
 import { definitionOf, type SettingName, type Settings } from './schema.js';
 
-const MASK = '***';
 const secretParam = /pass(word)?$|^(sentinel)?password$|secret|token|^key$|passphrase/i;
-
-/** Mask the userinfo of every URL in a text: `https://***@host`, and `redis://user:***@host`, where the user helps. */
-export function maskUrls(text: string): string {
-  return text
-    .replace(/(https?:\/\/)[^\s/?#"'<>]*@/gi, `$1${MASK}@`)
-    .replace(/((?:rediss?|unix):\/\/[^\s/:@"']*):[^\s/?#"']*@/gi, `$1:${MASK}@`);
-}
 
 /** A setting's value as it may be shown. */
 export function maskSetting(name: string, value: unknown): unknown {

@@ -130,6 +130,17 @@ export const downloadSettings = {
   }),
   RETRY_BACKOFF_MAX: decimal({ default: 60, unit: 'seconds', text: 'Longest delay before a retry.' }),
   REDIRECT_ENABLED: flag({ default: true, text: 'Follow redirects: each hop is a new request.' }),
+  RETRY_AFTER_MAX: integer({
+    default: 3600,
+    unit: 'seconds',
+    text: 'Longest Retry-After that is honoured; a longer one is cut to this.',
+  }),
+  REDIRECT_PRIORITY_ADJUST: integer({
+    default: 2,
+    min: -2_147_483_648,
+    max: 2_147_483_647,
+    text: 'Added to the priority of a request at each redirect.',
+  }),
   REDIRECT_MAX_TIMES: integer({ default: 20, max: 1000, unit: 'hops', text: 'Redirects of one request.' }),
   METAREFRESH_ENABLED: flag({
     default: true,
@@ -157,14 +168,12 @@ export const downloadSettings = {
   DEPTH_LIMIT: integer({
     default: 0,
     unit: 'links',
-    later: { unless: [0] },
     text: 'How far from a seed links are followed; 0 is no limit.',
   }),
   DEPTH_PRIORITY: integer({
     default: 0,
     min: -1_000_000,
     max: 1_000_000,
-    later: { unless: [0] },
     text: 'Taken off the priority of a request for each link of its depth.',
   }),
   URLLENGTH_LIMIT: integer({

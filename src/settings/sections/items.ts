@@ -24,6 +24,11 @@ export const itemSettings = {
     resolve: (feeds: Record<string, z.output<typeof feed>>, dir: string) =>
       Object.fromEntries(Object.entries(feeds).map(([file, options]) => [path.resolve(dir, file), options])),
   },
+  FEED_OUTBOX_LIMIT: integer({
+    default: 10_000,
+    unit: 'items',
+    text: 'While a file of FEEDS or -o cannot be written, so many committed items may wait for it; then the crawl pauses.',
+  }),
   REDIS_ITEMS_KEY: text({
     default: '%(spider)s:items',
     text: "Key of the items list. %(spider)s is the spider's name.",

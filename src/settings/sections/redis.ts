@@ -52,6 +52,10 @@ export const redisSettings = {
     unit: 'seconds',
     text: 'For how long the first connection is tried before giving up with exit code 4.',
   }),
+  REDIS_ALLOW_EVICTION: flag({
+    default: false,
+    text: 'Use a Redis whose maxmemory-policy is allkeys-*: when its memory is full it evicts parts of the crawl.',
+  }),
   REDIS_ENCODING: text({
     default: 'utf-8',
     ignored: 'everything is UTF-8',

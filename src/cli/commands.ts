@@ -1,0 +1,39 @@
+/** The table of commands: a name, one line for the help, and the module that is loaded when it is called. */
+import type { Command } from 'commander';
+import type { Context } from './context.js';
+
+/** What the module of a command exports as `command`. */
+export interface CliCommand {
+  /** Declare arguments and options. */
+  define(command: Command): void;
+  /** Do it. @returns the exit code. */
+  run(context: Context, args: readonly string[], options: Readonly<Record<string, unknown>>): Promise<number>;
+}
+
+export interface CommandEntry {
+  readonly summary: string;
+  load(): Promise<{ readonly command: CliCommand }>;
+}
+
+const control = (name: 'pause' | 'resume' | 'stop') => async () => ({
+  command: (await import('./commands/control.js'))[name],
+});
+
+export const commands: Readonly<Record<string, CommandEntry>> = {
+  crawl: { summary: 'run a node of a crawl, or several', load: () => import('./commands/crawl.js') },
+  seed: { summary: 'add start requests to a crawl', load: () => import('./commands/seed.js') },
+  reset: { summary: 'delete the state of a crawl', load: () => import('./commands/reset.js') },
+  stats: { summary: 'show how crawls stand', load: () => import('./commands/stats.js') },
+  pause: { summary: 'have all nodes of a crawl wait', load: control('pause') },
+  resume: { summary: 'let a paused crawl go on', load: control('resume') },
+  stop: { summary: 'have all nodes of a crawl leave', load: control('stop') },
+  list: { summary: 'name the spiders of the project', load: () => import('./commands/list.js') },
+  settings: { summary: 'print the settings in effect', load: () => import('./commands/settings.js') },
+  fetch: { summary: 'download one page and print it', load: () => import('./commands/fetch.js') },
+  parse: { summary: 'run a callback on one page', load: () => import('./commands/parse.js') },
+  fingerprint: {
+    summary: 'print the fingerprints of a URL',
+    load: () => import('./commands/fingerprint.js'),
+  },
+  version: { summary: 'print the version', load: () => import('./commands/version.js') },
+};

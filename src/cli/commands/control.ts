@@ -1,0 +1,36 @@
+/** `crawlnode pause|resume|stop S`: one word to all nodes of a crawl, which they hear with their next lease. */
+import type { Command } from 'commander';
+import type { Control } from '../../frontier/frontier.js';
+import type { CliCommand } from '../commands.js';
+import { print, printJson } from '../context.js';
+import { jobOption, textsOf } from '../job-option.js';
+import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
+
+export const pause: CliCommand = tell('paused');
+export const resume: CliCommand = tell('running');
+export const stop: CliCommand = tell('stopping');
+
+function tell(control: Control): CliCommand {
+  return {
+    define: (command: Command) => void command.argument('<spider>').addOption(jobOption()),
+    run: async (context, [spider = ''], options) => {
+      const { loaded } = await loadSpiderOrSettings(context, spider, textsOf(options));
+      return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
+        const { nodes } = await frontier.snapshot();
+        // A stop that nobody hears would end the next crawl as it begins.
+        const heard = control !== 'stopping' || nodes.length > 0;
+        if (heard) await frontier.control(control);
+        if (context.globals.json) printJson(context, { spider, control, nodes: nodes.length });
+        else print(context, sentence(spider, control, nodes.length));
+        return 0;
+      });
+    },
+  };
+}
+
+function sentence(spider: string, control: Control, nodes: number): string {
+  const who = nodes === 0 ? 'no node is running' : `${nodes} ${nodes === 1 ? 'node' : 'nodes'}`;
+  if (control === 'stopping' && nodes === 0) return `${spider}: nothing to stop, ${who}`;
+  const what = { paused: 'paused', running: 'goes on', stopping: 'is told to leave' }[control];
+  return `${spider}: ${what} (${who})`;
+}

@@ -1,0 +1,237 @@
+/**
+ * `crawlnode crawl`: run one node in this process, or several as children of it. Both are the same story:
+ * settings and spider, frontier, feeds, nodes, what is left of the feeds, summary.
+ */
+import os from 'node:os';
+import type { Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
+import type { EngineResult } from '../../engine/engine-options.js';
+import type { Frontier } from '../../frontier/frontier.js';
+import { type OpenOptions, openFrontier } from '../../frontier/open.js';
+import type { Logger } from '../../log.js';
+import type { Settings } from '../../settings/schema.js';
+import type { CliCommand } from '../commands.js';
+import { type Context, note } from '../context.js';
+import { type FeedsOptions, type FeedTarget, feedTargets, openFeeds } from '../crawl-feeds.js';
+import { crawlNode, nodeIdOf } from '../crawl-node.js';
+import { startWorkers } from '../crawl-workers.js';
+import { jobOption, textsOf } from '../job-option.js';
+import { createLogger } from '../logger.js';
+import { type LoadedSpider, loadSpider, openOptions } from '../open-project.js';
+import { addPair, type Pairs } from '../pairs.js';
+import { oneLine } from '../printable.js';
+import { createDisplay, type Display } from '../progress.js';
+import { type Signals, watchSignals } from '../signals.js';
+import { endureBrokenPipe } from '../streams.js';
+import { combine, printSummary } from '../summary.js';
+import { obeyParent, sendResult, type ToWorker, type WorkerRole, workerRole } from '../worker-channel.js';
+
+/** How often the parent tells its nodes whether the feeds can be written. */
+const FEEDS_NEWS_MS = 1_000;
+
+export const command: CliCommand = {
+  define: (command: Command) =>
+    void command
+      .argument('<spider>')
+      .option('-a, --arg <name=value>', 'an argument for the spider; may repeat', addPair, {})
+      .option('-o, --output <file>', 'append items to a .jsonl, .json or .csv file; may repeat', collect, [])
+      .option('-O, --overwrite-output <file>', 'the same, beginning the file anew', collect, [])
+      .option('--workers <n>', 'so many nodes, each a process; auto is one a processor', workerCount, 1)
+      .option('--exit-when-done', 'leave when the crawl is truly over, instead of waiting for seeds')
+      .option('--max-pages <n>', 'close after so many page downloads of all nodes')
+      .option('--node-id <id>', 'label of this node in stats and logs')
+      .addOption(jobOption()),
+  run: async (context, [name = ''], options) => {
+    endureBrokenPipe();
+    const texts = {
+      ...textsOf(options),
+      NODE_ID: options.nodeId as string | undefined,
+      CLOSESPIDER_PAGECOUNT: options.maxPages as string | undefined,
+    };
+    const spider = await loadSpider(context, name, texts, options.arg as Pairs);
+    const role = workerRole(context.env);
+    const { settings } = spider.loaded;
+    const targets =
+      role === null
+        ? feedTargets(context.cwd, options.output as string[], options.overwriteOutput as string[], settings)
+        : [];
+    const open = openOptions(settings, name);
+    const frontier = await openFrontier(open);
+    try {
+      const crawl = {
+        context,
+        spider,
+        role,
+        open,
+        frontier,
+        targets,
+        exitWhenDone: options.exitWhenDone === true,
+      };
+      const workers = role === null ? (options.workers as number) : 1;
+      return await withLog(crawl, (tools) =>
+        workers === 1 ? runHere(crawl, tools) : runWorkers(crawl, workers, tools),
+      );
+    } finally {
+      await frontier.close();
+    }
+  },
+};
+
+interface Crawl {
+  readonly context: Context;
+  readonly spider: LoadedSpider;
+  /** Set in a child of `--workers`. */
+  readonly role: WorkerRole | null;
+  readonly open: OpenOptions;
+  readonly frontier: Frontier;
+  readonly targets: readonly FeedTarget[];
+  readonly exitWhenDone: boolean;
+}
+
+interface Tools {
+  readonly nodeId: string;
+  readonly log: Logger;
+  readonly display: Display;
+  readonly signals: Signals;
+}
+
+async function withLog(crawl: Crawl, run: (tools: Tools) => Promise<number>): Promise<number> {
+  const { context, role, spider } = crawl;
+  const { settings } = spider.loaded;
+  const configured =
+    settings.NODE_ID !== null && role !== null ? `${settings.NODE_ID}-${role.number}` : settings.NODE_ID;
+  const nodeId = nodeIdOf(configured);
+  const display = await createDisplay(context, role === null ? settings.LOGSTATS_INTERVAL * 1000 : 0);
+  const fields = { node: nodeId, spider: spider.found.name, job: settings.JOB };
+  const { log, close } = await createLogger(context, settings, fields, display.sink);
+  const signals = watchSignals((signal, count) => sayLeaving(log, role, signal, count));
+  try {
+    if (role === null) sayNotices(crawl, log);
+    return await run({ nodeId, log, display, signals });
+  } finally {
+    signals.dispose();
+    display.stop();
+    await close();
+  }
+}
+
+/** One node, in this process. */
+async function runHere(crawl: Crawl, { nodeId, log, display, signals }: Tools): Promise<number> {
+  const { spider, role, open, frontier, targets, exitWhenDone } = crawl;
+  const { settings } = spider.loaded;
+  const feedsFailing = role === null ? null : obeyParent(signals);
+  const feeds = await openFeeds(targets, feedsOptions(crawl, log));
+  let trouble: string | null = null;
+  let result: EngineResult;
+  try {
+    if (role === null) display.start(frontier, log, () => trouble);
+    result = await crawlNode({
+      ...{ spider, nodeId, open, frontier, exitWhenDone, signals, log },
+      feeds: role === null ? targets.map(({ id }) => id) : role.feeds,
+      feedsFailing: feedsFailing ?? feeds.failing,
+      onTrouble: (now) => {
+        trouble = now;
+      },
+    });
+  } catch (error) {
+    await feeds.close(0);
+    throw error;
+  }
+  const unwritten = await feeds.close(graceOf(settings, signals));
+  if (role !== null) await sendResult(result);
+  else finish(crawl, display, 1, result, unwritten);
+  return signals.forcedCode() ?? (unwritten === null ? result.exitCode : 1);
+}
+
+/** Several nodes, each a child of this process, which writes the feeds and shows the progress. */
+async function runWorkers(crawl: Crawl, count: number, { log, display, signals }: Tools): Promise<number> {
+  const { context, spider, frontier, targets } = crawl;
+  const { settings } = spider.loaded;
+  const feeds = await openFeeds(targets, feedsOptions(crawl, log));
+  const startedAt = performance.now();
+  const ids = targets.map(({ id }) => id);
+  const workers = startWorkers(context, { count, feeds: ids, draining: signals.drain }, display, log);
+  signals.drain.addEventListener('abort', () => workers.send({ type: 'drain' }));
+  signals.force.addEventListener('abort', () => {
+    workers.send({ type: 'force', signal: signals.forcedCode() === 130 ? 'SIGINT' : 'SIGTERM' });
+  });
+  const stopNews = tellFeedsNews(feeds.failing, workers.send);
+  display.start(frontier, log, feeds.failing);
+  const outcome = await workers.ended;
+  stopNews();
+  const unwritten = await feeds.close(graceOf(settings, signals));
+  finish(crawl, display, count, combine(outcome.results, performance.now() - startedAt), unwritten);
+  return signals.forcedCode() ?? (unwritten === null ? outcome.code : Math.max(1, outcome.code));
+}
+
+function feedsOptions({ frontier, spider }: Crawl, log: Logger): FeedsOptions {
+  const { NODE_TIMEOUT, FEED_OUTBOX_LIMIT } = spider.loaded.settings;
+  return { frontier, staleMs: NODE_TIMEOUT * 1000, maxWaiting: FEED_OUTBOX_LIMIT, log };
+}
+
+/** For how long the last items are tried to be written. */
+function graceOf(settings: Settings, signals: Signals): number {
+  return signals.force.aborted ? 0 : settings.SHUTDOWN_TIMEOUT * 1000;
+}
+
+/** Tell every change, so that nodes pause their settling while items cannot be written. */
+function tellFeedsNews(failing: () => string | null, send: (message: ToWorker) => void): () => void {
+  let told: string | null = null;
+  const timer = setInterval(() => {
+    const now = failing();
+    if (now !== told) send({ type: 'feeds', failing: now });
+    told = now;
+  }, FEEDS_NEWS_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+function finish(
+  { context, spider, targets }: Crawl,
+  display: Display,
+  nodes: number,
+  result: EngineResult,
+  unwritten: string | null,
+): void {
+  display.stop();
+  if (unwritten !== null) {
+    note(
+      context,
+      oneLine(
+        `crawlnode: ${unwritten}; committed items wait in the frontier, and the same command writes them`,
+      ),
+    );
+  }
+  printSummary(context, {
+    spider: spider.found.name,
+    job: spider.loaded.settings.JOB,
+    ...{ nodes, result, feeds: targets },
+  });
+}
+
+function sayNotices({ spider, exitWhenDone }: Crawl, log: Logger): void {
+  const { settings, notices } = spider.loaded;
+  for (const notice of notices) log.warn({}, notice);
+  if (settings.ROBOTSTXT_OBEY) {
+    log.warn({}, 'robots.txt is not obeyed yet: ROBOTSTXT_OBEY takes effect in a later version');
+  }
+  if (exitWhenDone) {
+    const wait = `where nothing is pending, a node waits START_TIMEOUT (${settings.START_TIMEOUT} s) for the first seed`;
+    log.info({}, `--exit-when-done: leaving when nothing is left to crawl on any node; ${wait}`);
+  }
+}
+
+/** The parent of workers speaks for them. */
+function sayLeaving(log: Logger, role: WorkerRole | null, signal: string, count: number): void {
+  if (role !== null) return;
+  if (count === 1) log.info({ signal }, 'finishing the pages in work; the same signal again leaves at once');
+  if (count === 2) log.warn({ signal }, 'leaving at once; what was in work goes back to the frontier');
+}
+
+function workerCount(text: string): number {
+  if (text === 'auto') return os.availableParallelism();
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected a number from 1 to 999, or auto.');
+}
+
+const collect = (value: string, all: string[]) => [...all, value];

@@ -1,0 +1,39 @@
+/** `crawlnode fetch URL`: download one page with the project's settings, and print its body or its headers. */
+import type { Command } from 'commander';
+import { Request } from '../../http/request.js';
+import type { Response } from '../../http/response.js';
+import { silentLogger } from '../../log.js';
+import type { CliCommand } from '../commands.js';
+import { type Context, note, print, printJson } from '../context.js';
+import { fetchPage } from '../fetch-page.js';
+import { loadProject } from '../open-project.js';
+import { printable } from '../printable.js';
+
+export const command: CliCommand = {
+  define: (command: Command) =>
+    void command.argument('<url>').option('--headers', 'print status and headers instead of the body'),
+  run: async (context, [url = ''], options) => {
+    const { settings } = loadProject(context).loaded;
+    const response = await fetchPage(new Request(url), settings, silentLogger);
+    if (context.globals.json) {
+      const { status, headers, body } = response;
+      printJson(context, { url: response.url, status, headers, bytes: body.length, text: response.text });
+    } else if (options.headers === true) printHeaders(context, response);
+    else printBody(context, response);
+    return 0;
+  },
+};
+
+function printHeaders(context: Context, { status, url, headers }: Response): void {
+  print(context, printable(`${status} ${context.mask(url)}`));
+  for (const [name, value] of Object.entries(headers)) {
+    for (const each of [value].flat()) print(context, printable(`${name}: ${each}`));
+  }
+}
+
+/** Into a pipe byte for byte; onto a terminal as text, where no escape sequence of the page may act. */
+function printBody(context: Context, response: Response): void {
+  if (response.status !== 200) note(context, printable(`${response.status} ${response.url}`));
+  if (!context.stdout.isTTY) context.stdout.write(response.body);
+  else print(context, printable(response.text));
+}

@@ -1,0 +1,38 @@
+/** `crawlnode fingerprint URL`: what a request is known by, in all three formulas, and the URL they hash. */
+import type { Command } from 'commander';
+import { canonicalizeUrl } from '../../http/canonicalize-url.js';
+import { fingerprint } from '../../http/fingerprint.js';
+import { safeUrl } from '../../http/safe-url.js';
+import type { CliCommand } from '../commands.js';
+import { print, printJson } from '../context.js';
+import { printable } from '../printable.js';
+
+export const command: CliCommand = {
+  define: (command: Command) =>
+    void command
+      .argument('<url>')
+      .option('-X, --method <method>', 'the method of the request', 'GET')
+      .option('-d, --data <body>', 'the body of the request'),
+  run: async (context, [url = ''], options) => {
+    const method = String(options.method).toUpperCase();
+    const body = typeof options.data === 'string' ? Buffer.from(options.data) : null;
+    const safe = safeUrl(url);
+    const of = (algorithm: 'scrapy-redis' | 'scrapy' | 'scrapy-2.6') =>
+      fingerprint({ url: safe, method, body }, { algorithm });
+    const result = {
+      url: safe,
+      canonical: canonicalizeUrl(url),
+      fingerprints: {
+        'scrapy-redis': of('scrapy-redis'),
+        scrapy: of('scrapy'),
+        'scrapy-2.6': of('scrapy-2.6'),
+      },
+    };
+    if (context.globals.json) printJson(context, result);
+    else {
+      const rows = Object.entries({ canonical: result.canonical, ...result.fingerprints });
+      for (const [name, value] of rows) print(context, `${name.padEnd(12)}  ${printable(value)}`);
+    }
+    return 0;
+  },
+};

@@ -1,0 +1,25 @@
+/** `crawlnode list`: the spiders of the project, one a line; what does not load is told beside them. */
+import { SpiderLoadError } from '../../errors.js';
+import { problemsOf } from '../../spider/discover.js';
+import type { CliCommand } from '../commands.js';
+import { note, print, printJson } from '../context.js';
+import { discover, loadProject } from '../open-project.js';
+
+export const command: CliCommand = {
+  define: () => {},
+  run: async (context) => {
+    const { settings } = loadProject(context).loaded;
+    const discovery = await discover(settings);
+    const spiders = [...discovery.spiders.values()];
+    if (context.globals.json) {
+      printJson(
+        context,
+        spiders.map(({ name, file }) => ({ name, file })),
+      );
+    } else for (const { name } of spiders) print(context, name);
+    const problems = problemsOf(discovery);
+    if (problems.length > 0) throw new SpiderLoadError(problems.join('\n'));
+    if (spiders.length === 0) note(context, `no spiders in ${settings.SPIDER_MODULES.join(', ')}`);
+    return 0;
+  },
+};

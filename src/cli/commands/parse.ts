@@ -1,0 +1,48 @@
+/** `crawlnode parse URL --spider S`: run a callback on one page, and print what it yields; nothing is stored. */
+import type { Command } from 'commander';
+import { Request } from '../../http/request.js';
+import type { CliCommand } from '../commands.js';
+import { printJson } from '../context.js';
+import { fetchPage } from '../fetch-page.js';
+import { jobOption, textsOf } from '../job-option.js';
+import { createLogger } from '../logger.js';
+import { loadSpider } from '../open-project.js';
+import { addPair, type Pairs } from '../pairs.js';
+
+export const command: CliCommand = {
+  define: (command: Command) =>
+    void command
+      .argument('<url>')
+      .requiredOption('--spider <spider>', 'whose callback to run')
+      .option('--callback <name>', 'a method of the spider', 'parse')
+      .option('-a, --arg <name=value>', 'an argument for the spider; may repeat', addPair, {})
+      .addOption(jobOption()),
+  run: async (context, [url = ''], options) => {
+    const name = String(options.spider);
+    const { loaded, create } = await loadSpider(context, name, textsOf(options), options.arg as Pairs);
+    const { log, close } = await createLogger(context, loaded.settings, { spider: name });
+    try {
+      const spider = await create(log);
+      const { runCallback } = await import('../../spider/run-callback.js');
+      const response = await fetchPage(new Request(url), loaded.settings, log);
+      const { items, requests } = await runCallback(spider, String(options.callback), response);
+      printJson(context, {
+        url: response.url,
+        status: response.status,
+        items,
+        requests: requests.map(({ request, callback, errback }) => ({
+          url: request.url,
+          ...(request.method === 'GET' ? {} : { method: request.method }),
+          ...(callback === null ? {} : { callback }),
+          ...(errback === null ? {} : { errback }),
+          ...(Object.keys(request.meta).length === 0 ? {} : { meta: request.meta }),
+          ...(request.priority === 0 ? {} : { priority: request.priority }),
+          ...(request.dontFilter ? { dontFilter: true } : {}),
+        })),
+      });
+      return 0;
+    } finally {
+      await close();
+    }
+  },
+};

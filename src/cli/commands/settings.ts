@@ -1,0 +1,58 @@
+/** `crawlnode settings`: what is in effect, and which layer said so; secrets masked. */
+import type { Command } from 'commander';
+import { UsageError } from '../../errors.js';
+import { maskSetting } from '../../settings/mask.js';
+import { didYouMean } from '../../settings/nearest.js';
+import { definitionOf, type SettingName, settingNames } from '../../settings/schema.js';
+import type { CliCommand } from '../commands.js';
+import { type Context, note, print, printJson } from '../context.js';
+import { loadProject, loadSpider } from '../open-project.js';
+import { printable } from '../printable.js';
+
+export const command: CliCommand = {
+  define: (command: Command) =>
+    void command
+      .argument('[name...]', 'only these settings')
+      .option('--spider <spider>', 'with the customSettings of a spider')
+      .option('--changed', 'only those that are not the default'),
+  run: async (context, names, options) => {
+    for (const name of names) {
+      if (definitionOf(name) === null) {
+        throw new UsageError(`unknown setting ${name}${didYouMean(name, settingNames, 3)}`);
+      }
+    }
+    const { loaded } =
+      typeof options.spider === 'string' ? await loadSpider(context, options.spider) : loadProject(context);
+    for (const notice of loaded.notices) note(context, notice);
+    const wanted = (names.length > 0 ? names : settingNames) as readonly SettingName[];
+    const rows = wanted
+      .filter((name) => options.changed !== true || loaded.sources[name] !== 'default')
+      .map((name) => ({
+        name,
+        value: maskSetting(name, loaded.settings[name]),
+        source: loaded.sources[name],
+        unit: definitionOf(name)!.unit,
+      }));
+    show(context, rows);
+    return 0;
+  },
+};
+
+interface Row {
+  readonly name: string;
+  readonly value: unknown;
+  readonly source: string;
+  readonly unit: string;
+}
+
+function show(context: Context, rows: readonly Row[]): void {
+  if (context.globals.json) {
+    printJson(context, Object.fromEntries(rows.map(({ name, value, source }) => [name, { value, source }])));
+    return;
+  }
+  const width = Math.max(0, ...rows.map(({ name }) => name.length));
+  for (const { name, value, source, unit } of rows) {
+    const shown = printable(JSON.stringify(value));
+    print(context, `${name.padEnd(width)}  ${shown}${unit && ` ${unit}`}  (${source})`);
+  }
+}

@@ -1,0 +1,96 @@
+/** What a command is given of the outside world: folder, environment, streams, and the global options. */
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { UsageError } from '../errors.js';
+import { maskUrls } from '../settings/mask-urls.js';
+
+/** The options every command takes, before or after its name. */
+export interface Globals {
+  readonly config?: string | undefined;
+  /** `-s NAME=VALUE`, as often as given. */
+  readonly set: readonly string[];
+  readonly level?: string | undefined;
+  readonly logfile?: string | undefined;
+  readonly json: boolean;
+}
+
+/** A stream for people or for pipes. */
+export interface Output {
+  write(text: string | Uint8Array): void;
+  readonly isTTY: boolean;
+  readonly columns: number;
+}
+
+export interface Context {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  /** Results. */
+  readonly stdout: Output;
+  /** Logs, progress, notices and errors. */
+  readonly stderr: Output;
+  readonly globals: Globals;
+  /** Masks secrets in whatever is shown; knows more of them once the settings are loaded. */
+  mask: (text: string) => string;
+}
+
+/** A context over this process; its global options are filled in when they are parsed. */
+export function processContext(argv: readonly string[], globals: Globals): Context {
+  return {
+    argv,
+    cwd: process.cwd(),
+    env: process.env,
+    stdin: process.stdin,
+    stdout: outputOf(process.stdout),
+    stderr: outputOf(process.stderr),
+    globals,
+    mask: maskUrls,
+  };
+}
+
+/** The settings that global options stand for, as NAME → text. @throws UsageError for a `-s` without `=`. */
+export function globalSettings({ globals, cwd }: Context): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const pair of globals.set) {
+    const at = pair.indexOf('=');
+    if (at < 1) throw new UsageError(`-s ${pair}: expected NAME=VALUE`);
+    Object.defineProperty(texts, pair.slice(0, at), { value: pair.slice(at + 1), enumerable: true });
+  }
+  if (globals.level !== undefined) texts.LOG_LEVEL = globals.level;
+  // A path on the command line counts from where the user stands, not from the project folder.
+  if (globals.logfile !== undefined) texts.LOG_FILE = path.resolve(cwd, globals.logfile);
+  return texts;
+}
+
+/** Whether stack traces are wanted: `-L DEBUG` (or TRACE), or the same in the environment. */
+export function wantsStack({ globals, env }: Pick<Context, 'globals' | 'env'>): boolean {
+  return /^(debug|trace)$/i.test(globals.level ?? env.LOG_LEVEL ?? '');
+}
+
+/** Print a line of a result. */
+export function print(context: Context, text: string): void {
+  context.stdout.write(`${text}\n`);
+}
+
+/** Print a line for the user beside the result. */
+export function note(context: Context, text: string): void {
+  context.stderr.write(`${context.mask(text)}\n`);
+}
+
+/** Print a result as JSON: indented for people, one line in a pipe. */
+export function printJson(context: Context, value: unknown): void {
+  print(context, JSON.stringify(value, null, context.stdout.isTTY ? 2 : undefined));
+}
+
+function outputOf(stream: NodeJS.WriteStream): Output {
+  return {
+    write: (text) => void stream.write(text),
+    get isTTY() {
+      return stream.isTTY === true;
+    },
+    get columns() {
+      return stream.columns ?? 80;
+    },
+  };
+}

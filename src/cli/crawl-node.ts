@@ -1,0 +1,60 @@
+/** One node of a crawl in this process: everything the engine needs, made, run and closed. */
+import os from 'node:os';
+import { runEngine } from '../engine/engine.js';
+import type { EngineResult } from '../engine/engine-options.js';
+import type { Frontier } from '../frontier/frontier.js';
+import type { OpenOptions } from '../frontier/open.js';
+import type { Logger } from '../log.js';
+import { loadPipelines } from '../pipelines/item-pipeline.js';
+import { loadModule } from '../spider/load-module.js';
+import { downloaderOptionsOf, engineOptionsOf } from './engine-settings.js';
+import type { LoadedSpider } from './open-project.js';
+import type { Signals } from './signals.js';
+
+export interface NodePlan {
+  readonly spider: LoadedSpider;
+  readonly nodeId: string;
+  readonly open: OpenOptions;
+  readonly frontier: Frontier;
+  readonly exitWhenDone: boolean;
+  /** Ids of the feeds whose outbox gets this node's items. */
+  readonly feeds: readonly string[];
+  readonly feedsFailing: () => string | null;
+  readonly signals: Signals;
+  readonly log: Logger;
+  readonly onTrouble: (trouble: string | null) => void;
+}
+
+/** The label of this node: NODE_ID, else host and process. */
+export function nodeIdOf(configured: string | null): string {
+  return configured ?? `${os.hostname()}-${process.pid}`;
+}
+
+export async function crawlNode(plan: NodePlan): Promise<EngineResult> {
+  const { spider: loadedSpider, nodeId, open, frontier, signals, log } = plan;
+  const { settings, projectDir } = loadedSpider.loaded;
+  const spider = await loadedSpider.create(log);
+  const job = settings.JOB;
+  const pipelines = await loadPipelines({
+    pipelines: settings.ITEM_PIPELINES,
+    projectDir,
+    loadModule,
+    context: { nodeId, spider: spider.name, job, log },
+    addNodeId: settings.ITEM_NODE_ID,
+  });
+  const { createDownloader } = await import('../downloader/downloader.js');
+  const downloader = createDownloader({ ...downloaderOptionsOf(settings), log });
+  try {
+    return await runEngine({
+      ...{ frontier, open, job, spider, downloader, pipelines, log },
+      node: { id: nodeId, host: os.hostname(), pid: process.pid },
+      options: engineOptionsOf(settings, plan),
+      drain: signals.drain,
+      force: signals.force,
+      feedsFailing: plan.feedsFailing,
+      onProgress: ({ trouble }) => plan.onTrouble(trouble),
+    });
+  } finally {
+    await downloader.close();
+  }
+}

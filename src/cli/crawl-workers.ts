@@ -1,0 +1,134 @@
+/**
+ * The parent of `crawl --workers N`: N nodes in processes of their own. It holds no lease itself: it forwards
+ * signals, replaces a node that died, and gathers the results.
+ *
+ * ```
+ *   started ──► ended with a result ──► counted
+ *      ▲  └───► died (signal, or without a result) ──┐
+ *      └───────── after a pause, a bounded number of times in a row
+ * ```
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EngineResult } from '../engine/engine-options.js';
+import type { Logger } from '../log.js';
+import type { Context } from './context.js';
+import { eachLine } from './each-line.js';
+import { humanLine } from './human-line.js';
+import { useColour } from './logger.js';
+import type { Display } from './progress.js';
+import { type FromWorker, type ToWorker, workerEnv } from './worker-channel.js';
+
+/** A node that lived so long died of something new, not of what killed it at its start. */
+const SETTLED_MS = 10_000;
+/** A poison page takes three nodes with it, so a few deaths in a row are nothing to give up for. */
+const MAX_DEATHS_IN_A_ROW = 20;
+const MAX_PAUSE_MS = 5_000;
+/** Exit codes that every further attempt would get as well: usage, refused, unreachable. */
+const FINAL_CODES = [2, 3, 4];
+
+export interface WorkersOutcome {
+  readonly results: readonly EngineResult[];
+  /** The worst of the nodes' exit codes. */
+  readonly code: number;
+}
+
+export interface Workers {
+  send(message: ToWorker): void;
+  /** Resolves when all have ended for good. */
+  readonly ended: Promise<WorkersOutcome>;
+}
+
+/** @param draining no node is replaced once it is aborted. */
+export function startWorkers(
+  context: Context,
+  plan: { readonly count: number; readonly feeds: readonly string[]; readonly draining: AbortSignal },
+  display: Display,
+  log: Logger,
+): Workers {
+  const living = new Set<ChildProcess>();
+  let lastFeeds: ToWorker | null = null;
+
+  const runOne = async (number: number): Promise<{ result: EngineResult | null; code: number }> => {
+    for (let deaths = 0; ; ) {
+      const child = spawnNode(context, number, plan.feeds, display);
+      living.add(child);
+      if (lastFeeds !== null) tell(child, lastFeeds);
+      const startedAt = performance.now();
+      const { result, code, signal } = await endOf(child);
+      living.delete(child);
+      if (result !== null) return { result, code: code ?? 0 };
+      const final = code !== null && FINAL_CODES.includes(code);
+      if (final || plan.draining.aborted) return { result, code: code ?? 1 };
+
+      deaths = performance.now() - startedAt > SETTLED_MS ? 1 : deaths + 1;
+      const how = signal === null ? `exit code ${code}` : signal;
+      const fields = { worker: number, pid: child.pid, deaths };
+      if (deaths >= MAX_DEATHS_IN_A_ROW) {
+        log.error(fields, `worker ${number} died (${how}) for the ${deaths}th time in a row: given up`);
+        return { result, code: 1 };
+      }
+      log.warn(fields, `worker ${number} died (${how}) and is replaced; others take over what it held`);
+      await pause(deaths, plan.draining);
+      if (plan.draining.aborted) return { result, code: 0 };
+    }
+  };
+
+  const ended = Promise.all(Array.from({ length: plan.count }, (_, n) => runOne(n + 1)));
+  return {
+    send(message) {
+      if (message.type === 'feeds') lastFeeds = message;
+      for (const child of living) tell(child, message);
+    },
+    ended: ended.then((all) => ({
+      results: all.flatMap(({ result }) => (result === null ? [] : [result])),
+      code: Math.max(0, ...all.map(({ code }) => code)),
+    })),
+  };
+}
+
+/** The same command line again, in the same way this process was started. */
+function spawnNode(
+  context: Context,
+  number: number,
+  feeds: readonly string[],
+  display: Display,
+): ChildProcess {
+  const script = process.argv[1]!;
+  const child = spawn(process.execPath, [...process.execArgv, script, ...context.argv], {
+    cwd: context.cwd,
+    env: { ...context.env, ...workerEnv({ number, feeds }) },
+    // Onto a terminal the lines go through the display, or they would tear the live line apart.
+    stdio: ['ignore', 'inherit', context.stderr.isTTY ? 'pipe' : 'inherit', 'ipc'],
+  });
+  if (child.stderr !== null) {
+    const human = humanLine(useColour(context));
+    eachLine(child.stderr, (line) => display.sink(human(line)));
+  }
+  return child;
+}
+
+function endOf(child: ChildProcess): Promise<{
+  result: EngineResult | null;
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}> {
+  let result: EngineResult | null = null;
+  child.on('message', (message: FromWorker) => {
+    if (message.type === 'result') result = message.result;
+  });
+  return new Promise((resolve) => {
+    // Spawning itself failed; `close` does not come then.
+    child.once('error', () => resolve({ result: null, code: 1, signal: null }));
+    child.once('close', (code, signal) => resolve({ result, code, signal }));
+  });
+}
+
+function tell(child: ChildProcess, message: ToWorker): void {
+  if (child.connected) child.send(message, () => {});
+}
+
+async function pause(deaths: number, draining: AbortSignal): Promise<void> {
+  const ms = Math.min(MAX_PAUSE_MS, 250 * 2 ** (deaths - 1));
+  await sleep(ms, undefined, { signal: draining }).catch(() => {});
+}

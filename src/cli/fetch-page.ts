@@ -1,0 +1,50 @@
+/** One page for `fetch` and `parse`: as the crawl would download it, redirects followed, no frontier involved. */
+
+import { isRedirect, redirected } from '../engine/redirect.js';
+import { CrawlnodeError } from '../errors.js';
+import { Request } from '../http/request.js';
+import type { RequestRecord } from '../http/request-record.js';
+import { Response } from '../http/response.js';
+import type { Logger } from '../log.js';
+import type { Settings } from '../settings/schema.js';
+import { downloaderOptionsOf } from './engine-settings.js';
+
+/** @throws DownloadError; CrawlnodeError past REDIRECT_MAX_TIMES */
+export async function fetchPage(request: Request, settings: Settings, log: Logger): Promise<Response> {
+  const { createDownloader } = await import('../downloader/downloader.js');
+  const downloader = createDownloader({ ...downloaderOptionsOf(settings), log });
+  const abort = new AbortController();
+  const onSignal = () => abort.abort();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal);
+  const hops = settings.REDIRECT_ENABLED ? settings.REDIRECT_MAX_TIMES : 0;
+  try {
+    for (let at = request; ; ) {
+      const download = await downloader.fetch(at, abort.signal);
+      const { location } = download.headers;
+      const response = new Response({ ...download, request: at });
+      if (hops === 0 || !isRedirect(download.status) || typeof location !== 'string') return response;
+      if (at.redirects >= hops) {
+        throw new CrawlnodeError('too_many_redirects', `${request.url} redirects more than ${hops} times`);
+      }
+      const next = redirected(recordOf(at), download.status, location);
+      if (next === null) return response;
+      at = Request.fromRecord(next);
+    }
+  } finally {
+    await downloader.close();
+  }
+}
+
+function recordOf(request: Request): RequestRecord {
+  const { url, method, headers, body, priority, dontFilter, depth, attempts, redirects, origin } = request;
+  return {
+    ...{ url, method, headers, body, priority, dontFilter, depth, attempts, redirects, origin },
+    meta: request.meta,
+    callback: null,
+    errback: null,
+    parent: null,
+    cookies: request.cookies,
+    cookieJar: null,
+    acceptedAtMs: 0,
+  };
+}

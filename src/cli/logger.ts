@@ -1,0 +1,91 @@
+/**
+ * The log: pino's JSON lines with node, spider and job in a pipe or a file; short lines for people on a terminal.
+ * Secrets are masked in either, and nothing that was crawled can move a terminal's cursor.
+ */
+
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { CrawlnodeError } from '../errors.js';
+import type { Logger } from '../log.js';
+import type { Settings } from '../settings/schema.js';
+import type { Context } from './context.js';
+import { humanLine } from './human-line.js';
+
+export interface OpenLogger {
+  readonly log: Logger;
+  /** Flush and close the file; nothing for stderr. */
+  close(): Promise<void>;
+}
+
+/** Where lines go instead of stderr, such as above a progress display. */
+export type Sink = (line: string) => void;
+
+/** @param fields stand in every line. @throws CrawlnodeError when LOG_FILE cannot be written. */
+export async function createLogger(
+  context: Context,
+  settings: Pick<Settings, 'LOG_LEVEL' | 'LOG_FILE'>,
+  fields: Readonly<Record<string, unknown>>,
+  sink: Sink = (line) => context.stderr.write(line),
+): Promise<OpenLogger> {
+  const { pino } = await import('pino');
+  const output =
+    settings.LOG_FILE === null ? terminal(context, sink) : await logFile(settings.LOG_FILE, context);
+  const verbose = settings.LOG_LEVEL === 'debug' || settings.LOG_LEVEL === 'trace';
+  const log = pino(
+    {
+      level: settings.LOG_LEVEL,
+      base: { ...fields },
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (level) => ({ level }) },
+      serializers: {
+        err: (error) => describeError(error, verbose),
+        error: (error) => describeError(error, verbose),
+      },
+    },
+    { write: output.write },
+  );
+  return { log, close: output.close };
+}
+
+function terminal(context: Context, sink: Sink) {
+  const format = context.stderr.isTTY ? humanLine(useColour(context)) : (line: string) => line;
+  return {
+    write: (line: string) => sink(format(context.mask(line))),
+    close: async () => {},
+  };
+}
+
+async function logFile(file: string, context: Context) {
+  const stream = createWriteStream(file, { flags: 'a' });
+  try {
+    await once(stream, 'open');
+  } catch (error) {
+    throw new CrawlnodeError('log_file', `LOG_FILE: cannot write ${file}: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  // A full disk must not end a crawl.
+  stream.on('error', () => {});
+  return {
+    write: (line: string) => void stream.write(context.mask(line)),
+    close: async () => {
+      stream.end();
+      await once(stream, 'close').catch(() => {});
+    },
+  };
+}
+
+/** `NO_COLOR` is honoured (no-color.org). */
+export function useColour({ env, stderr }: Context): boolean {
+  return stderr.isTTY && !env.NO_COLOR && env.TERM !== 'dumb';
+}
+
+function describeError(error: unknown, verbose: boolean): unknown {
+  if (!(error instanceof Error)) return error;
+  const code = (error as { code?: unknown }).code;
+  return {
+    message: error.message,
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(verbose ? { stack: error.stack } : {}),
+  };
+}

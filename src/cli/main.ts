@@ -1,0 +1,107 @@
+/**
+ * The command line: find the command, load its module alone, run it, print what went wrong, choose the exit code.
+ * Exit codes: 0 done, 1 run-time failure, 2 usage, settings or spider code, 3 refused, 4 frontier unreachable,
+ * 130/143 forced.
+ */
+import { Command, CommanderError } from 'commander';
+import { UsageError } from '../errors.js';
+import { commands } from './commands.js';
+import { type Context, type Globals, processContext } from './context.js';
+import { exitCodeOf, report } from './report.js';
+import { guardStreams, leave } from './streams.js';
+import { version } from './version.js';
+
+/** Run the process: `argv` without node and script. Ends the process. */
+export async function start(argv: readonly string[]): Promise<void> {
+  guardStreams();
+  await leave(await main(argv));
+}
+
+/** Run one command line. @returns the exit code; everything to be said is printed. */
+export async function main(argv: readonly string[]): Promise<number> {
+  let context: Context = processContext(argv, earlyGlobals(argv));
+  try {
+    const { name, args } = await findCommand(argv);
+    let code = 0;
+    const program = createProgram((text) => context.stderr.write(text));
+    for (const [each, { summary }] of Object.entries(commands)) program.command(each).description(summary);
+    if (name !== null) {
+      const { command: cli } = await commands[name]!.load();
+      const command = program.commands.find((each) => each.name() === name)!;
+      cli.define(command);
+      command.action(async () => {
+        context = processContext(argv, globalsOf(program));
+        code = await cli.run(context, command.args, command.opts());
+      });
+    }
+    await program.parseAsync([...args], { from: 'user' });
+    return code;
+  } catch (error) {
+    // Commander has printed its own already.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    report(context, error);
+    return exitCodeOf(error);
+  }
+}
+
+function createProgram(printError: (text: string) => void): Command {
+  return new Command('crawlnode')
+    .description('Crawl as any number of equal nodes over one shared frontier, in Redis or embedded.')
+    .usage('<command> [arguments] [options]')
+    .option('-c, --config <file>', 'settings file (default: crawlnode.yaml, then config/crawlnode.yaml)')
+    .option('-s, --set <NAME=VALUE>', 'change a setting; may repeat', collect, [])
+    .option('-L, --level <level>', 'log level; DEBUG also shows stack traces')
+    .option('--logfile <file>', 'write the log to a file instead of stderr')
+    .option('--json', 'print results as JSON')
+    .version(version(), '-V, --version')
+    .helpCommand('help [command]', 'show the help of a command')
+    .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
+    .configureOutput({ outputError: (text) => printError(text.replace(/^error: /, 'crawlnode: ')) })
+    .exitOverride();
+}
+
+/** The command's name and the arguments for the parser; null for the help and the version of the program itself. */
+async function findCommand(
+  argv: readonly string[],
+): Promise<{ name: string | null; args: readonly string[] }> {
+  const at = positionOfCommand(argv);
+  if (at === -1) return { name: null, args: argv.length === 0 ? ['--help'] : argv };
+  const word = argv[at]!;
+  if (Object.hasOwn(commands, word)) return { name: word, args: argv };
+  if (word === 'help') {
+    const [topic] = argv.slice(at + 1).filter((arg) => !arg.startsWith('-'));
+    return topic === undefined ? { name: null, args: ['--help'] } : findCommand([topic, '--help']);
+  }
+  const { didYouMean } = await import('../settings/nearest.js');
+  const near = didYouMean(word, Object.keys(commands), 3) || '; "crawlnode --help" lists the commands';
+  throw new UsageError(`unknown command ${JSON.stringify(word)}${near}`);
+}
+
+/** The first word that is neither an option nor the value of one; only global options stand before the command. */
+function positionOfCommand(argv: readonly string[]): number {
+  const takesValue = new Set(['-c', '--config', '-s', '--set', '-L', '--level', '--logfile']);
+  for (let at = 0; at < argv.length; at += 1) {
+    if (takesValue.has(argv[at]!)) at += 1;
+    else if (!argv[at]!.startsWith('-')) return at;
+  }
+  return -1;
+}
+
+function globalsOf(program: Command): Globals {
+  const options = program.opts();
+  return {
+    config: options.config,
+    set: options.set,
+    level: options.level,
+    logfile: options.logfile,
+    json: options.json === true,
+  };
+}
+
+/** What an error before the parsing needs to know. */
+function earlyGlobals(argv: readonly string[]): Globals {
+  const at = argv.findIndex((arg) => arg === '-L' || arg === '--level');
+  return { set: [], json: false, level: at === -1 ? undefined : argv[at + 1] };
+}
+
+const collect = (value: string, all: string[]) => [...all, value];

@@ -1,0 +1,137 @@
+/**
+ * The only place that constructs: settings → spiders → one spider → its frontier, downloader, pipelines. Every
+ * command takes from here what it needs, and closes what it opened.
+ */
+import { SettingsError, SpiderLoadError } from '../errors.js';
+import type { Frontier } from '../frontier/frontier.js';
+import { type OpenOptions, openFrontier } from '../frontier/open.js';
+import { type Logger, silentLogger } from '../log.js';
+import { checkName, expandKeys } from '../settings/keys.js';
+import { type LoadedSettings, loadSettings } from '../settings/load.js';
+import { secretFilter } from '../settings/mask.js';
+import type { Settings } from '../settings/schema.js';
+import type { Discovery, FoundSpider } from '../spider/discover.js';
+import type { Spider } from '../spider/spider.js';
+import { type Context, globalSettings } from './context.js';
+import { shapeOf } from './engine-settings.js';
+import { storeOf } from './redis-address.js';
+
+/** Settings that options of a command stand for, such as `--job` for JOB. */
+export type SettingTexts = Readonly<Record<string, string | undefined>>;
+
+export interface LoadedProject {
+  readonly loaded: LoadedSettings;
+}
+
+export interface LoadedSpider extends LoadedProject {
+  readonly found: FoundSpider;
+  /** Make the spider as the crawl uses it, with arguments, logger and settings in place. */
+  create(log?: Logger): Promise<Spider>;
+}
+
+/** The settings of the project, no spider's among them. @throws SettingsError */
+export function loadProject(context: Context, texts: SettingTexts = {}): LoadedProject {
+  return { loaded: load(context, texts) };
+}
+
+/** All spiders of the project; what does not load is in the answer too. */
+export async function discover(settings: Settings, args: Record<string, string> = {}): Promise<Discovery> {
+  const { discoverSpiders } = await import('../spider/discover.js');
+  return discoverSpiders(settings.SPIDER_MODULES, { args, settings });
+}
+
+/**
+ * A spider, with the settings it runs under.
+ * @throws SpiderLoadError with near names when there is none, or it does not load; SettingsError
+ */
+export async function loadSpider(
+  context: Context,
+  name: string,
+  texts: SettingTexts = {},
+  args: Record<string, string> = {},
+): Promise<LoadedSpider> {
+  checkName('spider', name);
+  const project = load(context, texts);
+  const discovery = await discover(project.settings, args);
+  const { findSpider } = await import('../spider/discover.js');
+  const found = findSpider(discovery, name);
+  const { createSpider } = await import('../spider/spider.js');
+  const { customSettings } = createSpider(found.SpiderClass, { args, settings: project.settings });
+  const where = `customSettings of the spider ${name} (${found.file})`;
+  const loaded = load(context, texts, { settings: plainObject(customSettings, where), where });
+  return {
+    loaded,
+    found,
+    create: async (log = silentLogger) =>
+      createSpider(found.SpiderClass, { args, log, settings: loaded.settings }),
+  };
+}
+
+/**
+ * The settings to reach the frontier of a spider whose module need not be on this machine.
+ * @returns `missing`: what to tell the user when the settings are the file's alone.
+ */
+export async function loadSpiderOrSettings(
+  context: Context,
+  name: string,
+  texts: SettingTexts = {},
+): Promise<LoadedProject & { readonly missing: string | null }> {
+  try {
+    return { loaded: (await loadSpider(context, name, texts)).loaded, missing: null };
+  } catch (error) {
+    if (!(error instanceof SpiderLoadError)) throw error;
+    const missing = `${error.message}; going on with the settings of the project, without customSettings`;
+    return { ...loadProject(context, texts), missing };
+  }
+}
+
+/** How to open the frontier of a spider, under the JOB of the settings. @throws SettingsError */
+export function openOptions(settings: Settings, spider: string): OpenOptions {
+  const store = storeOf(settings);
+  const cluster = store.engine === 'redis' && store.address.kind === 'cluster';
+  return {
+    store,
+    keys: expandKeys(settings, spider, settings.JOB, { cluster }),
+    startUrlsType: settings.REDIS_START_URLS_AS_SET
+      ? 'set'
+      : settings.REDIS_START_URLS_AS_ZSET
+        ? 'zset'
+        : 'list',
+    seedsFiltered: settings.SEEDS_FILTERED,
+    shape: shapeOf(settings),
+    allowEviction: settings.REDIS_ALLOW_EVICTION,
+    connectTimeoutMs: settings.REDIS_CONNECT_TIMEOUT * 1000,
+  };
+}
+
+/** Open a frontier, do something with it, close it whatever happens. */
+export async function withFrontier<T>(
+  options: OpenOptions,
+  use: (frontier: Frontier) => Promise<T>,
+): Promise<T> {
+  const frontier = await openFrontier(options);
+  try {
+    return await use(frontier);
+  } finally {
+    await frontier.close();
+  }
+}
+
+function load(
+  context: Context,
+  texts: SettingTexts,
+  spider?: { settings: object; where: string },
+): LoadedSettings {
+  const given = Object.entries(texts).filter(([, text]) => text !== undefined) as [string, string][];
+  const cli = { ...globalSettings(context), ...Object.fromEntries(given) };
+  const { config } = context.globals;
+  const loaded = loadSettings({ cwd: context.cwd, configFile: config, env: context.env, cli, spider });
+  context.mask = secretFilter(loaded.settings);
+  return loaded;
+}
+
+function plainObject(value: unknown, where: string): object {
+  if (value === undefined || value === null) return {};
+  if (typeof value === 'object' && !Array.isArray(value)) return value;
+  throw new SettingsError(`${where}: expected an object of settings, got ${typeof value}`);
+}

@@ -1,0 +1,35 @@
+/** The ends of the process's streams: readers that go away, and an exit that loses no output. */
+
+let enduring = false;
+
+/**
+ * A reader that closed our stdout (`| head`) ends the process quietly; a crawl goes on without it.
+ * Nobody reading the log is no reason to stop either.
+ */
+export function guardStreams(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    if (!enduring) process.exit(0);
+  });
+  process.stderr.on('error', () => {});
+}
+
+/** From now on the process does not end for want of a reader. */
+export function endureBrokenPipe(): void {
+  enduring = true;
+}
+
+/** End the process once everything written has left it; code of the user's that still runs does not hold it up. */
+export async function leave(code: number): Promise<void> {
+  process.exitCode = code;
+  await Promise.all([process.stdout, process.stderr].map(flushed));
+  process.exit(code);
+}
+
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  if (stream.destroyed || !stream.writable) return Promise.resolve();
+  return new Promise((resolve) => {
+    stream.once('error', () => resolve());
+    stream.write('', () => resolve());
+  });
+}

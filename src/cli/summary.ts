@@ -1,0 +1,69 @@
+/** What is said when a crawl command ends. */
+import type { EngineResult } from '../engine/engine-options.js';
+import { type Context, print, printJson } from './context.js';
+import type { FeedTarget } from './crawl-feeds.js';
+import { oneLine } from './printable.js';
+
+export interface Summary {
+  readonly spider: string;
+  readonly job: string | null;
+  readonly nodes: number;
+  readonly result: EngineResult;
+  readonly feeds: readonly FeedTarget[];
+}
+
+/** One result of several nodes of one command. */
+export function combine(results: readonly EngineResult[], elapsedMs: number): EngineResult {
+  const sum = (of: 'pages' | 'failed' | 'items') => results.reduce((total, result) => total + result[of], 0);
+  const worst =
+    results.find(({ exitCode }) => exitCode !== 0) ??
+    results.find(({ reason }) => reason !== 'finished') ??
+    results[0];
+  return {
+    reason: worst?.reason ?? 'died',
+    exitCode: worst?.exitCode ?? 1,
+    message: worst?.message ?? null,
+    pages: sum('pages'),
+    failed: sum('failed'),
+    items: sum('items'),
+    elapsedMs,
+  };
+}
+
+/** The last lines of `crawl`, on stdout. */
+export function printSummary(context: Context, { spider, job, nodes, result, feeds }: Summary): void {
+  const { reason, pages, items, failed, elapsedMs, message } = result;
+  if (context.globals.json) {
+    const files = feeds.map(({ path }) => path);
+    printJson(context, {
+      spider,
+      job,
+      reason,
+      pages,
+      items,
+      failed,
+      nodes,
+      elapsedMs,
+      message,
+      feeds: files,
+    });
+    return;
+  }
+  const name = job === null ? spider : `${spider}@${job}`;
+  const n = (value: number) => value.toLocaleString('en');
+  const where = nodes === 1 ? '' : ` on ${nodes} nodes`;
+  const seconds = (elapsedMs / 1000).toFixed(1);
+  print(
+    context,
+    `${name}: ${reason}, ${n(pages)} pages, ${n(items)} items, ${n(failed)} failed, ${seconds} s${where}`,
+  );
+  if (message !== null) print(context, oneLine(context.mask(message)));
+  if (failed > 0) {
+    const option = job === null ? '' : ` --job ${job}`;
+    print(
+      context,
+      `failed requests are kept with the crawl; "crawlnode stats ${spider}${option}" counts them by reason`,
+    );
+  }
+  for (const { path } of feeds) print(context, `items: ${path}`);
+}

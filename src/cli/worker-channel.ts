@@ -1,0 +1,58 @@
+/**
+ * Between `crawl --workers N` and its nodes: child processes of the same executable, told what they are by one
+ * environment variable, with Node's channel for a few messages.
+ */
+import type { EngineResult } from '../engine/engine-options.js';
+import type { Signals } from './signals.js';
+
+const VARIABLE = 'CRAWLNODE_WORKER';
+
+/** What a child is told as it starts. */
+export interface WorkerRole {
+  /** From 1. */
+  readonly number: number;
+  /** Ids of the feeds that the parent writes. */
+  readonly feeds: readonly string[];
+}
+
+export type ToWorker =
+  | { readonly type: 'drain' }
+  | { readonly type: 'force'; readonly signal: NodeJS.Signals }
+  | { readonly type: 'feeds'; readonly failing: string | null };
+
+/** A child that ends without it died of something, whatever its exit code says. */
+export interface FromWorker {
+  readonly type: 'result';
+  readonly result: EngineResult;
+}
+
+/** null in a process that a person started. */
+export function workerRole(env: Readonly<Record<string, string | undefined>>): WorkerRole | null {
+  const text = env[VARIABLE];
+  return text === undefined || process.send === undefined ? null : (JSON.parse(text) as WorkerRole);
+}
+
+export function workerEnv(role: WorkerRole): Record<string, string> {
+  return { [VARIABLE]: JSON.stringify(role) };
+}
+
+/** In the child: obey the parent; without it there is nobody to write the feeds, so drain. @returns the feeds' trouble. */
+export function obeyParent(signals: Signals): () => string | null {
+  let failing: string | null = null;
+  process.on('message', (message: ToWorker) => {
+    if (message.type === 'drain') signals.askDrain();
+    if (message.type === 'force') signals.askForce(message.signal);
+    if (message.type === 'feeds') failing = message.failing;
+  });
+  process.on('disconnect', () => signals.askDrain());
+  return () => failing;
+}
+
+/** In the child: hand over the result; resolves when the parent's end has it. */
+export function sendResult(result: EngineResult): Promise<void> {
+  const message: FromWorker = { type: 'result', result };
+  return new Promise((resolve) => {
+    if (process.connected !== true || process.send === undefined) resolve();
+    else process.send(message, undefined, undefined, () => resolve());
+  });
+}
