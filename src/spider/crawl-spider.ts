@@ -56,21 +56,17 @@ export class CrawlSpider extends Spider {
   }
 
   #requests(response: Response): Request[] {
-    const requests: Request[] = [];
     const taken = new Set<string>();
-    this.rules.forEach((rule, index) => {
+    return this.rules.flatMap((rule, index) => {
       const wanted = filterOf(rule);
-      for (const url of linksFor(rule, response)) {
-        if (taken.has(url) || !wanted(url)) continue;
-        taken.add(url);
-        requests.push(response.follow(url, this.parseRule, { meta: { rule: index } }));
-      }
+      const links = linksFor(rule, response).filter((url) => !taken.has(url) && wanted(url));
+      for (const url of links) taken.add(url);
+      return response.followAll(links, this.parseRule, { meta: { rule: index } });
     });
-    return requests;
   }
 }
 
-function linksFor(rule: Rule, response: Response): Iterable<string> {
+function linksFor(rule: Rule, response: Response): readonly string[] {
   return rule.selector === undefined ? allLinks(response) : response.links({ selector: rule.selector });
 }
 
