@@ -68,7 +68,7 @@ describe('a request', () => {
   test('formdata implies POST and is encoded as Python does it', () => {
     const request = new Request(url, { formdata: { 'a b': "x~*'", list: ['1', 2], on: true } });
     expect(request.method).toBe('POST');
-    expect(request.body?.toString()).toBe('a+b=x~%2A%27&list=1&list=2&on=True'.replace('True', 'true'));
+    expect(request.body?.toString()).toBe('a+b=x~%2A%27&list=1&list=2&on=true');
     expect({ ...request.headers }).toEqual({ 'Content-Type': 'application/x-www-form-urlencoded' });
   });
 
@@ -214,7 +214,7 @@ describe('a request is refused, naming the culprit,', () => {
 
 test('whatever JSON can hold survives jsonCopy unchanged', () => {
   fc.assert(
-    fc.property(fc.jsonValue({ noUnicodeString: false } as object), (value) => {
+    fc.property(fc.jsonValue(), (value) => {
       const copy = jsonCopy(value, 'value');
       const text = JSON.stringify(value);
       if (!text.includes('__proto__')) expect(JSON.stringify(copy)).toBe(text);

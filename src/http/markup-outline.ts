@@ -1,7 +1,7 @@
 /**
  * What most pages are asked for, links and title, found in one pass that builds no tree: htmlparser2's tokenizer,
  * whose events are the ones the tree would be built from, with only the few attributes wanted looked at.
- * Measured on a 147 KB page with 163 links: 0.6 ms, against 3.2 ms for the tree (Node 20).
+ * Measured on a 147 KB page with 346 hrefs: 0.6 ms, against 3.1 ms for the tree (Node 20).
  */
 import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
 import { Tokenizer } from 'htmlparser2';
