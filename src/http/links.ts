@@ -1,5 +1,6 @@
 /** Which links of a page are wanted: absolute, http(s), without fragment, each once, in document order. */
 import { UsageError } from '../errors.js';
+import { detached } from './detached.js';
 import type { UrlJoiner } from './join-url.js';
 import type { AnyNode } from './markup-tree.js';
 
@@ -23,7 +24,7 @@ export function linksOf(hrefs: Iterable<string>, joiner: UrlJoiner, options: Lin
   const links = new Set<string>();
   for (const href of hrefs) {
     const url = joiner.joinWithoutFragment(href);
-    if (url !== null) links.add(url);
+    if (url !== null && !links.has(url)) links.add(detached(url));
   }
   const allow = options.allow === undefined ? null : compile(options.allow, 'allow');
   const deny = options.deny === undefined ? null : compile(options.deny, 'deny');

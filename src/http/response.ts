@@ -4,6 +4,7 @@ import { CrawlnodeError, InvalidRequestError } from '../errors.js';
 import { baseUrl } from './base-url.js';
 import { cssQuery } from './css-query.js';
 import { decodeBody } from './decode-body.js';
+import { detached } from './detached.js';
 import { type Headers, headerOf, lowerCaseHeaders } from './headers.js';
 import { checkUrl } from './http-url.js';
 import { isMarkup, isXml } from './is-markup.js';
@@ -164,7 +165,7 @@ export class Response {
   }
 
   #request(url: string, callback: Callback | string | null | undefined, options?: FollowOptions): Request {
-    return new Request(url, callback === undefined ? options : { ...options, callback });
+    return new Request(detached(url), callback === undefined ? options : { ...options, callback });
   }
 
   /** Null for a URL that cannot be requested; whatever else is wrong is the caller's mistake and is thrown. */
