@@ -6,10 +6,10 @@
  * node:http 0.04 ms, got's stream 0.11–0.15 ms, got's promise 0.17–0.19 ms; a plain GET passes got no options of
  * its own, which saves another 0.01 ms. Importing got takes about 0.1 s: reach this file lazily.
  */
+import { setMaxListeners } from 'node:events';
 import type { LookupFunction } from 'node:net';
 import got, { type OptionsInit } from 'got';
 import { type Logger, silentLogger } from '../log.js';
-import { onAbort } from './abort-hub.js';
 import { type Agents, createAgents } from './agents.js';
 import { acceptedEncodings } from './decode-content.js';
 import { DownloadError } from './download-error.js';
@@ -48,6 +48,7 @@ const LOOKUP_MS = 20_000;
 const CONNECT_MS = 20_000;
 const TLS_MS = 20_000;
 const RESPONSE_MS = 120_000;
+
 /** Make the one downloader of a node. */
 export function createDownloader(options: DownloaderOptions): Downloader {
   const agents = createAgents({ maxSockets: options.concurrency });
@@ -57,21 +58,26 @@ export function createDownloader(options: DownloaderOptions): Downloader {
     limits: options,
     log: options.log ?? silentLogger,
   };
-  const closing = new AbortController();
+  const underWay = new Set<Exchange>();
+  let closed = false;
   return {
     async fetch(request, signal) {
-      if (signal.aborted || closing.signal.aborted)
-        throw new DownloadError('aborted', 'the download was aborted');
+      if (closed || signal.aborted) throw new DownloadError('aborted', 'the download was aborted');
       const exchange = new Exchange(client, request);
-      const unwatch = [onAbort(signal, exchange.abort), onAbort(closing.signal, exchange.abort)];
+      underWay.add(exchange);
+      // One signal may stand for all downloads of a node; Node warns from the eleventh listener on.
+      setMaxListeners(0, signal);
+      signal.addEventListener('abort', exchange.abort);
       try {
         return await exchange.result;
       } finally {
-        for (const stop of unwatch) stop();
+        signal.removeEventListener('abort', exchange.abort);
+        underWay.delete(exchange);
       }
     },
     async close() {
-      closing.abort();
+      closed = true;
+      for (const exchange of underWay) exchange.abort();
       agents.close();
     },
   };

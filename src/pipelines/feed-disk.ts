@@ -1,0 +1,125 @@
+/** The file of a feed on disk: opened, brought to a known length, written at a position and synced. */
+
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import path from 'node:path';
+import { CrawlnodeError, UsageError } from '../errors.js';
+import type { FeedFormat } from './feed-format.js';
+
+/** The length a file begins with, and what its format noted of it. */
+export interface Begun {
+  readonly lengthBytes: number;
+  readonly header: string;
+}
+
+/** How much of a foreign file is read to find its columns. */
+const BEGINNING_BYTES = 64 * 1024;
+
+export class FeedDisk {
+  readonly #path: string;
+  readonly #handle: FileHandle;
+
+  private constructor(file: string, handle: FileHandle) {
+    this.#path = file;
+    this.#handle = handle;
+  }
+
+  /** Open for writing, with its folders; nothing of an existing file is changed. @throws CrawlnodeError `feed_unwritable` */
+  static async open(file: string): Promise<FeedDisk> {
+    try {
+      await mkdir(path.dirname(file), { recursive: true });
+      return new FeedDisk(file, await open(file, constants.O_RDWR | constants.O_CREAT, 0o666));
+    } catch (error) {
+      throw unwritable(file, error);
+    }
+  }
+
+  /** Begin the file anew. */
+  async begin(format: FeedFormat): Promise<Begun> {
+    await this.#change(0, Buffer.from(format.opening + format.closing));
+    return { lengthBytes: Buffer.byteLength(format.opening), header: '' };
+  }
+
+  /** Go on after what somebody else wrote. @throws UsageError where that would be no valid file of its format. */
+  async adopt(format: FeedFormat): Promise<Begun> {
+    const { size } = await this.#handle.stat();
+    if (size === 0) return this.begin(format);
+    if (!format.appends) {
+      throw new UsageError(
+        `${this.#path} has content already, and a JSON list cannot be added to it: use -O to overwrite it, another file, or .jsonl.`,
+      );
+    }
+    const header = format.adopt(await this.#text(0, Math.min(size, BEGINNING_BYTES)));
+    // An unfinished last line would run into the first item.
+    const newline = (await this.#text(size - 1, 1)) === '\n' ? '' : '\n';
+    await this.#change(size, Buffer.from(newline));
+    return { lengthBytes: size + newline.length, header };
+  }
+
+  /** Cut off what a crash left after the last checkpoint. @throws CrawlnodeError `feed_changed` when some of it is missing. */
+  async restore(lengthBytes: number, format: FeedFormat): Promise<void> {
+    const { size } = await this.#handle.stat();
+    if (size < lengthBytes) {
+      throw new CrawlnodeError(
+        'feed_changed',
+        `${this.#path} holds ${size} bytes, but this job has written ${lengthBytes} to it: somebody changed or removed it. Put it back, write to another file, or reset the job.`,
+      );
+    }
+    await this.#change(lengthBytes, Buffer.from(format.closing));
+  }
+
+  /** Write all of it at a position, and to the disk itself. @throws CrawlnodeError `feed_unwritable` */
+  async write(bytes: Buffer, position: number): Promise<void> {
+    try {
+      for (let done = 0; done < bytes.length; ) {
+        const { bytesWritten } = await this.#handle.write(bytes, done, bytes.length - done, position + done);
+        done += bytesWritten;
+      }
+      await this.#handle.datasync();
+    } catch (error) {
+      throw unwritable(this.#path, error);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+
+  /** Make `tail` the end of the file, from `position` on. */
+  async #change(position: number, tail: Buffer): Promise<void> {
+    try {
+      await this.#handle.truncate(position);
+    } catch (error) {
+      throw unwritable(this.#path, error);
+    }
+    await this.write(tail, position);
+  }
+
+  async #text(position: number, length: number): Promise<string> {
+    const { buffer, bytesRead } = await this.#handle.read(Buffer.alloc(length), 0, length, position);
+    return buffer.toString('utf8', 0, bytesRead);
+  }
+}
+
+function unwritable(file: string, error: unknown): CrawlnodeError {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  const why = reasons[code] ?? message;
+  return new CrawlnodeError(
+    'feed_unwritable',
+    `${file} cannot be written: ${why}${code ? ` (${code})` : ''}`,
+    { cause: error },
+  );
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'not permitted',
+  EROFS: 'the file system is read-only',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of its path is not a folder',
+  EEXIST: 'a part of its path is not a folder',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EIO: 'the disk reports an error',
+  EFBIG: 'the file would become too large',
+};

@@ -1,0 +1,142 @@
+/**
+ * How items look in a feed file. A format turns a batch of JSON texts into the text to append; the file is
+ * complete after every append, because `closing` follows it and is overwritten by the next.
+ */
+import path from 'node:path';
+import { stringify } from 'csv-stringify/sync';
+import { UsageError } from '../errors.js';
+
+export type FeedFormatName = 'jsonl' | 'json' | 'csv';
+
+/** What of a feed's past a format needs to go on. */
+export interface FeedState {
+  /** Items in the file already. */
+  readonly sequence: number;
+  /** What the format noted for itself: for CSV its columns as a JSON list; empty before the first item. */
+  readonly header: string;
+}
+
+export interface Rendered {
+  readonly text: string;
+  readonly header: string;
+  /** Fields of items that have no column. */
+  readonly dropped: readonly string[];
+}
+
+export interface FeedFormat {
+  /** The beginning of an empty file. */
+  readonly opening: string;
+  /** What follows the last item. */
+  readonly closing: string;
+  /** Whether items can be added to a file that somebody else wrote. */
+  readonly appends: boolean;
+  /** The header that goes with such a file, from how it begins. */
+  adopt(beginning: string): string;
+  render(items: readonly string[], state: FeedState): Rendered;
+}
+
+const byExtension: Readonly<Record<string, FeedFormatName>> = {
+  '.jsonl': 'jsonl',
+  '.jl': 'jsonl',
+  '.ndjson': 'jsonl',
+  '.jsonlines': 'jsonl',
+  '.json': 'json',
+  '.csv': 'csv',
+};
+
+/**
+ * The format a feed is written in: the named one, else by the file's extension.
+ * @throws UsageError for an extension or name that stands for none.
+ */
+export function feedFormat(file: string, named?: string): FeedFormatName {
+  const extension = named === undefined ? path.extname(file).toLowerCase() : `.${named.toLowerCase()}`;
+  const format = Object.hasOwn(byExtension, extension) ? byExtension[extension] : undefined;
+  if (format !== undefined) return format;
+  const known = 'jsonl, json or csv';
+  throw new UsageError(
+    named === undefined
+      ? `${file} does not say its format: end it in .${known.replaceAll(', ', ', .').replace('or ', 'or .')}.`
+      : `"${named}" is not a feed format: use ${known}.`,
+  );
+}
+
+const jsonl: FeedFormat = {
+  opening: '',
+  closing: '',
+  appends: true,
+  adopt: () => '',
+  render: (items) => ({ text: items.map((item) => `${item}\n`).join(''), header: '', dropped: [] }),
+};
+
+const json: FeedFormat = {
+  opening: '[',
+  closing: '\n]\n',
+  appends: false,
+  adopt: () => '',
+  render: (items, { sequence }) => {
+    const text = items.map((item, i) => `${sequence + i === 0 ? '\n' : ',\n'}${item}`).join('');
+    return { text, header: '', dropped: [] };
+  },
+};
+
+/** RFC 4180, with the columns of the first item; a field that comes later has no column, as in Scrapy. */
+const csv: FeedFormat = {
+  opening: '',
+  closing: '',
+  appends: true,
+  adopt: (beginning) => {
+    const columns = firstRecord(beginning);
+    return columns.length === 0 ? '' : JSON.stringify(columns);
+  },
+  render: (texts, { header }) => {
+    const items = texts.map((text) => JSON.parse(text) as Record<string, unknown>);
+    const columns = header === '' ? firstFields(items) : (JSON.parse(header) as string[]);
+    if (columns.length === 0) return { text: '', header: '', dropped: [] };
+    const rows = items.map((item) =>
+      columns.map((column) => cell(Object.hasOwn(item, column) ? item[column] : null)),
+    );
+    if (header === '') rows.unshift(columns);
+    const known = new Set(columns);
+    const dropped = new Set<string>();
+    for (const item of items) for (const field in item) if (!known.has(field)) dropped.add(field);
+    return { text: toCsv(rows), header: JSON.stringify(columns), dropped: [...dropped] };
+  },
+};
+
+export const feedFormats: Readonly<Record<FeedFormatName, FeedFormat>> = { jsonl, json, csv };
+
+/** An item without fields has no columns to give; the next one has. */
+function firstFields(items: readonly Record<string, unknown>[]): string[] {
+  for (const item of items) {
+    const fields = Object.keys(item);
+    if (fields.length > 0) return fields;
+  }
+  return [];
+}
+
+function cell(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === null || value === undefined ? '' : JSON.stringify(value);
+}
+
+function toCsv(rows: readonly string[][]): string {
+  return stringify(rows as string[][], {
+    record_delimiter: '\r\n',
+    // csv-stringify looks for the record delimiter as a whole; a lone CR or LF breaks a line as well.
+    quoted_match: /[\r\n]/,
+    // A row of one empty cell would be an empty line, which readers skip.
+    quoted_empty: rows[0]!.length === 1,
+  });
+}
+
+/** The first record of a CSV text: the columns of a file to append to. */
+function firstRecord(text: string): string[] {
+  const cells: string[] = [];
+  const matcher = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y;
+  matcher.lastIndex = text.startsWith('\ufeff') ? 1 : 0;
+  for (let match = matcher.exec(text); match !== null; match = matcher.exec(text)) {
+    cells.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '');
+    if (match[3] !== ',') break;
+  }
+  return cells.length === 1 && cells[0] === '' ? [] : cells;
+}

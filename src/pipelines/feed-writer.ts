@@ -1,0 +1,246 @@
+/**
+ * A feed file, written only from committed items:
+ *
+ * ```
+ * settle ──► outbox in the store ── read ──► file (write, fsync) ── checkpoint ──► dropped from the outbox
+ * ```
+ *
+ * Writes go to the position of the last checkpoint, so whatever a crash left behind it is overwritten or, at the
+ * next start, cut off: neither a missing nor a double line. A file that cannot be written leaves its items in the
+ * outbox; `failing` says why, and writing goes on when it can.
+ */
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CrawlnodeError, FrontierUnavailableError } from '../errors.js';
+import type { Logger } from '../log.js';
+import { FeedDisk } from './feed-disk.js';
+import { type FeedFormat, type FeedFormatName, feedFormats } from './feed-format.js';
+
+/** Who writes a feed; the same as the frontier's `FeedWriter`. */
+export interface FeedWriter {
+  readonly feed: string;
+  readonly host: string;
+  readonly path: string;
+  readonly pid: number;
+  readonly owner: string;
+}
+
+export interface FeedCheckpoint {
+  readonly sequence: number;
+  readonly lengthBytes: number;
+  readonly header: string;
+}
+
+/** The part of a frontier that holds committed items until they are written: `frontier.feeds`. */
+export interface Outbox {
+  open(
+    writer: FeedWriter,
+    options: { readonly staleMs: number; readonly fresh: boolean },
+  ): Promise<FeedCheckpoint | null>;
+  read(feed: string, sequence: number, max: number): Promise<readonly string[]>;
+  checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint): Promise<void>;
+  release(writer: FeedWriter): Promise<void>;
+}
+
+export interface FeedOptions {
+  readonly feeds: Outbox;
+  readonly writer: FeedWriter;
+  /** Absolute. */
+  readonly path: string;
+  readonly format: FeedFormatName;
+  /** `-O`: begin the file anew, unless the job has written to it before; `-o` goes on after what is there. */
+  readonly overwrite: boolean;
+  /** A writer that gives no sign for so long may be replaced. */
+  readonly staleMs: number;
+  readonly log: Logger;
+}
+
+/** A feed's id, stable over restarts. */
+export function feedId(host: string, absolutePath: string): string {
+  return createHash('sha256').update(`${host}\0${absolutePath}`).digest('hex').slice(0, 16);
+}
+
+const BATCH = 1_000;
+const MIN_POLL_MS = 50;
+const MAX_POLL_MS = 500;
+const MAX_BACKOFF_MS = 5_000;
+
+/**
+ * Become the one writer of a feed file and bring the file to its last checkpoint.
+ * @throws CrawlnodeError `feed_unwritable`, or `feed_changed` when the file is shorter than what was written to it;
+ *   UsageError when the format cannot be appended to this file; RefusedError when another process writes it.
+ */
+export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
+  const { feeds, writer, path, staleMs, log } = options;
+  const format = feedFormats[options.format];
+  // The file first: where it cannot be written, nobody need wait for this writer's claim to go stale.
+  const disk = await FeedDisk.open(path);
+  try {
+    const known = await feeds.open(writer, { staleMs, fresh: false });
+    if (known === null) {
+      const begun = options.overwrite ? await disk.begin(format) : await disk.adopt(format);
+      const checkpoint = { sequence: 0, ...begun };
+      // Before the first item is written: from here on a restart knows what is ours and what was there.
+      await feeds.checkpoint(writer, checkpoint);
+      return new FeedFile(options, format, disk, checkpoint);
+    }
+    await disk.restore(known.lengthBytes, format);
+    if (options.overwrite) {
+      log.info(
+        { file: path, items: known.sequence },
+        'The feed goes on after what this job has written to it; reset the job to begin anew',
+      );
+    }
+    return new FeedFile(options, format, disk, known);
+  } catch (error) {
+    await disk.close();
+    throw error;
+  }
+}
+
+/** An open feed file. Use `run` for as long as the crawl lasts, or `drain` for what waits now. */
+export class FeedFile {
+  readonly #options: FeedOptions;
+  readonly #format: FeedFormat;
+  readonly #disk: FeedDisk;
+  #written: FeedCheckpoint;
+  /** On disk, but perhaps not yet known to the store. */
+  #unconfirmed: FeedCheckpoint | null = null;
+  #confirmedAt = performance.now();
+  #failing: string | null = null;
+  #saidDropped = false;
+
+  constructor(options: FeedOptions, format: FeedFormat, disk: FeedDisk, written: FeedCheckpoint) {
+    this.#options = options;
+    this.#format = format;
+    this.#disk = disk;
+    this.#written = written;
+  }
+
+  /** Why the file cannot be written at present; null when all is well. */
+  get failing(): string | null {
+    return this.#failing;
+  }
+
+  /** Items written since the feed's first. */
+  get items(): number {
+    return this.#written.sequence;
+  }
+
+  /**
+   * Write everything that waits. @returns how many items.
+   * @throws CrawlnodeError `feed_unwritable`; the items stay in the outbox and a later call goes on.
+   */
+  async drain(): Promise<number> {
+    let count = 0;
+    for (;;) {
+      // After a lost reply the store may have dropped items already: never read again before it has answered.
+      await this.#confirm();
+      const items = await this.#options.feeds.read(this.#options.writer.feed, this.#written.sequence, BATCH);
+      if (items.length === 0) return count;
+      await this.#append(items);
+      count += items.length;
+    }
+  }
+
+  /**
+   * Drain until aborted, and then what is left. A file or store that fails is tried again, with backoff, and once
+   * more after the abort; `failing` then says whether items remain.
+   * @throws RefusedError when another process has taken the feed over, FrontierGoneError when the store was emptied.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    let pauseMs = MIN_POLL_MS;
+    for (;;) {
+      const last = signal.aborted;
+      const count = await this.#tryDrain();
+      if (last) return;
+      if (count === null) pauseMs = Math.min(pauseMs * 2, MAX_BACKOFF_MS);
+      else pauseMs = count > 0 ? MIN_POLL_MS : Math.min(pauseMs * 2, MAX_POLL_MS);
+      await this.#renew();
+      await delay(pauseMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** Give the feed back; what waits stays in the outbox. */
+  async close(): Promise<void> {
+    try {
+      // What a failed write left behind the last checkpoint; where this fails too, the next start does it.
+      if (this.#failing !== null)
+        await this.#disk.restore(this.#written.lengthBytes, this.#format).catch(() => {});
+      await this.#options.feeds.release(this.#options.writer);
+    } finally {
+      await this.#disk.close();
+    }
+  }
+
+  /** @returns the items written, or null when it failed in a way that may pass. */
+  async #tryDrain(): Promise<number | null> {
+    try {
+      return await this.drain();
+    } catch (error) {
+      if (error instanceof FrontierUnavailableError) return null;
+      if (error instanceof CrawlnodeError && error.code === 'feed_unwritable') return null;
+      throw error;
+    }
+  }
+
+  async #append(items: readonly string[]): Promise<void> {
+    const { lengthBytes, sequence } = this.#written;
+    const { text, header, dropped } = this.#format.render(items, this.#written);
+    if (dropped.length > 0) this.#sayDropped(dropped);
+    const bytes = Buffer.from(text);
+    try {
+      await this.#disk.write(Buffer.concat([bytes, Buffer.from(this.#format.closing)]), lengthBytes);
+    } catch (error) {
+      this.#note(error);
+      throw error;
+    }
+    this.#note(null);
+    this.#unconfirmed = {
+      sequence: sequence + items.length,
+      lengthBytes: lengthBytes + bytes.length,
+      header,
+    };
+    await this.#confirm();
+  }
+
+  async #confirm(): Promise<void> {
+    if (this.#unconfirmed === null) return;
+    await this.#options.feeds.checkpoint(this.#options.writer, this.#unconfirmed);
+    this.#written = this.#unconfirmed;
+    this.#unconfirmed = null;
+    this.#confirmedAt = performance.now();
+  }
+
+  /** A quiet feed, or one that cannot be written, still shows that its writer lives. */
+  async #renew(): Promise<void> {
+    if (performance.now() - this.#confirmedAt < this.#options.staleMs / 4) return;
+    this.#unconfirmed ??= this.#written;
+    try {
+      await this.#confirm();
+    } catch (error) {
+      if (!(error instanceof FrontierUnavailableError)) throw error;
+    }
+  }
+
+  /** Log the first failure and the recovery, not each attempt. */
+  #note(error: unknown): void {
+    const { path, log } = this.#options;
+    const was = this.#failing;
+    this.#failing = error === null ? null : error instanceof Error ? error.message : String(error);
+    if (was === null && this.#failing !== null) {
+      log.error({ file: path }, `${this.#failing}; committed items wait in the store until it can`);
+    }
+    if (was !== null && this.#failing === null) log.info({ file: path }, 'The feed can be written again');
+  }
+
+  #sayDropped(fields: readonly string[]): void {
+    if (this.#saidDropped) return;
+    this.#saidDropped = true;
+    const { path, log } = this.#options;
+    log.warn(
+      { file: path, fields },
+      "Some items have fields without a column; the first item's fields are the columns",
+    );
+  }
+}
