@@ -134,6 +134,20 @@ export default class Probe extends Spider {
     expect(spiders).toEqual([{ name: 'probe', says: 'HELLO' }]);
   });
 
+  it('may lie in node_modules, when that is the folder named', async () => {
+    const project = await createProject({
+      files: {
+        'node_modules/shared/package.json': '{ "name": "shared" }',
+        'node_modules/shared/spiders/probe.ts': spider('shared', "import { a } from './_a';", 'a'),
+        'node_modules/shared/spiders/_a.ts': 'export const a: number = 1;',
+      },
+    });
+    const { stdout } = await run(process.execPath, [script, 'node_modules/shared/spiders'], {
+      cwd: project.dir,
+    });
+    expect(JSON.parse(stdout)).toEqual({ spiders: [{ name: 'shared', says: 1 }], problems: [] });
+  });
+
   it('is the same module for all that import it', async () => {
     const { spiders } = await discover({
       'spiders/state.ts': 'export const visits: string[] = [];',
