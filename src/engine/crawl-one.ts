@@ -249,7 +249,7 @@ function spiderFailed(work: Work, error: unknown, status: number | undefined): E
   const code = error instanceof CrawlnodeError ? error.code : 'callback_failed';
   const reason = code === 'callback_failed' ? 'callback_error' : code;
   const thrown = error instanceof CrawlnodeError && error.cause instanceof Error ? error.cause : error;
-  if (reason !== 'pipeline_error') add(counters, `spider_exceptions/${nameOf(thrown)}`);
+  add(counters, reason === 'pipeline_error' ? 'item_error_count' : `spider_exceptions/${nameOf(thrown)}`);
   const detail = messageOf(error);
   deps.log.error({ url: record.url, reason }, detail);
   if (thrown instanceof Error) deps.log.debug({ url: record.url, stack: thrown.stack }, 'the error in full');

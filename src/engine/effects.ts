@@ -38,7 +38,7 @@ export async function effectsOf(
     result.requests.length === 0 ? [] : await takeRequests(result.requests, flight, page, counters, deps);
   if (result.items.length === 0) return { items: [], feedItems: [], requests, stats: counters };
 
-  const processed = await runPipelines(result, counters, deps);
+  const processed = await deps.pipelines.process(result.items);
   refuseTooManyBytes(processed.listItems, processed.feedItems);
   if (processed.scraped > 0) add(counters, 'item_scraped_count', processed.scraped);
   if (processed.dropped > 0) add(counters, 'item_dropped_count', processed.dropped);
@@ -75,16 +75,6 @@ async function pushEarly(chunk: FrontierRequest[], flight: Flight, deps: Effects
   const answer = await deps.outage.through('push', flight.signal, push);
   deps.tally.owed.enqueued += answer.accepted;
   deps.tally.owed.filtered += answer.duplicates;
-}
-
-async function runPipelines(result: PageResult, counters: Counters, deps: EffectsDeps) {
-  try {
-    return await deps.pipelines.process(result.items);
-  } catch (error) {
-    add(counters, 'item_error_count');
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CrawlnodeError('pipeline_error', `an item pipeline failed: ${why}`, { cause: error });
-  }
 }
 
 function refuseTooManyBytes(...lists: readonly (readonly string[])[]): void {

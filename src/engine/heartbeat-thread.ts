@@ -3,7 +3,13 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { FrontierGoneError, FrontierUnavailableError } from '../errors.js';
 import type { Frontier } from '../frontier/frontier.js';
 import { openFrontier } from '../frontier/open.js';
-import { type HeartbeatNews, type HeartbeatOptions, type HeartbeatOrder, Pulse } from './heartbeat.js';
+import {
+  type HeartbeatMessage,
+  type HeartbeatNews,
+  type HeartbeatOptions,
+  type HeartbeatOrder,
+  Pulse,
+} from './heartbeat.js';
 
 /** After an outage a beat is urgent: peers may be counting. */
 const RETRY_MS = 500;
@@ -54,10 +60,10 @@ function tell(news: HeartbeatNews): void {
   if (!stopped) parentPort?.postMessage(news);
 }
 
-/** Close the connection, then let the thread run out by itself. */
+/** Close the connection and say so; the main thread then ends this one. */
 async function stop(): Promise<void> {
   stopped = true;
   if (timer !== null) clearTimeout(timer);
   await frontier?.close();
-  parentPort?.close();
+  parentPort?.postMessage('closed' satisfies HeartbeatMessage);
 }

@@ -23,6 +23,9 @@ export interface HeartbeatNews {
   readonly incarnation: string;
 }
 
+/** All that comes from the thread; `closed` is its last word, after which nothing of it needs care. */
+export type HeartbeatMessage = HeartbeatNews | 'closed';
+
 /** What the thread is told: to beat for another incarnation, or to end. */
 export type HeartbeatOrder = { readonly incarnation: string } | 'stop';
 
@@ -64,7 +67,9 @@ export class Heartbeat {
   constructor(options: HeartbeatOptions, onNews: (news: HeartbeatNews) => void, log: Logger) {
     this.#worker = startThread(options);
     this.#worker.unref();
-    this.#worker.on('message', onNews);
+    this.#worker.on('message', (message: HeartbeatMessage) => {
+      if (message !== 'closed') onNews(message);
+    });
     this.#worker.on('error', (error) => {
       log.error(
         { error: error.message },
@@ -81,13 +86,18 @@ export class Heartbeat {
     this.#worker.postMessage({ incarnation } satisfies HeartbeatOrder);
   }
 
-  /** End the thread; it closes its connection first, unless that takes too long. */
+  /** End the thread, once it has closed its connection or has had the time to. */
   async stop(): Promise<void> {
     if (this.#ended) return;
-    const ended = new Promise((resolve) => this.#worker.once('exit', resolve));
+    const waiting = new AbortController();
+    const closed = new Promise<void>((resolve) => {
+      this.#worker.on('message', (message: HeartbeatMessage) => message === 'closed' && resolve());
+      this.#worker.once('exit', () => resolve());
+    });
     this.#worker.postMessage('stop' satisfies HeartbeatOrder);
-    await Promise.race([ended, sleep(STOP_MS, undefined, { ref: true })]);
-    if (!this.#ended) await this.#worker.terminate();
+    await Promise.race([closed, sleep(STOP_MS, undefined, { signal: waiting.signal }).catch(() => {})]);
+    waiting.abort();
+    await this.#worker.terminate();
   }
 }
 
