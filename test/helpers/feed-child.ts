@@ -1,0 +1,29 @@
+/** A process that writes a feed until SIGTERM: `feed-child.ts <JSON of what openFeedWriter needs, and the store>`. */
+import { type OpenOptions, openFrontier } from '../../src/frontier/open.js';
+import { silentLogger } from '../../src/log.js';
+import type { FeedFormatName } from '../../src/pipelines/feed-format.js';
+import { type FeedWriter, openFeedWriter } from '../../src/pipelines/feed-writer.js';
+
+/** What the parent says. */
+export interface FeedChildTask {
+  readonly open: OpenOptions;
+  readonly writer: Omit<FeedWriter, 'pid'>;
+  readonly format: FeedFormatName;
+}
+
+const { open, writer, format } = JSON.parse(process.argv[2]!) as FeedChildTask;
+const stop = new AbortController();
+process.on('SIGTERM', () => stop.abort());
+const frontier = await openFrontier(open);
+const file = await openFeedWriter({
+  feeds: frontier.feeds,
+  writer: { ...writer, pid: process.pid },
+  path: writer.path,
+  format,
+  overwrite: false,
+  staleMs: 30_000,
+  log: silentLogger,
+});
+await file.run(stop.signal);
+await file.close();
+await frontier.close();
