@@ -253,6 +253,36 @@ test('run writes what comes until it is aborted, then what is left, over outages
   expect(text('a.jsonl')).toBe('{"n":1}\n{"n":2}\n{"n":3}\n');
 });
 
+test('an outage at the very end is told, and over once the rest is written', async () => {
+  const outbox = new MemoryOutbox();
+  const file = await open('a.jsonl', outbox);
+  outbox.add({ n: 1 });
+  outbox.onCheckpoint = () => {
+    outbox.onCheckpoint = () => {};
+    throw new FrontierUnavailableError('the store is away');
+  };
+  await file.run(AbortSignal.abort());
+  expect(file.failing).toContain('may lack items: the store is away');
+  await file.drain();
+  expect(file.failing).toBeNull();
+  expect(text('a.jsonl')).toBe('{"n":1}\n');
+});
+
+test('a writer that ends in an outage leaves what the store may know of', async () => {
+  const outbox = new MemoryOutbox();
+  const file = await open('a.jsonl', outbox);
+  outbox.add({ n: 1 });
+  outbox.onCheckpoint = () => {
+    throw new FrontierUnavailableError('the store is away');
+  };
+  await file.run(AbortSignal.abort());
+  await file.close();
+  outbox.onCheckpoint = () => {};
+  outbox.add({ n: 2 });
+  await (await open('a.jsonl', outbox)).drain();
+  expect(text('a.jsonl')).toBe('{"n":1}\n{"n":2}\n');
+});
+
 test('run ends with the error when another writer has taken the feed over', async () => {
   const outbox = new MemoryOutbox();
   const file = await open('a.jsonl', outbox);

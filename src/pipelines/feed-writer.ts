@@ -137,7 +137,10 @@ export class FeedFile {
       // After a lost reply the store may have dropped items already: never read again before it has answered.
       await this.#confirm();
       const items = await this.#options.feeds.read(this.#options.writer.feed, this.#written.sequence, BATCH);
-      if (items.length === 0) return count;
+      if (items.length === 0) {
+        this.#note(null);
+        return count;
+      }
       await this.#append(items);
       count += items.length;
     }
@@ -152,7 +155,7 @@ export class FeedFile {
     let pauseMs = MIN_POLL_MS;
     for (;;) {
       const last = signal.aborted;
-      const count = await this.#tryDrain();
+      const count = await this.#tryDrain(last);
       if (last) return;
       if (count === null) pauseMs = Math.min(pauseMs * 2, MAX_BACKOFF_MS);
       else pauseMs = count > 0 ? MIN_POLL_MS : Math.min(pauseMs * 2, MAX_POLL_MS);
@@ -164,21 +167,32 @@ export class FeedFile {
   /** Give the feed back; what waits stays in the outbox. */
   async close(): Promise<void> {
     try {
-      // What a failed write left behind the last checkpoint; where this fails too, the next start does it.
-      if (this.#failing !== null)
-        await this.#disk.restore(this.#written.lengthBytes, this.#format).catch(() => {});
+      if (this.#failing !== null) await this.#tidy();
       await this.#options.feeds.release(this.#options.writer);
     } finally {
       await this.#disk.close();
     }
   }
 
+  /**
+   * Cut off what a failed write left behind; where this fails too, the next start does it. What is on disk but not
+   * confirmed stays: the store may know of it all the same, and would miss it.
+   */
+  async #tidy(): Promise<void> {
+    const { lengthBytes } = this.#unconfirmed ?? this.#written;
+    await this.#disk.restore(lengthBytes, this.#format).catch(() => {});
+  }
+
   /** @returns the items written, or null when it failed in a way that may pass. */
-  async #tryDrain(): Promise<number | null> {
+  async #tryDrain(last: boolean): Promise<number | null> {
     try {
       return await this.drain();
     } catch (error) {
-      if (error instanceof FrontierUnavailableError) return null;
+      if (error instanceof FrontierUnavailableError) {
+        // While the crawl runs the engine speaks of an outage; at its end nobody else knows that items remain.
+        if (last) this.#note(new Error(`${this.#options.path} may lack items: ${error.message}`));
+        return null;
+      }
       if (error instanceof CrawlnodeError && error.code === 'feed_unwritable') return null;
       throw error;
     }
