@@ -13,8 +13,9 @@ import { type Joined, type LeaseAnswer, MAX_WAIT_MS } from '../frontier/frontier
 import { crawlEnding, type Ending, ending, errorEnding } from './endings.js';
 import type { EngineDeps, EngineResult } from './engine-options.js';
 import { Heartbeat, type HeartbeatNews } from './heartbeat.js';
-import { Incarnation, NodeState } from './incarnation.js';
+import { Incarnation } from './incarnation.js';
 import { announce, join, pushStart } from './membership.js';
+import { NodeState } from './node-state.js';
 import { startRequests } from './seed-requests.js';
 import { windDown } from './shutdown.js';
 
@@ -37,9 +38,9 @@ export async function runEngine(deps: EngineDeps): Promise<EngineResult> {
   try {
     const node = new NodeState(deps);
     const joined = await join(deps);
-    const ending = joined.justClosed === null ? await live(node, joined) : turnedAway(joined.justClosed);
+    const end = joined.justClosed === null ? await live(node, joined) : turnedAway(joined.justClosed);
     const { pages, failed, items } = node.tally;
-    const { reason, exitCode, message } = ending;
+    const { reason, exitCode, message } = end;
     const elapsedMs = Math.round(performance.now() - node.startedAt);
     return { reason, exitCode, message, pages, failed, items, elapsedMs };
   } finally {
@@ -114,7 +115,7 @@ async function live(node: NodeState, joined: Joined): Promise<Ending> {
 async function leave(node: NodeState, self: Incarnation, end: Ending): Promise<void> {
   const { deps, alarm, outage } = node;
   const { frontier, log, force, options } = deps;
-  const disowned = () => self.failed;
+  const disowned = () => self.disowned;
   await windDown(end, {
     frontier,
     slots: self.slots,
@@ -125,7 +126,7 @@ async function leave(node: NodeState, self: Incarnation, end: Ending): Promise<v
     force,
     disowned,
   });
-  await self.end();
+  self.end();
 }
 
 async function start(node: NodeState, self: Incarnation): Promise<void> {
@@ -139,7 +140,7 @@ async function rejoin(node: NodeState, old: Incarnation): Promise<Joined | null>
   const { deps, outage } = node;
   deps.log.warn({}, 'this node was declared dead and its work given to others; joining anew');
   old.slots.dropAll();
-  await old.end();
+  old.end();
   // A breath, so that a store that keeps disowning us is not stormed.
   await sleep(200 + 200 * Math.random());
   const stop = AbortSignal.any([deps.drain, deps.force]);

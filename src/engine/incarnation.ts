@@ -1,5 +1,5 @@
 /** One registration of this node: what it holds, and the workers beside the loop. A node declared dead takes a new one. */
-import { FrontierGoneError, IncarnationDeadError } from '../errors.js';
+import { FrontierGoneError, FrontierUnavailableError, IncarnationDeadError } from '../errors.js';
 import {
   type CrawlState,
   type Joined,
@@ -9,34 +9,14 @@ import {
 } from '../frontier/frontier.js';
 import { Alarm } from './alarm.js';
 import { crawlOne, type PageDeps } from './crawl-one.js';
-import { type LinkRules, linkRules } from './discovered.js';
 import { type Ending, ending, feedEnding, type NodeView } from './endings.js';
-import type { EngineDeps } from './engine-options.js';
-import { Pulse } from './heartbeat.js';
-import { Outage } from './outage.js';
+import type { NodeState } from './node-state.js';
 import { SeedIntake } from './seed-intake.js';
-import { Slots, type Tally } from './slots.js';
+import { Slots } from './slots.js';
 import { Upkeep } from './upkeep.js';
 
-/** What stays the same over all incarnations of a node. */
-export class NodeState {
-  readonly deps: EngineDeps;
-  readonly alarm = new Alarm();
-  readonly outage: Outage;
-  readonly pulse = new Pulse();
-  readonly rules: LinkRules;
-  readonly tally: Tally = { pages: 0, failed: 0, items: 0, owed: { enqueued: 0, filtered: 0 } };
-  readonly startedAt = performance.now();
-  /** When a feed began to fail; null while all is well. */
-  feedFailingSince: number | null = null;
-
-  constructor(deps: EngineDeps) {
-    this.deps = deps;
-    this.outage = new Outage(deps.log);
-    this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);
-    this.pulse.note(0, 0);
-  }
-}
+/** How long a halted node waits for a lease call that is on its way. */
+const HALT_MS = 1_000;
 
 export class Incarnation {
   readonly joined: Joined;
@@ -49,6 +29,7 @@ export class Incarnation {
   readonly #halt = new AbortController();
   readonly #onError = (error: unknown) => this.fail(error);
   readonly #onSignal = () => this.#halted();
+  #abandon: () => void = () => {};
   #error: { readonly error: unknown } | null = null;
   #crawl: CrawlState | null = null;
   #answeredAt = Number.NEGATIVE_INFINITY;
@@ -94,9 +75,10 @@ export class Incarnation {
     return this.#halt.signal;
   }
 
-  /** True once something ended this incarnation from outside. */
-  get failed(): boolean {
-    return this.#error !== null;
+  /** True once the store has declared this incarnation dead, or has lost the crawl: nothing can be given back. */
+  get disowned(): boolean {
+    const error = this.#error?.error;
+    return error instanceof IncarnationDeadError || error instanceof FrontierGoneError;
   }
 
   /** End this incarnation with an error; the loop throws the first one. */
@@ -133,19 +115,21 @@ export class Incarnation {
 
   /** Lease into the free slots and start each page. Lives through outages of the store, until halted. */
   async leaseAndStart(): Promise<LeaseAnswer> {
-    const { frontier } = this.#node.deps;
     let askedAt = 0;
     const free = this.#free();
-    const answer = await this.#node.outage.through('lease', this.halt, () => {
-      askedAt = performance.now();
-      return frontier.lease(free, this.slots.inFlight);
-    });
+    const answer = await this.#orHalted(
+      this.#node.outage.through('lease', this.halt, () => {
+        askedAt = performance.now();
+        return this.#node.deps.frontier.lease(free, this.slots.inFlight);
+      }),
+    );
     this.#crawl = answer.crawl;
     this.#answeredAt = performance.now();
     for (const lease of answer.leases) this.#start(lease, askedAt);
     return answer;
   }
 
+  /** What `crawlEnding` is to know of this node. */
   view(): NodeView {
     const { options, spider } = this.#node.deps;
     const { found } = this.joined;
@@ -159,12 +143,11 @@ export class Incarnation {
     };
   }
 
-  /** Stop the workers beside the loop. */
-  async end(): Promise<void> {
+  /** Stop the workers beside the loop. An intake on its way ends by itself: it commits or it fails, wholly. */
+  end(): void {
     const { drain, force } = this.#node.deps;
     for (const signal of [drain, force]) signal.removeEventListener('abort', this.#onSignal);
     this.upkeep.stop();
-    await this.seeds.idle();
   }
 
   /** How many leases to ask for; none while a feed cannot take more items. */
@@ -179,6 +162,19 @@ export class Incarnation {
   #halted(): void {
     this.#halt.abort();
     this.#node.alarm.ring();
+    setTimeout(() => this.#abandon(), HALT_MS).unref();
+  }
+
+  /**
+   * A store that hangs must not hold up a halt. What an abandoned lease call brings after all is not worked on;
+   * leaving gives it back. (No Promise.race: it would add to the halt's listeners with every lease.)
+   */
+  #orHalted<T>(call: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#abandon = () =>
+        reject(new FrontierUnavailableError('the frontier did not answer before the node stopped'));
+      call.then(resolve, reject);
+    });
   }
 
   #showProgress(pagesPerSecond: number): void {

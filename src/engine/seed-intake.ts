@@ -29,7 +29,7 @@ export interface SeedIntakeOptions {
 
 export class SeedIntake {
   readonly #options: SeedIntakeOptions;
-  #running: Promise<void> | null = null;
+  #running = false;
 
   constructor(options: SeedIntakeOptions) {
     this.#options = options;
@@ -37,17 +37,13 @@ export class SeedIntake {
 
   /** Take in one batch, if there is one to take and none is on its way. Never waits. */
   offer(crawl: CrawlState): void {
-    if (this.#running !== null || crawl.seedsWaiting === 0) return;
+    if (this.#running || crawl.seedsWaiting === 0) return;
     if (crawl.control !== 'running' || crawl.closing !== null) return;
-    this.#running = this.#takeBatch(crawl.seedsWaiting).finally(() => {
-      this.#running = null;
+    this.#running = true;
+    void this.#takeBatch(crawl.seedsWaiting).then(() => {
+      this.#running = false;
       this.#options.alarm.ring();
     });
-  }
-
-  /** Resolves when no batch is on its way. */
-  async idle(): Promise<void> {
-    await this.#running;
   }
 
   /** Never rejects: a store that is away, or an incarnation that died, is the loop's to notice. */

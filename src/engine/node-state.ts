@@ -1,0 +1,26 @@
+/** What stays the same over all incarnations of a node. */
+import { Alarm } from './alarm.js';
+import { type LinkRules, linkRules } from './discovered.js';
+import type { EngineDeps } from './engine-options.js';
+import { Pulse } from './heartbeat.js';
+import { Outage } from './outage.js';
+import type { Tally } from './slots.js';
+
+export class NodeState {
+  readonly deps: EngineDeps;
+  readonly alarm = new Alarm();
+  readonly outage: Outage;
+  readonly pulse = new Pulse();
+  readonly rules: LinkRules;
+  readonly tally: Tally = { pages: 0, failed: 0, items: 0, owed: { enqueued: 0, filtered: 0 } };
+  readonly startedAt = performance.now();
+  /** When a feed began to fail; null while all is well. */
+  feedFailingSince: number | null = null;
+
+  constructor(deps: EngineDeps) {
+    this.deps = deps;
+    this.outage = new Outage(deps.log);
+    this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);
+    this.pulse.note(0, 0);
+  }
+}
