@@ -41,7 +41,7 @@ async function demo() {
     const code = await crawl(project, site.origins[0], itemsFile);
     stopProgress();
     if (interruptedBy !== null) return sayInterrupted();
-    return report(await verdict(site, itemsFile), itemsFile, code);
+    return report(await verdict(site, itemsFile), code);
   } finally {
     site.stop();
     if (redisUrl !== null)
@@ -88,16 +88,16 @@ async function verdict(site, itemsFile) {
   return compare({ expected: site.urls, log, items });
 }
 
-function report({ pages, items, nodes, missing, twice, unknown }, itemsFile, code) {
+function report({ pages, items, nodes, missing, twice, unknown }, code) {
   const table = new Table({
     head: ['node', 'pages'],
     colAligns: ['left', 'right'],
     style: { head: [], border: [] },
+    chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' }, // no lines between rows
   });
   for (const { node, pages: count } of nodes) table.push([node, count]);
   table.push(['in all', items]);
   console.log(`\n${table}`);
-  console.log(`items: ${path.relative(process.cwd(), itemsFile)}`);
   for (const [what, urls] of Object.entries({ missing, twice, unknown })) {
     for (const url of urls.slice(0, 10)) console.log(`${what}: ${url}`);
   }
