@@ -1,8 +1,11 @@
 /** What the commands see and change: inspect, forget, count, clear. */
+import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { FrontierGoneError, RefusedError } from '../../src/errors.js';
 import { allParts } from '../../src/frontier/frontier.js';
 import { type Crawl, commit, failed, released, request, take, takeOne } from './world.js';
+
+const usual = { staleMs: 30_000, fresh: false };
 
 export function upkeep(crawl: () => Crawl): void {
   describe('upkeep', () => {
@@ -129,6 +132,30 @@ export function upkeep(crawl: () => Crawl): void {
       expect(next.joined.startPushed).toBe(false);
       expect(await frontier.push([request('b')], 'seeds')).toEqual({ accepted: 1, duplicates: 0 });
       expect(await frontier.push([request('a')], 'seeds')).toEqual({ accepted: 1, duplicates: 0 });
+    });
+
+    it('begins feeds anew with the queue, except those whose items still wait to be written', async () => {
+      const { frontier } = await crawl().node({ feeds: ['written', 'waiting'] });
+      const writers = ['written', 'waiting'].map((feed) => ({
+        feed,
+        host: hostname(),
+        path: `/data/${feed}.jsonl`,
+        pid: process.pid,
+        owner: feed,
+      }));
+      await frontier.push([request('a')], 'links');
+      await commit(frontier, await takeOne(frontier), undefined, { feedItems: ['one', 'two'] });
+      for (const [n, writer] of writers.entries()) {
+        await frontier.feeds.open(writer, usual);
+        await frontier.feeds.checkpoint(writer, { sequence: 2 - n, lengthBytes: 10, header: '' });
+        await frontier.feeds.release(writer);
+      }
+      await frontier.leave('finished');
+      await frontier.clear(['queue', 'dupefilter'], { force: false });
+      const [written, waiting] = writers;
+      expect(await frontier.feeds.open(written!, usual)).toBeNull();
+      expect(await frontier.feeds.open(waiting!, usual)).toMatchObject({ sequence: 1 });
+      expect(await frontier.feeds.read('waiting', 1, 10)).toEqual(['two']);
     });
 
     it('clears the failed list alone, and the dupefilter alone', async () => {

@@ -1,5 +1,5 @@
 /** Feeds in Redis: the outbox of committed items, and the checkpoint of the file each is written to. */
-import { RefusedError } from '../../errors.js';
+import { CrawlnodeError, RefusedError } from '../../errors.js';
 import type { FeedCheckpoint, Feeds, FeedWriter } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
 import type { Argument } from './batch.js';
@@ -67,7 +67,14 @@ export class RedisFeeds implements Feeds {
     const items = await this.#connection.patiently((client) =>
       client.hmget(internalKey(this.#keys, 'outbox'), ...fields),
     );
-    return items.filter((item): item is string => item !== null);
+    const hole = items.indexOf(null);
+    if (hole >= 0) {
+      throw new CrawlnodeError(
+        'outbox_damaged',
+        `item ${sequence + 1 + hole} of feed ${feed} is gone from the outbox: somebody deleted it; reset the items to go on`,
+      );
+    }
+    return items as string[];
   }
 
   async checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint): Promise<void> {

@@ -32,6 +32,17 @@ local function clearQueue()
   end
 end
 
+-- A new job begins its files anew; a feed whose items still wait to be written is kept, and so is its checkpoint.
+local function forgetWrittenFeeds()
+  for _, field in ipairs(call('HKEYS', feedsKey)) do
+    if sub(field, -5) ~= ':tail' then
+      local sequence = cjson.decode(call('HGET', feedsKey, field)).sequence or 0
+      local tail = tonumber(call('HGET', feedsKey, field .. ':tail') or 0)
+      if sequence >= tail then call('HDEL', feedsKey, field, field .. ':tail') end
+    end
+  end
+end
+
 local function clearFailed()
   local ids = call('ZRANGE', failedKey, 0, -1)
   chunked('HDEL', requests, ids)
@@ -39,7 +50,12 @@ local function clearFailed()
   if #ids > 0 and not refusal then setMeta('removed', number('removed') + #ids) end
 end
 
-if parts.queue then clearQueue() elseif parts.failed then clearFailed() end
+if parts.queue then
+  clearQueue()
+  forgetWrittenFeeds()
+elseif parts.failed then
+  clearFailed()
+end
 if parts.dupefilter then
   call('UNLINK', dupefilter)
   if not parts.queue and not refusal then setMeta('epoch', string.format('%.0f', number('epoch') + 1)) end

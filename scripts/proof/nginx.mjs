@@ -1,0 +1,68 @@
+/** nginx on loopback over one folder, with an access log that names each request. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import net from 'node:net';
+import path from 'node:path';
+
+/** @returns the site's URL, its requests so far as paths, and how to stop it. */
+export async function startNginx(root, dir) {
+  const port = await freePort();
+  const log = path.join(dir, 'access.log');
+  const file = path.join(dir, 'nginx.conf');
+  await writeFile(
+    file,
+    `daemon off; pid ${dir}/nginx.pid; error_log ${dir}/error.log; worker_processes 1;
+events { worker_connections 512; }
+http {
+  types { text/html html; text/plain txt; text/css css; application/javascript js; image/png png; }
+  default_type application/octet-stream;
+  log_format paths '$request_uri $status';
+  access_log ${log} paths;
+  client_body_temp_path ${dir}/t1; proxy_temp_path ${dir}/t2; fastcgi_temp_path ${dir}/t3; uwsgi_temp_path ${dir}/t4; scgi_temp_path ${dir}/t5;
+  server { listen 127.0.0.1:${port}; root ${root}; index index.html; }
+}
+`,
+  );
+  const child = spawn('nginx', ['-c', file, '-e', path.join(dir, 'error.log')], { stdio: 'inherit' });
+  await untilListening(port);
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    async requests() {
+      const lines = (await readFile(log, 'utf8')).split('\n').filter(Boolean);
+      return lines.map((line) => line.split(' ')[0]);
+    },
+    async forget() {
+      await writeFile(log, '');
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    },
+  };
+}
+
+/** A port of 127.0.0.1 that was free a moment ago. */
+export async function freePort() {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Resolves when something listens there; rejects after ten seconds. */
+export async function untilListening(port) {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const socket = net.connect(port, '127.0.0.1');
+    const [event] = await Promise.race([
+      once(socket, 'connect').then(() => ['connect']),
+      once(socket, 'error').then(() => ['error']),
+    ]).catch(() => ['error']);
+    socket.destroy();
+    if (event === 'connect') return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`nothing listens on port ${port}`);
+}
