@@ -253,6 +253,44 @@ describe('control', () => {
   });
 });
 
+/** Crawl one page whose callback blocks the main loop for twice the node timeout, then see whether a peer recovers it. */
+async function blockMainLoop(mainLoopTimeoutMs: number) {
+  const nodeTimeoutMs = 1_500;
+  const site = await startSite({ pages: 1, extraLinks: 0 });
+  const { open, outsider, closeOutsider } = await stage();
+  const age = async () => (await outsider.snapshot()).nodes[0]?.heartbeatAgeMs ?? 0;
+  let moved: number | null = null;
+  class Blocking extends Spider {
+    override name = 'walk';
+    override startUrls = [site.url];
+    override async parse(response: Response) {
+      if (moved === null) {
+        // Until the heartbeat thread is up: the age of the last beat falls from one look to the next.
+        let last = await age();
+        await waitFor(async () => {
+          const before = last;
+          last = await age();
+          return last < before;
+        });
+        const until = performance.now() + 2 * nodeTimeoutMs;
+        while (performance.now() < until);
+        moved = await outsider.recover();
+      }
+      return { url: response.url };
+    }
+  }
+  const tunables = {
+    delayMs: 0,
+    randomizeDelay: false,
+    concurrencyPerDomain: 8,
+    nodeTimeoutMs,
+    failedLimit: 10,
+  };
+  const result = await crawl(open, Blocking, { options: { heartbeatMs: 100, mainLoopTimeoutMs, tunables } });
+  await closeOutsider();
+  return { moved, asked: site.log.length, result };
+}
+
 describe('trouble', () => {
   it('a node that is declared dead aborts its work and joins anew; the page is committed once', async () => {
     let asked = 0;
@@ -285,6 +323,18 @@ describe('trouble', () => {
     expect(await node.result).toMatchObject({ reason: 'finished', pages: 2, items: 2 });
     expect(await outsider.snapshot()).toMatchObject({ done: 2, items: 2, failed: 0 });
     await closeOutsider();
+  });
+
+  it('a page whose parsing blocks the node for longer than the node timeout does not look like its death', async () => {
+    const { moved, asked, result } = await blockMainLoop(60_000);
+    expect({ moved, asked }).toEqual({ moved: 0, asked: 1 });
+    expect(result).toMatchObject({ reason: 'finished', pages: 1, items: 1 });
+  });
+
+  it('a node whose main loop stands still for the main-loop timeout loses its work, and joins anew', async () => {
+    const { moved, asked, result } = await blockMainLoop(200);
+    expect({ moved, asked }).toEqual({ moved: 1, asked: 2 });
+    expect(result).toMatchObject({ reason: 'finished', pages: 1, items: 1 });
   });
 
   it('a node whose crawl was reset under it stops and says so', async () => {

@@ -133,6 +133,7 @@ async function afterAnswer(work: Work, download: Download): Promise<Ending> {
   add(counters, 'response_received_count');
   const response = new Response({ ...pick(download), request: work.request });
   if (verdict.kind === 'callback') {
+    deps.log.debug({ url: record.url, status }, 'crawled');
     const run = () => runCallback(deps.spider, record.callback, response);
     return commit(work, run, { kind: 'done', reason: 'crawled', status });
   }

@@ -7,7 +7,6 @@ import {
   type LeaseAnswer,
   MAX_WAIT_MS,
 } from '../frontier/frontier.js';
-import { Alarm } from './alarm.js';
 import { crawlOne, type PageDeps } from './crawl-one.js';
 import { type Ending, ending, feedEnding, type NodeView } from './endings.js';
 import type { NodeState } from './node-state.js';
