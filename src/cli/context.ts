@@ -90,7 +90,7 @@ function outputOf(stream: NodeJS.WriteStream): Output {
       return stream.isTTY === true;
     },
     get columns() {
-      return stream.columns ?? 80;
+      return stream.columns || 80;
     },
   };
 }

@@ -29,6 +29,8 @@ const FINAL_CODES = [2, 3, 4];
 
 export interface WorkersOutcome {
   readonly results: readonly EngineResult[];
+  /** Nodes that ended without a result: what they did is missing from the results. */
+  readonly died: number;
   /** The worst of the nodes' exit codes. */
   readonly code: number;
 }
@@ -48,6 +50,7 @@ export function startWorkers(
 ): Workers {
   const living = new Set<ChildProcess>();
   let lastFeeds: ToWorker | null = null;
+  let died = 0;
 
   const runOne = async (number: number): Promise<{ result: EngineResult | null; code: number }> => {
     for (let deaths = 0; ; ) {
@@ -58,6 +61,7 @@ export function startWorkers(
       const { result, code, signal } = await endOf(child);
       living.delete(child);
       if (result !== null) return { result, code: code ?? 0 };
+      died += 1;
       const final = code !== null && FINAL_CODES.includes(code);
       if (final || plan.draining.aborted) return { result, code: code ?? 1 };
 
@@ -81,6 +85,7 @@ export function startWorkers(
       for (const child of living) tell(child, message);
     },
     ended: ended.then((all) => ({
+      died,
       results: all.flatMap(({ result }) => (result === null ? [] : [result])),
       code: Math.max(0, ...all.map(({ code }) => code)),
     })),

@@ -49,7 +49,7 @@ function createProgram(printError: (text: string) => void): Command {
     .description('Crawl as any number of equal nodes over one shared frontier, in Redis or embedded.')
     .usage('<command> [arguments] [options]')
     .option('-c, --config <file>', 'settings file (default: crawlnode.yaml, then config/crawlnode.yaml)')
-    .option('-s, --set <NAME=VALUE>', 'change a setting; may repeat', collect, [])
+    .option('-s, --set <NAME=VALUE>', 'change a setting; may repeat', collect)
     .option('-L, --level <level>', 'log level; DEBUG also shows stack traces')
     .option('--logfile <file>', 'write the log to a file instead of stderr')
     .option('--json', 'print results as JSON')
@@ -91,7 +91,7 @@ function globalsOf(program: Command): Globals {
   const options = program.opts();
   return {
     config: options.config,
-    set: options.set,
+    set: options.set ?? [],
     level: options.level,
     logfile: options.logfile,
     json: options.json === true,
@@ -104,4 +104,4 @@ function earlyGlobals(argv: readonly string[]): Globals {
   return { set: [], json: false, level: at === -1 ? undefined : argv[at + 1] };
 }
 
-const collect = (value: string, all: string[]) => [...all, value];
+const collect = (value: string, all: string[] = []) => [...all, value];

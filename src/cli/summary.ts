@@ -1,5 +1,6 @@
 /** What is said when a crawl command ends. */
 import type { EngineResult } from '../engine/engine-options.js';
+import type { Snapshot } from '../frontier/frontier.js';
 import { type Context, print, printJson } from './context.js';
 import type { FeedTarget } from './crawl-feeds.js';
 import { oneLine } from './printable.js';
@@ -14,7 +15,7 @@ export interface Summary {
 
 /** One result of several nodes of one command. */
 export function combine(results: readonly EngineResult[], elapsedMs: number): EngineResult {
-  const sum = (of: 'pages' | 'failed' | 'items') => results.reduce((total, result) => total + result[of], 0);
+  const sum = (of: keyof Totals) => results.reduce((total, result) => total + result[of], 0);
   const worst =
     results.find(({ exitCode }) => exitCode !== 0) ??
     results.find(({ reason }) => reason !== 'finished') ??
@@ -23,11 +24,23 @@ export function combine(results: readonly EngineResult[], elapsedMs: number): En
     reason: worst?.reason ?? 'died',
     exitCode: worst?.exitCode ?? 1,
     message: worst?.message ?? null,
-    pages: sum('pages'),
-    failed: sum('failed'),
-    items: sum('items'),
+    ...{ pages: sum('pages'), failed: sum('failed'), items: sum('items') },
     elapsedMs,
   };
+}
+
+export type Totals = Pick<EngineResult, 'pages' | 'failed' | 'items'>;
+
+/** What the store has counted, over all nodes and since the job's first request. */
+export function totalsOf({ done, failed, counters }: Snapshot): Totals {
+  return { pages: done + failed, failed, items: counters.item_scraped_count ?? 0 };
+}
+
+/** What was counted between two looks; null where the crawl was cleared in between. */
+export function difference(before: Totals, after: Totals): Totals | null {
+  const pages = after.pages - before.pages;
+  if (pages < 0) return null;
+  return { pages, failed: after.failed - before.failed, items: after.items - before.items };
 }
 
 /** The last lines of `crawl`, on stdout. */

@@ -23,7 +23,7 @@ import { oneLine } from '../printable.js';
 import { createDisplay, type Display } from '../progress.js';
 import { type Signals, watchSignals } from '../signals.js';
 import { endureBrokenPipe } from '../streams.js';
-import { combine, printSummary } from '../summary.js';
+import { combine, difference, printSummary, totalsOf } from '../summary.js';
 import { obeyParent, sendResult, type ToWorker, type WorkerRole, workerRole } from '../worker-channel.js';
 
 /** How often the parent tells its nodes whether the feeds can be written. */
@@ -33,9 +33,9 @@ export const command: CliCommand = {
   define: (command: Command) =>
     void command
       .argument('<spider>')
-      .option('-a, --arg <name=value>', 'an argument for the spider; may repeat', addPair, {})
-      .option('-o, --output <file>', 'append items to a .jsonl, .json or .csv file; may repeat', collect, [])
-      .option('-O, --overwrite-output <file>', 'the same, beginning the file anew', collect, [])
+      .option('-a, --arg <name=value>', 'an argument for the spider; may repeat', addPair)
+      .option('-o, --output <file>', 'append items to a .jsonl, .json or .csv file; may repeat', collect)
+      .option('-O, --overwrite-output <file>', 'the same, beginning the file anew', collect)
       .option('--workers <n>', 'so many nodes, each a process; auto is one a processor', workerCount, 1)
       .option('--exit-when-done', 'leave when the crawl is truly over, instead of waiting for seeds')
       .option('--max-pages <n>', 'close after so many page downloads of all nodes')
@@ -48,12 +48,12 @@ export const command: CliCommand = {
       NODE_ID: options.nodeId as string | undefined,
       CLOSESPIDER_PAGECOUNT: options.maxPages as string | undefined,
     };
-    const spider = await loadSpider(context, name, texts, options.arg as Pairs);
+    const spider = await loadSpider(context, name, texts, (options.arg ?? {}) as Pairs);
     const role = workerRole(context.env);
     const { settings } = spider.loaded;
     const targets =
       role === null
-        ? feedTargets(context.cwd, options.output as string[], options.overwriteOutput as string[], settings)
+        ? feedTargets(context.cwd, list(options.output), list(options.overwriteOutput), settings)
         : [];
     const open = openOptions(settings, name);
     const frontier = await openFrontier(open);
@@ -149,6 +149,7 @@ async function runWorkers(crawl: Crawl, count: number, { log, display, signals }
   const { settings } = spider.loaded;
   const feeds = await openFeeds(targets, feedsOptions(crawl, log));
   const startedAt = performance.now();
+  const before = totalsOf(await frontier.snapshot());
   const ids = targets.map(({ id }) => id);
   const workers = startWorkers(context, { count, feeds: ids, draining: signals.drain }, display, log);
   signals.drain.addEventListener('abort', () => workers.send({ type: 'drain' }));
@@ -160,7 +161,16 @@ async function runWorkers(crawl: Crawl, count: number, { log, display, signals }
   const outcome = await workers.ended;
   stopNews();
   const unwritten = await feeds.close(graceOf(settings, signals));
-  finish(crawl, display, count, combine(outcome.results, performance.now() - startedAt), unwritten);
+  const result = combine(outcome.results, Math.round(performance.now() - startedAt));
+  // A node that died could not say what it did; the store can, for the crawl as a whole.
+  const counted =
+    outcome.died === 0
+      ? null
+      : await frontier.snapshot().then(
+          (now) => difference(before, totalsOf(now)),
+          () => null,
+        );
+  finish(crawl, display, count, { ...result, ...counted }, unwritten);
   return signals.forcedCode() ?? (unwritten === null ? outcome.code : Math.max(1, outcome.code));
 }
 
@@ -234,4 +244,5 @@ function workerCount(text: string): number {
   throw new InvalidArgumentError('Expected a number from 1 to 999, or auto.');
 }
 
-const collect = (value: string, all: string[]) => [...all, value];
+const list = (value: unknown) => (value ?? []) as string[];
+const collect = (value: string, all: string[] = []) => [...all, value];

@@ -15,15 +15,21 @@ export const command: CliCommand = {
       .argument('<url>')
       .requiredOption('--spider <spider>', 'whose callback to run')
       .option('--callback <name>', 'a method of the spider', 'parse')
-      .option('-a, --arg <name=value>', 'an argument for the spider; may repeat', addPair, {})
+      .option('-a, --arg <name=value>', 'an argument for the spider; may repeat', addPair)
       .addOption(jobOption()),
   run: async (context, [url = ''], options) => {
     const name = String(options.spider);
-    const { loaded, create } = await loadSpider(context, name, textsOf(options), options.arg as Pairs);
+    const { loaded, create } = await loadSpider(
+      context,
+      name,
+      textsOf(options),
+      (options.arg ?? {}) as Pairs,
+    );
     const { log, close } = await createLogger(context, loaded.settings, { spider: name });
     try {
       const spider = await create(log);
-      const { runCallback } = await import('../../spider/run-callback.js');
+      const { callbackName, runCallback } = await import('../../spider/run-callback.js');
+      callbackName(spider, String(options.callback));
       const response = await fetchPage(new Request(url), loaded.settings, log);
       const { items, requests } = await runCallback(spider, String(options.callback), response);
       printJson(context, {
