@@ -7,9 +7,8 @@ import { Request } from '../src/http/request.js';
 import type { Response } from '../src/http/response.js';
 import type { Failure } from '../src/spider/run-callback.js';
 import { Spider } from '../src/spider/spider.js';
-import { crawl, type NodeChoice, storeAt } from './helpers/engine.js';
+import { crawl, freshStore, type NodeChoice } from './helpers/engine.js';
 import { startSite } from './helpers/site.js';
-import { tempDir } from './helpers/temp-dir.js';
 
 type Route = (response: http.ServerResponse, request: http.IncomingMessage) => void;
 
@@ -50,8 +49,7 @@ async function run(
       return true;
     },
   });
-  const folder = tempDir('frontier');
-  const open = storeAt(folder.dir, 'one');
+  const open = await freshStore();
   const notes: unknown[] = [];
   class One extends Spider {
     override name = 'one';
@@ -78,7 +76,6 @@ async function run(
     return { asked, snapshot: await frontier.snapshot(), failed, notes };
   } finally {
     await frontier.close();
-    await folder.remove();
   }
 }
 

@@ -5,15 +5,14 @@ import { openFrontier } from '../src/frontier/open.js';
 import type { Request } from '../src/http/request.js';
 import type { Response } from '../src/http/response.js';
 import { Spider } from '../src/spider/spider.js';
-import { crawl, startNode, storeAt } from './helpers/engine.js';
+import { crawl, freshStore, startNode, storeAt } from './helpers/engine.js';
 import { startRedis } from './helpers/redis-server.js';
 import { startSite } from './helpers/site.js';
-import { tempDir } from './helpers/temp-dir.js';
 import { waitFor } from './helpers/wait-for.js';
 
 /** A frontier of its own, and a client to look at it with. */
-async function stage(place = tempDir('frontier').dir) {
-  const open = storeAt(place, 'walk');
+async function stage() {
+  const open = await freshStore();
   const outsider = await openFrontier(open);
   return { open, outsider, closeOutsider: () => outsider.close() };
 }
@@ -378,7 +377,8 @@ describe('trouble', () => {
     const lines: string[] = [];
     const note = (_: object, message: string) => void lines.push(message);
     const log = { debug() {}, info: note, warn: note, error: note };
-    const node = await startNode(storeAt(redis.url, 'walk'), walker(site.url), {
+    const open = storeAt(redis.url, 'walk');
+    const node = await startNode(open, walker(site.url), {
       log,
       options: { concurrency: 4 },
     });
@@ -391,9 +391,10 @@ describe('trouble', () => {
     expect(lines.filter((line) => line.includes('cannot be reached'))).toHaveLength(1);
     expect(lines.filter((line) => line.includes('is back'))).toHaveLength(1);
 
-    const { outsider, closeOutsider } = await stage(redis.url);
+    const outsider = await openFrontier(open);
     expect(await outsider.snapshot()).toMatchObject({ done: 60, items: 60 });
     expect(await outsider.verify()).toEqual([]);
-    await closeOutsider();
+    await outsider.close();
+    await redis.stop();
   });
 });

@@ -16,6 +16,7 @@ import { type Logger, silentLogger } from '../../src/log.js';
 import { loadPipelines } from '../../src/pipelines/item-pipeline.js';
 import { loadModule } from '../../src/spider/load-module.js';
 import { createSpider, type SpiderClass } from '../../src/spider/spider.js';
+import { type RedisServer, startRedis } from './redis-server.js';
 import { own } from './resources.js';
 
 const shape: Shape = {
@@ -69,19 +70,19 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
   };
 }
 
-/** Where a spider's crawl lives: an embedded frontier in a folder, or the Redis of a URL. */
-export function storeAt(place: string, spider: string): OpenOptions {
+/** Where a crawl lives: an embedded frontier in a folder, or the Redis of a URL; all its keys begin with `name`. */
+export function storeAt(place: string, name: string): OpenOptions {
   const store: Store = place.startsWith('redis:')
     ? { engine: 'redis', address: { kind: 'standalone', url: place, options: {} } }
     : { engine: 'embedded', dir: place };
   return {
     store,
     keys: {
-      requests: `${spider}:requests`,
-      dupefilter: `${spider}:dupefilter`,
-      startUrls: [`${spider}:start_urls`],
-      items: `${spider}:items`,
-      stats: `${spider}:stats`,
+      requests: `${name}:requests`,
+      dupefilter: `${name}:dupefilter`,
+      startUrls: [`${name}:start_urls`],
+      items: `${name}:items`,
+      stats: `${name}:stats`,
     },
     startUrlsType: 'list',
     seedsFiltered: false,
@@ -89,6 +90,15 @@ export function storeAt(place: string, spider: string): OpenOptions {
     allowEviction: false,
     connectTimeoutMs: 5_000,
   };
+}
+
+let redis: RedisServer | undefined;
+let stores = 0;
+
+/** A frontier of one's own on the Redis of the test file, which is started when it is first asked for. */
+export async function freshStore(): Promise<OpenOptions> {
+  redis ??= await startRedis();
+  return storeAt(redis.url, `crawl${++stores}`);
 }
 
 /** What a test chooses of a node. */
