@@ -2,7 +2,8 @@
  * `crawlnode seed`: start requests from arguments, a file or stdin, pushed straight into the frontier, so that
  * order and priority hold and the answer can say what became of each.
  */
-import { createReadStream } from 'node:fs';
+import { constants, createReadStream } from 'node:fs';
+import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -50,6 +51,12 @@ export const command: CliCommand = {
     const file = typeof options.file === 'string' ? path.resolve(context.cwd, options.file) : null;
     if (seeds.length === 0 && file === null && options.stdin !== true) {
       throw new UsageError('no seeds: give URLs, --file FILE or --stdin');
+    }
+    if (file !== null) {
+      // Before the first seed is pushed, not after.
+      await access(file, constants.R_OK).catch((error) => {
+        throw unreadable(file, error);
+      });
     }
     const { loaded, create } = await loadSpider(context, spider, textsOf(options));
     const lines = readLines(context, seeds, file, options.stdin === true);
@@ -131,18 +138,24 @@ async function* readLines(
   ];
   for (const { name, stream } of inputs) {
     let number = 0;
-    let failure: Error | null = null;
-    // readline ends quietly when its input fails.
+    // readline either throws what its input does or ends quietly, by the version of Node.
+    const failure: { error?: Error } = {};
     stream.once('error', (error: Error) => {
-      failure = error;
+      failure.error = error;
     });
-    for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
-      number += 1;
-      const text = (number === 1 ? line.replace(/^\uFEFF/, '') : line).trim();
-      if (text !== '') yield { text, where: `${name}:${number}` };
+    try {
+      for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+        number += 1;
+        const text = (number === 1 ? line.replace(/^\uFEFF/, '') : line).trim();
+        if (text !== '') yield { text, where: `${name}:${number}` };
+      }
+    } catch (error) {
+      if (error !== failure.error) throw error;
     }
-    if (failure !== null) {
-      throw new UsageError(`cannot read ${name}: ${(failure as Error).message}`, { cause: failure });
-    }
+    if (failure.error !== undefined) throw unreadable(name, failure.error);
   }
+}
+
+function unreadable(name: string, error: unknown): UsageError {
+  return new UsageError(`cannot read ${name}: ${(error as Error).message}`, { cause: error });
 }

@@ -1,0 +1,231 @@
+/** seed, reset, stats and control through the real executable, on both engines. */
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type CliResult, runCli, startCli } from './helpers/cli.js';
+import { createProject, type Project } from './helpers/project.js';
+import { type RedisServer, startRedis } from './helpers/redis-server.js';
+import { startSite } from './helpers/site.js';
+
+const spider = (name: string) => `
+import { Spider, type Response } from 'crawlnode';
+export default class extends Spider {
+  name = '${name}';
+  parse(response: Response) { return { url: response.url }; }
+}
+`;
+
+describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
+  let redis: RedisServer | null;
+  let project: Project;
+  beforeEach(async () => {
+    redis = engine === 'redis' ? await startRedis() : null;
+    const address = redis === null ? {} : { REDIS_URL: redis.url };
+    project = await createProject({
+      settings: { ...address, NODE_TIMEOUT: 4, HEARTBEAT_INTERVAL: 1 },
+      files: { 'spiders/news.ts': spider('news'), 'spiders/news2.ts': spider('news2') },
+    });
+  });
+  afterEach(async () => {
+    await project.remove();
+    await redis?.stop();
+  });
+
+  const run = (args: readonly string[], input?: string): Promise<CliResult> =>
+    runCli(args, { cwd: project.dir, ...(input === undefined ? {} : { input }) });
+  const stats = async (name: string) => JSON.parse((await run(['stats', name, '--json'])).stdout);
+
+  it('seed takes arguments, a file and stdin, and says what became of each', async () => {
+    await project.write(
+      'seeds.txt',
+      '\ufeffhttp://a.example/1\r\n\r\n{"url":"http://a.example/2","priority":3}\nnot a url\n',
+    );
+    const { code, stdout, stderr } = await run(
+      [
+        'seed',
+        'news',
+        'http://a.example/1',
+        '{"url":"http://a.example/9","frob":1}',
+        '--file',
+        'seeds.txt',
+        '--stdin',
+      ],
+      'http://a.example/3\n123\n',
+    );
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'news: 3 accepted, 1 duplicate, 3 bad\n' });
+    expect(stderr).toContain('key "frob" is unknown');
+    expect(stderr).toMatch(/seeds\.txt:4: bad seed: .*"not a url"/);
+    expect(stderr).toContain('stdin:2: bad seed: it is JSON, but not an object');
+    expect(await stats('news')).toMatchObject({ pending: 3, seen: 3, engine, job: null });
+    expect(await stats('news2')).toMatchObject({ pending: 0, seen: 0 });
+  });
+
+  it('a seed of which every one is bad is exit 2; without seeds, or of no spider, as well', async () => {
+    expect(await run(['seed', 'news', 'nonsense', '--json'])).toMatchObject({
+      code: 2,
+      stdout: '{"accepted":0,"duplicates":0,"bad":1}\n',
+    });
+    expect(await run(['seed', 'news'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no seeds'),
+    });
+    expect(await run(['seed', 'nwes', 'http://a.example/'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('did you mean news'),
+    });
+    expect(await run(['seed', 'news', '--file', 'no.txt'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no.txt'),
+    });
+  });
+
+  it('--to-start-urls appends as it is, for a node to judge', async () => {
+    expect((await run(['seed', 'news', 'http://a.example/', 'junk', '--to-start-urls'])).code).toBe(0);
+    expect(await stats('news')).toMatchObject({ startUrls: 2, pending: 0 });
+  });
+
+  it('stats has the agreed shape; without a spider, one of each', async () => {
+    await run(['seed', 'news', 'http://a.example/', '--job', 'may']);
+    const [first, second, ...more] = JSON.parse((await run(['stats', '--json', '--job', 'may'])).stdout);
+    expect(more).toEqual([]);
+    expect(Object.keys(first)).toEqual([
+      ...[
+        'spider',
+        'job',
+        'engine',
+        'startUrls',
+        'pending',
+        'delayed',
+        'leased',
+        'done',
+        'failed',
+        'seen',
+        'items',
+      ],
+      ...['bytes', 'nodes', 'counters'],
+    ]);
+    expect([first.spider, first.job, first.pending, second.spider, second.pending]).toEqual([
+      'news',
+      'may',
+      1,
+      'news2',
+      0,
+    ]);
+    expect((await run(['stats', 'news', '--job', 'may'])).stdout).toMatch(
+      /^news@may {2}\(.*\n(.*\n)* +pending +1\n/,
+    );
+  });
+
+  it('reset says what it deletes, asks off a terminal for --yes, and spares items and other spiders', async () => {
+    for (const name of ['news', 'news2']) await run(['seed', name, 'http://a.example/']);
+    expect((await run(['reset', 'news', '--dry-run'])).stdout).toMatch(
+      /would delete\n(.*\n)* +dupefilter +1\n/,
+    );
+    expect(await run(['reset', 'news'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
+    expect(await stats('news')).toMatchObject({ pending: 1, seen: 1 });
+    const { code, stdout } = await run(['reset', 'news', '--yes', '--json']);
+    expect({ code, ...JSON.parse(stdout) }).toEqual({
+      ...{ code: 0, spider: 'news', dryRun: false },
+      parts: { queue: 1, dupefilter: 1, start_urls: 0, failed: 0, stats: expect.any(Number) },
+    });
+    expect(await stats('news')).toMatchObject({ pending: 0, seen: 0 });
+    expect(await stats('news2')).toMatchObject({ pending: 1, seen: 1 });
+    expect(await run(['reset', 'news', '--only', 'queu', '--yes'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('did you mean queue?'),
+    });
+  });
+
+  it('stats and reset go on without the module of the spider, and say so', async () => {
+    await run(['seed', 'news', 'http://a.example/']);
+    await project.write('spiders/news.ts', 'export {};\n');
+    const shown = await run(['stats', 'news', '--json']);
+    expect(shown).toMatchObject({ code: 0, stderr: expect.stringContaining('without customSettings') });
+    expect(JSON.parse(shown.stdout).pending).toBe(1);
+    expect((await run(['reset', 'news', '--all', '--yes'])).code).toBe(0);
+  });
+
+  it('while a node lives, reset is refused, pause makes it wait, and stop makes it leave', async () => {
+    const site = await startSite({ pages: 3 });
+    const crawl = startCli(['crawl', 'news', '--node-id', 'one'], { cwd: project.dir });
+    await crawl.waitForOutput('crawling news');
+    expect(await run(['reset', 'news', '--yes'])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('(one)'),
+    });
+    expect((await run(['pause', 'news'])).stdout).toBe('news: paused (1 node)\n');
+    await run(['seed', 'news', site.url]);
+    expect(await stats('news')).toMatchObject({ pending: 1, nodes: [{ id: 'one', pid: crawl.pid }] });
+    expect((await run(['resume', 'news'])).code).toBe(0);
+    expect((await run(['stop', 'news'])).stdout).toBe('news: is told to leave (1 node)\n');
+    expect(await crawl.wait()).toMatchObject({ code: 0, stdout: expect.stringContaining('news: stopped, ') });
+    expect((await run(['stop', 'news'])).stdout).toContain('nothing to stop');
+    await site.close();
+  });
+
+  it.runIf(engine === 'redis')(
+    '--all leaves no key of the spider, and every other key as it was',
+    async () => {
+      const client = new Redis(redis!.url);
+      await client.mset({ 'news:mine': '1', news: '2', 'new:start_urls': '3' });
+      await run(['seed', 'news', 'http://a.example/']);
+      await run(['seed', 'news', 'http://a.example/', '--job', 'j']);
+      await run(['seed', 'news2', 'http://a.example/']);
+      const others = async () => {
+        const keys = (await client.keys('*')).filter(
+          (key) => !/^news:(requests|dupefilter|start_urls|items|stats)(:|$)/.test(key),
+        );
+        return Promise.all(keys.sort().map(async (key) => [key, await client.dumpBuffer(key)]));
+      };
+      const before = await others();
+      expect((await run(['reset', 'news', '--all', '--yes'])).code).toBe(0);
+      expect(await client.keys('news:[rdsi]*')).toEqual(
+        (await client.keys('news:[rdsi]*')).filter((key) => key.includes('@j')),
+      );
+      expect(await others()).toEqual(before);
+      client.disconnect();
+    },
+  );
+
+  it.runIf(engine === 'redis')('a key shared with other spiders stays without --force', async () => {
+    const client = new Redis(redis!.url);
+    await client.rpush('shared', 'http://a.example/');
+    const shared = ['-s', 'REDIS_START_URLS_KEY=shared,%(name)s:start_urls'];
+    await client.rpush('news:start_urls', 'http://a.example/');
+    const { code, stderr } = await run(['reset', 'news', '--yes', ...shared]);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringContaining('shared is shared with other spiders'),
+    });
+    expect([await client.llen('shared'), await client.exists('news:start_urls')]).toEqual([1, 0]);
+    expect((await run(['reset', 'news', '--yes', '--force', ...shared])).code).toBe(0);
+    expect(await client.exists('shared')).toBe(0);
+    client.disconnect();
+  });
+
+  it.runIf(engine === 'redis')(
+    'Redis that is away or refuses is exit 4, without the password in what is said',
+    async () => {
+      const away = await runCli(['stats', 'news'], {
+        cwd: project.dir,
+        env: { REDIS_URL: 'redis://:top-secret@127.0.0.1:1', REDIS_CONNECT_TIMEOUT: '1' },
+      });
+      expect(away).toMatchObject({
+        code: 4,
+        stdout: '',
+        stderr: expect.stringContaining('127.0.0.1:1 cannot be reached'),
+      });
+      expect(away.stderr).not.toContain('top-secret');
+      const guarded = await startRedis({ password: 'right-one' });
+      const wrong = await runCli(['crawl', 'news'], {
+        cwd: project.dir,
+        env: { REDIS_URL: `redis://:wrong-one@127.0.0.1:${guarded.port}` },
+      });
+      expect(wrong).toMatchObject({ code: 4, stderr: expect.stringContaining('REDIS_PASSWORD') });
+      expect(wrong.stderr).not.toContain('wrong-one');
+      expect(
+        (await runCli(['stats', 'news'], { cwd: project.dir, env: { REDIS_URL: guarded.url } })).code,
+      ).toBe(0);
+      await guarded.stop();
+    },
+  );
+});
