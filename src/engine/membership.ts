@@ -12,15 +12,15 @@ export function join({ frontier, node, options, spider }: EngineDeps): Promise<J
   return frontier.join(node, { shape, tunables, budgets, feeds, hasStart: spider.startUrls.length > 0 });
 }
 
-/** Tell the user what this node comes into. */
-export function announce({ found, notices }: Joined, { log, spider, job, node }: EngineDeps): void {
+/** Tell the user what this node comes into; after a stop, or beside other nodes, there is work already. */
+export function announce({ found, notices }: Joined, { log, spider }: EngineDeps): void {
   for (const notice of notices) log.warn({}, notice);
   const { pending, delayed, leased, seen } = found;
-  if (pending + delayed + leased > 0) {
-    log.info({ pending, delayed, leased, seen }, `resuming the crawl of ${spider.name}`);
-  } else {
-    log.info({ node: node.id, spider: spider.name, job, seen }, `crawling ${spider.name}`);
-  }
+  const goesOn = pending + delayed + leased > 0;
+  const message = goesOn
+    ? `resuming ${spider.name} with the requests that are there`
+    : `crawling ${spider.name}`;
+  log.info({ pending, delayed, leased, seen }, message);
 }
 
 /**
