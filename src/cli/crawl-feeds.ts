@@ -64,14 +64,7 @@ const LOOK_MS = 1_000;
 
 /** @throws RefusedError when another writer holds a file; CrawlnodeError when it cannot be written. */
 export async function openFeeds(targets: readonly FeedTarget[], options: FeedsOptions): Promise<OpenFeeds> {
-  const { frontier, staleMs, log } = options;
-  const files: FeedFile[] = [];
-  for (const { id, path: file, format, overwrite } of targets) {
-    const writer = { feed: id, host: os.hostname(), path: file, pid: process.pid, owner: randomUUID() };
-    files.push(
-      await openFeedWriter({ feeds: frontier.feeds, writer, path: file, format, overwrite, staleMs, log }),
-    );
-  }
+  const files = await openFiles(targets, options);
   const stop = new AbortController();
   let lost: string | null = null;
   const running = files.map((file) =>
@@ -96,6 +89,26 @@ export async function openFeeds(targets: readonly FeedTarget[], options: FeedsOp
       return unwritten();
     },
   };
+}
+
+/** All of them or none. */
+async function openFiles(
+  targets: readonly FeedTarget[],
+  { frontier, staleMs, log }: FeedsOptions,
+): Promise<FeedFile[]> {
+  const files: FeedFile[] = [];
+  try {
+    for (const { id, path: file, format, overwrite } of targets) {
+      const writer = { feed: id, host: os.hostname(), path: file, pid: process.pid, owner: randomUUID() };
+      files.push(
+        await openFeedWriter({ feeds: frontier.feeds, writer, path: file, format, overwrite, staleMs, log }),
+      );
+    }
+    return files;
+  } catch (error) {
+    await Promise.all(files.map((file) => file.close().catch(() => {})));
+    throw error;
+  }
 }
 
 /** Committed items may wait for a file, but not without bound. */

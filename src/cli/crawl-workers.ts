@@ -24,8 +24,8 @@ const SETTLED_MS = 10_000;
 /** A poison page takes three nodes with it, so a few deaths in a row are nothing to give up for. */
 const MAX_DEATHS_IN_A_ROW = 20;
 const MAX_PAUSE_MS = 5_000;
-/** Exit codes that every further attempt would get as well: usage, refused, unreachable. */
-const FINAL_CODES = [2, 3, 4];
+/** The frontier is away: final for a node that never ran, but one that is replaced may find it back. */
+const UNREACHABLE = 4;
 
 export interface WorkersOutcome {
   readonly results: readonly EngineResult[];
@@ -58,23 +58,25 @@ export function startWorkers(
       living.add(child);
       if (lastFeeds !== null) tell(child, lastFeeds);
       const startedAt = performance.now();
-      const { result, code, signal } = await endOf(child);
+      const { message, code, signal } = await endOf(child);
       living.delete(child);
-      if (result !== null) return { result, code: code ?? 0 };
+      if (message?.type === 'result') return { result: message.result, code: code ?? 0 };
       died += 1;
-      const final = code !== null && FINAL_CODES.includes(code);
-      if (final || plan.draining.aborted) return { result, code: code ?? 1 };
+      if (plan.draining.aborted) return { result: null, code: signal === null ? (code ?? 1) : 0 };
+      if (message?.type === 'failed' && (message.code !== UNREACHABLE || deaths === 0)) {
+        return { result: null, code: message.code };
+      }
 
       deaths = performance.now() - startedAt > SETTLED_MS ? 1 : deaths + 1;
       const how = signal === null ? `exit code ${code}` : signal;
       const fields = { worker: number, pid: child.pid, deaths };
       if (deaths >= MAX_DEATHS_IN_A_ROW) {
         log.error(fields, `worker ${number} died (${how}) for the ${deaths}th time in a row: given up`);
-        return { result, code: 1 };
+        return { result: null, code: 1 };
       }
       log.warn(fields, `worker ${number} died (${how}) and is replaced; others take over what it held`);
       await pause(deaths, plan.draining);
-      if (plan.draining.aborted) return { result, code: 0 };
+      if (plan.draining.aborted) return { result: null, code: 0 };
     }
   };
 
@@ -113,19 +115,20 @@ function spawnNode(
   return child;
 }
 
+/** @returns `message`: how it said it ended; null when it died before it could. */
 function endOf(child: ChildProcess): Promise<{
-  result: EngineResult | null;
+  message: FromWorker | null;
   code: number | null;
   signal: NodeJS.Signals | null;
 }> {
-  let result: EngineResult | null = null;
-  child.on('message', (message: FromWorker) => {
-    if (message.type === 'result') result = message.result;
+  let message: FromWorker | null = null;
+  child.on('message', (told: FromWorker) => {
+    message = told;
   });
   return new Promise((resolve) => {
     // Spawning itself failed; `close` does not come then.
-    child.once('error', () => resolve({ result: null, code: 1, signal: null }));
-    child.once('close', (code, signal) => resolve({ result, code, signal }));
+    child.once('error', () => resolve({ message: { type: 'failed', code: 1 }, code: 1, signal: null }));
+    child.once('close', (code, signal) => resolve({ message, code, signal }));
   });
 }
 

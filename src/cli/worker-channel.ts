@@ -20,11 +20,11 @@ export type ToWorker =
   | { readonly type: 'force'; readonly signal: NodeJS.Signals }
   | { readonly type: 'feeds'; readonly failing: string | null };
 
-/** A child that ends without it died of something, whatever its exit code says. */
-export interface FromWorker {
-  readonly type: 'result';
-  readonly result: EngineResult;
-}
+/** A child that ends without either died of something, whatever its exit code says. */
+export type FromWorker =
+  | { readonly type: 'result'; readonly result: EngineResult }
+  /** It said why it cannot go on, and another would not get further. */
+  | { readonly type: 'failed'; readonly code: number };
 
 /** null in a process that a person started. */
 export function workerRole(env: Readonly<Record<string, string | undefined>>): WorkerRole | null {
@@ -48,9 +48,8 @@ export function obeyParent(signals: Signals): () => string | null {
   return () => failing;
 }
 
-/** In the child: hand over the result; resolves when the parent's end has it. */
-export function sendResult(result: EngineResult): Promise<void> {
-  const message: FromWorker = { type: 'result', result };
+/** In the child: say how it ended; resolves when the message is on its way. */
+export function tellParent(message: FromWorker): Promise<void> {
   return new Promise((resolve) => {
     if (process.connected !== true || process.send === undefined) resolve();
     else process.send(message, undefined, undefined, () => resolve());

@@ -7,24 +7,26 @@ import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import type { EngineResult } from '../../engine/engine-options.js';
 import type { Frontier } from '../../frontier/frontier.js';
-import { type OpenOptions, openFrontier } from '../../frontier/open.js';
+import type { OpenOptions } from '../../frontier/open.js';
 import type { Logger } from '../../log.js';
 import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, note } from '../context.js';
 import { type FeedsOptions, type FeedTarget, feedTargets, openFeeds } from '../crawl-feeds.js';
 import { crawlNode, nodeIdOf } from '../crawl-node.js';
+import { sayLeaving, sayNotices } from '../crawl-notices.js';
 import { startWorkers } from '../crawl-workers.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { createLogger } from '../logger.js';
-import { type LoadedSpider, loadSpider, openOptions } from '../open-project.js';
+import { type LoadedSpider, loadSpider, openOptions, withFrontier } from '../open-project.js';
 import { addPair, type Pairs } from '../pairs.js';
 import { oneLine } from '../printable.js';
 import { createDisplay, type Display } from '../progress.js';
+import { exitCodeOf } from '../report.js';
 import { type Signals, watchSignals } from '../signals.js';
 import { endureBrokenPipe } from '../streams.js';
 import { combine, difference, printSummary, totalsOf } from '../summary.js';
-import { obeyParent, sendResult, type ToWorker, type WorkerRole, workerRole } from '../worker-channel.js';
+import { obeyParent, type ToWorker, tellParent, type WorkerRole, workerRole } from '../worker-channel.js';
 
 /** How often the parent tells its nodes whether the feeds can be written. */
 const FEEDS_NEWS_MS = 1_000;
@@ -43,39 +45,41 @@ export const command: CliCommand = {
       .addOption(jobOption()),
   run: async (context, [name = ''], options) => {
     endureBrokenPipe();
-    const texts = {
-      ...textsOf(options),
-      NODE_ID: options.nodeId as string | undefined,
-      CLOSESPIDER_PAGECOUNT: options.maxPages as string | undefined,
-    };
-    const spider = await loadSpider(context, name, texts, (options.arg ?? {}) as Pairs);
     const role = workerRole(context.env);
-    const { settings } = spider.loaded;
-    const targets =
-      role === null
-        ? feedTargets(context.cwd, list(options.output), list(options.overwriteOutput), settings)
-        : [];
-    const open = openOptions(settings, name);
-    const frontier = await openFrontier(open);
     try {
-      const crawl = {
-        context,
-        spider,
-        role,
-        open,
-        frontier,
-        targets,
-        exitWhenDone: options.exitWhenDone === true,
-      };
-      const workers = role === null ? (options.workers as number) : 1;
-      return await withLog(crawl, (tools) =>
-        workers === 1 ? runHere(crawl, tools) : runWorkers(crawl, workers, tools),
-      );
-    } finally {
-      await frontier.close();
+      return await crawl(context, role, name, options);
+    } catch (error) {
+      if (role !== null) await tellParent({ type: 'failed', code: exitCodeOf(error) });
+      throw error;
     }
   },
 };
+
+async function crawl(
+  context: Context,
+  role: WorkerRole | null,
+  name: string,
+  options: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const texts = {
+    ...textsOf(options),
+    NODE_ID: options.nodeId as string | undefined,
+    CLOSESPIDER_PAGECOUNT: options.maxPages as string | undefined,
+  };
+  const spider = await loadSpider(context, name, texts, (options.arg ?? {}) as Pairs);
+  const { settings } = spider.loaded;
+  const files = [list(options.output), list(options.overwriteOutput)] as const;
+  const targets = role === null ? feedTargets(context.cwd, ...files, settings) : [];
+  const open = openOptions(settings, name);
+  const exitWhenDone = options.exitWhenDone === true;
+  const workers = role === null ? (options.workers as number) : 1;
+  return withFrontier(open, (frontier) => {
+    const crawl = { context, spider, role, open, frontier, targets, exitWhenDone };
+    return withLog(crawl, (tools) =>
+      workers === 1 ? runHere(crawl, tools) : runWorkers(crawl, workers, tools),
+    );
+  });
+}
 
 interface Crawl {
   readonly context: Context;
@@ -104,9 +108,9 @@ async function withLog(crawl: Crawl, run: (tools: Tools) => Promise<number>): Pr
   const display = await createDisplay(context, role === null ? settings.LOGSTATS_INTERVAL * 1000 : 0);
   const fields = { node: nodeId, spider: spider.found.name, job: settings.JOB };
   const { log, close } = await createLogger(context, settings, fields, display.sink);
-  const signals = watchSignals((signal, count) => sayLeaving(log, role, signal, count));
+  const signals = watchSignals((signal, count) => role === null && sayLeaving(log, signal, count));
   try {
-    if (role === null) sayNotices(crawl, log);
+    if (role === null) sayNotices(spider.loaded, crawl.exitWhenDone, log);
     return await run({ nodeId, log, display, signals });
   } finally {
     signals.dispose();
@@ -138,7 +142,7 @@ async function runHere(crawl: Crawl, { nodeId, log, display, signals }: Tools): 
     throw error;
   }
   const unwritten = await feeds.close(graceOf(settings, signals));
-  if (role !== null) await sendResult(result);
+  if (role !== null) await tellParent({ type: 'result', result });
   else finish(crawl, display, 1, result, unwritten);
   return signals.forcedCode() ?? (unwritten === null ? result.exitCode : 1);
 }
@@ -217,25 +221,6 @@ function finish(
     job: spider.loaded.settings.JOB,
     ...{ nodes, result, feeds: targets },
   });
-}
-
-function sayNotices({ spider, exitWhenDone }: Crawl, log: Logger): void {
-  const { settings, notices } = spider.loaded;
-  for (const notice of notices) log.warn({}, notice);
-  if (settings.ROBOTSTXT_OBEY) {
-    log.warn({}, 'robots.txt is not obeyed yet: ROBOTSTXT_OBEY takes effect in a later version');
-  }
-  if (exitWhenDone) {
-    const wait = `where nothing is pending, a node waits START_TIMEOUT (${settings.START_TIMEOUT} s) for the first seed`;
-    log.info({}, `--exit-when-done: leaving when nothing is left to crawl on any node; ${wait}`);
-  }
-}
-
-/** The parent of workers speaks for them. */
-function sayLeaving(log: Logger, role: WorkerRole | null, signal: string, count: number): void {
-  if (role !== null) return;
-  if (count === 1) log.info({ signal }, 'finishing the pages in work; the same signal again leaves at once');
-  if (count === 2) log.warn({ signal }, 'leaving at once; what was in work goes back to the frontier');
 }
 
 function workerCount(text: string): number {
