@@ -12,13 +12,12 @@ import type { ItemPipelines } from '../pipelines/item-pipeline.js';
 import type { DiscoveredRequest, PageResult } from '../spider/run-callback.js';
 import { add, admit, type Counters, type LinkRules, linked, type Page } from './discovered.js';
 import type { Outage } from './outage.js';
-import type { Flight, Tally } from './slots.js';
+import type { Flight } from './slots.js';
 
 export interface EffectsDeps {
   readonly frontier: Frontier;
   readonly pipelines: ItemPipelines;
   readonly rules: LinkRules;
-  readonly tally: Tally;
   readonly outage: Outage;
 }
 
@@ -72,9 +71,7 @@ async function takeRequests(
 
 async function pushEarly(chunk: FrontierRequest[], flight: Flight, deps: EffectsDeps): Promise<void> {
   const push = () => deps.frontier.push(chunk, 'links');
-  const answer = await deps.outage.through('push', flight.signal, push);
-  deps.tally.owed.enqueued += answer.accepted;
-  deps.tally.owed.filtered += answer.duplicates;
+  await deps.outage.through('push', flight.signal, push);
 }
 
 function refuseTooManyBytes(...lists: readonly (readonly string[])[]): void {

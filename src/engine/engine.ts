@@ -132,7 +132,7 @@ async function leave(node: NodeState, self: Incarnation, end: Ending): Promise<v
 async function start(node: NodeState, self: Incarnation): Promise<void> {
   if (self.joined.startPushed || node.deps.spider.startUrls.length === 0) return;
   const requests = startRequests(node.deps.spider, node.rules, Date.now());
-  node.tally.owed.enqueued += await pushStart(requests, node.deps, node.outage, self.halt);
+  await pushStart(requests, node.deps, node.outage, self.halt);
 }
 
 /** @returns null when a signal came while the store was away. */

@@ -39,7 +39,7 @@ export class Incarnation {
     const { deps, alarm, outage, rules, tally, pulse } = node;
     const { frontier, spider, downloader, pipelines, options, log } = deps;
     const onError = this.#onError;
-    this.#page = { frontier, spider, downloader, pipelines, options, rules, tally, outage, log };
+    this.#page = { frontier, spider, downloader, pipelines, options, rules, outage, log };
     this.slots = new Slots({
       frontier,
       concurrency: options.concurrency,
@@ -50,7 +50,7 @@ export class Incarnation {
       onError,
     });
     const batch = options.seedBatch ?? options.concurrency;
-    this.seeds = new SeedIntake({ frontier, spider, rules, batch, tally, alarm, log });
+    this.seeds = new SeedIntake({ frontier, spider, rules, batch, alarm, log });
     for (const signal of [deps.drain, deps.force]) {
       signal.addEventListener('abort', this.#onSignal);
       if (signal.aborted) this.#halt.abort();

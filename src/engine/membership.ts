@@ -26,14 +26,13 @@ export function announce({ found, notices }: Joined, { log, spider }: EngineDeps
 /**
  * Push the spider's start requests, once per job: the last batch carries the mark, and those before it are
  * harmless to repeat when this node dies in between or another one does the same.
- * @returns how many the frontier accepted.
  */
 export async function pushStart(
   requests: readonly FrontierRequest[],
   { frontier, log }: Pick<EngineDeps, 'frontier' | 'log'>,
   outage: Outage,
   stop: AbortSignal,
-): Promise<number> {
+): Promise<void> {
   let accepted = 0;
   for (let from = 0; from < requests.length; from += MAX_SETTLE_REQUESTS) {
     const batch = requests.slice(from, from + MAX_SETTLE_REQUESTS);
@@ -41,5 +40,4 @@ export async function pushStart(
     accepted += (await outage.through('push', stop, () => frontier.push(batch, kind))).accepted;
   }
   if (accepted > 0) log.info({ accepted }, 'pushed the start requests');
-  return accepted;
 }

@@ -12,7 +12,7 @@ export class NodeState {
   readonly outage: Outage;
   readonly pulse = new Pulse();
   readonly rules: LinkRules;
-  readonly tally: Tally = { pages: 0, failed: 0, items: 0, owed: { enqueued: 0, filtered: 0 } };
+  readonly tally: Tally = { pages: 0, failed: 0, items: 0 };
   readonly startedAt = performance.now();
   /** When a feed began to fail; null while all is well. */
   feedFailingSince: number | null = null;

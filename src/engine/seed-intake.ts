@@ -10,7 +10,6 @@ import type { Spider } from '../spider/spider.js';
 import type { Alarm } from './alarm.js';
 import type { LinkRules } from './discovered.js';
 import { requestsOfSeed } from './seed-requests.js';
-import type { Tally } from './slots.js';
 
 /** Nodes see new seeds at about the same time; those that wait a little longer find them gone already. */
 const JITTER_MS = 50;
@@ -22,7 +21,6 @@ export interface SeedIntakeOptions {
   readonly spider: Spider;
   readonly rules: LinkRules;
   readonly batch: number;
-  readonly tally: Tally;
   readonly alarm: Alarm;
   readonly log: Logger;
 }
@@ -48,14 +46,13 @@ export class SeedIntake {
 
   /** Never rejects: a store that is away, or an incarnation that died, is the loop's to notice. */
   async #takeBatch(waiting: number): Promise<void> {
-    const { frontier, batch, tally, log } = this.#options;
+    const { frontier, batch, log } = this.#options;
     await sleep(Math.random() * JITTER_MS);
     try {
       const seeds = await frontier.peekSeeds(Math.min(batch, waiting));
       if (seeds.length === 0) return;
       const converted = await Promise.all(seeds.map((seed) => this.#convert(seed)));
       const answer = await frontier.intake(converted);
-      tally.owed.enqueued += answer.accepted;
       log.debug({ ...answer }, 'took in seeds');
     } catch (error) {
       const what = error instanceof CrawlnodeError ? error.message : String(error);

@@ -46,8 +46,6 @@ export interface Tally {
   pages: number;
   failed: number;
   items: number;
-  /** Counters that only a settle's answer tells; they travel with the next settle. */
-  owed: { enqueued: number; filtered: number };
 }
 
 export interface SlotsOptions {
@@ -155,19 +153,15 @@ export class Slots {
 
   async #send(flight: Flight, outcome: Outcome, effects: Effects): Promise<void> {
     const { frontier, outage, tally, alarm, log, onError } = this.#options;
-    const owed = outcome.kind === 'released' ? null : takeOwed(tally);
-    const sent = owed === null ? effects : { ...effects, stats: { ...effects.stats, ...owed.stats } };
     try {
-      const settle = () => frontier.settle(flight.lease, outcome, sent);
+      const settle = () => frontier.settle(flight.lease, outcome, effects);
       const answer = await outage.through('settle', this.#giveUp.signal, settle);
       if (answer.committed) {
-        count(tally, outcome, effects, answer);
+        count(tally, outcome, effects);
       } else {
-        owed?.giveBack();
         log.debug({ id: flight.lease.id }, 'a page was no longer ours when it was done; nothing was written');
       }
     } catch (error) {
-      owed?.giveBack();
       if (error instanceof FrontierUnavailableError) {
         log.debug(
           { id: flight.lease.id, error: error.message },
@@ -186,32 +180,8 @@ export class Slots {
   }
 }
 
-function count(
-  tally: Tally,
-  outcome: Outcome,
-  effects: Effects,
-  answer: { readonly accepted: number; readonly duplicates: number },
-): void {
-  tally.owed.enqueued += answer.accepted;
-  tally.owed.filtered += answer.duplicates;
+function count(tally: Tally, outcome: Outcome, effects: Effects): void {
   if (outcome.kind === 'done' || outcome.kind === 'failed') tally.pages++;
   if (outcome.kind === 'failed') tally.failed++;
   tally.items += effects.stats.item_scraped_count ?? 0;
-}
-
-/** The counters owed so far, taken out of the tally unless given back; null when there are none. */
-function takeOwed(tally: Tally): { stats: Record<string, number>; giveBack(): void } | null {
-  const { enqueued, filtered } = tally.owed;
-  if (enqueued === 0 && filtered === 0) return null;
-  tally.owed = { enqueued: 0, filtered: 0 };
-  const stats: Record<string, number> = {};
-  if (enqueued > 0) stats['scheduler/enqueued'] = enqueued;
-  if (filtered > 0) stats['dupefilter/filtered'] = filtered;
-  return {
-    stats,
-    giveBack() {
-      tally.owed.enqueued += enqueued;
-      tally.owed.filtered += filtered;
-    },
-  };
 }

@@ -105,7 +105,7 @@ export interface Effects {
   readonly feedItems: readonly string[];
   /** Discovered requests, in page order; at most `MAX_SETTLE_REQUESTS`. */
   readonly requests: readonly FrontierRequest[];
-  /** Counters to add, by Scrapy's names. */
+  /** Counters to add, by Scrapy's names; `scheduler/enqueued` and `dupefilter/filtered` the store counts itself. */
   readonly stats: Readonly<Record<string, number>>;
 }
 

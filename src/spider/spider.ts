@@ -26,6 +26,8 @@ export class Spider {
   name = '';
   /** Where to start; pushed once per job, by whichever node comes first. */
   startUrls: readonly (string | Request)[] = [];
+  /** Links to other hosts than these and their subdomains are not followed, as in Scrapy; without it all are. */
+  declare allowedDomains?: readonly string[];
   /** Settings of this spider; they go before the settings file, and after environment and command line. */
   customSettings: SettingsInput = {};
   /** Any schema library of the Standard Schema, such as zod: what breaks it fails the page, and its output is the item. */

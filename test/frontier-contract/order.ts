@@ -63,7 +63,7 @@ export function order(crawl: () => Crawl): void {
       const first = await takeOne(frontier);
       await commit(frontier, first, retry(first, 1));
       expect(nameOf(await takeOne(frontier))).toBe('b');
-      await frontier.push([request('c', { delayMs: 1 })], 'links');
+      await frontier.push([request('c', { delayMs: 30 })], 'links');
       expect((await take(frontier, 2)).map(nameOf)).toEqual(['a', 'c']);
     });
 

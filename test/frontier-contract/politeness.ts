@@ -1,5 +1,6 @@
 /** One clock per domain for all nodes; a slow domain holds up no other. */
 import { describe, expect, it } from 'vitest';
+import type { Lease } from '../../src/frontier/frontier.js';
 import {
   type Crawl,
   commit,
@@ -32,6 +33,30 @@ export function politeness(crawl: () => Crawl): void {
         held.push(await takeOne(one.frontier));
         expect((await two.frontier.lease(5, 0)).leases).toEqual([]);
       }
+    });
+
+    it('shares a domain out when its concurrency is less than what one node would take', async () => {
+      const tunables = { concurrencyPerDomain: 4 };
+      const nodes = [await crawl().node({ tunables }), await crawl().node({ tunables })];
+      await nodes[0]!.frontier.push(many('a.example', 60), 'links');
+      const held: Lease[][] = [[], []];
+      const pages = [0, 0];
+      await until(
+        async () => {
+          // Each node as an engine does it: a page ends, and its slot asks for the next at once.
+          for (const [at, { frontier }] of nodes.entries()) {
+            const ended = held[at]!.shift();
+            if (ended !== undefined) {
+              await commit(frontier, ended);
+              pages[at]! += 1;
+            }
+            held[at]!.push(...(await frontier.lease(8 - held[at]!.length, held[at]!.length)).leases);
+          }
+          return pages[0]! + pages[1]!;
+        },
+        (sum) => sum === 60,
+      );
+      expect(Math.min(...pages)).toBeGreaterThan(10);
     });
 
     it('holds up no other domain by a full or a waiting one, whatever the priorities', async () => {

@@ -12,7 +12,10 @@ export function push(crawl: () => Crawl): void {
         accepted: 1,
         duplicates: 1,
       });
-      expect(await frontier.snapshot()).toMatchObject({ pending: 3, accepted: 3, seen: 3, domains: 1 });
+      expect(await frontier.snapshot()).toMatchObject({
+        ...{ pending: 3, accepted: 3, seen: 3, domains: 1 },
+        counters: { 'scheduler/enqueued': 3, 'dupefilter/filtered': 2 },
+      });
     });
 
     it('refuses a link whose page is done, because the dupefilter has seen it', async () => {

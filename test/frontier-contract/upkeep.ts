@@ -98,7 +98,7 @@ export function upkeep(crawl: () => Crawl): void {
         queue: 1,
         dupefilter: 3,
         items: 1,
-        stats: 1,
+        stats: 2,
         failed: 1,
       });
       await frontier.leave('shutdown');

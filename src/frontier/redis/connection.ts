@@ -23,8 +23,9 @@ interface Scripting {
   evalBuffer(source: string, keyCount: number, ...keysAndArgs: readonly Argument[]): Promise<Reply>;
 }
 
-const COMMAND_TIMEOUT_MS = 5_000;
-const CALL_TIMEOUT_MS = 10_000;
+const COMMAND_TIMEOUT_MS = 3_000;
+/** After so long the caller hears of it and says so; it may repeat the call for as long as it likes. */
+const CALL_TIMEOUT_MS = 3_000;
 const MAX_RETRY_DELAY_MS = 1_000;
 
 /** Replies that a later try can be spared: the store is there and says no. */

@@ -9,12 +9,14 @@ local incarnation, wanted, holding, random = ARGV[1], tonumber(ARGV[4]), tonumbe
 local PROMOTE = 200
 
 local refusal = readMeta('queue', 'control', 'arrival', 'domain_numbers', 'limit', 'delay', 'randomize', 'run_accepted', 'run_pages',
-  'max_pages', 'closing', 'volunteer', 'has_start', 'start', 'idle_since', 'removed')
+  'max_pages', 'closing', 'volunteer', 'has_start', 'start', 'idle_since', 'removed',
+  'hungry', 'hungry_at')
 if refusal then return redis.error_reply(refusal) end
 if not isLive(incarnation) then return redis.error_reply('CRAWLNODE_DEAD this node was declared dead') end
 confirmArrived()
 
 local leases = {}
+local stoodBack = false
 
 local function promoteDelayed()
   local due = call('ZRANGEBYSCORE', delayedKey, '-inf', nowMs, 'LIMIT', 0, PROMOTE)
@@ -54,6 +56,25 @@ local function startClock(d)
 end
 
 -- The best domain gives as many in a row as go before the next domain's best and fit its own limits.
+-- A site whose concurrency is smaller than one node's would stay with the node that came first, since its next lease
+-- follows its settle at once. So a node that got less than it asked for says so, and one that holds more than its
+-- share of the leases stands back for a moment. With a delay the clock shares the site out by itself.
+local HUNGRY_MS = 300
+
+local function standsBack()
+  if not meta.hungry or meta.hungry == '' or meta.hungry == incarnation or nowMs - number('hungry_at') > HUNGRY_MS then return false end
+  return tonumber(call('HGET', heldKey, incarnation) or 0) * call('ZCARD', nodesKey) > call('HLEN', leasesKey)
+end
+
+local function noteHunger(satisfied)
+  if not satisfied then
+    setMeta('hungry', incarnation)
+    setMeta('hungry_at', nowMs)
+  elseif meta.hungry == incarnation then
+    setMeta('hungry', '')
+  end
+end
+
 local function takeFromBestDomain(room)
   local best = call('ZRANGE', readyKey, 0, 1)
   if not best[1] then return false end
@@ -129,8 +150,11 @@ local function answerOf(waitMs)
   return { waitMs, meta.control, finished and 1 or 0, number('run_accepted'), meta.closing or '', seeds, idleMs }
 end
 
+-- With work behind a full domain: soon, but the more nodes there are the less often each.
 local function nextInstant()
   local waitMs = 1000
+  if stoodBack then return 30 end
+  if meta.hungry == incarnation then waitMs = math.min(waitMs, 25 * call('ZCARD', nodesKey)) end
   for _, key in ipairs({ waitingKey, delayedKey }) do
     local first = call('ZRANGE', key, 0, 0, 'WITHSCORES')
     if first[2] then waitMs = math.min(waitMs, math.max(1, tonumber(first[2]) - nowMs)) end
@@ -147,7 +171,12 @@ elseif isOpen and wanted > 0 then
   promoteWaiting()
   local room = math.min(wanted, leftInBudget)
   if room > 0 and not volunteers() then
-    while #leases < room and takeFromBestDomain(room - #leases) do end
+    if standsBack() then
+      stoodBack = true
+    else
+      while #leases < room and takeFromBestDomain(room - #leases) do end
+      noteHunger(#leases > 0 or number('delay') > 0 or call('ZCARD', queueKey) == 0)
+    end
   end
   if #leases > 0 then
     call('HINCRBY', heldKey, incarnation, #leases)

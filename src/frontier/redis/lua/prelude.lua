@@ -275,7 +275,11 @@ local function accept(at, recordsAt, count, kind)
   chunked('HSET', requests, records)
   chunked('SADD', dupefilter, recorded)
   if fresh > 0 then setMeta('accepted', number('accepted') + fresh) end
-  if accepted > 0 then setMeta('run_accepted', number('run_accepted') + accepted) end
+  if accepted > 0 then
+    setMeta('run_accepted', number('run_accepted') + accepted)
+    call('HINCRBY', statsKey, 'scheduler/enqueued', accepted)
+  end
+  if accepted < count then call('HINCRBY', statsKey, 'dupefilter/filtered', count - accepted) end
   return accepted, count - accepted
 end
 
