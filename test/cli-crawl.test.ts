@@ -110,6 +110,27 @@ describe.each(['redis', 'embedded'] as const)('crawl on the %s engine', (engine)
     expect(stderr).toContain('robots.txt is not obeyed yet');
   });
 
+  it('--logfile takes the log, a path as the user typed it; -L warning leaves out the rest', async () => {
+    await project.write('sub/crawlnode.yaml', await project.read('crawlnode.yaml'));
+    const quiet = [
+      '-c',
+      'sub/crawlnode.yaml',
+      '-s',
+      'SPIDER_MODULES=../spiders',
+      '--logfile',
+      'crawl.log',
+      '-L',
+      'WARNING',
+    ];
+    const { code, stderr } = await run(
+      ...crawl('--max-pages', '1', ...quiet, '-s', 'AUTOTHROTTLE_ENABLED=true'),
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = await project.readJsonLines<{ level: string; msg: string }>('crawl.log');
+    expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn']);
+    expect(lines[0]!.msg).toContain('AUTOTHROTTLE_ENABLED has no effect yet');
+  });
+
   it('a crawl that is done says so the next time, and what to do', async () => {
     await run(...crawl());
     const { code, stdout } = await run(...crawl('--json'));

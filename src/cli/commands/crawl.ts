@@ -9,16 +9,22 @@ import type { EngineResult } from '../../engine/engine-options.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { OpenOptions } from '../../frontier/open.js';
 import type { Logger } from '../../log.js';
-import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, note } from '../context.js';
-import { type FeedsOptions, type FeedTarget, feedTargets, openFeeds } from '../crawl-feeds.js';
+import {
+  type FeedsOptions,
+  type FeedTarget,
+  feedTargets,
+  type OpenFeeds,
+  openFeeds,
+} from '../crawl-feeds.js';
 import { crawlNode, nodeIdOf } from '../crawl-node.js';
 import { sayLeaving, sayNotices } from '../crawl-notices.js';
 import { startWorkers } from '../crawl-workers.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { createLogger } from '../logger.js';
 import { type LoadedSpider, loadSpider, openOptions, withFrontier } from '../open-project.js';
+import { writeOrphanedFeeds } from '../orphaned-feeds.js';
 import { addPair, type Pairs } from '../pairs.js';
 import { oneLine } from '../printable.js';
 import { createDisplay, type Display } from '../progress.js';
@@ -141,7 +147,7 @@ async function runHere(crawl: Crawl, { nodeId, log, display, signals }: Tools): 
     await feeds.close(0);
     throw error;
   }
-  const unwritten = await feeds.close(graceOf(settings, signals));
+  const unwritten = await closeFeeds(crawl, feeds, signals, log);
   if (role !== null) await tellParent({ type: 'result', result });
   else finish(crawl, display, 1, result, unwritten);
   return signals.forcedCode() ?? (unwritten === null ? result.exitCode : 1);
@@ -164,7 +170,7 @@ async function runWorkers(crawl: Crawl, count: number, { log, display, signals }
   display.start(frontier, log, feeds.failing);
   const outcome = await workers.ended;
   stopNews();
-  const unwritten = await feeds.close(graceOf(settings, signals));
+  const unwritten = await closeFeeds(crawl, feeds, signals, log);
   const result = combine(outcome.results, Math.round(performance.now() - startedAt));
   // A node that died could not say what it did; the store can, for the crawl as a whole.
   const counted =
@@ -183,9 +189,21 @@ function feedsOptions({ frontier, spider }: Crawl, log: Logger): FeedsOptions {
   return { frontier, staleMs: NODE_TIMEOUT * 1000, maxWaiting: FEED_OUTBOX_LIMIT, log };
 }
 
-/** For how long the last items are tried to be written. */
-function graceOf(settings: Settings, signals: Signals): number {
-  return signals.force.aborted ? 0 : settings.SHUTDOWN_TIMEOUT * 1000;
+/** Write what is left, of nodes that died here too. @returns why some of our own could not be written. */
+async function closeFeeds(
+  crawl: Crawl,
+  feeds: OpenFeeds,
+  signals: Signals,
+  log: Logger,
+): Promise<string | null> {
+  if (signals.force.aborted) return feeds.close(0);
+  const unwritten = await feeds.close(crawl.spider.loaded.settings.SHUTDOWN_TIMEOUT * 1000);
+  if (crawl.role === null) {
+    await writeOrphanedFeeds(feedsOptions(crawl, log)).catch((error: unknown) => {
+      log.debug({ error: String(error) }, 'looking for items of nodes that died here failed');
+    });
+  }
+  return unwritten;
 }
 
 /** Tell every change, so that nodes pause their settling while items cannot be written. */

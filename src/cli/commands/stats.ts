@@ -22,6 +22,11 @@ export const command: CliCommand = {
     try {
       const read = () =>
         Promise.all(crawls.map(async (crawl) => statsOf(crawl, await crawl.frontier.snapshot())));
+      if (crawls.length === 0)
+        note(
+          context,
+          'no spiders in SPIDER_MODULES; "crawlnode stats NAME" shows a crawl without its module',
+        );
       const show = (all: readonly CrawlStats[]) => (spider === undefined ? all : all[0]);
       if (options.watch === true) await watch(context, read, show);
       else if (context.globals.json) printJson(context, show(await read()));
