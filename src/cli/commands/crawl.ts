@@ -128,7 +128,6 @@ async function withLog(crawl: Crawl, run: (tools: Tools) => Promise<number>): Pr
 /** One node, in this process. */
 async function runHere(crawl: Crawl, { nodeId, log, display, signals }: Tools): Promise<number> {
   const { spider, role, open, frontier, targets, exitWhenDone } = crawl;
-  const { settings } = spider.loaded;
   const feedsFailing = role === null ? null : obeyParent(signals);
   const feeds = await openFeeds(targets, feedsOptions(crawl, log));
   let trouble: string | null = null;
@@ -156,7 +155,6 @@ async function runHere(crawl: Crawl, { nodeId, log, display, signals }: Tools): 
 /** Several nodes, each a child of this process, which writes the feeds and shows the progress. */
 async function runWorkers(crawl: Crawl, count: number, { log, display, signals }: Tools): Promise<number> {
   const { context, spider, frontier, targets } = crawl;
-  const { settings } = spider.loaded;
   const feeds = await openFeeds(targets, feedsOptions(crawl, log));
   const startedAt = performance.now();
   const before = totalsOf(await frontier.snapshot());
