@@ -154,7 +154,7 @@ async function runHere(crawl: Crawl, { nodeId, log, display, signals }: Tools): 
 
 /** Several nodes, each a child of this process, which writes the feeds and shows the progress. */
 async function runWorkers(crawl: Crawl, count: number, { log, display, signals }: Tools): Promise<number> {
-  const { context, spider, frontier, targets } = crawl;
+  const { context, frontier, targets } = crawl;
   const feeds = await openFeeds(targets, feedsOptions(crawl, log));
   const startedAt = performance.now();
   const before = totalsOf(await frontier.snapshot());
