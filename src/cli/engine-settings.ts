@@ -44,6 +44,7 @@ export function engineOptionsOf(
     mainLoopTimeoutMs: ms(settings.MAIN_LOOP_TIMEOUT),
     allowedStatuses: settings.HTTPERROR_ALLOWED_CODES,
     allowAllStatuses: settings.HTTPERROR_ALLOW_ALL,
+    maxItems: settings.MAX_ITEMS_PER_PAGE,
     redirectMaxTimes: settings.REDIRECT_ENABLED ? settings.REDIRECT_MAX_TIMES : null,
     redirectPriorityAdjust: settings.REDIRECT_PRIORITY_ADJUST,
     retry: {

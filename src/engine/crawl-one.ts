@@ -134,7 +134,8 @@ async function afterAnswer(work: Work, download: Download): Promise<Ending> {
   const response = new Response({ ...pick(download), request: work.request });
   if (verdict.kind === 'callback') {
     deps.log.debug({ url: record.url, status }, 'crawled');
-    const run = () => runCallback(deps.spider, record.callback, response);
+    const { maxItems } = deps.options;
+    const run = () => runCallback(deps.spider, record.callback, response, { maxItems });
     return commit(work, run, { kind: 'done', reason: 'crawled', status });
   }
   const failure = { reason: 'http_status', status, response, message: `${record.url} answered ${status}` };
@@ -229,8 +230,13 @@ function failed(work: Work, failure: Omit<Failure, 'request'>): Promise<Ending> 
 async function errback(work: Work, failure: Omit<Failure, 'request'>, outcome: Outcome): Promise<Ending> {
   const { record, request, deps } = work;
   deps.log.debug({ url: record.url, reason: failure.reason, status: failure.status }, failure.message);
+  const { maxItems } = deps.options;
   if (record.errback === null) return { outcome, effects: { ...noEffects, stats: work.counters } };
-  return commit(work, () => runErrback(deps.spider, record.errback, { ...failure, request }), outcome);
+  return commit(
+    work,
+    () => runErrback(deps.spider, record.errback, { ...failure, request }, { maxItems }),
+    outcome,
+  );
 }
 
 /** Run spider code and the pipelines. If any of it throws, nothing the page gave is committed and the page is failed. */

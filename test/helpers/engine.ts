@@ -39,6 +39,7 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
     mainLoopTimeoutMs: 60_000,
     allowedStatuses: [],
     allowAllStatuses: false,
+    maxItems: 10_000,
     redirectMaxTimes: 20,
     redirectPriorityAdjust: 2,
     retry: {

@@ -43,7 +43,6 @@ export const itemSettings = {
     min: 1,
     max: 10_000,
     unit: 'items',
-    later: { unless: [10_000] },
     text: 'A page that yields more fails as too_many_items.',
   }),
 };
