@@ -1,0 +1,89 @@
+/** Acceptance: which requests of a batch are new, and the one place where fingerprints are recorded. */
+import type { FrontierRequest, PushAnswer, PushKind } from '../frontier.js';
+import { dropFailure } from './failures.js';
+import { keyOf, Table } from './keys.js';
+import { addCounters } from './lists.js';
+import { enqueue, park, placeAll, requestKey } from './queue.js';
+import { decodeRequest, phaseOf, type RequestEntry } from './request-entry.js';
+import type { Transaction } from './transaction.js';
+
+/**
+ * Accept a batch. A request is new when no live one has its id and the dupefilter has not seen it; a seed skips the
+ * second test, and brings a failed request back (which was accepted before, so it is not counted again).
+ */
+export function accept(tx: Transaction, requests: readonly FrontierRequest[], kind: PushKind): PushAnswer {
+  if (requests.length === 0) return { accepted: 0, duplicates: 0 };
+  const isJudged = kind === 'links' || kind === 'seeds-filtered';
+  const touched = new Set<string>();
+  let accepted = 0;
+  for (const request of requests) {
+    const fingerprint = Buffer.from(request.fingerprint, 'hex');
+    const seenKey = keyOf(Table.seen, tx.spaces.dupefilter, fingerprint);
+    if (isJudged && !request.unfiltered && tx.has(seenKey)) continue;
+    const id =
+      request.unfiltered || request.id !== request.fingerprint ? Buffer.from(request.id, 'hex') : fingerprint;
+    const live = tx.get(requestKey(tx, id));
+    if (live !== undefined) {
+      if (kind === 'links' || phaseOf(live) !== 'failed') continue;
+      dropFailure(tx, decodeRequest(live));
+    } else {
+      tx.state().accepted += 1;
+    }
+    accepted += 1;
+    if (!request.unfiltered && (isJudged || !tx.has(seenKey))) {
+      tx.put(seenKey);
+      tx.changeHeader(tx.spaces.dupefilter).count += 1;
+    }
+    insert(tx, id, request, live?.length ?? 0);
+    touched.add(request.domain);
+  }
+  const duplicates = requests.length - accepted;
+  if (accepted > 0) {
+    tx.state().runAccepted += accepted;
+    placeAll(tx, touched);
+  }
+  addCounters(tx, { 'scheduler/enqueued': accepted, 'dupefilter/filtered': duplicates });
+  return { accepted, duplicates };
+}
+
+/** Bring failed requests back to pending, with a new arrival and a clean record of crashes. */
+export function retryFailed(tx: Transaction, requests: readonly FrontierRequest[]): number {
+  const touched = new Set<string>();
+  let moved = 0;
+  for (const request of requests) {
+    const id = Buffer.from(request.id, 'hex');
+    const live = tx.get(requestKey(tx, id));
+    if (live === undefined || phaseOf(live) !== 'failed') continue;
+    dropFailure(tx, decodeRequest(live));
+    insert(tx, id, { ...request, delayMs: 0 }, live.length);
+    touched.add(request.domain);
+    moved += 1;
+  }
+  if (moved > 0) {
+    tx.state().runAccepted += moved;
+    placeAll(tx, touched);
+  }
+  return moved;
+}
+
+function insert(tx: Transaction, id: Buffer, request: FrontierRequest, before: number): void {
+  const entry: RequestEntry = {
+    phase: 'pending',
+    crashes: 0,
+    unfiltered: request.unfiltered,
+    priority: request.priority,
+    arrival: 0,
+    at: 0,
+    incarnation: 0,
+    token: 0,
+    domain: request.domain,
+    record: request.record,
+  };
+  const delayMs = request.delayMs ?? 0;
+  if (delayMs > 0) {
+    park(tx, id, entry, delayMs, before);
+  } else {
+    entry.arrival = tx.takeArrival();
+    enqueue(tx, id, entry, before);
+  }
+}

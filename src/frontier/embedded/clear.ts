@@ -1,0 +1,144 @@
+/** Deleting parts of a crawl, by ranges of its own keys and no others. */
+import { RefusedError } from '../../errors.js';
+import type { Part } from '../frontier.js';
+import { Table } from './keys.js';
+import { newMeta } from './meta.js';
+import { forgetWrittenFeeds } from './outbox.js';
+import { decodeRequest, phaseOf } from './request-entry.js';
+import { emptyState } from './state.js';
+import { nameKey, type Transaction } from './transaction.js';
+
+/** What belongs to the queue and its nodes, besides the requests. */
+const queueTables = [
+  Table.incarnation,
+  Table.domain,
+  Table.ready,
+  Table.waiting,
+  Table.idle,
+  Table.queue,
+  Table.suspect,
+  Table.delayed,
+  Table.lease,
+];
+
+/** Delete parts. @throws RefusedError while nodes live, unless forced. */
+export function clear(tx: Transaction, parts: ReadonlySet<Part>, force: boolean): void {
+  const live = liveNodes(tx);
+  if (live > 0 && !force) {
+    throw new RefusedError(
+      `${live} node${live === 1 ? ' is' : 's are'} working on this crawl: stop them first (or use --force, which makes them stop with an error)`,
+      { code: 'live_nodes' },
+    );
+  }
+  if (parts.has('queue')) {
+    clearQueue(tx, parts);
+    forgetWrittenFeeds(tx);
+  } else if (parts.has('failed')) clearFailed(tx);
+  if (parts.has('dupefilter')) clearDupefilter(tx);
+  if (parts.has('start_urls')) {
+    for (const { good, bad } of tx.spaces.startUrls) {
+      for (const space of [good, bad]) {
+        tx.wipe(Table.list, space);
+        tx.wipe(Table.place, space);
+        tx.dropHeader(space);
+      }
+    }
+  }
+  if (parts.has('items')) {
+    tx.wipe(Table.list, tx.spaces.items);
+    tx.dropHeader(tx.spaces.items);
+    tx.wipe(Table.feed, tx.spaces.crawl);
+    tx.wipe(Table.outbox, tx.spaces.crawl);
+  }
+  if (parts.has('stats')) {
+    tx.wipe(Table.stat, tx.spaces.stats);
+    tx.dropHeader(tx.spaces.stats);
+  }
+  unlistEmpty(tx);
+}
+
+/** A crawl that is truly complete and does not persist leaves its items, counters and unwritten feeds. */
+export function clearFinished(tx: Transaction): void {
+  clearQueue(tx, new Set(['queue', 'failed', 'dupefilter']));
+  clearDupefilter(tx);
+  forgetWrittenFeeds(tx);
+}
+
+function clearQueue(tx: Transaction, parts: ReadonlySet<Part>): void {
+  const before = tx.peekState();
+  if (before === undefined) return;
+  const { epoch, shape, queueClass } = tx.meta();
+  for (const table of queueTables) tx.wipe(table, tx.spaces.crawl);
+  tx.dropCaches();
+  const keepsFailed = !parts.has('failed') && before.failed > 0;
+  if (!keepsFailed) {
+    tx.wipe(Table.request, tx.spaces.crawl);
+    tx.wipe(Table.failed, tx.spaces.crawl);
+  } else {
+    dropAllButFailed(tx);
+  }
+  const keepsSeen = !parts.has('dupefilter') && tx.header(tx.spaces.dupefilter).count > 0;
+  const { failed, failedSequence, failedRecords } = before;
+  tx.destroy();
+  if (!keepsFailed && !keepsSeen) return;
+  tx.create(queueClass);
+  Object.assign(tx.changeMeta(), { ...newMeta(queueClass), epoch: epoch + 1, shape });
+  const kept = keepsFailed ? { failed, failedSequence, failedRecords, accepted: failed } : {};
+  Object.assign(tx.state(), { ...emptyState(), ...kept, busyAtMs: tx.nowMs, bytes: sizeOfRequests(tx) });
+}
+
+function dropAllButFailed(tx: Transaction): void {
+  const doomed: Buffer[] = [];
+  for (const { key, value } of tx.scan(Table.request, tx.spaces.crawl)) {
+    if (phaseOf(value) !== 'failed') doomed.push(key);
+  }
+  for (const key of doomed) tx.delete(key);
+}
+
+function sizeOfRequests(tx: Transaction): number {
+  let size = 0;
+  for (const { value } of tx.scan(Table.request, tx.spaces.crawl)) size += value.length;
+  return size;
+}
+
+function clearFailed(tx: Transaction): void {
+  if (tx.peekState() === undefined) return;
+  const doomed: Buffer[] = [];
+  let size = 0;
+  for (const { key, value } of tx.scan(Table.request, tx.spaces.crawl)) {
+    if (decodeRequest(value).phase !== 'failed') continue;
+    doomed.push(key);
+    size += value.length;
+  }
+  for (const key of doomed) tx.delete(key);
+  tx.wipe(Table.failed, tx.spaces.crawl);
+  const state = tx.state();
+  state.bytes -= size;
+  state.removed += state.failed;
+  state.failed = 0;
+  state.failedRecords = 0;
+}
+
+function clearDupefilter(tx: Transaction): void {
+  tx.wipe(Table.seen, tx.spaces.dupefilter);
+  tx.dropHeader(tx.spaces.dupefilter);
+  if (tx.peekState() !== undefined) tx.changeMeta().epoch += 1;
+}
+
+function liveNodes(tx: Transaction): number {
+  if (tx.peekState() === undefined) return 0;
+  const { nodeTimeoutMs } = tx.meta().tunables;
+  return tx.incarnations().filter((entry) => !entry.isDead && tx.nowMs - entry.beatAtMs < nodeTimeoutMs)
+    .length;
+}
+
+/** A crawl of which nothing is left is not listed any more. */
+function unlistEmpty(tx: Transaction): void {
+  const { crawlName, crawl, items, startUrls, stats } = tx.spaces;
+  const lists = [items, stats, ...startUrls.flatMap(({ good, bad }) => [good, bad])];
+  const isEmpty =
+    tx.peekState() === undefined &&
+    lists.every((space) => tx.header(space).count === 0) &&
+    tx.entries(Buffer.concat([Buffer.from([Table.feed]), crawl]), 1).length === 0;
+  if (isEmpty) tx.delete(nameKey(crawlName));
+}

@@ -1,0 +1,222 @@
+/**
+ * The frontier in LMDB, for the processes of one machine: every verb is one function over one transaction (`turn.ts`
+ * commits those of a loop turn together). This class only knows who we are and hands the verbs on.
+ */
+import { FrontierGoneError, IncarnationDeadError } from '../../errors.js';
+import type {
+  Control,
+  ConvertedSeed,
+  Effects,
+  FailedList,
+  Feeds,
+  Frontier,
+  FrontierRequest,
+  HeartbeatAnswer,
+  HeartbeatReport,
+  Inspection,
+  IntakeAnswer,
+  Joined,
+  JoinOptions,
+  Lease,
+  LeaseAnswer,
+  NodeInfo,
+  Outcome,
+  Part,
+  PartCounts,
+  PushAnswer,
+  PushKind,
+  RawSeed,
+  SettleAnswer,
+  Snapshot,
+} from '../frontier.js';
+import type { OpenOptions } from '../open.js';
+import { accept, retryFailed } from './accept.js';
+import { clear } from './clear.js';
+import { listFailed, purgeFailed } from './failures.js';
+import { incarnationNumber } from './incarnation-entry.js';
+import { closeRun, control, forget, throttle } from './knobs.js';
+import { lease } from './lease.js';
+import { heartbeat, join, leave, recoverStep } from './membership.js';
+import { checkpointFeed, openFeed, readOutbox, releaseFeed } from './outbox.js';
+import { countParts, inspectRequest, takeSnapshot } from './reading.js';
+import { appendSeeds, intake, peekSeeds } from './seeds.js';
+import { reconcile, settle } from './settle.js';
+import { type OpenStore, openStore } from './store.js';
+import { spacesOf, type Transaction } from './transaction.js';
+import { Turn } from './turn.js';
+import { verify } from './verify.js';
+
+/** Who this client is once it has joined. */
+interface Self {
+  readonly number: number;
+  /** Tells the crawl joined from one of the same name after a reset. */
+  readonly crawl: string;
+  readonly options: JoinOptions;
+}
+
+export class EmbeddedFrontier implements Frontier {
+  readonly engine = 'embedded';
+  readonly failed: FailedList;
+  readonly feeds: Feeds;
+  readonly #store: OpenStore;
+  readonly #turn: Turn;
+  readonly #options: OpenOptions;
+  #self: Self | null = null;
+
+  static async open(options: OpenOptions, dir: string): Promise<EmbeddedFrontier> {
+    return new EmbeddedFrontier(openStore(dir), options);
+  }
+
+  private constructor(store: OpenStore, options: OpenOptions) {
+    this.#store = store;
+    this.#options = options;
+    const turn = new Turn(store, spacesOf(options.keys));
+    this.#turn = turn;
+    this.failed = {
+      list: (cursor, max) => turn.read((tx) => listFailed(tx, cursor, max)),
+      retry: (requests) => turn.write((tx) => retryFailed(tx, requests)),
+      purge: (ids) => turn.write((tx) => purgeFailed(tx, ids)),
+    };
+    this.feeds = {
+      open: (writer, how) => turn.write((tx) => openFeed(tx, writer, how)),
+      read: (feed, sequence, max) => turn.read((tx) => readOutbox(tx, feed, sequence, max)),
+      checkpoint: (writer, checkpoint) => turn.write((tx) => checkpointFeed(tx, writer, checkpoint)),
+      release: (writer) => turn.write((tx) => releaseFeed(tx, writer)),
+    };
+  }
+
+  async join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
+    const former = this.#self;
+    const { joined, self } = await this.#turn.write((tx) => {
+      if (former !== null && tx.peekState() !== undefined) {
+        leave(tx, former.number, 'rejoined', { persist: true, isRejoin: true });
+      }
+      const { number, joined } = join(tx, node, options);
+      return { joined, self: number === 0 ? null : { number, crawl: tx.meta().crawl, options } };
+    });
+    this.#self = self;
+    return joined;
+  }
+
+  async leave(reason: string): Promise<{ last: boolean; cleared: boolean }> {
+    const answer = await this.#joined((tx, { number, options }) =>
+      leave(tx, number, reason, { persist: options.shape.persist, isRejoin: false }),
+    );
+    this.#self = null;
+    return answer;
+  }
+
+  heartbeat(incarnation: string, report: HeartbeatReport): Promise<HeartbeatAnswer> {
+    return this.#turn.write((tx) => heartbeat(tx, incarnationNumber(incarnation), report));
+  }
+
+  reconcile(
+    held: readonly Pick<Lease, 'id' | 'token'>[],
+    graceMs: number,
+  ): Promise<{ lost: string[]; returned: number }> {
+    return this.#joined((tx, { number }) => reconcile(tx, number, held, graceMs));
+  }
+
+  async recover(): Promise<number> {
+    let total = 0;
+    for (;;) {
+      const { moved, isDone } = await this.#turn.write(recoverStep);
+      total += moved;
+      if (isDone) return total;
+    }
+  }
+
+  push(requests: readonly FrontierRequest[], kind: PushKind): Promise<PushAnswer> {
+    return this.#turn.write((tx) => {
+      this.#refuseOtherCrawl(tx);
+      tx.create((this.#self?.options.shape ?? this.#options.shape).queueClass);
+      if (kind !== 'start') return accept(tx, requests, kind);
+      if (tx.meta().startPushed) return { accepted: 0, duplicates: requests.length };
+      tx.changeMeta().startPushed = true;
+      return accept(tx, requests, kind);
+    });
+  }
+
+  lease(max: number, holding: number): Promise<LeaseAnswer> {
+    return this.#joined((tx, { number, options }) => lease(tx, number, max, holding, options.hasStart));
+  }
+
+  settle(held: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer> {
+    return this.#joined((tx, { number }) => settle(tx, number, held, outcome, effects));
+  }
+
+  peekSeeds(max: number): Promise<RawSeed[]> {
+    return this.#turn.read((tx) => peekSeeds(tx, max));
+  }
+
+  intake(batch: readonly ConvertedSeed[]): Promise<IntakeAnswer> {
+    return this.#turn.write((tx) => {
+      this.#refuseOtherCrawl(tx);
+      tx.create((this.#self?.options.shape ?? this.#options.shape).queueClass);
+      return intake(tx, batch, this.#options.seedsFiltered ? 'seeds-filtered' : 'seeds');
+    });
+  }
+
+  appendSeeds(values: readonly string[]): Promise<number> {
+    return this.#turn.write((tx) => appendSeeds(tx, values, this.#options.startUrlsType !== 'list'));
+  }
+
+  throttle(domain: string, change: Parameters<Frontier['throttle']>[1]): Promise<void> {
+    return this.#turn.write((tx) => throttle(tx, domain, change));
+  }
+
+  control(state: Control): Promise<void> {
+    return this.#turn.write((tx) => control(tx, state));
+  }
+
+  closeRun(reason: string): Promise<void> {
+    return this.#turn.write((tx) => closeRun(tx, reason));
+  }
+
+  snapshot(): Promise<Snapshot> {
+    return this.#turn.read(takeSnapshot);
+  }
+
+  inspect(request: FrontierRequest): Promise<Inspection> {
+    return this.#turn.read((tx) => inspectRequest(tx, request));
+  }
+
+  forget(fingerprint: string): Promise<boolean> {
+    return this.#turn.write((tx) => forget(tx, fingerprint));
+  }
+
+  count(): Promise<PartCounts> {
+    return this.#turn.read(countParts);
+  }
+
+  clear(parts: readonly Part[], { force }: { force: boolean }): Promise<void> {
+    return this.#turn.write((tx) => clear(tx, new Set(parts), force));
+  }
+
+  verify(): Promise<string[]> {
+    return this.#turn.read(verify);
+  }
+
+  async close(): Promise<void> {
+    this.#turn.close();
+    await this.#store.close();
+  }
+
+  /** A verb of a node: it needs to have joined, and the crawl it joined. */
+  #joined<T>(verb: (tx: Transaction, self: Self) => T): Promise<T> {
+    const self = this.#self;
+    if (self === null) {
+      return Promise.reject(new IncarnationDeadError('this client has not joined the crawl'));
+    }
+    return this.#turn.write((tx) => {
+      this.#refuseOtherCrawl(tx);
+      return verb(tx, self);
+    });
+  }
+
+  /** @throws FrontierGoneError when the crawl joined was reset meanwhile. */
+  #refuseOtherCrawl(tx: Transaction): void {
+    if (this.#self === null || tx.meta().crawl === this.#self.crawl) return;
+    throw new FrontierGoneError('this crawl was reset under a live node');
+  }
+}

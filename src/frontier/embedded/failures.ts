@@ -1,0 +1,87 @@
+/** The failed list: why each request failed, oldest first. */
+import type { FailedRequest } from '../frontier.js';
+import { HEAD_BYTES, keyOf, nothing, numberedKey, readUint53, Table } from './keys.js';
+import { dropRequest, keepRequest, requestKey } from './queue.js';
+import { decodeRequest, phaseOf, type RequestEntry } from './request-entry.js';
+import type { Transaction } from './transaction.js';
+
+/** What is kept beside the request itself. */
+export interface Failure {
+  readonly id: string;
+  readonly reason: string;
+  readonly status: number | null;
+  readonly attempts: number;
+  readonly node: string;
+  readonly failedAtMs: number;
+  readonly detail: string | null;
+}
+
+/** Move a request to the failed list; beyond the limit its record is not kept. */
+export function fail(
+  tx: Transaction,
+  id: Buffer,
+  entry: RequestEntry,
+  failure: Omit<Failure, 'id' | 'failedAtMs'>,
+  before: number,
+): void {
+  const state = tx.state();
+  state.failedSequence += 1;
+  state.failed += 1;
+  entry.phase = 'failed';
+  entry.at = state.failedSequence;
+  entry.incarnation = 0;
+  entry.token = 0;
+  if (state.failedRecords < tx.meta().tunables.failedLimit) state.failedRecords += 1;
+  else entry.record = '';
+  const text: Failure = { ...failure, id: id.toString('hex'), failedAtMs: tx.nowMs };
+  tx.put(failureKey(tx, state.failedSequence), Buffer.from(JSON.stringify(text)));
+  keepRequest(tx, id, entry, before);
+}
+
+/** Take a request off the failed list; what becomes of it is the caller's business. */
+export function dropFailure(tx: Transaction, entry: RequestEntry): void {
+  const state = tx.state();
+  tx.delete(failureKey(tx, entry.at));
+  state.failed -= 1;
+  if (entry.record !== '') state.failedRecords -= 1;
+}
+
+/** Failed → removed. @returns how many were failed. */
+export function purgeFailed(tx: Transaction, ids: readonly string[]): number {
+  let purged = 0;
+  for (const hex of ids) {
+    const id = Buffer.from(hex, 'hex');
+    const bytes = tx.get(requestKey(tx, id));
+    if (bytes === undefined || phaseOf(bytes) !== 'failed') continue;
+    dropFailure(tx, decodeRequest(bytes));
+    dropRequest(tx, id, bytes.length);
+    purged += 1;
+  }
+  if (purged > 0) tx.state().removed += purged;
+  return purged;
+}
+
+/** A page of the failed list; the cursor is the sequence to go on from. */
+export function listFailed(
+  tx: Transaction,
+  cursor: string | null,
+  max: number,
+): { requests: FailedRequest[]; cursor: string | null } {
+  const prefix = keyOf(Table.failed, tx.spaces.crawl);
+  const start = cursor === null ? prefix : failureKey(tx, Number(cursor));
+  const entries = tx.entries(prefix, max + 1, start);
+  const requests = entries.slice(0, max).map(({ value }) => describe(tx, value));
+  const next = entries[max];
+  return { requests, cursor: next === undefined ? null : String(readUint53(next.key, HEAD_BYTES)) };
+}
+
+function describe(tx: Transaction, value: Buffer): FailedRequest {
+  const failure = JSON.parse(value.toString()) as Failure;
+  const bytes = tx.get(requestKey(tx, Buffer.from(failure.id, 'hex')));
+  const entry = bytes === undefined ? null : decodeRequest(bytes);
+  return { ...failure, record: entry?.record || null, crashes: entry?.crashes ?? 0 };
+}
+
+function failureKey(tx: Transaction, sequence: number): Buffer {
+  return numberedKey(Table.failed, tx.spaces.crawl, sequence, nothing);
+}

@@ -1,0 +1,151 @@
+/**
+ * Whether a folder may hold an embedded frontier. LMDB's locks and reader table live in shared memory and know
+ * processes by their pid: a network file system, another machine or another PID namespace would corrupt the store,
+ * so they are refused. Every process that has the folder open keeps a small file in it that says where it runs.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { FrontierUnavailableError, RefusedError } from '../../errors.js';
+import { bootId } from './processes.js';
+
+/** Types of statfs(2) that are network file systems: NFS, SMB, CIFS, SMB2, Ceph, AFS, 9P. */
+const networkTypes = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x00c36400, 0x5346414f, 0x01021997]);
+/** FUSE may be local or not: its mount tells. */
+const FUSE = 0x65735546;
+const remoteFuse = /^fuse\.(sshfs|glusterfs|s3fs|goofys|gcsfuse|rclone|davfs|cephfs)/;
+
+/** How often a process says that it still has the folder open, and how old such a word may be. */
+const TOUCH_MS = 5_000;
+const STALE_MS = 20_000;
+
+interface User {
+  readonly bootId: string;
+  readonly pidNamespace: string;
+  readonly host: string;
+  readonly pid: number;
+}
+
+/** A folder in use by this process. */
+export interface Folder {
+  readonly path: string;
+  release(): void;
+}
+
+/**
+ * Make the folder if need be, and take part in it.
+ * @throws RefusedError on a network file system, or while processes of another machine or container use it.
+ */
+export function enterFolder(path: string): Folder {
+  const users = join(path, 'users');
+  try {
+    mkdirSync(users, { recursive: true });
+  } catch (error) {
+    throw new FrontierUnavailableError(
+      `the folder ${path} of the embedded frontier cannot be made or entered`,
+      {
+        cause: error,
+      },
+    );
+  }
+  refuseNetwork(path);
+  const self: User = { bootId: bootId(), pidNamespace: pidNamespace(), host: hostname(), pid: process.pid };
+  refuseStrangers(path, users, self);
+  const file = join(users, `${process.pid}-${randomBytes(4).toString('hex')}.json`);
+  writeFileSync(file, JSON.stringify(self));
+  const timer = setInterval(() => touch(file, self), TOUCH_MS).unref();
+  return {
+    path,
+    release() {
+      clearInterval(timer);
+      rmSync(file, { force: true });
+    },
+  };
+}
+
+function refuseNetwork(path: string): void {
+  const { type } = statfsSync(path);
+  const mount = type === FUSE ? mountType(path) : '';
+  if (!networkTypes.has(type) && !remoteFuse.test(mount)) return;
+  throw new RefusedError(
+    `${path} is on a network file system${mount === '' ? '' : ` (${mount})`}, which the embedded frontier cannot share safely: set JOBDIR to a local folder, or use Redis`,
+    { code: 'network_folder' },
+  );
+}
+
+/** Files of processes that are gone are removed when it is certain, or left to go stale. */
+function refuseStrangers(path: string, users: string, self: User): void {
+  for (const name of readdirSync(users)) {
+    const file = join(users, name);
+    const user = readUser(file);
+    if (user === null || Date.now() - statSync(file, { throwIfNoEntry: false })!.mtimeMs > STALE_MS) {
+      rmSync(file, { force: true });
+      continue;
+    }
+    const isOtherMachine = user.bootId !== self.bootId && user.host !== self.host;
+    const isOtherBoot = user.bootId !== self.bootId && user.host === self.host;
+    if (isOtherBoot || (!isOtherMachine && user.pidNamespace === self.pidNamespace)) continue;
+    throw new RefusedError(
+      `${path} is in use by process ${user.pid} of ${isOtherMachine ? `another machine, ${user.host}` : `another container, ${user.host}`}: the embedded frontier is for the processes of one machine and one PID namespace. Use Redis to share a crawl, or another JOBDIR; after a killed container wait ${STALE_MS / 1000} s`,
+      { code: 'shared_folder' },
+    );
+  }
+}
+
+function readUser(file: string): User | null {
+  try {
+    return statSync(file).isFile() ? (JSON.parse(readFileSync(file, 'utf8')) as User) : null;
+  } catch {
+    return null;
+  }
+}
+
+function touch(file: string, self: User): void {
+  const now = new Date();
+  try {
+    utimesSync(file, now, now);
+  } catch {
+    // Somebody tidied the folder: say it again, if the folder is still there.
+    try {
+      writeFileSync(file, JSON.stringify(self));
+    } catch {
+      // The store itself will report what is wrong with the folder.
+    }
+  }
+}
+
+/** The kernel's name of this process's PID namespace; empty where there are none. */
+function pidNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return '';
+  }
+}
+
+/** The file system type of the mount that holds the path, such as `fuse.sshfs`. */
+function mountType(path: string): string {
+  let best = { point: '', type: '' };
+  try {
+    for (const line of readFileSync('/proc/self/mountinfo', 'utf8').split('\n')) {
+      const [left = '', right = ''] = line.split(' - ');
+      const point = left.split(' ')[4] ?? '';
+      const isAbove = point === '/' || path === point || path.startsWith(`${point}/`);
+      if (isAbove && point.length >= best.point.length) best = { point, type: right.split(' ')[0] ?? '' };
+    }
+  } catch {
+    return '';
+  }
+  return best.type;
+}

@@ -1,0 +1,132 @@
+/**
+ * Keys of the embedded store: one table byte, the 6-byte hash of a key name (`news:requests@job`, `news:items` …),
+ * then what tells the entries apart, big-endian so that byte order is the order wanted. Hashes stand for names,
+ * so that no client needs a table of numbers that another client may have cleared.
+ */
+import { createHash } from 'node:crypto';
+
+/** The tables, in the order they lie in the file. */
+export const Table = {
+  /** name → nothing: the crawls of this folder, by the name of their requests key. */
+  names: 1,
+  /** → counters of a crawl (`state.ts`). */
+  state: 2,
+  /** → JSON of what all nodes share (`meta.ts`). */
+  meta: 3,
+  /** incarnation → liveness and who it is. */
+  incarnation: 4,
+  /** domain → its politeness record. */
+  domain: 5,
+  /** order, domain → nothing: domains that may be leased from, by their best request. */
+  ready: 6,
+  /** instant, domain → nothing: domains with requests that wait for their time. */
+  waiting: 7,
+  /** instant, domain → nothing: domains with nothing to do, to be forgotten once their time has passed. */
+  idle: 8,
+  /** domain, order, id → nothing: the queue of a domain. */
+  queue: 9,
+  /** order, id → nothing: requests that crashed a node. */
+  suspect: 10,
+  /** due, id → nothing: requests that are not due yet. */
+  delayed: 11,
+  /** incarnation, id → nothing: who holds what. */
+  lease: 12,
+  /** id → the request itself, live requests only. */
+  request: 13,
+  /** sequence → JSON of a failure. */
+  failed: 14,
+  /** fingerprint → nothing. */
+  seen: 15,
+  /** → { count, next sequence } of a list or dupefilter. */
+  header: 16,
+  /** sequence → bytes: items, seeds. */
+  list: 17,
+  /** hash of a value, sequence → nothing: where a seed stands in its list. */
+  place: 18,
+  /** name → a counter. */
+  stat: 19,
+  /** feed → JSON of its writer and checkpoint. */
+  feed: 20,
+  /** feed, sequence → a committed item that waits to be written. */
+  outbox: 21,
+} as const;
+
+export type Table = (typeof Table)[keyof typeof Table];
+
+/** Length of the hash that stands for a key name. */
+export const SPACE_BYTES = 6;
+/** Length of the hash that stands for a domain. */
+export const DOMAIN_BYTES = 8;
+export const ID_BYTES = 20;
+/** Inverted priority (4) and arrival (8). */
+export const ORDER_BYTES = 12;
+/** Where the entry-specific part of a key begins. */
+export const HEAD_BYTES = 1 + SPACE_BYTES;
+
+/** The 6 bytes that stand for a key name. */
+export function spaceOf(name: string): Buffer {
+  return createHash('sha1').update(name).digest().subarray(0, SPACE_BYTES);
+}
+
+const domainHashes = new Map<string, Buffer>();
+const MAX_DOMAIN_HASHES = 50_000;
+
+/** The 8 bytes that stand for a domain; hashing costs a microsecond, so they are remembered. */
+export function domainHash(domain: string): Buffer {
+  const known = domainHashes.get(domain);
+  if (known !== undefined) return known;
+  if (domainHashes.size >= MAX_DOMAIN_HASHES) domainHashes.clear();
+  const hash = Buffer.from(createHash('sha1').update(domain).digest().subarray(0, DOMAIN_BYTES));
+  domainHashes.set(domain, hash);
+  return hash;
+}
+
+/** A key of raw parts. */
+export function keyOf(table: Table, space: Buffer, ...parts: readonly Buffer[]): Buffer {
+  let length = HEAD_BYTES;
+  for (const part of parts) length += part.length;
+  const key = Buffer.allocUnsafe(length);
+  key[0] = table;
+  key.set(space, 1);
+  let at = HEAD_BYTES;
+  for (const part of parts) {
+    key.set(part, at);
+    at += part.length;
+  }
+  return key;
+}
+
+/** A key whose entry is a number, such as a sequence or an incarnation, then raw parts. */
+export function numberedKey(table: Table, space: Buffer, number: number, part: Buffer = nothing): Buffer {
+  const key = Buffer.allocUnsafe(HEAD_BYTES + 8 + part.length);
+  key[0] = table;
+  key.set(space, 1);
+  writeUint53(key, number, HEAD_BYTES);
+  key.set(part, HEAD_BYTES + 8);
+  return key;
+}
+
+/** The first key after all keys that begin with `prefix`. */
+export function after(prefix: Buffer): Buffer {
+  const end = Buffer.from(prefix);
+  for (let at = end.length - 1; at >= 0; at -= 1) {
+    if (end[at] !== 0xff) {
+      end[at] = (end[at] ?? 0) + 1;
+      return end.subarray(0, at + 1);
+    }
+  }
+  return Buffer.alloc(prefix.length + 1, 0xff);
+}
+
+/** A whole number up to 2⁵³ as eight bytes that sort as the number does. */
+export function writeUint53(target: Buffer, number: number, at: number): void {
+  target.writeUInt32BE(Math.floor(number / 0x1_0000_0000), at);
+  target.writeUInt32BE(number % 0x1_0000_0000, at + 4);
+}
+
+/** What `writeUint53` wrote. */
+export function readUint53(source: Buffer, at: number): number {
+  return source.readUInt32BE(at) * 0x1_0000_0000 + source.readUInt32BE(at + 4);
+}
+
+export const nothing = Buffer.alloc(0);

@@ -1,0 +1,74 @@
+/** What all nodes of a crawl share and seldom change; a JSON text beside the counters. */
+import { randomBytes } from 'node:crypto';
+import type { Control, Shape, Tunables } from '../frontier.js';
+
+/** Written into every meta; another format is refused. */
+export const FORMAT = 1;
+
+export interface Run {
+  readonly id: string;
+  readonly startedAtMs: number;
+  maxPages: number;
+  /** Why nothing more is leased: the nodes drain and leave. */
+  closing: string | null;
+  closingAtMs: number;
+  /** Why it ended, once the last node has left. */
+  closed: string | null;
+}
+
+export interface Meta {
+  readonly format: number;
+  /** Tells this crawl from one of the same name before a reset. */
+  readonly crawl: string;
+  /** Random at first, so that it never equals one from before a reset; raised when fingerprints are forgotten. */
+  epoch: number;
+  /** Null until a first node joins. */
+  shape: Shape | null;
+  /** The order the stored requests are in; with the shape it stands, before by the first push. */
+  queueClass: Shape['queueClass'];
+  tunables: Tunables;
+  hasStart: boolean;
+  startPushed: boolean;
+  control: Control;
+  run: Run | null;
+}
+
+/** Tunables until a first node joins: the settings' defaults. */
+const firstTunables: Tunables = {
+  delayMs: 0,
+  randomizeDelay: true,
+  concurrencyPerDomain: 8,
+  nodeTimeoutMs: 30_000,
+  failedLimit: 100_000,
+};
+
+/** The meta of a crawl that begins. */
+export function newMeta(queueClass: Shape['queueClass']): Meta {
+  return {
+    format: FORMAT,
+    crawl: randomBytes(8).toString('hex'),
+    epoch: randomBytes(6).readUIntBE(0, 6),
+    shape: null,
+    queueClass,
+    tunables: firstTunables,
+    hasStart: false,
+    startPushed: false,
+    control: 'running',
+    run: null,
+  };
+}
+
+/** A run that begins now. */
+export function newRun(nowMs: number, maxPages: number): Run {
+  return {
+    id: randomBytes(8).toString('hex'),
+    startedAtMs: nowMs,
+    maxPages,
+    closing: null,
+    closingAtMs: 0,
+    closed: null,
+  };
+}
+
+/** Scrapy's name for a run that ended by its page budget. */
+export const PAGE_BUDGET = 'closespider_pagecount';

@@ -1,0 +1,147 @@
+/** Feeds: the outbox of committed items, and the checkpoint of the file each is written to. */
+import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
+import { CrawlnodeError, RefusedError } from '../../errors.js';
+import type { FeedCheckpoint, FeedWriter, OutboxSnapshot } from '../frontier.js';
+import { HEAD_BYTES, keyOf, readUint53, Table, writeUint53 } from './keys.js';
+import { isRunning } from './processes.js';
+import type { Transaction } from './transaction.js';
+
+/** A feed as the store keeps it. */
+interface FeedEntry {
+  host: string;
+  path: string;
+  pid: number;
+  /** Its writer; null when nobody writes. */
+  owner: string | null;
+  seenAtMs: number;
+  checkpoint: FeedCheckpoint | null;
+  /** The sequence of the last committed item. */
+  last: number;
+}
+
+/** Append committed items to a feed's outbox. */
+export function appendToOutbox(tx: Transaction, feed: string, texts: readonly string[]): void {
+  const entry = readFeed(tx, feed) ?? noFeed();
+  for (const text of texts) {
+    entry.last += 1;
+    tx.put(itemKey(tx, feed, entry.last), Buffer.from(text));
+  }
+  keepFeed(tx, feed, entry);
+}
+
+/** Register as the one writer of a feed. @throws RefusedError while another one lives. */
+export function openFeed(
+  tx: Transaction,
+  writer: FeedWriter,
+  { staleMs, fresh }: { staleMs: number; fresh: boolean },
+): FeedCheckpoint | null {
+  const { feed, host, path, pid, owner } = writer;
+  const known = readFeed(tx, feed) ?? noFeed();
+  const isHeld = known.owner !== null && known.owner !== owner && tx.nowMs - known.seenAtMs < staleMs;
+  if (isHeld && (known.host !== hostname() || isRunning(known.pid))) {
+    throw new RefusedError(
+      `${path} is being written by process ${known.pid} on ${known.host}: give this node another file, or stop the other writer`,
+      { code: 'feed_held' },
+    );
+  }
+  if (fresh) dropItems(tx, feed, Number.MAX_SAFE_INTEGER);
+  const checkpoint = fresh ? null : known.checkpoint;
+  const last = fresh ? 0 : known.last;
+  keepFeed(tx, feed, { host, path, pid, owner, seenAtMs: tx.nowMs, checkpoint, last });
+  return checkpoint;
+}
+
+/** Up to `max` items after `sequence`. */
+export function readOutbox(tx: Transaction, feed: string, sequence: number, max: number): string[] {
+  const prefix = feedPrefix(tx, Table.outbox, feed);
+  const entries = tx.entries(prefix, max, itemKey(tx, feed, sequence + 1));
+  return entries.map(({ key, value }, n) => {
+    if (readUint53(key, prefix.length) !== sequence + 1 + n) {
+      throw new CrawlnodeError(
+        'outbox_damaged',
+        `item ${sequence + 1 + n} of feed ${feed} is gone from the outbox; reset the items to go on`,
+      );
+    }
+    return value.toString();
+  });
+}
+
+/** Remember how far the file is safely written, and drop that from the outbox. @throws RefusedError for another owner. */
+export function checkpointFeed(tx: Transaction, writer: FeedWriter, checkpoint: FeedCheckpoint): void {
+  const entry = readFeed(tx, writer.feed);
+  if (entry?.owner !== writer.owner) {
+    throw new RefusedError(`${writer.path} is written by somebody else now`, { code: 'feed_held' });
+  }
+  dropItems(tx, writer.feed, checkpoint.sequence);
+  keepFeed(tx, writer.feed, { ...entry, checkpoint, seenAtMs: tx.nowMs });
+}
+
+/** The writer is done; what waits stays. */
+export function releaseFeed(tx: Transaction, writer: FeedWriter): void {
+  const entry = readFeed(tx, writer.feed);
+  if (entry?.owner === writer.owner) keepFeed(tx, writer.feed, { ...entry, owner: null });
+}
+
+/** What waits in each feed. */
+export function listFeeds(tx: Transaction): OutboxSnapshot[] {
+  return readFeeds(tx).map(({ feed, entry }) => ({
+    feed,
+    host: entry.host,
+    path: entry.path,
+    waiting: waiting(entry),
+  }));
+}
+
+/** Forget the feeds whose items are all written: a new job begins their files anew. What waits is kept. */
+export function forgetWrittenFeeds(tx: Transaction): void {
+  for (const { feed, entry } of readFeeds(tx)) {
+    if (waiting(entry) === 0) tx.delete(feedKey(tx, feed));
+  }
+}
+
+/** Items committed and not known to be written. */
+const waiting = ({ last, checkpoint }: FeedEntry): number => last - (checkpoint?.sequence ?? 0);
+
+function readFeeds(tx: Transaction): { feed: string; entry: FeedEntry }[] {
+  return tx.entries(keyOf(Table.feed, tx.spaces.crawl), 10_000).map(({ key, value }) => ({
+    feed: key.toString('utf8', HEAD_BYTES),
+    entry: JSON.parse(value.toString()) as FeedEntry,
+  }));
+}
+
+function readFeed(tx: Transaction, feed: string): FeedEntry | null {
+  const bytes = tx.get(feedKey(tx, feed));
+  return bytes === undefined ? null : (JSON.parse(bytes.toString()) as FeedEntry);
+}
+
+function keepFeed(tx: Transaction, feed: string, entry: FeedEntry): void {
+  tx.put(feedKey(tx, feed), Buffer.from(JSON.stringify(entry)));
+}
+
+function noFeed(): FeedEntry {
+  return { host: '', path: '', pid: 0, owner: null, seenAtMs: 0, checkpoint: null, last: 0 };
+}
+
+function dropItems(tx: Transaction, feed: string, upTo: number): void {
+  const prefix = feedPrefix(tx, Table.outbox, feed);
+  for (;;) {
+    const keys = tx.keys(prefix, 1000).filter((key) => readUint53(key, prefix.length) <= upTo);
+    for (const key of keys) tx.delete(key);
+    if (keys.length < 1000) return;
+  }
+}
+
+function feedKey(tx: Transaction, feed: string): Buffer {
+  return keyOf(Table.feed, tx.spaces.crawl, Buffer.from(feed));
+}
+
+function feedPrefix(tx: Transaction, table: Table, feed: string): Buffer {
+  return keyOf(table, tx.spaces.crawl, createHash('sha1').update(feed).digest().subarray(0, 8));
+}
+
+function itemKey(tx: Transaction, feed: string, sequence: number): Buffer {
+  const at = Buffer.allocUnsafe(8);
+  writeUint53(at, sequence, 0);
+  return Buffer.concat([feedPrefix(tx, Table.outbox, feed), at]);
+}

@@ -1,0 +1,116 @@
+/** Requests in their structures: into a domain's queue, among the suspects, parked until due, and out again. */
+import type { DomainEntry } from './domain-entry.js';
+import { domainHash, HEAD_BYTES, ID_BYTES, keyOf, ORDER_BYTES, Table, writeUint53 } from './keys.js';
+import { isBefore, type Order, orderBytes, orderOf, readOrder } from './order.js';
+import { place } from './placement.js';
+import { encodeRequest, type RequestEntry } from './request-entry.js';
+import type { Transaction } from './transaction.js';
+
+/** The key of a live request. */
+export function requestKey(tx: Transaction, id: Buffer): Buffer {
+  return keyOf(Table.request, tx.spaces.crawl, id);
+}
+
+/** Write a request; `before` is the size it had, so that the sum of sizes stays right. */
+export function keepRequest(tx: Transaction, id: Buffer, entry: RequestEntry, before: number): number {
+  const bytes = encodeRequest(entry);
+  tx.put(requestKey(tx, id), bytes);
+  tx.state().bytes += bytes.length - before;
+  return bytes.length;
+}
+
+/** Delete a request of this size. */
+export function dropRequest(tx: Transaction, id: Buffer, before: number): void {
+  tx.delete(requestKey(tx, id));
+  tx.state().bytes -= before;
+}
+
+/** The order of a request as the crawl has it. */
+export function orderIn(tx: Transaction, entry: RequestEntry): Order {
+  return orderOf(tx.meta().queueClass, entry.priority, entry.arrival);
+}
+
+/**
+ * Make a request pending and write it: in its domain's queue, or apart when it has crashed a node. The caller places
+ * the domain afterwards, once for all its requests.
+ */
+export function enqueue(tx: Transaction, id: Buffer, entry: RequestEntry, before: number): void {
+  const order = orderIn(tx, entry);
+  const state = tx.state();
+  entry.at = 0;
+  entry.incarnation = 0;
+  entry.token = 0;
+  if (entry.crashes > 0) {
+    entry.phase = 'suspect';
+    state.suspects += 1;
+    tx.put(keyOf(Table.suspect, tx.spaces.crawl, orderBytes(order), id));
+  } else {
+    entry.phase = 'pending';
+    state.queued += 1;
+    const domain = tx.ensureDomain(entry.domain);
+    tx.put(queueKey(tx, entry.domain, order, id));
+    if (domain.queued === 0 || isBefore(order, domain.head)) domain.head = order;
+    domain.queued += 1;
+  }
+  keepRequest(tx, id, entry, before);
+}
+
+/** Park a request until `delayMs` from now; unique and in the order of parking among equals. */
+export function park(
+  tx: Transaction,
+  id: Buffer,
+  entry: RequestEntry,
+  delayMs: number,
+  before: number,
+): void {
+  entry.phase = 'delayed';
+  entry.at = tx.takeArrival() + Math.round(delayMs * 1000);
+  entry.incarnation = 0;
+  entry.token = 0;
+  tx.state().delayed += 1;
+  tx.put(delayedKey(tx, entry, id));
+  keepRequest(tx, id, entry, before);
+}
+
+/** Where a delayed request stands. */
+export function delayedKey(tx: Transaction, entry: RequestEntry, id: Buffer): Buffer {
+  const due = Buffer.allocUnsafe(8);
+  writeUint53(due, entry.at, 0);
+  return keyOf(Table.delayed, tx.spaces.crawl, due, id);
+}
+
+/** Where a pending request stands in the queue of its domain. */
+export function queueKey(tx: Transaction, domain: string, order: Order, id: Buffer): Buffer {
+  return keyOf(Table.queue, tx.spaces.crawl, domainHash(domain), orderBytes(order), id);
+}
+
+/** Up to `max` first entries of a domain's queue. */
+export function heads(
+  tx: Transaction,
+  domain: DomainEntry,
+  max: number,
+): { key: Buffer; order: Order; id: Buffer }[] {
+  const hash = domainHash(domain.name);
+  const prefix = keyOf(Table.queue, tx.spaces.crawl, hash);
+  // From the head on: what lies before it was just deleted, and walking over it would cost.
+  return tx.keys(prefix, max, Buffer.concat([prefix, orderBytes(domain.head)])).map((key) => ({
+    key,
+    order: readOrder(key, HEAD_BYTES + hash.length),
+    id: key.subarray(key.length - ID_BYTES),
+  }));
+}
+
+/** The id at the end of an index key. */
+export const idOf = (key: Buffer): Buffer => key.subarray(key.length - ID_BYTES);
+
+/** The order in a suspect's key. */
+export const suspectOrder = (key: Buffer): Order =>
+  readOrder(key.subarray(key.length - ID_BYTES - ORDER_BYTES), 0);
+
+/** Place every domain of `names`, each once. */
+export function placeAll(tx: Transaction, names: Iterable<string>): void {
+  for (const name of new Set(names)) {
+    const domain = tx.domain(name);
+    if (domain !== null) place(tx, domain);
+  }
+}

@@ -1,0 +1,109 @@
+/** What the commands ask of a crawl: counts, a snapshot, one request. Reads only, bounded work. */
+import type { FrontierRequest, Inspection, NodeSnapshot, PartCounts, Snapshot } from '../frontier.js';
+import { incarnationName } from './incarnation-entry.js';
+import { keyOf, SPACE_BYTES, Table } from './keys.js';
+import { readCounters } from './lists.js';
+import { listFeeds } from './outbox.js';
+import { isGone } from './processes.js';
+import { requestKey } from './queue.js';
+import { decodeRequest } from './request-entry.js';
+import { emptyState, openWork } from './state.js';
+import type { Transaction } from './transaction.js';
+
+/** Bytes a fingerprint takes: its key and the tree's bookkeeping, at the usual filling of two thirds. */
+const SEEN_BYTES = Math.round((1 + SPACE_BYTES + 20 + 10) * 1.5);
+
+/** Everything `stats` shows. */
+export function takeSnapshot(tx: Transaction): Snapshot {
+  const state = tx.peekState() ?? emptyState();
+  const meta = tx.peekState() === undefined ? null : tx.meta();
+  const { spaces } = tx;
+  const seen = tx.header(spaces.dupefilter).count;
+  const run = meta?.run ?? null;
+  return {
+    startUrls: sum(spaces.startUrls.map(({ good }) => tx.header(good).count)),
+    badSeeds: sum(spaces.startUrls.map(({ bad }) => tx.header(bad).count)),
+    pending: state.queued + state.suspects,
+    delayed: state.delayed,
+    leased: state.leased,
+    suspects: state.suspects,
+    accepted: state.accepted,
+    done: state.done,
+    failed: state.failed,
+    removed: state.removed,
+    seen,
+    items: tx.header(spaces.items).count,
+    domains: state.domains,
+    bytes: { frontier: state.bytes, dupefilter: seen * SEEN_BYTES },
+    nodes: meta === null ? [] : liveNodes(tx, meta.tunables.nodeTimeoutMs),
+    counters: readCounters(tx),
+    outbox: listFeeds(tx),
+    run:
+      run === null
+        ? null
+        : {
+            id: run.id,
+            startedAt: run.startedAtMs,
+            pages: state.runPages,
+            closed: run.closed ?? run.closing,
+          },
+    control: meta?.control ?? 'running',
+  };
+}
+
+function liveNodes(tx: Transaction, nodeTimeoutMs: number): NodeSnapshot[] {
+  return tx
+    .incarnations()
+    .filter(
+      ({ isDead, beatAtMs, info }) =>
+        !isDead && tx.nowMs - beatAtMs < nodeTimeoutMs && !isGone(info.pid, info.processStart),
+    )
+    .map(({ info, beatAtMs, leased, pages, pagesPerSecond }) => ({
+      id: info.id,
+      host: info.host,
+      pid: info.pid,
+      startedAt: info.startedAtMs,
+      heartbeatAgeMs: Math.max(0, Math.round(tx.nowMs - beatAtMs)),
+      leased,
+      pages,
+      pagesPerSecond,
+    }));
+}
+
+/** How much each part holds. */
+export function countParts(tx: Transaction): PartCounts {
+  const state = tx.peekState() ?? emptyState();
+  const { spaces } = tx;
+  return {
+    queue: openWork(state),
+    dupefilter: tx.header(spaces.dupefilter).count,
+    start_urls: sum(spaces.startUrls.map(({ good, bad }) => tx.header(good).count + tx.header(bad).count)),
+    items: tx.header(spaces.items).count,
+    stats: tx.header(spaces.stats).count,
+    failed: state.failed,
+  };
+}
+
+/** Where one request stands. */
+export function inspectRequest(tx: Transaction, request: FrontierRequest): Inspection {
+  const fingerprint = Buffer.from(request.fingerprint, 'hex');
+  const seen = tx.has(keyOf(Table.seen, tx.spaces.dupefilter, fingerprint));
+  const bytes = tx.get(requestKey(tx, Buffer.from(request.id, 'hex')));
+  if (bytes === undefined) {
+    return { state: seen ? 'seen' : 'unknown', seen, record: null, crashes: 0, owner: null, dueAtMs: null };
+  }
+  const entry = decodeRequest(bytes);
+  const holder = entry.phase === 'leased' ? tx.incarnation(entry.incarnation) : null;
+  return {
+    state: entry.phase === 'suspect' ? 'pending' : entry.phase,
+    seen,
+    record: entry.record || null,
+    crashes: entry.crashes,
+    owner: holder === null ? null : incarnationName(holder.info.id, holder.number),
+    dueAtMs: entry.phase === 'delayed' ? Math.ceil(entry.at / 1000) : null,
+  };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

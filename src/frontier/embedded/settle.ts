@@ -1,0 +1,127 @@
+/** End one lease and commit its effects, all of it or nothing; and the two ways leases come back without a settle. */
+import { type Effects, type Lease, MAX_CRASHES, type Outcome, type SettleAnswer } from '../frontier.js';
+import { accept } from './accept.js';
+import { fail } from './failures.js';
+import {
+  closeWhenSpent,
+  finishRequest,
+  free,
+  giveBack,
+  type Held,
+  heldRequest,
+  leasesOf,
+  requireAlive,
+} from './holding.js';
+import { incarnationName } from './incarnation-entry.js';
+import { addCounters, append } from './lists.js';
+import { appendToOutbox } from './outbox.js';
+import { place } from './placement.js';
+import { park } from './queue.js';
+import { tokenText } from './request-entry.js';
+import type { Transaction } from './transaction.js';
+
+const nothingWritten: SettleAnswer = { committed: false };
+
+/** End the lease, unless it is no longer this incarnation's. */
+export function settle(
+  tx: Transaction,
+  incarnation: number,
+  lease: Lease,
+  outcome: Outcome,
+  effects: Effects,
+): SettleAnswer {
+  tx.meta();
+  const holder = tx.incarnation(incarnation);
+  if (holder === null || holder.isDead) return nothingWritten;
+  const held = heldRequest(tx, Buffer.from(lease.id, 'hex'));
+  if (held === null || held.entry.incarnation !== incarnation || tokenText(held.entry) !== lease.token) {
+    return nothingWritten;
+  }
+  end(tx, held, outcome, incarnationName(holder.info.id, incarnation));
+  if (outcome.kind === 'done' || outcome.kind === 'failed') {
+    holder.pages += 1;
+    tx.keepIncarnation(holder);
+  }
+  closeWhenSpent(tx);
+  addCounters(tx, effects.stats);
+  append(tx, tx.spaces.items, effects.items);
+  if (effects.feedItems.length > 0) {
+    for (const feed of holder.info.feeds) appendToOutbox(tx, feed, effects.feedItems);
+  }
+  return { committed: true, ...accept(tx, effects.requests, 'links') };
+}
+
+function end(tx: Transaction, held: Held, outcome: Outcome, node: string): void {
+  const { id, entry, size } = held;
+  switch (outcome.kind) {
+    case 'done':
+      finishRequest(tx, held);
+      return;
+    case 'released': {
+      giveBack(tx, held);
+      const state = tx.state();
+      if (outcome.unstarted) state.runPages = Math.max(0, state.runPages - 1);
+      return;
+    }
+    case 'retry':
+      free(tx, held);
+      park(
+        tx,
+        id,
+        { ...entry, priority: outcome.priority, record: outcome.record },
+        Math.max(0, outcome.afterMs),
+        size,
+      );
+      break;
+    case 'failed': {
+      free(tx, held);
+      const { reason, status, attempts, detail } = outcome;
+      fail(tx, id, entry, { reason, status: status ?? null, attempts, node, detail: detail ?? null }, size);
+    }
+  }
+  place(tx, tx.ensureDomain(entry.domain));
+}
+
+/**
+ * Compare what the store thinks this incarnation holds with what it does.
+ * @returns the ids held whose token is not known, and how many leases went back to pending.
+ */
+export function reconcile(
+  tx: Transaction,
+  incarnation: number,
+  held: readonly Pick<Lease, 'id' | 'token'>[],
+  graceMs: number,
+): { lost: string[]; returned: number } {
+  requireAlive(tx, incarnation);
+  const tokens = new Map(held.map(({ id, token }) => [id, token]));
+  let returned = 0;
+  for (const stored of leasesOf(tx, incarnation, 100_000)) {
+    const id = stored.id.toString('hex');
+    if (tokens.get(id) === tokenText(stored.entry)) tokens.delete(id);
+    else if (tx.nowMs - stored.entry.at >= graceMs) {
+      giveBack(tx, stored);
+      returned += 1;
+    }
+  }
+  return { lost: [...tokens.keys()], returned };
+}
+
+/** Move up to `max` leases of a dead incarnation: each counts a crash, the last one fails the request. */
+export function moveLeases(tx: Transaction, incarnation: number, node: string, max: number): number {
+  const leases = leasesOf(tx, incarnation, max);
+  for (const held of leases) {
+    const { entry, id, size } = held;
+    const crashes = entry.crashes + 1;
+    if (crashes < MAX_CRASHES) {
+      entry.crashes = crashes;
+      giveBack(tx, held);
+      continue;
+    }
+    free(tx, held);
+    entry.crashes = crashes;
+    fail(tx, id, entry, { reason: 'crashed', status: null, attempts: crashes, node, detail: null }, size);
+    addCounters(tx, { 'crashed/count': 1 });
+    place(tx, tx.ensureDomain(entry.domain));
+  }
+  return leases.length;
+}

@@ -1,0 +1,94 @@
+/**
+ * The LMDB environment of a folder: opened once per thread, shared by every crawl in the folder and every process
+ * of the machine. All tables lie in one database, so that a commit touches few pages.
+ */
+import { join, resolve } from 'node:path';
+import { open, type TransactionFlags } from 'lmdb';
+import { FrontierUnavailableError } from '../../errors.js';
+import { enterFolder, type Folder } from './folder.js';
+import type { Store } from './transaction.js';
+
+/** lmdb-js: commit before returning, and flush to disk after the write lock was given up. */
+const COMMIT = 0x10002 as TransactionFlags;
+
+/** Address space set aside; the file itself grows as it is used, and lmdb-js moves on to more when this is full. */
+const MAP_BYTES = 64 * 1024 ** 3;
+
+/** Processes times threads that may read at once. */
+const MAX_READERS = 1024;
+
+/** An environment in use by this thread. */
+export interface OpenStore {
+  readonly db: Store;
+  /** Run `action` in one write transaction: all of it or, when it throws, nothing. */
+  transact(action: () => void): void;
+  /** See what other processes have committed. */
+  refresh(): void;
+  close(): Promise<void>;
+}
+
+interface Shared {
+  readonly store: OpenStore;
+  uses: number;
+}
+
+const shared = new Map<string, Shared>();
+
+/** Open the environment under `dir`. @throws RefusedError, FrontierUnavailableError */
+export function openStore(dir: string): OpenStore {
+  const path = resolve(dir);
+  let entry = shared.get(path);
+  if (entry === undefined) {
+    entry = { store: openEnvironment(enterFolder(path)), uses: 0 };
+    shared.set(path, entry);
+  }
+  entry.uses += 1;
+  const { store } = entry;
+  let isOpen = true;
+  return {
+    ...store,
+    async close() {
+      if (!isOpen) return;
+      isOpen = false;
+      if (entry === undefined) return;
+      entry.uses -= 1;
+      if (entry.uses > 0) return;
+      shared.delete(path);
+      await store.close();
+    },
+  };
+}
+
+function openEnvironment(folder: Folder): OpenStore {
+  try {
+    const root = open({
+      path: join(folder.path, 'frontier'),
+      encoding: 'binary',
+      keyEncoding: 'binary',
+      mapSize: MAP_BYTES,
+      maxReaders: MAX_READERS,
+      maxDbs: 4,
+    });
+    const db = root.openDB<Buffer, Buffer>({ name: 'crawls', encoding: 'binary', keyEncoding: 'binary' });
+    return {
+      db,
+      transact(action) {
+        // Braces: a promise returned from here would hold the transaction, and its lock, open.
+        db.transactionSync(() => {
+          action();
+        }, COMMIT);
+      },
+      refresh: () => db.resetReadTxn(),
+      async close() {
+        await root.close();
+        folder.release();
+      },
+    };
+  } catch (error) {
+    folder.release();
+    throw new FrontierUnavailableError(
+      `the embedded frontier in ${folder.path} cannot be opened: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * The verbs of one loop turn, committed together: a commit costs as much as a dozen verbs. They run one after the
+ * other inside one transaction; one that refuses (it throws before it has written) does not disturb the others.
+ */
+import { CrawlnodeError, FrontierUnavailableError } from '../../errors.js';
+import type { OpenStore } from './store.js';
+import { MetaCache, type Spaces, Transaction } from './transaction.js';
+
+interface Waiting {
+  readonly verb: (tx: Transaction) => unknown;
+  readonly resolve: (answer: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Turn {
+  readonly #store: OpenStore;
+  readonly #spaces: Spaces;
+  readonly #metaCache = new MetaCache();
+  #waiting: Waiting[] = [];
+  #isClosed = false;
+
+  constructor(store: OpenStore, spaces: Spaces) {
+    this.#store = store;
+    this.#spaces = spaces;
+  }
+
+  /** Run a verb that may write, together with the others of this turn; answers once it is committed. */
+  write<T>(verb: (tx: Transaction) => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#isClosed) return reject(closed());
+      if (this.#waiting.length === 0) setImmediate(() => this.flush());
+      this.#waiting.push({ verb, resolve: resolve as (answer: never) => void, reject });
+    });
+  }
+
+  /** Run a verb that only reads, at once and on one snapshot, after what this client wrote before. */
+  async read<T>(verb: (tx: Transaction) => T): Promise<T> {
+    if (this.#isClosed) throw closed();
+    this.flush();
+    try {
+      this.#store.refresh();
+      return verb(new Transaction(this.#store.db, this.#spaces, this.#metaCache));
+    } catch (error) {
+      throw asExpected(error);
+    }
+  }
+
+  /** Commit what waits. */
+  flush(): void {
+    const batch = this.#waiting;
+    if (batch.length === 0) return;
+    this.#waiting = [];
+    const settled: (() => void)[] = [];
+    try {
+      this.#store.transact(() => {
+        const tx = new Transaction(this.#store.db, this.#spaces, this.#metaCache);
+        for (const waiting of batch) settled.push(runOne(tx, waiting));
+        tx.finish();
+      });
+    } catch (error) {
+      const reason = asExpected(error);
+      for (const { reject } of batch) reject(reason);
+      return;
+    }
+    for (const settle of settled) settle();
+  }
+
+  /** No verbs any more. */
+  close(): void {
+    this.flush();
+    this.#isClosed = true;
+  }
+}
+
+/** @returns how to tell the caller, once all is committed. @throws when it failed after writing: all must be undone. */
+function runOne(tx: Transaction, { verb, resolve, reject }: Waiting): () => void {
+  const before = tx.writes;
+  try {
+    const answer = verb(tx);
+    return () => resolve(answer as never);
+  } catch (error) {
+    if (tx.writes !== before || !(error instanceof CrawlnodeError)) throw error;
+    return () => reject(error);
+  }
+}
+
+/** What LMDB throws (a full disk, a damaged file) as an error the callers know: nothing was written, try again. */
+function asExpected(error: unknown): unknown {
+  if (error instanceof CrawlnodeError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new FrontierUnavailableError(`the embedded frontier could not commit: ${message}`, { cause: error });
+}
+
+function closed(): FrontierUnavailableError {
+  return new FrontierUnavailableError('this frontier is closed', { code: 'frontier_closed' });
+}
