@@ -225,6 +225,11 @@ describe('a Redis server', () => {
         code: 'foreign_key',
         message: expect.stringMatching(/pickled:requests is a ZSET, left by Scrapy-Redis.*reset/),
       });
+      const reset = await open('pickled', undefined, { acceptForeignKeys: true });
+      expect(await reset.count()).toMatchObject({ queue: 1 });
+      await reset.clear(['queue', 'dupefilter'], { force: false });
+      await reset.close();
+      await (await open('pickled')).close();
     } finally {
       await admin.del('pickled:requests');
       admin.disconnect();

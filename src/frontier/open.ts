@@ -14,7 +14,11 @@ export interface FrontierKeys {
 
 /** Where Redis is; plain data, since the heartbeat thread opens its own connection from it. */
 export type RedisAddress =
-  | { readonly kind: 'standalone'; readonly url: string | null; readonly options: Readonly<Record<string, unknown>> }
+  | {
+      readonly kind: 'standalone';
+      readonly url: string | null;
+      readonly options: Readonly<Record<string, unknown>>;
+    }
   | { readonly kind: 'sentinel'; readonly options: Readonly<Record<string, unknown>> }
   | {
       readonly kind: 'cluster';
@@ -37,6 +41,8 @@ export interface OpenOptions {
   readonly shape: Shape;
   /** Use a Redis whose maxmemory-policy may evict the frontier's keys all the same. */
   readonly allowEviction: boolean;
+  /** Open even where a key holds a foreign type, such as a queue left by Scrapy-Redis: only to count and clear. */
+  readonly acceptForeignKeys?: boolean;
   /** For how long the first connection is tried before giving up with FrontierUnavailableError. */
   readonly connectTimeoutMs: number;
 }

@@ -36,7 +36,7 @@ export const command: CliCommand = {
       : withoutShared(wanted, loaded.settings, open);
     for (const key of kept)
       note(context, `${key} is shared with other spiders and stays; --force deletes it too`);
-    return withFrontier({ ...open, keys }, async (frontier) => {
+    return withFrontier({ ...open, keys, acceptForeignKeys: true }, async (frontier) => {
       const counts = await frontier.count();
       show(context, spider, parts, counts, options.dryRun === true);
       if (options.dryRun === true) return 0;

@@ -6,7 +6,8 @@ import type { RedisConnection } from './connection.js';
 /** @throws RefusedError where the frontier could be evicted, or a key holds another type. */
 export async function refuseUnsafeStore(connection: RedisConnection, options: OpenOptions): Promise<void> {
   if (!options.allowEviction) await refuseEviction(connection);
-  await refuseForeignKeys(connection, options.keys, options.startUrlsType);
+  if (options.acceptForeignKeys !== true)
+    await refuseForeignKeys(connection, options.keys, options.startUrlsType);
 }
 
 /**

@@ -75,14 +75,14 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
 /** How much each part holds, for `reset --dry-run`. */
 export async function countParts(client: Client, keys: FrontierKeys): Promise<PartCounts> {
   const [requests, failed, kept, seen, seeds, bad, items, stats] = await Promise.all([
-    client.hlen(keys.requests),
+    lengthOf(client, keys.requests),
     client.zcard(internalKey(keys, 'failed')),
     client.hlen(internalKey(keys, 'failures')),
-    client.scard(keys.dupefilter),
+    lengthOf(client, keys.dupefilter),
     sum(keys.startUrls, (name) => lengthOf(client, name)),
     sum(keys.startUrls, (name) => client.llen(`${name}:bad`)),
-    client.llen(keys.items),
-    client.hlen(keys.stats),
+    lengthOf(client, keys.items),
+    lengthOf(client, keys.stats),
   ]);
   const queue = Math.max(0, requests - Math.min(failed, kept));
   return { queue, dupefilter: seen, start_urls: seeds + bad, items, stats, failed };
@@ -184,11 +184,12 @@ async function readOutbox(client: Client, keys: FrontierKeys): Promise<OutboxSna
     });
 }
 
-/** The length of a start_urls key, whatever its type. */
+/** How much a key holds, whatever its type. */
 async function lengthOf(client: Client, key: string): Promise<number> {
   const type = await client.type(key);
   if (type === 'list') return client.llen(key);
   if (type === 'set') return client.scard(key);
+  if (type === 'hash') return client.hlen(key);
   return type === 'zset' ? client.zcard(key) : 0;
 }
 
