@@ -62,7 +62,9 @@ async function install(project: Project): Promise<void> {
   const [{ filename, files }] = JSON.parse(packed.stdout) as [
     { filename: string; files: { path: string }[] },
   ];
-  const unwanted = files.map((file) => file.path).filter((file) => /^(src|test|bench|scripts|\.)|dev\.ts|tsconfig/.test(file));
+  const unwanted = files
+    .map((file) => file.path)
+    .filter((file) => /^(src|test|bench|scripts|\.)|dev\.ts|tsconfig/.test(file));
   expect(unwanted).toEqual([]);
   await mkdir(project.path('node_modules', 'crawlnode'));
   await run('tar', [
