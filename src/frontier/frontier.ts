@@ -170,7 +170,12 @@ export interface JoinOptions {
 export interface Joined {
   readonly incarnation: string;
   /** What was there already, so that a resumed crawl can say so. */
-  readonly found: { readonly pending: number; readonly delayed: number; readonly leased: number; readonly seen: number };
+  readonly found: {
+    readonly pending: number;
+    readonly delayed: number;
+    readonly leased: number;
+    readonly seen: number;
+  };
   /** True when the job's start requests were pushed by an earlier node. */
   readonly startPushed: boolean;
   /** Set when this run was closed by the same budget less than `nodeTimeoutMs` ago: the node should not start. */
@@ -275,7 +280,10 @@ export interface Feeds {
    * @returns the checkpoint to truncate the file to, or null when the job has none for it.
    * @throws RefusedError when a live writer holds it (alive: seen within `staleMs`, and on this host its pid runs).
    */
-  open(writer: FeedWriter, options: { readonly staleMs: number; readonly fresh: boolean }): Promise<FeedCheckpoint | null>;
+  open(
+    writer: FeedWriter,
+    options: { readonly staleMs: number; readonly fresh: boolean },
+  ): Promise<FeedCheckpoint | null>;
   /** Up to `max` waiting items in order, after `sequence`. */
   read(feed: string, sequence: number, max: number): Promise<readonly string[]>;
   /** Record that everything up to the checkpoint is on disk and drop it from the outbox; also renews the writer. */
@@ -304,7 +312,10 @@ export interface FailedRequest {
 
 export interface FailedList {
   /** A page of the failed list, oldest first; `cursor` null when it was the last. */
-  list(cursor: string | null, max: number): Promise<{ requests: readonly FailedRequest[]; cursor: string | null }>;
+  list(
+    cursor: string | null,
+    max: number,
+  ): Promise<{ requests: readonly FailedRequest[]; cursor: string | null }>;
   /** Failed → pending, with a new arrival. @returns how many were failed and are pending now. */
   retry(requests: readonly FrontierRequest[]): Promise<number>;
   /** Failed → removed. */
@@ -340,7 +351,10 @@ export interface Frontier {
    * Compare what the store thinks this incarnation holds with what it does. Leases it does not hold, older than
    * `graceMs`, return to pending uncounted. @returns the ids held here whose token the store does not know.
    */
-  reconcile(held: readonly Pick<Lease, 'id' | 'token'>[], graceMs: number): Promise<{ readonly lost: readonly string[]; readonly returned: number }>;
+  reconcile(
+    held: readonly Pick<Lease, 'id' | 'token'>[],
+    graceMs: number,
+  ): Promise<{ readonly lost: readonly string[]; readonly returned: number }>;
   /** Mark silent incarnations dead, then move their leases, a bounded step at a time. @returns leases moved. */
   recover(): Promise<number>;
 
@@ -359,7 +373,14 @@ export interface Frontier {
   appendSeeds(values: readonly string[]): Promise<number>;
 
   /** Leave a domain alone for `forMs`, or change its delay, for all nodes. */
-  throttle(domain: string, change: { readonly delayMs?: number; readonly forMs?: number; readonly source: 'setting' | 'robots' | 'autothrottle' | 'retry-after' }): Promise<void>;
+  throttle(
+    domain: string,
+    change: {
+      readonly delayMs?: number;
+      readonly forMs?: number;
+      readonly source: 'setting' | 'robots' | 'autothrottle' | 'retry-after';
+    },
+  ): Promise<void>;
   control(state: Control): Promise<void>;
   /** Close the run for all nodes with a reason; pending requests stay for the next run. */
   closeRun(reason: string): Promise<void>;
