@@ -104,8 +104,9 @@ export class RedisConnection {
     try {
       const info = await (this.client as Redis).info();
       return `${/^run_id:(\S+)/m.exec(info)?.[1]} ${/^master_replid:(\S+)/m.exec(info)?.[1]}`;
-    } catch {
-      return null;
+    } catch (error) {
+      if (messageOf(error).startsWith('NOPERM')) return null;
+      throw error;
     }
   }
 

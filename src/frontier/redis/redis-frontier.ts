@@ -83,8 +83,8 @@ export class RedisFrontier implements Frontier {
 
   async join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
     if (this.#incarnation !== null) await this.#abandon(this.#incarnation);
-    this.#dataId = await this.#connection.dataId();
     this.#isDataSuspect = false;
+    this.#dataId = await this.#dataIdWhenThere();
     const incarnation = `${node.id}:${randomBytes(6).toString('hex')}`;
     const { tunables } = options;
     this.#caller = incarnation;
@@ -376,10 +376,20 @@ export class RedisFrontier implements Frontier {
     await this.#connection.client.hdel(internalKey(this.#options.keys, 'answers'), ...fields);
   }
 
+  /** An answer that fails leaves the question open. */
+  async #dataIdWhenThere(): Promise<string | null> {
+    try {
+      return await this.#connection.patiently(() => this.#connection.dataId());
+    } catch (error) {
+      this.#isDataSuspect = true;
+      throw error;
+    }
+  }
+
   /** After a broken connection: another run_id or replication id means the store may have rolled back. */
   async #refuseOtherHistory(): Promise<void> {
-    const dataId = await this.#connection.patiently(() => this.#connection.dataId());
     this.#isDataSuspect = false;
+    const dataId = await this.#dataIdWhenThere();
     if (dataId === null || this.#dataId === null || dataId === this.#dataId) return;
     this.#dataId = dataId;
     throw new IncarnationDeadError(
