@@ -5,7 +5,8 @@ import { openFrontier } from '../src/frontier/open.js';
 import type { Request } from '../src/http/request.js';
 import type { Response } from '../src/http/response.js';
 import { Spider } from '../src/spider/spider.js';
-import { crawl, freshStore, startNode, storeAt } from './helpers/engine.js';
+import { crawl, freshStore, startNode } from './helpers/engine.js';
+import { openOptions } from './helpers/open-options.js';
 import { startRedis } from './helpers/redis-server.js';
 import { startSite } from './helpers/site.js';
 import { waitFor } from './helpers/wait-for.js';
@@ -377,7 +378,7 @@ describe('trouble', () => {
     const lines: string[] = [];
     const note = (_: object, message: string) => void lines.push(message);
     const log = { debug() {}, info: note, warn: note, error: note };
-    const open = storeAt(redis.url, 'walk');
+    const open = openOptions(redis.url, 'walk');
     const node = await startNode(open, walker(site.url), {
       log,
       options: { concurrency: 4 },

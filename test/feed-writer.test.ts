@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FrontierUnavailableError, RefusedError, UsageError } from '../src/errors.js';
-import { type Frontier, noEffects, type Shape } from '../src/frontier/frontier.js';
+import { type Frontier, noEffects } from '../src/frontier/frontier.js';
 import { type OpenOptions, openFrontier } from '../src/frontier/open.js';
 import { silentLogger } from '../src/log.js';
 import type { FeedFormatName } from '../src/pipelines/feed-format.js';
@@ -22,6 +22,7 @@ import {
 } from '../src/pipelines/feed-writer.js';
 import { request, take } from './frontier-contract/world.js';
 import type { FeedChildTask } from './helpers/feed-child.js';
+import { defaultShape, openOptions } from './helpers/open-options.js';
 import { type RedisServer, startRedis } from './helpers/redis-server.js';
 import { type TempDir, tempDir } from './helpers/temp-dir.js';
 import { waitFor } from './helpers/wait-for.js';
@@ -371,22 +372,13 @@ describe.skipIf(spawnSync('prlimit', ['--version']).error !== undefined)(
   },
 );
 
-const shape: Shape = {
-  queueClass: 'PriorityQueue',
-  dupefilter: 'RFPDupeFilter',
-  fingerprinter: 'scrapy-redis',
-  domainKey: 'host',
-  persist: true,
-};
-
 let redis: RedisServer;
 beforeAll(async () => {
   redis = await startRedis();
 });
 afterAll(() => redis.stop());
 
-const embedded = new URL('../src/frontier/embedded/embedded-frontier.ts', import.meta.url);
-const engines = existsSync(embedded) ? (['redis', 'embedded'] as const) : (['redis'] as const);
+const engines = ['redis', 'embedded'] as const;
 
 describe.each(engines)('on the %s engine', (engine) => {
   let spiders = 0;
@@ -399,25 +391,7 @@ describe.each(engines)('on the %s engine', (engine) => {
 
   function options(): OpenOptions {
     spiders += 1;
-    const spider = `feeds${spiders}`;
-    return {
-      store:
-        engine === 'redis'
-          ? { engine, address: { kind: 'standalone', url: redis.url, options: {} } }
-          : { engine, dir: at('store') },
-      keys: {
-        requests: `${spider}:requests`,
-        dupefilter: `${spider}:dupefilter`,
-        startUrls: [`${spider}:start_urls`],
-        items: `${spider}:items`,
-        stats: `${spider}:stats`,
-      },
-      startUrlsType: 'list',
-      seedsFiltered: false,
-      shape,
-      allowEviction: false,
-      connectTimeoutMs: 10_000,
-    };
+    return openOptions(engine === 'redis' ? redis.url : at('store'), `feeds${spiders}`);
   }
 
   /** A node that settles pages, each with ten items numbered on. */
@@ -427,7 +401,7 @@ describe.each(engines)('on the %s engine', (engine) => {
     await frontier.join(
       { id: 'n', host: hostname(), pid: process.pid },
       {
-        shape,
+        shape: defaultShape,
         tunables: {
           delayMs: 0,
           randomizeDelay: false,

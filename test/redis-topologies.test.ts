@@ -6,42 +6,22 @@ import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import type { Frontier } from '../src/frontier/frontier.js';
-import type { OpenOptions, RedisAddress } from '../src/frontier/open.js';
+import type { RedisAddress } from '../src/frontier/open.js';
 import { RedisFrontier } from '../src/frontier/redis/redis-frontier.js';
 import { Crawl, commit, done, effects, request, take, takeOne, until } from './frontier-contract/world.js';
+import { openOptions } from './helpers/open-options.js';
 import { type RedisServer, startRedis } from './helpers/redis-server.js';
 
 const run = promisify(execFile);
-
-function optionsAt(address: RedisAddress, spider: string): OpenOptions {
-  return {
-    store: { engine: 'redis', address },
-    keys: {
-      requests: `${spider}:requests`,
-      dupefilter: `${spider}:dupefilter`,
-      startUrls: [`${spider}:start_urls`],
-      items: `${spider}:items`,
-      stats: `${spider}:stats`,
-    },
-    startUrlsType: 'list',
-    seedsFiltered: false,
-    shape: {
-      queueClass: 'PriorityQueue',
-      dupefilter: 'RFPDupeFilter',
-      fingerprinter: 'scrapy-redis',
-      domainKey: 'host',
-      persist: true,
-    },
-    allowEviction: false,
-    connectTimeoutMs: 15_000,
-  };
-}
 
 function crawlAt(address: RedisAddress, spider: string): Crawl {
   const clients: Frontier[] = [];
   return new Crawl({
     async client() {
-      const frontier = await RedisFrontier.open(optionsAt(address, spider), address);
+      const frontier = await RedisFrontier.open(
+        openOptions({ engine: 'redis', address }, spider, { connectTimeoutMs: 15_000 }),
+        address,
+      );
       clients.push(frontier);
       return frontier;
     },

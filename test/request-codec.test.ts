@@ -163,10 +163,7 @@ describe('a record', () => {
 
 describe('a request for the frontier', () => {
   test('is known by its fingerprint', () => {
-    const request = toFrontierRequest(
-      new Request('HTTP://Example.org/?b=1&a=2', { priority: 7 }),
-      context,
-    );
+    const request = toFrontierRequest(new Request('HTTP://Example.org/?b=1&a=2', { priority: 7 }), context);
     expect(request.id).toBe(fingerprint({ url: 'http://example.org/?a=2&b=1', method: 'GET' }));
     expect(request).toMatchObject({
       fingerprint: request.id,

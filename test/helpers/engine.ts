@@ -9,23 +9,16 @@ import {
   type EngineResult,
   runEngine,
 } from '../../src/engine/engine.js';
-import type { Frontier, Shape } from '../../src/frontier/frontier.js';
-import { type OpenOptions, openFrontier, type Store } from '../../src/frontier/open.js';
+import type { Frontier } from '../../src/frontier/frontier.js';
+import { type OpenOptions, openFrontier } from '../../src/frontier/open.js';
 import { fingerprint } from '../../src/http/fingerprint.js';
 import { type Logger, silentLogger } from '../../src/log.js';
 import { loadPipelines } from '../../src/pipelines/item-pipeline.js';
 import { loadModule } from '../../src/spider/load-module.js';
 import { createSpider, type SpiderClass } from '../../src/spider/spider.js';
+import { defaultShape, openOptions } from './open-options.js';
 import { type RedisServer, startRedis } from './redis-server.js';
 import { own } from './resources.js';
-
-const shape: Shape = {
-  queueClass: 'PriorityQueue',
-  dupefilter: 'RFPDupeFilter',
-  fingerprinter: 'scrapy-redis',
-  domainKey: 'host',
-  persist: true,
-};
 
 /** Options as the default settings give them, with waits short enough for a test. */
 export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions {
@@ -57,7 +50,7 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
       urlLengthLimit: 2_083,
       fingerprint: (request) => fingerprint(request),
     },
-    shape,
+    shape: defaultShape,
     tunables: {
       delayMs: 0,
       randomizeDelay: false,
@@ -71,35 +64,13 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
   };
 }
 
-/** Where a crawl lives: an embedded frontier in a folder, or the Redis of a URL; all its keys begin with `name`. */
-export function storeAt(place: string, name: string): OpenOptions {
-  const store: Store = place.startsWith('redis:')
-    ? { engine: 'redis', address: { kind: 'standalone', url: place, options: {} } }
-    : { engine: 'embedded', dir: place };
-  return {
-    store,
-    keys: {
-      requests: `${name}:requests`,
-      dupefilter: `${name}:dupefilter`,
-      startUrls: [`${name}:start_urls`],
-      items: `${name}:items`,
-      stats: `${name}:stats`,
-    },
-    startUrlsType: 'list',
-    seedsFiltered: false,
-    shape,
-    allowEviction: false,
-    connectTimeoutMs: 5_000,
-  };
-}
-
 let redis: RedisServer | undefined;
 let stores = 0;
 
 /** A frontier of one's own on the Redis of the test file, which is started when it is first asked for. */
 export async function freshStore(): Promise<OpenOptions> {
   redis ??= await startRedis();
-  return storeAt(redis.url, `crawl${++stores}`);
+  return openOptions(redis.url, `crawl${++stores}`);
 }
 
 /** What a test chooses of a node. */
