@@ -1,5 +1,5 @@
 /** A snapshot of a crawl as `stats` gives it: the JSON others script against, and the table for people. */
-import type { Frontier, NodeSnapshot, Snapshot } from '../frontier/frontier.js';
+import type { Frontier, NodeSnapshot, OutboxSnapshot, Snapshot } from '../frontier/frontier.js';
 import { printable } from './printable.js';
 
 /** The JSON of `crawlnode stats S --json`; its shape is fixed. */
@@ -44,9 +44,14 @@ export function statsOf(
   };
 }
 
-/** Lines of aligned columns: the crawl, its nodes, its counters. */
-export function statsTable(stats: CrawlStats): string {
+/**
+ * Lines of aligned columns: the crawl, its nodes, its counters; and what needs somebody: seeds put aside as bad,
+ * committed items that wait for a file, a crawl that is paused or stopping.
+ */
+export function statsTable(stats: CrawlStats, snapshot: Snapshot): string {
   const { bytes } = stats;
+  const { badSeeds, control } = snapshot;
+  const waiting = snapshot.outbox.filter((feed) => feed.waiting > 0);
   const title = `${stats.spider}${stats.job === null ? '' : `@${stats.job}`}  (${stats.engine})`;
   const numbers = [
     ...(['startUrls', 'pending', 'delayed', 'leased', 'done', 'failed', 'seen', 'items'] as const).map(
@@ -54,6 +59,8 @@ export function statsTable(stats: CrawlStats): string {
     ),
     ['frontier', byteSize(bytes.frontier)] as const,
     ['dupefilter', byteSize(bytes.dupefilter)] as const,
+    ...(badSeeds > 0 ? [['bad seeds', badSeeds.toLocaleString('en')] as const] : []),
+    ...(control === 'running' ? [] : [['control', control] as const]),
   ];
   const nodes = stats.nodes.map((node) => [
     printable(node.id),
@@ -70,8 +77,13 @@ export function statsTable(stats: CrawlStats): string {
     title,
     ...columns(numbers),
     ...(nodes.length === 0 ? ['  no live nodes'] : ['nodes', ...columns(nodes)]),
+    ...(waiting.length === 0 ? [] : ['items that wait to be written', ...columns(waiting.map(feedRow))]),
     ...(counters.length === 0 ? [] : ['counters', ...columns(counters)]),
   ].join('\n');
+}
+
+function feedRow({ host, path, waiting }: OutboxSnapshot): string[] {
+  return [printable(path), printable(host), `${waiting.toLocaleString('en')} items`];
 }
 
 /** First column to the left, numbers to the right. */

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { RefusedError } from '../../errors.js';
+import type { Snapshot } from '../../frontier/frontier.js';
 import { openFrontier } from '../../frontier/open.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, note, print, printJson } from '../context.js';
@@ -21,22 +22,37 @@ export const command: CliCommand = {
     const crawls = await openCrawls(context, spider, options);
     try {
       const read = () =>
-        Promise.all(crawls.map(async (crawl) => statsOf(crawl, await crawl.frontier.snapshot())));
+        Promise.all(
+          crawls.map(async (crawl) => {
+            const snapshot = await crawl.frontier.snapshot();
+            return { stats: statsOf(crawl, snapshot), snapshot };
+          }),
+        );
       if (crawls.length === 0)
         note(
           context,
           'no spiders in SPIDER_MODULES; "crawlnode stats NAME" shows a crawl without its module',
         );
-      const show = (all: readonly CrawlStats[]) => (spider === undefined ? all : all[0]);
+      const show = (looks: readonly Look[]) =>
+        spider === undefined ? looks.map(({ stats }) => stats) : looks[0]?.stats;
       if (options.watch === true) await watch(context, read, show);
       else if (context.globals.json) printJson(context, show(await read()));
-      else print(context, (await read()).map((stats) => statsTable(stats)).join('\n\n'));
+      else print(context, tables(await read()));
       return 0;
     } finally {
       await Promise.all(crawls.map(({ frontier }) => frontier.close()));
     }
   },
 };
+
+/** A crawl at one instant. */
+interface Look {
+  readonly stats: CrawlStats;
+  readonly snapshot: Snapshot;
+}
+
+const tables = (looks: readonly Look[]) =>
+  looks.map(({ stats, snapshot }) => statsTable(stats, snapshot)).join('\n\n');
 
 type Crawl = {
   readonly spider: string;
@@ -74,8 +90,8 @@ async function openCrawls(
 /** On a terminal the table redraws in place; in a pipe each look is one line of JSON, or one table. */
 async function watch(
   context: Context,
-  read: () => Promise<CrawlStats[]>,
-  show: (all: readonly CrawlStats[]) => unknown,
+  read: () => Promise<Look[]>,
+  show: (looks: readonly Look[]) => unknown,
 ): Promise<void> {
   const draw = await drawer(context);
   const stop = new AbortController();
@@ -83,7 +99,7 @@ async function watch(
   while (!stop.signal.aborted) {
     const all = await read();
     if (context.globals.json) print(context, JSON.stringify(show(all)));
-    else draw(all.map((stats) => statsTable(stats)).join('\n\n'));
+    else draw(tables(all));
     await sleep(WATCH_MS, undefined, { signal: stop.signal }).catch(() => {});
   }
 }
