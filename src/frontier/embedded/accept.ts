@@ -1,7 +1,6 @@
 /** Acceptance: which requests of a batch are new, and the one place where fingerprints are recorded. */
 import type { FrontierRequest, PushAnswer, PushKind } from '../frontier.js';
 import { dropFailure } from './failures.js';
-import { keyOf, Table } from './keys.js';
 import { addCounters } from './lists.js';
 import { enqueue, park, placeAll, requestKey } from './queue.js';
 import { decodeRequest, phaseOf, type RequestEntry } from './request-entry.js';
@@ -17,11 +16,9 @@ export function accept(tx: Transaction, requests: readonly FrontierRequest[], ki
   const touched = new Set<string>();
   let accepted = 0;
   for (const request of requests) {
-    const fingerprint = Buffer.from(request.fingerprint, 'hex');
-    const seenKey = keyOf(Table.seen, tx.spaces.dupefilter, fingerprint);
-    if (isJudged && !request.unfiltered && tx.has(seenKey)) continue;
-    const id =
-      request.unfiltered || request.id !== request.fingerprint ? Buffer.from(request.id, 'hex') : fingerprint;
+    const isSeen = !request.unfiltered && tx.isSeen(request.fingerprint);
+    if (isJudged && isSeen) continue;
+    const id = Buffer.from(request.id, 'hex');
     const live = tx.get(requestKey(tx, id));
     if (live !== undefined) {
       if (kind === 'links' || phaseOf(live) !== 'failed') continue;
@@ -30,10 +27,7 @@ export function accept(tx: Transaction, requests: readonly FrontierRequest[], ki
       tx.state().accepted += 1;
     }
     accepted += 1;
-    if (!request.unfiltered && (isJudged || !tx.has(seenKey))) {
-      tx.put(seenKey);
-      tx.changeHeader(tx.spaces.dupefilter).count += 1;
-    }
+    if (!request.unfiltered && !isSeen) tx.see(request.fingerprint);
     insert(tx, id, request, live?.length ?? 0);
     touched.add(request.domain);
   }

@@ -2,11 +2,13 @@
 import { RefusedError } from '../../errors.js';
 import type { Part } from '../frontier.js';
 import { Table } from './keys.js';
+import { liveNodes } from './liveness.js';
 import { newMeta } from './meta.js';
 import { forgetWrittenFeeds } from './outbox.js';
 import { decodeRequest, phaseOf } from './request-entry.js';
+import { nameKey } from './spaces.js';
 import { emptyState } from './state.js';
-import { nameKey, type Transaction } from './transaction.js';
+import type { Transaction } from './transaction.js';
 
 /** What belongs to the queue and its nodes, besides the requests. */
 const queueTables = [
@@ -23,7 +25,7 @@ const queueTables = [
 
 /** Delete parts. @throws RefusedError while nodes live, unless forced. */
 export function clear(tx: Transaction, parts: ReadonlySet<Part>, force: boolean): void {
-  const live = liveNodes(tx);
+  const live = liveNodes(tx).length;
   if (live > 0 && !force) {
     throw new RefusedError(
       `${live} node${live === 1 ? ' is' : 's are'} working on this crawl: stop them first (or use --force, which makes them stop with an error)`,
@@ -69,7 +71,6 @@ function clearQueue(tx: Transaction, parts: ReadonlySet<Part>): void {
   if (before === undefined) return;
   const { epoch, shape, queueClass } = tx.meta();
   for (const table of queueTables) tx.wipe(table, tx.spaces.crawl);
-  tx.dropCaches();
   const keepsFailed = !parts.has('failed') && before.failed > 0;
   if (!keepsFailed) {
     tx.wipe(Table.request, tx.spaces.crawl);
@@ -121,15 +122,9 @@ function clearFailed(tx: Transaction): void {
 
 function clearDupefilter(tx: Transaction): void {
   tx.wipe(Table.seen, tx.spaces.dupefilter);
+  tx.voidSeen();
   tx.dropHeader(tx.spaces.dupefilter);
   if (tx.peekState() !== undefined) tx.changeMeta().epoch += 1;
-}
-
-function liveNodes(tx: Transaction): number {
-  if (tx.peekState() === undefined) return 0;
-  const { nodeTimeoutMs } = tx.meta().tunables;
-  return tx.incarnations().filter((entry) => !entry.isDead && tx.nowMs - entry.beatAtMs < nodeTimeoutMs)
-    .length;
 }
 
 /** A crawl of which nothing is left is not listed any more. */

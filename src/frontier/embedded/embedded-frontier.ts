@@ -41,8 +41,9 @@ import { checkpointFeed, openFeed, readOutbox, releaseFeed } from './outbox.js';
 import { countParts, inspectRequest, takeSnapshot } from './reading.js';
 import { appendSeeds, intake, peekSeeds } from './seeds.js';
 import { reconcile, settle } from './settle.js';
+import { spacesOf } from './spaces.js';
 import { type OpenStore, openStore } from './store.js';
-import { spacesOf, type Transaction } from './transaction.js';
+import type { Transaction } from './transaction.js';
 import { Turn } from './turn.js';
 import { verify } from './verify.js';
 

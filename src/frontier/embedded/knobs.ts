@@ -46,6 +46,7 @@ export function forget(tx: Transaction, fingerprint: string): boolean {
   if (!tx.has(key)) return false;
   tx.delete(key);
   tx.changeHeader(tx.spaces.dupefilter).count -= 1;
+  tx.voidSeen();
   if (tx.peekState() !== undefined) tx.changeMeta().epoch += 1;
   return true;
 }

@@ -14,8 +14,9 @@ import { giveBack, leasesOf } from './holding.js';
 import { type IncarnationEntry, incarnationName, newIncarnationNumber } from './incarnation-entry.js';
 import { Table } from './keys.js';
 import { crawlState } from './lease.js';
+import { isAlive, liveNodes } from './liveness.js';
 import { FORMAT, newRun, PAGE_BUDGET } from './meta.js';
-import { isGone, processStart } from './processes.js';
+import { processStart } from './processes.js';
 import { placeAll } from './queue.js';
 import { moveLeases } from './settle.js';
 import type { Transaction } from './transaction.js';
@@ -31,6 +32,7 @@ export function join(
 ): { number: number; joined: Joined } {
   tx.create(options.shape.queueClass);
   refuseOtherShape(tx, options);
+  declareDead(tx);
   const number = newIncarnationNumber();
   const notices = setTunables(tx, options.tunables);
   const state = tx.state();
@@ -41,6 +43,8 @@ export function join(
       delayed: state.delayed,
       leased: state.leased,
       seen: tx.header(tx.spaces.dupefilter).count,
+      nodes: liveNodes(tx).length,
+      nodes: state.alive,
     },
     startPushed: tx.meta().startPushed,
     justClosed: beginRun(tx, options.budgets.maxPages),
@@ -48,6 +52,8 @@ export function join(
   };
   if (joined.justClosed !== null) return { number: 0, joined };
   tx.changeMeta().hasStart = options.hasStart;
+  // Nobody was there to be idle.
+  if (state.alive === 0) state.busyAtMs = tx.nowMs;
   state.alive += 1;
   tx.keepIncarnation({
     number,
@@ -94,7 +100,7 @@ export function recoverStep(tx: Transaction): { moved: number; isDone: boolean }
         RECOVERY_STEP - moved,
       );
     }
-    if (entry.leased > 0) isDone = false;
+    if (entry.leased > 0) isDone = moved === 0;
     else tx.dropIncarnation(entry.number);
   }
   return { moved, isDone };
@@ -110,8 +116,7 @@ function declareDead(tx: Transaction): void {
       entry.beatAtMs = tx.nowMs;
       tx.keepIncarnation(entry);
     }
-    const isSilent = tx.nowMs - entry.beatAtMs >= nodeTimeoutMs;
-    if (isSilent || isGone(entry.info.pid, entry.info.processStart)) {
+    if (!isAlive(tx, entry)) {
       entry.isDead = true;
       tx.keepIncarnation(entry);
       forgetAlive(tx, entry);

@@ -34,7 +34,7 @@ export function appendToOutbox(tx: Transaction, feed: string, texts: readonly st
 export function openFeed(
   tx: Transaction,
   writer: FeedWriter,
-  { staleMs, fresh }: { staleMs: number; fresh: boolean },
+  { staleMs }: { staleMs: number },
 ): FeedCheckpoint | null {
   const { feed, host, path, pid, owner } = writer;
   const known = readFeed(tx, feed) ?? noFeed();
@@ -45,11 +45,8 @@ export function openFeed(
       { code: 'feed_held' },
     );
   }
-  if (fresh) dropItems(tx, feed, Number.MAX_SAFE_INTEGER);
-  const checkpoint = fresh ? null : known.checkpoint;
-  const last = fresh ? 0 : known.last;
-  keepFeed(tx, feed, { host, path, pid, owner, seenAtMs: tx.nowMs, checkpoint, last });
-  return checkpoint;
+  keepFeed(tx, feed, { ...known, host, path, pid, owner, seenAtMs: tx.nowMs });
+  return known.checkpoint;
 }
 
 /** Up to `max` items after `sequence`. */
@@ -70,7 +67,9 @@ export function readOutbox(tx: Transaction, feed: string, sequence: number, max:
 /** Remember how far the file is safely written, and drop that from the outbox. @throws RefusedError for another owner. */
 export function checkpointFeed(tx: Transaction, writer: FeedWriter, checkpoint: FeedCheckpoint): void {
   const entry = readFeed(tx, writer.feed);
-  if (entry?.owner !== writer.owner) {
+  // A feed that was forgotten with its crawl, as all of it was written: there is nothing to remember.
+  if (entry === null) return;
+  if (entry.owner !== writer.owner) {
     throw new RefusedError(`${writer.path} is written by somebody else now`, { code: 'feed_held' });
   }
   dropItems(tx, writer.feed, checkpoint.sequence);

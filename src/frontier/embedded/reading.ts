@@ -1,10 +1,10 @@
 /** What the commands ask of a crawl: counts, a snapshot, one request. Reads only, bounded work. */
 import type { FrontierRequest, Inspection, NodeSnapshot, PartCounts, Snapshot } from '../frontier.js';
-import { incarnationName } from './incarnation-entry.js';
+import { type IncarnationEntry, incarnationName } from './incarnation-entry.js';
 import { keyOf, SPACE_BYTES, Table } from './keys.js';
 import { readCounters } from './lists.js';
+import { liveNodes } from './liveness.js';
 import { listFeeds } from './outbox.js';
-import { isGone } from './processes.js';
 import { requestKey } from './queue.js';
 import { decodeRequest } from './request-entry.js';
 import { emptyState, openWork } from './state.js';
@@ -35,7 +35,7 @@ export function takeSnapshot(tx: Transaction): Snapshot {
     items: tx.header(spaces.items).count,
     domains: state.domains,
     bytes: { frontier: state.bytes, dupefilter: seen * SEEN_BYTES },
-    nodes: meta === null ? [] : liveNodes(tx, meta.tunables.nodeTimeoutMs),
+    nodes: liveNodes(tx).map((entry) => describeNode(tx, entry)),
     counters: readCounters(tx),
     outbox: listFeeds(tx),
     run:
@@ -51,23 +51,18 @@ export function takeSnapshot(tx: Transaction): Snapshot {
   };
 }
 
-function liveNodes(tx: Transaction, nodeTimeoutMs: number): NodeSnapshot[] {
-  return tx
-    .incarnations()
-    .filter(
-      ({ isDead, beatAtMs, info }) =>
-        !isDead && tx.nowMs - beatAtMs < nodeTimeoutMs && !isGone(info.pid, info.processStart),
-    )
-    .map(({ info, beatAtMs, leased, pages, pagesPerSecond }) => ({
-      id: info.id,
-      host: info.host,
-      pid: info.pid,
-      startedAt: info.startedAtMs,
-      heartbeatAgeMs: Math.max(0, Math.round(tx.nowMs - beatAtMs)),
-      leased,
-      pages,
-      pagesPerSecond,
-    }));
+function describeNode(tx: Transaction, entry: IncarnationEntry): NodeSnapshot {
+  const { info, beatAtMs, leased, pages, pagesPerSecond } = entry;
+  return {
+    id: info.id,
+    host: info.host,
+    pid: info.pid,
+    startedAt: info.startedAtMs,
+    heartbeatAgeMs: Math.max(0, Math.round(tx.nowMs - beatAtMs)),
+    leased,
+    pages,
+    pagesPerSecond,
+  };
 }
 
 /** How much each part holds. */

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { open, type TransactionFlags } from 'lmdb';
 import { FrontierUnavailableError } from '../../errors.js';
 import { enterFolder, type Folder } from './folder.js';
-import type { Store } from './transaction.js';
+import type { Store } from './tables.js';
 
 /** lmdb-js: commit before returning, and flush to disk after the write lock was given up. */
 const COMMIT = 0x10002 as TransactionFlags;

@@ -3,8 +3,10 @@
  * other inside one transaction; one that refuses (it throws before it has written) does not disturb the others.
  */
 import { CrawlnodeError, FrontierUnavailableError } from '../../errors.js';
+import { Memory } from './memory.js';
+import type { Spaces } from './spaces.js';
 import type { OpenStore } from './store.js';
-import { MetaCache, type Spaces, Transaction } from './transaction.js';
+import { Transaction } from './transaction.js';
 
 interface Waiting {
   readonly verb: (tx: Transaction) => unknown;
@@ -15,7 +17,7 @@ interface Waiting {
 export class Turn {
   readonly #store: OpenStore;
   readonly #spaces: Spaces;
-  readonly #metaCache = new MetaCache();
+  readonly #memory = new Memory();
   #waiting: Waiting[] = [];
   #isClosed = false;
 
@@ -39,7 +41,7 @@ export class Turn {
     this.flush();
     try {
       this.#store.refresh();
-      return verb(new Transaction(this.#store.db, this.#spaces, this.#metaCache));
+      return verb(new Transaction(this.#store.db, this.#spaces, this.#memory));
     } catch (error) {
       throw asExpected(error);
     }
@@ -53,9 +55,10 @@ export class Turn {
     const settled: (() => void)[] = [];
     try {
       this.#store.transact(() => {
-        const tx = new Transaction(this.#store.db, this.#spaces, this.#metaCache);
+        const tx = new Transaction(this.#store.db, this.#spaces, this.#memory);
         for (const waiting of batch) settled.push(runOne(tx, waiting));
         tx.finish();
+        settled.push(() => tx.committed());
       });
     } catch (error) {
       const reason = asExpected(error);
