@@ -44,7 +44,6 @@ export function join(
       leased: state.leased,
       seen: tx.header(tx.spaces.dupefilter).count,
       nodes: liveNodes(tx).length,
-      nodes: state.alive,
     },
     startPushed: tx.meta().startPushed,
     justClosed: beginRun(tx, options.budgets.maxPages),
