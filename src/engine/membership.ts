@@ -15,12 +15,14 @@ export function join({ frontier, node, options, spider }: EngineDeps): Promise<J
 /** Tell the user what this node comes into; after a stop, or beside other nodes, there is work already. */
 export function announce({ found, notices }: Joined, { log, spider }: EngineDeps): void {
   for (const notice of notices) log.warn({}, notice);
-  const { pending, delayed, leased, seen } = found;
-  const goesOn = pending + delayed + leased > 0;
-  const message = goesOn
-    ? `resuming ${spider.name} with the requests that are there`
-    : `crawling ${spider.name}`;
-  log.info({ pending, delayed, leased, seen }, message);
+  const isUnfinished = found.pending + found.delayed + found.leased > 0;
+  const message =
+    found.nodes > 0
+      ? `joining the crawl of ${spider.name}`
+      : isUnfinished
+        ? `resuming ${spider.name} with the requests that are there`
+        : `crawling ${spider.name}`;
+  log.info({ ...found }, message);
 }
 
 /**

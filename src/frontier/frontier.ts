@@ -175,6 +175,8 @@ export interface Joined {
     readonly delayed: number;
     readonly leased: number;
     readonly seen: number;
+    /** Other live nodes: with them the node joins a crawl, alone it resumes one. */
+    readonly nodes: number;
   };
   /** True when the job's start requests were pushed by an earlier node. */
   readonly startPushed: boolean;
@@ -276,14 +278,11 @@ export interface FeedCheckpoint {
 
 export interface Feeds {
   /**
-   * Register as the one writer of a feed. `fresh` forgets an earlier checkpoint and what waits.
+   * Register as the one writer of a feed.
    * @returns the checkpoint to truncate the file to, or null when the job has none for it.
    * @throws RefusedError when a live writer holds it (alive: seen within `staleMs`, and on this host its pid runs).
    */
-  open(
-    writer: FeedWriter,
-    options: { readonly staleMs: number; readonly fresh: boolean },
-  ): Promise<FeedCheckpoint | null>;
+  open(writer: FeedWriter, options: { readonly staleMs: number }): Promise<FeedCheckpoint | null>;
   /** Up to `max` waiting items in order, after `sequence`. */
   read(feed: string, sequence: number, max: number): Promise<readonly string[]>;
   /** Record that everything up to the checkpoint is on disk and drop it from the outbox; also renews the writer. */

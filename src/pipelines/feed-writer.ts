@@ -33,10 +33,7 @@ export interface FeedCheckpoint {
 
 /** The part of a frontier that holds committed items until they are written: `frontier.feeds`. */
 export interface Outbox {
-  open(
-    writer: FeedWriter,
-    options: { readonly staleMs: number; readonly fresh: boolean },
-  ): Promise<FeedCheckpoint | null>;
+  open(writer: FeedWriter, options: { readonly staleMs: number }): Promise<FeedCheckpoint | null>;
   read(feed: string, sequence: number, max: number): Promise<readonly string[]>;
   checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint): Promise<void>;
   release(writer: FeedWriter): Promise<void>;
@@ -76,7 +73,7 @@ export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
   // The file first: where it cannot be written, nobody need wait for this writer's claim to go stale.
   const disk = await FeedDisk.open(path);
   try {
-    const known = await feeds.open(writer, { staleMs, fresh: false });
+    const known = await feeds.open(writer, { staleMs });
     if (known === null) {
       const begun = options.overwrite ? await disk.begin(format) : await disk.adopt(format);
       const checkpoint = { sequence: 0, ...begun };

@@ -12,7 +12,7 @@ const writer = (owner: string, pid = process.pid): FeedWriter => ({
   pid,
   owner,
 });
-const usual = { staleMs: 30_000, fresh: false };
+const usual = { staleMs: 30_000 };
 
 export function feeds(crawl: () => Crawl): void {
   describe('a feed', () => {
@@ -72,19 +72,7 @@ export function feeds(crawl: () => Crawl): void {
       await frontier.feeds.open(writer('w', 2 ** 22 + 1), usual);
       expect(await frontier.feeds.open(writer('x'), usual)).toBeNull();
       await new Promise((resolve) => setTimeout(resolve, 5));
-      expect(await frontier.feeds.open(writer('y'), { staleMs: 1, fresh: false })).toBeNull();
-    });
-
-    it('forgets its checkpoint and what waits when it starts afresh', async () => {
-      const { frontier } = await settleWith(2);
-      await frontier.feeds.open(writer('w'), usual);
-      await frontier.feeds.checkpoint(writer('w'), { sequence: 1, lengthBytes: 10, header: '' });
-      await frontier.feeds.release(writer('w'));
-      expect(await frontier.feeds.open(writer('x'), { staleMs: 30_000, fresh: true })).toBeNull();
-      expect(await frontier.feeds.read('feed-1', 0, 10)).toEqual([]);
-      await frontier.push([request('later')], 'links');
-      await commit(frontier, await takeOne(frontier), undefined, { feedItems: ['later'] });
-      expect(await frontier.feeds.read('feed-1', 0, 10)).toEqual(['later']);
+      expect(await frontier.feeds.open(writer('y'), { staleMs: 1 })).toBeNull();
     });
   });
 }

@@ -5,7 +5,7 @@ import { FrontierGoneError, RefusedError } from '../../src/errors.js';
 import { allParts } from '../../src/frontier/frontier.js';
 import { type Crawl, commit, failed, released, request, take, takeOne } from './world.js';
 
-const usual = { staleMs: 30_000, fresh: false };
+const usual = { staleMs: 30_000 };
 
 export function upkeep(crawl: () => Crawl): void {
   describe('upkeep', () => {

@@ -25,16 +25,39 @@ export class RedisFailed implements FailedList {
     cursor: string | null,
     max: number,
   ): Promise<{ requests: FailedRequest[]; cursor: string | null }> {
-    const start = Number(cursor ?? 0);
-    const entries = await this.#connection.patiently((client) =>
-      client.zrangeBuffer(internalKey(this.#keys, 'failed'), start, start + max - 1, 'WITHSCORES'),
+    const entries = await this.#after(cursor, max + 1);
+    const page = entries.slice(0, max);
+    const requests = await Promise.all(
+      page.map(({ id, atUs }) => this.#read(id, Math.floor(Number(atUs) / 1000))),
     );
-    const requests: FailedRequest[] = [];
-    for (let i = 0; i + 1 < entries.length; i += 2) {
-      const id = entries[i] as Buffer;
-      requests.push(await this.#read(id, Math.floor(Number(entries[i + 1]) / 1000)));
+    const last = page.at(-1);
+    const isLast = entries.length <= max || last === undefined;
+    return { requests, cursor: isLast ? null : `${last.atUs} ${last.id.toString('hex')}` };
+  }
+
+  /** What follows the entry a cursor names, by instant and id: entries that go meanwhile shift nothing. */
+  async #after(cursor: string | null, max: number): Promise<{ id: Buffer; atUs: string }[]> {
+    const [from = '-inf', afterId = ''] = (cursor ?? '').split(' ').filter((part) => part !== '');
+    const found: { id: Buffer; atUs: string }[] = [];
+    for (let offset = 0; found.length < max; offset += max) {
+      const entries = await this.#connection.patiently((client) =>
+        client.zrangebyscoreBuffer(
+          internalKey(this.#keys, 'failed'),
+          from,
+          '+inf',
+          'WITHSCORES',
+          'LIMIT',
+          offset,
+          max,
+        ),
+      );
+      for (let i = 0; i + 1 < entries.length; i += 2) {
+        const [id, atUs] = [entries[i] as Buffer, String(entries[i + 1])];
+        if (atUs !== from || id.toString('hex') > afterId) found.push({ id, atUs });
+      }
+      if (entries.length < 2 * max) break;
     }
-    return { requests, cursor: requests.length === max ? String(start + max) : null };
+    return found.slice(0, max);
   }
 
   async retry(requests: readonly FrontierRequest[]): Promise<number> {
@@ -43,7 +66,9 @@ export class RedisFailed implements FailedList {
   }
 
   async purge(ids: readonly string[]): Promise<number> {
-    return Number(await this.#call('purge-failed', [Buffer.from(ids.join(''), 'hex')]));
+    // A malformed id is none of ours, and must not shift those of the others.
+    const known = ids.filter((id) => /^[0-9a-f]{40}$/i.test(id));
+    return Number(await this.#call('purge-failed', [Buffer.from(known.join(''), 'hex')]));
   }
 
   async #read(id: Buffer, failedAtMs: number): Promise<FailedRequest> {

@@ -28,10 +28,7 @@ export class RedisFeeds implements Feeds {
     this.#call = call;
   }
 
-  async open(
-    writer: FeedWriter,
-    { staleMs, fresh }: { staleMs: number; fresh: boolean },
-  ): Promise<FeedCheckpoint | null> {
+  async open(writer: FeedWriter, { staleMs }: { staleMs: number }): Promise<FeedCheckpoint | null> {
     const { feed, ...self } = writer;
     let displaced = '';
     for (;;) {
@@ -39,7 +36,6 @@ export class RedisFeeds implements Feeds {
         feed,
         JSON.stringify(self),
         staleMs,
-        fresh ? 1 : 0,
         displaced,
       ])) as Reply[];
       if (String(status) === 'open') {

@@ -28,8 +28,9 @@ import type {
   SettleAnswer,
   Snapshot,
 } from '../frontier.js';
+import { MAX_SETTLE_REQUESTS, PUSH_CHUNK } from '../frontier.js';
 import type { OpenOptions, RedisAddress } from '../open.js';
-import { type Argument, packBatch, packPriority } from './batch.js';
+import { type Argument, domainName, packBatch, packDelay, packPriority } from './batch.js';
 import { RedisConnection, type Reply } from './connection.js';
 import { internalKey, scriptKeys } from './keys.js';
 import { refuseUnsafeStore } from './preflight.js';
@@ -42,6 +43,10 @@ import type { Verb } from './scripts.js';
 /** Leases moved by one step of recovery: a script of some hundred microseconds. */
 const RECOVERY_STEP = 100;
 
+/** Verbs whose answer the store keeps until it is known to have arrived, and those that tell it so. */
+const answering: ReadonlySet<Verb> = new Set(['join', 'leave', 'push', 'lease', 'settle', 'intake']);
+const confirming: ReadonlySet<Verb> = new Set(['push', 'lease', 'settle', 'intake', 'reconcile', 'recover']);
+
 export class RedisFrontier implements Frontier {
   readonly engine = 'redis';
   readonly failed: RedisFailed;
@@ -53,6 +58,8 @@ export class RedisFrontier implements Frontier {
   #caller = `client-${randomBytes(8).toString('hex')}`;
   #incarnation: string | null = null;
   #joinOptions: JoinOptions | null = null;
+  /** Tells the crawl we joined from one of the same name after a reset; kept while a dead incarnation joins anew. */
+  #crawl = '';
   #lastCall = 0;
   /** Numbers of calls whose answers have arrived, to be told to the store with the next call. */
   #arrived: string[] = [];
@@ -90,7 +97,7 @@ export class RedisFrontier implements Frontier {
     this.#caller = incarnation;
     this.#arrived = [];
     const info = { ...node, startedAt: Date.now(), pagesPerSecond: 0 };
-    const [status, found, pending, delayed, leased, seen, startPushed, justClosed, changed] =
+    const [status, found, pending, delayed, leased, seen, startPushed, justClosed, changed, nodes, crawl] =
       (await this.#call('join', [
         incarnation,
         JSON.stringify(info),
@@ -105,16 +112,24 @@ export class RedisFrontier implements Frontier {
         tunables.concurrencyPerDomain,
         tunables.nodeTimeoutMs,
         tunables.failedLimit,
+        this.#crawl,
       ])) as Reply[];
     if (text(status) === 'shape') throw otherShape(text(found), options);
     if (text(justClosed) !== '') this.#caller = `client-${randomBytes(8).toString('hex')}`;
     else {
       this.#incarnation = incarnation;
       this.#joinOptions = options;
+      this.#crawl = text(crawl);
     }
     return {
       incarnation,
-      found: { pending: int(pending), delayed: int(delayed), leased: int(leased), seen: int(seen) },
+      found: {
+        pending: int(pending),
+        delayed: int(delayed),
+        leased: int(leased),
+        seen: int(seen),
+        nodes: int(nodes),
+      },
       startPushed: int(startPushed) === 1,
       justClosed: text(justClosed) || null,
       notices: text(changed) === '' ? [] : text(changed).split(',').map(tunableNotice),
@@ -130,6 +145,7 @@ export class RedisFrontier implements Frontier {
       0,
     ])) as Reply[];
     this.#incarnation = null;
+    this.#crawl = '';
     // The store kept the answer of this very call under our name; nobody will ask for it again.
     await this.#forgetAnswers();
     return { last: int(last) === 1, cleared: int(cleared) === 1 };
@@ -166,7 +182,7 @@ export class RedisFrontier implements Frontier {
     const answer = (await this.#call('push', [
       kind,
       this.#shape().queueClass,
-      newEpoch(),
+      this.#epochForNew(),
       requests.length,
       ...head,
       ...records,
@@ -251,21 +267,24 @@ export class RedisFrontier implements Frontier {
   async intake(batch: readonly ConvertedSeed[]): Promise<IntakeAnswer> {
     const total = { accepted: 0, duplicates: 0, bad: 0 };
     for (const [index, key] of this.#options.keys.startUrls.entries()) {
-      const seeds = batch.filter(({ seed }) => seed.key === key);
-      if (seeds.length === 0) continue;
-      const args: Argument[] = [
-        this.#options.seedsFiltered ? 'seeds-filtered' : 'seeds',
-        this.#options.startUrlsType,
-        seeds.length,
-        index + 1,
-        this.#shape().queueClass,
-        newEpoch(),
-      ];
-      for (const converted of seeds) args.push(...seedArguments(converted));
-      const [accepted, duplicates, bad] = (await this.#call('intake', args)) as Reply[];
-      total.accepted += int(accepted);
-      total.duplicates += int(duplicates);
-      total.bad += int(bad);
+      const ofKey = batch.filter(({ seed }) => seed.key === key);
+      for (const seeds of inBounds(
+        await Promise.all(ofKey.map((converted) => this.#pushExcess(converted))),
+      )) {
+        const args: Argument[] = [
+          this.#options.seedsFiltered ? 'seeds-filtered' : 'seeds',
+          this.#options.startUrlsType,
+          seeds.length,
+          index + 1,
+          this.#shape().queueClass,
+          this.#epochForNew(),
+        ];
+        for (const converted of seeds) args.push(...seedArguments(converted));
+        const [accepted, duplicates, bad] = (await this.#call('intake', args)) as Reply[];
+        total.accepted += int(accepted);
+        total.duplicates += int(duplicates);
+        total.bad += int(bad);
+      }
     }
     return total;
   }
@@ -286,7 +305,12 @@ export class RedisFrontier implements Frontier {
     domain: string,
     change: { delayMs?: number; forMs?: number; source: string },
   ): Promise<void> {
-    await this.#call('throttle', [domain, change.source, change.delayMs ?? '', change.forMs ?? '']);
+    await this.#call('throttle', [
+      domainName(domain),
+      change.source,
+      change.delayMs ?? '',
+      change.forMs ?? '',
+    ]);
   }
 
   async control(state: Control): Promise<void> {
@@ -335,8 +359,7 @@ export class RedisFrontier implements Frontier {
   async #call(verb: Verb, args: readonly Argument[], number?: string): Promise<Reply> {
     this.#lastCall += 1;
     const callNumber = number ?? String(this.#lastCall);
-    const arrived = this.#arrived;
-    this.#arrived = [];
+    const arrived = confirming.has(verb) ? this.#arrived.splice(0) : [];
     const caller = this.#caller;
     try {
       const reply = await this.#connection.run(verb, this.#keys, [
@@ -345,12 +368,31 @@ export class RedisFrontier implements Frontier {
         arrived.join(','),
         ...args,
       ]);
-      if (caller === this.#caller) this.#arrived.push(callNumber);
+      if (caller === this.#caller && answering.has(verb)) this.#arrived.push(callNumber);
       return reply;
     } catch (error) {
       if (caller === this.#caller) this.#arrived.push(...arrived);
       throw error;
     }
+  }
+
+  /** Requests of one seed beyond the bound of a script are pushed before it, as those of a page are. */
+  async #pushExcess(converted: ConvertedSeed): Promise<ConvertedSeed> {
+    if (!('requests' in converted)) return converted;
+    let { requests } = converted;
+    while (requests.length > MAX_SETTLE_REQUESTS) {
+      await this.push(
+        requests.slice(0, PUSH_CHUNK),
+        this.#options.seedsFiltered ? 'seeds-filtered' : 'seeds',
+      );
+      requests = requests.slice(PUSH_CHUNK);
+    }
+    return { ...converted, requests };
+  }
+
+  /** For a meta that is not there yet; a node that has joined makes none: it would hide that the crawl is gone. */
+  #epochForNew(): string {
+    return this.#incarnation === null ? newEpoch() : '';
   }
 
   #shape() {
@@ -407,7 +449,7 @@ function outcomeArguments(outcome: Outcome, node: string): Argument[] {
     case 'done':
       return ['', '', ''];
     case 'retry':
-      return [Math.max(0, Math.round(outcome.afterMs)), packPriority(outcome.priority), outcome.record];
+      return [packDelay(outcome.afterMs), packPriority(outcome.priority), outcome.record];
     case 'failed': {
       const { reason, status, attempts, detail } = outcome;
       return ['', '', JSON.stringify({ reason, status, attempts, detail, node })];
@@ -415,6 +457,23 @@ function outcomeArguments(outcome: Outcome, node: string): Argument[] {
     case 'released':
       return [outcome.unstarted ? 1 : 0, '', ''];
   }
+}
+
+/** Cut a batch of seeds into calls of bounded work. */
+function* inBounds(seeds: readonly ConvertedSeed[]): Iterable<ConvertedSeed[]> {
+  let part: ConvertedSeed[] = [];
+  let size = 0;
+  for (const converted of seeds) {
+    const more = 'requests' in converted ? converted.requests.length : 0;
+    if (part.length > 0 && size + more > MAX_SETTLE_REQUESTS) {
+      yield part;
+      part = [];
+      size = 0;
+    }
+    part.push(converted);
+    size += more;
+  }
+  if (part.length > 0) yield part;
 }
 
 function seedArguments(converted: ConvertedSeed): Argument[] {

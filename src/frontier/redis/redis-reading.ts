@@ -74,17 +74,23 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
 
 /** How much each part holds, for `reset --dry-run`. */
 export async function countParts(client: Client, keys: FrontierKeys): Promise<PartCounts> {
-  const [requests, failed, kept, seen, seeds, bad, items, stats] = await Promise.all([
-    lengthOf(client, keys.requests),
-    client.zcard(internalKey(keys, 'failed')),
-    client.hlen(internalKey(keys, 'failures')),
-    lengthOf(client, keys.dupefilter),
-    sum(keys.startUrls, (name) => lengthOf(client, name)),
-    sum(keys.startUrls, (name) => client.llen(`${name}:bad`)),
-    lengthOf(client, keys.items),
-    lengthOf(client, keys.stats),
-  ]);
-  const queue = Math.max(0, requests - Math.min(failed, kept));
+  const key = (word: InternalWord): string => internalKey(keys, word);
+  const [foreign, queued, suspects, delayed, leased, failed, seen, seeds, bad, items, stats] =
+    await Promise.all([
+      // A queue left by Scrapy-Redis counts as it is.
+      client.type(keys.requests).then((type) => (type === 'hash' ? 0 : lengthOf(client, keys.requests))),
+      client.zcard(key('queue')),
+      client.zcard(key('suspects')),
+      client.zcard(key('delayed')),
+      client.hlen(key('leases')),
+      client.zcard(key('failed')),
+      lengthOf(client, keys.dupefilter),
+      sum(keys.startUrls, (name) => lengthOf(client, name)),
+      sum(keys.startUrls, (name) => client.llen(`${name}:bad`)),
+      lengthOf(client, keys.items),
+      lengthOf(client, keys.stats),
+    ]);
+  const queue = foreign + queued + suspects + delayed + leased;
   return { queue, dupefilter: seen, start_urls: seeds + bad, items, stats, failed };
 }
 

@@ -46,7 +46,8 @@ async function readAll(client: Redis | Cluster, keys: FrontierKeys): Promise<Vie
     .zrangeBuffer(key('suspects'), 0, -1)
     .zrangeBuffer(key('delayed'), 0, -1)
     .zrangeBuffer(key('failed'), 0, -1)
-    .hgetallBuffer(key('leases'))
+    .hkeysBuffer(key('leases'))
+    .hvalsBuffer(key('leases'))
     .zrange(key('nodes'), 0, -1)
     .zrange(key('dead'), 0, -1)
     .hgetall(key('held'))
@@ -54,7 +55,6 @@ async function readAll(client: Redis | Cluster, keys: FrontierKeys): Promise<Vie
     .zrangeBuffer(key('ready'), 0, -1)
     .zrange(key('waiting'), 0, -1)
     .hgetall(key('meta'))
-    .hkeysBuffer(key('leases'))
     .exec();
   const values = (replies ?? []).map(([error, value]) => {
     if (error) throw error;
@@ -66,7 +66,8 @@ async function readAll(client: Redis | Cluster, keys: FrontierKeys): Promise<Vie
     suspects,
     delayed,
     failed,
-    ,
+    leasedIds,
+    packedLeases,
     nodes,
     dead,
     held,
@@ -74,14 +75,14 @@ async function readAll(client: Redis | Cluster, keys: FrontierKeys): Promise<Vie
     ready,
     waiting,
     meta,
-    leasedIds,
   ] = values as [
     Buffer[],
     Buffer[],
     Buffer[],
     Buffer[],
     Buffer[],
-    unknown,
+    Buffer[],
+    Buffer[],
     string[],
     string[],
     Record<string, string>,
@@ -89,12 +90,11 @@ async function readAll(client: Redis | Cluster, keys: FrontierKeys): Promise<Vie
     Buffer[],
     string[],
     Record<string, string>,
-    Buffer[],
   ];
   const leases = new Map<string, { incarnation: string; domain: string }>();
-  for (const id of leasedIds) {
-    const packed = await client.hgetBuffer(key('leases'), id);
-    if (packed) leases.set(id.toString('hex'), unpackLease(packed));
+  // HKEYS and HVALS of one instant are in the same order.
+  for (const [n, id] of leasedIds.entries()) {
+    leases.set(id.toString('hex'), unpackLease(packedLeases[n] as Buffer));
   }
   return {
     records: new Set(ids.map((id) => id.toString('hex'))),

@@ -13,39 +13,36 @@ if live > 0 and ARGV[4] ~= '1' then return { 'live', live } end
 local refusal = readMeta('epoch', 'removed', 'shape', 'queue')
 
 local function clearQueue()
-  local kept = {}
+  local kept, crashes = {}, {}
+  local function keep(from, id, list)
+    local value = call('HGET', from, id)
+    if not value then return end
+    list[#list + 1] = id
+    list[#list + 1] = value
+  end
   if not parts.failed then
     for _, id in ipairs(call('ZRANGE', failedKey, 0, -1)) do
-      kept[#kept + 1] = id
-      kept[#kept + 1] = call('HGET', requests, id)
-      if not kept[#kept] then kept[#kept] = nil; kept[#kept] = nil end
+      keep(requests, id, kept)
+      keep(crashesKey, id, crashes)
     end
   end
   local failedCount = parts.failed and 0 or call('ZCARD', failedKey)
   call('UNLINK', requests, metaKey, queueKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey, leasesKey, nodesKey, deadKey,
-    infoKey, heldKey, pagesKey, answersKey)
-  if parts.failed then call('UNLINK', crashesKey, failedKey, failuresKey) end
+    infoKey, heldKey, pagesKey, answersKey, crashesKey)
+  if parts.failed then call('UNLINK', failedKey, failuresKey) end
   chunked('HSET', requests, kept)
+  chunked('HSET', crashesKey, crashes)
   if failedCount > 0 or (not refusal and not parts.dupefilter and call('EXISTS', dupefilter) == 1) then
-    call('HSET', metaKey, 'version', FORMAT, 'epoch', string.format('%.0f', number('epoch') + 1), 'shape', meta.shape or '',
+    local epoch = string.format('%.0f', number('epoch') + 1)
+    call('HSET', metaKey, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'shape', meta.shape or '',
       'queue', meta.queue or '', 'control', 'running', 'accepted', failedCount)
-  end
-end
-
--- A new job begins its files anew; a feed whose items still wait to be written is kept, and so is its checkpoint.
-local function forgetWrittenFeeds()
-  for _, field in ipairs(call('HKEYS', feedsKey)) do
-    if sub(field, -5) ~= ':tail' then
-      local sequence = cjson.decode(call('HGET', feedsKey, field)).sequence or 0
-      local tail = tonumber(call('HGET', feedsKey, field .. ':tail') or 0)
-      if sequence >= tail then call('HDEL', feedsKey, field, field .. ':tail') end
-    end
   end
 end
 
 local function clearFailed()
   local ids = call('ZRANGE', failedKey, 0, -1)
   chunked('HDEL', requests, ids)
+  chunked('HDEL', crashesKey, ids)
   call('UNLINK', failedKey, failuresKey)
   if #ids > 0 and not refusal then setMeta('removed', number('removed') + #ids) end
 end

@@ -7,7 +7,10 @@
 local feed = ARGV[4]
 local known = call('HGET', feedsKey, feed)
 local writer = known and cjson.decode(known)
+-- A feed that was forgotten with its crawl, as all of it was written: there is nothing to remember.
+if not writer and call('HEXISTS', feedsKey, feed .. ':tail') == 0 then return 1 end
 if not writer or writer.owner ~= ARGV[5] then return 0 end
+evenWhenFull()
 if ARGV[6] ~= '' then
   local sequence, dropped = tonumber(ARGV[6]), {}
   for i = (writer.sequence or 0) + 1, sequence do dropped[#dropped + 1] = feed .. ':' .. string.format('%.0f', i) end

@@ -5,6 +5,7 @@
 
 if call('EXISTS', metaKey) == 0 then return 'gone' end
 if not isLive(ARGV[4]) then return 'dead' end
+evenWhenFull()
 call('ZADD', nodesKey, nowMs, ARGV[4])
 local info = cjson.decode(call('HGET', infoKey, ARGV[4]) or '{}')
 info.pagesPerSecond = tonumber(ARGV[5])

@@ -2,19 +2,21 @@
 -- it was still there. Atomic: a seed is never out of its key without being in the frontier, and never in twice.
 --
 -- ARGV: 4 kind (seeds | seeds-filtered) · 5 start_urls type (list | set | zset) · 6 seeds · 7 key index (1…) ·
--- 8 queue class and 9 epoch for a new meta · then for each seed: value, number of requests (-1: bad), JSON for the bad list ('' when good), and when it has
--- requests the 4 batch arguments and its records.
+-- 8 queue class and 9 epoch for a new meta ('': make none) · then for each seed: value, number of requests (-1: bad),
+-- JSON for the bad list ('' when good), and when it has requests the 4 batch arguments and its records.
 -- Returns { accepted, duplicates, bad }. O(n log m); a list is read once, over the batch and what was put before it.
 
 local kind, type, count, key = ARGV[4], ARGV[5], tonumber(ARGV[6]), KEYS[FIRST_START_URLS - 1 + tonumber(ARGV[7])]
 local SLACK = 200
 
 createMeta(ARGV[8], ARGV[9])
-local refusal = readMeta(unpack(ACCEPT_FIELDS))
+local refusal = readMeta(unpack(ACCEPT_FIELDS)) or refuseForeign()
 if refusal then return redis.error_reply(refusal) end
-confirmArrived()
 local first = firstAnswer()
 if first then return cmsgpack.unpack(first) end
+if not isOf('list', key .. ':bad') then return redis.error_reply('WRONGTYPE the list of bad seeds holds another type') end
+unlessFull()
+confirmArrived()
 
 local values, at = {}, 10
 for i = 1, count do

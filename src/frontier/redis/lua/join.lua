@@ -3,18 +3,20 @@
 --
 -- ARGV: 4 incarnation · 5 node info JSON · 6 shape JSON · 7 queue class · 8 epoch for a new meta · 9 run id for a
 -- new run · 10 max pages (0: none) · 11 has start requests (0|1) · 12 delay ms · 13 randomize (0|1) ·
--- 14 concurrency per domain · 15 node timeout ms · 16 failed limit
--- Returns { status, shape found, found: pending, delayed, leased, seen, start pushed, just closed, changed tunables }
--- with status joined | shape. O(log n).
+-- 14 concurrency per domain · 15 node timeout ms · 16 failed limit · 17 the crawl this node was in before, or ''
+-- Returns { status, shape found, found: pending, delayed, leased, seen, start pushed, just closed, changed tunables,
+-- other live nodes, crawl } with status joined | shape. O(nodes + log n).
 
 local incarnation, info, shape, queue = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local maxPages, hasStart = tonumber(ARGV[10]), ARGV[11]
 
-createMeta(queue, ARGV[8])
-local refusal = readMeta('shape', 'queue', 'control', 'run', 'run_closed', 'closing', 'closed_at', 'closed_pages', 'max_pages', 'start', 'has_start',
+createMeta(queue, ARGV[17] == '' and ARGV[8] or '')
+local refusal = readMeta('crawl', 'shape', 'queue', 'control', 'run', 'run_closed', 'closing', 'closed_at', 'closed_pages', 'max_pages', 'start', 'has_start',
   'delay', 'randomize', 'limit', 'node_timeout', 'failed_limit')
 if refusal then return redis.error_reply(refusal) end
-if firstAnswer() then return { 'joined', shape, 0, 0, 0, 0, 0, '', '' } end
+if ARGV[17] ~= '' and meta.crawl ~= ARGV[17] then return redis.error_reply('CRAWLNODE_GONE another crawl of this name has begun') end
+local first = firstAnswer()
+if first then return cmsgpack.unpack(first) end
 if meta.shape and meta.shape ~= '' and meta.shape ~= shape then return { 'shape', meta.shape } end
 if not meta.shape or meta.shape == '' then
   -- Seeds came before the first node: they are in the order their client knew, which must be this one.
@@ -24,12 +26,13 @@ if not meta.shape or meta.shape == '' then
 end
 
 local timeoutMs = tonumber(ARGV[15])
-local alone = #call('ZRANGEBYSCORE', nodesKey, nowMs - timeoutMs, '+inf', 'LIMIT', 0, 1) == 0
+local others = call('ZCOUNT', nodesKey, nowMs - timeoutMs, '+inf')
+local alone = others == 0
 local ended = (meta.run_closed and meta.run_closed ~= '') or (meta.closing and meta.closing ~= '')
 if not meta.run or (alone and ended) then
-  if maxPages > 0 and number('closed_pages') == maxPages
+  if maxPages > 0 and meta.closing == 'closespider_pagecount' and number('closed_pages') == maxPages
     and nowMs - number('closed_at') < timeoutMs then
-    return { 'joined', shape, 0, 0, 0, 0, 0, 'closespider_pagecount', '' }
+    return { 'joined', shape, 0, 0, 0, 0, 0, 'closespider_pagecount', '', others, meta.crawl }
   end
   for name, value in pairs({ run = ARGV[9], run_started = nowMs, run_pages = 0, run_accepted = 0, run_closed = '', closing = '', idle_since = '', max_pages = maxPages }) do
     setMeta(name, value)
@@ -38,6 +41,8 @@ if not meta.run or (alone and ended) then
 elseif maxPages > 0 or not meta.max_pages then
   setMeta('max_pages', maxPages)
 end
+-- Nobody was there to be idle.
+if alone then setMeta('idle_since', '') end
 
 local changed = {}
 local tunables = { delay = ARGV[12], randomize = ARGV[13], limit = ARGV[14], node_timeout = ARGV[15], failed_limit = ARGV[16] }
@@ -50,7 +55,8 @@ setMeta('has_start', hasStart)
 call('ZADD', nodesKey, nowMs, incarnation)
 call('HSET', infoKey, incarnation, info)
 call('HSET', heldKey, incarnation, 0)
-keepAnswer('joined')
+local answer = { 'joined', shape, call('ZCARD', queueKey) + call('ZCARD', suspectsKey), call('ZCARD', delayedKey), call('HLEN', leasesKey),
+  call('SCARD', dupefilter), meta.start == 'pushed' and 1 or 0, '', table.concat(changed, ','), others, meta.crawl }
+keepAnswer(cmsgpack.pack(answer))
 flush()
-return { 'joined', shape, call('ZCARD', queueKey) + call('ZCARD', suspectsKey), call('ZCARD', delayedKey), call('HLEN', leasesKey),
-  call('SCARD', dupefilter), meta.start == 'pushed' and 1 or 0, '', table.concat(changed, ',') }
+return answer

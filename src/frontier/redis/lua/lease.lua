@@ -7,16 +7,21 @@
 
 local incarnation, wanted, holding, random = ARGV[1], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local PROMOTE = 200
+local MAX_LEASES = 1000
+local LOOK_AT_SUSPECTS = 100
+local MAX_SKIPPED = 1000
 
 local refusal = readMeta('queue', 'control', 'arrival', 'domain_numbers', 'limit', 'delay', 'randomize', 'run_accepted', 'run_pages',
   'max_pages', 'closing', 'volunteer', 'has_start', 'start', 'idle_since', 'removed',
   'hungry', 'hungry_at')
 if refusal then return redis.error_reply(refusal) end
 if not isLive(incarnation) then return redis.error_reply('CRAWLNODE_DEAD this node was declared dead') end
+unlessFull()
 confirmArrived()
+wanted = math.min(wanted, MAX_LEASES)
 
 local leases = {}
-local stoodBack = false
+local stoodBack, skipped = false, 0
 
 local function promoteDelayed()
   local due = call('ZRANGEBYSCORE', delayedKey, '-inf', nowMs, 'LIMIT', 0, PROMOTE)
@@ -30,7 +35,12 @@ end
 
 local function promoteWaiting()
   local due = call('ZRANGEBYSCORE', waitingKey, '-inf', nowMs, 'LIMIT', 0, PROMOTE)
-  for _, name in ipairs(due) do place(name, domainOf(name)) end
+  for _, name in ipairs(due) do
+    local d = domainOf(name)
+    -- Of a domain whose record somebody deleted nothing else would end the waiting.
+    if d.place ~= 'w' then call('ZREM', waitingKey, name) end
+    place(name, d)
+  end
 end
 
 local function record(id, order, name, d, crashes)
@@ -38,6 +48,7 @@ local function record(id, order, name, d, crashes)
   if not text then
     -- Somebody typed DEL: the queue entry without a record is skipped and counted.
     setMeta('removed', number('removed') + 1)
+    skipped = skipped + 1
     return
   end
   local token = ARGV[2] .. '.' .. (#leases + 1)
@@ -49,6 +60,7 @@ local function record(id, order, name, d, crashes)
 end
 
 local function startClock(d)
+  d.lastAt = nowMs
   local delay = delayOf(d)
   if delay == 0 then return end
   local factor = meta.randomize == '1' and 1 + ((random + #leases * 0.618) % 1) / 2 or 1
@@ -80,8 +92,18 @@ local function takeFromBestDomain(room)
   if not best[1] then return false end
   local name = sub(best[1], 13)
   local d = domainOf(name)
+  if d.place ~= 'r' or d.key ~= sub(best[1], 1, 12) then
+    -- Somebody deleted the domain's record: without this the entry would be met for ever.
+    call('ZREM', readyKey, best[1])
+    return true
+  end
   local rival = best[2] and sub(best[2], 1, 12)
-  local capacity = math.max(1, math.min(room, number('limit', 8) - d.active))
+  local capacity = math.min(room, number('limit', 8) - d.active)
+  -- It was ready when its limit was another, or the clock.
+  if capacity < 1 or math.max(d.nextAt, d.blockedUntil) > nowMs then
+    place(name, d)
+    return true
+  end
   if delayOf(d) > 0 then capacity = 1 end
   local members = heads(d, capacity + 1)
   local taken, nextHead = {}, false
@@ -102,36 +124,43 @@ local function takeFromBestDomain(room)
   return true
 end
 
-local function takeSuspect()
-  for _, member in ipairs(call('ZRANGE', suspectsKey, 0, 19)) do
+-- The first suspect whose domain may be leased from; a domain that must wait is put among the waiting, so that it is
+-- known when to ask again.
+local function eligibleSuspect()
+  for _, member in ipairs(call('ZRANGE', suspectsKey, 0, LOOK_AT_SUSPECTS - 1)) do
     local name = sub(member, 33)
     local d = domainOf(name)
-    if d.active < number('limit', 8) and math.max(d.nextAt, d.blockedUntil) <= nowMs then
-      local id = sub(member, 13, 32)
-      call('ZREM', suspectsKey, member)
-      record(id, sub(member, 1, 12), name, d, tonumber(call('HGET', crashesKey, id) or 1))
-      startClock(d)
-      place(name, d)
-      return true
-    end
-    place(name, d)
+    local isDue = math.max(d.nextAt, d.blockedUntil) <= nowMs
+    if isDue and d.active < number('limit', 8) then return member end
+    if not isDue and d.place ~= 'w' then place(name, d) end
   end
-  return false
+  return nil
+end
+
+local function takeSuspect(member)
+  local name, id = sub(member, 33), sub(member, 13, 32)
+  local d = domainOf(name)
+  call('ZREM', suspectsKey, member)
+  record(id, sub(member, 1, 12), name, d, tonumber(call('HGET', crashesKey, id) or 1))
+  startClock(d)
+  place(name, d)
 end
 
 -- One incarnation at a time volunteers for the suspects: it empties itself, then processes them one by one alone.
 local function volunteers()
-  if call('ZCARD', suspectsKey) == 0 and meta.volunteer ~= incarnation then return false end
   local volunteer = meta.volunteer
-  if not volunteer or volunteer == '' or not isLive(volunteer) then
-    setMeta('volunteer', incarnation)
-    volunteer = incarnation
+  if volunteer and volunteer ~= '' and volunteer ~= incarnation and isLive(volunteer) then return false end
+  local isBusy = tonumber(call('HGET', heldKey, incarnation) or 0) > 0 or holding > 0
+  -- It holds a suspect, or empties itself for one: nothing else until then.
+  if volunteer == incarnation and isBusy then return true end
+  local member = call('ZCARD', suspectsKey) > 0 and eligibleSuspect()
+  if not member then
+    if volunteer and volunteer ~= '' then setMeta('volunteer', '') end
+    return false
   end
-  if volunteer ~= incarnation then return false end
-  if tonumber(call('HGET', heldKey, incarnation) or 0) > 0 or holding > 0 then return true end
-  if takeSuspect() then return true end
-  setMeta('volunteer', '')
-  return false
+  setMeta('volunteer', incarnation)
+  if not isBusy then takeSuspect(member) end
+  return true
 end
 
 local budget = number('max_pages')
@@ -154,6 +183,7 @@ end
 local function nextInstant()
   local waitMs = 1000
   if stoodBack then return 30 end
+  if skipped >= MAX_SKIPPED then return 1 end
   if meta.hungry == incarnation then waitMs = math.min(waitMs, 25 * call('ZCARD', nodesKey)) end
   for _, key in ipairs({ waitingKey, delayedKey }) do
     local first = call('ZRANGE', key, 0, 0, 'WITHSCORES')
@@ -174,7 +204,7 @@ elseif isOpen and wanted > 0 then
     if standsBack() then
       stoodBack = true
     else
-      while #leases < room and takeFromBestDomain(room - #leases) do end
+      while #leases < room and skipped < MAX_SKIPPED and takeFromBestDomain(room - #leases) do end
       noteHunger(#leases > 0 or number('delay') > 0 or call('ZCARD', queueKey) == 0)
     end
   end

@@ -6,30 +6,30 @@
 
 local incarnation, reason = ARGV[4], ARGV[5]
 
-local refusal = readMeta('control', 'has_start', 'start', 'closing', 'queue', 'limit', 'domain_numbers', 'volunteer')
+local refusal = readMeta('control', 'has_start', 'start', 'closing', 'queue', 'limit', 'domain_numbers', 'volunteer', 'node_timeout', 'run_closed')
+-- The answer of a leave that cleared everything, itself included, was lost.
+if refusal and ARGV[6] == '0' and ARGV[7] ~= '1' and call('EXISTS', metaKey) == 0 then return { 1, 1 } end
 if refusal then return redis.error_reply(refusal) end
+evenWhenFull()
 local first = firstAnswer()
 if first then return cmsgpack.unpack(first) end
 
 for _, found in ipairs(leasesOf(incarnation, math.huge)) do giveBack(found[1], found[2]) end
-call('ZREM', nodesKey, incarnation)
-call('ZREM', deadKey, incarnation)
-call('HDEL', infoKey, incarnation)
-call('HDEL', heldKey, incarnation)
-call('HDEL', pagesKey, incarnation)
+dropIncarnation(incarnation)
 if meta.volunteer == incarnation then setMeta('volunteer', '') end
-for _, field in ipairs(call('HKEYS', answersKey)) do
-  if sub(field, 1, #incarnation + 1) == incarnation .. ':' then call('HDEL', answersKey, field) end
-end
 
+markDead()
 local last = call('ZCARD', nodesKey) == 0 and ARGV[7] ~= '1'
 local cleared = false
 if last then
-  setMeta('run_closed', (meta.closing and meta.closing ~= '') and meta.closing or reason)
+  if not meta.run_closed or meta.run_closed == '' then
+    setMeta('run_closed', (meta.closing and meta.closing ~= '') and meta.closing or reason)
+  end
   if ARGV[6] == '0' and isFinished(seedsWaiting()) then
     cleared = true
     call('UNLINK', requests, dupefilter, metaKey, queueKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey, leasesKey,
       nodesKey, deadKey, infoKey, heldKey, pagesKey, crashesKey, failedKey, failuresKey, answersKey)
+    forgetWrittenFeeds()
   end
 end
 local answer = { last and 1 or 0, cleared and 1 or 0 }

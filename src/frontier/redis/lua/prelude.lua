@@ -4,11 +4,12 @@
 -- KEYS, the same for all: 1 requests HASH id → record · 2 dupefilter · 3 items LIST · 4 stats HASH · 5… start_urls
 -- Every other key is requests .. ':~' .. word (one slot in Cluster, since they share the hash tag).
 -- ARGV, the same for all: 1 caller (an incarnation, or a client that never joined) · 2 call number, unique per
--- caller · 3 call numbers whose answers have arrived, separated by commas · then the verb's own.
+-- caller · 3 call numbers whose answers have arrived, separated by commas (to a verb that confirms) · then the verb's own.
 --
 -- An id is 20 raw bytes. An order is 12 bytes that sort as the queue does: 5 of priority, 7 of arrival (µs).
 -- A queue member is 4 bytes of domain number, the order, the id: one ZSET of equal scores holds every domain's
--- queue, and a range by prefix finds a domain's head in O(log n). 292 to 310 bytes a pending request, all told.
+-- queue, and a range by prefix finds a domain's head in O(log n). A pending request of one domain takes some 346 bytes,
+-- all told, with the jemalloc of Debian's Redis (a quantum of 16 bytes); it is the allocator that decides.
 
 local call = redis.call
 local sub, floor = string.sub, math.floor
@@ -57,10 +58,12 @@ local function readMeta(...)
   return nil
 end
 
--- The first to touch a crawl makes its meta; the shape comes with the first node to join.
+-- The first to touch a crawl makes its meta; the shape comes with the first node to join. A node that has joined gives
+-- no epoch: it makes none, since a meta gone under it means that somebody reset the crawl or flushed the store.
+-- crawl: tells this crawl from one of the same name before a reset.
 local function createMeta(queue, epoch)
-  if call('EXISTS', metaKey) == 1 then return end
-  call('HSET', metaKey, 'version', FORMAT, 'epoch', epoch, 'queue', queue, 'control', 'running')
+  if epoch == '' or call('EXISTS', metaKey) == 1 then return end
+  call('HSET', metaKey, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'queue', queue, 'control', 'running')
 end
 
 local function number(name, default) return tonumber(meta[name] or default or 0) end
@@ -72,13 +75,46 @@ end
 
 local function isLive(incarnation) return call('ZSCORE', nodesKey, incarnation) end
 
+-- Incarnations that fell silent are dead from now on: their tokens have no effect.
+local function markDead()
+  local timeoutMs = number('node_timeout', 30000)
+  -- A heartbeat from the future is a clock that jumped back (a failover): it counts from now.
+  for _, incarnation in ipairs(call('ZRANGEBYSCORE', nodesKey, '(' .. string.format('%.0f', nowMs + timeoutMs), '+inf')) do
+    call('ZADD', nodesKey, nowMs, incarnation)
+  end
+  for _, incarnation in ipairs(call('ZRANGEBYSCORE', nodesKey, '-inf', nowMs - timeoutMs)) do
+    call('ZREM', nodesKey, incarnation)
+    call('ZADD', deadKey, nowMs, incarnation)
+    if meta.volunteer == incarnation then setMeta('volunteer', '') end
+  end
+end
+
+-- ── A store that is full, or whose keys hold something else ───────────────────────────────────────────────────
+-- With maxmemory reached Redis refuses a script's first writing command if it may need memory, and none after it.
+-- So a script that must go on all the same writes nothing first; one that must wait asks for memory first.
+
+local function evenWhenFull() call('HDEL', answersKey, '') end
+
+local function unlessFull() call('HSETNX', metaKey, 'version', FORMAT) end
+
+local function isOf(type, key)
+  local found = call('TYPE', key).ok
+  return found == 'none' or found == type
+end
+
+-- An error half-way would leave a half-written verb, so what may fail is asked first.
+local function refuseForeign()
+  if isOf('set', dupefilter) and isOf('list', itemsKey) and isOf('hash', statsKey) then return nil end
+  return 'WRONGTYPE the dupefilter, items or stats key of this crawl holds another type'
+end
+
+-- A counter that somebody overwrote with text must not keep a page from being committed.
+local function addToCounter(name, n) redis.pcall('HINCRBY', statsKey, name, n) end
+
 -- ── Answers: a call sent again gets its first answer and does nothing ─────────────────────────────────────────
 
 local function confirmArrived()
-  if ARGV[3] == '' then return end
-  local fields = {}
-  for callNumber in string.gmatch(ARGV[3], '[^,]+') do fields[#fields + 1] = ARGV[1] .. ':' .. callNumber end
-  call('HDEL', answersKey, unpack(fields))
+  for callNumber in string.gmatch(ARGV[3], '[^,]+') do call('HDEL', answersKey, ARGV[1] .. ':' .. callNumber) end
 end
 
 local function firstAnswer() return call('HGET', answersKey, ARGV[1] .. ':' .. ARGV[2]) end
@@ -87,7 +123,7 @@ local function keepAnswer(answer) call('HSET', answersKey, ARGV[1] .. ':' .. ARG
 
 -- ── Domains ─────────────────────────────────────────────────────────────────────────────────────────────────
 -- Record: { number, active, nextAt, blockedUntil, delay by setting (-1: the crawl's), by robots, by autothrottle,
--- pages, place, key }. place: r ready (key: its order there), w waiting, f full, i idle.
+-- pages, place, key, last lease at }. place: r ready (key: its order there), w waiting, f full, i idle.
 
 local domains = {}
 
@@ -99,11 +135,11 @@ local function domainOf(name)
     local p = cmsgpack.unpack(packed)
     -- An instant further away than a day is a clock that jumped (a failover): it must block nothing.
     d = { number = p[1], active = p[2], nextAt = math.min(p[3], nowMs + 86400000), blockedUntil = math.min(p[4], nowMs + 86400000),
-      delaySetting = p[5], delayRobots = p[6], delayAuto = p[7], pages = p[8], place = p[9], key = p[10] }
+      delaySetting = p[5], delayRobots = p[6], delayAuto = p[7], pages = p[8], place = p[9], key = p[10], lastAt = math.min(p[11] or 0, nowMs) }
   else
     local last = number('domain_numbers') + 1
     setMeta('domain_numbers', last)
-    d = { number = last, active = 0, nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0, pages = 0, place = 'i', key = '' }
+    d = { number = last, active = 0, nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0, pages = 0, place = 'i', key = '', lastAt = 0 }
   end
   d.prefix = struct.pack('>I4', d.number)
   domains[name] = d
@@ -192,7 +228,7 @@ local function flush()
         toDelete[#toDelete + 1] = name
       else
         pairsToSet[#pairsToSet + 1] = name
-        pairsToSet[#pairsToSet + 1] = cmsgpack.pack({ d.number, d.active, d.nextAt, d.blockedUntil, d.delaySetting, d.delayRobots, d.delayAuto, d.pages, d.place, d.key })
+        pairsToSet[#pairsToSet + 1] = cmsgpack.pack({ d.number, d.active, d.nextAt, d.blockedUntil, d.delaySetting, d.delayRobots, d.delayAuto, d.pages, d.place, d.key, d.lastAt })
       end
     end
   end
@@ -237,21 +273,23 @@ local function revive(id, record)
 end
 
 -- kind: links pass the dupefilter; seeds do not, unless filtered, and are recorded all the same.
-local function accept(at, recordsAt, count, kind)
-  if count == 0 then return 0, 0 end
+local function accept(at, recordsAt, size, kind)
+  if size == 0 then return 0, 0 end
   local ids, fingerprints, numbers = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   local names = {}
   for name in string.gmatch(ARGV[at + 3], '([^%z]*)%z') do names[#names + 1] = name end
   local judged = kind == 'links' or kind == 'seeds-filtered'
-  local seen = judged and seenFlags(fingerprints, count) or nil
+  local seen = judged and seenFlags(fingerprints, size) or nil
   local records, recorded, taken = {}, {}, {}
   local accepted, fresh = 0, 0
-  for i = 1, count do
+  -- Beyond FAILED_LIMIT a failed request has no record any more, and is live all the same.
+  local anyFailed = call('ZCARD', failedKey) > 0
+  for i = 1, size do
     local unfiltered = string.byte(numbers, i * 14 - 6) == 1
     if unfiltered or not judged or seen[i] == 0 then
       local id = sub(ids, i * 20 - 19, i * 20)
       local record = ARGV[recordsAt + i - 1]
-      local live = taken[id] or call('HEXISTS', requests, id) == 1 or (not judged and call('ZSCORE', failedKey, id))
+      local live = taken[id] or call('HEXISTS', requests, id) == 1 or (anyFailed and call('ZSCORE', failedKey, id))
       local revived = live and not taken[id] and kind ~= 'links' and revive(id, record)
       if revived or not live then
         taken[id] = true
@@ -277,10 +315,10 @@ local function accept(at, recordsAt, count, kind)
   if fresh > 0 then setMeta('accepted', number('accepted') + fresh) end
   if accepted > 0 then
     setMeta('run_accepted', number('run_accepted') + accepted)
-    call('HINCRBY', statsKey, 'scheduler/enqueued', accepted)
+    addToCounter('scheduler/enqueued', accepted)
   end
-  if accepted < count then call('HINCRBY', statsKey, 'dupefilter/filtered', count - accepted) end
-  return accepted, count - accepted
+  if accepted < size then addToCounter('dupefilter/filtered', size - accepted) end
+  return accepted, size - accepted
 end
 
 -- ── Leases ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -326,6 +364,29 @@ local function leasesOf(incarnation, max)
     end
   until cursor == '0' or #found >= max
   return found
+end
+
+-- Forgets a node whose leases are all ended.
+local function dropIncarnation(incarnation)
+  call('ZREM', nodesKey, incarnation)
+  call('ZREM', deadKey, incarnation)
+  call('HDEL', infoKey, incarnation)
+  call('HDEL', heldKey, incarnation)
+  call('HDEL', pagesKey, incarnation)
+  for _, field in ipairs(call('HKEYS', answersKey)) do
+    if sub(field, 1, #incarnation + 1) == incarnation .. ':' then call('HDEL', answersKey, field) end
+  end
+end
+
+-- A new job begins its files anew; a feed whose items still wait to be written is kept, and so is its checkpoint.
+local function forgetWrittenFeeds()
+  for _, field in ipairs(call('HKEYS', feedsKey)) do
+    if sub(field, -5) ~= ':tail' then
+      local sequence = cjson.decode(call('HGET', feedsKey, field)).sequence or 0
+      local tail = tonumber(call('HGET', feedsKey, field .. ':tail') or 0)
+      if sequence >= tail then call('HDEL', feedsKey, field, field .. ':tail') end
+    end
+  end
 end
 
 -- The budget is used up and nothing is leased that could give a page back: the run closes.

@@ -1,18 +1,19 @@
 -- Accept a batch of requests: store, order and record the unseen ones in one step, or none of them.
 -- Atomic: between recording a fingerprint and queueing its request a crash would lose the URL for good.
 --
--- ARGV: 4 kind (links | seeds | seeds-filtered | start) · 5 queue class and 6 epoch for a new meta · 7 count ·
+-- ARGV: 4 kind (links | seeds | seeds-filtered | start) · 5 queue class and 6 epoch for a new meta ('': make none) · 7 count ·
 -- 8–11 the batch (see prelude) · 12… records
 -- A new meta has no shape yet: the first node to join decides it. A shape that stands holds for pushes as well.
 -- Returns { accepted, duplicates }. O(n log m) for n requests on m pending.
 
 local kind, count = ARGV[4], tonumber(ARGV[7])
 createMeta(ARGV[5], ARGV[6])
-local refusal = readMeta('start', unpack(ACCEPT_FIELDS))
+local refusal = readMeta('start', unpack(ACCEPT_FIELDS)) or refuseForeign()
 if refusal then return redis.error_reply(refusal) end
-confirmArrived()
 local first = firstAnswer()
 if first then return cmsgpack.unpack(first) end
+unlessFull()
+confirmArrived()
 
 local accepted, duplicates
 if kind == 'start' and meta.start == 'pushed' then

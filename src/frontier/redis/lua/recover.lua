@@ -9,18 +9,10 @@ local most = tonumber(ARGV[4])
 if call('EXISTS', metaKey) == 0 then return { 0, 0 } end
 local refusal = readMeta('queue', 'limit', 'domain_numbers', 'node_timeout', 'failed_limit', 'volunteer')
 if refusal then return redis.error_reply(refusal) end
+evenWhenFull()
 confirmArrived()
 
-local timeoutMs = number('node_timeout', 30000)
--- A heartbeat from the future is a clock that jumped back (a failover): it counts from now.
-for _, incarnation in ipairs(call('ZRANGEBYSCORE', nodesKey, '(' .. string.format('%.0f', nowMs + timeoutMs), '+inf')) do
-  call('ZADD', nodesKey, nowMs, incarnation)
-end
-for _, incarnation in ipairs(call('ZRANGEBYSCORE', nodesKey, '-inf', nowMs - timeoutMs)) do
-  call('ZREM', nodesKey, incarnation)
-  call('ZADD', deadKey, nowMs, incarnation)
-  if meta.volunteer == incarnation then setMeta('volunteer', '') end
-end
+markDead()
 
 local moved = 0
 for _, incarnation in ipairs(call('ZRANGE', deadKey, 0, -1)) do
@@ -32,22 +24,14 @@ for _, incarnation in ipairs(call('ZRANGE', deadKey, 0, -1)) do
     if crashes >= MAX_CRASHES then
       info = info or cjson.decode(call('HGET', infoKey, incarnation) or '{}')
       fail(id, cjson.encode({ reason = 'crashed', attempts = crashes, crashes = crashes, node = info.id or incarnation }))
-      call('HINCRBY', statsKey, 'crashed/count', 1)
+      addToCounter('crashed/count', 1)
     else
       requeue(lease.domain, lease.order, id, crashes)
     end
     place(lease.domain, d)
     moved = moved + 1
   end
-  if tonumber(call('HGET', heldKey, incarnation) or 0) <= 0 then
-    call('ZREM', deadKey, incarnation)
-    call('HDEL', infoKey, incarnation)
-    call('HDEL', heldKey, incarnation)
-    call('HDEL', pagesKey, incarnation)
-    for _, field in ipairs(call('HKEYS', answersKey)) do
-      if sub(field, 1, #incarnation + 1) == incarnation .. ':' then call('HDEL', answersKey, field) end
-    end
-  end
+  if tonumber(call('HGET', heldKey, incarnation) or 0) <= 0 then dropIncarnation(incarnation) end
 end
 flush()
 return { moved, call('ZCARD', deadKey) }

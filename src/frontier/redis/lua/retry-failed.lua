@@ -7,6 +7,7 @@
 local count = tonumber(ARGV[4])
 local refusal = readMeta(unpack(ACCEPT_FIELDS))
 if refusal then return redis.error_reply(refusal) end
+unlessFull()
 
 local names = {}
 for name in string.gmatch(ARGV[8], '([^%z]*)%z') do names[#names + 1] = name end

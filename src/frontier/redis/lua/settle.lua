@@ -10,8 +10,9 @@
 local incarnation, id, token, kind = ARGV[1], ARGV[4], ARGV[5], ARGV[6]
 local statsCount, itemCount, feedItemCount, requestCount = tonumber(ARGV[12]), tonumber(ARGV[13]), tonumber(ARGV[14]), tonumber(ARGV[15])
 
-local refusal = readMeta('epoch', 'delay', 'failed_limit', 'done', 'run_pages', 'max_pages', 'closing', unpack(ACCEPT_FIELDS))
+local refusal = readMeta('epoch', 'delay', 'failed_limit', 'done', 'run_pages', 'max_pages', 'closing', unpack(ACCEPT_FIELDS)) or refuseForeign()
 if refusal then return redis.error_reply(refusal) end
+evenWhenFull()
 confirmArrived()
 local first = firstAnswer()
 if first then return cmsgpack.unpack(first) end
@@ -48,7 +49,7 @@ else
 end
 
 closeWhenSpent()
-for i = statsAt, itemsAt - 1, 2 do call('HINCRBY', statsKey, ARGV[i], ARGV[i + 1]) end
+for i = statsAt, itemsAt - 1, 2 do addToCounter(ARGV[i], ARGV[i + 1]) end
 for i = itemsAt, feedItemsAt - 1, MAX_UNPACK do call('RPUSH', itemsKey, unpack(ARGV, i, math.min(i + MAX_UNPACK, feedItemsAt) - 1)) end
 if feedItemCount > 0 then
   for feed in string.gmatch(ARGV[11], '([^%z]*)%z') do

@@ -11,6 +11,9 @@ local d = domainOf(name)
 if ARGV[6] ~= '' then
   local field = source == 'robots' and 'delayRobots' or source == 'autothrottle' and 'delayAuto' or 'delaySetting'
   d[field] = tonumber(ARGV[6])
+  -- A delay that is learnt after a lease counts from that lease on.
+  local delay = delayOf(d)
+  if delay > 0 and d.lastAt > 0 then d.nextAt = math.max(d.nextAt, d.lastAt + delay) end
 end
 if ARGV[7] ~= '' then d.blockedUntil = math.max(d.blockedUntil, nowMs + tonumber(ARGV[7])) end
 place(name, d)
