@@ -285,8 +285,12 @@ export interface Feeds {
   open(writer: FeedWriter, options: { readonly staleMs: number }): Promise<FeedCheckpoint | null>;
   /** Up to `max` waiting items in order, after `sequence`. */
   read(feed: string, sequence: number, max: number): Promise<readonly string[]>;
-  /** Record that everything up to the checkpoint is on disk and drop it from the outbox; also renews the writer. */
-  checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint): Promise<void>;
+  /**
+   * Record that everything up to the checkpoint is on disk and drop it from the outbox; also renews the writer.
+   * @param after sequence of the checkpoint before it. @throws CrawlnodeError `feed_rolled_back`, as `read` does, when
+   *   the store knows another one: it was restored from an older copy, and `open` tells where it stands.
+   */
+  checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint, after?: number): Promise<void>;
   /** The writer is done; what waits stays. */
   release(writer: FeedWriter): Promise<void>;
 }

@@ -35,7 +35,7 @@ export interface FeedCheckpoint {
 export interface Outbox {
   open(writer: FeedWriter, options: { readonly staleMs: number }): Promise<FeedCheckpoint | null>;
   read(feed: string, sequence: number, max: number): Promise<readonly string[]>;
-  checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint): Promise<void>;
+  checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint, after?: number): Promise<void>;
   release(writer: FeedWriter): Promise<void>;
 }
 
@@ -100,6 +100,8 @@ export class FeedFile {
   readonly #options: FeedOptions;
   readonly #format: FeedFormat;
   readonly #disk: FeedDisk;
+  /** Where this writer began. */
+  readonly #first: FeedCheckpoint;
   #written: FeedCheckpoint;
   /** On disk, but perhaps not yet known to the store. */
   #unconfirmed: FeedCheckpoint | null = null;
@@ -111,6 +113,7 @@ export class FeedFile {
     this.#options = options;
     this.#format = format;
     this.#disk = disk;
+    this.#first = written;
     this.#written = written;
   }
 
@@ -129,6 +132,16 @@ export class FeedFile {
    * @throws CrawlnodeError `feed_unwritable`; the items stay in the outbox and a later call goes on.
    */
   async drain(): Promise<number> {
+    try {
+      return await this.#drain();
+    } catch (error) {
+      if (!isRolledBack(error)) throw error;
+      await this.#goBack();
+      return this.#drain();
+    }
+  }
+
+  async #drain(): Promise<number> {
     let count = 0;
     for (;;) {
       // After a lost reply the store may have dropped items already: never read again before it has answered.
@@ -217,10 +230,29 @@ export class FeedFile {
 
   async #confirm(): Promise<void> {
     if (this.#unconfirmed === null) return;
-    await this.#options.feeds.checkpoint(this.#options.writer, this.#unconfirmed);
+    const { feeds, writer } = this.#options;
+    await feeds.checkpoint(writer, this.#unconfirmed, this.#written.sequence);
     this.#written = this.#unconfirmed;
     this.#unconfirmed = null;
     this.#confirmedAt = performance.now();
+  }
+
+  /**
+   * A store restored from an older copy crawls again what it has forgotten, and gives its items again: the file goes
+   * back to where the store stands, so that they are not in it twice, nor skipped as written.
+   */
+  async #goBack(): Promise<void> {
+    const { feeds, writer, path, staleMs, log } = this.#options;
+    const known = await feeds.open(writer, { staleMs });
+    const from = this.#written.sequence;
+    const to = known ?? { ...this.#first, sequence: 0 };
+    await this.#disk.restore(to.lengthBytes, this.#format);
+    this.#written = to;
+    this.#unconfirmed = known === null ? to : null;
+    log.warn(
+      { file: path, from, to: to.sequence },
+      'The store is older than the file; the file goes back with it',
+    );
   }
 
   /** A quiet feed, or one that cannot be written, still shows that its writer lives. */
@@ -230,7 +262,8 @@ export class FeedFile {
     try {
       await this.#confirm();
     } catch (error) {
-      if (!(error instanceof FrontierUnavailableError)) throw error;
+      // What the store has forgotten is the next drain's to deal with.
+      if (!(error instanceof FrontierUnavailableError) && !isRolledBack(error)) throw error;
     }
   }
 
@@ -254,4 +287,8 @@ export class FeedFile {
       "Some items have fields without a column; the first item's fields are the columns",
     );
   }
+}
+
+function isRolledBack(error: unknown): boolean {
+  return error instanceof CrawlnodeError && error.code === 'feed_rolled_back';
 }

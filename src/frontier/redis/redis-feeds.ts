@@ -54,9 +54,10 @@ export class RedisFeeds implements Feeds {
   }
 
   async read(feed: string, sequence: number, max: number): Promise<string[]> {
-    const tail = await this.#connection.patiently((client) =>
-      client.hget(internalKey(this.#keys, 'feeds'), `${feed}:tail`),
+    const [known = null, tail = null] = await this.#connection.patiently((client) =>
+      client.hmget(internalKey(this.#keys, 'feeds'), feed, `${feed}:tail`),
     );
+    refuseOtherPast(known, tail, sequence);
     const count = Math.min(max, Number(tail ?? 0) - sequence);
     if (count <= 0) return [];
     const fields = Array.from({ length: count }, (_, i) => `${feed}:${sequence + 1 + i}`);
@@ -73,7 +74,7 @@ export class RedisFeeds implements Feeds {
     return items as string[];
   }
 
-  async checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint): Promise<void> {
+  async checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint, after?: number): Promise<void> {
     const { sequence, lengthBytes, header } = checkpoint;
     const kept = await this.#call('feed-checkpoint', [
       writer.feed,
@@ -82,15 +83,28 @@ export class RedisFeeds implements Feeds {
       lengthBytes,
       header,
       0,
+      after ?? '',
     ]);
+    if (Number(kept) === 2) throw rolledBack();
     if (Number(kept) === 0) {
       throw new RefusedError(`${writer.path} is written by somebody else now`, { code: 'feed_held' });
     }
   }
 
   async release(writer: FeedWriter): Promise<void> {
-    await this.#call('feed-checkpoint', [writer.feed, writer.owner, '', '', '', 1]);
+    await this.#call('feed-checkpoint', [writer.feed, writer.owner, '', '', '', 1, '']);
   }
+}
+
+/** A store that was restored from an older copy knows an older checkpoint than the one its writer goes on from. */
+function refuseOtherPast(known: string | null, tail: string | null, sequence: number): void {
+  const last = known === null ? undefined : (JSON.parse(known) as { sequence?: number }).sequence;
+  const isForgotten = known === null && tail !== null && sequence > 0;
+  if (isForgotten || (last !== undefined && last !== sequence)) throw rolledBack();
+}
+
+function rolledBack(): CrawlnodeError {
+  return new CrawlnodeError('feed_rolled_back', 'Redis knows less of this file than was written to it');
 }
 
 /** Whether a process of this machine still runs; signal 0 only asks. */

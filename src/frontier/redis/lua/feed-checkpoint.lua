@@ -1,8 +1,10 @@
 -- What was written is safe on disk: remember how far, and drop it from the outbox. Renews the writer's claim.
 -- Atomic: an item leaves the outbox only with the checkpoint that covers it. release ends the claim.
 --
--- ARGV: 4 feed · 5 owner · 6 sequence or '' to only renew · 7 length in bytes · 8 header · 9 release (0|1)
--- Returns 1, or 0 when the feed has another owner by now. O(items covered).
+-- ARGV: 4 feed · 5 owner · 6 sequence or '' to only renew · 7 length in bytes · 8 header · 9 release (0|1) ·
+-- 10 the sequence of the checkpoint before it, or '' where that does not matter
+-- Returns 1, 0 when the feed has another owner by now, or 2 when the store knows another checkpoint than the one
+-- before: it was restored from an older copy. O(items covered).
 
 local feed = ARGV[4]
 local known = call('HGET', feedsKey, feed)
@@ -10,6 +12,7 @@ local writer = known and cjson.decode(known)
 -- A feed that was forgotten with its crawl, as all of it was written: there is nothing to remember.
 if not writer and call('HEXISTS', feedsKey, feed .. ':tail') == 0 then return 1 end
 if not writer or writer.owner ~= ARGV[5] then return 0 end
+if ARGV[10] ~= '' and writer.sequence and writer.sequence ~= tonumber(ARGV[10]) and writer.sequence ~= tonumber(ARGV[6]) then return 2 end
 evenWhenFull()
 if ARGV[6] ~= '' then
   local sequence, dropped = tonumber(ARGV[6]), {}
