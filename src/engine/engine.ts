@@ -28,6 +28,9 @@ export type {
   RetryOptions,
 } from './engine-options.js';
 
+/** A node whose main loop stood still is declared dead after one; it may still come back and join anew for two more. */
+const STUCK_NODE_TIMEOUTS = 3;
+
 /**
  * Crawl until the crawl is over, a signal comes, or the store says so.
  * @throws RefusedError at join; FrontierUnavailableError when the first join cannot reach the store; what the
@@ -171,10 +174,14 @@ function startHeartbeat(node: NodeState, joined: Joined, current: () => Incarnat
       self.disown(kind);
     }
   };
-  const { heartbeatMs, mainLoopTimeoutMs } = options;
+  const { heartbeatMs, mainLoopTimeoutMs, tunables } = options;
   const { incarnation } = joined;
-  const pulse = node.pulse.buffer;
-  return new Heartbeat({ open, incarnation, intervalMs: heartbeatMs, mainLoopTimeoutMs, pulse }, onNews, log);
+  const beat = {
+    ...{ open, incarnation, mainLoopTimeoutMs, intervalMs: heartbeatMs, node: node.deps.node.id },
+    endAfterMs: STUCK_NODE_TIMEOUTS * tunables.nodeTimeoutMs,
+    pulse: node.pulse.buffer,
+  };
+  return new Heartbeat(beat, onNews, log);
 }
 
 /** With jitter, so that idle nodes do not ask in step; never at once, unless there was something to be had. */

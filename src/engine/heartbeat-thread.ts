@@ -1,4 +1,5 @@
 /** The heartbeat's thread: beat, and again after the interval, until told to stop (see `heartbeat.ts`). */
+import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { FrontierGoneError, FrontierUnavailableError } from '../errors.js';
 import type { Frontier } from '../frontier/frontier.js';
@@ -18,7 +19,8 @@ const options = workerData as HeartbeatOptions;
 const pulse = new Pulse(options.pulse);
 let incarnation = options.incarnation;
 let frontier: Frontier | null = null;
-let stuck = false;
+/** Beats, not the clock, find the main loop stuck: a process that was stopped as a whole is given the full time. */
+let stuckSince: number | null = null;
 let timer: NodeJS.Timeout | null = null;
 let stopped = false;
 
@@ -37,11 +39,12 @@ async function beat(): Promise<void> {
 /** @returns false when the store could not be asked. */
 async function attempt(): Promise<boolean> {
   if (pulse.silentMs > options.mainLoopTimeoutMs) {
-    if (!stuck) tell({ kind: 'stuck', incarnation });
-    stuck = true;
+    if (stuckSince === null) tell({ kind: 'stuck', incarnation });
+    stuckSince ??= performance.now();
+    if (performance.now() - stuckSince > options.endAfterMs) endProcess();
     return true;
   }
-  stuck = false;
+  stuckSince = null;
   const asked = incarnation;
   try {
     frontier ??= await openFrontier(options.open);
@@ -54,6 +57,22 @@ async function attempt(): Promise<boolean> {
     tell({ kind: 'gone', incarnation: asked });
     return true;
   }
+}
+
+/**
+ * A loop that never returns hears no signal and holds a processor for nothing, and whoever started this process waits
+ * for it. What it held is others' by now. Only a signal ends a process from here, and only the descriptor itself can
+ * still be written to: streams go through the main loop.
+ */
+function endProcess(): void {
+  const seconds = Math.round(pulse.silentMs / 1_000);
+  const why = `a callback has blocked the main loop of ${options.node} for ${seconds} s; others took over its work, and this process ends`;
+  try {
+    writeSync(2, `crawlnode: ${why}\n`);
+  } catch {
+    // Nobody reads it.
+  }
+  process.kill(process.pid, 'SIGKILL');
 }
 
 function tell(news: HeartbeatNews): void {

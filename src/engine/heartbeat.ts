@@ -1,7 +1,8 @@
 /**
  * The node's sign of life, from a thread with its own connection, so that a long parse does not look like death.
  * Main loop and thread share a few numbers (`Pulse`): the main loop notes its progress, the thread carries it to the
- * store, and goes silent when there has been none for too long, so that peers take over what a stuck node holds.
+ * store, and goes silent when there has been none for too long, so that peers take over what a stuck node holds. One
+ * that stays stuck it ends in the end, for its supervisor to replace.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -14,6 +15,10 @@ export interface HeartbeatOptions {
   readonly incarnation: string;
   readonly intervalMs: number;
   readonly mainLoopTimeoutMs: number;
+  /** For how long beyond that before the thread ends the process, which is of no use to anybody any more. */
+  readonly endAfterMs: number;
+  /** The label of this node, for that occasion. */
+  readonly node: string;
   readonly pulse: SharedArrayBuffer;
 }
 
