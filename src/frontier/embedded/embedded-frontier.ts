@@ -89,7 +89,8 @@ export class EmbeddedFrontier implements Frontier {
   async join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
     const former = this.#self;
     const { joined, self } = await this.#turn.write((tx) => {
-      if (former !== null && tx.peekState() !== undefined) {
+      if (former !== null) {
+        this.#refuseOtherCrawl(tx);
         leave(tx, former.number, 'rejoined', { persist: true, isRejoin: true });
       }
       const { number, joined } = join(tx, node, options);
@@ -150,7 +151,8 @@ export class EmbeddedFrontier implements Frontier {
     return this.#turn.read((tx) => peekSeeds(tx, max));
   }
 
-  intake(batch: readonly ConvertedSeed[]): Promise<IntakeAnswer> {
+  async intake(batch: readonly ConvertedSeed[]): Promise<IntakeAnswer> {
+    if (batch.length === 0) return { accepted: 0, duplicates: 0, bad: 0 };
     return this.#turn.write((tx) => {
       this.#refuseOtherCrawl(tx);
       tx.create((this.#self?.options.shape ?? this.#options.shape).queueClass);

@@ -37,6 +37,8 @@ export function settle(
   if (held === null || held.entry.incarnation !== incarnation || tokenText(held.entry) !== lease.token) {
     return nothingWritten;
   }
+  // Before the lease ends: a page's link to itself finds a live request, also when its fingerprint was forgotten.
+  const answer = accept(tx, effects.requests, 'links');
   end(tx, held, outcome, incarnationName(holder.info.id, incarnation));
   if (outcome.kind === 'done' || outcome.kind === 'failed') {
     holder.pages += 1;
@@ -48,7 +50,7 @@ export function settle(
   if (effects.feedItems.length > 0) {
     for (const feed of holder.info.feeds) appendToOutbox(tx, feed, effects.feedItems);
   }
-  return { committed: true, ...accept(tx, effects.requests, 'links') };
+  return { committed: true, ...answer };
 }
 
 function end(tx: Transaction, held: Held, outcome: Outcome, node: string): void {

@@ -143,6 +143,7 @@ export class RedisFrontier implements Frontier {
       reason,
       this.#joinOptions?.shape.persist === false ? 0 : 1,
       0,
+      this.#crawl,
     ])) as Reply[];
     this.#incarnation = null;
     this.#crawl = '';
@@ -164,7 +165,12 @@ export class RedisFrontier implements Frontier {
     this.#joined();
     const ids = Buffer.from(held.map(({ id }) => id).join(''), 'hex');
     const tokens = held.map(({ token }) => token);
-    const [returned, ...lost] = (await this.#call('reconcile', [graceMs, ids, ...tokens])) as Reply[];
+    const [returned, ...lost] = (await this.#call('reconcile', [
+      graceMs,
+      ids,
+      this.#crawl,
+      ...tokens,
+    ])) as Reply[];
     return { returned: int(returned), lost: lost.map(hex) };
   }
 
@@ -193,7 +199,12 @@ export class RedisFrontier implements Frontier {
   async lease(max: number, holding: number): Promise<LeaseAnswer> {
     this.#joined();
     if (this.#isDataSuspect) await this.#refuseOtherHistory();
-    const reply = (await this.#call('lease', [max, holding, Math.random().toFixed(6)])) as Reply[];
+    const reply = (await this.#call('lease', [
+      max,
+      holding,
+      Math.random().toFixed(6),
+      this.#crawl,
+    ])) as Reply[];
     const [waitMs, control, finished, acceptedInRun, closing, seedsWaiting, idleMs] = reply;
     const leases: Lease[] = [];
     for (let i = 7; i < reply.length; i += 6) {
@@ -407,7 +418,7 @@ export class RedisFrontier implements Frontier {
   /** Give up an incarnation whose place is taken by a new one of the same process. */
   async #abandon(incarnation: string): Promise<void> {
     this.#incarnation = null;
-    await this.#call('leave', [incarnation, 'rejoined', 1, 1]);
+    await this.#call('leave', [incarnation, 'rejoined', 1, 1, this.#crawl]);
     await this.#forgetAnswers();
   }
 

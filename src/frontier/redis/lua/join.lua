@@ -5,16 +5,16 @@
 -- new run · 10 max pages (0: none) · 11 has start requests (0|1) · 12 delay ms · 13 randomize (0|1) ·
 -- 14 concurrency per domain · 15 node timeout ms · 16 failed limit · 17 the crawl this node was in before, or ''
 -- Returns { status, shape found, found: pending, delayed, leased, seen, start pushed, just closed, changed tunables,
--- other live nodes, crawl } with status joined | shape. O(nodes + log n).
+-- other live nodes, crawl } with status joined | shape. O(nodes + leases).
 
 local incarnation, info, shape, queue = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local maxPages, hasStart = tonumber(ARGV[10]), ARGV[11]
 
 createMeta(queue, ARGV[17] == '' and ARGV[8] or '')
 local refusal = readMeta('crawl', 'shape', 'queue', 'control', 'run', 'run_closed', 'closing', 'closed_at', 'closed_pages', 'max_pages', 'start', 'has_start',
-  'delay', 'randomize', 'limit', 'node_timeout', 'failed_limit')
+  'domain_numbers', 'delay', 'randomize', 'limit', 'node_timeout', 'failed_limit')
 if refusal then return redis.error_reply(refusal) end
-if ARGV[17] ~= '' and meta.crawl ~= ARGV[17] then return redis.error_reply('CRAWLNODE_GONE another crawl of this name has begun') end
+if ARGV[17] ~= '' and meta.crawl ~= ARGV[17] then return redis.error_reply(deathIn(ARGV[17])) end
 local first = firstAnswer()
 if first then return cmsgpack.unpack(first) end
 if meta.shape and meta.shape ~= '' and meta.shape ~= shape then return { 'shape', meta.shape } end
@@ -44,13 +44,20 @@ end
 -- Nobody was there to be idle.
 if alone then setMeta('idle_since', '') end
 
-local changed = {}
+local changed, limitBefore = {}, meta.limit
 local tunables = { delay = ARGV[12], randomize = ARGV[13], limit = ARGV[14], node_timeout = ARGV[15], failed_limit = ARGV[16] }
 for name, value in pairs(tunables) do
   if meta[name] and meta[name] ~= value and not alone then changed[#changed + 1] = name .. '=' .. meta[name] .. '=' .. value end
   if meta[name] ~= value then setMeta(name, value) end
 end
 setMeta('has_start', hasStart)
+-- Another concurrency fills or frees the domains that are leased from.
+if meta.limit ~= limitBefore then
+  for _, packed in ipairs(call('HVALS', leasesKey)) do
+    local name = unpackLease(packed).domain
+    place(name, domainOf(name))
+  end
+end
 
 call('ZADD', nodesKey, nowMs, incarnation)
 call('HSET', infoKey, incarnation, info)

@@ -1,7 +1,8 @@
 -- Take up to max due and polite requests, best first over all domains, and say how the crawl stands.
 -- Atomic: order, delays and concurrency hold for all nodes together because they are decided here, on one clock.
 --
--- ARGV: 4 max · 5 how many requests the node processes now · 6 a random number in [0, 1)
+-- ARGV: 4 max · 5 how many requests the node processes now · 6 a random number in [0, 1) ·
+-- 7 the crawl this node joined
 -- Returns { wait ms, control, finished 0|1, accepted in run, closing, seeds waiting, idle ms,
 -- then for each lease: id, token, domain, delay ms, crashes, record }. O(k log n) for k leases.
 
@@ -15,7 +16,7 @@ local refusal = readMeta('queue', 'control', 'arrival', 'domain_numbers', 'limit
   'max_pages', 'closing', 'volunteer', 'has_start', 'start', 'idle_since', 'removed',
   'hungry', 'hungry_at')
 if refusal then return redis.error_reply(refusal) end
-if not isLive(incarnation) then return redis.error_reply('CRAWLNODE_DEAD this node was declared dead') end
+if not isLive(incarnation) then return redis.error_reply(deathIn(ARGV[7])) end
 unlessFull()
 confirmArrived()
 wanted = math.min(wanted, MAX_LEASES)

@@ -1,7 +1,8 @@
 -- Deregister an incarnation; the last one ends the run and, where the crawl is truly complete and does not
 -- persist, clears it. Atomic: "am I the last" and "is it complete" must not change before the clearing.
 --
--- ARGV: 4 incarnation · 5 reason · 6 persist (0|1) · 7 forget the incarnation only (1: it joins anew at once)
+-- ARGV: 4 incarnation · 5 reason · 6 persist (0|1) · 7 forget the incarnation only (1: it joins anew at
+-- once) · 8 the crawl it joined
 -- Returns { last 0|1, cleared 0|1 }. O(leases).
 
 local incarnation, reason = ARGV[4], ARGV[5]
@@ -10,6 +11,7 @@ local refusal = readMeta('control', 'has_start', 'start', 'closing', 'queue', 'l
 -- The answer of a leave that cleared everything, itself included, was lost.
 if refusal and ARGV[6] == '0' and ARGV[7] ~= '1' and call('EXISTS', metaKey) == 0 then return { 1, 1 } end
 if refusal then return redis.error_reply(refusal) end
+if call('HGET', metaKey, 'crawl') ~= ARGV[8] then return redis.error_reply(deathIn(ARGV[8])) end
 evenWhenFull()
 local first = firstAnswer()
 if first then return cmsgpack.unpack(first) end

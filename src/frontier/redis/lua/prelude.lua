@@ -75,6 +75,12 @@ end
 
 local function isLive(incarnation) return call('ZSCORE', nodesKey, incarnation) end
 
+-- What a node that is not live is told: that it is dead, or that the crawl it was in is not this one.
+local function deathIn(crawl)
+  if call('HGET', metaKey, 'crawl') ~= crawl then return 'CRAWLNODE_GONE another crawl of this name has begun' end
+  return 'CRAWLNODE_DEAD this node was declared dead'
+end
+
 -- Incarnations that fell silent are dead from now on: their tokens have no effect.
 local function markDead()
   local timeoutMs = number('node_timeout', 30000)

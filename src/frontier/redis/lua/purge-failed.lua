@@ -3,6 +3,7 @@
 -- ARGV: 4 ids (20 bytes each)
 -- Returns how many were dropped. O(n log m).
 
+if call('EXISTS', metaKey) == 0 then return 0 end
 local refusal = readMeta('removed')
 if refusal then return redis.error_reply(refusal) end
 local dropped = 0

@@ -2,14 +2,15 @@
 -- (a lease reply that was lost, a store that was rolled back) returns to pending uncounted, once older than the
 -- grace that an answer may still need to arrive. Atomic with respect to the node's own settles.
 --
--- ARGV: 4 grace ms · 5 ids held (20 bytes each) · 6… their tokens
+-- ARGV: 4 grace ms · 5 ids held (20 bytes each) · 6 the crawl this node joined ·
+-- 7… their tokens
 -- Returns { returned, ids the store does not know as this node's… }. O(leases).
 
 local incarnation, graceMs, ids = ARGV[1], tonumber(ARGV[4]), ARGV[5]
 
 local refusal = readMeta('queue', 'limit', 'domain_numbers')
 if refusal then return redis.error_reply(refusal) end
-if not isLive(incarnation) then return redis.error_reply('CRAWLNODE_DEAD this node was declared dead') end
+if not isLive(incarnation) then return redis.error_reply(deathIn(ARGV[6])) end
 evenWhenFull()
 confirmArrived()
 
@@ -18,7 +19,7 @@ for i = 1, #ids / 20 do
   local id = sub(ids, i * 20 - 19, i * 20)
   local packed = call('HGET', leasesKey, id)
   local lease = packed and unpackLease(packed)
-  if lease and lease.incarnation == incarnation and lease.token == ARGV[5 + i] then
+  if lease and lease.incarnation == incarnation and lease.token == ARGV[6 + i] then
     held[id] = true
   else
     answer[#answer + 1] = id

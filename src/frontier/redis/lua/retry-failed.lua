@@ -5,6 +5,7 @@
 -- Returns how many were failed and are pending now. O(n log m).
 
 local count = tonumber(ARGV[4])
+if call('EXISTS', metaKey) == 0 then return 0 end
 local refusal = readMeta(unpack(ACCEPT_FIELDS))
 if refusal then return redis.error_reply(refusal) end
 unlessFull()

@@ -1,0 +1,304 @@
+/** The same verbs in the same sequence get the same answers from both engines, and leave the same crawl behind. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Frontier, FrontierRequest, Lease, Outcome } from '../src/frontier/frontier.js';
+import { type OpenOptions, openFrontier, type Store } from '../src/frontier/open.js';
+import { Crawl, effects, nameOf, request } from './frontier-contract/world.js';
+import { type RedisServer, startRedis } from './helpers/redis-server.js';
+
+let server: RedisServer;
+let dir: string;
+beforeAll(async () => {
+  server = await startRedis();
+  dir = await mkdtemp(join(tmpdir(), 'crawlnode-differential-'));
+});
+afterAll(async () => {
+  await server.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const NAMES = 14;
+const FAR_MS = 3_600_000;
+const name = fc.nat(NAMES - 1);
+const node = fc.nat(1);
+const step = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      verb: fc.constant('push' as const),
+      kind: fc.constantFrom('links', 'seeds', 'seeds-filtered', 'start'),
+      names: fc.array(name, { maxLength: 8 }),
+      delayed: fc.boolean(),
+    }),
+  },
+  { weight: 5, arbitrary: fc.record({ verb: fc.constant('lease' as const), node, max: fc.nat(5) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      verb: fc.constant('settle' as const),
+      node,
+      which: fc.nat(5),
+      how: fc.constantFrom('done', 'failed', 'released', 'retry'),
+      links: fc.array(name, { maxLength: 4 }),
+      stale: fc.boolean(),
+    }),
+  },
+  fc.record({ verb: fc.constant('reconcile' as const), node, keep: fc.nat(3) }),
+  fc.record({
+    verb: fc.constant('throttle' as const),
+    domain: fc.nat(2),
+    change: fc.constantFrom<Parameters<Frontier['throttle']>[1][]>(
+      { delayMs: FAR_MS, source: 'robots' },
+      { delayMs: 0, source: 'robots' },
+      { forMs: FAR_MS, source: 'retry-after' },
+      { forMs: 0, source: 'retry-after' },
+    ),
+  }),
+  fc.record({ verb: fc.constant('seed' as const), values: fc.array(fc.nat(3), { maxLength: 4 }) }),
+  fc.record({ verb: fc.constant('intake' as const), max: fc.nat(4), bad: fc.nat(3), links: fc.array(name) }),
+  fc.record({ verb: fc.constant('retryFailed' as const), names: fc.array(name, { maxLength: 3 }) }),
+  fc.record({ verb: fc.constant('purgeFailed' as const), names: fc.array(name, { maxLength: 3 }) }),
+  fc.record({ verb: fc.constant('forget' as const), name }),
+  fc.record({ verb: fc.constant('inspect' as const), name }),
+  fc.record({
+    verb: fc.constant('control' as const),
+    state: fc.constantFrom('running', 'running', 'paused', 'stopping'),
+  }),
+  fc.record({ verb: fc.constant('closeRun' as const), reason: fc.constantFrom('one', 'two') }),
+  fc.record({
+    verb: fc.constant('rejoin' as const),
+    node,
+    leaves: fc.boolean(),
+    limit: fc.constantFrom(1, 2, 100),
+    maxPages: fc.constantFrom(0, 0, 3),
+  }),
+  fc.record({
+    verb: fc.constant('clear' as const),
+    parts: fc.constantFrom(['queue'], ['failed'], ['dupefilter'], ['queue', 'dupefilter', 'failed']),
+    force: fc.boolean(),
+  }),
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+const made = (n: number, delayed = false): FrontierRequest =>
+  request(`page-${n}`, {
+    domain: `${n % 3}.example`,
+    priority: n % 4 === 0 ? 1 : 0,
+    unfiltered: n % 5 === 0,
+    ...(delayed && n % 2 === 0 ? { delayMs: FAR_MS } : {}),
+  });
+
+/** One engine, driven step by step; answers come as plain data without what differs by nature (tokens, instants). */
+class Player {
+  readonly crawl: Crawl;
+  readonly nodes: Frontier[] = [];
+  readonly held: Lease[][] = [[], []];
+
+  constructor(crawl: Crawl) {
+    this.crawl = crawl;
+  }
+
+  async start(): Promise<void> {
+    for (let n = 0; n < 2; n += 1) this.nodes.push(await this.#newNode(n));
+    // With a delay no node stands back for another, which would depend on the time; each domain has its own, none.
+    for (let n = 0; n < 3; n += 1) {
+      await this.nodes[0]!.throttle(`${n}.example`, { delayMs: 0, source: 'setting' });
+    }
+  }
+
+  async #newNode(n: number): Promise<Frontier> {
+    return (await this.crawl.node({ id: `n${n}`, tunables: { delayMs: FAR_MS } })).frontier;
+  }
+
+  async play(next: Step): Promise<unknown> {
+    try {
+      return await this.#answer(next);
+    } catch (error) {
+      const code = (error as { code?: string }).code ?? String(error);
+      // A node whose crawl was cleared hears that it is dead, or that the crawl is gone; a new process joins then.
+      const isOver = code === 'frontier_gone' || code === 'incarnation_dead';
+      // A settle hears either that it was not committed or that the crawl is gone; both engines write nothing.
+      if (isOver && next.verb === 'settle') return { committed: false };
+      if (isOver && 'node' in next) {
+        this.held[next.node]!.length = 0;
+        this.nodes[next.node] = await this.#newNode(next.node);
+      }
+      return { refused: isOver ? 'over' : code };
+    }
+  }
+
+  async #answer(next: Step): Promise<unknown> {
+    const outsider = await this.crawl.outsider();
+    const frontier = 'node' in next ? this.nodes[next.node]! : outsider;
+    const held = 'node' in next ? this.held[next.node]! : [];
+    switch (next.verb) {
+      case 'push':
+        return outsider.push(
+          next.names.map((n) => made(n, next.delayed)),
+          next.kind as 'links',
+        );
+      case 'lease': {
+        const { leases, crawl } = await frontier.lease(next.max, held.length);
+        held.push(...leases);
+        const { idleMs: _, ...state } = crawl;
+        return [leases.map((lease) => [nameOf(lease), lease.domain, lease.delayMs, lease.crashes]), state];
+      }
+      case 'settle': {
+        const [lease] = next.which < held.length ? held.splice(next.which, 1) : [];
+        if (lease === undefined) return null;
+        if (next.stale) held.push(lease);
+        const used = next.stale ? { ...lease, token: `${lease.token}9` } : lease;
+        const some =
+          next.how === 'released' ? {} : { items: ['{}'], requests: next.links.map((n) => made(n)) };
+        return frontier.settle(used, outcomeOf(next.how, lease), effects({ ...some, stats: { steps: 1 } }));
+      }
+      case 'reconcile': {
+        const kept = held.splice(0).slice(0, next.keep);
+        held.push(...kept);
+        return frontier.reconcile(kept, 0);
+      }
+      case 'throttle':
+        return outsider.throttle(`${next.domain}.example`, next.change);
+      case 'seed':
+        return outsider.appendSeeds(next.values.map(String));
+      case 'intake': {
+        const seeds = await outsider.peekSeeds(next.max);
+        const batch = seeds.map((seed, n) =>
+          n === next.bad ? { seed, bad: 'bad' } : { seed, requests: next.links.map((link) => made(link)) },
+        );
+        return [seeds.map(({ value }) => value.toString()), await outsider.intake(batch)];
+      }
+      case 'retryFailed':
+        return outsider.failed.retry(next.names.map((n) => made(n)));
+      case 'purgeFailed':
+        return outsider.failed.purge(next.names.map((n) => made(n).id));
+      case 'forget':
+        return outsider.forget(made(next.name).fingerprint);
+      case 'inspect': {
+        const { state, seen, record, crashes } = await outsider.inspect(made(next.name));
+        return { state, seen, record, crashes };
+      }
+      case 'control':
+        return outsider.control(next.state as 'running');
+      case 'closeRun':
+        return outsider.closeRun(next.reason);
+      case 'clear':
+        return outsider.clear(next.parts as ['queue'], { force: next.force });
+      case 'rejoin': {
+        held.length = 0;
+        const left = next.leaves ? await frontier.leave('shutdown') : null;
+        const joined = await this.crawl.join(frontier, {
+          id: `n${next.node}`,
+          tunables: { concurrencyPerDomain: next.limit, delayMs: FAR_MS },
+          budgets: { maxPages: next.maxPages },
+        });
+        return [left, joined.found, joined.startPushed, joined.justClosed, [...joined.notices].sort()];
+      }
+    }
+  }
+
+  /** What is left, as the commands see it. */
+  async rest(): Promise<unknown> {
+    const outsider = await this.crawl.outsider();
+    const { bytes: _, nodes, run, domains: __, ...snapshot } = await outsider.snapshot();
+    const { requests } = await outsider.failed.list(null, 100);
+    return {
+      snapshot,
+      run: run === null ? null : { pages: run.pages, closed: run.closed },
+      nodes: nodes.map(({ id, leased, pages }) => [id, leased, pages]).sort(),
+      failed: requests.map(({ record, reason, attempts }) => [record, reason, attempts]),
+      count: await outsider.count(),
+      breaches: await outsider.verify(),
+    };
+  }
+}
+
+function outcomeOf(how: string, lease: Lease): Outcome {
+  if (how === 'failed') return { kind: 'failed', reason: 'timeout', attempts: 3 };
+  if (how === 'released') return { kind: 'released', reason: 'shutdown', unstarted: true };
+  if (how === 'retry')
+    return { kind: 'retry', reason: '503', afterMs: FAR_MS, priority: 0, record: lease.record };
+  return { kind: 'done', reason: 'done' };
+}
+
+let crawls = 0;
+
+/** A crawl of its own on a store. */
+function optionsFor(store: Store): OpenOptions {
+  const spider = `differential${crawls++}`;
+  return {
+    store,
+    keys: {
+      requests: `${spider}:requests`,
+      dupefilter: `${spider}:dupefilter`,
+      startUrls: [`${spider}:start_urls`],
+      items: `${spider}:items`,
+      stats: `${spider}:stats`,
+    },
+    startUrlsType: 'list',
+    seedsFiltered: false,
+    shape: {
+      queueClass: 'PriorityQueue',
+      dupefilter: 'RFPDupeFilter',
+      fingerprinter: 'scrapy-redis',
+      domainKey: 'host',
+      persist: true,
+    },
+    allowEviction: false,
+    connectTimeoutMs: 10_000,
+  };
+}
+
+function newPlayer(store: Store): Player {
+  const options = optionsFor(store);
+  const clients: Frontier[] = [];
+  return new Player(
+    new Crawl({
+      async client() {
+        const client = await openFrontier(options);
+        clients.push(client);
+        return client;
+      },
+      async dispose() {
+        await Promise.all(clients.map((client) => client.close()));
+      },
+    }),
+  );
+}
+
+describe('the two engines', { timeout: 60_000 }, () => {
+  it('answer the same to the same verbs, and leave the same behind', async () => {
+    // The folder stays open between the rounds.
+    const keeper = await openFrontier(optionsFor({ engine: 'embedded', dir }));
+    try {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60, size: 'max' }), async (steps) => {
+          const redis: Store = {
+            engine: 'redis',
+            address: { kind: 'standalone', url: server.url, options: {} },
+          };
+          const players = [newPlayer(redis), newPlayer({ engine: 'embedded', dir })] as const;
+          try {
+            for (const player of players) await player.start();
+            for (const next of steps) {
+              const [onRedis, embedded] = [await players[0].play(next), await players[1].play(next)];
+              expect(embedded, `${JSON.stringify(next)}: embedded (received) and Redis (expected)`).toEqual(
+                onRedis,
+              );
+            }
+            expect(await players[1].rest()).toEqual(await players[0].rest());
+            expect(await players[0].rest()).toMatchObject({ breaches: [] });
+          } finally {
+            for (const player of players) await player.crawl.world.dispose();
+          }
+        }),
+        { numRuns: 40 },
+      );
+    } finally {
+      await keeper.close();
+    }
+  });
+});
