@@ -1,11 +1,22 @@
 /** The embedded engine passes the contract, and what only a store of one machine can get wrong. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RefusedError } from '../src/errors.js';
 import { EmbeddedFrontier } from '../src/frontier/embedded/embedded-frontier.js';
-import type { Frontier } from '../src/frontier/frontier.js';
+import { listCrawls } from '../src/frontier/embedded/list-crawls.js';
+import { bootId } from '../src/frontier/embedded/processes.js';
+import { openStore } from '../src/frontier/embedded/store.js';
+import { allParts, type Frontier } from '../src/frontier/frontier.js';
 import type { OpenOptions } from '../src/frontier/open.js';
+import type { ChildTask } from './embedded-frontier-child.js';
+import { Crawl, commit, failed, request, takeOne, until } from './frontier-contract/world.js';
 import { frontierContract } from './frontier-contract.js';
+import { type TempDir, tempDir } from './helpers/temp-dir.js';
 
 function optionsFor(dir: string, spider = 'news'): OpenOptions {
   return {
@@ -31,20 +42,155 @@ function optionsFor(dir: string, spider = 'news'): OpenOptions {
   };
 }
 
-const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'crawlnode-embedded-'));
-
-frontierContract('embedded', async () => {
-  const dir = await newFolder();
+/** A world of one spider in a folder. */
+function worldIn({ dir, remove }: TempDir, spider = 'news') {
   const clients: Frontier[] = [];
   return {
     async client() {
-      const frontier = await EmbeddedFrontier.open(optionsFor(dir), dir);
+      const frontier = await EmbeddedFrontier.open(optionsFor(dir, spider), dir);
       clients.push(frontier);
       return frontier;
     },
     async dispose() {
       await Promise.all(clients.map((client) => client.close()));
-      await rm(dir, { recursive: true, force: true });
+      await remove();
     },
   };
+}
+
+frontierContract('embedded', async () => worldIn(tempDir('embedded')));
+
+describe('a folder of the embedded engine', () => {
+  let folder: TempDir;
+  let crawl: Crawl;
+  const children: ChildProcess[] = [];
+  beforeEach(() => {
+    folder = tempDir('embedded');
+    crawl = new Crawl(worldIn(folder));
+  });
+  afterEach(async () => {
+    for (const child of children.splice(0)) {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      }
+    }
+    await crawl.end();
+  });
+
+  it('holds several crawls, and clearing one touches no other', async () => {
+    const news = await crawl.outsider();
+    const news2 = await EmbeddedFrontier.open(optionsFor(folder.dir, 'news2'), folder.dir);
+    try {
+      await news.push([request('a'), request('b')], 'start');
+      await news2.push([request('a'), request('c')], 'start');
+      await news2.appendSeeds(['x']);
+      expect(await listCrawls(folder.dir)).toEqual(['news2:requests', 'news:requests']);
+      await news.clear(allParts, { force: false });
+      expect(await listCrawls(folder.dir)).toEqual(['news2:requests']);
+      expect(await news2.snapshot()).toMatchObject({ pending: 2, seen: 2, startUrls: 1 });
+      expect(await news2.verify()).toEqual([]);
+    } finally {
+      await news2.close();
+    }
+  });
+
+  it('keeps large records and items whole, and leaves nothing of them', async () => {
+    const { frontier } = await crawl.node({ feeds: ['feed-1'] });
+    const large = 'é'.repeat(50_000);
+    const big = { ...request('a'), record: JSON.stringify({ u: 'a', body: large }) };
+    await frontier.push([big, request('b')], 'links');
+    const lease = await takeOne(frontier);
+    expect(lease.record).toBe(big.record);
+    await commit(frontier, lease, failed(), { items: [large, '{}'], feedItems: [large] });
+    expect(await frontier.feeds.read('feed-1', 0, 2)).toEqual([large]);
+    expect((await frontier.failed.list(null, 1)).requests[0]?.record).toBe(big.record);
+    await frontier.push([{ ...big, record: request('a').record }], 'seeds');
+    expect((await frontier.inspect(big)).record).toBe(request('a').record);
+    await frontier.appendSeeds([large]);
+    const [seed] = await frontier.peekSeeds(1);
+    expect(seed?.value.toString()).toBe(large);
+    await frontier.intake([{ seed: seed!, requests: [] }]);
+    await frontier.leave('shutdown');
+    await frontier.clear(allParts, { force: false });
+    const store = openStore(folder.dir);
+    expect([...store.db.getKeys()]).toEqual([]);
+    await store.close();
+  });
+
+  it('commits what a turn of the main loop asks together, and a refusal disturbs nobody', async () => {
+    const { frontier } = await crawl.node();
+    const other = await crawl.world.client();
+    const [pushed, refused, seen, cleared] = await Promise.allSettled([
+      frontier.push([request('a')], 'links'),
+      crawl.join(other, { shape: { queueClass: 'LifoQueue' } }),
+      frontier.push([request('a'), request('b')], 'links'),
+      frontier.clear(['queue'], { force: false }),
+    ]);
+    expect(pushed).toMatchObject({ value: { accepted: 1 } });
+    expect(refused).toMatchObject({ reason: { code: 'shape' } });
+    expect(seen).toMatchObject({ value: { accepted: 1, duplicates: 1 } });
+    expect(cleared).toMatchObject({ reason: { code: 'live_nodes' } });
+    expect((await frontier.snapshot()).pending).toBe(2);
+  });
+
+  it('gives the leases of a process that is gone to others at once', async () => {
+    const sleeper = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+    children.push(sleeper);
+    await once(sleeper, 'spawn');
+    const doomed = await crawl.node({ pid: sleeper.pid! });
+    const peer = await crawl.node();
+    await peer.frontier.push([request('a')], 'links');
+    await takeOne(doomed.frontier);
+    expect(await peer.frontier.recover()).toBe(0);
+    sleeper.kill('SIGKILL');
+    await once(sleeper, 'exit');
+    expect(await peer.frontier.recover()).toBe(1);
+    expect(await takeOne(peer.frontier)).toMatchObject({ crashes: 1 });
+  });
+
+  it('is refused while processes of another container or machine have it open', async () => {
+    const users = join(folder.dir, 'users');
+    const stranger = join(users, 'stranger.json');
+    mkdirSync(users, { recursive: true });
+    const open = () => EmbeddedFrontier.open(optionsFor(folder.dir), folder.dir);
+    const self = { bootId: bootId(), pidNamespace: 'pid:[1]', host: hostname(), pid: 1 };
+    for (const user of [self, { ...self, bootId: 'another', host: 'another-machine' }]) {
+      writeFileSync(stranger, JSON.stringify(user));
+      await expect(open()).rejects.toThrow(RefusedError);
+    }
+    const longAgo = new Date(Date.now() - 60_000);
+    utimesSync(stranger, longAgo, longAgo);
+    await (await open()).close();
+  });
+
+  it('loses and doubles nothing when processes that share it are killed at any moment', async () => {
+    const pages = 600;
+    const frontier = await crawl.outsider();
+    await frontier.push([request('0', { domain: '0.example' })], 'links');
+    const task: ChildTask = { open: optionsFor(folder.dir), dir: folder.dir, pages };
+    const script = fileURLToPath(new URL('./embedded-frontier-child.ts', import.meta.url));
+    const start = async (): Promise<ChildProcess> => {
+      const child = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify(task)], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      children.push(child);
+      await Promise.race([once(child.stdout!, 'data'), once(child, 'exit')]);
+      return child;
+    };
+    const done = async (): Promise<number> => (await frontier.snapshot()).done;
+    let nodes = await Promise.all([start(), start()]);
+    for (let kill = 1; kill <= 4; kill += 1) {
+      await until(done, (count) => count >= (pages * kill) / 6, 20_000);
+      const [victim, survivor] = nodes;
+      victim!.kill('SIGKILL');
+      nodes = [survivor!, await start()];
+    }
+    await Promise.all(nodes.map((node) => (node.exitCode === null ? once(node, 'exit') : undefined)));
+    const end = await until(
+      () => frontier.snapshot(),
+      (snapshot) => snapshot.done + snapshot.failed === pages,
+    );
+    expect(end).toMatchObject({ accepted: pages, pending: 0, leased: 0, items: end.done });
+  });
 });

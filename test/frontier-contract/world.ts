@@ -33,6 +33,8 @@ export interface Node {
 /** How a node of the contract joins; everything has a plain default. */
 export interface JoinChoice {
   readonly id?: string;
+  /** The process the node says it is; this one unless told. */
+  readonly pid?: number;
   readonly shape?: Partial<Shape>;
   readonly tunables?: Partial<Tunables>;
   readonly budgets?: Partial<Budgets>;
@@ -159,7 +161,7 @@ export class Crawl {
   join(frontier: Frontier, choice: JoinChoice = {}): Promise<Joined> {
     this.nodes += 1;
     return frontier.join(
-      { id: choice.id ?? `node-${this.nodes}`, host: hostname(), pid: process.pid },
+      { id: choice.id ?? `node-${this.nodes}`, host: hostname(), pid: choice.pid ?? process.pid },
       {
         shape: {
           queueClass: 'PriorityQueue',

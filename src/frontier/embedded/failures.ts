@@ -34,7 +34,7 @@ export function fail(
   if (state.failedRecords < tx.meta().tunables.failedLimit) state.failedRecords += 1;
   else entry.record = '';
   const text: Failure = { ...failure, id: id.toString('hex'), failedAtMs: tx.nowMs };
-  tx.put(failureKey(tx, state.failedSequence), Buffer.from(JSON.stringify(text)));
+  tx.put(failureKey(tx, state.failedSequence), Buffer.from(JSON.stringify(text)), 0);
   keepRequest(tx, id, entry, before);
 }
 

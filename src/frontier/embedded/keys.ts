@@ -49,6 +49,8 @@ export const Table = {
   feed: 20,
   /** feed, sequence → a committed item that waits to be written. */
   outbox: 21,
+  /** table, blob, number → a piece of a value too large for one page. */
+  piece: 22,
 } as const;
 
 export type Table = (typeof Table)[keyof typeof Table];

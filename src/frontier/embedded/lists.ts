@@ -8,7 +8,7 @@ export function append(tx: Transaction, space: Buffer, texts: readonly string[])
   if (texts.length === 0) return;
   const header = tx.changeHeader(space);
   for (const text of texts) {
-    tx.put(numberedKey(Table.list, space, header.next), Buffer.from(text));
+    tx.put(numberedKey(Table.list, space, header.next), Buffer.from(text), 0);
     header.next += 1;
   }
   header.count += texts.length;
@@ -20,7 +20,7 @@ export function appendFindable(tx: Transaction, space: Buffer, value: Buffer, on
   if (once && tx.first(prefix) !== undefined) return false;
   const header = tx.changeHeader(space);
   const key = numberedKey(Table.list, space, header.next);
-  tx.put(key, value);
+  tx.put(key, value, 0);
   tx.put(Buffer.concat([prefix, key.subarray(HEAD_BYTES)]));
   header.next += 1;
   header.count += 1;

@@ -25,7 +25,7 @@ export function appendToOutbox(tx: Transaction, feed: string, texts: readonly st
   const entry = readFeed(tx, feed) ?? noFeed();
   for (const text of texts) {
     entry.last += 1;
-    tx.put(itemKey(tx, feed, entry.last), Buffer.from(text));
+    tx.put(itemKey(tx, feed, entry.last), Buffer.from(text), 0);
   }
   keepFeed(tx, feed, entry);
 }

@@ -14,14 +14,14 @@ export function requestKey(tx: Transaction, id: Buffer): Buffer {
 /** Write a request; `before` is the size it had, so that the sum of sizes stays right. */
 export function keepRequest(tx: Transaction, id: Buffer, entry: RequestEntry, before: number): number {
   const bytes = encodeRequest(entry);
-  tx.put(requestKey(tx, id), bytes);
+  tx.put(requestKey(tx, id), bytes, before);
   tx.state().bytes += bytes.length - before;
   return bytes.length;
 }
 
 /** Delete a request of this size. */
 export function dropRequest(tx: Transaction, id: Buffer, before: number): void {
-  tx.delete(requestKey(tx, id));
+  tx.delete(requestKey(tx, id), before);
   tx.state().bytes -= before;
 }
 

@@ -3,19 +3,27 @@
  * of the machine. All tables lie in one database, so that a commit touches few pages.
  */
 import { join, resolve } from 'node:path';
-import { open, type TransactionFlags } from 'lmdb';
+import { open } from 'lmdb';
 import { FrontierUnavailableError } from '../../errors.js';
 import { enterFolder, type Folder } from './folder.js';
 import type { Store } from './tables.js';
-
-/** lmdb-js: commit before returning, and flush to disk after the write lock was given up. */
-const COMMIT = 0x10002 as TransactionFlags;
 
 /** Address space set aside; the file itself grows as it is used, and lmdb-js moves on to more when this is full. */
 const MAP_BYTES = 64 * 1024 ** 3;
 
 /** Processes times threads that may read at once. */
 const MAX_READERS = 1024;
+
+/**
+ * LMDB's own way: each commit is flushed to disk before its one meta page names it, so a power cut loses nothing that
+ * was answered, and the file is never in between. Measured on this engine: 0.4 ms a commit on a fast disk, which is why
+ * the verbs of a loop turn share one. Rejected: `noSync` (7 µs a commit, but a power cut may leave pages and meta page
+ * of different ages: no consistent state at all), and lmdb-js' default `overlappingSync`, which flushes after the write
+ * lock was given up, under a second lock whose repair after a SIGKILL sets the transaction number without the first.
+ * `maxFreeSpaceToRetain: 0`: the list of free pages is read anew by each transaction and never kept between two, when
+ * another process may have changed it.
+ */
+const durability = { overlappingSync: false, maxFreeSpaceToRetain: 0 };
 
 /** An environment in use by this thread. */
 export interface OpenStore {
@@ -68,6 +76,7 @@ function openEnvironment(folder: Folder): OpenStore {
       mapSize: MAP_BYTES,
       maxReaders: MAX_READERS,
       maxDbs: 4,
+      ...durability,
     });
     const db = root.openDB<Buffer, Buffer>({ name: 'crawls', encoding: 'binary', keyEncoding: 'binary' });
     return {
@@ -76,7 +85,7 @@ function openEnvironment(folder: Folder): OpenStore {
         // Braces: a promise returned from here would hold the transaction, and its lock, open.
         db.transactionSync(() => {
           action();
-        }, COMMIT);
+        });
       },
       refresh: () => db.resetReadTxn(),
       async close() {

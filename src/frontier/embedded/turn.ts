@@ -8,6 +8,9 @@ import type { Spaces } from './spaces.js';
 import type { OpenStore } from './store.js';
 import { Transaction } from './transaction.js';
 
+/** Verbs wait no longer than this for others to share a commit with. */
+const MAX_GATHER_MS = 20;
+
 interface Waiting {
   readonly verb: (tx: Transaction) => unknown;
   readonly resolve: (answer: never) => void;
@@ -19,6 +22,7 @@ export class Turn {
   readonly #spaces: Spaces;
   readonly #memory = new Memory();
   #waiting: Waiting[] = [];
+  #lastCommitMs = 0;
   #isClosed = false;
 
   constructor(store: OpenStore, spaces: Spaces) {
@@ -30,7 +34,7 @@ export class Turn {
   write<T>(verb: (tx: Transaction) => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#isClosed) return reject(closed());
-      if (this.#waiting.length === 0) setImmediate(() => this.flush());
+      if (this.#waiting.length === 0) this.#schedule();
       this.#waiting.push({ verb, resolve: resolve as (answer: never) => void, reject });
     });
   }
@@ -47,24 +51,37 @@ export class Turn {
     }
   }
 
+  /**
+   * After this turn; where a commit is slow (a disk that takes ms to flush) only after as long as the last one took,
+   * so that commits never take more than half of the main loop, and gather more verbs instead.
+   */
+  #schedule(): void {
+    const delayMs = Math.min(this.#lastCommitMs, MAX_GATHER_MS);
+    if (delayMs < 1) setImmediate(() => this.flush());
+    else setTimeout(() => this.flush(), delayMs);
+  }
+
   /** Commit what waits. */
   flush(): void {
     const batch = this.#waiting;
     if (batch.length === 0) return;
     this.#waiting = [];
     const settled: (() => void)[] = [];
+    let committingAtMs = 0;
     try {
       this.#store.transact(() => {
         const tx = new Transaction(this.#store.db, this.#spaces, this.#memory);
         for (const waiting of batch) settled.push(runOne(tx, waiting));
         tx.finish();
         settled.push(() => tx.committed());
+        committingAtMs = performance.now();
       });
     } catch (error) {
       const reason = asExpected(error);
       for (const { reject } of batch) reject(reason);
       return;
     }
+    this.#lastCommitMs = performance.now() - committingAtMs;
     for (const settle of settled) settle();
   }
 
