@@ -1,5 +1,6 @@
 /** The loop: nodes of one crawl on a real site, from joining to leaving. */
 import type http from 'node:http';
+import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { openFrontier } from '../src/frontier/open.js';
 import type { Request } from '../src/http/request.js';
@@ -335,6 +336,35 @@ describe('trouble', () => {
     const { moved, asked, result } = await blockMainLoop(200);
     expect({ moved, asked }).toEqual({ moved: 1, asked: 2 });
     expect(result).toMatchObject({ reason: 'finished', pages: 1, items: 1 });
+  });
+
+  it('a heartbeat that fails in an unforeseen way is told once, and beats go on when it has passed', async () => {
+    const redis = await startRedis();
+    const open = openOptions(redis.url, 'walk');
+    const outsider = await openFrontier(open);
+    const lines: string[] = [];
+    const error = (_: object, message: string) => void lines.push(message);
+    const log = { debug() {}, info() {}, warn() {}, error };
+    const node = await startNode(open, walker(), { log, options: { exitWhenDone: false, heartbeatMs: 50 } });
+    const age = async () => (await outsider.snapshot()).nodes[0]?.heartbeatAgeMs;
+    await waitFor(async () => (await age()) !== undefined);
+
+    const db = new Redis(redis.url);
+    await db.rename('walk:requests:~node-info', 'aside');
+    await db.set('walk:requests:~node-info', 'somebody was here');
+    await waitFor(() => lines.length > 0);
+    const before = await db.zrange('walk:requests:~nodes', 0, 0, 'WITHSCORES');
+    await db.rename('aside', 'walk:requests:~node-info');
+    await waitFor(async () => {
+      const [, now] = await db.zrange('walk:requests:~nodes', 0, 0, 'WITHSCORES');
+      return Number(now) > Number(before[1]) + 200;
+    });
+    expect(lines).toHaveLength(1);
+    db.disconnect();
+    node.drain();
+    expect(await node.result).toMatchObject({ reason: 'shutdown' });
+    await outsider.close();
+    await redis.stop();
   });
 
   it('a node whose crawl was reset under it stops and says so', async () => {

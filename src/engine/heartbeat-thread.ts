@@ -9,6 +9,7 @@ import {
   type HeartbeatNews,
   type HeartbeatOptions,
   type HeartbeatOrder,
+  type HeartbeatTrouble,
   Pulse,
 } from './heartbeat.js';
 
@@ -23,6 +24,7 @@ let frontier: Frontier | null = null;
 let stuckSince: number | null = null;
 let timer: NodeJS.Timeout | null = null;
 let stopped = false;
+let lastTrouble: string | null = null;
 
 parentPort?.on('message', (order: HeartbeatOrder) => {
   if (order === 'stop') void stop();
@@ -49,13 +51,18 @@ async function attempt(): Promise<boolean> {
   try {
     frontier ??= await openFrontier(options.open);
     const answer = await frontier.heartbeat(asked, pulse.report);
+    lastTrouble = null;
     if (answer !== 'alive') tell({ kind: answer, incarnation: asked });
     return true;
   } catch (error) {
-    if (error instanceof FrontierUnavailableError) return false;
-    if (!(error instanceof FrontierGoneError)) throw error;
-    tell({ kind: 'gone', incarnation: asked });
-    return true;
+    if (error instanceof FrontierGoneError) {
+      tell({ kind: 'gone', incarnation: asked });
+      return true;
+    }
+    // Whatever is wrong, the next beat tries again: a node that fell silent for good would lose all it holds, over
+    // and over. Of an outage the main loop knows already.
+    if (!(error instanceof FrontierUnavailableError)) trouble(error);
+    return false;
   }
 }
 
@@ -75,7 +82,13 @@ function endProcess(): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
-function tell(news: HeartbeatNews): void {
+function trouble(error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  if (message !== lastTrouble) tell({ kind: 'trouble', message });
+  lastTrouble = message;
+}
+
+function tell(news: HeartbeatNews | HeartbeatTrouble): void {
   if (!stopped) parentPort?.postMessage(news);
 }
 

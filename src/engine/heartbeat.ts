@@ -28,14 +28,22 @@ export interface HeartbeatNews {
   readonly incarnation: string;
 }
 
+/** A beat failed in a way that is no outage; the thread goes on trying. Told once, not with every beat. */
+export interface HeartbeatTrouble {
+  readonly kind: 'trouble';
+  readonly message: string;
+}
+
 /** All that comes from the thread; `closed` is its last word, after which nothing of it needs care. */
-export type HeartbeatMessage = HeartbeatNews | 'closed';
+export type HeartbeatMessage = HeartbeatNews | HeartbeatTrouble | 'closed';
 
 /** What the thread is told: to beat for another incarnation, or to end. */
 export type HeartbeatOrder = { readonly incarnation: string } | 'stop';
 
 /** How long a thread that was told to end may take to close its connection. */
 const STOP_MS = 1_000;
+/** Before a thread that failed is replaced. */
+const RESTART_MS = 1_000;
 
 /** The shared numbers: progress (monotonic ms), pages settled, pages per second. */
 export class Pulse {
@@ -65,34 +73,56 @@ export class Pulse {
 }
 
 export class Heartbeat {
-  readonly #worker: Worker;
+  readonly #onNews: (news: HeartbeatNews) => void;
+  readonly #log: Logger;
+  #options: HeartbeatOptions;
+  #worker: Worker;
   #ended = false;
+  #stopping = false;
 
-  /** Start the thread. It never keeps the process alive, and never ends it: without it peers would recover our work. */
+  /** Start the thread. It never keeps the process alive; one that fails is replaced, for without it peers recover our work. */
   constructor(options: HeartbeatOptions, onNews: (news: HeartbeatNews) => void, log: Logger) {
-    this.#worker = startThread(options);
-    this.#worker.unref();
-    this.#worker.on('message', (message: HeartbeatMessage) => {
-      if (message !== 'closed') onNews(message);
+    this.#options = options;
+    this.#onNews = onNews;
+    this.#log = log;
+    this.#worker = this.#start();
+  }
+
+  #start(): Worker {
+    const worker = startThread(this.#options);
+    this.#ended = false;
+    worker.unref();
+    worker.on('message', (message: HeartbeatMessage) => {
+      if (message === 'closed') return;
+      if (message.kind === 'trouble') {
+        this.#log.error(
+          { error: message.message },
+          'a heartbeat failed; if none gets through, peers take over the work of this node',
+        );
+      } else this.#onNews(message);
     });
-    this.#worker.on('error', (error) => {
-      log.error(
-        { error: error.message },
-        'the heartbeat thread failed; peers will take over this node’s work',
-      );
+    worker.on('error', (error) => {
+      this.#log.error({ error: error.message }, 'the heartbeat thread failed; another one is started');
     });
-    this.#worker.on('exit', () => {
+    worker.on('exit', () => {
       this.#ended = true;
+      if (this.#stopping) return;
+      setTimeout(() => {
+        if (!this.#stopping) this.#worker = this.#start();
+      }, RESTART_MS).unref();
     });
+    return worker;
   }
 
   /** Beat for a new incarnation from now on. */
   follow(incarnation: string): void {
+    this.#options = { ...this.#options, incarnation };
     this.#worker.postMessage({ incarnation } satisfies HeartbeatOrder);
   }
 
   /** End the thread, once it has closed its connection or has had the time to. */
   async stop(): Promise<void> {
+    this.#stopping = true;
     if (this.#ended) return;
     const waiting = new AbortController();
     const closed = new Promise<void>((resolve) => {
