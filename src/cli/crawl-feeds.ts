@@ -79,16 +79,27 @@ export async function openFeeds(targets: readonly FeedTarget[], options: FeedsOp
     async close(graceMs) {
       overflow.stop();
       stop.abort();
-      await Promise.all(running);
       const deadline = performance.now() + graceMs;
-      while (lost === null && unwritten() !== null && performance.now() < deadline) {
+      const inTime = (work: Promise<unknown>) => within(work, deadline + LOOK_MS - performance.now());
+      // A store that hangs answers none of these, and each call is patient.
+      let isSettled = await inTime(Promise.all(running));
+      while (isSettled && lost === null && unwritten() !== null && performance.now() < deadline) {
         await sleep(LOOK_MS);
-        await Promise.all(files.map((file) => file.drain().catch(() => {})));
+        isSettled = await inTime(Promise.all(files.map((file) => file.drain().catch(() => {}))));
       }
-      await Promise.all(files.map((file) => file.close().catch(() => {})));
-      return unwritten();
+      await within(Promise.all(files.map((file) => file.close().catch(() => {}))), LOOK_MS);
+      return unwritten() ?? (isSettled || files.length === 0 ? null : 'the frontier does not answer');
     },
   };
+}
+
+/** Whether it came to its end in time. */
+async function within(work: Promise<unknown>, ms: number): Promise<boolean> {
+  const timer = new AbortController();
+  const late = sleep(Math.max(0, ms), false, { signal: timer.signal }).catch(() => false);
+  const isDone = await Promise.race([work.then(() => true), late]);
+  timer.abort();
+  return isDone;
 }
 
 /** All of them or none. */

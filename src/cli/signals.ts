@@ -9,6 +9,8 @@ export interface Signals {
   readonly drain: AbortSignal;
   /** Aborted by the second: leave. */
   readonly force: AbortSignal;
+  /** What the pages in work have left of the grace time, once draining; always enough for a word with the store. */
+  graceLeftMs(graceMs: number): number;
   /** 130 or 143 once forced. */
   forcedCode(): number | null;
   /** The same as the first signal, from elsewhere. */
@@ -21,11 +23,16 @@ export interface Signals {
 
 /** A forced end waits so long for the store to take the releases. */
 const FORCED_END_MS = 5_000;
+const LAST_WORDS_MS = 3_000;
 
 /** @param onSignal hears each, with how often signals came; for forwarding and for a message. */
 export function watchSignals(onSignal: (signal: NodeJS.Signals, count: number) => void): Signals {
   const drain = new AbortController();
   const force = new AbortController();
+  let drainingSince: number | null = null;
+  drain.signal.addEventListener('abort', () => {
+    drainingSince = performance.now();
+  });
   let count = 0;
   let forced: number | null = null;
 
@@ -48,6 +55,10 @@ export function watchSignals(onSignal: (signal: NodeJS.Signals, count: number) =
   return {
     drain: drain.signal,
     force: force.signal,
+    graceLeftMs: (graceMs) =>
+      drainingSince === null
+        ? graceMs
+        : Math.max(Math.min(graceMs, LAST_WORDS_MS), graceMs - (performance.now() - drainingSince)),
     forcedCode: () => forced,
     askDrain: () => drain.abort(),
     askForce,

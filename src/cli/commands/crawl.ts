@@ -195,8 +195,10 @@ async function closeFeeds(
   log: Logger,
 ): Promise<string | null> {
   if (signals.force.aborted) return feeds.close(0);
-  const unwritten = await feeds.close(crawl.spider.loaded.settings.SHUTDOWN_TIMEOUT * 1000);
-  if (crawl.role === null) {
+  const unwritten = await feeds.close(
+    signals.graceLeftMs(crawl.spider.loaded.settings.SHUTDOWN_TIMEOUT * 1000),
+  );
+  if (crawl.role === null && unwritten === null) {
     await writeOrphanedFeeds(feedsOptions(crawl, log)).catch((error: unknown) => {
       log.debug({ error: String(error) }, 'looking for items of nodes that died here failed');
     });
