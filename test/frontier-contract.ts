@@ -6,6 +6,7 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import { completion } from './frontier-contract/completion.js';
 import { feeds } from './frontier-contract/feeds.js';
+import { hostile } from './frontier-contract/hostile.js';
 import { order } from './frontier-contract/order.js';
 import { politeness } from './frontier-contract/politeness.js';
 import { push } from './frontier-contract/push.js';
@@ -47,6 +48,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       seeds,
       feeds,
       upkeep,
+      hostile,
       walk,
     ]) {
       chapter(current);

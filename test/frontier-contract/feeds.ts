@@ -74,5 +74,20 @@ export function feeds(crawl: () => Crawl): void {
       await new Promise((resolve) => setTimeout(resolve, 5));
       expect(await frontier.feeds.open(writer('y'), { staleMs: 1 })).toBeNull();
     });
+
+    it('is forgotten with a crawl that is cleared, once all of it is written, and its writer may end in peace', async () => {
+      const node = await crawl().node({ feeds: ['feed-1'], shape: { persist: false } });
+      await node.frontier.push([request('a')], 'links');
+      await commit(node.frontier, await takeOne(node.frontier), undefined, { feedItems: ['one'] });
+      const drain = await crawl().outsider();
+      await drain.feeds.open(writer('w'), usual);
+      const written = { sequence: 1, lengthBytes: 4, header: '' };
+      await drain.feeds.checkpoint(writer('w'), written);
+      expect(await node.frontier.leave('finished')).toEqual({ last: true, cleared: true });
+      await drain.feeds.checkpoint(writer('w'), written);
+      expect(await drain.feeds.read('feed-1', 1, 10)).toEqual([]);
+      await drain.feeds.release(writer('w'));
+      expect(await drain.feeds.open(writer('next'), usual)).toBeNull();
+    });
   });
 }

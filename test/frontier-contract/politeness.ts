@@ -126,6 +126,29 @@ export function politeness(crawl: () => Crawl): void {
       expect((await takeOne(frontier)).delayMs).toBe(120);
     });
 
+    it('counts a delay that is learnt after a lease from that lease on', async () => {
+      const { frontier } = await crawl().node();
+      await frontier.push(many('a.example', 2), 'links');
+      await takeOne(frontier);
+      await frontier.throttle('a.example', { delayMs: 250, source: 'robots' });
+      const answer = await frontier.lease(1, 1);
+      expect(answer.leases).toEqual([]);
+      expect(answer.waitMs).toBeLessThanOrEqual(250);
+      expect((await takeOne(frontier)).delayMs).toBe(250);
+    });
+
+    it('obeys another concurrency from the next lease on, lowered or raised', async () => {
+      const one = await crawl().node({ tunables: { concurrencyPerDomain: 4 } });
+      await one.frontier.push(many('a.example', 9), 'links');
+      const held = (await one.frontier.lease(3, 0)).leases;
+      await crawl().node({ tunables: { concurrencyPerDomain: 2 } });
+      expect((await one.frontier.lease(5, 3)).leases).toEqual([]);
+      await commit(one.frontier, held[0]!);
+      expect((await one.frontier.lease(5, 2)).leases).toEqual([]);
+      await crawl().node({ tunables: { concurrencyPerDomain: 5 } });
+      expect((await one.frontier.lease(9, 2)).leases).toHaveLength(3);
+    });
+
     it('leaves a domain alone for as long as it is told to', async () => {
       const { frontier } = await crawl().node();
       await frontier.push([...many('a.example', 1), ...many('b.example', 1)], 'links');

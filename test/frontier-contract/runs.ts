@@ -125,6 +125,20 @@ export function runs(crawl: () => Crawl): void {
       expect((await crawl().node()).joined.found.pending).toBe(1);
     });
 
+    it('keeps the first reason it was closed for, and turns nobody away but after its budget', async () => {
+      const choice = { budgets: { maxPages: 1 } };
+      const one = await crawl().node(choice);
+      await one.frontier.push([request('a'), request('b')], 'links');
+      await commit(one.frontier, await takeOne(one.frontier));
+      await one.frontier.leave('closespider_pagecount');
+      const two = await crawl().node({ budgets: { maxPages: 2 } });
+      await two.frontier.closeRun('closespider_timeout');
+      await two.frontier.closeRun('closespider_errorcount');
+      await two.frontier.leave('shutdown');
+      expect((await two.frontier.snapshot()).run?.closed).toBe('closespider_timeout');
+      expect((await crawl().node(choice)).joined.justClosed).toBeNull();
+    });
+
     it('leases nothing while the crawl is paused or stopping, and goes on when it is resumed', async () => {
       const { frontier } = await crawl().node();
       await frontier.push([request('a')], 'links');

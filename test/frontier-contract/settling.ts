@@ -134,6 +134,18 @@ export function settling(crawl: () => Crawl): void {
       expect(await frontier.push([request('c')], 'seeds')).toEqual({ accepted: 1, duplicates: 0 });
     });
 
+    it('takes a failed request whose record was dropped for a live one', async () => {
+      const { frontier } = await crawl().node({ tunables: { failedLimit: 0 } });
+      const odd = request('a', { unfiltered: true });
+      await frontier.push([odd, request('b')], 'links');
+      for (const lease of await take(frontier, 2)) await commit(frontier, lease, failed());
+      await frontier.forget(request('b').fingerprint);
+      expect(await frontier.push([odd, request('b')], 'links')).toEqual({ accepted: 0, duplicates: 2 });
+      expect(await frontier.count()).toMatchObject({ queue: 0, failed: 2 });
+      expect(await frontier.push([odd], 'seeds')).toEqual({ accepted: 1, duplicates: 0 });
+      expect(await frontier.count()).toMatchObject({ queue: 1, failed: 1 });
+    });
+
     it('moves failed requests back or out', async () => {
       const { frontier } = await crawl().node();
       await frontier.push([request('a'), request('b'), request('c')], 'links');

@@ -96,6 +96,21 @@ export function suspects(crawl: () => Crawl): void {
       ]);
     });
 
+    it('whose domain must wait keeps nobody from other work', async () => {
+      const peer = await crawl().node(quick);
+      await peer.frontier.push([request('poison')], 'links');
+      await crashWith(peer, 1);
+      await peer.frontier.throttle('a.example', { forMs: 60_000, source: 'retry-after' });
+      const good = Array.from({ length: 4 }, (_, n) => request(`good-${n}`, { domain: 'b.example' }));
+      await peer.frontier.push(good, 'links');
+      // One after the other, with the one before still in work: nobody empties itself for what cannot be had.
+      for (let n = 0; n < good.length; n += 1) {
+        expect((await peer.frontier.lease(1, n)).leases.map(nameOf)).toEqual([`good-${n}`]);
+      }
+      const { waitMs } = await peer.frontier.lease(1, good.length);
+      expect(waitMs).toBeGreaterThan(0);
+    });
+
     it('stays polite', async () => {
       const peer = await crawl().node({ tunables: { nodeTimeoutMs: 300, concurrencyPerDomain: 1 } });
       await peer.frontier.push([request('poison')], 'links');

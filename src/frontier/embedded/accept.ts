@@ -1,4 +1,5 @@
 /** Acceptance: which requests of a batch are new, and the one place where fingerprints are recorded. */
+import { delayInBounds, priorityInBounds, requireIds } from '../bounds.js';
 import type { FrontierRequest, PushAnswer, PushKind } from '../frontier.js';
 import { dropFailure } from './failures.js';
 import { addCounters } from './lists.js';
@@ -12,6 +13,7 @@ import type { Transaction } from './transaction.js';
  */
 export function accept(tx: Transaction, requests: readonly FrontierRequest[], kind: PushKind): PushAnswer {
   if (requests.length === 0) return { accepted: 0, duplicates: 0 };
+  requireIds(requests);
   const isJudged = kind === 'links' || kind === 'seeds-filtered';
   const touched = new Set<string>();
   let accepted = 0;
@@ -42,6 +44,7 @@ export function accept(tx: Transaction, requests: readonly FrontierRequest[], ki
 
 /** Bring failed requests back to pending, with a new arrival and a clean record of crashes. */
 export function retryFailed(tx: Transaction, requests: readonly FrontierRequest[]): number {
+  requireIds(requests);
   const touched = new Set<string>();
   let moved = 0;
   for (const request of requests) {
@@ -65,7 +68,7 @@ function insert(tx: Transaction, id: Buffer, request: FrontierRequest, before: n
     phase: 'pending',
     crashes: 0,
     unfiltered: request.unfiltered,
-    priority: request.priority,
+    priority: priorityInBounds(request.priority),
     arrival: 0,
     at: 0,
     incarnation: 0,
@@ -73,7 +76,7 @@ function insert(tx: Transaction, id: Buffer, request: FrontierRequest, before: n
     domain: request.domain,
     record: request.record,
   };
-  const delayMs = request.delayMs ?? 0;
+  const delayMs = delayInBounds(request.delayMs);
   if (delayMs > 0) {
     park(tx, id, entry, delayMs, before);
   } else {

@@ -1,7 +1,7 @@
 /** What is changed from outside while a crawl runs: a domain's pace, the crawl's control, its run, its memory. */
 import type { Control } from '../frontier.js';
 import { keyOf, Table } from './keys.js';
-import { delayOf, place } from './placement.js';
+import { delayOf, FURTHEST_MS, place } from './placement.js';
 import type { Transaction } from './transaction.js';
 
 type ThrottleChange = {
@@ -23,7 +23,8 @@ export function throttle(tx: Transaction, name: string, { delayMs, forMs, source
     if (delay > 0 && domain.lastAtMs > 0)
       domain.nextAtMs = Math.max(domain.nextAtMs, domain.lastAtMs + delay);
   }
-  if (forMs !== undefined) domain.blockedUntilMs = Math.max(domain.blockedUntilMs, tx.nowMs + forMs);
+  if (forMs !== undefined)
+    domain.blockedUntilMs = Math.max(domain.blockedUntilMs, tx.nowMs + Math.min(forMs, FURTHEST_MS));
   place(tx, domain);
 }
 

@@ -1,5 +1,6 @@
 /** Lists and counters that outlive the queue: items, external seeds, statistics. */
 import { createHash } from 'node:crypto';
+import { countersInBounds } from '../bounds.js';
 import { HEAD_BYTES, keyOf, numberedKey, readUint53, Table } from './keys.js';
 import type { Transaction } from './transaction.js';
 
@@ -45,9 +46,7 @@ export function peek(tx: Transaction, space: Buffer, max: number): Buffer[] {
 
 /** Add to counters by name. */
 export function addCounters(tx: Transaction, counters: Readonly<Record<string, number>>): void {
-  for (const name of Object.keys(counters)) {
-    const added = counters[name] ?? 0;
-    if (added === 0) continue;
+  for (const [name, added] of countersInBounds(counters)) {
     const key = keyOf(Table.stat, tx.spaces.stats, Buffer.from(name));
     const bytes = tx.get(key);
     const value = Buffer.allocUnsafe(8);
@@ -59,11 +58,12 @@ export function addCounters(tx: Transaction, counters: Readonly<Record<string, n
 
 /** All counters. */
 export function readCounters(tx: Transaction): Record<string, number> {
-  const counters: Record<string, number> = {};
+  const counters: [string, number][] = [];
   for (const { key, value } of tx.scan(Table.stat, tx.spaces.stats)) {
-    counters[key.toString('utf8', HEAD_BYTES)] = value.readDoubleLE(0);
+    counters.push([key.toString('utf8', HEAD_BYTES), value.readDoubleLE(0)]);
   }
-  return counters;
+  // Not by assignment: `__proto__` is a name like any other.
+  return Object.fromEntries(counters);
 }
 
 /** Twelve bytes stand for a value: the first eight would do. */

@@ -5,7 +5,7 @@ import { type Order, orderBytes, readOrder } from './order.js';
 import type { Transaction } from './transaction.js';
 
 /** No stored instant counts for more than this from now: a clock that jumped must block nothing for long. */
-const FURTHEST_MS = 24 * 60 * 60 * 1000;
+export const FURTHEST_MS = 24 * 60 * 60 * 1000;
 
 /** The delay between two leases of a domain: the longest that any source asks for. */
 export function delayOf(tx: Transaction, domain: DomainEntry): number {

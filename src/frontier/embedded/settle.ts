@@ -1,4 +1,5 @@
 /** End one lease and commit its effects, all of it or nothing; and the two ways leases come back without a settle. */
+import { delayInBounds, priorityInBounds } from '../bounds.js';
 import { type Effects, type Lease, MAX_CRASHES, type Outcome, type SettleAnswer } from '../frontier.js';
 import { accept } from './accept.js';
 import { fail } from './failures.js';
@@ -70,8 +71,8 @@ function end(tx: Transaction, held: Held, outcome: Outcome, node: string): void 
       park(
         tx,
         id,
-        { ...entry, priority: outcome.priority, record: outcome.record },
-        Math.max(0, outcome.afterMs),
+        { ...entry, priority: priorityInBounds(outcome.priority), record: outcome.record },
+        delayInBounds(outcome.afterMs),
         size,
       );
       break;

@@ -1,28 +1,19 @@
 /** How a batch of requests travels to a script: see "Acceptance" in `lua/prelude.lua`. */
-import { InvalidRequestError } from '../../errors.js';
+import { delayInBounds, priorityInBounds, requireIds } from '../bounds.js';
 import type { FrontierRequest } from '../frontier.js';
 
 export type Argument = string | number | Buffer;
 
-const ID_DIGITS = 40;
 const NUMBERS_BYTES = 14;
-const MAX_DELAY_MS = 2 ** 48 - 1;
-const MAX_PRIORITY = 2 ** 31;
 
-/** What sorts ascending as the priority falls: 2³¹ − priority, 0 to 2³². */
-const rankOf = (priority: number): number =>
-  MAX_PRIORITY - Math.max(-MAX_PRIORITY, Math.min(MAX_PRIORITY, Math.trunc(priority) || 0));
+/** What sorts ascending as the priority falls: 2³¹ − priority. */
+const rankOf = (priority: number): number => 2 ** 31 - priorityInBounds(priority);
 
 /** Five bytes that sort as the requests do. */
 export function packPriority(priority: number): Buffer {
   const packed = Buffer.allocUnsafe(5);
   packed.writeUIntBE(rankOf(priority), 0, 5);
   return packed;
-}
-
-/** A delay as the store takes it: whole ms, not negative, not beyond all bounds. */
-export function packDelay(delayMs: number): number {
-  return Math.max(0, Math.min(MAX_DELAY_MS, Math.round(delayMs) || 0));
 }
 
 /** A domain's name as the store keeps it. NUL ends a name in a batch, so it cannot be in one. */
@@ -35,6 +26,7 @@ export function domainName(domain: string): string {
  * @throws InvalidRequestError for an id that is not 40 hex digits: it would shift those of all others.
  */
 export function packBatch(requests: readonly FrontierRequest[]): { head: Argument[]; records: string[] } {
+  requireIds(requests);
   let ids = '';
   let fingerprints = '';
   let names = '';
@@ -49,24 +41,14 @@ export function packBatch(requests: readonly FrontierRequest[]): { head: Argumen
       indexes.set(request.domain, index);
       names += `${domainName(request.domain)}\0`;
     }
-    if (request.id.length !== ID_DIGITS || request.fingerprint.length !== ID_DIGITS) refuseId(request);
     ids += request.id;
     fingerprints += request.fingerprint;
     records.push(request.record);
     numbers.writeUIntBE(rankOf(request.priority), at, 5);
     numbers.writeUInt16BE(index, at + 5);
     numbers.writeUInt8(request.unfiltered ? 1 : 0, at + 7);
-    numbers.writeUIntBE(packDelay(request.delayMs ?? 0), at + 8, 6);
+    numbers.writeUIntBE(delayInBounds(request.delayMs), at + 8, 6);
     at += NUMBERS_BYTES;
   }
-  const packedIds = Buffer.from(ids, 'hex');
-  const wrong = packedIds.length * 2;
-  if (wrong < ids.length) refuseId(requests[Math.floor(wrong / ID_DIGITS)]);
-  return { head: [packedIds, fingerprints, numbers, names], records };
-}
-
-function refuseId(request: FrontierRequest | undefined): never {
-  throw new InvalidRequestError(
-    `the fingerprint of a request must be 40 hex digits, not ${JSON.stringify(request?.fingerprint)} (id ${JSON.stringify(request?.id)}): see the spider's fingerprint()`,
-  );
+  return { head: [Buffer.from(ids, 'hex'), fingerprints, numbers, names], records };
 }

@@ -4,6 +4,7 @@
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { IncarnationDeadError, RefusedError } from '../../errors.js';
+import { countersInBounds, delayInBounds } from '../bounds.js';
 import type {
   Control,
   ConvertedSeed,
@@ -30,7 +31,7 @@ import type {
 } from '../frontier.js';
 import { MAX_SETTLE_REQUESTS, PUSH_CHUNK } from '../frontier.js';
 import type { OpenOptions, RedisAddress } from '../open.js';
-import { type Argument, domainName, packBatch, packDelay, packPriority } from './batch.js';
+import { type Argument, domainName, packBatch, packPriority } from './batch.js';
 import { RedisConnection, type Reply } from './connection.js';
 import { internalKey, scriptKeys } from './keys.js';
 import { refuseUnsafeStore } from './preflight.js';
@@ -233,7 +234,7 @@ export class RedisFrontier implements Frontier {
 
   async settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer> {
     const { head, records } = packBatch(effects.requests);
-    const stats = Object.entries(effects.stats).filter(([, value]) => value !== 0);
+    const stats = countersInBounds(effects.stats);
     const feeds = this.#joinOptions?.feeds ?? [];
     const feedItems = feeds.length === 0 ? [] : effects.feedItems;
     const args: Argument[] = [
@@ -460,7 +461,7 @@ function outcomeArguments(outcome: Outcome, node: string): Argument[] {
     case 'done':
       return ['', '', ''];
     case 'retry':
-      return [packDelay(outcome.afterMs), packPriority(outcome.priority), outcome.record];
+      return [delayInBounds(outcome.afterMs), packPriority(outcome.priority), outcome.record];
     case 'failed': {
       const { reason, status, attempts, detail } = outcome;
       return ['', '', JSON.stringify({ reason, status, attempts, detail, node })];

@@ -1,7 +1,7 @@
 -- Leave a domain alone for a while, or change its delay, for every node. Atomic with leasing: the next lease obeys.
 --
 -- ARGV: 4 domain · 5 source (setting | robots | autothrottle | retry-after) · 6 delay ms or '' · 7 for ms or ''
--- Returns OK. O(log n).
+-- Returns OK. O(log n). A day is the longest that a domain is left alone.
 
 local name, source = ARGV[4], ARGV[5]
 local refusal = readMeta('queue', 'limit', 'delay', 'domain_numbers')
@@ -15,7 +15,7 @@ if ARGV[6] ~= '' then
   local delay = delayOf(d)
   if delay > 0 and d.lastAt > 0 then d.nextAt = math.max(d.nextAt, d.lastAt + delay) end
 end
-if ARGV[7] ~= '' then d.blockedUntil = math.max(d.blockedUntil, nowMs + tonumber(ARGV[7])) end
+if ARGV[7] ~= '' then d.blockedUntil = math.max(d.blockedUntil, nowMs + math.min(tonumber(ARGV[7]), 86400000)) end
 place(name, d)
 flush()
 return redis.status_reply('OK')

@@ -1,0 +1,39 @@
+/** What both engines make of numbers and ids at the edge, so that no request can harm those beside it. */
+import { InvalidRequestError } from '../errors.js';
+import type { FrontierRequest } from './frontier.js';
+
+const MAX_PRIORITY = 2 ** 31 - 1;
+const MIN_PRIORITY = -(2 ** 31);
+/** Some nine thousand years. */
+const MAX_DELAY_MS = 2 ** 48 - 1;
+/** In UTF-8 at most 1,200 bytes: LMDB takes keys of 1,978. */
+const MAX_NAME_CHARS = 400;
+
+const isDigits = /^[0-9a-f]{40}$/i;
+
+/** A priority that can be ordered: an integer within ±2³¹. */
+export function priorityInBounds(priority: number): number {
+  return Math.max(MIN_PRIORITY, Math.min(MAX_PRIORITY, Math.trunc(priority) || 0));
+}
+
+/** A delay as the store takes it: whole ms, not negative, not beyond all bounds. */
+export function delayInBounds(delayMs: number | undefined): number {
+  return Math.max(0, Math.min(MAX_DELAY_MS, Math.round(delayMs ?? 0) || 0));
+}
+
+/** Counters as the store adds them: whole numbers other than 0, under names of a bounded length. */
+export function countersInBounds(stats: Readonly<Record<string, number>>): [string, number][] {
+  return Object.entries(stats)
+    .map(([name, value]): [string, number] => [name.slice(0, MAX_NAME_CHARS), Math.round(value)])
+    .filter(([, value]) => value !== 0 && Number.isSafeInteger(value));
+}
+
+/** @throws InvalidRequestError for an id or fingerprint that is not 40 hex digits. */
+export function requireIds(requests: readonly FrontierRequest[]): void {
+  for (const { id, fingerprint } of requests) {
+    if (isDigits.test(fingerprint) && (id === fingerprint || isDigits.test(id))) continue;
+    throw new InvalidRequestError(
+      `the fingerprint of a request must be 40 hex digits, not ${JSON.stringify(fingerprint)} (id ${JSON.stringify(id)}): see the spider's fingerprint()`,
+    );
+  }
+}
