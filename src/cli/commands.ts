@@ -24,6 +24,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   seed: { summary: 'add start requests to a crawl', load: () => import('./commands/seed.js') },
   reset: { summary: 'delete the state of a crawl', load: () => import('./commands/reset.js') },
   stats: { summary: 'show how crawls stand', load: () => import('./commands/stats.js') },
+  failed: {
+    summary: 'list, retry or drop the requests that failed',
+    load: () => import('./commands/failed.js'),
+  },
   pause: { summary: 'have all nodes of a crawl wait', load: control('pause') },
   resume: { summary: 'let a paused crawl go on', load: control('resume') },
   stop: { summary: 'have all nodes of a crawl leave', load: control('stop') },

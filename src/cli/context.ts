@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { UsageError } from '../errors.js';
 import { maskUrls } from '../settings/mask-urls.js';
+import { printableJson } from './printable.js';
 
 /** The options every command takes, before or after its name. */
 export interface Globals {
@@ -80,7 +81,12 @@ export function note(context: Context, text: string): void {
 
 /** Print a result as JSON: indented for people, one line in a pipe. */
 export function printJson(context: Context, value: unknown): void {
-  print(context, JSON.stringify(value, null, context.stdout.isTTY ? 2 : undefined));
+  print(context, printableJson(value, context.stdout.isTTY ? 2 : undefined));
+}
+
+/** Print one of many results as a line of JSON. */
+export function printJsonLine(context: Context, value: unknown): void {
+  print(context, printableJson(value));
 }
 
 function outputOf(stream: NodeJS.WriteStream): Output {

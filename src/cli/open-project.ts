@@ -69,19 +69,22 @@ export async function loadSpider(
 
 /**
  * The settings to reach the frontier of a spider whose module need not be on this machine.
- * @returns `missing`: what to tell the user when the settings are the file's alone.
+ * @returns `missing`: what to tell the user when the settings are the file's alone; `create` is null then.
  */
 export async function loadSpiderOrSettings(
   context: Context,
   name: string,
   texts: SettingTexts = {},
-): Promise<LoadedProject & { readonly missing: string | null }> {
+): Promise<
+  LoadedProject & { readonly missing: string | null; readonly create: LoadedSpider['create'] | null }
+> {
   try {
-    return { loaded: (await loadSpider(context, name, texts)).loaded, missing: null };
+    const { loaded, create } = await loadSpider(context, name, texts);
+    return { loaded, create, missing: null };
   } catch (error) {
     if (!(error instanceof SpiderLoadError)) throw error;
     const missing = `${error.message}; going on with the settings of the project, without customSettings`;
-    return { ...loadProject(context, texts), missing };
+    return { ...loadProject(context, texts), create: null, missing };
   }
 }
 

@@ -12,3 +12,11 @@ export function printable(text: string): string {
 export function oneLine(text: string): string {
   return printable(text.replace(/\s*\n\s*/g, ' '));
 }
+
+/** A value as JSON on one line, or indented, in which no escape sequence acts either: JSON itself lets C1 controls pass. */
+export function printableJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(
+    /[\x7f-\x9f]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

@@ -1,5 +1,4 @@
 /** `crawlnode reset`: delete the state of one spider and job, part by part, after saying how much it is. */
-import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { RefusedError, UsageError } from '../../errors.js';
 import { allParts, type Frontier, type Part, type PartCounts } from '../../frontier/frontier.js';
@@ -8,6 +7,7 @@ import { namesSpider } from '../../settings/keys.js';
 import { didYouMean } from '../../settings/nearest.js';
 import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../commands.js';
+import { confirm } from '../confirm.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
@@ -41,7 +41,7 @@ export const command: CliCommand = {
       show(context, spider, parts, counts, options.dryRun === true);
       if (options.dryRun === true) return 0;
       if (!force) await refuseWhileCrawling(frontier, spider);
-      if (options.yes !== true) await confirm(context, spider);
+      if (options.yes !== true) await confirm(context, 'reset', `Delete this of ${spider}?`);
       await frontier.clear(parts, { force });
       if (!context.globals.json) print(context, `${spider}: deleted`);
       return 0;
@@ -110,18 +110,4 @@ async function refuseWhileCrawling(frontier: Frontier, spider: string): Promise<
     `${nodes.length} ${nodes.length === 1 ? 'node is' : 'nodes are'} crawling ${spider} (${nodes.map(({ id }) => id).join(', ')}); stop them first ("crawlnode stop ${spider}"), or --force`,
     { code: 'live_nodes' },
   );
-}
-
-/** @throws UsageError when nobody can be asked, or the answer is no. */
-async function confirm(context: Context, spider: string): Promise<void> {
-  if (context.stdin.isTTY !== true || !context.stderr.isTTY) {
-    throw new UsageError('reset deletes for good: confirm with --yes');
-  }
-  const asking = createInterface({ input: context.stdin, output: process.stderr });
-  try {
-    const answer = await asking.question(`Delete this of ${spider}? [y/N] `);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('nothing was deleted');
-  } finally {
-    asking.close();
-  }
 }

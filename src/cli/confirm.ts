@@ -1,0 +1,21 @@
+/** The question before something is deleted for good. */
+import { createInterface } from 'node:readline/promises';
+import { UsageError } from '../errors.js';
+import type { Context } from './context.js';
+
+/**
+ * Ask on the terminal. @param what the command that asks, such as `reset`.
+ * @throws UsageError when nobody can be asked, or the answer is no.
+ */
+export async function confirm(context: Context, what: string, question: string): Promise<void> {
+  if (context.stdin.isTTY !== true || !context.stderr.isTTY) {
+    throw new UsageError(`${what} deletes for good: confirm with --yes`);
+  }
+  const asking = createInterface({ input: context.stdin, output: process.stderr });
+  try {
+    const answer = await asking.question(`${question} [y/N] `);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('nothing was deleted');
+  } finally {
+    asking.close();
+  }
+}

@@ -1,0 +1,197 @@
+/** `failed S list|retry|purge` through the real executable, on both engines. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Outcome } from '../src/frontier/frontier.js';
+import { openFrontier } from '../src/frontier/open.js';
+import { runCli } from './helpers/cli.js';
+import { defaultShape, openOptions } from './helpers/open-options.js';
+import { createProject, type Project } from './helpers/project.js';
+import { type RedisServer, startRedis } from './helpers/redis-server.js';
+
+const spider = `
+import { Spider } from 'crawlnode';
+export default class extends Spider { name = 'news'; }
+`;
+
+describe.each(['redis', 'embedded'] as const)('failed on the %s engine', (engine) => {
+  let redis: RedisServer | null;
+  let project: Project;
+  beforeEach(async () => {
+    redis = engine === 'redis' ? await startRedis() : null;
+    project = await createProject({
+      settings: redis === null ? {} : { REDIS_URL: redis.url },
+      files: { 'spiders/news.ts': spider },
+    });
+  });
+  afterEach(async () => {
+    await project.remove();
+    await redis?.stop();
+  });
+
+  const run = (...args: string[]) => runCli(args, { cwd: project.dir });
+  const stats = async () => JSON.parse((await run('stats', 'news', '--json')).stdout);
+  const jsonLines = (text: string) =>
+    text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+  type Failure = Omit<Extract<Outcome, { kind: 'failed' }>, 'kind'>;
+
+  /** Seed URLs, and have a node fail each in the way it is told. */
+  async function fail(urls: readonly string[], failureOf: (url: string) => Failure, failedLimit = 100_000) {
+    const input = `${urls.join('\n')}\n`;
+    expect((await runCli(['seed', 'news', '--stdin'], { cwd: project.dir, input })).code).toBe(0);
+    const frontier = await openFrontier(openOptions(redis?.url ?? project.path('.crawlnode'), 'news'));
+    await frontier.join(
+      { id: 'one', host: 'here', pid: process.pid },
+      {
+        shape: defaultShape,
+        tunables: {
+          ...{ delayMs: 0, randomizeDelay: false, concurrencyPerDomain: 10_000 },
+          ...{ nodeTimeoutMs: 30_000, failedLimit },
+        },
+        budgets: { maxPages: 0 },
+        feeds: [],
+        hasStart: false,
+      },
+    );
+    for (let left = urls.length; left > 0; ) {
+      const { leases } = await frontier.lease(Math.min(left, 200), 0);
+      for (const lease of leases) {
+        const { u } = JSON.parse(lease.record) as { u: string };
+        await frontier.settle(
+          lease,
+          { kind: 'failed', ...failureOf(u) },
+          { items: [], feedItems: [], requests: [], stats: {} },
+        );
+      }
+      left -= leases.length;
+    }
+    await frontier.leave('finished');
+    await frontier.close();
+  }
+
+  const mixed = [
+    'http://a.example/404',
+    'http://a.example/503',
+    'http://b.a.example:8080/500',
+    'http://c.example/slow',
+  ];
+  const mixedFailure = (url: string): Failure => {
+    const status = Number(/\/(\d+)$/.exec(url)?.[1] ?? 0);
+    return status === 0
+      ? { reason: 'timeout', attempts: 3, detail: 'no answer \u001b[31mfor\n30 s\u009b2J' }
+      : { reason: 'http_status', status, attempts: 1 };
+  };
+
+  it('list names each with reason, status, attempts, node and time, oldest first', async () => {
+    expect(await run('failed', 'news', 'list')).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringContaining('no such request has failed'),
+    });
+    await fail(mixed, mixedFailure);
+    const { code, stdout } = await run('failed', 'news', 'list', '--json');
+    expect(code).toBe(0);
+    const listed = jsonLines(stdout);
+    expect(listed.map(({ url }) => url).sort()).toEqual([...mixed].sort());
+    expect(listed.find(({ url }) => url === mixed[0])).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{40}$/),
+      ...{ url: mixed[0], method: 'GET', reason: 'http_status', status: 404, attempts: 1, crashes: 0 },
+      ...{ node: expect.stringContaining('one'), failedAt: expect.stringMatching(/^20.*Z$/), detail: null },
+    });
+    const text = (await run('failed', 'news', 'list', '--limit', '2')).stdout.trimEnd().split('\n');
+    expect(text).toHaveLength(2);
+    expect(text[0]!.split('\t')).toHaveLength(8);
+  });
+
+  it('escape sequences of what was crawled do not act, neither as text nor as JSON', async () => {
+    await fail(mixed, mixedFailure);
+    for (const more of [[], ['--json']]) {
+      const { stdout } = await run('failed', 'news', 'list', '--reason', 'timeout', ...more);
+      expect(stdout).toContain('no answer');
+      expect(stdout).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
+    }
+  });
+
+  it.each([
+    [['--status', '5xx'], 2],
+    [['--status', '404,500'], 2],
+    [['--reason', 'timeout'], 1],
+    [['--domain', 'a.example'], 3],
+    [['--domain', 'b.a.example:8080'], 1],
+    [['--domain', 'example'], 4],
+    [['--status', '5xx', '--domain', 'c.example'], 0],
+  ])('the filter %j finds %i of four', async (filter, count) => {
+    await fail(mixed, mixedFailure);
+    expect(jsonLines((await run('failed', 'news', 'list', '--json', ...filter)).stdout)).toHaveLength(count);
+  });
+
+  it('retry moves what matches back to pending, with no attempts made', async () => {
+    await fail(mixed, mixedFailure);
+    expect(await run('failed', 'news', 'retry', '--domain', 'a.example')).toMatchObject({
+      code: 0,
+      stdout: 'news: 3 back to pending\n',
+      stderr: expect.stringContaining('crawlnode crawl news'),
+    });
+    expect(await stats()).toMatchObject({ failed: 1, pending: 3 });
+    expect(JSON.parse((await run('failed', 'news', 'retry', '--json')).stdout)).toEqual({
+      ...{ spider: 'news', job: null, retried: 1, withoutRecord: 0 },
+    });
+    expect(await stats()).toMatchObject({ failed: 0, pending: 4 });
+  });
+
+  it('a long list is retried and purged as a whole, page by page', async () => {
+    const urls = Array.from({ length: 1_234 }, (_, n) => `http://a.example/${n}`);
+    await fail(urls, (url) => ({
+      reason: 'http_status',
+      status: url.endsWith('7') ? 404 : 500,
+      attempts: 3,
+    }));
+    expect(jsonLines((await run('failed', 'news', 'list', '--json')).stdout)).toHaveLength(1_234);
+    expect((await run('failed', 'news', 'purge', '--status', '404', '--yes')).stdout).toBe(
+      'news: 123 dropped\n',
+    );
+    expect((await run('failed', 'news', 'retry')).stdout).toBe('news: 1,111 back to pending\n');
+    expect(await stats()).toMatchObject({ failed: 0, pending: 1_111 });
+  });
+
+  it('purge drops nothing off a terminal without --yes', async () => {
+    await fail(mixed, mixedFailure);
+    expect(await run('failed', 'news', 'purge')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--yes'),
+    });
+    expect(await stats()).toMatchObject({ failed: 4 });
+    expect((await run('failed', 'news', 'purge', '--yes', '--json')).stdout).toBe(
+      '{"spider":"news","purged":4}\n',
+    );
+    expect(await stats()).toMatchObject({ failed: 0, pending: 0 });
+  });
+
+  it('a request whose record was not kept is listed, cannot be retried, and can be purged', async () => {
+    await fail(mixed, mixedFailure, 3);
+    const listed = jsonLines((await run('failed', 'news', 'list', '--json')).stdout);
+    expect(listed.filter(({ url }) => url === null)).toHaveLength(1);
+    expect(await run('failed', 'news', 'retry')).toMatchObject({
+      stdout: 'news: 3 back to pending\n',
+      stderr: expect.stringContaining('1 stay'),
+    });
+    expect((await run('failed', 'news', 'purge', '--yes')).stdout).toBe('news: 1 dropped\n');
+  });
+
+  it('what cannot be meant is refused with what can', async () => {
+    for (const [args, said] of [
+      [['list', '--status', 'abc'], '404, or a class such as 5xx'],
+      [['list', '--domain', 'http://a/'], 'expected a host'],
+      [['list', '--limit', '0'], 'at least 1'],
+      [['lst'], 'list, retry, purge'],
+    ] as const) {
+      expect(await run('failed', 'news', ...args)).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining(said),
+      });
+    }
+  });
+});
