@@ -23,6 +23,7 @@ export default class extends Spider {
     const { pathname } = new URL(response.url);
     if (pathname === this.args.abort) process.abort();
     if (pathname === this.args.loop) while (true);
+    if (pathname === this.args.forget) void Promise.reject(new Error('the database is away'));
     yield { url: response.url };
     yield* response.followAll(response.links(), this.parse);
   }
@@ -162,6 +163,28 @@ describe('a node', () => {
       cwd: project.dir,
     });
     expect(await next.wait()).toMatchObject({ code: 0, stdout: expect.stringContaining('1 pages') });
+    await site.close();
+    await project.remove();
+  });
+
+  it('outlives a promise that a callback forgot to await, and logs it', async () => {
+    const project = await createProject({
+      settings: { ROBOTSTXT_OBEY: false },
+      files: { 'spiders/walk.ts': walk },
+    });
+    const site = await startSite({ pages: 20 });
+    const args = [
+      'crawl',
+      'walk',
+      '-a',
+      `start=${site.url}`,
+      '-a',
+      'forget=/page/3.html',
+      '--exit-when-done',
+    ];
+    const { code, stderr } = await startCli(args, { cwd: project.dir }).wait();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('the database is away') });
+    expect(site.compare()).toEqual({ missing: [], twice: [] });
     await site.close();
     await project.remove();
   });

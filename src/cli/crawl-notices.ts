@@ -18,3 +18,13 @@ export function sayLeaving(log: Logger, signal: NodeJS.Signals, count: number): 
   if (count === 1) log.info({ signal }, 'finishing the pages in work; the same signal again leaves at once');
   if (count === 2) log.warn({ signal }, 'leaving at once; what was in work goes back to the frontier');
 }
+
+/** Said of a promise that was rejected with nobody to hear it, as when a callback does not await what it calls. */
+export function sayForgotten(log: Logger, error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  log.error(
+    { error: message },
+    'a promise was rejected and nobody handled it: is an await missing in the spider?',
+  );
+  if (error instanceof Error) log.debug({ stack: error.stack }, 'the error in full');
+}

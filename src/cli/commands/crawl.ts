@@ -19,7 +19,7 @@ import {
   openFeeds,
 } from '../crawl-feeds.js';
 import { crawlNode, nodeIdOf } from '../crawl-node.js';
-import { sayLeaving, sayNotices } from '../crawl-notices.js';
+import { sayForgotten, sayLeaving, sayNotices } from '../crawl-notices.js';
 import { startWorkers } from '../crawl-workers.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { createLogger } from '../logger.js';
@@ -115,10 +115,14 @@ async function withLog(crawl: Crawl, run: (tools: Tools) => Promise<number>): Pr
   const fields = { node: nodeId, spider: spider.found.name, job: settings.JOB };
   const { log, close } = await createLogger(context, settings, fields, display.sink);
   const signals = watchSignals((signal, count) => role === null && sayLeaving(log, signal, count));
+  // A promise that spider code forgot to await must not take down the node, and with it pages that have no part in it.
+  const onRejection = (error: unknown) => sayForgotten(log, error);
+  process.on('unhandledRejection', onRejection);
   try {
     if (role === null) sayNotices(spider.loaded, crawl.exitWhenDone, log);
     return await run({ nodeId, log, display, signals });
   } finally {
+    process.off('unhandledRejection', onRejection);
     signals.dispose();
     display.stop();
     await close();
