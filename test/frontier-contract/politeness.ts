@@ -59,6 +59,26 @@ export function politeness(crawl: () => Crawl): void {
       expect(Math.min(...pages)).toBeGreaterThan(10);
     });
 
+    it('stands back for a node that got nothing only for a moment, whether it comes again or not', async () => {
+      const tunables = { concurrencyPerDomain: 4 };
+      const busy = await crawl().node({ tunables });
+      const hungry = await crawl().node({ tunables });
+      await busy.frontier.push(many('a.example', 8), 'links');
+      const held = (await busy.frontier.lease(8, 0)).leases;
+      expect((await hungry.frontier.lease(8, 0)).leases).toEqual([]);
+      await commit(busy.frontier, held[0]!);
+      const answer = await busy.frontier.lease(8, 3);
+      expect(answer.leases).toEqual([]);
+      expect(answer.waitMs).toBeGreaterThan(0);
+      expect(answer.waitMs).toBeLessThan(300);
+      const taken = await until(
+        async () => (await busy.frontier.lease(8, 3)).leases,
+        (leases) => leases.length > 0,
+        2_000,
+      );
+      expect(taken).toHaveLength(1);
+    });
+
     it('holds up no other domain by a full or a waiting one, whatever the priorities', async () => {
       const { frontier } = await crawl().node({ tunables: { concurrencyPerDomain: 1 } });
       await frontier.push(

@@ -363,7 +363,7 @@ export class RedisFrontier implements Frontier {
   }
 
   async close(): Promise<void> {
-    await this.#forgetAnswers().catch(() => undefined);
+    await this.#forgetAnswers();
     this.#connection.close();
   }
 
@@ -423,11 +423,13 @@ export class RedisFrontier implements Frontier {
     await this.#forgetAnswers();
   }
 
+  /** What the store keeps of our last calls nobody will ask for again. It is tidying: failing at it harms nothing. */
   async #forgetAnswers(): Promise<void> {
-    const fields = this.#arrived.map((callNumber) => `${this.#caller}:${callNumber}`);
-    this.#arrived = [];
+    const fields = this.#arrived.splice(0).map((callNumber) => `${this.#caller}:${callNumber}`);
     if (fields.length === 0) return;
-    await this.#connection.client.hdel(internalKey(this.#options.keys, 'answers'), ...fields);
+    await this.#connection.client
+      .hdel(internalKey(this.#options.keys, 'answers'), ...fields)
+      .catch(() => undefined);
   }
 
   /** An answer that fails leaves the question open. */
