@@ -1,4 +1,4 @@
-/** How a batch of requests travels to a script: see "Acceptance" in `lua/prelude.lua`. */
+/** How a batch of requests travels to a script: see `lua/parts/acceptance.lua`. */
 import { delayInBounds, priorityInBounds, requireIds } from '../bounds.js';
 import type { FrontierRequest } from '../frontier.js';
 

@@ -1,7 +1,7 @@
 /** The keys of one crawl in Redis: the public ones by their templates, every internal one by a fixed word. */
 import type { FrontierKeys } from '../open.js';
 
-/** Words of the internal keys, `<requests>:~<word>`; what each holds stands in `lua/prelude.lua`. */
+/** Words of the internal keys, `<requests>:~<word>`; what each holds stands in `lua/parts/base.lua`. */
 export const internalWords = [
   'meta',
   'queue',
@@ -31,7 +31,7 @@ export function internalKey(keys: FrontierKeys, word: InternalWord): string {
   return `${keys.requests}:~${word}`;
 }
 
-/** KEYS of every script, in the one order that `lua/prelude.lua` names. */
+/** KEYS of every script, in the one order that `lua/parts/base.lua` names. */
 export function scriptKeys(keys: FrontierKeys): string[] {
   return [keys.requests, keys.dupefilter, keys.items, keys.stats, ...keys.startUrls];
 }

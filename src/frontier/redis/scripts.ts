@@ -1,4 +1,7 @@
-/** The Lua scripts: one file a verb, each with the prelude in front. Read once, known by their SHA-1. */
+/**
+ * The Lua scripts: one file a verb, put behind the parts that it names in its `uses` line and those that they use.
+ * Read once, known by their SHA-1.
+ */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
@@ -27,14 +30,35 @@ export interface Script {
 }
 
 const loaded = new Map<Verb, Script>();
-const read = (name: string): string => readFileSync(new URL(`./lua/${name}.lua`, import.meta.url), 'utf8');
 
 /** The script of a verb, ready for EVALSHA. */
 export function scriptOf(verb: Verb): Script {
   const known = loaded.get(verb);
   if (known) return known;
-  const source = `${read('prelude')}\n${read(verb)}`;
+  const source = assemble(verb);
   const script = { source, sha: createHash('sha1').update(source).digest('hex') };
   loaded.set(verb, script);
   return script;
+}
+
+/** The verb behind its parts, each once and after those it uses. */
+function assemble(verb: Verb): string {
+  const texts = new Map<string, string>([['base', read('parts/base')]]);
+  const take = (file: string, name: string): void => {
+    if (texts.has(name)) return;
+    const text = read(file);
+    for (const part of usesOf(text)) take(`parts/${part}`, part);
+    texts.set(name, text);
+  };
+  take(verb, `verb ${verb}`);
+  return [...texts.values()].join('\n');
+}
+
+/** The parts named in a line such as `-- uses: meta domains`. */
+function usesOf(text: string): string[] {
+  return /^-- uses: (.+)$/m.exec(text)?.[1]?.split(' ') ?? [];
+}
+
+function read(file: string): string {
+  return readFileSync(new URL(`./lua/${file}.lua`, import.meta.url), 'utf8');
 }

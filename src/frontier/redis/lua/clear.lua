@@ -3,6 +3,7 @@
 --
 -- ARGV: 4 force (0|1) · 5… parts: queue dupefilter start_urls items stats failed
 -- Returns { 'cleared' } | { 'live', live nodes }. O(failed) when the queue goes and the failed list stays, else O(1).
+-- uses: meta feeds
 
 local parts = {}
 for i = 5, #ARGV do parts[ARGV[i]] = true end
@@ -62,5 +63,5 @@ if parts.start_urls then
 end
 if parts.items then call('UNLINK', itemsKey, outboxKey, feedsKey) end
 if parts.stats then call('UNLINK', statsKey) end
-if not parts.queue and not refusal then flush() end
+if not parts.queue and not refusal then saveMeta() end
 return { 'cleared' }

@@ -2,6 +2,7 @@
 --
 -- ARGV: 4 control (running | paused | stopping | '') · 5 closing reason or ''
 -- Returns OK. O(1).
+-- uses: meta
 
 local refusal = readMeta('closing')
 if refusal then return redis.error_reply(refusal) end
@@ -10,5 +11,5 @@ if ARGV[5] ~= '' and (not meta.closing or meta.closing == '') then
   setMeta('closing', ARGV[5])
   setMeta('closed_at', nowMs)
 end
-flush()
+saveMeta()
 return redis.status_reply('OK')

@@ -5,6 +5,7 @@
 -- 10 the sequence of the checkpoint before it, or '' where that does not matter
 -- Returns 1, 0 when the feed has another owner by now, or 2 when the store knows another checkpoint than the one
 -- before: it was restored from an older copy. O(items covered).
+-- uses: guards
 
 local feed = ARGV[4]
 local known = call('HGET', feedsKey, feed)

@@ -3,11 +3,12 @@
 --
 -- ARGV: 4 fingerprint, 40 hex
 -- Returns 1 when it was there. O(1).
+-- uses: meta
 
 local refusal = readMeta('epoch')
 local exists = call('EXISTS', metaKey) == 1
 if refusal and exists then return redis.error_reply(refusal) end
 local was = call('SREM', dupefilter, ARGV[4])
 if was == 1 and exists then setMeta('epoch', string.format('%.0f', number('epoch') + 1)) end
-flush()
+saveMeta()
 return was

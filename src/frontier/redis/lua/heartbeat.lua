@@ -2,6 +2,7 @@
 --
 -- ARGV: 4 incarnation · 5 pages per second
 -- Returns alive | dead | gone. O(log n).
+-- uses: nodes guards
 
 if call('EXISTS', metaKey) == 0 then return 'gone' end
 if not isLive(ARGV[4]) then return 'dead' end

@@ -5,6 +5,7 @@
 -- 8 queue class and 9 epoch for a new meta ('': make none) · then for each seed: value, number of requests (-1: bad),
 -- JSON for the bad list ('' when good), and when it has requests the 4 batch arguments and its records.
 -- Returns { accepted, duplicates, bad }. O(n log m); a list is read once, over the batch and what was put before it.
+-- uses: answers acceptance
 
 local kind, type, count, key = ARGV[4], ARGV[5], tonumber(ARGV[6]), KEYS[FIRST_START_URLS - 1 + tonumber(ARGV[7])]
 local SLACK = 200

@@ -6,6 +6,7 @@
 -- 14 concurrency per domain · 15 node timeout ms · 16 failed limit · 17 the crawl this node was in before, or ''
 -- Returns { status, shape found, found: pending, delayed, leased, seen, start pushed, just closed, changed tunables,
 -- other live nodes, crawl } with status joined | shape. O(nodes + leases).
+-- uses: nodes answers leases
 
 local incarnation, info, shape, queue = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local maxPages, hasStart = tonumber(ARGV[10]), ARGV[11]

@@ -5,6 +5,7 @@
 -- 7 the crawl this node joined
 -- Returns { wait ms, control, finished 0|1, accepted in run, closing, seeds waiting, idle ms,
 -- then for each lease: id, token, domain, delay ms, crashes, record }. O(k log n) for k leases.
+-- uses: nodes guards answers leases completion
 
 local incarnation, wanted, holding, random = ARGV[1], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local PROMOTE = 200

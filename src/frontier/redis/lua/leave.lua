@@ -4,6 +4,7 @@
 -- ARGV: 4 incarnation · 5 reason · 6 persist (0|1) · 7 forget the incarnation only (1: it joins anew at
 -- once) · 8 the crawl it joined
 -- Returns { last 0|1, cleared 0|1 }. O(leases).
+-- uses: nodes guards answers leases feeds completion
 
 local incarnation, reason = ARGV[4], ARGV[5]
 

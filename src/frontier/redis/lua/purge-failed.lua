@@ -2,6 +2,7 @@
 --
 -- ARGV: 4 ids (20 bytes each)
 -- Returns how many were dropped. O(n log m).
+-- uses: meta
 
 if call('EXISTS', metaKey) == 0 then return 0 end
 local refusal = readMeta('removed')
@@ -17,5 +18,5 @@ for i = 1, #ARGV[4] / 20 do
   end
 end
 if dropped > 0 then setMeta('removed', number('removed') + dropped) end
-flush()
+saveMeta()
 return dropped

@@ -2,9 +2,10 @@
 -- Atomic: between recording a fingerprint and queueing its request a crash would lose the URL for good.
 --
 -- ARGV: 4 kind (links | seeds | seeds-filtered | start) · 5 queue class and 6 epoch for a new meta ('': make none) · 7 count ·
--- 8–11 the batch (see prelude) · 12… records
+-- 8–11 the batch (see parts/acceptance.lua) · 12… records
 -- A new meta has no shape yet: the first node to join decides it. A shape that stands holds for pushes as well.
 -- Returns { accepted, duplicates }. O(n log m) for n requests on m pending.
+-- uses: answers acceptance
 
 local kind, count = ARGV[4], tonumber(ARGV[7])
 createMeta(ARGV[5], ARGV[6])

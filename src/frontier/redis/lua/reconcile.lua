@@ -5,6 +5,7 @@
 -- ARGV: 4 grace ms · 5 ids held (20 bytes each) · 6 the crawl this node joined ·
 -- 7… their tokens
 -- Returns { returned, ids the store does not know as this node's… }. O(leases).
+-- uses: nodes guards answers leases
 
 local incarnation, graceMs, ids = ARGV[1], tonumber(ARGV[4]), ARGV[5]
 

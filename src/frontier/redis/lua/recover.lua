@@ -4,6 +4,7 @@
 --
 -- ARGV: 4 how many leases to move at most
 -- Returns { leases moved, dead incarnations that still hold leases }. O(nodes + leases).
+-- uses: nodes guards answers leases
 
 local most = tonumber(ARGV[4])
 if call('EXISTS', metaKey) == 0 then return { 0, 0 } end

@@ -1,8 +1,9 @@
 -- Move failed requests back to pending, with a new arrival and a clean record of crashes.
 -- Atomic: an id is in exactly one place at any instant.
 --
--- ARGV: 4 count · 5–8 the batch (see prelude) · 9… records
+-- ARGV: 4 count · 5–8 the batch (see parts/acceptance.lua) · 9… records
 -- Returns how many were failed and are pending now. O(n log m).
+-- uses: acceptance
 
 local count = tonumber(ARGV[4])
 if call('EXISTS', metaKey) == 0 then return 0 end

@@ -6,6 +6,7 @@
 -- under ('' when nothing was held back) · 11 feeds, each followed by a NUL · 12 stats · 13 items · 14 feed items ·
 -- 15 requests (counts) · 16–19 the batch · 20… stats names and values, items, feed items, records
 -- Returns { 'committed', accepted, duplicates } | { 'lost' } | { 'resend' }. O(n log m).
+-- uses: nodes answers acceptance leases completion
 
 local incarnation, id, token, kind = ARGV[1], ARGV[4], ARGV[5], ARGV[6]
 local statsCount, itemCount, feedItemCount, requestCount = tonumber(ARGV[12]), tonumber(ARGV[13]), tonumber(ARGV[14]), tonumber(ARGV[15])

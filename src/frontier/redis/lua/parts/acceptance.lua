@@ -1,0 +1,76 @@
+-- What push, settle and intake have in common: a batch of requests is judged and stored.
+-- uses: meta guards queue
+
+-- A batch is ARGV[at] ids (20 bytes each) · ARGV[at+1] fingerprints (40 hex each) · ARGV[at+2] 14 bytes each: 5 of
+-- priority, 2 domain index, 1 unfiltered, 6 delay in ms · ARGV[at+3] domain names, each followed by a NUL ·
+-- records from ARGV[recordsAt] on.
+
+local ACCEPT_FIELDS = { 'queue', 'arrival', 'domain_numbers', 'limit', 'accepted', 'run_accepted' }
+
+local function seenFlags(fingerprints, count)
+  local flags = {}
+  for i = 0, count - 1, MAX_UNPACK do
+    local chunk = {}
+    for j = i, math.min(i + MAX_UNPACK, count) - 1 do chunk[#chunk + 1] = sub(fingerprints, j * 40 + 1, j * 40 + 40) end
+    for _, flag in ipairs(call('SMISMEMBER', dupefilter, unpack(chunk))) do flags[#flags + 1] = flag end
+  end
+  return flags
+end
+
+-- Brings a failed request back with the record of the seed that asks for it.
+local function revive(id, record)
+  if call('ZREM', failedKey, id) == 0 then return false end
+  call('HDEL', failuresKey, id)
+  call('HDEL', crashesKey, id)
+  call('HSET', requests, id, record)
+  return true
+end
+
+-- kind: links pass the dupefilter; seeds do not, unless filtered, and are recorded all the same.
+local function accept(at, recordsAt, size, kind)
+  if size == 0 then return 0, 0 end
+  local ids, fingerprints, numbers = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+  local names = {}
+  for name in string.gmatch(ARGV[at + 3], '([^%z]*)%z') do names[#names + 1] = name end
+  local judged = kind == 'links' or kind == 'seeds-filtered'
+  local seen = judged and seenFlags(fingerprints, size) or nil
+  local records, recorded, taken = {}, {}, {}
+  local accepted, fresh = 0, 0
+  -- Beyond FAILED_LIMIT a failed request has no record any more, and is live all the same.
+  local anyFailed = call('ZCARD', failedKey) > 0
+  for i = 1, size do
+    local unfiltered = string.byte(numbers, i * 14 - 6) == 1
+    if unfiltered or not judged or seen[i] == 0 then
+      local id = sub(ids, i * 20 - 19, i * 20)
+      local record = ARGV[recordsAt + i - 1]
+      local live = taken[id] or call('HEXISTS', requests, id) == 1 or (anyFailed and call('ZSCORE', failedKey, id))
+      local revived = live and not taken[id] and kind ~= 'links' and revive(id, record)
+      if revived or not live then
+        taken[id] = true
+        accepted = accepted + 1
+        if not revived then
+          fresh = fresh + 1
+          records[#records + 1] = id
+          records[#records + 1] = record
+        end
+        if not unfiltered then recorded[#recorded + 1] = sub(fingerprints, i * 40 - 39, i * 40) end
+        local priority = sub(numbers, i * 14 - 13, i * 14 - 9)
+        local index, _, delayMs = struct.unpack('>I2I1I6', numbers, i * 14 - 8)
+        if delayMs > 0 then
+          park(names[index + 1], priority, id, nowMs + delayMs)
+        else
+          enqueue(names[index + 1], orderOf(priority, takeArrival()), id)
+        end
+      end
+    end
+  end
+  chunked('HSET', requests, records)
+  chunked('SADD', dupefilter, recorded)
+  if fresh > 0 then setMeta('accepted', number('accepted') + fresh) end
+  if accepted > 0 then
+    setMeta('run_accepted', number('run_accepted') + accepted)
+    addToCounter('scheduler/enqueued', accepted)
+  end
+  if accepted < size then addToCounter('dupefilter/filtered', size - accepted) end
+  return accepted, size - accepted
+end

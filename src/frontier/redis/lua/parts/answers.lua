@@ -1,0 +1,9 @@
+-- Answers are kept until they are known to have arrived: a call sent again gets its first and does nothing.
+
+local function confirmArrived()
+  for callNumber in string.gmatch(ARGV[3], '[^,]+') do call('HDEL', answersKey, ARGV[1] .. ':' .. callNumber) end
+end
+
+local function firstAnswer() return call('HGET', answersKey, ARGV[1] .. ':' .. ARGV[2]) end
+
+local function keepAnswer(answer) call('HSET', answersKey, ARGV[1] .. ':' .. ARGV[2], answer) end

@@ -1,0 +1,52 @@
+-- Part of every script: the keys, their formats, the clock. The parts that a verb names in its `uses` line follow, each
+-- with those it uses itself, then the verb: one script, and so one atomic step. A verb names only what it needs, since
+-- each part costs every call of it (the whole of them some 4 µs).
+--
+-- KEYS, the same for all: 1 requests HASH id → record · 2 dupefilter · 3 items LIST · 4 stats HASH · 5… start_urls
+-- Every other key is requests .. ':~' .. word (one slot in Cluster, since they share the hash tag).
+-- ARGV, the same for all: 1 caller (an incarnation, or a client that never joined) · 2 call number, unique per
+-- caller · 3 call numbers whose answers have arrived, separated by commas (to a verb that confirms) · then the verb's own.
+--
+-- An id is 20 raw bytes. An order is 12 bytes that sort as the queue does: 5 of priority, 7 of arrival (µs).
+-- A queue member is 4 bytes of domain number, the order, the id: one ZSET of equal scores holds every domain's
+-- queue, and a range by prefix finds a domain's head in O(log n). A pending request of one domain takes some 346 bytes,
+-- all told, with the jemalloc of Debian's Redis (a quantum of 16 bytes); it is the allocator that decides.
+
+local call = redis.call
+local sub, floor = string.sub, math.floor
+local requests, dupefilter, itemsKey, statsKey = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local FIRST_START_URLS = 5
+
+local function internal(word) return requests .. ':~' .. word end
+local metaKey = internal('meta') -- HASH, see DESIGN §5 "Shared record of the run"
+local queueKey = internal('queue') -- ZSET of 0: domain number, order, id
+local domainsKey = internal('domains') -- HASH name → domain record
+local readyKey = internal('ready') -- ZSET of 0: order of the domain's head, name
+local waitingKey = internal('waiting') -- ZSET time → name
+local delayedKey = internal('delayed') -- ZSET time → id, 5 bytes of priority, domain name
+local suspectsKey = internal('suspects') -- ZSET of 0: order, id, domain name
+local leasesKey = internal('leases') -- HASH id → lease
+local nodesKey = internal('nodes') -- ZSET last heartbeat → incarnation, the live ones
+local deadKey = internal('dead') -- ZSET time → incarnation whose leases are being moved
+local infoKey = internal('node-info') -- HASH incarnation → JSON
+local heldKey = internal('held') -- HASH incarnation → leases
+local pagesKey = internal('pages') -- HASH incarnation → pages settled
+local crashesKey = internal('crashes') -- HASH id → crashes
+local failedKey = internal('failed') -- ZSET time in µs → id
+local failuresKey = internal('failures') -- HASH id → JSON: why it failed
+local answersKey = internal('answers') -- HASH caller:call → answer not yet known to have arrived
+local feedsKey = internal('feeds') -- HASH feed → JSON, feed:head and feed:tail → sequence
+local outboxKey = internal('outbox') -- HASH feed:sequence → JSON item
+
+local FORMAT = '1'
+local MAX_CRASHES = 3
+local MAX_UNPACK = 4000
+
+local time = call('TIME')
+local nowMs = time[1] * 1000 + floor(time[2] / 1000)
+local nowUs = time[1] * 1000000 + time[2]
+
+-- A command over any number of arguments.
+local function chunked(command, key, values)
+  for i = 1, #values, MAX_UNPACK do call(command, key, unpack(values, i, math.min(i + MAX_UNPACK - 1, #values))) end
+end

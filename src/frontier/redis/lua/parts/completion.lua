@@ -1,0 +1,30 @@
+-- When a run is over.
+-- uses: meta
+
+-- The budget is used up and nothing is leased that could give a page back: the run closes.
+local function closeWhenSpent()
+  local budget = number('max_pages')
+  if budget == 0 or number('run_pages') < budget or (meta.closing and meta.closing ~= '') then return end
+  if call('HLEN', leasesKey) > 0 then return end
+  setMeta('closing', 'closespider_pagecount')
+  setMeta('closed_at', nowMs)
+  setMeta('closed_pages', budget)
+end
+
+local function seedsWaiting()
+  local total = 0
+  for i = FIRST_START_URLS, #KEYS do
+    local kind = call('TYPE', KEYS[i]).ok
+    if kind == 'list' then total = total + call('LLEN', KEYS[i])
+    elseif kind == 'set' then total = total + call('SCARD', KEYS[i])
+    elseif kind == 'zset' then total = total + call('ZCARD', KEYS[i]) end
+  end
+  return total
+end
+
+-- True completion, decided here and nowhere else.
+local function isFinished(seeds)
+  return seeds == 0 and meta.control == 'running' and (meta.has_start ~= '1' or meta.start == 'pushed')
+    and call('ZCARD', queueKey) == 0 and call('ZCARD', delayedKey) == 0 and call('HLEN', leasesKey) == 0
+    and call('ZCARD', suspectsKey) == 0
+end

@@ -1,0 +1,22 @@
+-- A store that is full, or whose keys hold something else.
+
+-- With maxmemory reached Redis refuses a script's first writing command if it may need memory, and none after it.
+-- So a script that must go on all the same writes nothing first; one that must wait asks for memory first.
+
+local function evenWhenFull() call('HDEL', answersKey, '') end
+
+local function unlessFull() call('HSETNX', metaKey, 'version', FORMAT) end
+
+local function isOf(type, key)
+  local found = call('TYPE', key).ok
+  return found == 'none' or found == type
+end
+
+-- An error half-way would leave a half-written verb, so what may fail is asked first.
+local function refuseForeign()
+  if isOf('set', dupefilter) and isOf('list', itemsKey) and isOf('hash', statsKey) then return nil end
+  return 'WRONGTYPE the dupefilter, items or stats key of this crawl holds another type'
+end
+
+-- A counter that somebody overwrote with text must not keep a page from being committed.
+local function addToCounter(name, n) redis.pcall('HINCRBY', statsKey, name, n) end

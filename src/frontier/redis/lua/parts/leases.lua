@@ -1,0 +1,45 @@
+-- Leases: packed, ended, given back, failed, found by their node.
+-- uses: domains queue
+
+local function packLease(lease) return cmsgpack.pack({ lease.token, lease.incarnation, lease.order, lease.domain, lease.atMs, lease.crashes, lease.priority }) end
+
+local function unpackLease(packed)
+  local p = cmsgpack.unpack(packed)
+  return { token = p[1], incarnation = p[2], order = p[3], domain = p[4], atMs = p[5], crashes = p[6], priority = p[7] }
+end
+
+-- Ends a lease's hold on its node and its domain; what becomes of the request is the verb's business.
+local function freeLease(id, lease)
+  call('HDEL', leasesKey, id)
+  call('HINCRBY', heldKey, lease.incarnation, -1)
+  local d = domainOf(lease.domain)
+  d.active = math.max(0, d.active - 1)
+  return d
+end
+
+-- A lease goes back to pending as it was, uncounted: its arrival stays.
+local function giveBack(id, lease)
+  local d = freeLease(id, lease)
+  requeue(lease.domain, lease.order, id, lease.crashes)
+  place(lease.domain, d)
+end
+
+local function fail(id, failure)
+  call('ZADD', failedKey, nowUs, id)
+  call('HSET', failuresKey, id, failure)
+  if call('ZCARD', failedKey) > number('failed_limit', 100000) then call('HDEL', requests, id) end
+end
+
+-- The leases of an incarnation, up to `max` of them, by a walk over all: leases are few (nodes × concurrency).
+local function leasesOf(incarnation, max)
+  local found, cursor = {}, '0'
+  repeat
+    local page = call('HSCAN', leasesKey, cursor, 'COUNT', 500)
+    cursor = page[1]
+    for i = 1, #page[2], 2 do
+      local lease = unpackLease(page[2][i + 1])
+      if lease.incarnation == incarnation and #found < max then found[#found + 1] = { page[2][i], lease } end
+    end
+  until cursor == '0' or #found >= max
+  return found
+end

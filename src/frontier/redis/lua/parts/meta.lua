@@ -1,0 +1,37 @@
+-- The shared record of the run: read by field, changed in memory, written back once.
+
+local meta, changedMeta = {}, {}
+
+-- Reads the named fields; returns an error text when the records are gone or of another format.
+local function readMeta(...)
+  local values = call('HMGET', metaKey, 'version', ...)
+  if not values[1] then return 'CRAWLNODE_GONE the records of this crawl are gone' end
+  if values[1] ~= FORMAT then return 'CRAWLNODE_FORMAT ' .. values[1] end
+  for i, name in ipairs({ ... }) do meta[name] = values[i + 1] end
+  return nil
+end
+
+-- The first to touch a crawl makes its meta; the shape comes with the first node to join. A node that has joined gives
+-- no epoch: it makes none, since a meta gone under it means that somebody reset the crawl or flushed the store.
+-- crawl: tells this crawl from one of the same name before a reset.
+local function createMeta(queue, epoch)
+  if epoch == '' or call('EXISTS', metaKey) == 1 then return end
+  call('HSET', metaKey, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'queue', queue, 'control', 'running')
+end
+
+local function number(name, default) return tonumber(meta[name] or default or 0) end
+
+local function setMeta(name, value)
+  meta[name] = value
+  changedMeta[name] = value
+end
+
+-- Writes the fields that changed.
+local function saveMeta()
+  local fields = {}
+  for name, value in pairs(changedMeta) do
+    fields[#fields + 1] = name
+    fields[#fields + 1] = value
+  end
+  if #fields > 0 then call('HSET', metaKey, unpack(fields)) end
+end
