@@ -28,6 +28,11 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'list, retry or drop the requests that failed',
     load: () => import('./commands/failed.js'),
   },
+  inspect: { summary: 'show where one request stands', load: () => import('./commands/inspect.js') },
+  forget: {
+    summary: 'let URLs be accepted again, as if never seen',
+    load: () => import('./commands/forget.js'),
+  },
   pause: { summary: 'have all nodes of a crawl wait', load: control('pause') },
   resume: { summary: 'let a paused crawl go on', load: control('resume') },
   stop: { summary: 'have all nodes of a crawl leave', load: control('stop') },

@@ -1,0 +1,107 @@
+/** `crawlnode forget S URL…`: let URLs be accepted again, as if they had never been seen. */
+import path from 'node:path';
+import type { Command } from 'commander';
+import { UsageError } from '../../errors.js';
+import type { Frontier, FrontierRequest, RequestState } from '../../frontier/frontier.js';
+import type { CliCommand } from '../commands.js';
+import { type Context, note, print, printJsonLine } from '../context.js';
+import { identifier } from '../identify.js';
+import { jobOption } from '../job-option.js';
+import { openOptions, withFrontier } from '../open-project.js';
+import { oneLine } from '../printable.js';
+import { readLines, refuseUnreadable } from '../seed-input.js';
+
+const help = `
+The dupefilter remembers every URL the crawl has accepted, and does not take its links again. What is forgotten is
+taken the next time a page links to it, or it is seeded under SEEDS_FILTERED. (A seed as such is always taken.)
+A request that is still waiting, in work or failed is not doubled: forgetting it has an effect once it is done.
+
+Examples:
+  crawlnode forget shop https://example.com/prices
+  crawlnode forget shop --file list-pages.txt`;
+
+/** So many are asked for at once. */
+const BATCH = 200;
+/** So many bad lines are told one by one. */
+const TOLD = 20;
+
+const live: readonly RequestState[] = ['pending', 'delayed', 'leased', 'failed'];
+
+interface Known {
+  readonly text: string;
+  readonly request: FrontierRequest;
+}
+
+export const command: CliCommand = {
+  define: (command: Command) =>
+    void command
+      .argument('<spider>')
+      .argument('[url...]', 'URLs, JSON objects as in a file of seeds, or fingerprints')
+      .option('--file <file>', 'one a line')
+      .addOption(jobOption())
+      .addHelpText('after', help),
+  run: async (context, [spider = '', ...urls], options) => {
+    const file = typeof options.file === 'string' ? path.resolve(context.cwd, options.file) : null;
+    if (urls.length === 0 && file === null)
+      throw new UsageError('nothing to forget: give URLs or --file FILE');
+    if (file !== null) await refuseUnreadable(file);
+    const { loaded, identify } = await identifier(context, spider, options);
+    return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
+      const counts = { forgotten: 0, unknown: 0, bad: 0, live: 0 };
+      let batch: Known[] = [];
+      const flush = async () => {
+        await forgetAll(context, frontier, batch, counts);
+        batch = [];
+      };
+      for await (const { text, where } of readLines(context, urls, file, false)) {
+        try {
+          batch.push({ text, request: identify(text) });
+        } catch (error) {
+          counts.bad += 1;
+          if (counts.bad <= TOLD) note(context, oneLine(`${where}: ${(error as Error).message}`));
+        }
+        if (batch.length >= BATCH) await flush();
+      }
+      await flush();
+      if (!context.globals.json) {
+        const n = (value: number) => value.toLocaleString('en');
+        const bad = counts.bad === 0 ? '' : `, ${n(counts.bad)} bad`;
+        print(
+          context,
+          `${spider}: ${n(counts.forgotten)} forgotten, ${n(counts.unknown)} were not there${bad}`,
+        );
+      }
+      if (counts.live > 0) {
+        note(
+          context,
+          `${counts.live.toLocaleString('en')} still waiting, in work or failed: not doubled, but known no more once done`,
+        );
+      }
+      return counts.bad > 0 && counts.forgotten + counts.unknown === 0 ? 2 : 0;
+    });
+  },
+};
+
+async function forgetAll(
+  context: Context,
+  frontier: Frontier,
+  batch: readonly Known[],
+  counts: { forgotten: number; unknown: number; live: number },
+): Promise<void> {
+  const answers = await Promise.all(
+    batch.map(async ({ text, request }) => {
+      const forgotten = await frontier.forget(request.fingerprint);
+      return { url: text, fingerprint: request.fingerprint, forgotten, ...(await frontier.inspect(request)) };
+    }),
+  );
+  for (const { url, fingerprint, forgotten, state } of answers) {
+    counts[forgotten ? 'forgotten' : 'unknown'] += 1;
+    const isLive = live.includes(state);
+    if (isLive) counts.live += 1;
+    if (context.globals.json) printJsonLine(context, { url, fingerprint, forgotten, state });
+    else {
+      const what = forgotten ? 'forgotten' : 'was not there';
+      print(context, oneLine(`${what}${isLive ? ` (${state})` : ''}\t${context.mask(url)}`));
+    }
+  }
+}

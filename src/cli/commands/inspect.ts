@@ -1,0 +1,101 @@
+/** `crawlnode inspect S URL`: where one request stands. */
+import type { Command } from 'commander';
+import type { Inspection, RequestState } from '../../frontier/frontier.js';
+import { decodeRecord } from '../../http/request-codec.js';
+import type { RequestRecord } from '../../http/request-record.js';
+import type { CliCommand } from '../commands.js';
+import { print, printJson } from '../context.js';
+import { identifier } from '../identify.js';
+import { jobOption } from '../job-option.js';
+import { openOptions, withFrontier } from '../open-project.js';
+import { oneLine } from '../printable.js';
+
+const help = `
+A request is known by its fingerprint: of its method, its canonical URL and its body. One that is sent as POST is
+another than the GET of the same URL: say so with -X and -d. One with dontFilter has an id of its own, as
+"crawlnode failed SPIDER list --json" shows it.
+
+Examples:
+  crawlnode inspect shop https://example.com/product/7
+  crawlnode inspect shop https://example.com/search -X POST -d 'q=shoes'`;
+
+const meanings: Readonly<Record<RequestState, string>> = {
+  pending: 'waits for a node',
+  delayed: 'waits for its time: a retry, or a delayed request',
+  leased: 'a node has it in work',
+  failed: 'failed for good; "crawlnode failed SPIDER retry" brings it back',
+  seen: 'was accepted, and is done or was dropped; its links are not taken again',
+  unknown: 'was never accepted, or has been forgotten since',
+};
+
+export const command: CliCommand = {
+  define: (command: Command) =>
+    void command
+      .argument('<spider>')
+      .argument('<url>', 'a URL, a JSON object as in a file of seeds, or the id of a request')
+      .option('-X, --method <method>', 'its method, where it is not GET')
+      .option('-d, --data <body>', 'its body')
+      .addOption(jobOption())
+      .addHelpText('after', help),
+  run: async (context, [spider = '', url = ''], options) => {
+    const { loaded, identify } = await identifier(context, spider, options);
+    const request = identify(url, {
+      ...(typeof options.method === 'string' ? { method: options.method } : {}),
+      ...(typeof options.data === 'string' ? { body: options.data } : {}),
+    });
+    return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
+      const shown = describe(
+        spider,
+        loaded.settings.JOB,
+        url,
+        request.fingerprint,
+        await frontier.inspect(request),
+      );
+      if (context.globals.json) printJson(context, shown);
+      else {
+        const state = meanings[shown.state].replace('SPIDER', spider);
+        const rows = { ...shown, seen: shown.seen ? 'yes' : 'no', state: `${shown.state}: ${state}` };
+        for (const [name, value] of Object.entries(rows)) {
+          if (value === null) continue;
+          const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+          print(context, `${name.padEnd(12)}  ${oneLine(context.mask(text))}`);
+        }
+      }
+      return 0;
+    });
+  },
+};
+
+/** What the record does not say, as it is gone or cannot be read, is null. */
+function describe(
+  spider: string,
+  job: string | null,
+  text: string,
+  fingerprint: string,
+  { state, seen, record, crashes, owner, dueAtMs }: Inspection,
+) {
+  const request = record === null ? null : readable(record);
+  return {
+    ...{ spider, job, url: request?.url ?? text, fingerprint, state, seen },
+    attempts: request?.attempts ?? null,
+    crashes: request === null ? null : crashes,
+    owner,
+    dueAt: dueAtMs === null ? null : new Date(dueAtMs).toISOString(),
+    method: request?.method ?? null,
+    priority: request?.priority ?? null,
+    depth: request?.depth ?? null,
+    callback: request === null ? null : (request.callback ?? 'parse'),
+    errback: request?.errback ?? null,
+    redirects: request?.redirects ?? null,
+    acceptedAt: request === null ? null : new Date(request.acceptedAtMs).toISOString(),
+    meta: request === null || Object.keys(request.meta).length === 0 ? null : request.meta,
+  };
+}
+
+function readable(record: string): RequestRecord | null {
+  try {
+    return decodeRecord(record);
+  } catch {
+    return null;
+  }
+}

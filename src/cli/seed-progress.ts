@@ -1,0 +1,71 @@
+/** How far a long `seed` is: one live line on a terminal, nothing in a pipe. */
+import type { ReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Context } from './context.js';
+
+/** What became of the seeds so far. */
+export interface SeedCounts {
+  accepted: number;
+  duplicates: number;
+  bad: number;
+}
+
+export interface SeedProgress {
+  /** The file is being read. */
+  opened(stream: ReadStream): void;
+  /** Write a line for the user above the live line. */
+  note(write: () => void): void;
+  stop(): void;
+}
+
+const DRAW_MS = 200;
+const BAR = 20;
+
+/** @param file to be read, whose size makes a bar of it; null where the end is not known. */
+export async function seedProgress(
+  context: Context,
+  counts: SeedCounts,
+  file: string | null,
+): Promise<SeedProgress> {
+  if (!context.stderr.isTTY) return { opened: () => {}, note: (write) => write(), stop: () => {} };
+  const { createLogUpdate } = await import('log-update');
+  const update = createLogUpdate(process.stderr, { showCursor: true });
+  const size = file === null ? 0 : (await stat(file)).size;
+  const startedAt = performance.now();
+  let stream: ReadStream | null = null;
+  const draw = () => {
+    const read = stream === null || size === 0 ? null : Math.min(1, stream.bytesRead / size);
+    update(seedLine(counts, read, (performance.now() - startedAt) / 1000, context.stderr.columns));
+  };
+  const timer = setInterval(draw, DRAW_MS);
+  timer.unref();
+  return {
+    opened: (opened) => {
+      stream = opened;
+    },
+    note: (write) => {
+      update.clear();
+      write();
+    },
+    stop: () => {
+      clearInterval(timer);
+      update.clear();
+    },
+  };
+}
+
+/** @param read of the file, 0 to 1; null where the end is not known. */
+export function seedLine(
+  { accepted, duplicates, bad }: SeedCounts,
+  read: number | null,
+  elapsedS: number,
+  columns: number,
+): string {
+  const n = (value: number) => value.toLocaleString('en');
+  const done = accepted + duplicates + bad;
+  const full = Math.round((read ?? 0) * BAR);
+  const bar = read === null ? '' : `[${'#'.repeat(full).padEnd(BAR, '·')}] ${Math.floor(read * 100)}%  `;
+  const rate = n(Math.round(done / Math.max(elapsedS, 0.001)));
+  const line = `${bar}${n(accepted)} accepted · ${n(duplicates)} duplicate · ${n(bad)} bad · ${rate}/s`;
+  return line.slice(0, Math.max(1, columns - 1));
+}

@@ -1,0 +1,129 @@
+/** Seeds from tables, and in numbers, through the real executable, on both engines. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { pushSeeds } from '../src/cli/push-seeds.js';
+import { seedLine } from '../src/cli/seed-progress.js';
+import type { FrontierRequest } from '../src/frontier/frontier.js';
+import { runCli } from './helpers/cli.js';
+import { createProject, type Project } from './helpers/project.js';
+import { type RedisServer, startRedis } from './helpers/redis-server.js';
+
+const spider = `
+import { Spider } from 'crawlnode';
+export default class extends Spider { name = 'news'; }
+`;
+
+describe.each(['redis', 'embedded'] as const)('seed on the %s engine', (engine) => {
+  let redis: RedisServer | null;
+  let project: Project;
+  beforeEach(async () => {
+    redis = engine === 'redis' ? await startRedis() : null;
+    project = await createProject({
+      settings: redis === null ? {} : { REDIS_URL: redis.url },
+      files: { 'spiders/news.ts': spider },
+    });
+  });
+  afterEach(async () => {
+    await project.remove();
+    await redis?.stop();
+  });
+
+  const run = (args: readonly string[], input = '') => runCli(args, { cwd: project.dir, input });
+
+  it('takes the URLs of a CSV column, quotes and line breaks in others notwithstanding', async () => {
+    await project.write(
+      'shop.csv',
+      '\ufeffname,link\r\n"a, ""b""\nc",http://a.example/1\r\n\r\nd, http://a.example/2 \r\ne\r\nf,nonsense\r\n',
+    );
+    const { code, stdout, stderr } = await run(['seed', 'news', '--file', 'shop.csv', '--column', 'link']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'news: 2 accepted, 0 duplicate, 2 bad\n' });
+    expect(stderr).toContain('shop.csv: row 4: bad seed: it is empty');
+    expect(stderr).toMatch(/shop\.csv: row 5: bad seed: .*nonsense/);
+  });
+
+  it('takes the URLs of a field of JSON lines, from stdin too', async () => {
+    const input = '{"link":"http://a.example/1","n":1}\n\nnonsense\n{"other":1}\n{"link":7}\n';
+    const args = ['seed', 'news', '--stdin', '--column', 'link', '--format', 'jsonl', '--json'];
+    expect((await run(args, input)).stdout).toBe('{"accepted":1,"duplicates":0,"bad":3}\n');
+  });
+
+  it('a table that does not fit is exit 2 with what does', async () => {
+    await project.write('shop.csv', 'name,link\na,http://a.example/\n');
+    await project.write('broken.csv', 'link\n"http://a.example/\n');
+    await project.write('list.txt', 'http://a.example/\n');
+    for (const [args, said] of [
+      [['--file', 'shop.csv'], '--column NAME'],
+      [['--file', 'shop.csv', '--column', 'url'], 'its first row has name, link'],
+      [['--file', 'broken.csv', '--column', 'link'], 'broken.csv is not valid CSV'],
+      [['--file', 'list.txt', '--column', 'link'], '--format csv or jsonl'],
+      [['--file', 'list.txt', '--format', 'xml'], 'expected csv or jsonl'],
+    ] as const) {
+      expect(await run(['seed', 'news', ...args])).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining(said),
+      });
+    }
+  });
+
+  it('many seeds are all counted, and keep their order', async () => {
+    const urls = Array.from({ length: 5_500 }, (_, n) => `http://a.example/${n % 5_000}`);
+    const { stdout } = await run(['seed', 'news', '--stdin'], urls.join('\n'));
+    expect(stdout).toBe('news: 5,000 accepted, 500 duplicate, 0 bad\n');
+    const { pending } = JSON.parse((await run(['stats', 'news', '--json'])).stdout);
+    expect(pending).toBe(5_000);
+  });
+});
+
+describe('pushing seeds', () => {
+  const lines = async function* (count: number) {
+    for (let n = 0; n < count; n++) yield { text: String(n), where: `line ${n}` };
+  };
+  const convert = async (text: string) => [{ id: text } as FrontierRequest];
+
+  it('sends batches in order, the next while one is on its way, and never many', async () => {
+    const sent: number[] = [];
+    let flying = 0;
+    let most = 0;
+    const push = async (batch: readonly FrontierRequest[]) => {
+      sent.push(...batch.map(({ id }) => Number(id)));
+      flying += 1;
+      most = Math.max(most, flying);
+      await new Promise(setImmediate);
+      flying -= 1;
+      return { accepted: batch.length, duplicates: 0 };
+    };
+    const counts = { accepted: 0, duplicates: 0, bad: 0 };
+    await pushSeeds({ push }, lines(12_345), counts, { kind: 'seeds', convert, onBad: () => {} });
+    expect(sent).toEqual(Array.from({ length: 12_345 }, (_, n) => n));
+    expect(counts.accepted).toBe(12_345);
+    expect([most > 1, most < 10]).toEqual([true, true]);
+  });
+
+  it('stops with the first error of the store, once nothing is on its way', async () => {
+    let calls = 0;
+    let answered = 0;
+    const push = async () => {
+      calls += 1;
+      const isThird = calls === 3;
+      await new Promise(setImmediate);
+      answered += 1;
+      if (isThird) throw new Error('the store is full');
+      return { accepted: 1_000, duplicates: 0 };
+    };
+    const counts = { accepted: 0, duplicates: 0, bad: 0 };
+    const pushing = pushSeeds({ push }, lines(100_000), counts, { kind: 'seeds', convert, onBad: () => {} });
+    await expect(pushing).rejects.toThrow('the store is full');
+    expect(answered).toBe(calls);
+    expect(calls).toBeLessThan(10);
+  });
+});
+
+describe('the line that shows how far it is', () => {
+  const counts = { accepted: 1_200, duplicates: 300, bad: 0 };
+  it('has a bar where the end is known, a rate, and fits the terminal', () => {
+    expect(seedLine(counts, 0.5, 1.5, 200)).toBe(
+      '[##########··········] 50%  1,200 accepted · 300 duplicate · 0 bad · 1,000/s',
+    );
+    expect(seedLine(counts, null, 3, 30)).toBe('1,200 accepted · 300 duplicat');
+  });
+});
