@@ -8,6 +8,7 @@ import type {
   NodeInfo,
   Tunables,
 } from '../frontier.js';
+import { otherShape, tunableNotice } from '../shape.js';
 import { clearFinished } from './clear.js';
 import { decodeDomain } from './domain-entry.js';
 import { giveBack, leasesOf } from './holding.js';
@@ -162,18 +163,9 @@ function refuseOtherShape(tx: Transaction, { shape }: JoinOptions): void {
       { code: 'format' },
     );
   }
-  const theirs: Record<string, unknown> = { ...(meta.shape ?? { queueClass: meta.queueClass }) };
-  const ours: Record<string, unknown> = { ...shape };
-  const isEmptyQueue = tx.state().accepted === 0;
-  const differences = Object.keys(theirs)
-    .filter((name) => theirs[name] !== ours[name] && !(meta.shape === null && isEmptyQueue))
-    .map((name) => `${name} is ${String(theirs[name])} there and ${String(ours[name])} here`);
-  if (differences.length > 0) {
-    throw new RefusedError(
-      `this crawl was started with another shape: ${differences.join('; ')}. Use the same settings, another --job, or reset the crawl`,
-      { code: 'shape' },
-    );
-  }
+  const isUndecided = meta.shape === null && tx.state().accepted === 0;
+  const refusal = otherShape(meta.shape ?? { queueClass: meta.queueClass }, shape);
+  if (refusal !== null && !isUndecided) throw refusal;
   if (meta.shape !== null) return;
   const changed = tx.changeMeta();
   changed.shape = shape;
@@ -208,26 +200,16 @@ function beginRun(tx: Transaction, maxPages: number): string | null {
   return null;
 }
 
-const tunableNames: Readonly<Record<keyof Tunables, string>> = {
-  delayMs: 'DOWNLOAD_DELAY (ms)',
-  randomizeDelay: 'RANDOMIZE_DOWNLOAD_DELAY',
-  concurrencyPerDomain: 'CONCURRENT_REQUESTS_PER_DOMAIN',
-  nodeTimeoutMs: 'NODE_TIMEOUT (ms)',
-  failedLimit: 'FAILED_LIMIT',
-};
-
 /** The latest node's tunables hold for all. @returns what changed for others. */
 function setTunables(tx: Transaction, tunables: Tunables): string[] {
   const before = tx.meta().tunables;
-  const names = Object.keys(tunableNames) as (keyof Tunables)[];
+  const names = Object.keys(tunables) as (keyof Tunables)[];
   const changed = names.filter((name) => before[name] !== tunables[name]);
   if (changed.length === 0) return [];
   tx.changeMeta().tunables = tunables;
   if (before.concurrencyPerDomain !== tunables.concurrencyPerDomain) placeBusyDomains(tx);
   if (tx.state().alive === 0) return [];
-  return changed.map(
-    (name) => `${tunableNames[name]} was ${before[name]} and is ${tunables[name]} now, for all nodes`,
-  );
+  return changed.map((name) => tunableNotice(name, before[name], tunables[name]));
 }
 
 /** A changed concurrency fills or frees domains: all that are leased from find their place anew. */

@@ -13,9 +13,8 @@ import {
 } from '../../errors.js';
 import type { RedisAddress } from '../open.js';
 import type { Argument } from './batch.js';
+import type { Reply } from './reply.js';
 import { type Script, scriptOf, type Verb } from './scripts.js';
-
-export type Reply = Buffer | number | null | readonly Reply[];
 
 /** ioredis has these at run time and leaves them out of its types. */
 interface Scripting {

@@ -2,8 +2,9 @@
 import type { FailedList, FailedRequest, FrontierRequest } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
 import { type Argument, packBatch } from './batch.js';
-import type { RedisConnection, Reply } from './connection.js';
+import type { RedisConnection } from './connection.js';
 import { internalKey } from './keys.js';
+import type { Reply } from './reply.js';
 import type { Verb } from './scripts.js';
 
 export class RedisFailed implements FailedList {

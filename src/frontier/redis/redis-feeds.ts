@@ -3,8 +3,9 @@ import { CrawlnodeError, RefusedError } from '../../errors.js';
 import type { FeedCheckpoint, Feeds, FeedWriter } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
 import type { Argument } from './batch.js';
-import type { RedisConnection, Reply } from './connection.js';
+import type { RedisConnection } from './connection.js';
 import { internalKey } from './keys.js';
+import type { Reply } from './reply.js';
 import type { Verb } from './scripts.js';
 
 interface HeldBy {

@@ -1,0 +1,70 @@
+/**
+ * Calls of the scripts, each with a number: the store keeps the answer of a numbered call until it is told that it
+ * has arrived, so that a call sent again after a lost reply gets its first answer and does nothing.
+ */
+import { randomBytes } from 'node:crypto';
+import type { FrontierKeys } from '../open.js';
+import type { Argument } from './batch.js';
+import type { RedisConnection } from './connection.js';
+import { internalKey, scriptKeys } from './keys.js';
+import type { Reply } from './reply.js';
+import type { Verb } from './scripts.js';
+
+/** Verbs whose answer the store keeps until it is known to have arrived, and those that tell it so. */
+const answering: ReadonlySet<Verb> = new Set(['join', 'leave', 'push', 'lease', 'settle', 'intake']);
+const confirming: ReadonlySet<Verb> = new Set(['push', 'lease', 'settle', 'intake', 'reconcile', 'recover']);
+
+export class Calls {
+  readonly #connection: RedisConnection;
+  readonly #keys: readonly string[];
+  readonly #answersKey: string;
+  #caller = someClient();
+  #last = 0;
+  /** Numbers of calls whose answers have arrived, to be told to the store with the next call. */
+  #arrived: string[] = [];
+
+  constructor(connection: RedisConnection, keys: FrontierKeys) {
+    this.#connection = connection;
+    this.#keys = scriptKeys(keys);
+    this.#answersKey = internalKey(keys, 'answers');
+  }
+
+  /** Who calls: an incarnation once joined, before that a random name. */
+  get caller(): string {
+    return this.#caller;
+  }
+
+  /** From now on calls come from this incarnation, or from no node in particular. */
+  become(incarnation: string | null): void {
+    this.#caller = incarnation ?? someClient();
+    this.#arrived = [];
+  }
+
+  /** Run a verb's script; `number` is given where the engine may repeat the verb itself. */
+  async run(verb: Verb, args: readonly Argument[], number?: string): Promise<Reply> {
+    this.#last += 1;
+    const callNumber = number ?? String(this.#last);
+    const arrived = confirming.has(verb) ? this.#arrived.splice(0) : [];
+    const caller = this.#caller;
+    try {
+      const numbered = [caller, callNumber, arrived.join(','), ...args];
+      const reply = await this.#connection.run(verb, this.#keys, numbered);
+      if (caller === this.#caller && answering.has(verb)) this.#arrived.push(callNumber);
+      return reply;
+    } catch (error) {
+      if (caller === this.#caller) this.#arrived.push(...arrived);
+      throw error;
+    }
+  }
+
+  /** What the store keeps of our last calls nobody will ask for again. It is tidying: failing at it harms nothing. */
+  async forgetAnswers(): Promise<void> {
+    const fields = this.#arrived.splice(0).map((callNumber) => `${this.#caller}:${callNumber}`);
+    if (fields.length === 0) return;
+    await this.#connection.client.hdel(this.#answersKey, ...fields).catch(() => undefined);
+  }
+}
+
+function someClient(): string {
+  return `client-${randomBytes(8).toString('hex')}`;
+}

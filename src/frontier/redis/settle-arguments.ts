@@ -1,0 +1,50 @@
+/** A settle as its script takes it: the outcome, then counts, then what there is of each. */
+import { countersInBounds, delayInBounds } from '../bounds.js';
+import type { Effects, Lease, Outcome } from '../frontier.js';
+import { type Argument, packBatch, packPriority } from './batch.js';
+
+/** @param feeds that get the feed items; @param node who says so, for the failed list. */
+export function settleArguments(
+  lease: Lease,
+  outcome: Outcome,
+  effects: Effects,
+  feeds: readonly string[],
+  node: string,
+): Argument[] {
+  const { head, records } = packBatch(effects.requests);
+  const stats = countersInBounds(effects.stats);
+  const feedItems = feeds.length === 0 ? [] : effects.feedItems;
+  const args: Argument[] = [
+    Buffer.from(lease.id, 'hex'),
+    lease.token,
+    outcome.kind,
+    ...outcomeArguments(outcome, node),
+    '',
+    feeds.map((feed) => `${feed}\0`).join(''),
+    stats.length,
+    effects.items.length,
+    feedItems.length,
+    effects.requests.length,
+    ...head,
+  ];
+  for (const [name, value] of stats) args.push(name, value);
+  for (const item of effects.items) args.push(item);
+  for (const item of feedItems) args.push(item);
+  for (const record of records) args.push(record);
+  return args;
+}
+
+function outcomeArguments(outcome: Outcome, node: string): Argument[] {
+  switch (outcome.kind) {
+    case 'done':
+      return ['', '', ''];
+    case 'retry':
+      return [delayInBounds(outcome.afterMs), packPriority(outcome.priority), outcome.record];
+    case 'failed': {
+      const { reason, status, attempts, detail } = outcome;
+      return ['', '', JSON.stringify({ reason, status, attempts, detail, node })];
+    }
+    case 'released':
+      return [outcome.unstarted ? 1 : 0, '', ''];
+  }
+}

@@ -1,0 +1,28 @@
+/** What the engines say of a crawl's shape and tunables, in the words of the settings. */
+import { RefusedError } from '../errors.js';
+import type { Shape, Tunables } from './frontier.js';
+
+/** The refusal of a node (exit 3) that names each difference, both ways; null where there is none. */
+export function otherShape(theirs: Partial<Shape>, ours: Shape): RefusedError | null {
+  const differences = (Object.keys(theirs) as (keyof Shape)[])
+    .filter((name) => theirs[name] !== ours[name])
+    .map((name) => `${name} is ${theirs[name]} there and ${ours[name]} here`);
+  if (differences.length === 0) return null;
+  return new RefusedError(
+    `this crawl was started with another shape: ${differences.join('; ')}. Use the same settings, another --job, or reset the crawl`,
+    { code: 'shape' },
+  );
+}
+
+const settingOf: Readonly<Record<keyof Tunables, string>> = {
+  delayMs: 'DOWNLOAD_DELAY (ms)',
+  randomizeDelay: 'RANDOMIZE_DOWNLOAD_DELAY',
+  concurrencyPerDomain: 'CONCURRENT_REQUESTS_PER_DOMAIN',
+  nodeTimeoutMs: 'NODE_TIMEOUT (ms)',
+  failedLimit: 'FAILED_LIMIT',
+};
+
+/** The latest node's tunables hold for all: a sentence for its user. */
+export function tunableNotice(name: keyof Tunables, before: unknown, after: unknown): string {
+  return `${settingOf[name]} was ${before} and is ${after} now, for all nodes`;
+}
