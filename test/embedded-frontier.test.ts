@@ -8,46 +8,22 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RefusedError } from '../src/errors.js';
 import { EmbeddedFrontier } from '../src/frontier/embedded/embedded-frontier.js';
-import { listCrawls } from '../src/frontier/embedded/list-crawls.js';
 import { bootId } from '../src/frontier/embedded/processes.js';
 import { openStore } from '../src/frontier/embedded/store.js';
 import { allParts, type Frontier } from '../src/frontier/frontier.js';
-import type { OpenOptions } from '../src/frontier/open.js';
 import type { ChildTask } from './embedded-frontier-child.js';
 import { Crawl, commit, failed, request, takeOne, until } from './frontier-contract/world.js';
 import { frontierContract } from './frontier-contract.js';
+import { listCrawls } from './helpers/list-crawls.js';
+import { openOptions } from './helpers/open-options.js';
 import { type TempDir, tempDir } from './helpers/temp-dir.js';
-
-function optionsFor(dir: string, spider = 'news'): OpenOptions {
-  return {
-    store: { engine: 'embedded', dir },
-    keys: {
-      requests: `${spider}:requests`,
-      dupefilter: `${spider}:dupefilter`,
-      startUrls: [`${spider}:start_urls`],
-      items: `${spider}:items`,
-      stats: `${spider}:stats`,
-    },
-    startUrlsType: 'list',
-    seedsFiltered: false,
-    shape: {
-      queueClass: 'PriorityQueue',
-      dupefilter: 'RFPDupeFilter',
-      fingerprinter: 'scrapy-redis',
-      domainKey: 'host',
-      persist: true,
-    },
-    allowEviction: false,
-    connectTimeoutMs: 10_000,
-  };
-}
 
 /** A world of one spider in a folder. */
 function worldIn({ dir, remove }: TempDir, spider = 'news') {
   const clients: Frontier[] = [];
   return {
     async client() {
-      const frontier = await EmbeddedFrontier.open(optionsFor(dir, spider), dir);
+      const frontier = await EmbeddedFrontier.open(openOptions(dir, spider), dir);
       clients.push(frontier);
       return frontier;
     },
@@ -80,7 +56,7 @@ describe('a folder of the embedded engine', () => {
 
   it('holds several crawls, and clearing one touches no other', async () => {
     const news = await crawl.outsider();
-    const news2 = await EmbeddedFrontier.open(optionsFor(folder.dir, 'news2'), folder.dir);
+    const news2 = await EmbeddedFrontier.open(openOptions(folder.dir, 'news2'), folder.dir);
     try {
       await news.push([request('a'), request('b')], 'start');
       await news2.push([request('a'), request('c')], 'start');
@@ -153,7 +129,7 @@ describe('a folder of the embedded engine', () => {
     const users = join(folder.dir, 'users');
     const stranger = join(users, 'stranger.json');
     mkdirSync(users, { recursive: true });
-    const open = () => EmbeddedFrontier.open(optionsFor(folder.dir), folder.dir);
+    const open = () => EmbeddedFrontier.open(openOptions(folder.dir, 'news'), folder.dir);
     const self = { bootId: bootId(), pidNamespace: 'pid:[1]', host: hostname(), pid: 1 };
     for (const user of [self, { ...self, bootId: 'another', host: 'another-machine' }]) {
       writeFileSync(stranger, JSON.stringify(user));
@@ -168,7 +144,7 @@ describe('a folder of the embedded engine', () => {
     const pages = 600;
     const frontier = await crawl.outsider();
     await frontier.push([request('0', { domain: '0.example' })], 'links');
-    const task: ChildTask = { open: optionsFor(folder.dir), dir: folder.dir, pages };
+    const task: ChildTask = { open: openOptions(folder.dir, 'news'), dir: folder.dir, pages };
     const script = fileURLToPath(new URL('./embedded-frontier-child.ts', import.meta.url));
     const start = async (): Promise<ChildProcess> => {
       const child = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify(task)], {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Frontier, FrontierRequest, Lease, Outcome } from '../src/frontier/frontier.js';
 import { type OpenOptions, openFrontier, type Store } from '../src/frontier/open.js';
 import { Crawl, effects, nameOf, request } from './frontier-contract/world.js';
+import { openOptions } from './helpers/open-options.js';
 import { type RedisServer, startRedis } from './helpers/redis-server.js';
 
 let server: RedisServer;
@@ -228,28 +229,7 @@ let crawls = 0;
 
 /** A crawl of its own on a store. */
 function optionsFor(store: Store): OpenOptions {
-  const spider = `differential${crawls++}`;
-  return {
-    store,
-    keys: {
-      requests: `${spider}:requests`,
-      dupefilter: `${spider}:dupefilter`,
-      startUrls: [`${spider}:start_urls`],
-      items: `${spider}:items`,
-      stats: `${spider}:stats`,
-    },
-    startUrlsType: 'list',
-    seedsFiltered: false,
-    shape: {
-      queueClass: 'PriorityQueue',
-      dupefilter: 'RFPDupeFilter',
-      fingerprinter: 'scrapy-redis',
-      domainKey: 'host',
-      persist: true,
-    },
-    allowEviction: false,
-    connectTimeoutMs: 10_000,
-  };
+  return openOptions(store, `differential${crawls++}`);
 }
 
 function newPlayer(store: Store): Player {

@@ -1,12 +1,13 @@
 /** The Redis engine passes the contract, and what only a store behind a network can get wrong. */
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Frontier, noEffects, type Shape } from '../src/frontier/frontier.js';
+import { type Frontier, noEffects } from '../src/frontier/frontier.js';
 import type { OpenOptions } from '../src/frontier/open.js';
 import { RedisFrontier } from '../src/frontier/redis/redis-frontier.js';
 import { Crawl, commit, done, effects, request, take, takeOne } from './frontier-contract/world.js';
 import { frontierContract } from './frontier-contract.js';
 import { type CuttingProxy, startCuttingProxy } from './helpers/cutting-proxy.js';
+import { openOptions } from './helpers/open-options.js';
 import { type RedisServer, startRedis } from './helpers/redis-server.js';
 
 let server: RedisServer;
@@ -15,36 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const shape: Shape = {
-  queueClass: 'PriorityQueue',
-  dupefilter: 'RFPDupeFilter',
-  fingerprinter: 'scrapy-redis',
-  domainKey: 'host',
-  persist: true,
-};
-
-function optionsFor(spider: string, url = server.url): OpenOptions {
-  return {
-    store: { engine: 'redis', address: { kind: 'standalone', url, options: {} } },
-    keys: {
-      requests: `${spider}:requests`,
-      dupefilter: `${spider}:dupefilter`,
-      startUrls: [`${spider}:start_urls`],
-      items: `${spider}:items`,
-      stats: `${spider}:stats`,
-    },
-    startUrlsType: 'list',
-    seedsFiltered: false,
-    shape,
-    allowEviction: false,
-    connectTimeoutMs: 10_000,
-  };
-}
-
 let crawls = 0;
 
 async function open(spider: string, url?: string, more: Partial<OpenOptions> = {}): Promise<RedisFrontier> {
-  const options = { ...optionsFor(spider, url), ...more };
+  const options = openOptions(url ?? server.url, spider, more);
   if (options.store.engine !== 'redis') throw new Error('not a Redis store');
   return RedisFrontier.open(options, options.store.address);
 }

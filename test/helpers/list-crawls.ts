@@ -1,9 +1,9 @@
-/** Which crawls a folder holds, for commands that name none. */
+/** Which crawls a folder holds, as the embedded engine notes them. */
 import { existsSync } from 'node:fs';
-import { HEAD_BYTES } from './keys.js';
-import { nameKey } from './spaces.js';
-import { openStore } from './store.js';
-import { Tables } from './tables.js';
+import { HEAD_BYTES } from '../../src/frontier/embedded/keys.js';
+import { nameKey } from '../../src/frontier/embedded/spaces.js';
+import { openStore } from '../../src/frontier/embedded/store.js';
+import { Tables } from '../../src/frontier/embedded/tables.js';
 
 /** @returns the names of their requests keys, such as `news:requests` or `news:requests@monday`, sorted. */
 export async function listCrawls(dir: string): Promise<string[]> {
