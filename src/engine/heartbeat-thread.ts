@@ -5,6 +5,7 @@ import { FrontierGoneError, FrontierUnavailableError } from '../errors.js';
 import type { Frontier } from '../frontier/frontier.js';
 import { openFrontier } from '../frontier/open.js';
 import {
+  Gate,
   type HeartbeatMessage,
   type HeartbeatNews,
   type HeartbeatOptions,
@@ -18,6 +19,7 @@ const RETRY_MS = 500;
 
 const options = workerData as HeartbeatOptions;
 const pulse = new Pulse(options.pulse);
+const gate = new Gate(options.gate);
 let incarnation = options.incarnation;
 let frontier: Frontier | null = null;
 /** Beats, not the clock, find the main loop stuck: a process that was stopped as a whole is given the full time. */
@@ -47,6 +49,7 @@ async function attempt(): Promise<boolean> {
     return true;
   }
   stuckSince = null;
+  if (!gate.enter()) return false;
   const asked = incarnation;
   try {
     frontier ??= await openFrontier(options.open);
@@ -63,6 +66,8 @@ async function attempt(): Promise<boolean> {
     // and over. Of an outage the main loop knows already.
     if (!(error instanceof FrontierUnavailableError)) trouble(error);
     return false;
+  } finally {
+    gate.leave();
   }
 }
 

@@ -20,6 +20,7 @@ export interface HeartbeatOptions {
   /** The label of this node, for that occasion. */
   readonly node: string;
   readonly pulse: SharedArrayBuffer;
+  readonly gate: SharedArrayBuffer;
 }
 
 /** What the thread tells: the store's verdict on an incarnation, or that it is silent because the main loop stands. */
@@ -42,6 +43,8 @@ export type HeartbeatOrder = { readonly incarnation: string } | 'stop';
 
 /** How long a thread that was told to end may take to close its connection. */
 const STOP_MS = 1_000;
+/** How long an exiting process waits for a call of the thread to the store. */
+const EXIT_MS = 2_000;
 /** Before a thread that failed is replaced. */
 const RESTART_MS = 1_000;
 
@@ -72,7 +75,47 @@ export class Pulse {
   }
 }
 
+/**
+ * Keeps the thread from being torn down in the middle of a call to the store. A process that exits ends its threads
+ * wherever they are; one within a transaction of LMDB would hang there with the lock of all peers in its hand.
+ */
+export class Gate {
+  readonly buffer: SharedArrayBuffer;
+  readonly #state: Int32Array;
+
+  constructor(buffer = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)) {
+    this.buffer = buffer;
+    this.#state = new Int32Array(buffer);
+  }
+
+  /** The thread wants to call the store. @returns false when it may not any more. */
+  enter(): boolean {
+    Atomics.store(this.#state, 0, 1);
+    if (Atomics.load(this.#state, 1) === 0) return true;
+    this.leave();
+    return false;
+  }
+
+  leave(): void {
+    Atomics.store(this.#state, 0, 0);
+    Atomics.notify(this.#state, 0);
+  }
+
+  /** Let nobody in any more, and block until nobody is within. @returns false when that took too long. */
+  shut(ms: number): boolean {
+    Atomics.store(this.#state, 1, 1);
+    return Atomics.wait(this.#state, 0, 1, ms) !== 'timed-out';
+  }
+}
+
 export class Heartbeat {
+  readonly #gate = new Gate();
+  /** Whether the thread works in the store itself; a connection to a server may be cut anywhere. */
+  readonly #isInProcess: boolean;
+  /** In spider code that calls process.exit, or after an exception nobody caught. */
+  readonly #onExit = () => {
+    if (this.#isInProcess && !this.#gate.shut(EXIT_MS)) process.kill(process.pid, 'SIGKILL');
+  };
   readonly #onNews: (news: HeartbeatNews) => void;
   readonly #log: Logger;
   #options: HeartbeatOptions;
@@ -81,8 +124,10 @@ export class Heartbeat {
   #stopping = false;
 
   /** Start the thread. It never keeps the process alive; one that fails is replaced, for without it peers recover our work. */
-  constructor(options: HeartbeatOptions, onNews: (news: HeartbeatNews) => void, log: Logger) {
-    this.#options = options;
+  constructor(options: Omit<HeartbeatOptions, 'gate'>, onNews: (news: HeartbeatNews) => void, log: Logger) {
+    this.#options = { ...options, gate: this.#gate.buffer };
+    this.#isInProcess = options.open.store.engine === 'embedded';
+    process.on('exit', this.#onExit);
     this.#onNews = onNews;
     this.#log = log;
     this.#worker = this.#start();
@@ -106,6 +151,7 @@ export class Heartbeat {
     });
     worker.on('exit', () => {
       this.#ended = true;
+      this.#gate.leave();
       if (this.#stopping) return;
       setTimeout(() => {
         if (!this.#stopping) this.#worker = this.#start();
@@ -123,15 +169,22 @@ export class Heartbeat {
   /** End the thread, once it has closed its connection or has had the time to. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    if (this.#ended) return;
+    if (this.#ended) {
+      process.off('exit', this.#onExit);
+      return;
+    }
     const waiting = new AbortController();
     const closed = new Promise<void>((resolve) => {
       this.#worker.on('message', (message: HeartbeatMessage) => message === 'closed' && resolve());
       this.#worker.once('exit', () => resolve());
     });
     this.#worker.postMessage('stop' satisfies HeartbeatOrder);
-    await Promise.race([closed, sleep(STOP_MS, undefined, { signal: waiting.signal }).catch(() => {})]);
+    const late = sleep(STOP_MS, false, { signal: waiting.signal }).catch(() => false);
+    const isClosed = await Promise.race([closed.then(() => true), late]);
     waiting.abort();
+    // One that waits for the store is left alone; should it still wait when the process exits, `#onExit` sees to it.
+    if (!isClosed && this.#isInProcess) return;
+    process.off('exit', this.#onExit);
     await this.#worker.terminate();
   }
 }
