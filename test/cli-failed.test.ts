@@ -1,7 +1,11 @@
 /** `failed S list|retry|purge` through the real executable, on both engines. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { revived } from '../src/cli/failed-requests.js';
 import type { Outcome } from '../src/frontier/frontier.js';
 import { openFrontier } from '../src/frontier/open.js';
+import { fingerprint } from '../src/http/fingerprint.js';
+import { Request } from '../src/http/request.js';
+import { decodeRecord, toFrontierRequest } from '../src/http/request-codec.js';
 import { runCli } from './helpers/cli.js';
 import { defaultShape, openOptions } from './helpers/open-options.js';
 import { createProject, type Project } from './helpers/project.js';
@@ -193,5 +197,20 @@ describe.each(['redis', 'embedded'] as const)('failed on the %s engine', (engine
         stderr: expect.stringContaining(said),
       });
     }
+  });
+});
+
+it('a revived request has all its attempts and redirects before it, and keeps the rest', () => {
+  const request = new Request('http://A.example:8080/x', { dontFilter: true, priority: 5, meta: { n: 1 } });
+  const { record, id } = toFrontierRequest(request, {
+    ...{ callback: 'search', errback: null, parentId: null, ordinal: 0, depth: 2, origin: null },
+    ...{ fingerprint, domainKey: 'host', nowMs: 7, job: null },
+  });
+  const before = { ...decodeRecord(record), attempts: 3, redirects: 2 };
+  const settings = { DOMAIN_KEY: 'host', REQUEST_FINGERPRINTER: 'scrapy-redis' } as const;
+  const { record: after, ...rest } = revived({ id }, before, settings);
+  expect(decodeRecord(after)).toEqual({ ...before, attempts: 0, redirects: 0 });
+  expect(rest).toEqual({
+    ...{ id, fingerprint: fingerprint(request), domain: 'a.example:8080', priority: 5, unfiltered: true },
   });
 });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Context } from '../src/cli/context.js';
 import { humanLine } from '../src/cli/human-line.js';
-import { oneLine, printable } from '../src/cli/printable.js';
+import { oneLine, printable, printableJson } from '../src/cli/printable.js';
+import { rowPrinter } from '../src/cli/rows.js';
 import { combine, difference } from '../src/cli/summary.js';
 
 describe('text for a terminal', () => {
@@ -27,6 +29,33 @@ describe('text for a terminal', () => {
   it('what is no line of the log passes as it is', () => {
     expect(humanLine(true)('TypeError: x\x1b\n')).toBe('TypeError: x\\x1b\n');
     expect(humanLine(true)('{"a": 1}\n')).toBe('{"a": 1}\n');
+  });
+});
+
+describe('rows of results', () => {
+  const print = (isTTY: boolean, columns: number, ...pages: string[][][]) => {
+    const written: string[] = [];
+    const stdout = { write: (text: string | Uint8Array) => void written.push(String(text)), isTTY, columns };
+    const printRows = rowPrinter({ stdout, mask: (each: string) => each } as Context, ['ID', 'URL']);
+    for (const page of pages) printRows(page);
+    return written.join('');
+  };
+
+  it('on a terminal they are aligned under a header, widened by later pages, and end at the edge', () => {
+    const pages = [[['1', 'http://a/']], [['1000', 'http://b/']], [['2', 'http://very.long/']]];
+    expect(print(true, 16, ...pages)).toBe(
+      ['ID  URL', '1   http://a/', '1000  http://b/', '2     http://ve…', ''].join('\n'),
+    );
+  });
+
+  it('in a pipe they are separated by tabs, without a header, as long as they are', () => {
+    expect(print(false, 5, [['1', 'a\tb\nc\x1b[1m']])).toBe('1\ta b c\\x1b[1m\n');
+  });
+
+  it('JSON carries no escape sequence either, and says the same', () => {
+    const value = { text: 'a\x1b[2J\x9b2J\x7f' };
+    expect(printableJson(value)).not.toMatch(/[\x1b\x7f-\x9f]/);
+    expect(JSON.parse(printableJson(value))).toEqual(value);
   });
 });
 

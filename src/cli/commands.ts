@@ -33,6 +33,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'let URLs be accepted again, as if never seen',
     load: () => import('./commands/forget.js'),
   },
+  items: {
+    summary: 'write items that dead nodes left for their files',
+    load: () => import('./commands/items.js'),
+  },
   pause: { summary: 'have all nodes of a crawl wait', load: control('pause') },
   resume: { summary: 'let a paused crawl go on', load: control('resume') },
   stop: { summary: 'have all nodes of a crawl leave', load: control('stop') },
@@ -43,6 +47,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   fingerprint: {
     summary: 'print the fingerprints of a URL',
     load: () => import('./commands/fingerprint.js'),
+  },
+  doctor: {
+    summary: 'look for what is wrong with machine, store and crawls',
+    load: () => import('./commands/doctor.js'),
   },
   version: { summary: 'print the version', load: () => import('./commands/version.js') },
 };

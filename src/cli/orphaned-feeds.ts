@@ -1,44 +1,62 @@
 /**
  * Feed files whose writer died on this machine: any node that ends here writes what was committed for them, so a
- * killed node leaves no line missing even where nobody starts it again. A writer that lives keeps its file.
+ * killed node leaves no line missing even where nobody starts it again; `items export` does the same when asked. A
+ * writer that lives keeps its file.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import os from 'node:os';
 import { RefusedError } from '../errors.js';
-import type { Frontier } from '../frontier/frontier.js';
+import type { Frontier, OutboxSnapshot } from '../frontier/frontier.js';
 import type { Logger } from '../log.js';
 import { feedFormat } from '../pipelines/feed-format.js';
 import { openFeedWriter } from '../pipelines/feed-writer.js';
+import type { Settings } from '../settings/schema.js';
 
 export interface OrphansOptions {
   readonly frontier: Frontier;
   readonly staleMs: number;
   readonly log: Logger;
+  /** The setting FEEDS: formats of files whose extension does not say it. */
+  readonly formats?: Settings['FEEDS'];
 }
 
 /** Write what waits for files of dead writers on this machine. @throws FrontierUnavailableError when the store cannot be asked. */
-export async function writeOrphanedFeeds({ frontier, staleMs, log }: OrphansOptions): Promise<void> {
-  const { outbox } = await frontier.snapshot();
-  for (const { feed, host, path, waiting } of outbox) {
+export async function writeOrphanedFeeds(options: OrphansOptions): Promise<void> {
+  const { outbox } = await options.frontier.snapshot();
+  for (const feed of outbox) {
     // A file that is not there is another container's of the same host name: creating it would be wrong.
-    if (waiting === 0 || host !== os.hostname() || !existsSync(path)) continue;
-    const writer = { feed, host, path, pid: process.pid, owner: randomUUID() };
+    if (feed.waiting === 0 || feed.host !== os.hostname() || !existsSync(feed.path)) continue;
     try {
-      const format = feedFormat(path, undefined);
-      const file = await openFeedWriter({
-        ...{ feeds: frontier.feeds, writer, path, format, staleMs, log },
-        overwrite: false,
-      });
-      try {
-        const items = await file.drain();
-        log.info({ file: path, items }, 'wrote the items a node that died here had committed');
-      } finally {
-        await file.close();
-      }
+      const items = await writeOrphanedFeed(feed, options);
+      options.log.info({ file: feed.path, items }, 'wrote the items a node that died here had committed');
     } catch (error) {
       if (error instanceof RefusedError) continue;
-      log.warn({ file: path, waiting, error: String(error) }, 'items of a node that died here still wait');
+      options.log.warn(
+        { file: feed.path, waiting: feed.waiting, error: String(error) },
+        'items of a node that died here still wait',
+      );
     }
+  }
+}
+
+/**
+ * Write what waits for one file of this machine. @returns how many items.
+ * @throws RefusedError while its writer lives; CrawlnodeError when the file cannot be written, or is not as it was left.
+ */
+export async function writeOrphanedFeed(
+  { feed, host, path }: Pick<OutboxSnapshot, 'feed' | 'host' | 'path'>,
+  { frontier, staleMs, log, formats = {} }: OrphansOptions,
+): Promise<number> {
+  const writer = { feed, host, path, pid: process.pid, owner: randomUUID() };
+  const format = feedFormat(path, formats[path]?.format);
+  const file = await openFeedWriter({
+    ...{ feeds: frontier.feeds, writer, path, format, staleMs, log },
+    overwrite: false,
+  });
+  try {
+    return await file.drain();
+  } finally {
+    await file.close();
   }
 }
