@@ -1,4 +1,5 @@
 /** Each ending of a page, seen from outside: what the site was asked, what the frontier counts and keeps. */
+import { createHash } from 'node:crypto';
 import type http from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { Frontier, Snapshot } from '../src/frontier/frontier.js';
@@ -335,6 +336,15 @@ describe('discovered requests', () => {
     );
     expect(onsite.asked).toEqual(['GET /', 'GET /a']);
     expect(onsite.snapshot.counters['offsite/filtered']).toBe(1);
+  });
+
+  it('whose fingerprint, by the spider itself, is none fail the page and not the node', async () => {
+    const { snapshot } = await run({ '/': html('<a href=/a>') }, () => ({
+      ...follow(),
+      fingerprint: (request: Request) =>
+        request.url.endsWith('/a') ? '' : createHash('sha1').update(request.url).digest('hex'),
+    }));
+    expect(snapshot).toMatchObject({ failed: 1, pending: 0, accepted: 1 });
   });
 
   it('of a page with very many are all accepted, in order', async () => {

@@ -5,13 +5,7 @@
  */
 import { DownloadError } from '../downloader/download-error.js';
 import type { Download, Downloader } from '../downloader/downloader.js';
-import {
-  CrawlnodeError,
-  FrontierGoneError,
-  FrontierUnavailableError,
-  IncarnationDeadError,
-  InvalidRequestError,
-} from '../errors.js';
+import { CrawlnodeError, InvalidRequestError } from '../errors.js';
 import type { Effects, Outcome } from '../frontier/frontier.js';
 import { noEffects } from '../frontier/frontier.js';
 import { Request } from '../http/request.js';
@@ -24,6 +18,7 @@ import type { Spider } from '../spider/spider.js';
 import { add, admit, type Counters, toFrontier } from './discovered.js';
 import { type EffectsDeps, effectsOf } from './effects.js';
 import type { EngineOptions } from './engine-options.js';
+import { concernsNode } from './node-errors.js';
 import { askedPause, beginWithinMs, judgeFailure, judgeStatus, type Verdict } from './outcome.js';
 import { redirected } from './redirect.js';
 import { clampPriority } from './retry-policy.js';
@@ -67,7 +62,7 @@ export async function crawlOne(
     slots.settle(flight, ending.outcome, ending.effects);
   } catch (error) {
     if (flight.over) return; // the echo of an abort, after a drop or a release
-    if (isFrontiers(error)) return onError(error);
+    if (concernsNode(error)) return onError(error);
     // One page must not take the node along, whatever is wrong with it or with us.
     deps.log.error({ id: flight.lease.id, error: messageOf(error) }, 'a page failed in an unforeseen way');
     const outcome = {
@@ -246,7 +241,7 @@ async function commit(work: Work, run: () => Promise<PageResult>, outcome: Outco
     const page = { id: flight.lease.id, record };
     return { outcome, effects: await effectsOf(await run(), flight, page, counters, deps) };
   } catch (error) {
-    if (flight.over || isFrontiers(error)) throw error;
+    if (flight.over || concernsNode(error)) throw error;
     return spiderFailed(work, error, 'status' in outcome ? outcome.status : undefined);
   }
 }
@@ -269,15 +264,6 @@ function spiderFailed(work: Work, error: unknown, status: number | undefined): E
     ...(status !== undefined && { status }),
   };
   return { outcome, effects: { ...noEffects, stats: counters } };
-}
-
-/** Errors that concern the node, not the page. */
-function isFrontiers(error: unknown): boolean {
-  return (
-    error instanceof FrontierUnavailableError ||
-    error instanceof FrontierGoneError ||
-    error instanceof IncarnationDeadError
-  );
 }
 
 /** Error classes come from user code: the name becomes part of a counter's name, so it is kept short and plain. */

@@ -1,5 +1,6 @@
 /** From what a callback yielded to what the frontier takes: depth, origin, filters, identity. */
 
+import { InvalidRequestError } from '../errors.js';
 import type { Request } from '../http/request.js';
 import { toFrontierRequest } from '../http/request-codec.js';
 import type { FrontierRequest, Origin, RequestRecord } from '../http/request-record.js';
@@ -35,15 +36,23 @@ export function linkRules(
   domainKey: 'host' | 'registered',
   job: string | null,
 ): LinkRules {
-  const own =
-    spider.fingerprint === undefined ? null : (request: Request) => spider.fingerprint?.(request) ?? '';
   return {
     ...options,
-    fingerprint: own ?? options.fingerprint,
+    fingerprint:
+      spider.fingerprint === undefined ? options.fingerprint : (request) => ownFingerprint(spider, request),
     domainKey,
     job,
     onsite: onsitePattern(spider.allowedDomains),
   };
+}
+
+/** @throws InvalidRequestError, so that it is the page that fails, not the node. */
+function ownFingerprint(spider: { fingerprint?(request: Request): string }, request: Request): string {
+  const fingerprint: unknown = spider.fingerprint?.(request);
+  if (typeof fingerprint === 'string' && /^[0-9a-f]{40}$/.test(fingerprint)) return fingerprint;
+  throw new InvalidRequestError(
+    `fingerprint() of the spider gave ${JSON.stringify(fingerprint)} for ${request.url}; it must give 40 hex digits in lower case`,
+  );
 }
 
 /** The page that yields requests. */

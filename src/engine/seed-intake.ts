@@ -9,6 +9,7 @@ import type { Logger } from '../log.js';
 import type { Spider } from '../spider/spider.js';
 import type { Alarm } from './alarm.js';
 import type { LinkRules } from './discovered.js';
+import { concernsNode } from './node-errors.js';
 import { requestsOfSeed } from './seed-requests.js';
 
 /** Nodes see new seeds at about the same time; those that wait a little longer find them gone already. */
@@ -28,6 +29,7 @@ export interface SeedIntakeOptions {
 export class SeedIntake {
   readonly #options: SeedIntakeOptions;
   #running = false;
+  #said = '';
 
   constructor(options: SeedIntakeOptions) {
     this.#options = options;
@@ -55,9 +57,18 @@ export class SeedIntake {
       const answer = await frontier.intake(converted);
       log.debug({ ...answer }, 'took in seeds');
     } catch (error) {
-      const what = error instanceof CrawlnodeError ? error.message : String(error);
-      log.debug({ error: what }, 'seeds could not be taken in; they stay where they are');
+      this.#sayOnce(error);
     }
+  }
+
+  /** The loop meets a store that is away, or the death of the incarnation, by itself; anything else is said here. */
+  #sayOnce(error: unknown): void {
+    const { log } = this.#options;
+    const what = error instanceof CrawlnodeError ? error.message : String(error);
+    const isTheLoops = concernsNode(error);
+    const say = isTheLoops || what === this.#said ? log.debug : log.warn;
+    say.call(log, { error: what }, 'seeds could not be taken in; they stay where they are');
+    if (!isTheLoops) this.#said = what;
   }
 
   async #convert(seed: RawSeed): Promise<ConvertedSeed> {
