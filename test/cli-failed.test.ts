@@ -189,6 +189,7 @@ describe.each(['redis', 'embedded'] as const)('failed on the %s engine', (engine
       [['list', '--status', 'abc'], '404, or a class such as 5xx'],
       [['list', '--domain', 'http://a/'], 'expected a host'],
       [['list', '--limit', '0'], 'at least 1'],
+      [['retry', '--limit', '1'], 'goes with list'],
       [['lst'], 'list, retry, purge'],
     ] as const) {
       expect(await run('failed', 'news', ...args)).toMatchObject({

@@ -33,23 +33,31 @@ describe('text for a terminal', () => {
 });
 
 describe('rows of results', () => {
-  const print = (isTTY: boolean, columns: number, ...pages: string[][][]) => {
+  const print = (isTTY: boolean, ...pages: string[][][]) => {
     const written: string[] = [];
-    const stdout = { write: (text: string | Uint8Array) => void written.push(String(text)), isTTY, columns };
+    const stdout = {
+      write: (text: string | Uint8Array) => void written.push(String(text)),
+      isTTY,
+      columns: 80,
+    };
     const printRows = rowPrinter({ stdout, mask: (each: string) => each } as Context, ['ID', 'URL']);
     for (const page of pages) printRows(page);
     return written.join('');
   };
 
-  it('on a terminal they are aligned under a header, widened by later pages, and end at the edge', () => {
-    const pages = [[['1', 'http://a/']], [['1000', 'http://b/']], [['2', 'http://very.long/']]];
-    expect(print(true, 16, ...pages)).toBe(
-      ['ID  URL', '1   http://a/', '1000  http://b/', '2     http://ve…', ''].join('\n'),
+  it('on a terminal they are aligned under a header, widened by later pages, a remark below', () => {
+    const pages = [
+      [['1', 'http://a/', '']],
+      [['1000', 'http://b/', 'why\n it failed']],
+      [['2', 'http://c/']],
+    ];
+    expect(print(true, ...pages)).toBe(
+      ['ID  URL', '1   http://a/', '1000  http://b/', '    why it failed', '2     http://c/', ''].join('\n'),
     );
   });
 
   it('in a pipe they are separated by tabs, without a header, as long as they are', () => {
-    expect(print(false, 5, [['1', 'a\tb\nc\x1b[1m']])).toBe('1\ta b c\\x1b[1m\n');
+    expect(print(false, [['1', 'a\tb\nc\x1b[1m']])).toBe('1\ta b c\\x1b[1m\n');
   });
 
   it('JSON carries no escape sequence either, and says the same', () => {

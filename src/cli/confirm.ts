@@ -13,7 +13,9 @@ export async function confirm(context: Context, what: string, question: string):
   }
   const asking = createInterface({ input: context.stdin, output: process.stderr });
   try {
-    const answer = await asking.question(`${question} [y/N] `);
+    // Ctrl-C and Ctrl-D close the question without an answer: that is a no.
+    const closed = new Promise<string>((resolve) => asking.once('close', () => resolve('')));
+    const answer = await Promise.race([asking.question(`${question} [y/N] `), closed]);
     if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('nothing was deleted');
   } finally {
     asking.close();

@@ -75,7 +75,7 @@ export function printSummary(context: Context, { spider, job, nodes, result, fee
     const option = job === null ? '' : ` --job ${job}`;
     print(
       context,
-      `failed requests are kept with the crawl; "crawlnode stats ${spider}${option}" counts them by reason`,
+      `failed requests are kept with the crawl; "crawlnode failed ${spider} list${option}" says why`,
     );
   }
   for (const { path } of feeds) print(context, `items: ${path}`);

@@ -38,9 +38,11 @@ export const command: CliCommand = {
         findings.push(...(await examine(name, settings, options.deep === true)));
       } catch (error) {
         if (!(error instanceof FrontierUnavailableError)) throw error;
-        // One store for all of them, in nearly every project: asking again takes as long as the first time.
+        const { message } = error;
+        findings.push({ level: 'problem', check: 'unreachable', spider: name, message, action: null });
+        // One store for all of them, in nearly every project: asking again would take as long.
         show(context, findings);
-        throw error;
+        return 4;
       }
     }
     show(context, findings);

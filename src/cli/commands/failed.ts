@@ -1,5 +1,6 @@
 /** `crawlnode failed S list|retry|purge`: what failed for good, why, and what becomes of it. */
 import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { UsageError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../commands.js';
@@ -26,7 +27,7 @@ export const command: CliCommand = {
       .addArgument(
         new Argument(
           '<action>',
-          'list: show them; retry: back to pending, with all attempts before them; purge: drop them',
+          'list: show them; retry: back to pending, their attempts counted anew; purge: drop them for good',
         ).choices(['list', 'retry', 'purge']),
       )
       .option('--limit <n>', 'list at most so many', atLeastOne)
@@ -35,6 +36,9 @@ export const command: CliCommand = {
       .addHelpText('after', help),
   run: async (context, [spider = '', action = ''], options) => {
     const filter = failedFilter(options);
+    if (options.limit !== undefined && action !== 'list') {
+      throw new UsageError(`--limit goes with list, not with ${action}`);
+    }
     const { loaded, missing } = await loadSpiderOrSettings(context, spider, textsOf(options));
     if (missing !== null) note(context, missing);
     return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
@@ -62,7 +66,7 @@ async function list(
   limit = Number.POSITIVE_INFINITY,
 ): Promise<void> {
   const printRows = rowPrinter(context, [
-    ...['FAILED AT', 'REASON', 'STATUS', 'ATTEMPTS', 'CRASHES', 'NODE', 'URL', 'DETAIL'],
+    ...['FAILED AT', 'REASON', 'STATUS', 'ATTEMPTS', 'CRASHES', 'NODE', 'URL'],
   ]);
   let shown = 0;
   for await (const page of pages) {
