@@ -48,16 +48,15 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
     const writer = { feed, host, path: file, pid: dead, owner: 'the dead' };
     const format = feedFormat(file);
     await join(frontier, [feed]);
+    // It closes its file, as the end of a process does, and never gives its feed back.
+    const feeds = {
+      open: frontier.feeds.open.bind(frontier.feeds),
+      read: frontier.feeds.read.bind(frontier.feeds),
+      checkpoint: frontier.feeds.checkpoint.bind(frontier.feeds),
+      release: async () => {},
+    };
     const written = await openFeedWriter({
-      ...{
-        feeds: frontier.feeds,
-        writer,
-        path: file,
-        format,
-        overwrite: false,
-        staleMs: 1,
-        log: silentLogger,
-      },
+      ...{ feeds, writer, path: file, format, overwrite: false, staleMs: 1, log: silentLogger },
     });
     await commit(frontier, ['{"n":0}']);
     await written.drain();
@@ -212,6 +211,32 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
       expect(away.stdout).toMatch(/^ok {7}Node.*\nproblem {2}news: .*cannot be reached.*\n$/);
     },
   );
+});
+
+describe('what doctor makes of a look', () => {
+  const calm = {
+    ...{ badSeeds: 0, nodes: [], outbox: [], leased: 0, failed: 0, suspects: 0, pending: 0, delayed: 0 },
+    control: 'running',
+  } as unknown as Snapshot;
+  const findings = (some: Partial<Snapshot>) =>
+    crawlFindings('news', { ...calm, ...some }, ['news:start_urls'], 30_000).map(
+      ({ level, check }) => `${level} ${check}`,
+    );
+  const node = { id: 'one', host: 'h1', heartbeatAgeMs: 20_000 } as Snapshot['nodes'][number];
+  const outbox = [{ feed: 'f', host: 'h1', path: '/a', waiting: 3 }];
+
+  it.each([
+    [{}, []],
+    [{ badSeeds: 2 }, ['problem bad_seeds']],
+    [{ nodes: [node] }, ['problem stale_node']],
+    [{ outbox }, ['problem items_waiting']],
+    [{ outbox, nodes: [{ ...node, heartbeatAgeMs: 0 }] }, ['info items_waiting']],
+    [{ leased: 3 }, ['info leases_of_dead_nodes']],
+    [{ failed: 3, suspects: 1 }, ['info suspects', 'info failed']],
+    [{ control: 'paused', pending: 1 } as const, ['info control']],
+  ])('%j', (some, found) => {
+    expect(findings(some)).toEqual(found);
+  });
 
   it('an old Node is a problem', () => {
     const levels = ['20.18.0', '18.20.0', '20.18.1', '20.19.0', '24.0.0'].map((v) => nodeVersion(v).level);
