@@ -206,7 +206,8 @@ describe('a node', () => {
     await rm(data, { recursive: true });
     await cp(project.path('copy'), data, { recursive: true });
     await redis.restart();
-    expect(await node.wait()).toMatchObject({ code: 0 });
+    const { code, stderr } = await node.wait();
+    expect(code, stderr).toBe(0);
     const urls = (await project.readJsonLines<{ url: string }>('items.jsonl')).map(({ url }) => url);
     expect(urls.sort()).toEqual([...site.urls].sort());
     await site.close();
