@@ -14,6 +14,12 @@ interface HeldBy {
   readonly owner: string;
 }
 
+/** What the store knows of a feed: its writer with the checkpoint, and its last sequence. */
+interface Heads {
+  readonly known: string | null;
+  readonly tail: string | null;
+}
+
 export class RedisFeeds implements Feeds {
   readonly #connection: RedisConnection;
   readonly #keys: FrontierKeys;
@@ -55,24 +61,29 @@ export class RedisFeeds implements Feeds {
   }
 
   async read(feed: string, sequence: number, max: number): Promise<string[]> {
-    const [known = null, tail = null] = await this.#connection.patiently((client) =>
-      client.hmget(internalKey(this.#keys, 'feeds'), feed, `${feed}:tail`),
-    );
-    refuseOtherPast(known, tail, sequence);
-    const count = Math.min(max, Number(tail ?? 0) - sequence);
+    const heads = await this.#headsOf(feed);
+    refuseOtherPast(heads, sequence);
+    const count = Math.min(max, Number(heads.tail ?? 0) - sequence);
     if (count <= 0) return [];
     const fields = Array.from({ length: count }, (_, i) => `${feed}:${sequence + 1 + i}`);
     const items = await this.#connection.patiently((client) =>
       client.hmget(internalKey(this.#keys, 'outbox'), ...fields),
     );
     const hole = items.indexOf(null);
-    if (hole >= 0) {
-      throw new CrawlnodeError(
-        'outbox_damaged',
-        `item ${sequence + 1 + hole} of feed ${feed} is gone from the outbox: somebody deleted it; reset the items to go on`,
-      );
-    }
-    return items as string[];
+    if (hole < 0) return items as string[];
+    // Between the two questions the store may have been restored from an older copy: then ask it again.
+    if ((await this.#headsOf(feed)).tail !== heads.tail) return this.read(feed, sequence, max);
+    throw new CrawlnodeError(
+      'outbox_damaged',
+      `item ${sequence + 1 + hole} of feed ${feed} is gone from the outbox: somebody deleted it; reset the items to go on`,
+    );
+  }
+
+  async #headsOf(feed: string): Promise<Heads> {
+    const [known = null, tail = null] = await this.#connection.patiently((client) =>
+      client.hmget(internalKey(this.#keys, 'feeds'), feed, `${feed}:tail`),
+    );
+    return { known, tail };
   }
 
   async checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint, after?: number): Promise<void> {
@@ -98,7 +109,7 @@ export class RedisFeeds implements Feeds {
 }
 
 /** A store that was restored from an older copy knows an older checkpoint than the one its writer goes on from. */
-function refuseOtherPast(known: string | null, tail: string | null, sequence: number): void {
+function refuseOtherPast({ known, tail }: Heads, sequence: number): void {
   const last = known === null ? undefined : (JSON.parse(known) as { sequence?: number }).sequence;
   const isForgotten = known === null && tail !== null && sequence > 0;
   if (isForgotten || (last !== undefined && last !== sequence)) throw rolledBack();
