@@ -18,7 +18,7 @@ export interface OrphansOptions {
   readonly staleMs: number;
   readonly log: Logger;
   /** The setting FEEDS: formats of files whose extension does not say it. */
-  readonly formats?: Settings['FEEDS'];
+  readonly formats: Settings['FEEDS'];
 }
 
 /** Write what waits for files of dead writers on this machine. @throws FrontierUnavailableError when the store cannot be asked. */
@@ -46,7 +46,7 @@ export async function writeOrphanedFeeds(options: OrphansOptions): Promise<void>
  */
 export async function writeOrphanedFeed(
   { feed, host, path }: Pick<OutboxSnapshot, 'feed' | 'host' | 'path'>,
-  { frontier, staleMs, log, formats = {} }: OrphansOptions,
+  { frontier, staleMs, log, formats }: OrphansOptions,
 ): Promise<number> {
   const writer = { feed, host, path, pid: process.pid, owner: randomUUID() };
   const format = feedFormat(path, formats[path]?.format);

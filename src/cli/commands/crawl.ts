@@ -203,7 +203,8 @@ async function closeFeeds(
     signals.graceLeftMs(crawl.spider.loaded.settings.SHUTDOWN_TIMEOUT * 1000),
   );
   if (crawl.role === null && unwritten === null) {
-    await writeOrphanedFeeds(feedsOptions(crawl, log)).catch((error: unknown) => {
+    const formats = crawl.spider.loaded.settings.FEEDS;
+    await writeOrphanedFeeds({ ...feedsOptions(crawl, log), formats }).catch((error: unknown) => {
       log.debug({ error: String(error) }, 'looking for items of nodes that died here failed');
     });
   }
