@@ -1,13 +1,10 @@
 /** The frontier in Redis under hands and limits: full memory, deleted or foreign keys, lost replies, a flush. */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Frontier } from '../src/frontier/frontier.js';
-import type { OpenOptions } from '../src/frontier/open.js';
-import { RedisFrontier } from '../src/frontier/redis/redis-frontier.js';
 import { Crawl, commit, done, effects, request, take, takeOne, until } from './frontier-contract/world.js';
 import { startCuttingProxy } from './helpers/cutting-proxy.js';
-import { openOptions } from './helpers/open-options.js';
 import { type RedisServer, startRedis } from './helpers/redis-server.js';
+import { redisWorld } from './helpers/redis-world.js';
 
 let server: RedisServer;
 beforeAll(async () => {
@@ -15,31 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-let crawls = 0;
-
-async function open(spider: string, url?: string, more: Partial<OpenOptions> = {}): Promise<RedisFrontier> {
-  const options = openOptions(url ?? server.url, spider, more);
-  if (options.store.engine !== 'redis') throw new Error('not a Redis store');
-  return RedisFrontier.open(options, options.store.address);
-}
-
-/** A fresh spider's name, and a world whose clients may go through another address. */
-function newWorld(url?: string) {
-  crawls += 1;
-  const spider = `spider${crawls}`;
-  const clients: Frontier[] = [];
-  return {
-    spider,
-    async client() {
-      const frontier = await open(spider, url);
-      clients.push(frontier);
-      return frontier;
-    },
-    async dispose() {
-      await Promise.all(clients.map((client) => client.close()));
-    },
-  };
-}
+const newWorld = (url = server.url) => redisWorld(url);
 
 describe('the frontier in Redis', { timeout: 60_000 }, () => {
   const withCrawl = async (

@@ -1,14 +1,13 @@
 /** The Redis engine passes the contract, and what only a store behind a network can get wrong. */
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Frontier, noEffects } from '../src/frontier/frontier.js';
+import { noEffects } from '../src/frontier/frontier.js';
 import type { OpenOptions } from '../src/frontier/open.js';
-import { RedisFrontier } from '../src/frontier/redis/redis-frontier.js';
 import { Crawl, commit, done, effects, request, take, takeOne } from './frontier-contract/world.js';
 import { frontierContract } from './frontier-contract.js';
 import { type CuttingProxy, startCuttingProxy } from './helpers/cutting-proxy.js';
-import { openOptions } from './helpers/open-options.js';
 import { type RedisServer, startRedis } from './helpers/redis-server.js';
+import { openRedis, redisWorld } from './helpers/redis-world.js';
 
 let server: RedisServer;
 beforeAll(async () => {
@@ -16,31 +15,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-let crawls = 0;
-
-async function open(spider: string, url?: string, more: Partial<OpenOptions> = {}): Promise<RedisFrontier> {
-  const options = openOptions(url ?? server.url, spider, more);
-  if (options.store.engine !== 'redis') throw new Error('not a Redis store');
-  return RedisFrontier.open(options, options.store.address);
-}
-
-/** A fresh spider's name, and a world whose clients may go through another address. */
-function newWorld(url?: string) {
-  crawls += 1;
-  const spider = `spider${crawls}`;
-  const clients: Frontier[] = [];
-  return {
-    spider,
-    async client() {
-      const frontier = await open(spider, url);
-      clients.push(frontier);
-      return frontier;
-    },
-    async dispose() {
-      await Promise.all(clients.map((client) => client.close()));
-    },
-  };
-}
+const open = (spider: string, url = server.url, more: Partial<OpenOptions> = {}) =>
+  openRedis(url, spider, more);
+const newWorld = (url = server.url) => redisWorld(url);
 
 frontierContract('Redis', async () => newWorld());
 
