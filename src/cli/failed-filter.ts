@@ -1,6 +1,8 @@
 /** Which requests of the failed list a command is about: `--status`, `--domain`, `--reason`. */
+
 import type { Command } from 'commander';
 import { UsageError } from '../errors.js';
+import { parseUrl } from '../http/parse-url.js';
 
 /** What of a failed request the filters look at. */
 export interface Filtered {
@@ -46,13 +48,14 @@ function byDomain(text: string): FailedFilter {
     .trim()
     .toLowerCase()
     .replace(/^\*?\./, '');
-  if (!URL.canParse(`http://${wanted}/`) || /[/@?#\s]/.test(wanted) || wanted === '') {
+  const site = wanted === '' || /[/@?#\s]/.test(wanted) ? null : parseUrl(`http://${wanted}/`);
+  if (site === null) {
     throw new UsageError(`--domain ${text}: expected a host such as example.com, or example.com:8080`);
   }
-  const { hostname, port } = new URL(`http://${wanted}/`);
+  const { hostname, port } = site;
   return ({ url }) => {
-    if (url === null || !URL.canParse(url)) return false;
-    const at = new URL(url);
+    const at = url === null ? null : parseUrl(url);
+    if (at === null) return false;
     if (port !== '' && at.port !== port) return false;
     return at.hostname === hostname || at.hostname.endsWith(`.${hostname}`);
   };

@@ -1,7 +1,9 @@
 /** Where Redis is, from the settings: the REDIS_* names, and in REDIS_PARAMS the names of redis-py too. */
+
 import { readFileSync } from 'node:fs';
 import { SettingsError } from '../errors.js';
 import type { RedisAddress, Store } from '../frontier/open.js';
+import { parseUrl } from '../http/parse-url.js';
 import type { Settings } from '../settings/schema.js';
 
 /** Redis when any address of it is set, else the embedded engine under JOBDIR. @throws SettingsError */
@@ -122,7 +124,7 @@ function hostPort(address: Settings['REDIS_SENTINELS'][number]): { host: string;
 
 /** ioredis takes anything for a URL and then looks for a socket file of that name. */
 function checkedUrl(url: string): string {
-  if (URL.canParse(url)) return url;
+  if (parseUrl(url) !== null) return url;
   throw new SettingsError(
     'REDIS_URL: not a valid URL; percent-encode what is special in user name and password, or set REDIS_PASSWORD',
   );

@@ -1,5 +1,7 @@
 /** How a download fails: one error class, its reasons, and the translation of what the network reports. */
+
 import { CrawlnodeError } from '../errors.js';
+import { parseUrl } from '../http/parse-url.js';
 
 /**
  * Why no response came out of a download; each is a counter of its own. With `true` another attempt may
@@ -43,7 +45,7 @@ export class DownloadError extends CrawlnodeError {
 
 /** The part of a URL that messages may name: its host and port, never userinfo, path or query. */
 export function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : 'an unreadable URL';
+  return parseUrl(url)?.host ?? 'an unreadable URL';
 }
 
 /** Turn what got, Node or OpenSSL reported into a `DownloadError` that names the host. */

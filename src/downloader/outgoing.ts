@@ -1,5 +1,7 @@
 /** What a request puts on the wire: its URL without userinfo, its headers over the defaults, its body. */
+
 import type { Method, OptionsInit } from 'got';
+import { parseUrl } from '../http/parse-url.js';
 import type { RequestRecord } from '../http/request-record.js';
 
 /** The part of a request that the downloader reads. */
@@ -38,8 +40,8 @@ function isPlain(request: DownloadRequest): boolean {
 
 /** Userinfo becomes Basic credentials (RFC 7617) and never stays in the URL, which errors and logs may show. */
 function splitUserinfo(url: string): { url: string; credentials: string | null } {
-  if (!url.includes('@') || !URL.canParse(url)) return { url, credentials: null };
-  const parsed = new URL(url);
+  const parsed = url.includes('@') ? parseUrl(url) : null;
+  if (parsed === null) return { url, credentials: null };
   if (parsed.username === '' && parsed.password === '') return { url, credentials: null };
   const pair = `${percentDecoded(parsed.username)}:${percentDecoded(parsed.password)}`;
   parsed.username = '';
