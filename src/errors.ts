@@ -80,3 +80,8 @@ export class DropItem extends CrawlnodeError {
     super('drop_item', reason);
   }
 }
+
+/** What was thrown, in words, whatever it was. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

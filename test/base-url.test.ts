@@ -1,3 +1,4 @@
+/** The base URL and meta refresh of a page, by the recorded answers of w3lib. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { baseUrl, metaRefresh } from '../src/http/base-url.js';

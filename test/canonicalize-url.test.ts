@@ -1,3 +1,4 @@
+/** Canonical URLs, by the recorded answers of w3lib; the short way agrees with the long one. */
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /** `failed S list|retry|purge` through the real executable, on both engines. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { revived } from '../src/cli/failed-requests.js';
 import type { Outcome } from '../src/frontier/frontier.js';
 import { openFrontier } from '../src/frontier/open.js';
@@ -7,31 +7,12 @@ import { fingerprint } from '../src/http/fingerprint.js';
 import { Request } from '../src/http/request.js';
 import { decodeRecord, toFrontierRequest } from '../src/http/request-codec.js';
 import { runCli } from './helpers/cli.js';
+import { engines, projectOn } from './helpers/engine-project.js';
 import { defaultShape, openOptions } from './helpers/open-options.js';
-import { createProject, type Project } from './helpers/project.js';
-import { type RedisServer, startRedis } from './helpers/redis-server.js';
 
-const spider = `
-import { Spider } from 'crawlnode';
-export default class extends Spider { name = 'news'; }
-`;
-
-describe.each(['redis', 'embedded'] as const)('failed on the %s engine', (engine) => {
-  let redis: RedisServer | null;
-  let project: Project;
-  beforeEach(async () => {
-    redis = engine === 'redis' ? await startRedis() : null;
-    project = await createProject({
-      settings: redis === null ? {} : { REDIS_URL: redis.url },
-      files: { 'spiders/news.ts': spider },
-    });
-  });
-  afterEach(async () => {
-    await project.remove();
-    await redis?.stop();
-  });
-
-  const run = (...args: string[]) => runCli(args, { cwd: project.dir });
+describe.each(engines)('failed on the %s engine', (engine) => {
+  const here = projectOn(engine);
+  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
   const stats = async () => JSON.parse((await run('stats', 'news', '--json')).stdout);
   const jsonLines = (text: string) =>
     text
@@ -44,8 +25,8 @@ describe.each(['redis', 'embedded'] as const)('failed on the %s engine', (engine
   /** Seed URLs, and have a node fail each in the way it is told. */
   async function fail(urls: readonly string[], failureOf: (url: string) => Failure, failedLimit = 100_000) {
     const input = `${urls.join('\n')}\n`;
-    expect((await runCli(['seed', 'news', '--stdin'], { cwd: project.dir, input })).code).toBe(0);
-    const frontier = await openFrontier(openOptions(redis?.url ?? project.path('.crawlnode'), 'news'));
+    expect((await runCli(['seed', 'news', '--stdin'], { cwd: here.project.dir, input })).code).toBe(0);
+    const frontier = await openFrontier(openOptions(here.place(), 'news'));
     await frontier.join(
       { id: 'one', host: 'here', pid: process.pid },
       {

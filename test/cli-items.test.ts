@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import os from 'node:os';
 import { Redis } from 'ioredis';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { crawlFindings, nodeVersion } from '../src/cli/findings.js';
 import type { Frontier, Snapshot } from '../src/frontier/frontier.js';
 import { openFrontier } from '../src/frontier/open.js';
@@ -11,33 +11,14 @@ import { silentLogger } from '../src/log.js';
 import { feedFormat } from '../src/pipelines/feed-format.js';
 import { feedId, openFeedWriter } from '../src/pipelines/feed-writer.js';
 import { runCli, startCli } from './helpers/cli.js';
+import { engines, newsSpider, projectOn } from './helpers/engine-project.js';
 import { defaultShape, openOptions } from './helpers/open-options.js';
-import { createProject, type Project } from './helpers/project.js';
-import { type RedisServer, startRedis } from './helpers/redis-server.js';
 import { waitFor } from './helpers/wait-for.js';
 
-const spider = `
-import { Spider } from 'crawlnode';
-export default class extends Spider { name = 'news'; }
-`;
-
-describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
-  let redis: RedisServer | null;
-  let project: Project;
-  beforeEach(async () => {
-    redis = engine === 'redis' ? await startRedis() : null;
-    project = await createProject({
-      settings: redis === null ? {} : { REDIS_URL: redis.url },
-      files: { 'spiders/news.ts': spider },
-    });
-  });
-  afterEach(async () => {
-    await project.remove();
-    await redis?.stop();
-  });
-
-  const run = (...args: string[]) => runCli(args, { cwd: project.dir });
-  const open = () => openFrontier(openOptions(redis?.url ?? project.path('.crawlnode'), 'news'));
+describe.each(engines)('on the %s engine', (engine) => {
+  const here = projectOn(engine);
+  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+  const open = () => openFrontier(openOptions(here.place(), 'news'));
 
   /** Items committed for a file, whose writer ends before it has written the last ones. */
   async function leave(file: string, items: number, { pid = 0, host = os.hostname() } = {}): Promise<void> {
@@ -91,16 +72,16 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
   }
 
   const numbers = async (file: string) =>
-    (await project.readJsonLines<{ n: number }>(file)).map(({ n }) => n);
+    (await here.project.readJsonLines<{ n: number }>(file)).map(({ n }) => n);
   const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
 
   it('items that a dead node left for a file of this machine are written, once', async () => {
     expect((await run('items', 'news', 'export')).stdout).toBe('news: no items wait for a file\n');
-    await leave(project.path('out.jsonl'), 50);
+    await leave(here.project.path('out.jsonl'), 50);
     expect(await numbers('out.jsonl')).toEqual([0]);
     expect(await run('items', 'news', 'export')).toMatchObject({
       code: 0,
-      stdout: `${project.path('out.jsonl')}: 49 items written\n`,
+      stdout: `${here.project.path('out.jsonl')}: 49 items written\n`,
     });
     expect((await run('items', 'news', 'export', '--json')).stdout).toBe(
       '{"spider":"news","job":null,"files":[]}\n',
@@ -109,11 +90,11 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
   });
 
   it('killed in the middle, again and again, it writes each item once', async () => {
-    const file = project.path('out.jsonl');
+    const file = here.project.path('out.jsonl');
     await leave(file, 8_000);
     let last = statSync(file).size;
     for (let kills = 0; kills < 3; kills += 1) {
-      const cli = startCli(['items', 'news', 'export'], { cwd: project.dir });
+      const cli = startCli(['items', 'news', 'export'], { cwd: here.project.dir });
       let ended = false;
       const end = cli.wait().then(() => {
         ended = true;
@@ -128,22 +109,22 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
   });
 
   it('a file that is gone, on another machine, or of a living writer stays as it is, and is told', async () => {
-    const gone = project.path('gone.jsonl');
+    const gone = here.project.path('gone.jsonl');
     await leave(gone, 3);
-    await project.write('gone.jsonl', '');
+    await here.project.write('gone.jsonl', '');
     expect(await run('items', 'news', 'export')).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(/2 items wait: .*somebody changed or removed it/),
     });
     await run('reset', 'news', '--all', '--yes');
-    await leave(project.path('far.jsonl'), 3, { host: 'elsewhere' });
+    await leave(here.project.path('far.jsonl'), 3, { host: 'elsewhere' });
     expect(await run('items', 'news', 'export')).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('the file is on elsewhere: run this command there'),
     });
     expect(await numbers('far.jsonl')).toEqual([0]);
     await run('reset', 'news', '--all', '--yes');
-    await leave(project.path('held.jsonl'), 3, { pid: process.pid });
+    await leave(here.project.path('held.jsonl'), 3, { pid: process.pid });
     expect(await run('items', 'news', 'export')).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('is being written by process'),
@@ -163,8 +144,8 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
   });
 
   it('doctor names what needs somebody, with what to do, and exits 1', async () => {
-    await leave(project.path('out.jsonl'), 5);
-    await project.write('spiders/broken.ts', 'export default 7 +;\n');
+    await leave(here.project.path('out.jsonl'), 5);
+    await here.project.write('spiders/broken.ts', 'export default 7 +;\n');
     const { code, stdout } = await run('doctor');
     expect(code).toBe(1);
     expect(stdout).toMatch(
@@ -172,13 +153,13 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
     );
     expect(stdout).toMatch(/problem {2}.*broken\.ts/);
     expect(stdout).not.toContain('no problems');
-    await project.write('spiders/broken.ts', spider.replace("'news'", "'other'"));
+    await here.project.write('spiders/broken.ts', newsSpider.replace("'news'", "'other'"));
     expect((await run('items', 'news', 'export')).code).toBe(0);
     expect((await run('doctor')).code).toBe(0);
   });
 
   it.runIf(engine === 'redis')('doctor says what a node would be refused for', async () => {
-    const client = new Redis(redis!.url);
+    const client = new Redis(here.redis!.url);
     await client.config('SET', 'maxmemory', '100mb');
     await client.config('SET', 'maxmemory-policy', 'allkeys-lru');
     await client.zadd('news:requests', 1, 'pickle');
@@ -193,7 +174,7 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
     'doctor of a store that breaks an invariant, and of one that is away',
     async () => {
       await run('seed', 'news', 'http://a.example/');
-      const client = new Redis(redis!.url);
+      const client = new Redis(here.redis!.url);
       await client.expire('news:requests', 1_000);
       expect((await run('doctor', 'news')).code).toBe(0);
       const deep = await run('doctor', 'news', '--deep');

@@ -1,3 +1,4 @@
+/** What is printed is safe for a terminal, and fits it. */
 import { describe, expect, it } from 'vitest';
 import type { Context } from '../src/cli/context.js';
 import { humanLine } from '../src/cli/human-line.js';

@@ -1,3 +1,4 @@
+/** From the settings to the address of a Redis: URL, host, sentinels, cluster, TLS. */
 import { describe, expect, it } from 'vitest';
 import { storeOf } from '../src/cli/redis-address.js';
 import { SettingsError } from '../src/errors.js';

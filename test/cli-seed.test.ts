@@ -1,36 +1,17 @@
 /** Seeds from tables, and in numbers, through the real executable, on both engines. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { pushSeeds } from '../src/cli/push-seeds.js';
 import { seedLine } from '../src/cli/seed-progress.js';
 import type { FrontierRequest } from '../src/frontier/frontier.js';
 import { runCli } from './helpers/cli.js';
-import { createProject, type Project } from './helpers/project.js';
-import { type RedisServer, startRedis } from './helpers/redis-server.js';
+import { engines, projectOn } from './helpers/engine-project.js';
 
-const spider = `
-import { Spider } from 'crawlnode';
-export default class extends Spider { name = 'news'; }
-`;
-
-describe.each(['redis', 'embedded'] as const)('seed on the %s engine', (engine) => {
-  let redis: RedisServer | null;
-  let project: Project;
-  beforeEach(async () => {
-    redis = engine === 'redis' ? await startRedis() : null;
-    project = await createProject({
-      settings: redis === null ? {} : { REDIS_URL: redis.url },
-      files: { 'spiders/news.ts': spider },
-    });
-  });
-  afterEach(async () => {
-    await project.remove();
-    await redis?.stop();
-  });
-
-  const run = (args: readonly string[], input = '') => runCli(args, { cwd: project.dir, input });
+describe.each(engines)('seed on the %s engine', (engine) => {
+  const here = projectOn(engine);
+  const run = (args: readonly string[], input = '') => runCli(args, { cwd: here.project.dir, input });
 
   it('takes the URLs of a CSV column, quotes and line breaks in others notwithstanding', async () => {
-    await project.write(
+    await here.project.write(
       'shop.csv',
       '\ufeffname,link\r\n"a, ""b""\nc",http://a.example/1\r\n\r\nd, http://a.example/2 \r\ne\r\nf,nonsense\r\n',
     );
@@ -47,9 +28,9 @@ describe.each(['redis', 'embedded'] as const)('seed on the %s engine', (engine) 
   });
 
   it('a table that does not fit is exit 2 with what does', async () => {
-    await project.write('shop.csv', 'name,link\na,http://a.example/\n');
-    await project.write('broken.csv', 'link\n"http://a.example/\n');
-    await project.write('list.txt', 'http://a.example/\n');
+    await here.project.write('shop.csv', 'name,link\na,http://a.example/\n');
+    await here.project.write('broken.csv', 'link\n"http://a.example/\n');
+    await here.project.write('list.txt', 'http://a.example/\n');
     for (const [args, said] of [
       [['--file', 'shop.csv'], '--column NAME'],
       [['--file', 'shop.csv', '--column', 'url'], 'its first row has name, link'],

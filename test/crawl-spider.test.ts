@@ -1,3 +1,4 @@
+/** Rules of a CrawlSpider: which links are followed, and who gets the pages. */
 import { describe, expect, it } from 'vitest';
 import { Request } from '../src/http/request.js';
 import { Response } from '../src/http/response.js';

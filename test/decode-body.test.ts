@@ -1,3 +1,4 @@
+/** From bytes and a Content-Type to text, by the recorded answers of w3lib. */
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+/** Spiders are found by their name, and whatever is wrong with one hides no other. */
 import { symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

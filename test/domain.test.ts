@@ -1,3 +1,4 @@
+/** The politeness key of a URL, and which hosts are private. */
 import { describe, expect, it } from 'vitest';
 import { domainOf, isPrivateAddress, isPrivateHost } from '../src/http/domain.js';
 

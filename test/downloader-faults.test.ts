@@ -1,3 +1,4 @@
+/** Hostile answers, from raw sockets: each ends in a named error, and the next download is fine. */
 import type { Socket } from 'node:net';
 import zlib from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';

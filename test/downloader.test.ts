@@ -1,3 +1,4 @@
+/** One request in, one answer or one named error out, against real servers. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import http from 'node:http';

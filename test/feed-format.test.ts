@@ -1,3 +1,4 @@
+/** The formats of feed files: jsonl, json and csv. */
 import { expect, test } from 'vitest';
 import { UsageError } from '../src/errors.js';
 import { type FeedFormatName, feedFormat, feedFormats } from '../src/pipelines/feed-format.js';

@@ -1,3 +1,4 @@
+/** The three fingerprints, by the recorded answers of Scrapy and Scrapy-Redis. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';

@@ -1,3 +1,4 @@
+/** Items pass the pipelines in order; what each may do with them. */
 import { writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

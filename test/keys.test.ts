@@ -1,3 +1,4 @@
+/** Key templates become the names of keys, for spiders, jobs and Clusters. */
 import { describe, expect, it } from 'vitest';
 import { SettingsError, UsageError } from '../src/errors.js';
 import { checkName, expandKeys, namesSpider } from '../src/settings/keys.js';

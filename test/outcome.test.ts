@@ -1,3 +1,4 @@
+/** What each status and each failure of a download means for its page. */
 import { describe, expect, it } from 'vitest';
 import { askedPause, beginWithinMs, judgeFailure, judgeStatus } from '../src/engine/outcome.js';
 import { redirected } from '../src/engine/redirect.js';

@@ -1,3 +1,4 @@
+/** When a request is tried again, and how a Retry-After is read. */
 import { describe, expect, it } from 'vitest';
 import type { RetryOptions } from '../src/engine/engine-options.js';
 import { planRetry, retryAfterMs, statusReason } from '../src/engine/retry-policy.js';

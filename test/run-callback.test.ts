@@ -1,3 +1,4 @@
+/** Whatever a callback gives becomes items and requests, or an error that names where. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { DropItem } from '../src/errors.js';

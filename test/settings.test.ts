@@ -1,3 +1,4 @@
+/** Settings: layers, values, names, secrets, and the file that documents them. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,3 +1,4 @@
+/** A spider is made with its arguments, logger and settings in place. */
 import { expect, it } from 'vitest';
 import { Request } from '../src/http/request.js';
 import type { Logger } from '../src/log.js';

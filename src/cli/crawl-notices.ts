@@ -1,4 +1,5 @@
 /** What `crawl` says to its user beside the work: settings without effect, how long it waits, how it leaves. */
+import { messageOf } from '../errors.js';
 import type { Logger } from '../log.js';
 import type { LoadedSettings } from '../settings/load.js';
 
@@ -21,7 +22,7 @@ export function sayLeaving(log: Logger, signal: NodeJS.Signals, count: number): 
 
 /** Said of a promise that was rejected with nobody to hear it, as when a callback does not await what it calls. */
 export function sayForgotten(log: Logger, error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   log.error(
     { error: message },
     'a promise was rejected and nobody handled it: is an await missing in the spider?',

@@ -1,6 +1,6 @@
 /** How a download fails: one error class, its reasons, and the translation of what the network reports. */
 
-import { CrawlnodeError } from '../errors.js';
+import { CrawlnodeError, messageOf } from '../errors.js';
 import { parseUrl } from '../http/parse-url.js';
 
 /**
@@ -54,7 +54,7 @@ export function toDownloadError(error: unknown, url: string): DownloadError {
   // got wraps the original; got's own error carries the request with its headers, so it is not kept as the cause.
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = codeOf(cause) ?? codeOf(error) ?? '';
-  const detail = cause instanceof Error ? cause.message : String(cause);
+  const detail = messageOf(cause);
   const { reason, says } = classify(code, detail, cause);
   const keep = reason === 'bad_request' ? {} : { cause };
   return new DownloadError(reason, `${hostOf(url)}: ${says}`, keep);

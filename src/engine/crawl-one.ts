@@ -3,9 +3,11 @@
  * lease → record → Request → download → Response → callback → pipelines → outcome and effects → settle.
  * What an ending means is judged in `outcome.ts`; here it is carried out.
  */
+
 import { DownloadError } from '../downloader/download-error.js';
 import type { Download, Downloader } from '../downloader/downloader.js';
-import { CrawlnodeError, InvalidRequestError } from '../errors.js';
+import { CrawlnodeError, InvalidRequestError, messageOf } from '../errors.js';
+import { priorityInBounds } from '../frontier/bounds.js';
 import type { Effects, Outcome } from '../frontier/frontier.js';
 import { noEffects } from '../frontier/frontier.js';
 import { Request } from '../http/request.js';
@@ -21,7 +23,6 @@ import type { EngineOptions } from './engine-options.js';
 import { concernsNode } from './node-errors.js';
 import { askedPause, beginWithinMs, judgeFailure, judgeStatus, type Verdict } from './outcome.js';
 import { redirected } from './redirect.js';
-import { clampPriority } from './retry-policy.js';
 import type { Flight, Slots } from './slots.js';
 
 /** What every page of a crawl is processed with. */
@@ -195,7 +196,7 @@ async function redirect(work: Work, status: number, location: string): Promise<E
     const message = `${record.url} was redirected more than ${deps.options.redirectMaxTimes} times`;
     return failed(work, { reason: 'max_redirects', status, response: null, message });
   }
-  const priority = clampPriority(hop.priority + deps.options.redirectPriorityAdjust);
+  const priority = priorityInBounds(hop.priority + deps.options.redirectPriorityAdjust);
   try {
     const request = Request.fromRecord(hop).replace({ url: hop.url, priority });
     if (!admit(request, hop.depth, deps.rules, counters)) return done();
@@ -270,8 +271,4 @@ function spiderFailed(work: Work, error: unknown, status: number | undefined): E
 function nameOf(error: unknown): string {
   const name = error instanceof Error ? error.name || error.constructor.name : typeof error;
   return name.replace(/[^\w.$-]/g, '_').slice(0, 64);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

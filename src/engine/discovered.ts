@@ -1,11 +1,11 @@
 /** From what a callback yielded to what the frontier takes: depth, origin, filters, identity. */
 
 import { InvalidRequestError } from '../errors.js';
+import { priorityInBounds } from '../frontier/bounds.js';
 import type { Request } from '../http/request.js';
 import { toFrontierRequest } from '../http/request-codec.js';
 import type { FrontierRequest, Origin, RequestRecord } from '../http/request-record.js';
 import type { LinkOptions } from './engine-options.js';
-import { clampPriority } from './retry-policy.js';
 
 /** Counters of one page, by Scrapy's names. */
 export type Counters = Record<string, number>;
@@ -100,7 +100,7 @@ export function linked(
   const request =
     lowered === 0
       ? found.request
-      : found.request.replace({ priority: clampPriority(found.request.priority - lowered) });
+      : found.request.replace({ priority: priorityInBounds(found.request.priority - lowered) });
   return toFrontier(
     request,
     found,

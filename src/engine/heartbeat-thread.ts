@@ -1,7 +1,7 @@
 /** The heartbeat's thread: beat, and again after the interval, until told to stop (see `heartbeat.ts`). */
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { FrontierGoneError, FrontierUnavailableError } from '../errors.js';
+import { FrontierGoneError, FrontierUnavailableError, messageOf } from '../errors.js';
 import type { Frontier } from '../frontier/frontier.js';
 import { openFrontier } from '../frontier/open.js';
 import {
@@ -88,7 +88,7 @@ function endProcess(): void {
 }
 
 function trouble(error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (message !== lastTrouble) tell({ kind: 'trouble', message });
   lastTrouble = message;
 }

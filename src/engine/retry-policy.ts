@@ -1,6 +1,7 @@
 /** When a request is tried again, how long it waits, and with which priority. Pure: chance and clock are passed in. */
+
 import { STATUS_CODES } from 'node:http';
-import { MAX_PRIORITY, MIN_PRIORITY } from '../http/request.js';
+import { priorityInBounds } from '../frontier/bounds.js';
 import type { RequestRecord } from '../http/request-record.js';
 import type { RetryOptions } from './engine-options.js';
 
@@ -30,13 +31,8 @@ export function planRetry(
   const jitteredMs = backoffMs / 2 + (backoffMs / 2) * random();
   return {
     afterMs: Math.round(Math.max(jitteredMs, retryAfterMs ?? 0)),
-    priority: clampPriority(record.priority + options.priorityAdjust),
+    priority: priorityInBounds(record.priority + options.priorityAdjust),
   };
-}
-
-/** A priority within what the frontier can order. */
-export function clampPriority(priority: number): number {
-  return Math.max(MIN_PRIORITY, Math.min(MAX_PRIORITY, priority));
 }
 
 /**

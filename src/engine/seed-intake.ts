@@ -3,7 +3,7 @@
  * the same seed; the store lets one commit it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CrawlnodeError } from '../errors.js';
+import { CrawlnodeError, messageOf } from '../errors.js';
 import type { ConvertedSeed, CrawlState, Frontier, RawSeed } from '../frontier/frontier.js';
 import type { Logger } from '../log.js';
 import type { Spider } from '../spider/spider.js';
@@ -77,7 +77,7 @@ export class SeedIntake {
     try {
       return { seed, requests: await requestsOfSeed(text, spider, rules, Date.now()) };
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       log.warn({ key: seed.key, seed: text.slice(0, SHOWN_CHARS), reason }, 'a bad seed was put aside');
       return { seed, bad: reason };
     }

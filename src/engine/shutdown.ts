@@ -2,7 +2,9 @@
  * Leaving: finish what is in work, give back the rest, deregister. Nothing here waits longer than the grace time
  * and a moment, store or no store: what we fail to give back, peers recover.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../errors.js';
 import type { Frontier } from '../frontier/frontier.js';
 import type { Logger } from '../log.js';
 import type { Alarm } from './alarm.js';
@@ -72,7 +74,7 @@ async function lastWords(
     const { last, cleared } = await outage.through('leave', giveUp, () => frontier.leave(reason));
     log.debug({ last, cleared }, 'left the crawl');
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     log.warn({ error: why }, 'could not leave in good order; peers will recover what this node held');
   }
 }

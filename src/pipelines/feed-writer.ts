@@ -11,7 +11,7 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CrawlnodeError, FrontierUnavailableError } from '../errors.js';
+import { CrawlnodeError, FrontierUnavailableError, messageOf } from '../errors.js';
 import type { Logger } from '../log.js';
 import { FeedDisk } from './feed-disk.js';
 import { type FeedFormat, type FeedFormatName, feedFormats } from './feed-format.js';
@@ -271,7 +271,7 @@ export class FeedFile {
   #note(error: unknown): void {
     const { path, log } = this.#options;
     const was = this.#failing;
-    this.#failing = error === null ? null : error instanceof Error ? error.message : String(error);
+    this.#failing = error === null ? null : messageOf(error);
     if (was === null && this.#failing !== null) {
       log.error({ file: path }, `${this.#failing}; committed items wait in the store until it can`);
     }

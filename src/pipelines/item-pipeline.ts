@@ -3,7 +3,7 @@
  * that are committed with the page. Nothing is written here; a pipeline that writes elsewhere may see an item of
  * a page that is fetched again.
  */
-import { CrawlnodeError, DropItem } from '../errors.js';
+import { CrawlnodeError, DropItem, messageOf } from '../errors.js';
 import type { JsonObject } from '../http/request-record.js';
 import { type LoadedPipeline, type LoadOptions, loadStages, type PipelineContext } from './load-pipelines.js';
 
@@ -134,8 +134,4 @@ function isDrop(error: unknown): error is DropItem {
 
 function failed(name: string, cause: unknown): CrawlnodeError {
   return new CrawlnodeError('pipeline_error', `${name}: ${messageOf(cause)}`, { cause });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,10 +1,11 @@
 /** Feeds: the outbox of committed items, and the checkpoint of the file each is written to. */
+
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { CrawlnodeError, RefusedError } from '../../errors.js';
+import { heldBy, isRunning } from '../feed-claim.js';
 import type { FeedCheckpoint, FeedWriter, OutboxSnapshot } from '../frontier.js';
 import { HEAD_BYTES, keyOf, readUint53, Table, writeUint53 } from './keys.js';
-import { isRunning } from './processes.js';
 import type { Transaction } from './transaction.js';
 
 /** A feed as the store keeps it. */
@@ -40,10 +41,7 @@ export function openFeed(
   const known = readFeed(tx, feed) ?? noFeed();
   const isHeld = known.owner !== null && known.owner !== owner && tx.nowMs - known.seenAtMs < staleMs;
   if (isHeld && (known.host !== hostname() || isRunning(known.pid))) {
-    throw new RefusedError(
-      `${path} is being written by process ${known.pid} on ${known.host}: give this node another file, or stop the other writer`,
-      { code: 'feed_held' },
-    );
+    throw heldBy(path, known);
   }
   keepFeed(tx, feed, { ...known, host, path, pid, owner, seenAtMs: tx.nowMs });
   return known.checkpoint;

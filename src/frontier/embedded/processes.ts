@@ -25,16 +25,6 @@ export function isGone(pid: number, start: string | null): boolean {
   return false;
 }
 
-/** Whether some process has this pid now. */
-export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
 let knownBootId: string | undefined;
 
 /** Random per boot of this machine; empty where the system does not tell. */

@@ -1,6 +1,6 @@
 /** Requests in their structures: into a domain's queue, among the suspects, parked until due, and out again. */
 import type { DomainEntry } from './domain-entry.js';
-import { domainHash, HEAD_BYTES, ID_BYTES, keyOf, ORDER_BYTES, Table, writeUint53 } from './keys.js';
+import { domainHash, HEAD_BYTES, ID_BYTES, keyOf, Table, writeUint53 } from './keys.js';
 import { isBefore, type Order, orderBytes, orderOf, readOrder } from './order.js';
 import { place } from './placement.js';
 import { encodeRequest, type RequestEntry } from './request-entry.js';
@@ -102,10 +102,6 @@ export function heads(
 
 /** The id at the end of an index key. */
 export const idOf = (key: Buffer): Buffer => key.subarray(key.length - ID_BYTES);
-
-/** The order in a suspect's key. */
-export const suspectOrder = (key: Buffer): Order =>
-  readOrder(key.subarray(key.length - ID_BYTES - ORDER_BYTES), 0);
 
 /** Place every domain of `names`, each once. */
 export function placeAll(tx: Transaction, names: Iterable<string>): void {

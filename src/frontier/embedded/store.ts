@@ -4,7 +4,7 @@
  */
 import { join, resolve } from 'node:path';
 import { open } from 'lmdb';
-import { FrontierUnavailableError } from '../../errors.js';
+import { FrontierUnavailableError, messageOf } from '../../errors.js';
 import { enterFolder, type Folder } from './folder.js';
 import type { Store } from './tables.js';
 
@@ -96,7 +96,7 @@ function openEnvironment(folder: Folder): OpenStore {
   } catch (error) {
     folder.release();
     throw new FrontierUnavailableError(
-      `the embedded frontier in ${folder.path} cannot be opened: ${error instanceof Error ? error.message : String(error)}`,
+      `the embedded frontier in ${folder.path} cannot be opened: ${messageOf(error)}`,
       { cause: error },
     );
   }

@@ -2,7 +2,7 @@
  * The verbs of one loop turn, committed together: a commit costs as much as a dozen verbs. They run one after the
  * other inside one transaction; one that refuses (it throws before it has written) does not disturb the others.
  */
-import { CrawlnodeError, FrontierUnavailableError } from '../../errors.js';
+import { CrawlnodeError, FrontierUnavailableError, messageOf } from '../../errors.js';
 import { Memory } from './memory.js';
 import type { Spaces } from './spaces.js';
 import type { OpenStore } from './store.js';
@@ -107,7 +107,7 @@ function runOne(tx: Transaction, { verb, resolve, reject }: Waiting): () => void
 /** What LMDB throws (a full disk, a damaged file) as an error the callers know: nothing was written, try again. */
 function asExpected(error: unknown): unknown {
   if (error instanceof CrawlnodeError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return new FrontierUnavailableError(`the embedded frontier could not commit: ${message}`, { cause: error });
 }
 

@@ -9,6 +9,7 @@ import {
   FrontierGoneError,
   FrontierUnavailableError,
   IncarnationDeadError,
+  messageOf,
   RefusedError,
 } from '../../errors.js';
 import type { RedisAddress } from '../open.js';
@@ -161,10 +162,6 @@ function createClient(
   }
   if (address.kind === 'sentinel') return new ioredis.Redis({ ...options, sentinelRetryStrategy: delayOf });
   return address.url === null ? new ioredis.Redis(options) : new ioredis.Redis(address.url, options);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** An error that no repetition will mend, in our words; null for one worth another try. */

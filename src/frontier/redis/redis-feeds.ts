@@ -1,5 +1,6 @@
 /** Feeds in Redis: the outbox of committed items, and the checkpoint of the file each is written to. */
 import { CrawlnodeError, RefusedError } from '../../errors.js';
+import { heldBy, isRunning } from '../feed-claim.js';
 import type { FeedCheckpoint, Feeds, FeedWriter } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
 import type { Argument } from './batch.js';
@@ -51,10 +52,7 @@ export class RedisFeeds implements Feeds {
       }
       const held = JSON.parse(String(first)) as HeldBy;
       if (held.host !== writer.host || held.owner === displaced || isRunning(held.pid)) {
-        throw new RefusedError(
-          `${writer.path} is being written by process ${held.pid} on ${held.host}: give this node another file, or stop the other writer`,
-          { code: 'feed_held' },
-        );
+        throw heldBy(writer.path, held);
       }
       displaced = held.owner;
     }
@@ -117,14 +115,4 @@ function refuseOtherPast({ known, tail }: Heads, sequence: number): void {
 
 function rolledBack(): CrawlnodeError {
   return new CrawlnodeError('feed_rolled_back', 'Redis knows less of this file than was written to it');
-}
-
-/** Whether a process of this machine still runs; signal 0 only asks. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

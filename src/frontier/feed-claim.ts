@@ -1,0 +1,21 @@
+/** Who may write a feed file: one writer at a time, told from one that died without giving it back. */
+import { RefusedError } from '../errors.js';
+import type { FeedWriter } from './frontier.js';
+
+/** The refusal (exit 3) of a second writer, naming the first. */
+export function heldBy(path: string, holder: Pick<FeedWriter, 'host' | 'pid'>): RefusedError {
+  return new RefusedError(
+    `${path} is being written by process ${holder.pid} on ${holder.host}: give this node another file, or stop the other writer`,
+    { code: 'feed_held' },
+  );
+}
+
+/** Whether some process of this machine has this pid now; signal 0 only asks. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
