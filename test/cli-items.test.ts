@@ -68,7 +68,7 @@ describe.each(engines)('on the %s engine', (engine) => {
   async function commit(frontier: Frontier, feedItems: readonly string[]): Promise<void> {
     const { leases } = await frontier.lease(1, 0);
     const effects = { items: [], feedItems, requests: [], stats: {} };
-    await frontier.settle(leases[0]!, { kind: 'done', reason: 'crawled', status: 200 }, effects);
+    await frontier.settle(leases[0]!, { kind: 'done', reason: 'crawled', status: 200, attempts: 1 }, effects);
   }
 
   const numbers = async (file: string) =>

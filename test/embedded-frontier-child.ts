@@ -45,7 +45,7 @@ async function crawlPage(lease: Lease): Promise<void> {
   const links = Array.from({ length: 20 }, (_, n) => (number * 3 + n + 1) % pages);
   await frontier.settle(
     lease,
-    { kind: 'done', reason: 'done', status: 200 },
+    { kind: 'done', reason: 'done', status: 200, attempts: 1 },
     effects({
       items: [JSON.stringify({ page: number })],
       requests: links.map((link) => request(String(link), { domain: `${link % 20}.example` })),

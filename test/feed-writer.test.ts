@@ -426,7 +426,11 @@ describe.each(engines)('on the %s engine', (engine) => {
         const feedItems = Array.from({ length: 10 }, () =>
           JSON.stringify({ n: items++, pad: 'x'.repeat(items % 40) }),
         );
-        await frontier.settle(lease, { kind: 'done', reason: 'crawled' }, { ...noEffects, feedItems });
+        await frontier.settle(
+          lease,
+          { kind: 'done', reason: 'crawled', attempts: 1 },
+          { ...noEffects, feedItems },
+        );
       }
       return items;
     };

@@ -221,8 +221,8 @@ function outcomeOf(how: string, lease: Lease): Outcome {
   if (how === 'failed') return { kind: 'failed', reason: 'timeout', attempts: 3 };
   if (how === 'released') return { kind: 'released', reason: 'shutdown', unstarted: true };
   if (how === 'retry')
-    return { kind: 'retry', reason: '503', afterMs: FAR_MS, priority: 0, record: lease.record };
-  return { kind: 'done', reason: 'done' };
+    return { kind: 'retry', reason: '503', attempts: 1, afterMs: FAR_MS, priority: 0, record: lease.record };
+  return { kind: 'done', reason: 'done', attempts: 1 };
 }
 
 let crawls = 0;

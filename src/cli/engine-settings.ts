@@ -1,7 +1,7 @@
 /** Settings, by Scrapy's names and in seconds, as the plain values that engine, frontier and downloader take. */
 import type { DownloaderOptions } from '../downloader/downloader.js';
 import type { EngineOptions, LinkOptions } from '../engine/engine-options.js';
-import type { Shape } from '../frontier/frontier.js';
+import type { Dupefilter, Shape } from '../frontier/frontier.js';
 import { fingerprint } from '../http/fingerprint.js';
 import type { Settings } from '../settings/schema.js';
 
@@ -11,12 +11,20 @@ const ms = (seconds: number) => Math.round(seconds * 1000);
 export function shapeOf(settings: Settings): Shape {
   return {
     queueClass: settings.SCHEDULER_QUEUE_CLASS,
-    // The other classes come in a later version; until then a notice says that this one is used.
-    dupefilter: 'RFPDupeFilter',
+    dupefilter: dupefilterOf(settings),
     fingerprinter: settings.REQUEST_FINGERPRINTER,
     domainKey: settings.DOMAIN_KEY,
     persist: settings.SCHEDULER_PERSIST,
   };
+}
+
+function dupefilterOf(settings: Settings): Dupefilter {
+  const name = settings.DUPEFILTER_CLASS;
+  if (name === 'TimedRFPDupeFilter') return { class: name, expireMs: ms(settings.DUPEFILTER_EXPIRE) };
+  if (name === 'BloomDupeFilter') {
+    return { class: name, capacity: settings.DUPEFILTER_CAPACITY, errorRate: settings.DUPEFILTER_ERROR_RATE };
+  }
+  return { class: name };
 }
 
 /** Which links are taken, and how requests are identified. */

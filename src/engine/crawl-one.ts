@@ -127,12 +127,13 @@ async function afterAnswer(work: Work, download: Download): Promise<Ending> {
   if (verdict.kind === 'redirect') return redirect(work, status, verdict.location);
 
   add(counters, 'response_received_count');
+  const attempts = record.attempts + 1;
   const response = new Response({ ...pick(download), request: work.request });
   if (verdict.kind === 'callback') {
     deps.log.debug({ url: record.url, status }, 'crawled');
     const { maxItems } = deps.options;
     const run = () => runCallback(deps.spider, record.callback, response, { maxItems });
-    return commit(work, run, { kind: 'done', reason: 'crawled', status });
+    return commit(work, run, { kind: 'done', reason: 'crawled', status, attempts });
   }
   const failure = { reason: 'http_status', status, response, message: `${record.url} answered ${status}` };
   if (verdict.kind === 'exhausted') {
@@ -141,7 +142,7 @@ async function afterAnswer(work: Work, download: Download): Promise<Ending> {
   }
   add(counters, 'httperror/response_ignored_count');
   add(counters, `httperror/response_ignored_status_count/${status}`);
-  return errback(work, failure, { kind: 'done', reason: 'httperror', status });
+  return errback(work, failure, { kind: 'done', reason: 'httperror', status, attempts });
 }
 
 function pick({ url, status, headers, body }: Download) {
@@ -169,6 +170,7 @@ function retry(
   const outcome: Outcome = {
     kind: 'retry',
     reason,
+    attempts: work.record.attempts + 1,
     afterMs,
     priority,
     record,
@@ -180,7 +182,7 @@ function retry(
 /** The hop is a new request, judged like any other that is discovered; this one is done. */
 async function redirect(work: Work, status: number, location: string): Promise<Ending> {
   const { counters, record, flight, deps } = work;
-  const outcome: Outcome = { kind: 'done', reason: 'redirect', status };
+  const outcome: Outcome = { kind: 'done', reason: 'redirect', status, attempts: record.attempts + 1 };
   const done = (...requests: Effects['requests']): Ending => ({
     outcome,
     effects: { ...noEffects, requests, stats: counters },

@@ -76,14 +76,15 @@ export type Control = 'running' | 'paused' | 'stopping';
 /**
  * How a lease ends. `done`: committed. `retry`: delayed for `afterMs`, then pending with a new arrival; `record`
  * carries the raised attempt count. `failed`: to the failed list. `released`: back to pending uncounted, with its
- * old arrival; `unstarted` gives a reserved page back to the budget.
+ * old arrival; `unstarted` gives a reserved page back to the budget. `attempts` counts downloads, this one included.
  */
 export type Outcome =
-  | { readonly kind: 'done'; readonly reason: string; readonly status?: number }
+  | { readonly kind: 'done'; readonly reason: string; readonly status?: number; readonly attempts: number }
   | {
       readonly kind: 'retry';
       readonly reason: string;
       readonly status?: number;
+      readonly attempts: number;
       readonly afterMs: number;
       readonly priority: number;
       readonly record: string;
@@ -125,11 +126,18 @@ export const MAX_WAIT_MS = 1_000;
 /** Crashes after which a request is failed as `crashed`. */
 export const MAX_CRASHES = 3;
 
+/** The record of fingerprints accepted, with what its class needs to know (DESIGN §6). */
+export type Dupefilter =
+  | { readonly class: 'RFPDupeFilter' | 'StateDupeFilter' | 'CompactDupeFilter' }
+  /** After `expireMs` a fingerprint is forgotten; 0 is never. */
+  | { readonly class: 'TimedRFPDupeFilter'; readonly expireMs: number }
+  /** `capacity` fingerprints a slice; `errorRate` is the share of new requests taken for seen, at capacity. */
+  | { readonly class: 'BloomDupeFilter'; readonly capacity: number; readonly errorRate: number };
+
 /** What all nodes of a crawl must share; another shape is refused (exit 3), naming both values. */
 export interface Shape {
   readonly queueClass: 'PriorityQueue' | 'FifoQueue' | 'LifoQueue';
-  /** Class and parameters in one text, such as `RFPDupeFilter`. */
-  readonly dupefilter: string;
+  readonly dupefilter: Dupefilter;
   readonly fingerprinter: string;
   readonly domainKey: 'host' | 'registered';
   readonly persist: boolean;
@@ -336,6 +344,17 @@ export interface Inspection {
   readonly owner: string | null;
   /** When it becomes due, when delayed. */
   readonly dueAtMs: number | null;
+  /** What a StateDupeFilter knows of it; null under the other classes, and when it was never accepted. */
+  readonly life: RequestLife | null;
+}
+
+/** The last thing that happened to a request, as a StateDupeFilter records it. */
+export interface RequestLife {
+  readonly state: 'pending' | 'leased' | 'delayed' | 'done' | 'failed';
+  readonly atMs: number;
+  /** HTTP status of the last attempt; null before the first, and where there was no answer. */
+  readonly status: number | null;
+  readonly attempts: number;
 }
 
 export interface Frontier {

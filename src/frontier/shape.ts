@@ -1,17 +1,28 @@
 /** What the engines say of a crawl's shape and tunables, in the words of the settings. */
 import { RefusedError } from '../errors.js';
-import type { Shape, Tunables } from './frontier.js';
+import type { Dupefilter, Shape, Tunables } from './frontier.js';
 
 /** The refusal of a node (exit 3) that names each difference, both ways; null where there is none. */
 export function otherShape(theirs: Partial<Shape>, ours: Shape): RefusedError | null {
   const differences = (Object.keys(theirs) as (keyof Shape)[])
-    .filter((name) => theirs[name] !== ours[name])
-    .map((name) => `${name} is ${theirs[name]} there and ${ours[name]} here`);
+    .map((name) => ({ name, there: inWords(theirs[name]), here: inWords(ours[name]) }))
+    .filter(({ there, here }) => there !== here)
+    .map(({ name, there, here }) => `${name} is ${there} there and ${here} here`);
   if (differences.length === 0) return null;
   return new RefusedError(
     `this crawl was started with another shape: ${differences.join('; ')}. Use the same settings, another --job, or reset the crawl`,
     { code: 'shape' },
   );
+}
+
+function inWords(value: Shape[keyof Shape] | undefined): string {
+  return typeof value === 'object' ? dupefilterInWords(value) : String(value);
+}
+
+/** Class and parameters of a dupefilter, such as `BloomDupeFilter(capacity 1000000, errorRate 0.001)`. */
+export function dupefilterInWords({ class: name, ...parameters }: Dupefilter): string {
+  const given = Object.entries(parameters).map(([parameter, value]) => `${parameter} ${value}`);
+  return given.length === 0 ? name : `${name}(${given.join(', ')})`;
 }
 
 const settingOf: Readonly<Record<keyof Tunables, string>> = {

@@ -43,7 +43,11 @@ export function feeds(crawl: () => Crawl): void {
       await frontier.push([request('a')], 'links');
       const lease = await takeOne(frontier);
       const stale = { ...lease, token: `${lease.token}0` };
-      await frontier.settle(stale, { kind: 'done', reason: 'done' }, effects({ feedItems: ['{}'] }));
+      await frontier.settle(
+        stale,
+        { kind: 'done', reason: 'done', attempts: 1 },
+        effects({ feedItems: ['{}'] }),
+      );
       expect(await frontier.feeds.read('feed-1', 0, 10)).toEqual([]);
     });
 

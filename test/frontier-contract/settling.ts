@@ -67,7 +67,7 @@ export function settling(crawl: () => Crawl): void {
       expect(again.token).not.toBe(a!.token);
       const late = effects({ items: ['{}'], requests: [request('c')], stats: { x: 1 } });
       const stranger = { ...b!, token: a!.token };
-      expect(await frontier.settle(stranger, { kind: 'done', reason: 'done' }, late)).toEqual({
+      expect(await frontier.settle(stranger, { kind: 'done', reason: 'done', attempts: 1 }, late)).toEqual({
         committed: false,
       });
       const snapshot = await frontier.snapshot();

@@ -72,7 +72,7 @@ export function request(name: string, choice: RequestChoice = {}): FrontierReque
 export const nameOf = (carrier: { readonly record: string | null }): string =>
   (JSON.parse(carrier.record ?? '{}') as { u: string }).u;
 
-export const done: Outcome = { kind: 'done', reason: 'done', status: 200 };
+export const done: Outcome = { kind: 'done', reason: 'done', status: 200, attempts: 1 };
 export const failed = (reason = 'timeout'): Outcome => ({ kind: 'failed', reason, attempts: 3 });
 export const released: Outcome = { kind: 'released', reason: 'shutdown', unstarted: true };
 
@@ -81,6 +81,7 @@ export const retry = (lease: Lease, afterMs: number, priority = 0): Outcome => (
   kind: 'retry',
   reason: '503',
   status: 503,
+  attempts: 1,
   afterMs,
   priority,
   record: lease.record,
@@ -165,7 +166,7 @@ export class Crawl {
       {
         shape: {
           queueClass: 'PriorityQueue',
-          dupefilter: 'RFPDupeFilter',
+          dupefilter: { class: 'RFPDupeFilter' },
           fingerprinter: 'scrapy-redis',
           domainKey: 'host',
           persist: true,

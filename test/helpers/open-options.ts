@@ -4,7 +4,7 @@ import type { OpenOptions, Store } from '../../src/frontier/open.js';
 
 export const defaultShape: Shape = {
   queueClass: 'PriorityQueue',
-  dupefilter: 'RFPDupeFilter',
+  dupefilter: { class: 'RFPDupeFilter' },
   fingerprinter: 'scrapy-redis',
   domainKey: 'host',
   persist: true,

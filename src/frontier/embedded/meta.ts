@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Control, Shape, Tunables } from '../frontier.js';
 
 /** Written into every meta; another format is refused. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 
 export interface Run {
   readonly id: string;

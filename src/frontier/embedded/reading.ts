@@ -85,7 +85,15 @@ export function inspectRequest(tx: Transaction, request: FrontierRequest): Inspe
   const seen = tx.has(keyOf(Table.seen, tx.spaces.dupefilter, fingerprint));
   const bytes = tx.get(requestKey(tx, Buffer.from(request.id, 'hex')));
   if (bytes === undefined) {
-    return { state: seen ? 'seen' : 'unknown', seen, record: null, crashes: 0, owner: null, dueAtMs: null };
+    return {
+      state: seen ? 'seen' : 'unknown',
+      seen,
+      record: null,
+      crashes: 0,
+      owner: null,
+      dueAtMs: null,
+      life: null,
+    };
   }
   const entry = decodeRequest(bytes);
   const holder = entry.phase === 'leased' ? tx.incarnation(entry.incarnation) : null;
@@ -96,6 +104,7 @@ export function inspectRequest(tx: Transaction, request: FrontierRequest): Inspe
     crashes: entry.crashes,
     owner: holder === null ? null : incarnationName(holder.info.id, holder.number),
     dueAtMs: entry.phase === 'delayed' ? Math.ceil(entry.at / 1000) : null,
+    life: null,
   };
 }
 

@@ -127,6 +127,7 @@ export async function inspectRequest(
     crashes: Number(crashes ?? 0),
     owner: lease ? unpackLease(lease).incarnation : null,
     dueAtMs,
+    life: null,
   };
 }
 
