@@ -7,9 +7,9 @@
 import { DownloadError } from '../downloader/download-error.js';
 import type { Download, Downloader } from '../downloader/downloader.js';
 import { CrawlnodeError, InvalidRequestError, messageOf } from '../errors.js';
-import { priorityInBounds } from '../frontier/bounds.js';
 import type { Effects, Outcome } from '../frontier/frontier.js';
 import { noEffects } from '../frontier/frontier.js';
+import { priorityInBounds } from '../http/priority.js';
 import { Request } from '../http/request.js';
 import { decodeRecord, encodeRecord } from '../http/request-codec.js';
 import type { RequestRecord } from '../http/request-record.js';

@@ -1,7 +1,7 @@
 /** From what a callback yielded to what the frontier takes: depth, origin, filters, identity. */
 
 import { InvalidRequestError } from '../errors.js';
-import { priorityInBounds } from '../frontier/bounds.js';
+import { priorityInBounds } from '../http/priority.js';
 import type { Request } from '../http/request.js';
 import { toFrontierRequest } from '../http/request-codec.js';
 import type { FrontierRequest, Origin, RequestRecord } from '../http/request-record.js';

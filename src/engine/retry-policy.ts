@@ -1,7 +1,7 @@
 /** When a request is tried again, how long it waits, and with which priority. Pure: chance and clock are passed in. */
 
 import { STATUS_CODES } from 'node:http';
-import { priorityInBounds } from '../frontier/bounds.js';
+import { priorityInBounds } from '../http/priority.js';
 import type { RequestRecord } from '../http/request-record.js';
 import type { RetryOptions } from './engine-options.js';
 

@@ -2,19 +2,12 @@
 import { InvalidRequestError } from '../errors.js';
 import type { FrontierRequest } from './frontier.js';
 
-const MAX_PRIORITY = 2 ** 31 - 1;
-const MIN_PRIORITY = -(2 ** 31);
 /** Some nine thousand years. */
 const MAX_DELAY_MS = 2 ** 48 - 1;
 /** In UTF-8 at most 1,200 bytes: LMDB takes keys of 1,978. */
 const MAX_NAME_CHARS = 400;
 
 const isDigits = /^[0-9a-f]{40}$/i;
-
-/** A priority that can be ordered: an integer within ±2³¹. */
-export function priorityInBounds(priority: number): number {
-  return Math.max(MIN_PRIORITY, Math.min(MAX_PRIORITY, Math.trunc(priority) || 0));
-}
 
 /** A delay as the store takes it: whole ms, not negative, not beyond all bounds. */
 export function delayInBounds(delayMs: number | undefined): number {

@@ -14,7 +14,8 @@ import { domainOf, isPrivateHost } from './domain.js';
 import { isToken, noHeaders } from './headers.js';
 import { jsonCopy } from './json-safe.js';
 import { parseUrl } from './parse-url.js';
-import { MAX_PRIORITY, MIN_PRIORITY, type Request } from './request.js';
+import { MAX_PRIORITY, MIN_PRIORITY } from './priority.js';
+import type { Request } from './request.js';
 import type { FrontierRequest, JsonObject, Origin, RequestRecord } from './request-record.js';
 
 export const RECORD_VERSION = 1;

@@ -5,6 +5,7 @@ import { encodeForm, type FormData } from './form-data.js';
 import { checkHeaders, type Headers, type HeadersInput, isToken, noHeaders } from './headers.js';
 import { checkUrl } from './http-url.js';
 import { jsonCopy, jsonObjectCopy } from './json-safe.js';
+import { MAX_PRIORITY, MIN_PRIORITY } from './priority.js';
 import type { Origin, RequestRecord } from './request-record.js';
 
 /** A method of the spider, stored by its name. */
@@ -52,9 +53,6 @@ export interface Bookkeeping {
 }
 
 const fresh: Bookkeeping = { depth: 0, attempts: 0, redirects: 0, origin: null };
-
-export const MIN_PRIORITY = -(2 ** 31);
-export const MAX_PRIORITY = 2 ** 31 - 1;
 
 /**
  * ```ts

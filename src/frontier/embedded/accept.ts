@@ -1,5 +1,6 @@
 /** Acceptance: which requests of a batch are new, and the one place where fingerprints are recorded. */
-import { delayInBounds, priorityInBounds, requireIds } from '../bounds.js';
+import { priorityInBounds } from '../../http/priority.js';
+import { delayInBounds, requireIds } from '../bounds.js';
 import type { FrontierRequest, PushAnswer, PushKind } from '../frontier.js';
 import { dropFailure } from './failures.js';
 import { addCounters } from './lists.js';

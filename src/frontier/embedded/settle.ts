@@ -1,5 +1,6 @@
 /** End one lease and commit its effects, all of it or nothing; and the two ways leases come back without a settle. */
-import { delayInBounds, priorityInBounds } from '../bounds.js';
+import { priorityInBounds } from '../../http/priority.js';
+import { delayInBounds } from '../bounds.js';
 import { type Effects, type Lease, MAX_CRASHES, type Outcome, type SettleAnswer } from '../frontier.js';
 import { accept } from './accept.js';
 import { fail } from './failures.js';

@@ -1,5 +1,6 @@
 /** How a batch of requests travels to a script: see `lua/parts/acceptance.lua`. */
-import { delayInBounds, priorityInBounds, requireIds } from '../bounds.js';
+import { priorityInBounds } from '../../http/priority.js';
+import { delayInBounds, requireIds } from '../bounds.js';
 import type { FrontierRequest } from '../frontier.js';
 
 export type Argument = string | number | Buffer;
