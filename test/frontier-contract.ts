@@ -5,6 +5,7 @@
  */
 import { afterEach, beforeEach, describe } from 'vitest';
 import { completion } from './frontier-contract/completion.js';
+import { epochs } from './frontier-contract/epochs.js';
 import { feeds } from './frontier-contract/feeds.js';
 import { hostile } from './frontier-contract/hostile.js';
 import { order } from './frontier-contract/order.js';
@@ -41,6 +42,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       order,
       politeness,
       settling,
+      epochs,
       recovery,
       suspects,
       runs,

@@ -71,7 +71,7 @@ describe('a reply of Redis that is lost', () => {
       }),
     );
     expect(proxy.cuts()).toBe(1);
-    expect(answer).toEqual({ committed: true, accepted: 1, duplicates: 0 });
+    expect(answer).toMatchObject({ committed: true, accepted: 1, duplicates: 0 });
     expect(await frontier.snapshot()).toMatchObject({
       done: 1,
       pending: 1,

@@ -108,14 +108,36 @@ export interface Effects {
   readonly requests: readonly FrontierRequest[];
   /** Counters to add, by Scrapy's names; `scheduler/enqueued` and `dupefilter/filtered` the store counts itself. */
   readonly stats: Readonly<Record<string, number>>;
+  /** Links left out of `requests` because the node knows them to be seen; absent when there are none. */
+  readonly withheld?: Withheld;
+}
+
+/**
+ * Links that an earlier settle is known to have left in the dupefilter: counted as `dupefilter/filtered`, not sent. It
+ * holds only under the epoch that settle was answered with, since every forgetting raises it (DESIGN §5).
+ */
+export interface Withheld {
+  readonly count: number;
+  readonly epoch: string;
 }
 
 export const noEffects: Effects = { items: [], feedItems: [], requests: [], stats: {} };
 
 export type SettleAnswer =
-  | { readonly committed: true; readonly accepted: number; readonly duplicates: number }
+  | {
+      readonly committed: true;
+      readonly accepted: number;
+      /** Of the requests sent; what was withheld is not among them. */
+      readonly duplicates: number;
+      /** The epoch this was judged under. */
+      readonly epoch: string;
+      /** The dupefilter holds every filtered request sent; false where a forgotten one was refused because it is live. */
+      readonly allSeen: boolean;
+    }
   /** Nothing was written: the lease is no longer this node's. */
-  | { readonly committed: false };
+  | { readonly committed: false; readonly resend?: false }
+  /** Nothing was written: what was withheld was judged under another epoch. Settle again with all links. */
+  | { readonly committed: false; readonly resend: true };
 
 /** More requests of one page are pushed before its settle, in chunks of `PUSH_CHUNK` (DESIGN §5, Bounds). */
 export const MAX_SETTLE_REQUESTS = 2_000;

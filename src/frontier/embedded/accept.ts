@@ -13,18 +13,36 @@ import type { Transaction } from './transaction.js';
  * second test, and brings a failed request back (which was accepted before, so it is not counted again).
  */
 export function accept(tx: Transaction, requests: readonly FrontierRequest[], kind: PushKind): PushAnswer {
-  if (requests.length === 0) return { accepted: 0, duplicates: 0 };
+  const { accepted, duplicates } = judge(tx, requests, kind);
+  return { accepted, duplicates };
+}
+
+/** Accept the links of a page, and say whether the dupefilter holds them all now, as a settle's answer does. */
+export function acceptLinks(tx: Transaction, requests: readonly FrontierRequest[]): Judged {
+  return judge(tx, requests, 'links');
+}
+
+interface Judged extends PushAnswer {
+  readonly allSeen: boolean;
+}
+
+function judge(tx: Transaction, requests: readonly FrontierRequest[], kind: PushKind): Judged {
+  if (requests.length === 0) return { accepted: 0, duplicates: 0, allSeen: true };
   requireIds(requests);
   const isJudged = kind === 'links' || kind === 'seeds-filtered';
   const touched = new Set<string>();
   let accepted = 0;
+  let allSeen = true;
   for (const request of requests) {
     const isSeen = !request.unfiltered && tx.isSeen(request.fingerprint);
     if (isJudged && isSeen) continue;
     const id = Buffer.from(request.id, 'hex');
     const live = tx.get(requestKey(tx, id));
     if (live !== undefined) {
-      if (kind === 'links' || phaseOf(live) !== 'failed') continue;
+      if (kind === 'links' || phaseOf(live) !== 'failed') {
+        if (!request.unfiltered && !isSeen) allSeen = false;
+        continue;
+      }
       dropFailure(tx, decodeRequest(live));
     } else {
       tx.state().accepted += 1;
@@ -40,7 +58,7 @@ export function accept(tx: Transaction, requests: readonly FrontierRequest[], ki
     placeAll(tx, touched);
   }
   addCounters(tx, { 'scheduler/enqueued': accepted, 'dupefilter/filtered': duplicates });
-  return { accepted, duplicates };
+  return { accepted, duplicates, allSeen };
 }
 
 /** Bring failed requests back to pending, with a new arrival and a clean record of crashes. */

@@ -2,7 +2,7 @@
 import { priorityInBounds } from '../../http/priority.js';
 import { delayInBounds } from '../bounds.js';
 import { type Effects, type Lease, MAX_CRASHES, type Outcome, type SettleAnswer } from '../frontier.js';
-import { accept } from './accept.js';
+import { acceptLinks } from './accept.js';
 import { fail } from './failures.js';
 import {
   closeWhenSpent,
@@ -23,6 +23,7 @@ import { tokenText } from './request-entry.js';
 import type { Transaction } from './transaction.js';
 
 const nothingWritten: SettleAnswer = { committed: false };
+const sendAllLinks: SettleAnswer = { committed: false, resend: true };
 
 /** End the lease, unless it is no longer this incarnation's. */
 export function settle(
@@ -32,15 +33,17 @@ export function settle(
   outcome: Outcome,
   effects: Effects,
 ): SettleAnswer {
-  tx.meta();
+  const epoch = String(tx.meta().epoch);
   const holder = tx.incarnation(incarnation);
   if (holder === null || holder.isDead) return nothingWritten;
   const held = heldRequest(tx, Buffer.from(lease.id, 'hex'));
   if (held === null || held.entry.incarnation !== incarnation || tokenText(held.entry) !== lease.token) {
     return nothingWritten;
   }
+  const { withheld } = effects;
+  if (withheld !== undefined && withheld.epoch !== epoch) return sendAllLinks;
   // Before the lease ends: a page's link to itself finds a live request, also when its fingerprint was forgotten.
-  const answer = accept(tx, effects.requests, 'links');
+  const answer = acceptLinks(tx, effects.requests);
   end(tx, held, outcome, incarnationName(holder.info.id, incarnation));
   if (outcome.kind === 'done' || outcome.kind === 'failed') {
     holder.pages += 1;
@@ -48,11 +51,12 @@ export function settle(
   }
   closeWhenSpent(tx);
   addCounters(tx, effects.stats);
+  if (withheld !== undefined) addCounters(tx, { 'dupefilter/filtered': withheld.count });
   append(tx, tx.spaces.items, effects.items);
   if (effects.feedItems.length > 0) {
     for (const feed of holder.info.feeds) appendToOutbox(tx, feed, effects.feedItems);
   }
-  return { committed: true, ...answer };
+  return { committed: true, epoch, ...answer };
 }
 
 function end(tx: Transaction, held: Held, outcome: Outcome, node: string): void {

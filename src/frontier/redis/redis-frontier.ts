@@ -201,13 +201,20 @@ export class RedisFrontier implements Frontier {
     const feeds = this.#joinOptions?.feeds ?? [];
     const args = settleArguments(lease, outcome, effects, feeds, this.#calls.caller);
     // The token numbers the call, so that even a settle repeated by the engine is known as the same one.
-    const [status, accepted, duplicates] = (await this.#calls.run(
+    const [status, accepted, duplicates, epoch, unseen] = (await this.#calls.run(
       'settle',
       args,
       `s${lease.token}`,
     )) as Reply[];
+    if (text(status) === 'resend') return { committed: false, resend: true };
     if (text(status) !== 'committed') return { committed: false };
-    return { committed: true, accepted: int(accepted), duplicates: int(duplicates) };
+    return {
+      committed: true,
+      accepted: int(accepted),
+      duplicates: int(duplicates),
+      epoch: text(epoch),
+      allSeen: int(unseen) === 0,
+    };
   }
 
   peekSeeds(max: number): Promise<RawSeed[]> {

@@ -12,14 +12,16 @@ export function settleArguments(
   node: string,
 ): Argument[] {
   const { head, records } = packBatch(effects.requests);
+  const { withheld } = effects;
   const stats = countersInBounds(effects.stats);
+  if (withheld !== undefined) stats.push(['dupefilter/filtered', withheld.count]);
   const feedItems = feeds.length === 0 ? [] : effects.feedItems;
   const args: Argument[] = [
     Buffer.from(lease.id, 'hex'),
     lease.token,
     outcome.kind,
     ...outcomeArguments(outcome, node),
-    '',
+    withheld?.epoch ?? '',
     feeds.map((feed) => `${feed}\0`).join(''),
     stats.length,
     effects.items.length,

@@ -3,9 +3,9 @@
 --
 -- ARGV: 4 id · 5 token · 6 kind (done | retry | failed | released) · 7 retry: after ms; released: 1 when unstarted ·
 -- 8 retry: 5 bytes of priority · 9 retry: record; failed: JSON of why · 10 epoch the sender's cache was judged
--- under ('' when nothing was held back) · 11 feeds, each followed by a NUL · 12 stats · 13 items · 14 feed items ·
+-- under ('' when nothing was withheld) · 11 feeds, each followed by a NUL · 12 stats · 13 items · 14 feed items ·
 -- 15 requests (counts) · 16–19 the batch · 20… stats names and values, items, feed items, records
--- Returns { 'committed', accepted, duplicates } | { 'lost' } | { 'resend' }. O(n log m).
+-- Returns { 'committed', accepted, duplicates, epoch, how many links are live but not seen } | { 'lost' } | { 'resend' }. O(n log m).
 -- uses: nodes answers acceptance leases completion
 
 local incarnation, id, token, kind = ARGV[1], ARGV[4], ARGV[5], ARGV[6]
@@ -28,7 +28,7 @@ local itemsAt = statsAt + 2 * statsCount
 local feedItemsAt = itemsAt + itemCount
 local recordsAt = feedItemsAt + feedItemCount
 
-local accepted, duplicates = accept(16, recordsAt, requestCount, 'links')
+local accepted, duplicates, unseen = accept(16, recordsAt, requestCount, 'links')
 
 if kind == 'released' then
   giveBack(id, lease)
@@ -63,7 +63,7 @@ if feedItemCount > 0 then
   end
 end
 
-local answer = { 'committed', accepted, duplicates }
+local answer = { 'committed', accepted, duplicates, meta.epoch, unseen }
 keepAnswer(cmsgpack.pack(answer))
 flush()
 return answer

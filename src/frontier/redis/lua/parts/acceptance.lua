@@ -27,15 +27,16 @@ local function revive(id, record)
 end
 
 -- kind: links pass the dupefilter; seeds do not, unless filtered, and are recorded all the same.
+-- Returns accepted, duplicates, and how many of these are live but forgotten by the dupefilter.
 local function accept(at, recordsAt, size, kind)
-  if size == 0 then return 0, 0 end
+  if size == 0 then return 0, 0, 0 end
   local ids, fingerprints, numbers = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   local names = {}
   for name in string.gmatch(ARGV[at + 3], '([^%z]*)%z') do names[#names + 1] = name end
   local judged = kind == 'links' or kind == 'seeds-filtered'
   local seen = judged and seenFlags(fingerprints, size) or nil
   local records, recorded, taken = {}, {}, {}
-  local accepted, fresh = 0, 0
+  local accepted, fresh, unseen = 0, 0, 0
   -- Beyond FAILED_LIMIT a failed request has no record any more, and is live all the same.
   local anyFailed = call('ZCARD', failedKey) > 0
   for i = 1, size do
@@ -61,6 +62,8 @@ local function accept(at, recordsAt, size, kind)
         else
           enqueue(names[index + 1], orderOf(priority, takeArrival()), id)
         end
+      elseif not unfiltered and not taken[id] then
+        unseen = unseen + 1
       end
     end
   end
@@ -72,5 +75,5 @@ local function accept(at, recordsAt, size, kind)
     addToCounter('scheduler/enqueued', accepted)
   end
   if accepted < size then addToCounter('dupefilter/filtered', size - accepted) end
-  return accepted, size - accepted
+  return accepted, size - accepted, unseen
 end
