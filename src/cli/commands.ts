@@ -34,7 +34,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./commands/forget.js'),
   },
   items: {
-    summary: 'write items that dead nodes left for their files',
+    summary: 'move committed items into a file',
     load: () => import('./commands/items.js'),
   },
   pause: { summary: 'have all nodes of a crawl wait', load: control('pause') },

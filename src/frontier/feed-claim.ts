@@ -10,6 +10,14 @@ export function heldBy(path: string, holder: Pick<FeedWriter, 'host' | 'pid'>): 
   );
 }
 
+/** The refusal of a writer that gave no sign for too long, or whose feed a reset has forgotten. */
+export function taken(path: string): RefusedError {
+  return new RefusedError(
+    `${path} is written by somebody else now, or its crawl was reset meanwhile: see what it holds, and go on with -o`,
+    { code: 'feed_held' },
+  );
+}
+
 /** Whether some process of this machine has this pid now; signal 0 only asks. */
 export function isRunning(pid: number): boolean {
   try {

@@ -310,9 +310,19 @@ export interface Feeds {
   /**
    * Register as the one writer of a feed.
    * @returns the checkpoint to truncate the file to, or null when the job has none for it.
+   * With `anew` the checkpoint is forgotten, unless items wait for the file or an export to it has not ended (`take`).
    * @throws RefusedError when a live writer holds it (alive: seen within `staleMs`, and on this host its pid runs).
    */
-  open(writer: FeedWriter, options: { readonly staleMs: number }): Promise<FeedCheckpoint | null>;
+  open(
+    writer: FeedWriter,
+    options: { readonly staleMs: number; readonly anew?: boolean },
+  ): Promise<FeedCheckpoint | null>;
+  /**
+   * Move up to `max` items from the head of the items list to the end of the feed's outbox. From then on an export to
+   * this feed has begun, until `release` says that it has ended.
+   * @returns how many. @throws RefusedError when the writer does not hold the feed, or not any more.
+   */
+  take(writer: FeedWriter, max: number): Promise<number>;
   /** Up to `max` waiting items in order, after `sequence`. */
   read(feed: string, sequence: number, max: number): Promise<readonly string[]>;
   /**
@@ -321,8 +331,8 @@ export interface Feeds {
    *   the store knows another one: it was restored from an older copy, and `open` tells where it stands.
    */
   checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint, after?: number): Promise<void>;
-  /** The writer is done; what waits stays. */
-  release(writer: FeedWriter): Promise<void>;
+  /** The writer is done; what waits stays. `exported`: it has written all that it meant to take. */
+  release(writer: FeedWriter, options?: { readonly exported?: boolean }): Promise<void>;
 }
 
 export type Part = 'queue' | 'dupefilter' | 'start_urls' | 'items' | 'stats' | 'failed';

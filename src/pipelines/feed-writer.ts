@@ -33,10 +33,13 @@ export interface FeedCheckpoint {
 
 /** The part of a frontier that holds committed items until they are written: `frontier.feeds`. */
 export interface Outbox {
-  open(writer: FeedWriter, options: { readonly staleMs: number }): Promise<FeedCheckpoint | null>;
+  open(
+    writer: FeedWriter,
+    options: { readonly staleMs: number; readonly anew?: boolean },
+  ): Promise<FeedCheckpoint | null>;
   read(feed: string, sequence: number, max: number): Promise<readonly string[]>;
   checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint, after?: number): Promise<void>;
-  release(writer: FeedWriter): Promise<void>;
+  release(writer: FeedWriter, options?: { readonly exported?: boolean }): Promise<void>;
 }
 
 export interface FeedOptions {
@@ -47,6 +50,8 @@ export interface FeedOptions {
   readonly format: FeedFormatName;
   /** `-O`: begin the file anew, unless the job has written to it before; `-o` goes on after what is there. */
   readonly overwrite: boolean;
+  /** With `overwrite`: begin anew even a file that the job has written to, unless there is more to write to it. */
+  readonly anew?: boolean;
   /** A writer that gives no sign for so long may be replaced. */
   readonly staleMs: number;
   readonly log: Logger;
@@ -73,7 +78,7 @@ export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
   // The file first: where it cannot be written, nobody need wait for this writer's claim to go stale.
   const disk = await FeedDisk.open(path);
   try {
-    const known = await feeds.open(writer, { staleMs });
+    const known = await feeds.open(writer, { staleMs, anew: options.anew === true });
     if (known === null) {
       const begun = options.overwrite ? await disk.begin(format) : await disk.adopt(format);
       const checkpoint = { sequence: 0, ...begun };
@@ -174,11 +179,11 @@ export class FeedFile {
     }
   }
 
-  /** Give the feed back; what waits stays in the outbox. */
-  async close(): Promise<void> {
+  /** Give the feed back; what waits stays in the outbox. `exported`: an export to it has come to its end. */
+  async close(how: { readonly exported?: boolean } = {}): Promise<void> {
     try {
       if (this.#failing !== null) await this.#tidy();
-      await this.#options.feeds.release(this.#options.writer);
+      await this.#options.feeds.release(this.#options.writer, how);
     } finally {
       await this.#disk.close();
     }

@@ -79,6 +79,57 @@ export function feeds(crawl: () => Crawl): void {
       expect(await frontier.feeds.open(writer('y'), { staleMs: 1 })).toBeNull();
     });
 
+    const withItems = async (count: number): Promise<Awaited<ReturnType<Crawl['node']>>['frontier']> => {
+      const { frontier } = await crawl().node();
+      await frontier.push([request('a')], 'links');
+      const items = Array.from({ length: count }, (_, n) => `{"n":${n}}`);
+      await commit(frontier, await takeOne(frontier), undefined, { items });
+      return frontier;
+    };
+
+    it('takes items from the head of the items list, in order, for the writer that holds it', async () => {
+      const frontier = await withItems(5);
+      const { feeds } = await crawl().outsider();
+      await expect(feeds.take(writer('w'), 3)).rejects.toThrow(RefusedError);
+      await feeds.open(writer('w'), usual);
+      expect(await feeds.take(writer('w'), 3)).toBe(3);
+      await expect(feeds.take(writer('x'), 3)).rejects.toThrow(RefusedError);
+      expect((await frontier.count()).items).toBe(2);
+      expect(await feeds.read('feed-1', 0, 10)).toEqual(['{"n":0}', '{"n":1}', '{"n":2}']);
+      expect(await feeds.take(writer('w'), 3)).toBe(2);
+      expect(await feeds.take(writer('w'), 3)).toBe(0);
+      expect(await feeds.read('feed-1', 3, 10)).toEqual(['{"n":3}', '{"n":4}']);
+      expect((await frontier.snapshot()).outbox[0]?.waiting).toBe(5);
+    });
+
+    it('is begun anew when that is asked for, but not before an export to it has ended', async () => {
+      await withItems(2);
+      const { feeds } = await crawl().outsider();
+      const anew = { ...usual, anew: true };
+      const written = { sequence: 1, lengthBytes: 8, header: '' };
+      await feeds.open(writer('w'), anew);
+      await feeds.take(writer('w'), 1);
+      await feeds.checkpoint(writer('w'), written);
+      await feeds.release(writer('w'));
+      expect(await feeds.open(writer('x'), anew)).toEqual(written);
+      await feeds.release(writer('x'), { exported: true });
+      expect(await feeds.open(writer('y'), usual)).toEqual(written);
+      await feeds.release(writer('y'));
+      expect(await feeds.open(writer('z'), anew)).toBeNull();
+      await feeds.take(writer('z'), 1);
+      expect(await feeds.read('feed-1', 0, 10)).toEqual(['{"n":1}']);
+    });
+
+    it('is not begun anew while committed items wait for it', async () => {
+      const { frontier } = await settleWith(1);
+      await frontier.feeds.open(writer('w'), usual);
+      const written = { sequence: 1, lengthBytes: 3, header: '' };
+      await frontier.feeds.checkpoint(writer('w'), written);
+      await frontier.feeds.release(writer('w'));
+      expect(await frontier.feeds.open(writer('x'), { ...usual, anew: true })).toEqual(written);
+      expect(await frontier.feeds.read('feed-1', 1, 10)).toEqual(['0b']);
+    });
+
     it('is forgotten with a crawl that is cleared, once all of it is written, and its writer may end in peace', async () => {
       const node = await crawl().node({ feeds: ['feed-1'], shape: { persist: false } });
       await node.frontier.push([request('a')], 'links');

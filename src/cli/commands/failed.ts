@@ -1,8 +1,9 @@
 /** `crawlnode failed S list|retry|purge`: what failed for good, why, and what becomes of it. */
-import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { Argument, type Command } from 'commander';
 import { UsageError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
+import { atLeastOne } from '../at-least-one.js';
 import type { CliCommand } from '../commands.js';
 import { confirm } from '../confirm.js';
 import { type Context, note, print, printJson, printJsonLine } from '../context.js';
@@ -149,10 +150,4 @@ function rowOf({ failed, request }: ReadFailed): string[] {
     request === null ? `(record not kept) ${failed.id}` : `${method}${request.url}`,
     failed.detail ?? '',
   ];
-}
-
-function atLeastOne(text: string): number {
-  const number = Number(text);
-  if (Number.isSafeInteger(number) && number >= 1) return number;
-  throw new InvalidArgumentError('Expected a whole number, at least 1.');
 }

@@ -1,23 +1,38 @@
-/** `crawlnode items S export`: write what nodes of this machine committed for their files and died before writing. */
+/**
+ * `crawlnode items S export`: with a file, the items list into it; without, what nodes of this machine committed for
+ * their own files and died before writing.
+ */
 import { existsSync } from 'node:fs';
 import os from 'node:os';
 import { Argument, type Command } from 'commander';
-import { CrawlnodeError, RefusedError } from '../../errors.js';
-import type { OutboxSnapshot } from '../../frontier/frontier.js';
+import { CrawlnodeError, RefusedError, UsageError } from '../../errors.js';
+import type { Frontier, OutboxSnapshot } from '../../frontier/frontier.js';
 import { silentLogger } from '../../log.js';
+import type { Settings } from '../../settings/schema.js';
+import { atLeastOne } from '../at-least-one.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, note, print, printJson } from '../context.js';
+import { type FeedTarget, feedTargets } from '../crawl-feeds.js';
+import { exportItems } from '../export-items.js';
 import { jobOption, textsOf } from '../job-option.js';
+import { liveLine } from '../live-line.js';
 import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
 import { type OrphansOptions, writeOrphanedFeed } from '../orphaned-feeds.js';
 import { oneLine } from '../printable.js';
 
 const help = `
-Items for an -o file wait in the store from their commit until they are on disk. Where a node dies in between, they
-are written by whoever next writes that file, by any node that ends on that machine, or by this command: each item
-once, also when this command is killed in the middle. A file whose writer lives is left to it.
+With -o or -O: the items list of the crawl (<spider>:items, filled by RedisPipeline) is moved into the file. Each item
+leaves the list and is in the file exactly once, also when this command is killed in the middle: run it again, with the
+same file, and it goes on. What a running crawl adds meanwhile stays for the next export. -o appends to what is there,
+-O begins the file anew (unless an export to it was cut off: then that goes on). The format is the extension's: .jsonl,
+.json or .csv.
 
-Example:
+Without: items that nodes of this machine had committed for their own -o files, and died before writing, are put into
+those files, each once. The list is not touched. A file whose writer lives is left to it.
+
+Examples:
+  crawlnode items shop export -o shop.jsonl
+  crawlnode items shop export -O today.csv --max 100000
   crawlnode items shop export`;
 
 /** What became of the items that waited for one file. */
@@ -37,14 +52,22 @@ export const command: CliCommand = {
   define: (command: Command) =>
     void command
       .argument('<spider>')
-      .addArgument(new Argument('<action>', 'export: write what waits for files').choices(['export']))
+      .addArgument(new Argument('<action>', 'export: put committed items into a file').choices(['export']))
+      .option('-o, --output <file>', 'move the items list into this file, after what it holds')
+      .option('-O, --overwrite-output <file>', 'the same into a file that is begun anew')
+      .option('--max <n>', 'move at most so many items from the list', atLeastOne)
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider = ''], options) => {
     const { loaded, missing } = await loadSpiderOrSettings(context, spider, textsOf(options));
     if (missing !== null) note(context, missing);
     const { settings } = loaded;
+    const target = targetOf(context, options, settings);
     return withFrontier(openOptions(settings, spider), async (frontier) => {
+      if (target !== null) {
+        await exportList(context, spider, frontier, { target, settings, max: options.max as number });
+        return 0;
+      }
       const { outbox, items } = await frontier.snapshot();
       const how = {
         ...{ frontier, staleMs: settings.NODE_TIMEOUT * 1000, log: silentLogger },
@@ -64,13 +87,72 @@ export const command: CliCommand = {
       if (items > 0 && !context.globals.json) {
         note(
           context,
-          `${items.toLocaleString('en')} items are in ${openOptions(settings, spider).keys.items}; they stay there`,
+          `${items.toLocaleString('en')} items are in ${openOptions(settings, spider).keys.items}; -o FILE moves them into a file`,
         );
       }
       return exports.some(({ failed }) => failed) ? 1 : 0;
     });
   },
 };
+
+/** @throws UsageError for both options at once, or `--max` without either. */
+function targetOf(
+  { cwd }: Context,
+  { output, overwriteOutput, max }: Readonly<Record<string, unknown>>,
+  settings: Settings,
+): FeedTarget | null {
+  const [append, overwrite] = [output, overwriteOutput].map((file) =>
+    file === undefined ? [] : [file as string],
+  );
+  if (append!.length + overwrite!.length > 1) throw new UsageError('-o and -O contradict each other');
+  if (append!.length + overwrite!.length === 0) {
+    if (max !== undefined) throw new UsageError('--max goes with -o or -O');
+    return null;
+  }
+  return feedTargets(cwd, append!, overwrite!, settings)[0]!;
+}
+
+async function exportList(
+  context: Context,
+  spider: string,
+  frontier: Frontier,
+  how: { readonly target: FeedTarget; readonly settings: Settings; readonly max?: number },
+): Promise<void> {
+  const { target, settings, max = Number.POSITIVE_INFINITY } = how;
+  const startedAt = performance.now();
+  let written = 0;
+  const rate = () => n((written * 1000) / Math.max(1, performance.now() - startedAt));
+  const remove = await liveLine(context, () => `${n(written)} items written · ${rate()}/s`);
+  const options = { frontier, target, max, staleMs: settings.NODE_TIMEOUT * 1000 };
+  const exported = await exportItems({
+    ...options,
+    onProgress: (items) => {
+      written = items;
+    },
+  }).finally(remove);
+  const { items, outbox } = await frontier.snapshot();
+  if (exported.resumed) note(context, `${target.path}: went on with an export that was cut off`);
+  if (exported.foreign > 0) {
+    note(context, `${n(exported.foreign)} of them are no JSON objects: they stand under "value"`);
+  }
+  for (const { path, waiting } of outbox.filter((feed) => feed.waiting > 0)) {
+    note(
+      context,
+      `${n(waiting)} items wait for ${path}: "crawlnode items ${spider} export" without a file writes them`,
+    );
+  }
+  if (context.globals.json) {
+    printJson(context, {
+      ...{ spider, job: settings.JOB, file: target.path },
+      ...{ written: exported.written, inFile: exported.inFile, left: items },
+    });
+  } else {
+    const left = items === 0 ? '' : `; ${n(items)} are in the list`;
+    print(context, oneLine(`${target.path}: ${n(exported.written)} items written${left}`));
+  }
+}
+
+const n = (value: number): string => Math.round(value).toLocaleString('en');
 
 async function exportOne(feed: OutboxSnapshot, how: OrphansOptions): Promise<Export> {
   const { host, path, waiting } = feed;
@@ -89,7 +171,6 @@ async function exportOne(feed: OutboxSnapshot, how: OrphansOptions): Promise<Exp
 
 function show(context: Context, spider: string, exports: readonly Export[]): void {
   if (exports.length === 0) print(context, `${spider}: no items wait for a file`);
-  const n = (value: number) => value.toLocaleString('en');
   for (const { path, written, waiting, why } of exports) {
     print(
       context,

@@ -37,7 +37,7 @@ import { incarnationNumber } from './incarnation-entry.js';
 import { closeRun, control, forget, throttle } from './knobs.js';
 import { lease } from './lease.js';
 import { heartbeat, join, leave, recoverStep } from './membership.js';
-import { checkpointFeed, openFeed, readOutbox, releaseFeed } from './outbox.js';
+import { checkpointFeed, openFeed, readOutbox, releaseFeed, takeItems } from './outbox.js';
 import { countParts, inspectRequest, takeSnapshot } from './reading.js';
 import { appendSeeds, intake, peekSeeds } from './seeds.js';
 import { reconcile, settle } from './settle.js';
@@ -82,7 +82,8 @@ export class EmbeddedFrontier implements Frontier {
       open: (writer, how) => turn.write((tx) => openFeed(tx, writer, how)),
       read: (feed, sequence, max) => turn.read((tx) => readOutbox(tx, feed, sequence, max)),
       checkpoint: (writer, checkpoint) => turn.write((tx) => checkpointFeed(tx, writer, checkpoint)),
-      release: (writer) => turn.write((tx) => releaseFeed(tx, writer)),
+      take: (writer, max) => turn.write((tx) => takeItems(tx, writer, max)),
+      release: (writer, how) => turn.write((tx) => releaseFeed(tx, writer, how?.exported === true)),
     };
   }
 

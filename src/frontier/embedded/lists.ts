@@ -44,6 +44,14 @@ export function peek(tx: Transaction, space: Buffer, max: number): Buffer[] {
   return tx.entries(keyOf(Table.list, space), max).map(({ value }) => value);
 }
 
+/** Remove the first values of a list. @returns them, in order. */
+export function takeFirst(tx: Transaction, space: Buffer, max: number): Buffer[] {
+  const entries = tx.entries(keyOf(Table.list, space), max);
+  for (const { key, value } of entries) tx.delete(key, value.length);
+  if (entries.length > 0) tx.changeHeader(space).count -= entries.length;
+  return entries.map(({ value }) => value);
+}
+
 /** Add to counters by name. */
 export function addCounters(tx: Transaction, counters: Readonly<Record<string, number>>): void {
   for (const [name, added] of countersInBounds(counters)) {

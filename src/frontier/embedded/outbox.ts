@@ -2,10 +2,11 @@
 
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
-import { CrawlnodeError, RefusedError } from '../../errors.js';
-import { heldBy, isRunning } from '../feed-claim.js';
+import { CrawlnodeError } from '../../errors.js';
+import { heldBy, isRunning, taken } from '../feed-claim.js';
 import type { FeedCheckpoint, FeedWriter, OutboxSnapshot } from '../frontier.js';
 import { HEAD_BYTES, keyOf, readUint53, Table, writeUint53 } from './keys.js';
+import { takeFirst } from './lists.js';
 import type { Transaction } from './transaction.js';
 
 /** A feed as the store keeps it. */
@@ -19,6 +20,8 @@ interface FeedEntry {
   checkpoint: FeedCheckpoint | null;
   /** The sequence of the last committed item. */
   last: number;
+  /** An export to it has begun and not ended: its file must not be begun anew. */
+  isExporting: boolean;
 }
 
 /** Append committed items to a feed's outbox. */
@@ -35,7 +38,7 @@ export function appendToOutbox(tx: Transaction, feed: string, texts: readonly st
 export function openFeed(
   tx: Transaction,
   writer: FeedWriter,
-  { staleMs }: { staleMs: number },
+  { staleMs, anew }: { staleMs: number; anew?: boolean },
 ): FeedCheckpoint | null {
   const { feed, host, path, pid, owner } = writer;
   const known = readFeed(tx, feed) ?? noFeed();
@@ -43,8 +46,21 @@ export function openFeed(
   if (isHeld && (known.host !== hostname() || isRunning(known.pid))) {
     throw heldBy(path, known);
   }
-  keepFeed(tx, feed, { ...known, host, path, pid, owner, seenAtMs: tx.nowMs });
-  return known.checkpoint;
+  const isAnew = anew === true && !known.isExporting && waiting(known) === 0;
+  const { checkpoint, last, isExporting } = isAnew ? noFeed() : known;
+  const seenAtMs = tx.nowMs;
+  keepFeed(tx, feed, { host, path, pid, owner, seenAtMs, checkpoint, last, isExporting });
+  return checkpoint;
+}
+
+/** Move items from the head of the items list into the outbox. @throws RefusedError for another owner. */
+export function takeItems(tx: Transaction, { feed, owner, path }: FeedWriter, max: number): number {
+  const entry = readFeed(tx, feed);
+  if (entry?.owner !== owner) throw taken(path);
+  const texts = takeFirst(tx, tx.spaces.items, max).map((value) => value.toString());
+  keepFeed(tx, feed, { ...entry, isExporting: true, seenAtMs: tx.nowMs });
+  appendToOutbox(tx, feed, texts);
+  return texts.length;
 }
 
 /** Up to `max` items after `sequence`. */
@@ -68,16 +84,17 @@ export function checkpointFeed(tx: Transaction, writer: FeedWriter, checkpoint: 
   // A feed that was forgotten with its crawl, as all of it was written: there is nothing to remember.
   if (entry === null) return;
   if (entry.owner !== writer.owner) {
-    throw new RefusedError(`${writer.path} is written by somebody else now`, { code: 'feed_held' });
+    throw taken(writer.path);
   }
   dropItems(tx, writer.feed, checkpoint.sequence);
   keepFeed(tx, writer.feed, { ...entry, checkpoint, seenAtMs: tx.nowMs });
 }
 
 /** The writer is done; what waits stays. */
-export function releaseFeed(tx: Transaction, writer: FeedWriter): void {
+export function releaseFeed(tx: Transaction, writer: FeedWriter, exported: boolean): void {
   const entry = readFeed(tx, writer.feed);
-  if (entry?.owner === writer.owner) keepFeed(tx, writer.feed, { ...entry, owner: null });
+  if (entry?.owner !== writer.owner) return;
+  keepFeed(tx, writer.feed, { ...entry, owner: null, isExporting: entry.isExporting && !exported });
 }
 
 /** What waits in each feed. */
@@ -117,7 +134,16 @@ function keepFeed(tx: Transaction, feed: string, entry: FeedEntry): void {
 }
 
 function noFeed(): FeedEntry {
-  return { host: '', path: '', pid: 0, owner: null, seenAtMs: 0, checkpoint: null, last: 0 };
+  return {
+    host: '',
+    path: '',
+    pid: 0,
+    owner: null,
+    seenAtMs: 0,
+    checkpoint: null,
+    last: 0,
+    isExporting: false,
+  };
 }
 
 function dropItems(tx: Transaction, feed: string, upTo: number): void {

@@ -11,8 +11,24 @@ import type { Reply } from './reply.js';
 import type { Verb } from './scripts.js';
 
 /** Verbs whose answer the store keeps until it is known to have arrived, and those that tell it so. */
-const answering: ReadonlySet<Verb> = new Set(['join', 'leave', 'push', 'lease', 'settle', 'intake']);
-const confirming: ReadonlySet<Verb> = new Set(['push', 'lease', 'settle', 'intake', 'reconcile', 'recover']);
+const answering: ReadonlySet<Verb> = new Set([
+  'join',
+  'leave',
+  'push',
+  'lease',
+  'settle',
+  'intake',
+  'feed-take',
+]);
+const confirming: ReadonlySet<Verb> = new Set([
+  'push',
+  'lease',
+  'settle',
+  'intake',
+  'reconcile',
+  'recover',
+  'feed-take',
+]);
 
 export class Calls {
   readonly #connection: RedisConnection;

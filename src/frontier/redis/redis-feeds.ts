@@ -1,6 +1,6 @@
 /** Feeds in Redis: the outbox of committed items, and the checkpoint of the file each is written to. */
-import { CrawlnodeError, RefusedError } from '../../errors.js';
-import { heldBy, isRunning } from '../feed-claim.js';
+import { CrawlnodeError } from '../../errors.js';
+import { heldBy, isRunning, taken } from '../feed-claim.js';
 import type { FeedCheckpoint, Feeds, FeedWriter } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
 import type { Argument } from './batch.js';
@@ -36,7 +36,10 @@ export class RedisFeeds implements Feeds {
     this.#call = call;
   }
 
-  async open(writer: FeedWriter, { staleMs }: { staleMs: number }): Promise<FeedCheckpoint | null> {
+  async open(
+    writer: FeedWriter,
+    { staleMs, anew }: { staleMs: number; anew?: boolean },
+  ): Promise<FeedCheckpoint | null> {
     const { feed, ...self } = writer;
     let displaced = '';
     for (;;) {
@@ -45,6 +48,7 @@ export class RedisFeeds implements Feeds {
         JSON.stringify(self),
         staleMs,
         displaced,
+        anew === true ? 1 : 0,
       ])) as Reply[];
       if (String(status) === 'open') {
         if (first === undefined) return null;
@@ -96,13 +100,18 @@ export class RedisFeeds implements Feeds {
       after ?? '',
     ]);
     if (Number(kept) === 2) throw rolledBack();
-    if (Number(kept) === 0) {
-      throw new RefusedError(`${writer.path} is written by somebody else now`, { code: 'feed_held' });
-    }
+    if (Number(kept) === 0) throw taken(writer.path);
   }
 
-  async release(writer: FeedWriter): Promise<void> {
-    await this.#call('feed-checkpoint', [writer.feed, writer.owner, '', '', '', 1, '']);
+  async take(writer: FeedWriter, max: number): Promise<number> {
+    const count = Number(await this.#call('feed-take', [writer.feed, writer.owner, max]));
+    if (count < 0) throw taken(writer.path);
+    return count;
+  }
+
+  async release(writer: FeedWriter, how?: { readonly exported?: boolean }): Promise<void> {
+    const release = how?.exported === true ? 2 : 1;
+    await this.#call('feed-checkpoint', [writer.feed, writer.owner, '', '', '', release, '']);
   }
 }
 

@@ -10,6 +10,7 @@ export type Verb =
   | 'control'
   | 'feed-checkpoint'
   | 'feed-open'
+  | 'feed-take'
   | 'forget'
   | 'heartbeat'
   | 'intake'

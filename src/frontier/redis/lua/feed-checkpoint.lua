@@ -1,7 +1,7 @@
 -- What was written is safe on disk: remember how far, and drop it from the outbox. Renews the writer's claim.
--- Atomic: an item leaves the outbox only with the checkpoint that covers it. release ends the claim.
+-- Atomic: an item leaves the outbox only with the checkpoint that covers it. release ends the claim; 2 also an export.
 --
--- ARGV: 4 feed · 5 owner · 6 sequence or '' to only renew · 7 length in bytes · 8 header · 9 release (0|1) ·
+-- ARGV: 4 feed · 5 owner · 6 sequence or '' to only renew · 7 length in bytes · 8 header · 9 release (0|1|2) ·
 -- 10 the sequence of the checkpoint before it, or '' where that does not matter
 -- Returns 1, 0 when the feed has another owner by now, or 2 when the store knows another checkpoint than the one
 -- before: it was restored from an older copy. O(items covered).
@@ -22,6 +22,7 @@ if ARGV[6] ~= '' then
   writer.sequence, writer.lengthBytes, writer.header = sequence, tonumber(ARGV[7]), ARGV[8]
 end
 writer.seenMs = nowMs
-if ARGV[9] == '1' then writer.owner = nil end
+if ARGV[9] ~= '0' then writer.owner = nil end
+if ARGV[9] == '2' then writer.exporting = nil end
 call('HSET', feedsKey, feed, cjson.encode(writer))
 return 1

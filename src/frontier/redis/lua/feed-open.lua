@@ -1,6 +1,7 @@
 -- Register the one writer of a feed file. Atomic: of two writers that start at once, one gets it.
 --
--- ARGV: 4 feed · 5 writer JSON { host, path, pid, owner } · 6 stale after ms · 7 owner to displace or ''
+-- ARGV: 4 feed · 5 writer JSON { host, path, pid, owner } · 6 stale after ms · 7 owner to displace or '' ·
+-- 8 forget the checkpoint, unless items wait or an export has not ended (0|1)
 -- Returns { 'held', writer JSON } | { 'open', sequence, length, header } | { 'open' } without a checkpoint. O(1).
 
 local feed, staleMs = ARGV[4], tonumber(ARGV[6])
@@ -10,10 +11,15 @@ local wanted = cjson.decode(ARGV[5])
 if writer and writer.owner and writer.owner ~= wanted.owner and writer.owner ~= ARGV[7] and nowMs - writer.seenMs < staleMs then
   return { 'held', known }
 end
+if writer and ARGV[8] == '1' and not writer.exporting and (writer.sequence or 0) >= tonumber(call('HGET', feedsKey, feed .. ':tail') or 0) then
+  call('HDEL', feedsKey, feed .. ':tail')
+  writer = nil
+end
 wanted.seenMs = nowMs
 wanted.sequence = writer and writer.sequence or nil
 wanted.lengthBytes = writer and writer.lengthBytes or nil
 wanted.header = writer and writer.header or nil
+wanted.exporting = writer and writer.exporting or nil
 call('HSET', feedsKey, feed, cjson.encode(wanted))
 if not wanted.sequence then return { 'open' } end
 return { 'open', wanted.sequence, wanted.lengthBytes, wanted.header or '' }
