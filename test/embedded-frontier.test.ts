@@ -13,17 +13,18 @@ import { openStore } from '../src/frontier/embedded/store.js';
 import { allParts, type Frontier } from '../src/frontier/frontier.js';
 import type { ChildTask } from './embedded-frontier-child.js';
 import { Crawl, commit, failed, request, takeOne, until } from './frontier-contract/world.js';
-import { frontierContract } from './frontier-contract.js';
+import { frontierContract, type World } from './frontier-contract.js';
 import { listCrawls } from './helpers/list-crawls.js';
-import { openOptions } from './helpers/open-options.js';
+import { defaultShape, openOptions } from './helpers/open-options.js';
 import { type TempDir, tempDir } from './helpers/temp-dir.js';
 
 /** A world of one spider in a folder. */
-function worldIn({ dir, remove }: TempDir, spider = 'news') {
+function worldIn({ dir, remove }: TempDir, spider = 'news'): World {
   const clients: Frontier[] = [];
   return {
-    async client() {
-      const frontier = await EmbeddedFrontier.open(openOptions(dir, spider), dir);
+    async client(shape) {
+      const options = openOptions(dir, spider, { shape: { ...defaultShape, ...shape } });
+      const frontier = await EmbeddedFrontier.open(options, dir);
       clients.push(frontier);
       return frontier;
     },
@@ -34,7 +35,7 @@ function worldIn({ dir, remove }: TempDir, spider = 'news') {
   };
 }
 
-frontierContract('embedded', async () => worldIn(tempDir('embedded')));
+frontierContract('embedded', async () => worldIn(tempDir('embedded')), ['RFPDupeFilter']);
 
 describe('a folder of the embedded engine', () => {
   let folder: TempDir;

@@ -4,7 +4,9 @@
  * small and nothing sleeps: a test waits for a condition, with a bound. Every test ends with `verify()`.
  */
 import { afterEach, beforeEach, describe } from 'vitest';
+import type { Dupefilter } from '../src/frontier/frontier.js';
 import { completion } from './frontier-contract/completion.js';
+import { dupefilters } from './frontier-contract/dupefilters.js';
 import { epochs } from './frontier-contract/epochs.js';
 import { feeds } from './frontier-contract/feeds.js';
 import { hostile } from './frontier-contract/hostile.js';
@@ -22,8 +24,15 @@ import { Crawl, type World } from './frontier-contract/world.js';
 
 export type { World } from './frontier-contract/world.js';
 
-/** Run the whole contract on one engine; `openWorld` gives a fresh, empty crawl each time. */
-export function frontierContract(name: string, openWorld: () => Promise<World>): void {
+/**
+ * Run the whole contract on one engine; `openWorld` gives a fresh, empty crawl each time.
+ * @param classes of dupefilters that the engine has.
+ */
+export function frontierContract(
+  name: string,
+  openWorld: () => Promise<World>,
+  classes: readonly Dupefilter['class'][],
+): void {
   describe(`the ${name} frontier`, { timeout: 30_000 }, () => {
     let crawl: Crawl | undefined;
     beforeEach(async () => {
@@ -55,5 +64,6 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
     ]) {
       chapter(current);
     }
+    dupefilters(openWorld, classes);
   });
 }

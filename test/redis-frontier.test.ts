@@ -19,7 +19,7 @@ const open = (spider: string, url = server.url, more: Partial<OpenOptions> = {})
   openRedis(url, spider, more);
 const newWorld = (url = server.url) => redisWorld(url);
 
-frontierContract('Redis', async () => newWorld());
+frontierContract('Redis', async () => newWorld(), ['RFPDupeFilter']);
 
 describe('a reply of Redis that is lost', () => {
   let proxy: CuttingProxy;

@@ -148,12 +148,20 @@ export const MAX_WAIT_MS = 1_000;
 /** Crashes after which a request is failed as `crashed`. */
 export const MAX_CRASHES = 3;
 
-/** The record of fingerprints accepted, with what its class needs to know (DESIGN §6). */
+/**
+ * The record of fingerprints accepted, with what its class needs to know (DESIGN §6). It is agreed with the first
+ * request or node of a crawl: two classes never write into one record. Compact keeps the first 64 bits of each.
+ */
 export type Dupefilter =
   | { readonly class: 'RFPDupeFilter' | 'StateDupeFilter' | 'CompactDupeFilter' }
-  /** After `expireMs` a fingerprint is forgotten; 0 is never. */
+  /**
+   * `expireMs` after it was last accepted a fingerprint is forgotten, however often it was met meanwhile; 0 is never.
+   */
   | { readonly class: 'TimedRFPDupeFilter'; readonly expireMs: number }
-  /** `capacity` fingerprints a slice; `errorRate` is the share of new requests taken for seen, at capacity. */
+  /**
+   * `capacity` fingerprints a slice; `errorRate` is the share of new requests taken for seen, at capacity, and at
+   * most twice that beyond (`bloom-sizing.ts`).
+   */
   | { readonly class: 'BloomDupeFilter'; readonly capacity: number; readonly errorRate: number };
 
 /** What all nodes of a crawl must share; another shape is refused (exit 3), naming both values. */
@@ -376,11 +384,15 @@ export interface Inspection {
   readonly owner: string | null;
   /** When it becomes due, when delayed. */
   readonly dueAtMs: number | null;
-  /** What a StateDupeFilter knows of it; null under the other classes, and when it was never accepted. */
+  /** What a StateDupeFilter knows of it; null under the other classes, and for what is unfiltered, unknown or forgotten. */
   readonly life: RequestLife | null;
 }
 
-/** The last thing that happened to a request, as a StateDupeFilter records it. */
+/**
+ * The last thing that happened to a request, as a StateDupeFilter records it: accepted (pending, or delayed), leased,
+ * retried (delayed), done, failed, given back by release or recovery (pending). Being accepted or retried from the
+ * failed list begins it anew.
+ */
 export interface RequestLife {
   readonly state: 'pending' | 'leased' | 'delayed' | 'done' | 'failed';
   readonly atMs: number;
@@ -442,7 +454,10 @@ export interface Frontier {
   readonly failed: FailedList;
   readonly feeds: Feeds;
   inspect(request: FrontierRequest): Promise<Inspection>;
-  /** Remove a fingerprint from the dupefilter and raise the epoch. @returns whether it was there. */
+  /**
+   * Remove a fingerprint from the dupefilter and raise the epoch. @returns whether it was there.
+   * @throws RefusedError `cannot_forget` under the BloomDupeFilter.
+   */
   forget(fingerprint: string): Promise<boolean>;
   /** How much each part holds. */
   count(): Promise<PartCounts>;

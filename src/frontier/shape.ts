@@ -25,6 +25,19 @@ export function dupefilterInWords({ class: name, ...parameters }: Dupefilter): s
   return given.length === 0 ? name : `${name}(${given.join(', ')})`;
 }
 
+/** The text of a dupefilter that the engines compare and keep: the same for all who mean the same. */
+export function dupefilterText(dupefilter: Dupefilter): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(dupefilter).sort(([a], [b]) => (a < b ? -1 : 1))));
+}
+
+/** A BloomDupeFilter cannot forget: a bit of one fingerprint is one of many others as well. */
+export function cannotForget(): RefusedError {
+  return new RefusedError(
+    'a BloomDupeFilter cannot forget single URLs: seed the URL again (a seed is fetched whatever the dupefilter says, unless SEEDS_FILTERED is set), forget all of them with "crawlnode reset SPIDER --only dupefilter", or choose another DUPEFILTER_CLASS',
+    { code: 'cannot_forget' },
+  );
+}
+
 const settingOf: Readonly<Record<keyof Tunables, string>> = {
   delayMs: 'DOWNLOAD_DELAY (ms)',
   randomizeDelay: 'RANDOMIZE_DOWNLOAD_DELAY',

@@ -18,8 +18,8 @@ import { noEffects } from '../../src/frontier/frontier.js';
 
 /** What an engine's test provides: any number of clients on one fresh crawl. */
 export interface World {
-  /** One more client, as another process would open it. */
-  client(): Promise<Frontier>;
+  /** One more client, as another process would open it; `shape` is what its settings say otherwise than the default. */
+  client(shape?: Partial<Shape>): Promise<Frontier>;
   /** Close every client and remove what the crawl left. */
   dispose(): Promise<void>;
 }
@@ -140,22 +140,25 @@ export async function commit(
 /** One crawl of one test. */
 export class Crawl {
   readonly world: World;
+  /** What the clients and nodes of this test are opened with, where it is not the default. */
+  private readonly shape: Partial<Shape>;
   private observer: Frontier | undefined;
   private nodes = 0;
 
-  constructor(world: World) {
+  constructor(world: World, shape: Partial<Shape> = {}) {
     this.world = world;
+    this.shape = shape;
   }
 
   /** A client that never joins, as the commands have it. */
   async outsider(): Promise<Frontier> {
-    this.observer ??= await this.world.client();
+    this.observer ??= await this.world.client(this.shape);
     return this.observer;
   }
 
   /** A new client that has joined. */
   async node(choice: JoinChoice = {}): Promise<Node> {
-    const frontier = await this.world.client();
+    const frontier = await this.world.client({ ...this.shape, ...choice.shape });
     return { frontier, joined: await this.join(frontier, choice) };
   }
 
@@ -170,6 +173,7 @@ export class Crawl {
           fingerprinter: 'scrapy-redis',
           domainKey: 'host',
           persist: true,
+          ...this.shape,
           ...choice.shape,
         },
         tunables: {

@@ -2,7 +2,7 @@
 import type { OpenOptions } from '../../src/frontier/open.js';
 import { RedisFrontier } from '../../src/frontier/redis/redis-frontier.js';
 import type { World } from '../frontier-contract/world.js';
-import { openOptions } from './open-options.js';
+import { defaultShape, openOptions } from './open-options.js';
 
 /** One client of a crawl in the Redis of a URL. */
 export async function openRedis(
@@ -24,8 +24,8 @@ export function redisWorld(url: string): World & { readonly spider: string } {
   const clients: RedisFrontier[] = [];
   return {
     spider,
-    async client() {
-      const frontier = await openRedis(url, spider);
+    async client(shape) {
+      const frontier = await openRedis(url, spider, { shape: { ...defaultShape, ...shape } });
       clients.push(frontier);
       return frontier;
     },

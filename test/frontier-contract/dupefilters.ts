@@ -1,0 +1,226 @@
+/** What every dupefilter owes, and what each of them is chosen for (DESIGN §6). */
+import { describe, expect, it } from 'vitest';
+import { allParts, type Dupefilter, type Frontier, PUSH_CHUNK } from '../../src/frontier/frontier.js';
+import { bloom } from './dupefilters-bloom.js';
+import { state } from './dupefilters-state.js';
+import { timed } from './dupefilters-timed.js';
+import { Crawl, commit, request, takeOne, type World } from './world.js';
+
+/** One of each class; the Bloom filter's slices are small, so that some are opened. */
+const all: readonly Dupefilter[] = [
+  { class: 'RFPDupeFilter' },
+  { class: 'TimedRFPDupeFilter', expireMs: 3_600_000 },
+  { class: 'TimedRFPDupeFilter', expireMs: 0 },
+  { class: 'StateDupeFilter' },
+  { class: 'BloomDupeFilter', capacity: 600, errorRate: 0.000_01 },
+  { class: 'CompactDupeFilter' },
+];
+
+export type InCrawl = (body: (crawl: Crawl) => Promise<void>) => () => Promise<void>;
+
+/** @param classes those the engine has. */
+export function dupefilters(openWorld: () => Promise<World>, classes: readonly Dupefilter['class'][]): void {
+  const has = (dupefilter: Dupefilter) => classes.includes(dupefilter.class);
+  const crawlWith =
+    (dupefilter: Dupefilter, persist = true): InCrawl =>
+    (body) =>
+    async () => {
+      const crawl = new Crawl(await openWorld(), { dupefilter, persist });
+      try {
+        await body(crawl);
+      } finally {
+        await crawl.end();
+      }
+    };
+  for (const dupefilter of all.filter(has)) {
+    describe(`the ${JSON.stringify(dupefilter)}`, () => {
+      every(crawlWith(dupefilter), dupefilter);
+      it(
+        'is cleared with a crawl that does not persist, by the last node after true completion',
+        crawlWith(dupefilter, false)(clearsWithTheCrawl),
+      );
+      if (classes.length > 1) {
+        it('is agreed by the first push or node: another one is refused, both are named', () =>
+          isAgreed(openWorld, dupefilter, classes));
+      }
+    });
+  }
+  if (classes.includes('TimedRFPDupeFilter')) timed(crawlWith);
+  if (classes.includes('StateDupeFilter')) state(crawlWith);
+  if (classes.includes('BloomDupeFilter')) bloom(crawlWith);
+}
+
+const made = (count: number, word = 'page') =>
+  Array.from({ length: count }, (_, n) => request(`${word}-${n}`));
+
+/** Push links in batches of the size that pages come in. */
+export async function pushAll(frontier: Frontier, count: number, word = 'page') {
+  const total = { accepted: 0, duplicates: 0 };
+  const links = made(count, word);
+  for (let at = 0; at < count; at += PUSH_CHUNK) {
+    const answer = await frontier.push(links.slice(at, at + PUSH_CHUNK), 'links');
+    total.accepted += answer.accepted;
+    total.duplicates += answer.duplicates;
+  }
+  return total;
+}
+
+function every(inCrawl: InCrawl, dupefilter: Dupefilter): void {
+  it(
+    'accepts what is new once, and refuses its links for good, also when it is done',
+    inCrawl(async (crawl) => {
+      const { frontier } = await crawl.node();
+      const batch = [request('a'), request('b'), request('a')];
+      expect(await frontier.push(batch, 'links')).toEqual({ accepted: 2, duplicates: 1 });
+      await commit(frontier, await takeOne(frontier), undefined, { requests: [request('a'), request('c')] });
+      expect(await frontier.push(batch, 'links')).toEqual({ accepted: 0, duplicates: 3 });
+      expect(await frontier.snapshot()).toMatchObject({ accepted: 3, seen: 3 });
+      expect(await frontier.inspect(request('a'))).toMatchObject({ state: 'seen', seen: true });
+      expect(await frontier.inspect(request('z'))).toMatchObject({ state: 'unknown', seen: false });
+    }),
+  );
+
+  it(
+    'takes a seed whatever it has seen, and counts it once; filtered seeds it judges',
+    inCrawl(async (crawl) => {
+      const { frontier } = await crawl.node();
+      await frontier.push([request('a')], 'seeds');
+      await commit(frontier, await takeOne(frontier));
+      expect(await frontier.push([request('a')], 'seeds-filtered')).toEqual({ accepted: 0, duplicates: 1 });
+      expect(await frontier.push([request('a')], 'seeds')).toEqual({ accepted: 1, duplicates: 0 });
+      expect(await frontier.snapshot()).toMatchObject({ accepted: 2, seen: 1 });
+    }),
+  );
+
+  it(
+    'is neither asked nor told of an unfiltered request',
+    inCrawl(async (crawl) => {
+      const frontier = await crawl.outsider();
+      const one = request('a', { unfiltered: true, ordinal: 1 });
+      expect(await frontier.push([one], 'links')).toEqual({ accepted: 1, duplicates: 0 });
+      expect((await frontier.snapshot()).seen).toBe(0);
+      expect(await frontier.push([request('a')], 'links')).toEqual({ accepted: 1, duplicates: 0 });
+      const two = request('a', { unfiltered: true, ordinal: 2 });
+      expect(await frontier.push([two], 'links')).toEqual({ accepted: 1, duplicates: 0 });
+      expect((await frontier.snapshot()).seen).toBe(1);
+    }),
+  );
+
+  it(
+    'remembers thousands, over nodes that come and go, and says how many and at what size',
+    inCrawl(async (crawl) => {
+      const { frontier } = await crawl.node();
+      expect(await pushAll(frontier, 3_000)).toEqual({ accepted: 3_000, duplicates: 0 });
+      const before = await frontier.snapshot();
+      expect(before.seen).toBe(3_000);
+      expect(before.bytes.dupefilter).toBeGreaterThan(1_000);
+      await frontier.leave('shutdown');
+      const next = await crawl.node();
+      expect(next.joined.found.seen).toBe(3_000);
+      expect(await pushAll(next.frontier, 3_000)).toEqual({ accepted: 0, duplicates: 3_000 });
+      expect(await next.frontier.count()).toMatchObject({ dupefilter: 3_000 });
+    }),
+  );
+
+  it(
+    'is emptied alone, and begins anew with nothing of the old',
+    inCrawl(async (crawl) => {
+      const frontier = await crawl.outsider();
+      await pushAll(frontier, 1_500, 'old');
+      await frontier.clear(['dupefilter'], { force: false });
+      expect(await frontier.snapshot()).toMatchObject({ seen: 0, pending: 1_500, bytes: { dupefilter: 0 } });
+      expect(await pushAll(frontier, 1_500, 'new')).toEqual({ accepted: 1_500, duplicates: 0 });
+      expect(await frontier.inspect(request('old-1'))).toMatchObject({ state: 'pending', seen: false });
+      expect(await frontier.snapshot()).toMatchObject({ seen: 1_500, pending: 3_000 });
+    }),
+  );
+
+  it(
+    'stays when the queue is cleared, and goes with all of the crawl',
+    inCrawl(async (crawl) => {
+      const frontier = await crawl.outsider();
+      await pushAll(frontier, 1_500);
+      await frontier.clear(['queue'], { force: false });
+      expect(await frontier.snapshot()).toMatchObject({ seen: 1_500, pending: 0 });
+      expect(await pushAll(frontier, 1_500)).toEqual({ accepted: 0, duplicates: 1_500 });
+      await frontier.clear(allParts, { force: false });
+      expect(await frontier.snapshot()).toMatchObject({ seen: 0, bytes: { dupefilter: 0 } });
+      expect(await frontier.count()).toMatchObject({ dupefilter: 0 });
+      expect(await pushAll(frontier, 1_500)).toEqual({ accepted: 1_500, duplicates: 0 });
+    }),
+  );
+
+  if (dupefilter.class === 'BloomDupeFilter') return;
+  it(
+    'forgets one fingerprint and no other',
+    inCrawl(async (crawl) => {
+      const { frontier } = await crawl.node();
+      await frontier.push([request('a'), request('b')], 'links');
+      for (let n = 0; n < 2; n += 1) await commit(frontier, await takeOne(frontier));
+      expect(await frontier.forget(request('a').fingerprint)).toBe(true);
+      expect(await frontier.forget(request('a').fingerprint)).toBe(false);
+      expect(await frontier.inspect(request('a'))).toMatchObject({
+        state: 'unknown',
+        seen: false,
+        life: null,
+      });
+      expect((await frontier.snapshot()).seen).toBe(1);
+      expect(await frontier.push([request('a'), request('b')], 'links')).toEqual({
+        accepted: 1,
+        duplicates: 1,
+      });
+    }),
+  );
+}
+
+async function clearsWithTheCrawl(crawl: Crawl): Promise<void> {
+  const [one, two] = [await crawl.node(), await crawl.node()];
+  await one.frontier.push([request('a')], 'start');
+  await commit(one.frontier, await takeOne(one.frontier));
+  expect(await one.frontier.leave('finished')).toEqual({ last: false, cleared: false });
+  expect((await two.frontier.snapshot()).seen).toBe(1);
+  expect(await two.frontier.leave('finished')).toEqual({ last: true, cleared: true });
+  expect(await two.frontier.snapshot()).toMatchObject({ seen: 0, bytes: { dupefilter: 0 } });
+}
+
+async function isAgreed(
+  openWorld: () => Promise<World>,
+  dupefilter: Dupefilter,
+  classes: readonly Dupefilter['class'][],
+): Promise<void> {
+  const other: Dupefilter =
+    dupefilter.class === 'BloomDupeFilter'
+      ? { ...dupefilter, capacity: 601 }
+      : (all.find(({ class: name }) => name !== dupefilter.class && classes.includes(name)) ?? {
+          class: 'TimedRFPDupeFilter',
+          expireMs: 1,
+        });
+  const crawl = new Crawl(await openWorld(), { dupefilter });
+  const both = new RegExp(`${dupefilter.class}.*${other.class}`);
+  const refusal = { name: 'RefusedError', code: 'shape', message: expect.stringMatching(both) };
+  try {
+    const frontier = await crawl.outsider();
+    await frontier.push([request('a')], 'seeds');
+    const stranger = async () => crawl.world.client({ dupefilter: other });
+    await expect(stranger().then((client) => client.push([request('b')], 'seeds'))).rejects.toMatchObject(
+      refusal,
+    );
+    await expect(crawl.node({ shape: { dupefilter: other } })).rejects.toMatchObject(refusal);
+    const node = await crawl.node();
+    await expect(stranger().then((client) => client.forget(request('a').fingerprint))).rejects.toMatchObject(
+      other.class === 'BloomDupeFilter' ? { code: 'cannot_forget' } : refusal,
+    );
+    await expect(crawl.node({ shape: { dupefilter: other } })).rejects.toMatchObject(refusal);
+    await expect(stranger().then((client) => client.push([request('b')], 'links'))).rejects.toMatchObject(
+      refusal,
+    );
+    // What only looks may come with other settings: a machine without the spider's own ones.
+    expect(await (await stranger()).snapshot()).toMatchObject({ seen: 1, pending: 1 });
+    expect(await (await stranger()).inspect(request('a'))).toMatchObject({ seen: true });
+    await node.frontier.leave('shutdown');
+    await (await stranger()).clear(allParts, { force: false });
+    expect(await (await stranger()).push([request('b')], 'seeds')).toEqual({ accepted: 1, duplicates: 0 });
+  } finally {
+    await crawl.end();
+  }
+}
