@@ -15,28 +15,33 @@ import { decodeRecord, encodeRecord } from '../http/request-codec.js';
 import type { RequestRecord } from '../http/request-record.js';
 import { Response } from '../http/response.js';
 import type { Logger } from '../log.js';
+import type { ItemPipelines } from '../pipelines/item-pipeline.js';
 import { type Failure, type PageResult, runCallback, runErrback } from '../spider/run-callback.js';
 import type { Spider } from '../spider/spider.js';
 import { add, admit, type Counters, toFrontier } from './discovered.js';
-import { type EffectsDeps, effectsOf } from './effects.js';
+import { effectsOf } from './effects.js';
 import type { EngineOptions } from './engine-options.js';
 import { concernsNode } from './node-errors.js';
 import { askedPause, beginWithinMs, judgeFailure, judgeStatus, type Verdict } from './outcome.js';
+import { type LinkDeps, noLinks, PageLinks } from './page-links.js';
 import { redirected } from './redirect.js';
 import type { Flight, Slots } from './slots.js';
 
 /** What every page of a crawl is processed with. */
-export interface PageDeps extends EffectsDeps {
+export interface PageDeps extends LinkDeps {
   readonly spider: Spider;
   readonly downloader: Downloader;
+  readonly pipelines: ItemPipelines;
   readonly options: EngineOptions;
   readonly log: Logger;
 }
 
-/** How a page ends: the two arguments of its settle. */
+/** How a page ends: the arguments of its settle. */
 interface Ending {
   readonly outcome: Outcome;
   readonly effects: Effects;
+  /** Where the page yielded requests. */
+  readonly links?: PageLinks;
 }
 
 /** A page on its way: what the steps below have in common. */
@@ -60,7 +65,7 @@ export async function crawlOne(
 ): Promise<void> {
   try {
     const ending = await processPage(flight, deps);
-    slots.settle(flight, ending.outcome, ending.effects);
+    slots.settle(flight, ending.outcome, ending.effects, ending.links);
   } catch (error) {
     if (flight.over) return; // the echo of an abort, after a drop or a release
     if (concernsNode(error)) return onError(error);
@@ -241,8 +246,13 @@ async function errback(work: Work, failure: Omit<Failure, 'request'>, outcome: O
 async function commit(work: Work, run: () => Promise<PageResult>, outcome: Outcome): Promise<Ending> {
   const { flight, record, counters, deps } = work;
   try {
-    const page = { id: flight.lease.id, record };
-    return { outcome, effects: await effectsOf(await run(), flight, page, counters, deps) };
+    const { items, requests } = await run();
+    if (requests.length === 0) {
+      return { outcome, effects: await effectsOf(items, noLinks, counters, deps.pipelines) };
+    }
+    const links = new PageLinks({ id: flight.lease.id, record }, deps);
+    const settled = await links.take(requests, counters, flight.signal);
+    return { outcome, effects: await effectsOf(items, settled, counters, deps.pipelines), links };
   } catch (error) {
     if (flight.over || concernsNode(error)) throw error;
     return spiderFailed(work, error, 'status' in outcome ? outcome.status : undefined);

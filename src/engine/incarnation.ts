@@ -11,6 +11,7 @@ import { crawlOne, type PageDeps } from './crawl-one.js';
 import { type Ending, ending, feedEnding, type NodeView } from './endings.js';
 import type { NodeState } from './node-state.js';
 import { SeedIntake } from './seed-intake.js';
+import { seenLinksOf } from './seen-links.js';
 import { Slots } from './slots.js';
 import { Upkeep } from './upkeep.js';
 
@@ -39,7 +40,8 @@ export class Incarnation {
     const { deps, alarm, outage, rules, tally, pulse } = node;
     const { frontier, spider, downloader, pipelines, options, log } = deps;
     const onError = this.#onError;
-    this.#page = { frontier, spider, downloader, pipelines, options, rules, outage, log };
+    const seen = seenLinksOf(spider, options.shape.dupefilter);
+    this.#page = { frontier, spider, downloader, pipelines, options, rules, outage, seen, log };
     this.slots = new Slots({
       frontier,
       concurrency: options.concurrency,

@@ -15,6 +15,7 @@ import { type Effects, type Frontier, type Lease, noEffects, type Outcome } from
 import type { Logger } from '../log.js';
 import type { Alarm } from './alarm.js';
 import type { Outage } from './outage.js';
+import type { PageLinks } from './page-links.js';
 
 /** One leased page in work. */
 export class Flight {
@@ -94,12 +95,12 @@ export class Slots {
     return flight;
   }
 
-  /** Issue the settle of a page and free its slot; the answer is dealt with beside. */
-  settle(flight: Flight, outcome: Outcome, effects: Effects): void {
+  /** Issue the settle of a page and free its slot; the answer is dealt with beside. @param links hear of it. */
+  settle(flight: Flight, outcome: Outcome, effects: Effects, links?: PageLinks): void {
     if (flight.over) return;
     flight.over = true;
     this.#inFlight.delete(flight);
-    this.#settling.set(flight, this.#send(flight, outcome, effects));
+    this.#settling.set(flight, this.#send(flight, outcome, effects, links));
     this.#options.alarm.ring();
   }
 
@@ -151,13 +152,20 @@ export class Slots {
     flight.abort();
   }
 
-  async #send(flight: Flight, outcome: Outcome, effects: Effects): Promise<void> {
+  async #send(flight: Flight, outcome: Outcome, effects: Effects, links?: PageLinks): Promise<void> {
     const { frontier, outage, tally, alarm, log, onError } = this.#options;
+    const stop = this.#giveUp.signal;
+    const settle = (all: Effects) =>
+      outage.through('settle', stop, () => frontier.settle(flight.lease, outcome, all));
     try {
-      const settle = () => frontier.settle(flight.lease, outcome, effects);
-      const answer = await outage.through('settle', this.#giveUp.signal, settle);
+      let answer = await settle(effects);
+      if (!answer.committed && answer.resend && links !== undefined) {
+        const { items, feedItems, stats } = effects;
+        answer = await settle({ items, feedItems, stats, ...(await links.takeWithheld(stop)) });
+      }
       if (answer.committed) {
         count(tally, outcome, effects);
+        links?.learn(answer);
       } else {
         log.debug({ id: flight.lease.id }, 'a page was no longer ours when it was done; nothing was written');
       }
