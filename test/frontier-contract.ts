@@ -11,6 +11,7 @@ import { epochs } from './frontier-contract/epochs.js';
 import { feeds } from './frontier-contract/feeds.js';
 import { hostile } from './frontier-contract/hostile.js';
 import { order } from './frontier-contract/order.js';
+import { orderWalk } from './frontier-contract/order-walk.js';
 import { politeness } from './frontier-contract/politeness.js';
 import { push } from './frontier-contract/push.js';
 import { recovery } from './frontier-contract/recovery.js';
@@ -49,6 +50,7 @@ export function frontierContract(
     for (const chapter of [
       push,
       order,
+      orderWalk,
       politeness,
       settling,
       epochs,

@@ -92,7 +92,8 @@ describe('the frontier in Redis', { timeout: 60_000 }, () => {
       ];
       expect(await frontier.verify()).toHaveLength(2);
       await admin.del(`${spider}:requests:~queue`, `${spider}:requests`);
-      await admin.hset(`${spider}:requests:~meta`, 'removed', 2);
+      expect((await frontier.lease(5, 0)).crawl.idleMs).toBeGreaterThanOrEqual(0);
+      expect(await frontier.snapshot()).toMatchObject({ pending: 0, removed: 2 });
       expect(answers.map(({ leases }) => leases)).toEqual([[], []]);
       expect(answers[1]?.waitMs).toBeGreaterThan(1);
     }));

@@ -5,6 +5,7 @@ import type { FrontierKeys } from '../open.js';
 export const internalWords = [
   'meta',
   'queue',
+  'chunks',
   'domains',
   'ready',
   'waiting',

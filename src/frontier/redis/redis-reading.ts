@@ -18,9 +18,8 @@ type Client = Redis | Cluster;
 /** Everything `stats` shows: cardinalities, the nodes, the counters; MEMORY USAGE samples five entries a key. */
 export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<Snapshot> {
   const key = (word: InternalWord): string => internalKey(keys, word);
-  const [queue, suspects, delayed, leased, failed, items, domains, seen, seeds, bad, meta, counters, time] =
+  const [suspects, delayed, leased, failed, items, domains, seen, seeds, bad, meta, counters, time] =
     await Promise.all([
-      client.zcard(key('queue')),
       client.zcard(key('suspects')),
       client.zcard(key('delayed')),
       client.hlen(key('leases')),
@@ -44,7 +43,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
   return {
     startUrls: seeds,
     badSeeds: bad,
-    pending: queue + suspects,
+    pending: Number(meta.pending ?? 0) + suspects,
     delayed,
     leased,
     suspects,
@@ -79,7 +78,7 @@ export async function countParts(client: Client, keys: FrontierKeys): Promise<Pa
     await Promise.all([
       // A queue left by Scrapy-Redis counts as it is.
       client.type(keys.requests).then((type) => (type === 'hash' ? 0 : lengthOf(client, keys.requests))),
-      client.zcard(key('queue')),
+      client.hget(key('meta'), 'pending'),
       client.zcard(key('suspects')),
       client.zcard(key('delayed')),
       client.hlen(key('leases')),
@@ -90,7 +89,7 @@ export async function countParts(client: Client, keys: FrontierKeys): Promise<Pa
       lengthOf(client, keys.items),
       lengthOf(client, keys.stats),
     ]);
-  const queue = foreign + queued + suspects + delayed + leased;
+  const queue = foreign + Number(queued ?? 0) + suspects + delayed + leased;
   return { queue, dupefilter: seen, start_urls: seeds + bad, items, stats, failed };
 }
 

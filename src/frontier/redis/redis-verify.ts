@@ -5,9 +5,9 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { FrontierKeys } from '../open.js';
 import { type InternalWord, internalKey, internalWords } from './keys.js';
+import { type Chunk, checkQueue, unpackQueue } from './redis-verify-queue.js';
 import { type UnpackedDomain, unpackDomain, unpackLease } from './unpack.js';
 
-const QUEUE_ID_AT = 16;
 const SUSPECT_ID_AT = 12;
 
 /** @returns one sentence for each breach. */
@@ -15,6 +15,7 @@ export async function verifyInvariants(client: Redis | Cluster, keys: FrontierKe
   const view = await readAll(client, keys);
   return [
     ...checkPlaces(view),
+    ...checkQueue(view.queue, view.chunks),
     ...checkLeases(view),
     ...checkCounters(view),
     ...checkDomains(view),
@@ -24,7 +25,10 @@ export async function verifyInvariants(client: Redis | Cluster, keys: FrontierKe
 
 interface View {
   readonly records: ReadonlySet<string>;
-  readonly queue: readonly Buffer[];
+  /** The chunks of the queue in order; one that was never filled is not there. */
+  readonly queue: readonly Chunk[];
+  /** Names of those that follow their domain's first. */
+  readonly chunks: readonly Buffer[];
   readonly suspects: readonly Buffer[];
   readonly delayed: readonly Buffer[];
   readonly failed: readonly Buffer[];
@@ -42,7 +46,9 @@ async function readAll(client: Redis | Cluster, keys: FrontierKeys): Promise<Vie
   const replies = await client
     .multi()
     .hkeysBuffer(keys.requests)
-    .zrangeBuffer(key('queue'), 0, -1)
+    .hkeysBuffer(key('queue'))
+    .hvalsBuffer(key('queue'))
+    .zrangeBuffer(key('chunks'), 0, -1)
     .zrangeBuffer(key('suspects'), 0, -1)
     .zrangeBuffer(key('delayed'), 0, -1)
     .zrangeBuffer(key('failed'), 0, -1)
@@ -62,7 +68,9 @@ async function readAll(client: Redis | Cluster, keys: FrontierKeys): Promise<Vie
   });
   const [
     ids,
-    queue,
+    chunkNames,
+    chunkTexts,
+    chunks,
     suspects,
     delayed,
     failed,
@@ -76,6 +84,8 @@ async function readAll(client: Redis | Cluster, keys: FrontierKeys): Promise<Vie
     waiting,
     meta,
   ] = values as [
+    Buffer[],
+    Buffer[],
     Buffer[],
     Buffer[],
     Buffer[],
@@ -98,7 +108,8 @@ async function readAll(client: Redis | Cluster, keys: FrontierKeys): Promise<Vie
   }
   return {
     records: new Set(ids.map((id) => id.toString('hex'))),
-    queue,
+    queue: unpackQueue(chunkNames, chunkTexts),
+    chunks,
     suspects,
     delayed,
     failed,
@@ -121,7 +132,7 @@ function checkPlaces(view: View): string[] {
   const put = (id: string, place: string): void => {
     places.set(id, [...(places.get(id) ?? []), place]);
   };
-  for (const member of view.queue) put(idAt(member, QUEUE_ID_AT), 'pending');
+  for (const { ids } of view.queue) for (const id of ids) put(id, 'pending');
   for (const member of view.suspects) put(idAt(member, SUSPECT_ID_AT), 'pending');
   for (const member of view.delayed) put(idAt(member, 0), 'delayed');
   for (const id of view.leases.keys()) put(id, 'leased');
@@ -161,10 +172,16 @@ function checkCounters(view: View): string[] {
   const accepted = Number(view.meta.accepted ?? 0);
   const done = Number(view.meta.done ?? 0);
   const removed = Number(view.meta.removed ?? 0);
-  const pending = view.queue.length + view.suspects.length;
+  const queued = view.queue.reduce((sum, { ids }) => sum + ids.length, 0);
+  const pending = queued + view.suspects.length;
   const sum = pending + view.delayed.length + view.leases.size + done + view.failed.length + removed;
-  if (accepted === sum) return [];
+  const breaches: string[] = [];
+  if (queued !== Number(view.meta.pending ?? 0)) {
+    breaches.push(`I4: ${view.meta.pending ?? 0} are said to be in the queue, which holds ${queued}`);
+  }
+  if (accepted === sum) return breaches;
   return [
+    ...breaches,
     `I4: ${accepted} accepted, but ${pending} pending + ${view.delayed.length} delayed + ${view.leases.size} leased + ${done} done + ${view.failed.length} failed + ${removed} removed = ${sum}`,
   ];
 }
@@ -174,7 +191,7 @@ function checkDomains(view: View): string[] {
   const breaches: string[] = [];
   const active = new Map<string, number>();
   for (const { domain } of view.leases.values()) active.set(domain, (active.get(domain) ?? 0) + 1);
-  const pending = new Set(view.queue.map((member) => member.readUInt32BE(0)));
+  const pending = new Set(view.queue.map(({ domain }) => domain));
   const ready = view.ready.map((member) => member.subarray(12).toString());
   const numbers = new Set<number>();
   for (const [name, domain] of view.domains) {

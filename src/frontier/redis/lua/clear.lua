@@ -28,7 +28,7 @@ local function clearQueue()
     end
   end
   local failedCount = parts.failed and 0 or call('ZCARD', failedKey)
-  call('UNLINK', requests, metaKey, queueKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey, leasesKey, nodesKey, deadKey,
+  call('UNLINK', requests, metaKey, queueKey, chunksKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey, leasesKey, nodesKey, deadKey,
     infoKey, heldKey, pagesKey, answersKey, crashesKey)
   if parts.failed then call('UNLINK', failedKey, failuresKey) end
   chunked('HSET', requests, kept)

@@ -21,7 +21,7 @@ if first then return cmsgpack.unpack(first) end
 if meta.shape and meta.shape ~= '' and meta.shape ~= shape then return { 'shape', meta.shape } end
 if not meta.shape or meta.shape == '' then
   -- Seeds came before the first node: they are in the order their client knew, which must be this one.
-  if meta.queue ~= queue and call('ZCARD', queueKey) > 0 then return { 'shape', cjson.encode({ queueClass = meta.queue }) } end
+  if meta.queue ~= queue and number('pending') > 0 then return { 'shape', cjson.encode({ queueClass = meta.queue }) } end
   setMeta('shape', shape)
   setMeta('queue', queue)
 end
@@ -63,7 +63,7 @@ end
 call('ZADD', nodesKey, nowMs, incarnation)
 call('HSET', infoKey, incarnation, info)
 call('HSET', heldKey, incarnation, 0)
-local answer = { 'joined', shape, call('ZCARD', queueKey) + call('ZCARD', suspectsKey), call('ZCARD', delayedKey), call('HLEN', leasesKey),
+local answer = { 'joined', shape, number('pending') + call('ZCARD', suspectsKey), call('ZCARD', delayedKey), call('HLEN', leasesKey),
   call('SCARD', dupefilter), meta.start == 'pushed' and 1 or 0, '', table.concat(changed, ','), others, meta.crawl }
 keepAnswer(cmsgpack.pack(answer))
 flush()

@@ -33,6 +33,7 @@ local function promoteDelayed()
     local crashes = tonumber(call('HGET', crashesKey, id) or 0)
     requeue(sub(member, 26), orderOf(sub(member, 21, 25), takeArrival()), id, crashes)
   end
+  placeMoved()
 end
 
 local function promoteWaiting()
@@ -92,14 +93,14 @@ end
 local function takeFromBestDomain(room)
   local best = call('ZRANGE', readyKey, 0, 1)
   if not best[1] then return false end
-  local name = sub(best[1], 13)
+  local name = sub(best[1], ORDER + 1)
   local d = domainOf(name)
-  if d.place ~= 'r' or d.key ~= sub(best[1], 1, 12) then
+  if d.place ~= 'r' or d.key ~= sub(best[1], 1, ORDER) then
     -- Somebody deleted the domain's record: without this the entry would be met for ever.
     call('ZREM', readyKey, best[1])
     return true
   end
-  local rival = best[2] and sub(best[2], 1, 12)
+  local rival = best[2] and sub(best[2], 1, ORDER)
   local capacity = math.min(room, number('limit', 8) - d.active)
   -- It was ready when its limit was another, or the clock.
   if capacity < 1 or math.max(d.nextAt, d.blockedUntil) > nowMs then
@@ -107,22 +108,14 @@ local function takeFromBestDomain(room)
     return true
   end
   if delayOf(d) > 0 then capacity = 1 end
-  local members = heads(d, capacity + 1)
-  local taken, nextHead = {}, false
-  for i, member in ipairs(members) do
-    local order = sub(member, 5, 16)
-    if i > capacity or (i > 1 and rival and rival < order) then
-      nextHead = order
-      break
-    end
-    taken[#taken + 1] = member
-    record(sub(member, 17), order, name, d, 0)
+  for i = 1, capacity do
+    local order = d.head
+    if order == '' or (i > 1 and rival and isBefore(rival, order)) then break end
+    local id = pop(d)
+    if id then record(id, order, name, d, 0) end
   end
-  if #taken > 0 then
-    call('ZREM', queueKey, unpack(taken))
-    startClock(d)
-  end
-  place(name, d, nextHead)
+  startClock(d)
+  place(name, d)
   return true
 end
 
@@ -169,11 +162,19 @@ local budget = number('max_pages')
 local leftInBudget = budget > 0 and math.max(0, budget - number('run_pages')) or math.huge
 local isOpen = meta.control == 'running' and (not meta.closing or meta.closing == '')
 
+-- Somebody typed DEL: what the queue held is counted as removed, or the crawl would wait for it for ever.
+local function forgetLostQueue()
+  if number('pending') == 0 or pendingChange ~= 0 or call('EXISTS', queueKey) == 1 then return end
+  setMeta('removed', number('removed') + number('pending'))
+  setMeta('pending', 0)
+end
+
 local function answerOf(waitMs)
+  if #leases == 0 then forgetLostQueue() end
   local seeds = seedsWaiting()
   local leased = call('HLEN', leasesKey)
   closeWhenSpent()
-  local busy = leased > 0 or call('ZCARD', queueKey) > 0 or call('ZCARD', delayedKey) > 0 or call('ZCARD', suspectsKey) > 0
+  local busy = leased > 0 or pendingCount() > 0 or call('ZCARD', delayedKey) > 0 or call('ZCARD', suspectsKey) > 0
   if busy and meta.idle_since and meta.idle_since ~= '' then setMeta('idle_since', '') end
   if not busy and (not meta.idle_since or meta.idle_since == '') then setMeta('idle_since', nowMs) end
   local idleMs = busy and 0 or nowMs - number('idle_since')
@@ -207,7 +208,7 @@ elseif isOpen and wanted > 0 then
       stoodBack = true
     else
       while #leases < room and skipped < MAX_SKIPPED and takeFromBestDomain(room - #leases) do end
-      noteHunger(#leases > 0 or number('delay') > 0 or call('ZCARD', queueKey) == 0)
+      noteHunger(#leases > 0 or number('delay') > 0 or pendingCount() == 0)
     end
   end
   if #leases > 0 then

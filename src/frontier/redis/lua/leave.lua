@@ -30,7 +30,7 @@ if last then
   end
   if ARGV[6] == '0' and isFinished(seedsWaiting()) then
     cleared = true
-    call('UNLINK', requests, dupefilter, metaKey, queueKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey, leasesKey,
+    call('UNLINK', requests, dupefilter, metaKey, queueKey, chunksKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey, leasesKey,
       nodesKey, deadKey, infoKey, heldKey, pagesKey, crashesKey, failedKey, failuresKey, answersKey)
     forgetWrittenFeeds()
   end

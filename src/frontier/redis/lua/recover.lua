@@ -20,7 +20,7 @@ for _, incarnation in ipairs(call('ZRANGE', deadKey, 0, -1)) do
   local info
   for _, found in ipairs(moved < most and leasesOf(incarnation, most - moved) or {}) do
     local id, lease = found[1], found[2]
-    local d = freeLease(id, lease)
+    freeLease(id, lease)
     local crashes = call('HINCRBY', crashesKey, id, 1)
     if crashes >= MAX_CRASHES then
       info = info or cjson.decode(call('HGET', infoKey, incarnation) or '{}')
@@ -29,7 +29,6 @@ for _, incarnation in ipairs(call('ZRANGE', deadKey, 0, -1)) do
     else
       requeue(lease.domain, lease.order, id, crashes)
     end
-    place(lease.domain, d)
     moved = moved + 1
   end
   if tonumber(call('HGET', heldKey, incarnation) or 0) <= 0 then dropIncarnation(incarnation) end

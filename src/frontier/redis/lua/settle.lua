@@ -34,7 +34,7 @@ if kind == 'released' then
   giveBack(id, lease)
   if ARGV[7] == '1' then setMeta('run_pages', math.max(0, number('run_pages') - 1)) end
 else
-  local d = freeLease(id, lease)
+  freeLease(id, lease)
   if kind == 'done' then
     call('HDEL', requests, id)
     setMeta('done', number('done') + 1)
@@ -46,7 +46,6 @@ else
     fail(id, ARGV[9])
   end
   if kind ~= 'retry' then call('HINCRBY', pagesKey, incarnation, 1) end
-  place(lease.domain, d)
 end
 
 closeWhenSpent()

@@ -8,9 +8,6 @@
 -- caller · 3 call numbers whose answers have arrived, separated by commas (to a verb that confirms) · then the verb's own.
 --
 -- An id is 20 raw bytes. An order is 12 bytes that sort as the queue does: 5 of priority, 7 of arrival (µs).
--- A queue member is 4 bytes of domain number, the order, the id: one ZSET of equal scores holds every domain's
--- queue, and a range by prefix finds a domain's head in O(log n). A pending request of one domain takes some 346 bytes,
--- all told, with the jemalloc of Debian's Redis (a quantum of 16 bytes); it is the allocator that decides.
 
 local call = redis.call
 local sub, floor = string.sub, math.floor
@@ -19,7 +16,8 @@ local FIRST_START_URLS = 5
 
 local function internal(word) return requests .. ':~' .. word end
 local metaKey = internal('meta') -- HASH, see DESIGN §5 "Shared record of the run"
-local queueKey = internal('queue') -- ZSET of 0: domain number, order, id
+local queueKey = internal('queue') -- HASH chunk → entries, see parts/chunks.lua
+local chunksKey = internal('chunks') -- ZSET of 0: names of the chunks that follow their domain's first
 local domainsKey = internal('domains') -- HASH name → domain record
 local readyKey = internal('ready') -- ZSET of 0: order of the domain's head, name
 local waitingKey = internal('waiting') -- ZSET time → name

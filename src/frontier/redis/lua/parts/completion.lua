@@ -1,5 +1,5 @@
 -- When a run is over.
--- uses: meta
+-- uses: meta chunks
 
 -- The budget is used up and nothing is leased that could give a page back: the run closes.
 local function closeWhenSpent()
@@ -25,6 +25,6 @@ end
 -- True completion, decided here and nowhere else.
 local function isFinished(seeds)
   return seeds == 0 and meta.control == 'running' and (meta.has_start ~= '1' or meta.start == 'pushed')
-    and call('ZCARD', queueKey) == 0 and call('ZCARD', delayedKey) == 0 and call('HLEN', leasesKey) == 0
+    and pendingCount() == 0 and call('ZCARD', delayedKey) == 0 and call('HLEN', leasesKey) == 0
     and call('ZCARD', suspectsKey) == 0
 end

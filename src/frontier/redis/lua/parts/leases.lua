@@ -13,15 +13,13 @@ local function freeLease(id, lease)
   call('HDEL', leasesKey, id)
   call('HINCRBY', heldKey, lease.incarnation, -1)
   local d = domainOf(lease.domain)
-  d.active = math.max(0, d.active - 1)
-  return d
+  d.active, d.moved = math.max(0, d.active - 1), true
 end
 
 -- A lease goes back to pending as it was, uncounted: its arrival stays.
 local function giveBack(id, lease)
-  local d = freeLease(id, lease)
+  freeLease(id, lease)
   requeue(lease.domain, lease.order, id, lease.crashes)
-  place(lease.domain, d)
 end
 
 local function fail(id, failure)

@@ -2,12 +2,13 @@
 
 local meta, changedMeta = {}, {}
 
--- Reads the named fields; returns an error text when the records are gone or of another format.
+-- Reads the named fields, and how many requests are in the queue; returns an error text when the records are gone or of another format.
 local function readMeta(...)
-  local values = call('HMGET', metaKey, 'version', ...)
+  local values = call('HMGET', metaKey, 'version', 'pending', ...)
   if not values[1] then return 'CRAWLNODE_GONE the records of this crawl are gone' end
   if values[1] ~= FORMAT then return 'CRAWLNODE_FORMAT ' .. values[1] end
-  for i, name in ipairs({ ... }) do meta[name] = values[i + 1] end
+  meta.pending = values[2]
+  for i, name in ipairs({ ... }) do meta[name] = values[i + 2] end
   return nil
 end
 

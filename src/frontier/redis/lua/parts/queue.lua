@@ -18,13 +18,8 @@ end
 
 local function enqueue(name, order, id)
   local d = domainOf(name)
-  call('ZADD', queueKey, 0, d.prefix .. order .. id)
-  if d.place == 'i' then
-    place(name, d, order)
-  elseif d.place == 'r' and order < d.key then
-    moveTo(name, d, 'r', order)
-    d.touched = true
-  end
+  insert(d, order, id)
+  if d.head == '' or isBefore(order, d.head) then d.head, d.moved = order, true end
 end
 
 -- Suspects wait apart from the domain queues, and are leased alone.
