@@ -1,6 +1,8 @@
 /** `failed S list|retry|purge` through the real executable, on both engines. */
+
 import { describe, expect, it } from 'vitest';
 import { revived } from '../src/cli/failed-requests.js';
+import { noBudgets } from '../src/frontier/budgets.js';
 import type { Outcome } from '../src/frontier/frontier.js';
 import { openFrontier } from '../src/frontier/open.js';
 import { fingerprint } from '../src/http/fingerprint.js';
@@ -33,11 +35,12 @@ describe.each(engines)('failed on the %s engine', (engine) => {
         shape: defaultShape,
         tunables: {
           ...{ delayMs: 0, randomizeDelay: false, concurrencyPerDomain: 10_000 },
-          ...{ nodeTimeoutMs: 30_000, failedLimit },
+          ...{ nodeTimeoutMs: 30_000, failedLimit, queueLimit: 0 },
         },
-        budgets: { maxPages: 0 },
+        budgets: noBudgets,
         feeds: [],
         hasStart: false,
+        flushOnStart: false,
       },
     );
     for (let left = urls.length; left > 0; ) {

@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import os from 'node:os';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
+import { noBudgets } from '../src/frontier/budgets.js';
 import { openFrontier } from '../src/frontier/open.js';
 import { feedId } from '../src/pipelines/feed-writer.js';
 import { commit, request, takeOne } from './frontier-contract/world.js';
@@ -22,11 +23,11 @@ describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
     const frontier = await openFrontier(openOptions(here.place(), 'news'));
     const tunables = {
       ...{ delayMs: 0, randomizeDelay: false, concurrencyPerDomain: 8 },
-      ...{ nodeTimeoutMs: 30_000, failedLimit: 10 },
+      ...{ nodeTimeoutMs: 30_000, failedLimit: 10, queueLimit: 0 },
     };
     await frontier.join(
       { id: 'one', host: os.hostname(), pid: process.pid },
-      { shape: defaultShape, tunables, budgets: { maxPages: 0 }, feeds: [], hasStart: false },
+      { shape: defaultShape, tunables, budgets: noBudgets, feeds: [], hasStart: false, flushOnStart: false },
     );
     for (let at = 0; at < count; at += 1_000) {
       pages += 1;

@@ -1,10 +1,12 @@
 /** `items S export` and `doctor` through the real executable, on both engines. */
+
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import os from 'node:os';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { crawlFindings, nodeVersion } from '../src/cli/findings.js';
+import { noBudgets } from '../src/frontier/budgets.js';
 import type { Frontier, Snapshot } from '../src/frontier/frontier.js';
 import { openFrontier } from '../src/frontier/open.js';
 import { silentLogger } from '../src/log.js';
@@ -57,11 +59,12 @@ describe.each(engines)('on the %s engine', (engine) => {
         shape: defaultShape,
         tunables: {
           ...{ delayMs: 0, randomizeDelay: false, concurrencyPerDomain: 8 },
-          ...{ nodeTimeoutMs: 30_000, failedLimit: 10 },
+          ...{ nodeTimeoutMs: 30_000, failedLimit: 10, queueLimit: 0 },
         },
-        budgets: { maxPages: 0 },
+        budgets: noBudgets,
         feeds,
         hasStart: false,
+        flushOnStart: false,
       },
     );
 

@@ -1,7 +1,9 @@
 /** Each ending of a page, seen from outside: what the site was asked, what the frontier counts and keeps. */
+
 import { createHash } from 'node:crypto';
 import type http from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { noBudgets } from '../src/frontier/budgets.js';
 import type { Frontier, Snapshot } from '../src/frontier/frontier.js';
 import { openFrontier } from '../src/frontier/open.js';
 import { Request } from '../src/http/request.js';
@@ -146,7 +148,10 @@ describe('spider code that throws', () => {
       },
     }));
     expect(snapshot).toMatchObject({ done: 0, failed: 1, items: 0, accepted: 1 });
-    expect(snapshot.counters).toMatchObject({ 'spider_exceptions/TypeError': 1 });
+    expect(snapshot.counters).toMatchObject({
+      'spider_exceptions/TypeError': 1,
+      'spider_exceptions/count': 1,
+    });
     expect(failed).toEqual([
       {
         reason: 'callback_error',
@@ -357,7 +362,7 @@ describe('discovered requests', () => {
           for (let n = 0; n < many; n++) yield response.follow(`/page?n=${n}`);
         },
       }),
-      { choice: { options: { budgets: { maxPages: 6 }, concurrency: 1, exitWhenDone: true } } },
+      { choice: { options: { budgets: { ...noBudgets, maxPages: 6 }, concurrency: 1, exitWhenDone: true } } },
     );
     expect(snapshot.accepted).toBe(many + 1);
     expect(asked.slice(1)).toEqual([0, 1, 2, 3, 4].map((n) => `GET /page?n=${n}`));

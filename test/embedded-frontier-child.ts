@@ -2,7 +2,9 @@
  * A node of the embedded engine in a process of its own, to be killed: it crawls an endless site of numbered pages,
  * each linking to a few others, until the crawl is finished. `embedded-frontier-child.ts <JSON of ChildTask>`
  */
+
 import { hostname } from 'node:os';
+import { noBudgets } from '../src/frontier/budgets.js';
 import { EmbeddedFrontier } from '../src/frontier/embedded/embedded-frontier.js';
 import type { Lease } from '../src/frontier/frontier.js';
 import type { OpenOptions } from '../src/frontier/open.js';
@@ -30,10 +32,12 @@ await frontier.join(
       concurrencyPerDomain: 16,
       nodeTimeoutMs: 30_000,
       failedLimit: 1000,
+      queueLimit: 0,
     },
-    budgets: { maxPages: 0 },
+    budgets: noBudgets,
     feeds: [],
     hasStart: false,
+    flushOnStart: false,
   },
 );
 process.stdout.write('joined\n');

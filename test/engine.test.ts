@@ -1,7 +1,9 @@
 /** The loop: nodes of one crawl on a real site, from joining to leaving. */
+
 import type http from 'node:http';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
+import { noBudgets } from '../src/frontier/budgets.js';
 import { openFrontier } from '../src/frontier/open.js';
 import type { Request } from '../src/http/request.js';
 import type { Response } from '../src/http/response.js';
@@ -123,7 +125,9 @@ describe('a crawl to its end', () => {
   it('resumes with what was pending, and a job that is complete says what to do', async () => {
     const site = await startSite({ pages: 30 });
     const { open, outsider, closeOutsider } = await stage();
-    const first = await crawl(open, walker(site.url), { options: { budgets: { maxPages: 7 } } });
+    const first = await crawl(open, walker(site.url), {
+      options: { budgets: { ...noBudgets, maxPages: 7 } },
+    });
     expect(first).toMatchObject({ reason: 'closespider_pagecount', exitCode: 0, pages: 7 });
     expect(await crawl(open, walker(site.url))).toMatchObject({ reason: 'finished', pages: 23 });
     expect(site.compare()).toEqual({ missing: [], twice: [] });
@@ -141,7 +145,7 @@ describe('a crawl to its end', () => {
   it('turns a node away that comes when its budget has just closed the run', async () => {
     const site = await startSite({ pages: 30 });
     const { open, closeOutsider } = await stage();
-    const choice = { options: { budgets: { maxPages: 3 } } };
+    const choice = { options: { budgets: { ...noBudgets, maxPages: 3 } } };
     await crawl(open, walker(site.url), choice);
     const late = await crawl(open, walker(site.url), choice);
     expect(late).toMatchObject({ reason: 'closespider_pagecount', exitCode: 0, pages: 0 });
@@ -286,6 +290,7 @@ async function blockMainLoop(mainLoopTimeoutMs: number) {
     concurrencyPerDomain: 8,
     nodeTimeoutMs,
     failedLimit: 10,
+    queueLimit: 0,
   };
   const result = await crawl(open, Blocking, { options: { heartbeatMs: 100, mainLoopTimeoutMs, tunables } });
   await closeOutsider();
@@ -312,6 +317,7 @@ describe('trouble', () => {
       concurrencyPerDomain: 8,
       nodeTimeoutMs: 1_500,
       failedLimit: 10,
+      queueLimit: 0,
     };
     const node = await startNode(open, walker(`${site.origin}/`), {
       options: { heartbeatMs: 60_000, tunables },

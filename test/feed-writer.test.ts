@@ -1,4 +1,5 @@
 /** Feed files hold every committed item once, whatever fails or is killed in between. */
+
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -8,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FrontierUnavailableError, RefusedError, UsageError } from '../src/errors.js';
+import { noBudgets } from '../src/frontier/budgets.js';
 import { type Frontier, noEffects } from '../src/frontier/frontier.js';
 import { type OpenOptions, openFrontier } from '../src/frontier/open.js';
 import { silentLogger } from '../src/log.js';
@@ -409,10 +411,12 @@ describe.each(engines)('on the %s engine', (engine) => {
           concurrencyPerDomain: 100,
           nodeTimeoutMs: 30_000,
           failedLimit: 100,
+          queueLimit: 0,
         },
-        budgets: { maxPages: 0 },
+        budgets: noBudgets,
         feeds: [feedId(hostname(), path)],
         hasStart: false,
+        flushOnStart: false,
       },
     );
     let pages = 0;

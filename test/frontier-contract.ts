@@ -5,15 +5,18 @@
  */
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { Dupefilter } from '../src/frontier/frontier.js';
+import { budgets } from './frontier-contract/budgets.js';
 import { completion } from './frontier-contract/completion.js';
 import { dupefilters } from './frontier-contract/dupefilters.js';
 import { epochs } from './frontier-contract/epochs.js';
 import { feeds } from './frontier-contract/feeds.js';
+import { flushing } from './frontier-contract/flushing.js';
 import { hostile } from './frontier-contract/hostile.js';
 import { order } from './frontier-contract/order.js';
 import { orderWalk } from './frontier-contract/order-walk.js';
 import { politeness } from './frontier-contract/politeness.js';
 import { push } from './frontier-contract/push.js';
+import { queueLimit } from './frontier-contract/queue-limit.js';
 import { recovery } from './frontier-contract/recovery.js';
 import { runs } from './frontier-contract/runs.js';
 import { seeds } from './frontier-contract/seeds.js';
@@ -57,7 +60,10 @@ export function frontierContract(
       recovery,
       suspects,
       runs,
+      budgets,
       completion,
+      flushing,
+      queueLimit,
       seeds,
       feeds,
       upkeep,

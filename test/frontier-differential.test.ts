@@ -75,6 +75,9 @@ const step = fc.oneof(
     leaves: fc.boolean(),
     limit: fc.constantFrom(1, 2, 100),
     maxPages: fc.constantFrom(0, 0, 3),
+    maxItems: fc.constantFrom(0, 0, 2),
+    queueLimit: fc.constantFrom(0, 0, 2, 5),
+    flushOnStart: fc.boolean(),
   }),
   fc.record({
     verb: fc.constant('clear' as const),
@@ -154,7 +157,14 @@ class Player {
         const used = next.stale ? { ...lease, token: `${lease.token}9` } : lease;
         const some =
           next.how === 'released' ? {} : { items: ['{}'], requests: next.links.map((n) => made(n)) };
-        return frontier.settle(used, outcomeOf(next.how, lease), effects({ ...some, stats: { steps: 1 } }));
+        const answer = await frontier.settle(
+          used,
+          outcomeOf(next.how, lease),
+          effects({ ...some, stats: { steps: 1, item_scraped_count: some.items?.length ?? 0 } }),
+        );
+        // Random by nature.
+        const { epoch: _, ...rest } = { epoch: '', ...answer };
+        return rest;
       }
       case 'reconcile': {
         const kept = held.splice(0).slice(0, next.keep);
@@ -193,8 +203,9 @@ class Player {
         const left = next.leaves ? await frontier.leave('shutdown') : null;
         const joined = await this.crawl.join(frontier, {
           id: `n${next.node}`,
-          tunables: { concurrencyPerDomain: next.limit, delayMs: FAR_MS },
-          budgets: { maxPages: next.maxPages },
+          tunables: { concurrencyPerDomain: next.limit, delayMs: FAR_MS, queueLimit: next.queueLimit },
+          budgets: { maxPages: next.maxPages, maxItems: next.maxItems },
+          flushOnStart: next.flushOnStart,
         });
         return [left, joined.found, joined.startPushed, joined.justClosed, [...joined.notices].sort()];
       }

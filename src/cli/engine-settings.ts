@@ -72,8 +72,16 @@ export function engineOptionsOf(
       concurrencyPerDomain: settings.CONCURRENT_REQUESTS_PER_DOMAIN,
       nodeTimeoutMs: ms(settings.NODE_TIMEOUT),
       failedLimit: settings.FAILED_LIMIT,
+      queueLimit: settings.SCHEDULER_QUEUE_LIMIT,
     },
-    budgets: { maxPages: settings.CLOSESPIDER_PAGECOUNT },
+    budgets: {
+      maxPages: settings.CLOSESPIDER_PAGECOUNT,
+      maxItems: settings.CLOSESPIDER_ITEMCOUNT,
+      maxErrors: settings.CLOSESPIDER_ERRORCOUNT,
+      maxRunMs: ms(settings.CLOSESPIDER_TIMEOUT),
+    },
+    flushOnStart: settings.SCHEDULER_FLUSH_ON_START,
+    maxIdleMs: ms(settings.MAX_IDLE_TIME_BEFORE_CLOSE),
     feeds: command.feeds,
   };
 }

@@ -7,6 +7,7 @@
 import { DownloadError } from '../downloader/download-error.js';
 import type { Download, Downloader } from '../downloader/downloader.js';
 import { CrawlnodeError, InvalidRequestError, messageOf } from '../errors.js';
+import { ERRORS_COUNTER } from '../frontier/budgets.js';
 import type { Effects, Outcome } from '../frontier/frontier.js';
 import { noEffects } from '../frontier/frontier.js';
 import { priorityInBounds } from '../http/priority.js';
@@ -264,7 +265,12 @@ function spiderFailed(work: Work, error: unknown, status: number | undefined): E
   const code = error instanceof CrawlnodeError ? error.code : 'callback_failed';
   const reason = code === 'callback_failed' ? 'callback_error' : code;
   const thrown = error instanceof CrawlnodeError && error.cause instanceof Error ? error.cause : error;
-  add(counters, reason === 'pipeline_error' ? 'item_error_count' : `spider_exceptions/${nameOf(thrown)}`);
+  if (reason === 'pipeline_error') {
+    add(counters, 'item_error_count');
+  } else {
+    add(counters, `spider_exceptions/${nameOf(thrown)}`);
+    add(counters, ERRORS_COUNTER);
+  }
   const detail = messageOf(error);
   deps.log.error({ url: record.url, reason }, detail);
   if (thrown instanceof Error) deps.log.debug({ url: record.url, stack: thrown.stack }, 'the error in full');

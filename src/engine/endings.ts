@@ -16,6 +16,7 @@ export interface Ending {
 export interface NodeView {
   readonly exitWhenDone: boolean;
   readonly startTimeoutMs: number;
+  readonly maxIdleMs: number;
   /** Since this node joined. */
   readonly joinedForMs: number;
   /** Whether there was work when it joined, or it has done some since. */
@@ -36,6 +37,7 @@ export function ending(reason: string, message: string | null = null): Ending {
 export function crawlEnding(crawl: CrawlState, view: NodeView): Ending | null {
   if (crawl.closing !== null) return ending(crawl.closing);
   if (crawl.control === 'stopping') return ending('stopped');
+  if (isIdleTooLong(crawl, view)) return ending('finished', nothingToDo(view));
   if (!view.exitWhenDone || !crawl.finished) return null;
   if (crawl.acceptedInRun > 0 || view.worked) return ending('finished');
   return view.joinedForMs >= view.startTimeoutMs ? ending('finished', nothingCame(view)) : null;
@@ -55,6 +57,15 @@ export function errorEnding(error: unknown): Ending | null {
 export function feedEnding(why: string): Ending {
   const message = `${why}; the items committed so far wait in the frontier and are written by the next run`;
   return { reason: 'feed_unwritable', exitCode: 1, message, leave: true };
+}
+
+/** The whole cluster, by the store's account; a crawl that somebody paused is kept for whoever resumes it. */
+function isIdleTooLong({ idleMs, seedsWaiting, control }: CrawlState, { maxIdleMs }: NodeView): boolean {
+  return maxIdleMs > 0 && idleMs >= maxIdleMs && seedsWaiting === 0 && control === 'running';
+}
+
+function nothingToDo({ maxIdleMs }: NodeView): string {
+  return `there was nothing to do on any node for ${maxIdleMs / 1_000} s (MAX_IDLE_TIME_BEFORE_CLOSE)`;
 }
 
 function nothingCame({ spider, found, startTimeoutMs }: NodeView): string {

@@ -72,6 +72,10 @@ export interface EngineOptions {
   readonly shape: Shape;
   readonly tunables: Tunables;
   readonly budgets: Budgets;
+  /** SCHEDULER_FLUSH_ON_START: begin a new run from nothing, where no other node lives. */
+  readonly flushOnStart: boolean;
+  /** MAX_IDLE_TIME_BEFORE_CLOSE: leave when all nodes together have had nothing to do for so long; 0 is never. */
+  readonly maxIdleMs: number;
   /** Feed ids of the `-o` files of this command (`feedId` in pipelines/feed-writer.ts); none without `-o`. */
   readonly feeds: readonly string[];
 }

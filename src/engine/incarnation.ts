@@ -137,6 +137,7 @@ export class Incarnation {
     return {
       exitWhenDone: options.exitWhenDone,
       startTimeoutMs: options.startTimeoutMs,
+      maxIdleMs: options.maxIdleMs,
       joinedForMs: performance.now() - this.#joinedAt,
       worked: this.#node.tally.pages > 0 || found.pending + found.delayed + found.leased > 0,
       found,

@@ -8,8 +8,9 @@ import type { Outage } from './outage.js';
  * @throws RefusedError when the crawl has another shape; FrontierUnavailableError when the store cannot be reached.
  */
 export function join({ frontier, node, options, spider }: EngineDeps): Promise<Joined> {
-  const { shape, tunables, budgets, feeds } = options;
-  return frontier.join(node, { shape, tunables, budgets, feeds, hasStart: spider.startUrls.length > 0 });
+  const { shape, tunables, budgets, feeds, flushOnStart } = options;
+  const hasStart = spider.startUrls.length > 0;
+  return frontier.join(node, { shape, tunables, budgets, feeds, hasStart, flushOnStart });
 }
 
 /** Tell the user what this node comes into; after a stop, or beside other nodes, there is work already. */

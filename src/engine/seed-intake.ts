@@ -38,7 +38,7 @@ export class SeedIntake {
   /** Take in one batch, if there is one to take and none is on its way. Never waits. */
   offer(crawl: CrawlState): void {
     if (this.#running || crawl.seedsWaiting === 0) return;
-    if (crawl.control !== 'running' || crawl.closing !== null) return;
+    if (crawl.control !== 'running' || crawl.closing !== null || crawl.full) return;
     this.#running = true;
     void this.#takeBatch(crawl.seedsWaiting).then(() => {
       this.#running = false;

@@ -167,7 +167,10 @@ export class Slots {
         count(tally, outcome, effects);
         links?.learn(answer);
       } else {
-        log.debug({ id: flight.lease.id }, 'a page was no longer ours when it was done; nothing was written');
+        const why = answer.closed
+          ? 'a page came after the last item of this run; it is given back to the next one'
+          : 'a page was no longer ours when it was done; nothing was written';
+        log.debug({ id: flight.lease.id }, why);
       }
     } catch (error) {
       if (error instanceof FrontierUnavailableError) {

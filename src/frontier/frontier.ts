@@ -35,6 +35,11 @@ export type PushKind = 'links' | 'seeds' | 'seeds-filtered' | 'start';
 export interface PushAnswer {
   readonly accepted: number;
   readonly duplicates: number;
+  /**
+   * Links neither accepted nor recorded as seen, since the queue is at twice its limit (`Tunables.queueLimit`);
+   * absent when there were none.
+   */
+  readonly dropped?: number;
 }
 
 /** The right to process one request until it is settled or this incarnation is declared dead. */
@@ -62,6 +67,8 @@ export interface CrawlState {
   readonly seedsWaiting: number;
   /** How long nothing has been pending, delayed or leased anywhere. */
   readonly idleMs: number;
+  /** Pending and delayed requests are at the limit of the queue: seeds stay in their keys until it has room. */
+  readonly full: boolean;
 }
 
 export interface LeaseAnswer {
@@ -106,7 +113,10 @@ export interface Effects {
   readonly feedItems: readonly string[];
   /** Discovered requests, in page order; at most `MAX_SETTLE_REQUESTS`. */
   readonly requests: readonly FrontierRequest[];
-  /** Counters to add, by Scrapy's names; `scheduler/enqueued` and `dupefilter/filtered` the store counts itself. */
+  /**
+   * Counters to add, by Scrapy's names; `scheduler/enqueued`, `scheduler/dropped` and `dupefilter/filtered` the store
+   * counts itself. Those of `budgets.ts` count against the run's budgets too.
+   */
   readonly stats: Readonly<Record<string, number>>;
   /** Links left out of `requests` because the node knows them to be seen; absent when there are none. */
   readonly withheld?: Withheld;
@@ -124,20 +134,21 @@ export interface Withheld {
 export const noEffects: Effects = { items: [], feedItems: [], requests: [], stats: {} };
 
 export type SettleAnswer =
-  | {
+  | ({
       readonly committed: true;
-      readonly accepted: number;
-      /** Of the requests sent; what was withheld is not among them. */
-      readonly duplicates: number;
       /** The epoch this was judged under. */
       readonly epoch: string;
-      /** The dupefilter holds every filtered request sent; false where a forgotten one was refused because it is live. */
+      /** The dupefilter holds every filtered request sent; false where one was dropped, or a forgotten one is live. */
       readonly allSeen: boolean;
-    }
-  /** Nothing was written: the lease is no longer this node's. */
-  | { readonly committed: false; readonly resend?: false }
+      /** Of the requests sent; what was withheld is not among the duplicates. */
+    } & PushAnswer)
+  /**
+   * Nothing was written: the lease is no longer this node's. Or (`closed`) the run's item budget was used up before
+   * this page with its items came: its request is pending again, uncounted, for the next run.
+   */
+  | { readonly committed: false; readonly resend?: false; readonly closed?: true }
   /** Nothing was written: what was withheld was judged under another epoch. Settle again with all links. */
-  | { readonly committed: false; readonly resend: true };
+  | { readonly committed: false; readonly resend: true; readonly closed?: never };
 
 /** More requests of one page are pushed before its settle, in chunks of `PUSH_CHUNK` (DESIGN §5, Bounds). */
 export const MAX_SETTLE_REQUESTS = 2_000;
@@ -181,11 +192,25 @@ export interface Tunables {
   readonly concurrencyPerDomain: number;
   readonly nodeTimeoutMs: number;
   readonly failedLimit: number;
+  /**
+   * Pending and delayed requests at which the intake of seeds pauses; at twice as many discovered requests are
+   * dropped. 0 is no limit. Start requests and seeds that are pushed, retries and what is given back never are.
+   */
+  readonly queueLimit: number;
 }
 
-/** Ends of a run counted over all nodes; 0 is no limit. */
+/**
+ * Ends of a run, counted over all nodes since it started; 0 is no limit. Pages are downloads that were started; a
+ * page is reserved when it is leased, so there is never one more. The first page that reaches the number of items
+ * commits whole, and closes the run; pages with items that come later are given back. Errors are exceptions in
+ * spider code; what is in work then is finished, as it is when the time is up.
+ */
 export interface Budgets {
   readonly maxPages: number;
+  readonly maxItems: number;
+  readonly maxErrors: number;
+  /** On the store's clock, from the start of the run. */
+  readonly maxRunMs: number;
 }
 
 export interface NodeInfo {
@@ -203,10 +228,17 @@ export interface JoinOptions {
   readonly feeds: readonly string[];
   /** Whether the spider has start requests, so completion waits for them to be pushed. */
   readonly hasStart: boolean;
+  /**
+   * Where this node begins a new run, forget the requests, the failed ones, the fingerprints and that the start
+   * requests were pushed, in the same step; seeds, items and counters stay. A client that joins again never does.
+   */
+  readonly flushOnStart: boolean;
 }
 
 export interface Joined {
   readonly incarnation: string;
+  /** Id of the run that this node begins or takes part in; '' when it should not start. */
+  readonly run: string;
   /** What was there already, so that a resumed crawl can say so. */
   readonly found: {
     readonly pending: number;
@@ -276,6 +308,8 @@ export interface Snapshot {
   readonly outbox: readonly OutboxSnapshot[];
   readonly run: RunSnapshot | null;
   readonly control: Control;
+  /** `Tunables.queueLimit` of the latest node; null before the first. */
+  readonly queueLimit: number | null;
 }
 
 export interface RunSnapshot {

@@ -44,6 +44,7 @@ const settingOf: Readonly<Record<keyof Tunables, string>> = {
   concurrencyPerDomain: 'CONCURRENT_REQUESTS_PER_DOMAIN',
   nodeTimeoutMs: 'NODE_TIMEOUT (ms)',
   failedLimit: 'FAILED_LIMIT',
+  queueLimit: 'SCHEDULER_QUEUE_LIMIT',
 };
 
 /** The latest node's tunables hold for all: a sentence for its user. */

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { expect } from 'vitest';
+import { noBudgets } from '../../src/frontier/budgets.js';
 import type {
   Budgets,
   Effects,
@@ -40,6 +41,7 @@ export interface JoinChoice {
   readonly budgets?: Partial<Budgets>;
   readonly feeds?: readonly string[];
   readonly hasStart?: boolean;
+  readonly flushOnStart?: boolean;
 }
 
 /** What a test chooses of a request; `name` decides the identity. */
@@ -182,11 +184,13 @@ export class Crawl {
           concurrencyPerDomain: 100,
           nodeTimeoutMs: 30_000,
           failedLimit: 100,
+          queueLimit: 0,
           ...choice.tunables,
         },
-        budgets: { maxPages: 0, ...choice.budgets },
+        budgets: { ...noBudgets, ...choice.budgets },
         feeds: choice.feeds ?? [],
         hasStart: choice.hasStart ?? false,
+        flushOnStart: choice.flushOnStart ?? false,
       },
     );
   }

@@ -1,4 +1,5 @@
 /** Nodes of a crawl within the test's own process: the real engine, downloader and frontier, options filled in. */
+
 import { hostname } from 'node:os';
 import type { DownloaderOptions } from '../../src/downloader/downloader.js';
 import { createDownloader } from '../../src/downloader/downloader.js';
@@ -9,6 +10,7 @@ import {
   type EngineResult,
   runEngine,
 } from '../../src/engine/engine.js';
+import { noBudgets } from '../../src/frontier/budgets.js';
 import type { Frontier } from '../../src/frontier/frontier.js';
 import { type OpenOptions, openFrontier } from '../../src/frontier/open.js';
 import { fingerprint } from '../../src/http/fingerprint.js';
@@ -57,8 +59,11 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
       concurrencyPerDomain: 16,
       nodeTimeoutMs: 5_000,
       failedLimit: 1_000,
+      queueLimit: 0,
     },
-    budgets: { maxPages: 0 },
+    budgets: noBudgets,
+    flushOnStart: false,
+    maxIdleMs: 0,
     feeds: [],
     ...some,
   };

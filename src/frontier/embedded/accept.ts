@@ -3,6 +3,7 @@ import { priorityInBounds } from '../../http/priority.js';
 import { delayInBounds, requireIds } from '../bounds.js';
 import type { FrontierRequest, PushAnswer, PushKind } from '../frontier.js';
 import { dropFailure } from './failures.js';
+import { roomForLinks } from './limits.js';
 import { addCounters } from './lists.js';
 import { enqueue, park, placeAll, requestKey } from './queue.js';
 import { decodeRequest, phaseOf, type RequestEntry } from './request-entry.js';
@@ -10,11 +11,12 @@ import type { Transaction } from './transaction.js';
 
 /**
  * Accept a batch. A request is new when no live one has its id and the dupefilter has not seen it; a seed skips the
- * second test, and brings a failed request back (which was accepted before, so it is not counted again).
+ * second test, and brings a failed request back (which was accepted before, so it is not counted again). New links
+ * that find the queue twice full are dropped: not recorded, so that they are new again when there is room.
  */
 export function accept(tx: Transaction, requests: readonly FrontierRequest[], kind: PushKind): PushAnswer {
-  const { accepted, duplicates } = judge(tx, requests, kind);
-  return { accepted, duplicates };
+  const { allSeen: _, ...answer } = judge(tx, requests, kind);
+  return answer;
 }
 
 /** Accept the links of a page, and say whether the dupefilter holds them all now, as a settle's answer does. */
@@ -31,8 +33,10 @@ function judge(tx: Transaction, requests: readonly FrontierRequest[], kind: Push
   requireIds(requests);
   const isJudged = kind === 'links' || kind === 'seeds-filtered';
   const touched = new Set<string>();
+  const room = kind === 'links' ? roomForLinks(tx) : Number.POSITIVE_INFINITY;
   let accepted = 0;
   let allSeen = true;
+  let dropped = 0;
   for (const request of requests) {
     const isSeen = !request.unfiltered && tx.isSeen(request.fingerprint);
     if (isJudged && isSeen) continue;
@@ -44,6 +48,10 @@ function judge(tx: Transaction, requests: readonly FrontierRequest[], kind: Push
         continue;
       }
       dropFailure(tx, decodeRequest(live));
+    } else if (accepted >= room) {
+      dropped += 1;
+      allSeen = false;
+      continue;
     } else {
       tx.state().accepted += 1;
     }
@@ -52,13 +60,17 @@ function judge(tx: Transaction, requests: readonly FrontierRequest[], kind: Push
     insert(tx, id, request, live?.length ?? 0);
     touched.add(request.domain);
   }
-  const duplicates = requests.length - accepted;
+  const duplicates = requests.length - accepted - dropped;
   if (accepted > 0) {
     tx.state().runAccepted += accepted;
     placeAll(tx, touched);
   }
-  addCounters(tx, { 'scheduler/enqueued': accepted, 'dupefilter/filtered': duplicates });
-  return { accepted, duplicates, allSeen };
+  addCounters(tx, {
+    'scheduler/enqueued': accepted,
+    'dupefilter/filtered': duplicates,
+    'scheduler/dropped': dropped,
+  });
+  return { accepted, duplicates, ...(dropped > 0 && { dropped }), allSeen };
 }
 
 /** Bring failed requests back to pending, with a new arrival and a clean record of crashes. */

@@ -1,6 +1,6 @@
 /** Deleting parts of a crawl, by ranges of its own keys and no others. */
 import { RefusedError } from '../../errors.js';
-import type { Part } from '../frontier.js';
+import type { Part, Shape } from '../frontier.js';
 import { Table } from './keys.js';
 import { liveNodes } from './liveness.js';
 import { newMeta } from './meta.js';
@@ -64,6 +64,14 @@ export function clearFinished(tx: Transaction): void {
   clearQueue(tx, new Set(['queue', 'failed', 'dupefilter']));
   clearDupefilter(tx);
   forgetWrittenFeeds(tx);
+}
+
+/** A new run begins from nothing: seeds, items and counters stay, and so does the crawl's name for itself. */
+export function flush(tx: Transaction, queueClass: Shape['queueClass']): void {
+  const { crawl, epoch, control } = tx.meta();
+  clearFinished(tx);
+  tx.create(queueClass);
+  Object.assign(tx.changeMeta(), { crawl, epoch: epoch + 1, control });
 }
 
 function clearQueue(tx: Transaction, parts: ReadonlySet<Part>): void {

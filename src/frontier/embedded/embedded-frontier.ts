@@ -94,7 +94,8 @@ export class EmbeddedFrontier implements Frontier {
         this.#refuseOtherCrawl(tx);
         leave(tx, former.number, 'rejoined', { persist: true, isRejoin: true });
       }
-      const { number, joined } = join(tx, node, options);
+      const first = former === null;
+      const { number, joined } = join(tx, node, { ...options, flushOnStart: options.flushOnStart && first });
       return { joined, self: number === 0 ? null : { number, crawl: tx.meta().crawl, options } };
     });
     this.#self = self;

@@ -4,7 +4,6 @@ import type { Lease } from '../frontier.js';
 import type { DomainEntry } from './domain-entry.js';
 import type { IncarnationEntry } from './incarnation-entry.js';
 import { numberedKey, Table } from './keys.js';
-import { PAGE_BUDGET } from './meta.js';
 import { delayOf, place } from './placement.js';
 import { dropRequest, enqueue, idOf, keepRequest, requestKey } from './queue.js';
 import { decodeRequest, type RequestEntry, tokenText } from './request-entry.js';
@@ -108,18 +107,6 @@ export function finishRequest(tx: Transaction, held: Held): void {
   dropRequest(tx, held.id, held.size);
   tx.state().done += 1;
   place(tx, tx.ensureDomain(held.entry.domain));
-}
-
-/** Close the run once its page budget is used up and nothing is leased that could give a page back. */
-export function closeWhenSpent(tx: Transaction): void {
-  const { run } = tx.meta();
-  const state = tx.state();
-  if (run === null || run.maxPages === 0 || run.closing !== null) return;
-  if (state.runPages < run.maxPages || state.leased > 0) return;
-  const changed = tx.changeMeta().run;
-  if (changed === null) return;
-  changed.closing = PAGE_BUDGET;
-  changed.closingAtMs = tx.nowMs;
 }
 
 function leaseKey(tx: Transaction, number: number, id: Buffer): Buffer {

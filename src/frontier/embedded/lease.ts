@@ -1,8 +1,9 @@
 /** The lease verb: promote what has come due, then take the best of the ready domains, politely and in order. */
 import { type CrawlState, type Lease, type LeaseAnswer, MAX_WAIT_MS } from '../frontier.js';
-import { closeWhenSpent, hold, requireAlive } from './holding.js';
+import { hold, requireAlive } from './holding.js';
 import type { IncarnationEntry } from './incarnation-entry.js';
 import { DOMAIN_BYTES, HEAD_BYTES, keyOf, readUint53, Table } from './keys.js';
+import { closeWhenSpent, isFull } from './limits.js';
 import { isBefore } from './order.js';
 import { bestReady, delayOf, dueAtOf, place, startClock } from './placement.js';
 import { enqueue, heads, idOf, requestKey } from './queue.js';
@@ -24,6 +25,7 @@ export function lease(
   hasStart: boolean,
 ): LeaseAnswer {
   const holder = requireAlive(tx, incarnation);
+  closeWhenSpent(tx);
   const { control, run } = tx.meta();
   const isOpen = control === 'running' && run !== null && run.closing === null;
   const leases: Lease[] = [];
@@ -32,7 +34,8 @@ export function lease(
     promoteDelayed(tx);
     promoteDomains(tx, Table.waiting);
     promoteDomains(tx, Table.idle);
-    const room = run.maxPages > 0 ? Math.min(max, run.maxPages - tx.state().runPages) : max;
+    const { maxPages } = run.budgets;
+    const room = maxPages > 0 ? Math.min(max, maxPages - tx.state().runPages) : max;
     if (room > 0 && !volunteer(tx, holder, holding, leases)) {
       isStandingBack = standsBack(tx, holder);
       if (!isStandingBack) {
@@ -41,7 +44,6 @@ export function lease(
       }
     }
   }
-  closeWhenSpent(tx);
   const hasMore =
     leases.length === max && max > 0 && tx.first(keyOf(Table.ready, tx.spaces.crawl)) !== undefined;
   return {
@@ -64,6 +66,7 @@ export function crawlState(tx: Transaction, hasStart: boolean): CrawlState {
     closing: run?.closing ?? null,
     seedsWaiting,
     idleMs: isIdle ? Math.max(0, tx.nowMs - state.busyAtMs) : 0,
+    full: isFull(tx),
   };
 }
 

@@ -1,22 +1,26 @@
 /** Who takes part: joining, signs of life, being declared dead, leaving, and the run that all this makes. */
 import { RefusedError } from '../../errors.js';
 import type {
+  Budgets,
   HeartbeatAnswer,
   HeartbeatReport,
   Joined,
   JoinOptions,
   NodeInfo,
+  Shape,
   Tunables,
 } from '../frontier.js';
+import { type Flush, flushNotice } from '../run-notices.js';
 import { otherShape, tunableNotice } from '../shape.js';
-import { clearFinished } from './clear.js';
+import { clearFinished, flush } from './clear.js';
 import { decodeDomain } from './domain-entry.js';
 import { giveBack, leasesOf } from './holding.js';
 import { type IncarnationEntry, incarnationName, newIncarnationNumber } from './incarnation-entry.js';
 import { Table } from './keys.js';
 import { crawlState } from './lease.js';
+import { closedJustNow, joinBudgets } from './limits.js';
 import { isAlive, liveNodes } from './liveness.js';
-import { FORMAT, newRun, PAGE_BUDGET } from './meta.js';
+import { FORMAT, newRun } from './meta.js';
 import { processStart } from './processes.js';
 import { placeAll } from './queue.js';
 import { moveLeases } from './settle.js';
@@ -32,25 +36,39 @@ export function join(
   options: JoinOptions,
 ): { number: number; joined: Joined } {
   tx.create(options.shape.queueClass);
-  refuseOtherShape(tx, options);
+  refuseOtherFormat(tx);
+  const others = liveNodes(tx).length;
+  const beginsRun = beginsNewRun(tx, others);
+  const flushes = options.flushOnStart && beginsRun;
+  if (!flushes) refuseOtherShape(tx, options);
   declareDead(tx);
   const number = newIncarnationNumber();
-  const notices = setTunables(tx, options.tunables);
+  const justClosed = beginsRun ? closedJustNow(tx, options.budgets) : null;
+  const nothing = { pending: 0, delayed: 0, leased: 0, seen: 0, nodes: others };
+  const incarnation = incarnationName(node.id, number);
+  if (justClosed !== null) {
+    const joined = { incarnation, run: '', found: nothing, startPushed: false, justClosed, notices: [] };
+    return { number: 0, joined };
+  }
+  const flushed = options.flushOnStart ? flushOnStart(tx, options, beginsRun, others) : null;
+  const notices = [...flushNotice(flushed, others), ...setTunables(tx, options.tunables)];
+  if (beginsRun) beginRun(tx, options.budgets);
+  else joinBudgets(tx, options.budgets);
   const state = tx.state();
   const joined: Joined = {
-    incarnation: incarnationName(node.id, number),
+    incarnation,
+    run: tx.meta().run?.id ?? '',
     found: {
       pending: state.queued + state.suspects,
       delayed: state.delayed,
       leased: state.leased,
       seen: tx.header(tx.spaces.dupefilter).count,
-      nodes: liveNodes(tx).length,
+      nodes: others,
     },
     startPushed: tx.meta().startPushed,
-    justClosed: beginRun(tx, options.budgets.maxPages),
+    justClosed: null,
     notices,
   };
-  if (joined.justClosed !== null) return { number: 0, joined };
   tx.changeMeta().hasStart = options.hasStart;
   // Nobody was there to be idle.
   if (state.alive === 0) state.busyAtMs = tx.nowMs;
@@ -154,50 +172,57 @@ function forgetAlive(tx: Transaction, entry: IncarnationEntry): void {
   if (state.volunteer === entry.number) state.volunteer = 0;
 }
 
+/** @throws RefusedError for a crawl written by another version. */
+function refuseOtherFormat(tx: Transaction): void {
+  const { format } = tx.meta();
+  if (format === FORMAT) return;
+  throw new RefusedError(
+    `this crawl was written in data format ${format} and this version writes ${FORMAT}: use the version that wrote it, or reset the crawl`,
+    { code: 'format' },
+  );
+}
+
 /** @throws RefusedError naming both values; a crawl without a shape gets this one. */
 function refuseOtherShape(tx: Transaction, { shape }: JoinOptions): void {
   const meta = tx.meta();
-  if (meta.format !== FORMAT) {
-    throw new RefusedError(
-      `this crawl was written in data format ${meta.format} and this version writes ${FORMAT}: use the version that wrote it, or reset the crawl`,
-      { code: 'format' },
-    );
-  }
   const isUndecided = meta.shape === null && tx.state().accepted === 0;
   const refusal = otherShape(meta.shape ?? { queueClass: meta.queueClass }, shape);
   if (refusal !== null && !isUndecided) throw refusal;
-  if (meta.shape !== null) return;
-  const changed = tx.changeMeta();
-  changed.shape = shape;
-  changed.queueClass = shape.queueClass;
+  if (meta.shape === null) decideShape(tx, shape);
 }
 
-/** Start a run where none is open. @returns why this node should not start, when the run was closed just now. */
-function beginRun(tx: Transaction, maxPages: number): string | null {
-  const { run, tunables } = tx.meta();
-  const state = tx.state();
-  const isEnded = run === null || run.closed !== null || (run.closing !== null && state.alive === 0);
-  if (!isEnded) {
-    if (maxPages > 0 && maxPages !== run.maxPages) {
-      const changed = tx.changeMeta().run;
-      if (changed !== null) changed.maxPages = maxPages;
-    }
-    return null;
-  }
-  if (
-    run?.closing === PAGE_BUDGET &&
-    run.maxPages === maxPages &&
-    tx.nowMs - run.closingAtMs < tunables.nodeTimeoutMs
-  ) {
-    return PAGE_BUDGET;
-  }
+function decideShape(tx: Transaction, shape: Shape): void {
   const meta = tx.changeMeta();
-  meta.run = newRun(tx.nowMs, maxPages);
+  meta.shape = shape;
+  meta.queueClass = shape.queueClass;
+}
+
+/** A run ends with its last node, or with a reason once no node lives; one whose nodes all died goes on. */
+function beginsNewRun(tx: Transaction, others: number): boolean {
+  const { run } = tx.meta();
+  return run === null || run.closed !== null || (run.closing !== null && others === 0);
+}
+
+/** Forget the earlier runs where a new one begins, and say what became of it otherwise. */
+function flushOnStart(
+  tx: Transaction,
+  { shape }: JoinOptions,
+  beginsRun: boolean,
+  others: number,
+): Flush | null {
+  if (!beginsRun) return others > 0 ? 'others' : 'interrupted';
+  const hadAnything = tx.state().accepted > 0 || tx.header(tx.spaces.dupefilter).count > 0;
+  flush(tx, shape.queueClass);
+  decideShape(tx, shape);
+  return hadAnything ? 'flushed' : null;
+}
+
+function beginRun(tx: Transaction, budgets: Budgets): void {
+  const meta = tx.changeMeta();
+  const state = tx.state();
+  meta.run = newRun(tx.nowMs, budgets);
   if (meta.control === 'stopping') meta.control = 'running';
-  state.runPages = 0;
-  state.runAccepted = 0;
-  state.busyAtMs = tx.nowMs;
-  return null;
+  Object.assign(state, { runPages: 0, runItems: 0, runErrors: 0, runAccepted: 0, busyAtMs: tx.nowMs });
 }
 
 /** The latest node's tunables hold for all. @returns what changed for others. */

@@ -1,6 +1,6 @@
 /** What all nodes of a crawl share and seldom change; a JSON text beside the counters. */
 import { randomBytes } from 'node:crypto';
-import type { Control, Shape, Tunables } from '../frontier.js';
+import type { Budgets, Control, Shape, Tunables } from '../frontier.js';
 
 /** Written into every meta; another format is refused. */
 export const FORMAT = 2;
@@ -8,10 +8,12 @@ export const FORMAT = 2;
 export interface Run {
   readonly id: string;
   readonly startedAtMs: number;
-  maxPages: number;
+  budgets: Budgets;
   /** Why nothing more is leased: the nodes drain and leave. */
   closing: string | null;
   closingAtMs: number;
+  /** Of the budget that closed it. */
+  closingLimit: number;
   /** Why it ended, once the last node has left. */
   closed: string | null;
 }
@@ -40,6 +42,7 @@ const firstTunables: Tunables = {
   concurrencyPerDomain: 8,
   nodeTimeoutMs: 30_000,
   failedLimit: 100_000,
+  queueLimit: 0,
 };
 
 /** The meta of a crawl that begins. */
@@ -59,16 +62,14 @@ export function newMeta(queueClass: Shape['queueClass']): Meta {
 }
 
 /** A run that begins now. */
-export function newRun(nowMs: number, maxPages: number): Run {
+export function newRun(nowMs: number, budgets: Budgets): Run {
   return {
     id: randomBytes(8).toString('hex'),
     startedAtMs: nowMs,
-    maxPages,
+    budgets,
     closing: null,
     closingAtMs: 0,
+    closingLimit: 0,
     closed: null,
   };
 }
-
-/** Scrapy's name for a run that ended by its page budget. */
-export const PAGE_BUDGET = 'closespider_pagecount';

@@ -48,6 +48,7 @@ export function takeSnapshot(tx: Transaction): Snapshot {
             closed: run.closed ?? run.closing,
           },
     control: meta?.control ?? 'running',
+    queueLimit: meta === null || meta.shape === null ? null : meta.tunables.queueLimit,
   };
 }
 

@@ -30,7 +30,8 @@ export function intake(tx: Transaction, batch: readonly ConvertedSeed[], kind: P
       requests.push(...converted.requests);
     }
   }
-  return { ...accept(tx, requests, kind), bad };
+  const { accepted, duplicates } = accept(tx, requests, kind);
+  return { accepted, duplicates, bad };
 }
 
 /** Append raw seeds to the first key. A set or a sorted set holds each value once. */

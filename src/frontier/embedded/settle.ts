@@ -4,17 +4,9 @@ import { delayInBounds } from '../bounds.js';
 import { type Effects, type Lease, MAX_CRASHES, type Outcome, type SettleAnswer } from '../frontier.js';
 import { acceptLinks } from './accept.js';
 import { fail } from './failures.js';
-import {
-  closeWhenSpent,
-  finishRequest,
-  free,
-  giveBack,
-  type Held,
-  heldRequest,
-  leasesOf,
-  requireAlive,
-} from './holding.js';
+import { finishRequest, free, giveBack, type Held, heldRequest, leasesOf, requireAlive } from './holding.js';
 import { incarnationName } from './incarnation-entry.js';
+import { closeWhenSpent, comesTooLate, countForBudgets } from './limits.js';
 import { addCounters, append } from './lists.js';
 import { appendToOutbox } from './outbox.js';
 import { place } from './placement.js';
@@ -42,6 +34,10 @@ export function settle(
   }
   const { withheld } = effects;
   if (withheld !== undefined && withheld.epoch !== epoch) return sendAllLinks;
+  if (comesTooLate(tx, effects.stats)) {
+    giveBack(tx, held);
+    return { committed: false, closed: true };
+  }
   // Before the lease ends: a page's link to itself finds a live request, also when its fingerprint was forgotten.
   const answer = acceptLinks(tx, effects.requests);
   end(tx, held, outcome, incarnationName(holder.info.id, incarnation));
@@ -49,6 +45,7 @@ export function settle(
     holder.pages += 1;
     tx.keepIncarnation(holder);
   }
+  countForBudgets(tx, effects.stats);
   closeWhenSpent(tx);
   addCounters(tx, effects.stats);
   if (withheld !== undefined) addCounters(tx, { 'dupefilter/filtered': withheld.count });

@@ -23,6 +23,8 @@ const fields = [
   'hungry',
   'hungryAtMs',
   'metaVersion',
+  'runItems',
+  'runErrors',
 ] as const;
 
 type Field = (typeof fields)[number];

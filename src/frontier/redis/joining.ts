@@ -1,6 +1,7 @@
 /** What join sends and what its script answers. */
 import { randomBytes, randomInt } from 'node:crypto';
-import type { Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
+import type { Budgets, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
+import { type Flush, flushNotice } from '../run-notices.js';
 import { otherShape, tunableNotice } from '../shape.js';
 import type { Argument } from './batch.js';
 import { int, type Reply, text } from './reply.js';
@@ -18,7 +19,7 @@ export function newIncarnation(node: NodeInfo): string {
 export function joinArguments(
   incarnation: string,
   node: NodeInfo,
-  { shape, budgets, hasStart, tunables }: JoinOptions,
+  { shape, budgets, hasStart, tunables, flushOnStart }: JoinOptions,
   crawl: string,
 ): Argument[] {
   const info = { ...node, startedAt: Date.now(), pagesPerSecond: 0 };
@@ -29,7 +30,7 @@ export function joinArguments(
     shape.queueClass,
     newEpoch(),
     `${new Date().toISOString()}-${randomBytes(3).toString('hex')}`,
-    budgets.maxPages,
+    budgetsText(budgets),
     hasStart ? 1 : 0,
     tunables.delayMs,
     tunables.randomizeDelay ? 1 : 0,
@@ -37,7 +38,15 @@ export function joinArguments(
     tunables.nodeTimeoutMs,
     tunables.failedLimit,
     crawl,
+    flushOnStart ? 1 : 0,
+    tunables.queueLimit,
   ];
+}
+
+/** Budgets as `lua/parts/limits.lua` has them. */
+function budgetsText({ maxPages, maxItems, maxErrors, maxRunMs }: Budgets): string {
+  const all = [maxPages, maxItems, maxErrors, Math.ceil(maxRunMs)];
+  return all.some((most) => most > 0) ? all.join(',') : '';
 }
 
 /** @throws RefusedError when the crawl has another shape. */
@@ -46,24 +55,28 @@ export function readJoined(
   incarnation: string,
   shape: Shape,
 ): { joined: Joined; crawl: string } {
-  const [status, found, pending, delayed, leased, seen, startPushed, justClosed, changed, nodes, crawl] =
+  const [status, shapeFound, pending, delayed, leased, seen, startPushed, justClosed, ...rest] =
     reply as Reply[];
   if (text(status) === 'shape') {
-    const refusal = otherShape(JSON.parse(text(found)) as Partial<Shape>, shape);
+    const refusal = otherShape(JSON.parse(text(shapeFound)) as Partial<Shape>, shape);
     if (refusal !== null) throw refusal;
   }
+  const [changed, others, crawl, run, flush] = rest;
+  const nodes = int(others);
+  const flushed = flushNotice((text(flush) || null) as Flush | null, nodes);
   const joined: Joined = {
     incarnation,
+    run: text(run),
     found: {
       pending: int(pending),
       delayed: int(delayed),
       leased: int(leased),
       seen: int(seen),
-      nodes: int(nodes),
+      nodes,
     },
     startPushed: int(startPushed) === 1,
     justClosed: text(justClosed) || null,
-    notices: text(changed).split(',').filter(Boolean).map(noticeOf),
+    notices: [...flushed, ...text(changed).split(',').filter(Boolean).map(noticeOf)],
   };
   return { joined, crawl: text(crawl) };
 }
@@ -75,6 +88,7 @@ const tunableOf: Readonly<Record<string, keyof Tunables>> = {
   limit: 'concurrencyPerDomain',
   node_timeout: 'nodeTimeoutMs',
   failed_limit: 'failedLimit',
+  queue_limit: 'queueLimit',
 };
 
 /** @param change as the script has it: `name=before=after`. */

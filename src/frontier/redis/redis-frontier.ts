@@ -159,7 +159,7 @@ export class RedisFrontier implements Frontier {
       ...head,
       ...records,
     ])) as Reply[];
-    return { accepted: int(answer[0]), duplicates: int(answer[1]) };
+    return pushAnswer(answer);
   }
 
   async lease(max: number, holding: number): Promise<LeaseAnswer> {
@@ -171,9 +171,9 @@ export class RedisFrontier implements Frontier {
       Math.random().toFixed(6),
       this.#crawl,
     ])) as Reply[];
-    const [waitMs, control, finished, acceptedInRun, closing, seedsWaiting, idleMs] = reply;
+    const [waitMs, control, finished, acceptedInRun, closing, seedsWaiting, idleMs, full] = reply;
     const leases: Lease[] = [];
-    for (let i = 7; i < reply.length; i += 6) {
+    for (let i = 8; i < reply.length; i += 6) {
       leases.push({
         id: hex(reply[i]),
         token: text(reply[i + 1]),
@@ -193,6 +193,7 @@ export class RedisFrontier implements Frontier {
         closing: text(closing) || null,
         seedsWaiting: int(seedsWaiting),
         idleMs: int(idleMs),
+        full: int(full) === 1,
       },
     };
   }
@@ -201,20 +202,13 @@ export class RedisFrontier implements Frontier {
     const feeds = this.#joinOptions?.feeds ?? [];
     const args = settleArguments(lease, outcome, effects, feeds, this.#calls.caller);
     // The token numbers the call, so that even a settle repeated by the engine is known as the same one.
-    const [status, accepted, duplicates, epoch, unseen] = (await this.#calls.run(
-      'settle',
-      args,
-      `s${lease.token}`,
-    )) as Reply[];
+    const reply = (await this.#calls.run('settle', args, `s${lease.token}`)) as Reply[];
+    const [status, accepted, duplicates, dropped, epoch, unseen] = reply;
     if (text(status) === 'resend') return { committed: false, resend: true };
+    if (text(status) === 'closed') return { committed: false, closed: true };
     if (text(status) !== 'committed') return { committed: false };
-    return {
-      committed: true,
-      accepted: int(accepted),
-      duplicates: int(duplicates),
-      epoch: text(epoch),
-      allSeen: int(unseen) === 0,
-    };
+    const counts = pushAnswer([accepted, duplicates, dropped]);
+    return { committed: true, ...counts, epoch: text(epoch), allSeen: int(unseen) === 0 };
   }
 
   peekSeeds(max: number): Promise<RawSeed[]> {
@@ -300,4 +294,9 @@ export class RedisFrontier implements Frontier {
     await this.#calls.run('leave', [incarnation, 'rejoined', 1, 1, this.#crawl]);
     await this.#calls.forgetAnswers();
   }
+}
+
+function pushAnswer([accepted, duplicates, dropped]: readonly (Reply | undefined)[]): PushAnswer {
+  const answer = { accepted: int(accepted), duplicates: int(duplicates) };
+  return int(dropped) === 0 ? answer : { ...answer, dropped: int(dropped) };
 }

@@ -68,6 +68,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
             closed: meta.run_closed || meta.closing || null,
           },
     control: (meta.control ?? 'running') as Control,
+    queueLimit: meta.queue_limit === undefined ? null : Number(meta.queue_limit),
   };
 }
 

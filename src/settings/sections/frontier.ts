@@ -47,22 +47,19 @@ export const frontierSettings = {
   }),
   SCHEDULER_FLUSH_ON_START: flag({
     default: false,
-    later: { unless: [false] },
-    text: 'Start a job from nothing: once per job, refused while other nodes live.',
+    text: 'Begin a new run from nothing: requests, failed requests and fingerprints of earlier runs are cleared, once. A node that joins live others, or goes on with an interrupted run, clears nothing and says so.',
   }),
   SCHEDULER_QUEUE_KEY: keyTemplate('requests', 'the requests'),
   SCHEDULER_DUPEFILTER_KEY: keyTemplate('dupefilter', 'the dupefilter'),
   SCHEDULER_QUEUE_LIMIT: integer({
     default: 0,
     unit: 'requests',
-    later,
-    text: 'At this many pending requests the intake of seeds pauses; 0 is no limit.',
+    text: 'At this many pending and delayed requests the intake of seeds pauses; at twice as many discovered requests are dropped, and counted; 0 is no limit. The latest crawl wins for all nodes.',
   }),
   MAX_IDLE_TIME_BEFORE_CLOSE: integer({
     default: 0,
     unit: 'seconds',
-    later,
-    text: 'Close when all nodes together have been idle for this long; 0 is never.',
+    text: 'Leave when all nodes together have had nothing to do for this long; 0 is never.',
   }),
   DUPEFILTER_CLASS: choice({
     of: ['RFPDupeFilter', 'TimedRFPDupeFilter', 'StateDupeFilter', 'BloomDupeFilter', 'CompactDupeFilter'],
@@ -143,19 +140,16 @@ export const frontierSettings = {
   CLOSESPIDER_ITEMCOUNT: integer({
     default: 0,
     unit: 'items',
-    later,
-    text: 'Close after this many items; 0 is no limit.',
+    text: 'Close after this many items of all nodes together. The page that reaches it is committed whole; pages with items that come later wait for the next run. 0 is no limit.',
   }),
-  CLOSESPIDER_TIMEOUT: integer({
+  CLOSESPIDER_TIMEOUT: decimal({
     default: 0,
     unit: 'seconds',
-    later,
-    text: 'Close after this long; 0 is no limit.',
+    text: 'Close when this long has passed since the run began, on whichever node; what is in work is finished. 0 is no limit.',
   }),
   CLOSESPIDER_ERRORCOUNT: integer({
     default: 0,
     unit: 'errors',
-    later,
-    text: 'Close after this many errors; 0 is no limit.',
+    text: 'Close after this many exceptions in spider code, of all nodes together; what is in work is finished. 0 is no limit.',
   }),
 };

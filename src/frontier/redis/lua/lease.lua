@@ -3,9 +3,9 @@
 --
 -- ARGV: 4 max · 5 how many requests the node processes now · 6 a random number in [0, 1) ·
 -- 7 the crawl this node joined
--- Returns { wait ms, control, finished 0|1, accepted in run, closing, seeds waiting, idle ms,
+-- Returns { wait ms, control, finished 0|1, accepted in run, closing, seeds waiting, idle ms, queue full 0|1,
 -- then for each lease: id, token, domain, delay ms, crashes, record }. O(k log n) for k leases.
--- uses: nodes guards answers leases completion
+-- uses: nodes guards answers leases completion limits
 
 local incarnation, wanted, holding, random = ARGV[1], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local PROMOTE = 200
@@ -14,7 +14,7 @@ local LOOK_AT_SUSPECTS = 100
 local MAX_SKIPPED = 1000
 
 local refusal = readMeta('queue', 'control', 'arrival', 'domain_numbers', 'limit', 'delay', 'randomize', 'run_accepted', 'run_pages',
-  'max_pages', 'closing', 'volunteer', 'has_start', 'start', 'idle_since', 'removed',
+  'budgets', 'queue_limit', 'closing', 'volunteer', 'has_start', 'start', 'idle_since', 'removed',
   'hungry', 'hungry_at')
 if refusal then return redis.error_reply(refusal) end
 if not isLive(incarnation) then return redis.error_reply(deathIn(ARGV[7])) end
@@ -158,7 +158,8 @@ local function volunteers()
   return true
 end
 
-local budget = number('max_pages')
+closeWhenSpent()
+local budget = budgetsOf(meta.budgets).pages
 local leftInBudget = budget > 0 and math.max(0, budget - number('run_pages')) or math.huge
 local isOpen = meta.control == 'running' and (not meta.closing or meta.closing == '')
 
@@ -173,13 +174,12 @@ local function answerOf(waitMs)
   if #leases == 0 then forgetLostQueue() end
   local seeds = seedsWaiting()
   local leased = call('HLEN', leasesKey)
-  closeWhenSpent()
   local busy = leased > 0 or pendingCount() > 0 or call('ZCARD', delayedKey) > 0 or call('ZCARD', suspectsKey) > 0
   if busy and meta.idle_since and meta.idle_since ~= '' then setMeta('idle_since', '') end
   if not busy and (not meta.idle_since or meta.idle_since == '') then setMeta('idle_since', nowMs) end
   local idleMs = busy and 0 or nowMs - number('idle_since')
   local finished = not busy and isFinished(seeds)
-  return { waitMs, meta.control, finished and 1 or 0, number('run_accepted'), meta.closing or '', seeds, idleMs }
+  return { waitMs, meta.control, finished and 1 or 0, number('run_accepted'), meta.closing or '', seeds, idleMs, isFull() and 1 or 0 }
 end
 
 -- With work behind a full domain: soon, but the more nodes there are the less often each.

@@ -4,7 +4,7 @@
 -- ARGV: 4 incarnation · 5 reason · 6 persist (0|1) · 7 forget the incarnation only (1: it joins anew at
 -- once) · 8 the crawl it joined
 -- Returns { last 0|1, cleared 0|1 }. O(leases).
--- uses: nodes guards answers leases feeds completion
+-- uses: nodes guards answers leases forgetting completion
 
 local incarnation, reason = ARGV[4], ARGV[5]
 
@@ -30,9 +30,7 @@ if last then
   end
   if ARGV[6] == '0' and isFinished(seedsWaiting()) then
     cleared = true
-    call('UNLINK', requests, dupefilter, metaKey, queueKey, chunksKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey, leasesKey,
-      nodesKey, deadKey, infoKey, heldKey, pagesKey, crashesKey, failedKey, failuresKey, answersKey)
-    forgetWrittenFeeds()
+    forgetCrawl()
   end
 end
 local answer = { last and 1 or 0, cleared and 1 or 0 }

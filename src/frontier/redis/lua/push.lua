@@ -4,7 +4,7 @@
 -- ARGV: 4 kind (links | seeds | seeds-filtered | start) · 5 queue class and 6 epoch for a new meta ('': make none) · 7 count ·
 -- 8–11 the batch (see parts/acceptance.lua) · 12… records
 -- A new meta has no shape yet: the first node to join decides it. A shape that stands holds for pushes as well.
--- Returns { accepted, duplicates }. O(n log m) for n requests on m pending.
+-- Returns { accepted, duplicates, dropped }. O(n log m) for n requests on m pending.
 -- uses: answers acceptance
 
 local kind, count = ARGV[4], tonumber(ARGV[7])
@@ -16,13 +16,14 @@ if first then return cmsgpack.unpack(first) end
 unlessFull()
 confirmArrived()
 
-local accepted, duplicates
+local answer
 if kind == 'start' and meta.start == 'pushed' then
-  accepted, duplicates = 0, count
+  answer = { 0, count, 0 }
 else
-  accepted, duplicates = accept(8, 12, count, kind)
+  local accepted, duplicates, dropped = accept(8, 12, count, kind)
+  answer = { accepted, duplicates, dropped }
   if kind == 'start' then setMeta('start', 'pushed') end
 end
-keepAnswer(cmsgpack.pack({ accepted, duplicates }))
+keepAnswer(cmsgpack.pack(answer))
 flush()
-return { accepted, duplicates }
+return answer

@@ -5,13 +5,15 @@
 -- 8 retry: 5 bytes of priority · 9 retry: record; failed: JSON of why · 10 epoch the sender's cache was judged
 -- under ('' when nothing was withheld) · 11 feeds, each followed by a NUL · 12 stats · 13 items · 14 feed items ·
 -- 15 requests (counts) · 16–19 the batch · 20… stats names and values, items, feed items, records
--- Returns { 'committed', accepted, duplicates, epoch, how many links are live but not seen } | { 'lost' } | { 'resend' }. O(n log m).
--- uses: nodes answers acceptance leases completion
+-- Returns { 'committed', accepted, duplicates, dropped, epoch, how many links are not seen } | { 'lost' } | { 'resend' } |
+-- { 'closed' }: the run's item budget was used up before this page with its items came, so its request is pending
+-- again. O(n log m).
+-- uses: nodes answers acceptance leases
 
 local incarnation, id, token, kind = ARGV[1], ARGV[4], ARGV[5], ARGV[6]
 local statsCount, itemCount, feedItemCount, requestCount = tonumber(ARGV[12]), tonumber(ARGV[13]), tonumber(ARGV[14]), tonumber(ARGV[15])
 
-local refusal = readMeta('epoch', 'delay', 'failed_limit', 'done', 'run_pages', 'max_pages', 'closing', unpack(ACCEPT_FIELDS)) or refuseForeign()
+local refusal = readMeta('epoch', 'delay', 'failed_limit', 'done', 'run_pages', 'budgets', 'closing', unpack(ACCEPT_FIELDS)) or refuseForeign()
 if refusal then return redis.error_reply(refusal) end
 evenWhenFull()
 confirmArrived()
@@ -28,7 +30,14 @@ local itemsAt = statsAt + 2 * statsCount
 local feedItemsAt = itemsAt + itemCount
 local recordsAt = feedItemsAt + feedItemCount
 
-local accepted, duplicates, unseen = accept(16, recordsAt, requestCount, 'links')
+if comesTooLate(statsAt, itemsAt - 1) then
+  giveBack(id, lease)
+  keepAnswer(cmsgpack.pack({ 'closed' }))
+  flush()
+  return { 'closed' }
+end
+
+local accepted, duplicates, dropped, unseen = accept(16, recordsAt, requestCount, 'links')
 
 if kind == 'released' then
   giveBack(id, lease)
@@ -48,6 +57,7 @@ else
   if kind ~= 'retry' then call('HINCRBY', pagesKey, incarnation, 1) end
 end
 
+countForBudgets(statsAt, itemsAt - 1)
 closeWhenSpent()
 for i = statsAt, itemsAt - 1, 2 do addToCounter(ARGV[i], ARGV[i + 1]) end
 for i = itemsAt, feedItemsAt - 1, MAX_UNPACK do call('RPUSH', itemsKey, unpack(ARGV, i, math.min(i + MAX_UNPACK, feedItemsAt) - 1)) end
@@ -62,7 +72,7 @@ if feedItemCount > 0 then
   end
 end
 
-local answer = { 'committed', accepted, duplicates, meta.epoch, unseen }
+local answer = { 'committed', accepted, duplicates, dropped, meta.epoch, unseen }
 keepAnswer(cmsgpack.pack(answer))
 flush()
 return answer

@@ -1,11 +1,11 @@
 -- What push, settle and intake have in common: a batch of requests is judged and stored.
--- uses: meta guards queue
+-- uses: meta guards queue limits
 
 -- A batch is ARGV[at] ids (20 bytes each) · ARGV[at+1] fingerprints (40 hex each) · ARGV[at+2] 14 bytes each: 5 of
 -- priority, 2 domain index, 1 unfiltered, 6 delay in ms · ARGV[at+3] domain names, each followed by a NUL ·
 -- records from ARGV[recordsAt] on.
 
-local ACCEPT_FIELDS = { 'queue', 'arrival', 'domain_numbers', 'limit', 'accepted', 'run_accepted' }
+local ACCEPT_FIELDS = { 'queue', 'arrival', 'domain_numbers', 'limit', 'accepted', 'run_accepted', 'queue_limit' }
 
 local function seenFlags(fingerprints, count)
   local flags = {}
@@ -26,17 +26,20 @@ local function revive(id, record)
   return true
 end
 
--- kind: links pass the dupefilter; seeds do not, unless filtered, and are recorded all the same.
--- Returns accepted, duplicates, and how many of these are live but forgotten by the dupefilter.
+-- kind: links pass the dupefilter; seeds do not, unless filtered, and are recorded all the same. Links that find the
+-- queue twice full are dropped: not recorded, so that they are new again when there is room.
+-- Returns accepted, duplicates, dropped, and how many the dupefilter does not hold now: the dropped, and those that are
+-- live but forgotten.
 local function accept(at, recordsAt, size, kind)
-  if size == 0 then return 0, 0, 0 end
+  if size == 0 then return 0, 0, 0, 0 end
   local ids, fingerprints, numbers = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   local names = {}
   for name in string.gmatch(ARGV[at + 3], '([^%z]*)%z') do names[#names + 1] = name end
   local judged = kind == 'links' or kind == 'seeds-filtered'
   local seen = judged and seenFlags(fingerprints, size) or nil
   local records, recorded, taken = {}, {}, {}
-  local accepted, fresh, unseen = 0, 0, 0
+  local accepted, fresh, dropped, unseen = 0, 0, 0, 0
+  local room = kind == 'links' and roomForLinks() or math.huge
   -- Beyond FAILED_LIMIT a failed request has no record any more, and is live all the same.
   local anyFailed = call('ZCARD', failedKey) > 0
   for i = 1, size do
@@ -46,7 +49,9 @@ local function accept(at, recordsAt, size, kind)
       local record = ARGV[recordsAt + i - 1]
       local live = taken[id] or call('HEXISTS', requests, id) == 1 or (anyFailed and call('ZSCORE', failedKey, id))
       local revived = live and not taken[id] and kind ~= 'links' and revive(id, record)
-      if revived or not live then
+      if not live and accepted >= room then
+        dropped = dropped + 1
+      elseif revived or not live then
         taken[id] = true
         accepted = accepted + 1
         if not revived then
@@ -74,6 +79,8 @@ local function accept(at, recordsAt, size, kind)
     setMeta('run_accepted', number('run_accepted') + accepted)
     addToCounter('scheduler/enqueued', accepted)
   end
-  if accepted < size then addToCounter('dupefilter/filtered', size - accepted) end
-  return accepted, size - accepted, unseen
+  local duplicates = size - accepted - dropped
+  if duplicates > 0 then addToCounter('dupefilter/filtered', duplicates) end
+  if dropped > 0 then addToCounter('scheduler/dropped', dropped) end
+  return accepted, duplicates, dropped, unseen + dropped
 end

@@ -1,16 +1,6 @@
 -- When a run is over.
 -- uses: meta chunks
 
--- The budget is used up and nothing is leased that could give a page back: the run closes.
-local function closeWhenSpent()
-  local budget = number('max_pages')
-  if budget == 0 or number('run_pages') < budget or (meta.closing and meta.closing ~= '') then return end
-  if call('HLEN', leasesKey) > 0 then return end
-  setMeta('closing', 'closespider_pagecount')
-  setMeta('closed_at', nowMs)
-  setMeta('closed_pages', budget)
-end
-
 local function seedsWaiting()
   local total = 0
   for i = FIRST_START_URLS, #KEYS do
