@@ -26,4 +26,4 @@ export { defineSettings } from './settings/define-settings.js';
 export type { Settings, SettingsInput } from './settings/schema.js';
 export { CrawlSpider, type Rule } from './spider/crawl-spider.js';
 export type { Failure } from './spider/failure.js';
-export { Spider } from './spider/spider.js';
+export { type MadeRequests, Spider } from './spider/spider.js';

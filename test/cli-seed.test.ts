@@ -59,7 +59,8 @@ describe('pushing seeds', () => {
   const lines = async function* (count: number) {
     for (let n = 0; n < count; n++) yield { text: String(n), where: `line ${n}` };
   };
-  const convert = async (text: string) => [{ id: text } as FrontierRequest];
+  const convert = async (text: string) => [{ id: text, record: '{}' } as FrontierRequest];
+  const { signal: stop } = new AbortController();
 
   it('sends batches in order, the next while one is on its way, and never many', async () => {
     const sent: number[] = [];
@@ -74,10 +75,23 @@ describe('pushing seeds', () => {
       return { accepted: batch.length, duplicates: 0 };
     };
     const counts = { accepted: 0, duplicates: 0, bad: 0 };
-    await pushSeeds({ push }, lines(12_345), counts, { kind: 'seeds', convert, onBad: () => {} });
+    await pushSeeds({ push }, lines(12_345), counts, { kind: 'seeds', convert, stop, onBad: () => {} });
     expect(sent).toEqual(Array.from({ length: 12_345 }, (_, n) => n));
     expect(counts.accepted).toBe(12_345);
     expect([most > 1, most < 10]).toEqual([true, true]);
+  });
+
+  it('sends no batch of more than 8 MB, so that large seeds do not overwhelm the store', async () => {
+    const sizes: number[] = [];
+    const push = async (batch: readonly FrontierRequest[]) => {
+      sizes.push(batch.length);
+      return { accepted: batch.length, duplicates: 0 };
+    };
+    const record = 'x'.repeat(1024 * 1024);
+    const large = async (text: string) => [{ id: text, record } as FrontierRequest];
+    const counts = { accepted: 0, duplicates: 0, bad: 0 };
+    await pushSeeds({ push }, lines(20), counts, { kind: 'seeds', convert: large, stop, onBad: () => {} });
+    expect(sizes).toEqual([8, 8, 4]);
   });
 
   it('stops with the first error of the store, once nothing is on its way', async () => {
@@ -92,7 +106,12 @@ describe('pushing seeds', () => {
       return { accepted: 1_000, duplicates: 0 };
     };
     const counts = { accepted: 0, duplicates: 0, bad: 0 };
-    const pushing = pushSeeds({ push }, lines(100_000), counts, { kind: 'seeds', convert, onBad: () => {} });
+    const pushing = pushSeeds({ push }, lines(100_000), counts, {
+      kind: 'seeds',
+      convert,
+      stop,
+      onBad: () => {},
+    });
     await expect(pushing).rejects.toThrow('the store is full');
     expect(answered).toBe(calls);
     expect(calls).toBeLessThan(10);

@@ -2,7 +2,14 @@
  * Seeds pushed in batches, several on their way at a time: while the store works on one, the next is made. On one
  * connection they arrive in the order they were sent, so the order of the input holds.
  */
-import type { Frontier, FrontierRequest, PushKind } from '../frontier/frontier.js';
+import { InvalidRequestError } from '../errors.js';
+import {
+  type Frontier,
+  type FrontierRequest,
+  MAX_SETTLE_BYTES,
+  type PushKind,
+} from '../frontier/frontier.js';
+import { requestWeight } from '../frontier/in-chunks.js';
 import type { Line } from './seed-input.js';
 import type { SeedCounts } from './seed-progress.js';
 
@@ -15,6 +22,8 @@ export interface PushOptions {
   convert(text: string): Promise<readonly FrontierRequest[]>;
   /** Hears of a seed that is none. */
   onBad(line: Line, error: Error): void;
+  /** Aborted to end the input here; what was read is still pushed. */
+  readonly stop: AbortSignal;
 }
 
 /** Push until the input ends, adding to `counts`. @throws what the frontier throws, once nothing is on its way any more. */
@@ -22,39 +31,51 @@ export async function pushSeeds(
   frontier: Pick<Frontier, 'push'>,
   lines: AsyncIterable<Line>,
   counts: SeedCounts,
-  { kind, convert, onBad }: PushOptions,
+  { kind, convert, onBad, stop }: PushOptions,
 ): Promise<void> {
   const flying = new Set<Promise<void>>();
   let failed: { readonly error: unknown } | null = null;
-  const send = async (batch: readonly FrontierRequest[]) => {
+  let batch: FrontierRequest[] = [];
+  let bytes = 0;
+  const push = async (requests: readonly FrontierRequest[]) => {
     try {
-      const { accepted, duplicates } = await frontier.push(batch, kind);
+      const { accepted, duplicates } = await frontier.push(requests, kind);
       counts.accepted += accepted;
       counts.duplicates += duplicates;
     } catch (error) {
       failed ??= { error };
     }
   };
-  const batch: FrontierRequest[] = [];
-  const flush = async (size: number) => {
-    while (batch.length >= size && batch.length > 0 && failed === null) {
-      const sent = send(batch.splice(0, BATCH)).then(() => void flying.delete(sent));
-      flying.add(sent);
-      if (flying.size >= IN_FLIGHT) await Promise.race(flying);
+  const send = async () => {
+    const sent = push(batch).then(() => void flying.delete(sent));
+    flying.add(sent);
+    batch = [];
+    bytes = 0;
+    if (flying.size >= IN_FLIGHT) await Promise.race(flying);
+  };
+  const take = async (requests: readonly FrontierRequest[]) => {
+    for (const request of requests) {
+      const size = requestWeight(request).bytes;
+      if (batch.length === BATCH || (batch.length > 0 && bytes + size > MAX_SETTLE_BYTES)) await send();
+      if (failed !== null) return;
+      batch.push(request);
+      bytes += size;
     }
   };
   try {
     for await (const line of lines) {
+      let requests: readonly FrontierRequest[] = [];
       try {
-        batch.push(...(await convert(line.text)));
+        if (line.problem !== undefined) throw new InvalidRequestError(line.problem);
+        requests = await convert(line.text);
       } catch (error) {
         counts.bad += 1;
         onBad(line, error as Error);
       }
-      await flush(BATCH);
-      if (failed !== null) break;
+      await take(requests);
+      if (failed !== null || stop.aborted) break;
     }
-    await flush(1);
+    if (batch.length > 0 && failed === null) await send();
   } finally {
     await Promise.all(flying);
   }

@@ -11,6 +11,8 @@ import type { Context } from './context.js';
 export interface Line {
   readonly text: string;
   readonly where: string;
+  /** Why it cannot be a seed, where that is known already. */
+  readonly problem?: string;
 }
 
 /** A table of which one column holds the URLs. */

@@ -52,7 +52,8 @@ export class Incarnation {
       onError,
     });
     const batch = options.seedBatch ?? options.concurrency;
-    this.seeds = new SeedIntake({ frontier, spider, rules, batch, alarm, log });
+    const conversionMs = options.mainLoopTimeoutMs;
+    this.seeds = new SeedIntake({ frontier, spider, rules, batch, conversionMs, alarm, log });
     for (const signal of [deps.drain, deps.force]) {
       signal.addEventListener('abort', this.#onSignal);
       if (signal.aborted) this.#halt.abort();

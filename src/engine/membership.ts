@@ -1,5 +1,6 @@
 /** Becoming a node of the crawl: join, say what was found, push the start requests if nobody has. */
-import { type FrontierRequest, type Joined, MAX_SETTLE_REQUESTS } from '../frontier/frontier.js';
+import type { FrontierRequest, Joined } from '../frontier/frontier.js';
+import { inChunks, requestWeight } from '../frontier/in-chunks.js';
 import type { EngineDeps } from './engine-options.js';
 import type { Outage } from './outage.js';
 
@@ -27,8 +28,8 @@ export function announce({ found, notices }: Joined, { log, spider }: EngineDeps
 }
 
 /**
- * Push the spider's start requests, once per job: the last batch carries the mark, and those before it are
- * harmless to repeat when this node dies in between or another one does the same.
+ * Push the spider's start requests, once per job: the store counts how many it has, so that a node that comes second,
+ * or after one that died half-way, adds only those that are missing.
  */
 export async function pushStart(
   requests: readonly FrontierRequest[],
@@ -36,11 +37,13 @@ export async function pushStart(
   outage: Outage,
   stop: AbortSignal,
 ): Promise<void> {
+  const total = requests.length;
+  let from = 0;
   let accepted = 0;
-  for (let from = 0; from < requests.length; from += MAX_SETTLE_REQUESTS) {
-    const batch = requests.slice(from, from + MAX_SETTLE_REQUESTS);
-    const kind = from + batch.length === requests.length ? 'start' : 'seeds-filtered';
-    accepted += (await outage.through('push', stop, () => frontier.push(batch, kind))).accepted;
+  for (const chunk of inChunks(requests, requestWeight)) {
+    const part = { from, total };
+    accepted += (await outage.through('push', stop, () => frontier.push(chunk, 'start', part))).accepted;
+    from += chunk.length;
   }
   if (accepted > 0) log.info({ accepted }, 'pushed the start requests');
 }

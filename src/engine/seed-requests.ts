@@ -1,5 +1,6 @@
 /** Requests that come from outside or from `startUrls`: depth 0, and each the origin of what descends from it. */
 import { InvalidRequestError } from '../errors.js';
+import { MAX_SEED_REQUEST_BYTES, MAX_SEED_REQUESTS } from '../frontier/frontier.js';
 import { Request } from '../http/request.js';
 import type { FrontierRequest } from '../http/request-record.js';
 import { callbackName } from '../spider/run-callback.js';
@@ -34,7 +35,8 @@ export function startRequests(spider: Spider, rules: LinkRules, nowMs: number): 
 }
 
 /**
- * The requests of one external seed, by the spider's `makeRequestFromData`.
+ * The requests of one external seed, by the spider's `makeRequestFromData`: one, several (an iterable, also an async
+ * one), or none.
  * @throws whatever the spider throws, and InvalidRequestError when it yields something else than requests.
  */
 export async function requestsOfSeed(
@@ -44,9 +46,36 @@ export async function requestsOfSeed(
   nowMs: number,
 ): Promise<FrontierRequest[]> {
   const made: unknown = await spider.makeRequestFromData(data);
-  const list = Array.isArray(made) ? made : made === null || made === undefined ? [] : [made];
-  return list.map((request: unknown, ordinal) => {
-    if (request instanceof Request) return seedRequest(request, ordinal, spider, rules, nowMs);
-    throw new InvalidRequestError(`makeRequestFromData returned ${typeof request} instead of a Request`);
-  });
+  if (made instanceof Request) return [seedRequest(made, 0, spider, rules, nowMs)];
+  const requests: FrontierRequest[] = [];
+  let bytes = 0;
+  for await (const request of severalOf(made)) {
+    if (!(request instanceof Request)) throw noRequest(request);
+    const next = seedRequest(request, requests.length, spider, rules, nowMs);
+    bytes += next.record.length;
+    if (requests.length === MAX_SEED_REQUESTS || bytes > MAX_SEED_REQUEST_BYTES) throw tooMany();
+    requests.push(next);
+  }
+  return requests;
+}
+
+function severalOf(made: unknown): Iterable<unknown> | AsyncIterable<unknown> {
+  if (made === null || made === undefined) return [];
+  if (typeof made === 'object' && (Symbol.iterator in made || Symbol.asyncIterator in made)) {
+    return made as Iterable<unknown> | AsyncIterable<unknown>;
+  }
+  throw noRequest(made);
+}
+
+/** All requests of a seed are accepted in one step, which holds the store up. */
+function tooMany(): InvalidRequestError {
+  return new InvalidRequestError(
+    `bad seed: it makes more than ${MAX_SEED_REQUESTS} requests, or more than 64 MB of them; make several seeds of it`,
+    { code: 'bad_seed' },
+  );
+}
+
+function noRequest(made: unknown): InvalidRequestError {
+  const what = made === null ? 'null' : typeof made;
+  return new InvalidRequestError(`makeRequestFromData gave ${what} where a Request is needed`);
 }

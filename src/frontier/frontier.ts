@@ -32,6 +32,12 @@ export type { FrontierRequest };
  */
 export type PushKind = 'links' | 'seeds' | 'seeds-filtered' | 'start';
 
+/** Which of a job's start requests a push brings. A list too long for one push comes in several, in order. */
+export interface StartPart {
+  readonly from: number;
+  readonly total: number;
+}
+
 export interface PushAnswer {
   readonly accepted: number;
   readonly duplicates: number;
@@ -155,6 +161,12 @@ export const MAX_SETTLE_REQUESTS = 2_000;
 export const PUSH_CHUNK = 1_000;
 export const MAX_SETTLE_ITEMS = 10_000;
 export const MAX_SETTLE_BYTES = 8 * 1024 * 1024;
+/** A larger seed is bad: so much a request's record may take. */
+export const MAX_SEED_BYTES = 1024 * 1024;
+/** One seed brings at most so many requests (a sitemap's worth), since they are accepted in one step: some 150 ms. */
+export const MAX_SEED_REQUESTS = 50_000;
+/** And their records at most so many bytes. */
+export const MAX_SEED_REQUEST_BYTES = 64 * 1024 * 1024;
 export const MAX_WAIT_MS = 1_000;
 /** Crashes after which a request is failed as `crashed`. */
 export const MAX_CRASHES = 3;
@@ -458,17 +470,25 @@ export interface Frontier {
   /** Mark silent incarnations dead, then move their leases, a bounded step at a time. @returns leases moved. */
   recover(): Promise<number>;
 
-  /** Accept requests in one atomic batch (at most `MAX_SETTLE_REQUESTS`). Needs no join. */
-  push(requests: readonly FrontierRequest[], kind: PushKind): Promise<PushAnswer>;
+  /**
+   * Accept requests in one atomic batch (at most `MAX_SETTLE_REQUESTS`). Needs no join.
+   * @param part of the start requests; all of them unless given. What another node has pushed counts as duplicate.
+   */
+  push(requests: readonly FrontierRequest[], kind: PushKind, part?: StartPart): Promise<PushAnswer>;
   /** Take up to `max` due, polite requests in order; `holding` is how many this node processes now. Never blocks in the store. */
   lease(max: number, holding: number): Promise<LeaseAnswer>;
   /** End one lease and commit its effects: all of it or nothing. */
   settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer>;
 
-  /** Read up to `max` external seeds without removing them. */
+  /**
+   * Read up to `max` external seeds without removing them, key after key: a list from its head, a set at random, a
+   * sorted set from its highest score. @throws RefusedError when a key holds another type than the settings say.
+   */
   peekSeeds(max: number): Promise<readonly RawSeed[]>;
   /** Remove each seed and accept its requests, or move it to `<key>:bad`, only if it was still there. */
   intake(batch: readonly ConvertedSeed[]): Promise<IntakeAnswer>;
+  /** What was set aside, oldest first, key after key, as JSON of `BadSeed`: up to `max` after the first `from`. */
+  badSeeds(from: number, max: number): Promise<readonly string[]>;
   /** Append raw seeds to the first start_urls key, as an external producer would. */
   appendSeeds(values: readonly string[]): Promise<number>;
 

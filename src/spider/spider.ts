@@ -20,6 +20,9 @@ const noContext: SpiderContext = { args: {}, log: silentLogger, settings: Object
 /** The context of the spider under construction, so that `this.args` is there for its field initializers. */
 let birth: SpiderContext = noContext;
 
+/** What `makeRequestFromData` may give. */
+export type MadeRequests = Request | Iterable<Request> | AsyncIterable<Request> | null | undefined;
+
 /** The base of all spiders. Fields and methods bear Scrapy's names, in camel case. */
 export class Spider {
   /** Names the spider on the command line and in every key of the store: `[A-Za-z0-9._-]{1,64}`. */
@@ -52,10 +55,11 @@ export class Spider {
   closed(_reason: string): void | Promise<void> {}
 
   /**
-   * Turn one seed of the start_urls key into requests. As it comes: a URL, or a JSON object (see `parseSeed`).
+   * Turn one seed of the start_urls key into requests: one, several (it may be a generator), or none, and then the
+   * seed is used up. As it comes: a URL, or a JSON object (see `parseSeed`).
    * @throws anything when the seed is bad; it goes to `<start_urls>:bad` with the error's message.
    */
-  makeRequestFromData(data: string): Request | Request[] | Promise<Request | Request[]> {
+  makeRequestFromData(data: string): MadeRequests | Promise<MadeRequests> {
     return parseSeed(data);
   }
 

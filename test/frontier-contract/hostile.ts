@@ -93,7 +93,7 @@ export function hostile(crawl: () => Crawl): void {
       expect(counters.none).toBeUndefined();
     });
 
-    it('of seeds is kept byte for byte, and a seed may bring more requests than one script takes', async () => {
+    it('of seeds is kept byte for byte, and a seed may bring more requests than a page', async () => {
       const frontier = await crawl().outsider();
       const value = Buffer.from([0xff, 0x00, 0xfe, 0x0a, 0x2a]);
       await frontier.appendSeeds([value.toString('latin1'), 'many']);

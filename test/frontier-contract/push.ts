@@ -1,6 +1,6 @@
 /** What is accepted, what is a duplicate, and what the dupefilter remembers. */
 import { describe, expect, it } from 'vitest';
-import { type Crawl, commit, failed, request, takeOne } from './world.js';
+import { type Crawl, commit, failed, request, take, takeOne } from './world.js';
 
 export function push(crawl: () => Crawl): void {
   describe('push', () => {
@@ -79,6 +79,26 @@ export function push(crawl: () => Crawl): void {
       });
       expect(await other.push([request('a'), request('c')], 'start')).toEqual({ accepted: 0, duplicates: 2 });
       expect((await crawl().node({ hasStart: true })).joined.startPushed).toBe(true);
+    });
+
+    it('accepts each start request of a list in parts once, unfiltered ones and known ones too', async () => {
+      const one = await crawl().world.client();
+      const two = await crawl().world.client();
+      await one.push([request('known')], 'links');
+      const node = await crawl().node({ hasStart: true });
+      await commit(node.frontier, await takeOne(node.frontier));
+      const parts = [[request('known'), request('a', { unfiltered: true })], [request('b')]];
+      const push = (by: typeof one, n: number) => by.push(parts[n]!, 'start', { from: 2 * n, total: 3 });
+      expect(await push(one, 0)).toEqual({ accepted: 2, duplicates: 0 });
+      for (const lease of await take(node.frontier, 2)) await commit(node.frontier, lease);
+      expect((await node.frontier.lease(1, 0)).crawl.finished).toBe(false);
+      expect((await crawl().node({ hasStart: true })).joined.startPushed).toBe(false);
+      // The first client died here; the second begins anew.
+      expect(await push(two, 0)).toEqual({ accepted: 0, duplicates: 2 });
+      expect(await push(two, 1)).toEqual({ accepted: 1, duplicates: 0 });
+      expect(await push(one, 1)).toEqual({ accepted: 0, duplicates: 1 });
+      expect((await crawl().node({ hasStart: true })).joined.startPushed).toBe(true);
+      expect(await one.snapshot()).toMatchObject({ pending: 1, done: 3 });
     });
 
     it('takes an empty start push as the job having no start requests', async () => {

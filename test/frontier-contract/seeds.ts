@@ -1,6 +1,8 @@
 /** External seeds: peek, convert, commit; two nodes may convert the same seed, one commits it. */
 import { describe, expect, it } from 'vitest';
-import { type Crawl, request } from './world.js';
+import type { BadSeed } from '../../src/frontier/bad-seed.js';
+import { MAX_SEED_BYTES } from '../../src/frontier/frontier.js';
+import { type Crawl, commit, request, takeOne } from './world.js';
 
 export function seeds(crawl: () => Crawl): void {
   describe('seed intake', () => {
@@ -51,6 +53,41 @@ export function seeds(crawl: () => Crawl): void {
       expect(answer).toEqual({ accepted: 1, duplicates: 0, bad: 1 });
       expect(await frontier.snapshot()).toMatchObject({ startUrls: 0, badSeeds: 1, pending: 1 });
       expect(await frontier.peekSeeds(10)).toEqual([]);
+      const kept = (await frontier.badSeeds(0, 10)).map((text) => JSON.parse(text) as BadSeed);
+      expect(kept).toMatchObject([{ seed: 'bad', reason: 'not a URL' }]);
+      expect(Date.parse(kept[0]!.at)).toBeGreaterThan(0);
+    });
+
+    it('keeps bad seeds in order and whole, of one that is too large the beginning', async () => {
+      const frontier = await crawl().outsider();
+      const large = 'é'.repeat(MAX_SEED_BYTES);
+      await frontier.appendSeeds(['one', large, 'three']);
+      const seeds = await frontier.peekSeeds(3);
+      await frontier.intake(seeds.map((seed) => ({ seed, bad: 'no' })));
+      const read = async (from: number, max: number) =>
+        (await frontier.badSeeds(from, max)).map((text) => JSON.parse(text) as BadSeed);
+      expect(await read(0, 1)).toMatchObject([{ seed: 'one' }]);
+      const [cut, last, ...more] = await read(1, 10);
+      expect(cut).toMatchObject({ bytes: 2 * MAX_SEED_BYTES, seed_base64: expect.any(String) });
+      expect(last).toMatchObject({ seed: 'three' });
+      expect(more).toEqual([]);
+      expect(await read(3, 10)).toEqual([]);
+    });
+
+    it('accepts all requests of a seed in one step, so that two nodes that convert it fetch each once', async () => {
+      const frontier = await crawl().outsider();
+      const other = await crawl().world.client();
+      await frontier.appendSeeds(['many']);
+      const requests = Array.from({ length: 5_000 }, (_, n) => request(`page-${n}`));
+      const [seed] = await frontier.peekSeeds(1);
+      const node = await crawl().node();
+      expect(await frontier.intake([{ seed: seed!, requests }])).toEqual({
+        ...{ accepted: 5_000, duplicates: 0, bad: 0 },
+      });
+      const lease = await takeOne(node.frontier);
+      await commit(node.frontier, lease);
+      expect(await other.intake([{ seed: seed!, requests }])).toEqual({ accepted: 0, duplicates: 0, bad: 0 });
+      expect(await frontier.snapshot()).toMatchObject({ pending: 4_999, done: 1, accepted: 5_000 });
     });
 
     it('keeps the bytes of a seed as they are', async () => {

@@ -67,6 +67,7 @@ export const command: CliCommand = {
         const rules = linkRules(instance, linkOptionsOf(settings), settings.DOMAIN_KEY, settings.JOB);
         await pushSeeds(frontier, lines, counts, {
           kind: settings.SEEDS_FILTERED ? 'seeds-filtered' : 'seeds',
+          stop: new AbortController().signal,
           convert: (text) => requestsOfSeed(text, instance, rules, Date.now()),
           onBad: ({ where }, { message }) => {
             if (counts.bad <= TOLD) progress.note(() => note(context, oneLine(`${where}: ${message}`)));

@@ -1,7 +1,8 @@
 /** Acceptance: which requests of a batch are new, and the one place where fingerprints are recorded. */
+import { FrontierGoneError } from '../../errors.js';
 import { priorityInBounds } from '../../http/priority.js';
 import { delayInBounds, requireIds } from '../bounds.js';
-import type { FrontierRequest, PushAnswer, PushKind } from '../frontier.js';
+import type { FrontierRequest, PushAnswer, PushKind, StartPart } from '../frontier.js';
 import { dropFailure } from './failures.js';
 import { roomForLinks } from './limits.js';
 import { addCounters } from './lists.js';
@@ -71,6 +72,21 @@ function judge(tx: Transaction, requests: readonly FrontierRequest[], kind: Push
     'scheduler/dropped': dropped,
   });
   return { accepted, duplicates, ...(dropped > 0 && { dropped }), allSeen };
+}
+
+/** Accept a part of the start requests, unless a node has pushed it already. */
+export function acceptStart(
+  tx: Transaction,
+  requests: readonly FrontierRequest[],
+  { from, total }: StartPart,
+): PushAnswer {
+  const { startPushed, startCount } = tx.meta();
+  if (startPushed || from < startCount) return { accepted: 0, duplicates: requests.length };
+  if (from > startCount) throw new FrontierGoneError('the start requests before these are gone');
+  const meta = tx.changeMeta();
+  meta.startCount = from + requests.length;
+  meta.startPushed = meta.startCount >= total;
+  return accept(tx, requests, 'start');
 }
 
 /** Bring failed requests back to pending, with a new arrival and a clean record of crashes. */

@@ -28,9 +28,10 @@ import type {
   RawSeed,
   SettleAnswer,
   Snapshot,
+  StartPart,
 } from '../frontier.js';
 import type { OpenOptions } from '../open.js';
-import { accept, retryFailed } from './accept.js';
+import { accept, acceptStart, retryFailed } from './accept.js';
 import { clear } from './clear.js';
 import { listFailed, purgeFailed } from './failures.js';
 import { incarnationNumber } from './incarnation-entry.js';
@@ -39,7 +40,7 @@ import { lease } from './lease.js';
 import { heartbeat, join, leave, recoverStep } from './membership.js';
 import { checkpointFeed, openFeed, readOutbox, releaseFeed, takeItems } from './outbox.js';
 import { countParts, inspectRequest, takeSnapshot } from './reading.js';
-import { appendSeeds, intake, peekSeeds } from './seeds.js';
+import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds.js';
 import { reconcile, settle } from './settle.js';
 import { spacesOf } from './spaces.js';
 import { type OpenStore, openStore } from './store.js';
@@ -130,14 +131,15 @@ export class EmbeddedFrontier implements Frontier {
     }
   }
 
-  push(requests: readonly FrontierRequest[], kind: PushKind): Promise<PushAnswer> {
+  push(
+    requests: readonly FrontierRequest[],
+    kind: PushKind,
+    part: StartPart = { from: 0, total: requests.length },
+  ): Promise<PushAnswer> {
     return this.#turn.write((tx) => {
       this.#refuseOtherCrawl(tx);
       tx.create((this.#self?.options.shape ?? this.#options.shape).queueClass);
-      if (kind !== 'start') return accept(tx, requests, kind);
-      if (tx.meta().startPushed) return { accepted: 0, duplicates: requests.length };
-      tx.changeMeta().startPushed = true;
-      return accept(tx, requests, kind);
+      return kind === 'start' ? acceptStart(tx, requests, part) : accept(tx, requests, kind);
     });
   }
 
@@ -160,6 +162,10 @@ export class EmbeddedFrontier implements Frontier {
       tx.create((this.#self?.options.shape ?? this.#options.shape).queueClass);
       return intake(tx, batch, this.#options.seedsFiltered ? 'seeds-filtered' : 'seeds');
     });
+  }
+
+  badSeeds(from: number, max: number): Promise<string[]> {
+    return this.#turn.read((tx) => badSeeds(tx, from, max));
   }
 
   appendSeeds(values: readonly string[]): Promise<number> {

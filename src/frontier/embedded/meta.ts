@@ -31,6 +31,8 @@ export interface Meta {
   tunables: Tunables;
   hasStart: boolean;
   startPushed: boolean;
+  /** How many of the start requests were pushed, while it takes several pushes. */
+  startCount: number;
   control: Control;
   run: Run | null;
 }
@@ -56,6 +58,7 @@ export function newMeta(queueClass: Shape['queueClass']): Meta {
     tunables: firstTunables,
     hasStart: false,
     startPushed: false,
+    startCount: 0,
     control: 'running',
     run: null,
   };

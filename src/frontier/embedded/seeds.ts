@@ -1,4 +1,5 @@
 /** External seeds: read without removing, then removed and accepted in one step, or set aside as bad. */
+import { badSeedEntry } from '../bad-seed.js';
 import type { ConvertedSeed, FrontierRequest, IntakeAnswer, PushKind, RawSeed } from '../frontier.js';
 import { accept } from './accept.js';
 import { append, appendFindable, peek, removeValue } from './lists.js';
@@ -24,14 +25,25 @@ export function intake(tx: Transaction, batch: readonly ConvertedSeed[], kind: P
     if (spaces === undefined || !removeValue(tx, spaces.good, value)) continue;
     if ('bad' in converted) {
       bad += 1;
-      const at = new Date(tx.nowMs).toISOString();
-      append(tx, spaces.bad, [JSON.stringify({ seed: value.toString(), reason: converted.bad, at })]);
+      append(tx, spaces.bad, [badSeedEntry(value, converted.bad, tx.nowMs)]);
     } else {
       requests.push(...converted.requests);
     }
   }
   const { accepted, duplicates } = accept(tx, requests, kind);
   return { accepted, duplicates, bad };
+}
+
+/** What was set aside: up to `max` after the first `from`. */
+export function badSeeds(tx: Transaction, from: number, max: number): string[] {
+  const entries: string[] = [];
+  let skip = from;
+  for (const { bad } of tx.spaces.startUrls) {
+    const values = peek(tx, bad, skip + max - entries.length);
+    entries.push(...values.slice(skip).map(String));
+    skip = Math.max(0, skip - values.length);
+  }
+  return entries;
 }
 
 /** Append raw seeds to the first key. A set or a sorted set holds each value once. */

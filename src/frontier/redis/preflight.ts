@@ -32,7 +32,8 @@ async function refuseEviction(connection: RedisConnection): Promise<void> {
   );
 }
 
-async function refuseForeignKeys(
+/** @throws RefusedError naming the first key that holds another type than it should, and what to do. */
+export async function refuseForeignKeys(
   connection: RedisConnection,
   keys: FrontierKeys,
   startUrlsType: OpenOptions['startUrlsType'],

@@ -26,6 +26,7 @@ import type {
   RawSeed,
   SettleAnswer,
   Snapshot,
+  StartPart,
 } from '../frontier.js';
 import type { OpenOptions, RedisAddress } from '../open.js';
 import { type Argument, domainName, packBatch } from './batch.js';
@@ -81,7 +82,6 @@ export class RedisFrontier implements Frontier {
     this.feeds = new RedisFeeds(connection, options.keys, call);
     this.#seeds = new RedisSeeds(connection, options, {
       call,
-      push: (requests, kind) => this.push(requests, kind),
       forNewMeta: () => this.#forNewMeta(),
     });
   }
@@ -150,7 +150,11 @@ export class RedisFrontier implements Frontier {
     }
   }
 
-  async push(requests: readonly FrontierRequest[], kind: PushKind): Promise<PushAnswer> {
+  async push(
+    requests: readonly FrontierRequest[],
+    kind: PushKind,
+    { from, total }: StartPart = { from: 0, total: requests.length },
+  ): Promise<PushAnswer> {
     const { head, records } = packBatch(requests);
     const answer = (await this.#calls.run('push', [
       kind,
@@ -158,6 +162,7 @@ export class RedisFrontier implements Frontier {
       requests.length,
       ...head,
       ...records,
+      ...(kind === 'start' ? [from, total] : []),
     ])) as Reply[];
     return pushAnswer(answer);
   }
@@ -217,6 +222,10 @@ export class RedisFrontier implements Frontier {
 
   intake(batch: readonly ConvertedSeed[]): Promise<IntakeAnswer> {
     return this.#seeds.intake(batch);
+  }
+
+  badSeeds(from: number, max: number): Promise<string[]> {
+    return this.#seeds.bad(from, max);
   }
 
   appendSeeds(values: readonly string[]): Promise<number> {
