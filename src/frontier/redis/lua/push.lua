@@ -25,7 +25,8 @@ confirmArrived()
 
 local answer = { 0, count, 0 }
 if kind ~= 'start' or from == pushed then
-  answer = { accept(8, 12, count, kind) }
+  local accepted, duplicates, dropped = accept(8, 12, count, kind)
+  answer = { accepted, duplicates, dropped }
   if kind == 'start' then setMeta('start', from + count >= total and 'pushed' or from + count) end
 end
 keepAnswer(cmsgpack.pack(answer))
