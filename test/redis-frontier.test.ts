@@ -19,7 +19,13 @@ const open = (spider: string, url = server.url, more: Partial<OpenOptions> = {})
   openRedis(url, spider, more);
 const newWorld = (url = server.url) => redisWorld(url);
 
-frontierContract('Redis', async () => newWorld(), ['RFPDupeFilter']);
+frontierContract('Redis', async () => newWorld(), [
+  'RFPDupeFilter',
+  'TimedRFPDupeFilter',
+  'StateDupeFilter',
+  'BloomDupeFilter',
+  'CompactDupeFilter',
+]);
 
 describe('a reply of Redis that is lost', () => {
   let proxy: CuttingProxy;

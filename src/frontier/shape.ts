@@ -3,7 +3,7 @@ import { RefusedError } from '../errors.js';
 import type { Dupefilter, Shape, Tunables } from './frontier.js';
 
 /** The refusal of a node (exit 3) that names each difference, both ways; null where there is none. */
-export function otherShape(theirs: Partial<Shape>, ours: Shape): RefusedError | null {
+export function otherShape(theirs: Partial<Shape>, ours: Partial<Shape>): RefusedError | null {
   const differences = (Object.keys(theirs) as (keyof Shape)[])
     .map((name) => ({ name, there: inWords(theirs[name]), here: inWords(ours[name]) }))
     .filter(({ there, here }) => there !== here)
@@ -28,6 +28,11 @@ export function dupefilterInWords({ class: name, ...parameters }: Dupefilter): s
 /** The text of a dupefilter that the engines compare and keep: the same for all who mean the same. */
 export function dupefilterText(dupefilter: Dupefilter): string {
   return JSON.stringify(Object.fromEntries(Object.entries(dupefilter).sort(([a], [b]) => (a < b ? -1 : 1))));
+}
+
+/** Whether fingerprints leave it without anybody's doing, so that a node must not rely on what it saw there. */
+export function forgetsByItself(dupefilter: Dupefilter): boolean {
+  return dupefilter.class === 'TimedRFPDupeFilter' && dupefilter.expireMs > 0;
 }
 
 /** A BloomDupeFilter cannot forget: a bit of one fingerprint is one of many others as well. */

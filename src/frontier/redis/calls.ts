@@ -3,12 +3,13 @@
  * has arrived, so that a call sent again after a lost reply gets its first answer and does nothing.
  */
 import { randomBytes } from 'node:crypto';
+import type { Dupefilter } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
 import type { Argument } from './batch.js';
 import type { RedisConnection } from './connection.js';
 import { internalKey, scriptKeys } from './keys.js';
 import type { Reply } from './reply.js';
-import type { Verb } from './scripts.js';
+import { scriptOf, type Verb } from './scripts.js';
 
 /** Verbs whose answer the store keeps until it is known to have arrived, and those that tell it so. */
 const answering: ReadonlySet<Verb> = new Set([
@@ -31,6 +32,8 @@ const confirming: ReadonlySet<Verb> = new Set([
 ]);
 
 export class Calls {
+  /** Ours: the scripts refuse to write where another one was agreed. */
+  dupefilter: Dupefilter;
   readonly #connection: RedisConnection;
   readonly #keys: readonly string[];
   readonly #answersKey: string;
@@ -39,7 +42,8 @@ export class Calls {
   /** Numbers of calls whose answers have arrived, to be told to the store with the next call. */
   #arrived: string[] = [];
 
-  constructor(connection: RedisConnection, keys: FrontierKeys) {
+  constructor(connection: RedisConnection, keys: FrontierKeys, dupefilter: Dupefilter) {
+    this.dupefilter = dupefilter;
     this.#connection = connection;
     this.#keys = scriptKeys(keys);
     this.#answersKey = internalKey(keys, 'answers');
@@ -64,7 +68,7 @@ export class Calls {
     const caller = this.#caller;
     try {
       const numbered = [caller, callNumber, arrived.join(','), ...args];
-      const reply = await this.#connection.run(verb, this.#keys, numbered);
+      const reply = await this.#connection.run(scriptOf(verb, this.dupefilter), this.#keys, numbered);
       if (caller === this.#caller && answering.has(verb)) this.#arrived.push(callNumber);
       return reply;
     } catch (error) {

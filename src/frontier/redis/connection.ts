@@ -12,10 +12,12 @@ import {
   messageOf,
   RefusedError,
 } from '../../errors.js';
+import type { Dupefilter } from '../frontier.js';
 import type { RedisAddress } from '../open.js';
+import { otherShape } from '../shape.js';
 import type { Argument } from './batch.js';
 import type { Reply } from './reply.js';
-import { type Script, scriptOf, type Verb } from './scripts.js';
+import type { Script } from './scripts.js';
 
 /** ioredis has these at run time and leaves them out of its types. */
 interface Scripting {
@@ -73,9 +75,9 @@ export class RedisConnection {
     }
   }
 
-  /** Run one verb's script. Replies are Buffers and numbers. */
-  async run(verb: Verb, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
-    return this.patiently(() => this.#evaluate(scriptOf(verb), keys, args));
+  /** Run a script. Replies are Buffers and numbers. */
+  async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
+    return this.patiently(() => this.#evaluate(script, keys, args));
   }
 
   /** Do something with the client, repeating it while the store is away. The operation must bear repetition. */
@@ -172,6 +174,10 @@ function translate(error: unknown): Error | null {
     return new FrontierGoneError(
       "the crawl's records have vanished from Redis: somebody reset the crawl or flushed the database; start the nodes again",
     );
+  }
+  if (code === 'SHAPE') {
+    const [there, here] = JSON.parse(rest ?? '[]') as [Dupefilter, Dupefilter];
+    return otherShape({ dupefilter: there }, { dupefilter: here });
   }
   if (code === 'DEAD') return new IncarnationDeadError(rest ?? message);
   if (code === 'FORMAT') {

@@ -1,6 +1,6 @@
 /** What join sends and what its script answers. */
 import { randomBytes, randomInt } from 'node:crypto';
-import type { Budgets, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
+import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
 import { type Flush, flushNotice } from '../run-notices.js';
 import { otherShape, tunableNotice } from '../shape.js';
 import type { Argument } from './batch.js';
@@ -19,7 +19,7 @@ export function newIncarnation(node: NodeInfo): string {
 export function joinArguments(
   incarnation: string,
   node: NodeInfo,
-  { shape, budgets, hasStart, tunables, flushOnStart }: JoinOptions,
+  { shape: { dupefilter: _, ...shape }, budgets, hasStart, tunables, flushOnStart }: JoinOptions,
   crawl: string,
 ): Argument[] {
   const info = { ...node, startedAt: Date.now(), pagesPerSecond: 0 };
@@ -58,7 +58,9 @@ export function readJoined(
   const [status, shapeFound, pending, delayed, leased, seen, startPushed, justClosed, ...rest] =
     reply as Reply[];
   if (text(status) === 'shape') {
-    const refusal = otherShape(JSON.parse(text(shapeFound)) as Partial<Shape>, shape);
+    // The dupefilter is agreed by itself, since seeds may come before the first node: the third value.
+    const dupefilter = text(pending) === '' ? {} : { dupefilter: JSON.parse(text(pending)) as Dupefilter };
+    const refusal = otherShape({ ...(JSON.parse(text(shapeFound)) as Partial<Shape>), ...dupefilter }, shape);
     if (refusal !== null) throw refusal;
   }
   const [changed, others, crawl, run, flush] = rest;

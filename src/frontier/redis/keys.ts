@@ -32,6 +32,18 @@ export function internalKey(keys: FrontierKeys, word: InternalWord): string {
   return `${keys.requests}:~${word}`;
 }
 
+/** Words of a dupefilter's keys, `<dupefilter>:~<word>`, beside its own: see `lua/parts/dupefilter-pieces.lua`. */
+export const dupefilterWords = ['index', 'garbage', 'probe'] as const;
+
+export function dupefilterKey(keys: FrontierKeys, word: (typeof dupefilterWords)[number]): string {
+  return `${keys.dupefilter}:~${word}`;
+}
+
+/** One of the pieces of a dupefilter that is made of many keys. */
+export function dupefilterPiece(keys: FrontierKeys, generation: string, number: number): string {
+  return `${keys.dupefilter}:~piece:${generation}:${number}`;
+}
+
 /** KEYS of every script, in the one order that `lua/parts/base.lua` names. */
 export function scriptKeys(keys: FrontierKeys): string[] {
   return [keys.requests, keys.dupefilter, keys.items, keys.stats, ...keys.startUrls];

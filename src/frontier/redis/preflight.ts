@@ -1,13 +1,59 @@
-/** What is looked at before a Redis is used: would it evict the frontier's keys, and are they really ours? */
+/** What is looked at before a Redis is used: would it evict the frontier's keys, are they ours, can it hold them? */
 import { RefusedError } from '../../errors.js';
+import type { Dupefilter } from '../frontier.js';
 import type { FrontierKeys, OpenOptions } from '../open.js';
 import type { RedisConnection } from './connection.js';
+import { agreedDupefilter } from './dupefilter-reading.js';
+import { dupefilterKey } from './keys.js';
 
 /** @throws RefusedError where the frontier could be evicted, or a key holds another type. */
 export async function refuseUnsafeStore(connection: RedisConnection, options: OpenOptions): Promise<void> {
   if (!options.allowEviction) await refuseEviction(connection);
-  if (options.acceptForeignKeys !== true)
-    await refuseForeignKeys(connection, options.keys, options.startUrlsType);
+  if (options.acceptForeignKeys === true) return;
+  // Who only looks may come with other settings than the crawl's; who writes is refused when he does.
+  const agreed = await connection.patiently((client) => agreedDupefilter(client, options.keys));
+  const { dupefilter } = options.shape;
+  await refuseForeignKeys(connection, options, (agreed ?? dupefilter).class);
+  if (dupefilter.class === 'CompactDupeFilter') await refuseSmallIntsets(connection, options.keys);
+}
+
+/** What the dupefilter's own key holds; Bloom and Compact lie in keys beside it. */
+const dupefilterTypes: Readonly<Record<Dupefilter['class'], string>> = {
+  RFPDupeFilter: 'set',
+  TimedRFPDupeFilter: 'zset',
+  StateDupeFilter: 'hash',
+  BloomDupeFilter: 'none',
+  CompactDupeFilter: 'none',
+};
+
+/** A SET of whole numbers stays small in memory up to this many; a CompactDupeFilter fills its buckets nearly so far. */
+const INTSET_ENTRIES = 512;
+
+/**
+ * Tried out instead of asked for: CONFIG is often renamed or forbidden. One script, so nobody meets the key. Where
+ * even that may not be, or the memory is full, the default (512) is assumed.
+ */
+async function refuseSmallIntsets(connection: RedisConnection, keys: FrontierKeys): Promise<void> {
+  const source = `
+    local numbers = {}
+    for i = 1, tonumber(ARGV[1]) do numbers[i] = i end
+    redis.call('SADD', KEYS[1], unpack(numbers))
+    local encoding = redis.pcall('OBJECT', 'ENCODING', KEYS[1])
+    redis.call('DEL', KEYS[1])
+    return encoding`;
+  const encoding = await connection.patiently(async (client) => {
+    try {
+      return await client.eval(source, 1, dupefilterKey(keys, 'probe'), INTSET_ENTRIES);
+    } catch (error) {
+      if (error instanceof Error && /NOPERM|OOM/.test(error.message)) return null;
+      throw error;
+    }
+  });
+  if (typeof encoding !== 'string' || encoding === 'intset') return;
+  throw new RefusedError(
+    `a CompactDupeFilter needs sets of ${INTSET_ENTRIES} numbers to stay small, and this Redis makes them five times the size: set set-max-intset-entries to ${INTSET_ENTRIES} or more (CONFIG SET set-max-intset-entries ${INTSET_ENTRIES}, and in redis.conf), or choose another DUPEFILTER_CLASS`,
+    { code: 'intset_entries' },
+  );
 }
 
 /**
@@ -35,12 +81,12 @@ async function refuseEviction(connection: RedisConnection): Promise<void> {
 /** @throws RefusedError naming the first key that holds another type than it should, and what to do. */
 export async function refuseForeignKeys(
   connection: RedisConnection,
-  keys: FrontierKeys,
-  startUrlsType: OpenOptions['startUrlsType'],
+  { keys, startUrlsType }: OpenOptions,
+  dupefilter: Dupefilter['class'],
 ): Promise<void> {
   const wanted = new Map([
     [keys.requests, 'hash'],
-    [keys.dupefilter, 'set'],
+    [keys.dupefilter, dupefilterTypes[dupefilter]],
     [keys.items, 'list'],
     [keys.stats, 'hash'],
     ...keys.startUrls.map((key) => [key, startUrlsType] as const),
@@ -48,13 +94,23 @@ export async function refuseForeignKeys(
   for (const [key, type] of wanted) {
     const found = await connection.patiently((client) => client.type(key));
     if (found === 'none' || found === type) continue;
-    throw new RefusedError(foreignKey(key, found, type, keys), { code: 'foreign_key' });
+    throw new RefusedError(foreignKey(key, found, type, keys, dupefilter), { code: 'foreign_key' });
   }
 }
 
-function foreignKey(key: string, found: string, wanted: string, keys: FrontierKeys): string {
+function foreignKey(
+  key: string,
+  found: string,
+  wanted: string,
+  keys: FrontierKeys,
+  dupefilter: Dupefilter['class'],
+): string {
   if (key === keys.requests && (found === 'zset' || found === 'list')) {
     return `${key} is a ${found.toUpperCase()}, left by Scrapy-Redis (its pickled queue cannot be taken over); run crawlnode reset for this spider, then seed again`;
+  }
+  if (key === keys.dupefilter) {
+    const whose = found === 'set' ? ', as RFPDupeFilter and Scrapy-Redis keep it' : '';
+    return `${key} is a ${found.toUpperCase()}${whose}, and DUPEFILTER_CLASS is ${dupefilter}: set the class that wrote it, or delete it with "crawlnode reset SPIDER --only dupefilter"`;
   }
   if (keys.startUrls.includes(key)) {
     return `${key} is a ${found.toUpperCase()}, the settings say ${wanted.toUpperCase()}: set ${found === 'set' ? 'REDIS_START_URLS_AS_SET' : 'REDIS_START_URLS_AS_ZSET'} to match, or delete the key`;

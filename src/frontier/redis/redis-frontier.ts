@@ -29,6 +29,7 @@ import type {
   StartPart,
 } from '../frontier.js';
 import type { OpenOptions, RedisAddress } from '../open.js';
+import { cannotForget, forgetsByItself } from '../shape.js';
 import { type Argument, domainName, packBatch } from './batch.js';
 import { Calls } from './calls.js';
 import { RedisConnection } from './connection.js';
@@ -46,6 +47,9 @@ import { settleArguments } from './settle-arguments.js';
 
 /** Leases moved by one step of recovery: a script of some hundred microseconds. */
 const RECOVERY_STEP = 100;
+
+/** Keys unlinked by one step of sweeping: some 2 ms. */
+const SWEEP_STEP = 2_000;
 
 export class RedisFrontier implements Frontier {
   readonly engine = 'redis';
@@ -75,7 +79,7 @@ export class RedisFrontier implements Frontier {
   private constructor(connection: RedisConnection, options: OpenOptions) {
     this.#connection = connection;
     this.#options = options;
-    this.#calls = new Calls(connection, options.keys);
+    this.#calls = new Calls(connection, options.keys, options.shape.dupefilter);
     this.#history = new DataHistory(connection);
     const call = (verb: Verb, args: readonly Argument[]): Promise<Reply> => this.#calls.run(verb, args);
     this.failed = new RedisFailed(connection, options.keys, call);
@@ -91,6 +95,7 @@ export class RedisFrontier implements Frontier {
     await this.#history.accept();
     const incarnation = newIncarnation(node);
     this.#calls.become(incarnation);
+    this.#calls.dupefilter = options.shape.dupefilter;
     const reply = await this.#calls.run('join', joinArguments(incarnation, node, options, this.#crawl));
     const { joined, crawl } = readJoined(reply, incarnation, options.shape);
     if (joined.justClosed !== null) {
@@ -100,6 +105,7 @@ export class RedisFrontier implements Frontier {
     this.#incarnation = incarnation;
     this.#joinOptions = options;
     this.#crawl = crawl;
+    await this.#sweep();
     return joined;
   }
 
@@ -116,6 +122,7 @@ export class RedisFrontier implements Frontier {
     this.#crawl = '';
     // The store kept the answer of this very call under our name; nobody will ask for it again.
     await this.#calls.forgetAnswers();
+    if (int(cleared) === 1) await this.#sweep();
     return { last: int(last) === 1, cleared: int(cleared) === 1 };
   }
 
@@ -213,7 +220,8 @@ export class RedisFrontier implements Frontier {
     if (text(status) === 'closed') return { committed: false, closed: true };
     if (text(status) !== 'committed') return { committed: false };
     const counts = pushAnswer([accepted, duplicates, dropped]);
-    return { committed: true, ...counts, epoch: text(epoch), allSeen: int(unseen) === 0 };
+    const allSeen = int(unseen) === 0 && !forgetsByItself(this.#calls.dupefilter);
+    return { committed: true, ...counts, epoch: text(epoch), allSeen };
   }
 
   peekSeeds(max: number): Promise<RawSeed[]> {
@@ -257,11 +265,12 @@ export class RedisFrontier implements Frontier {
   }
 
   inspect(request: FrontierRequest): Promise<Inspection> {
-    return this.#connection.patiently((client) => inspectRequest(client, this.#options.keys, request));
+    return inspectRequest(this.#connection, this.#options.keys, this.#calls.dupefilter, request);
   }
 
   async forget(fingerprint: string): Promise<boolean> {
-    return int(await this.#calls.run('forget', [fingerprint])) === 1;
+    if (this.#calls.dupefilter.class === 'BloomDupeFilter') throw cannotForget();
+    return int(await this.#calls.run('forget', [Buffer.from(fingerprint, 'hex'), fingerprint])) === 1;
   }
 
   count(): Promise<PartCounts> {
@@ -270,7 +279,7 @@ export class RedisFrontier implements Frontier {
 
   async clear(parts: readonly Part[], options: { force: boolean }): Promise<void> {
     const [status, live] = (await this.#calls.run('clear', [options.force ? 1 : 0, ...parts])) as Reply[];
-    if (text(status) !== 'live') return;
+    if (text(status) !== 'live') return this.#sweep();
     throw new RefusedError(
       `${int(live)} node${int(live) === 1 ? ' is' : 's are'} working on this crawl: stop them first (or use --force, which makes them stop with an error)`,
       { code: 'live_nodes' },
@@ -290,6 +299,11 @@ export class RedisFrontier implements Frontier {
   #forNewMeta(): [queueClass: string, epoch: string] {
     const { queueClass } = this.#joinOptions?.shape ?? this.#options.shape;
     return [queueClass, this.#incarnation === null ? newEpoch() : ''];
+  }
+
+  /** Remove what a cleared dupefilter of many keys left, a step at a time, so that the store serves others between. */
+  async #sweep(): Promise<void> {
+    while (int(await this.#calls.run('sweep', [SWEEP_STEP])) > 0);
   }
 
   #joined(): string {

@@ -2,15 +2,20 @@
 import type { Cluster, Redis } from 'ioredis';
 import type {
   Control,
+  Dupefilter,
   FrontierRequest,
   Inspection,
   NodeSnapshot,
   OutboxSnapshot,
   PartCounts,
+  RequestState,
   Snapshot,
 } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
+import type { RedisConnection } from './connection.js';
+import { askDupefilter, dupefilterBytes, seenCount } from './dupefilter-reading.js';
 import { type InternalWord, internalKey, internalWords } from './keys.js';
+import { bytesOf, lengthOf, sum } from './measuring.js';
 import { unpackLease } from './unpack.js';
 
 type Client = Redis | Cluster;
@@ -26,7 +31,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
       client.zcard(key('failed')),
       client.llen(keys.items),
       client.hlen(key('domains')),
-      client.scard(keys.dupefilter),
+      seenCount(client, keys),
       sum(keys.startUrls, (name) => lengthOf(client, name)),
       sum(keys.startUrls, (name) => client.llen(`${name}:bad`)),
       client.hgetall(key('meta')),
@@ -34,11 +39,11 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
       client.time(),
     ]);
   const nowMs = Number(time[0]) * 1000 + Number(time[1]) / 1000;
-  const [nodes, outbox, frontierBytes, dupefilterBytes] = await Promise.all([
+  const [nodes, outbox, frontierBytes, seenBytes] = await Promise.all([
     readNodes(client, keys, nowMs, Number(meta.node_timeout ?? 30_000)),
     readOutbox(client, keys),
     sum([keys.requests, ...internalWords.map(key)], (name) => bytesOf(client, name)),
-    bytesOf(client, keys.dupefilter),
+    dupefilterBytes(client, keys),
   ]);
   return {
     startUrls: seeds,
@@ -54,7 +59,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     seen,
     items,
     domains,
-    bytes: { frontier: frontierBytes, dupefilter: dupefilterBytes },
+    bytes: { frontier: frontierBytes, dupefilter: seenBytes },
     nodes,
     counters: Object.fromEntries(Object.entries(counters).map(([name, value]) => [name, Number(value)])),
     outbox,
@@ -84,7 +89,7 @@ export async function countParts(client: Client, keys: FrontierKeys): Promise<Pa
       client.zcard(key('delayed')),
       client.hlen(key('leases')),
       client.zcard(key('failed')),
-      lengthOf(client, keys.dupefilter),
+      seenCount(client, keys),
       sum(keys.startUrls, (name) => lengthOf(client, name)),
       sum(keys.startUrls, (name) => client.llen(`${name}:bad`)),
       lengthOf(client, keys.items),
@@ -96,17 +101,28 @@ export async function countParts(client: Client, keys: FrontierKeys): Promise<Pa
 
 /** Where one request stands. A delayed one is looked for by a walk over the delayed, which are few. */
 export async function inspectRequest(
-  client: Client,
+  connection: RedisConnection,
   keys: FrontierKeys,
+  dupefilter: Dupefilter,
   request: FrontierRequest,
 ): Promise<Inspection> {
+  const { seen, life } = await askDupefilter(connection, keys, dupefilter, request);
+  const places = await connection.patiently((client) => lookInPlaces(client, keys, request));
+  return { ...places, state: places.state ?? (seen ? 'seen' : 'unknown'), seen, life };
+}
+
+type Places = Omit<Inspection, 'state' | 'seen' | 'life'> & {
+  /** Null where it is in no place. */
+  readonly state: RequestState | null;
+};
+
+async function lookInPlaces(client: Client, keys: FrontierKeys, request: FrontierRequest): Promise<Places> {
   const id = Buffer.from(request.id, 'hex');
-  const [record, lease, failedAt, crashes, seen] = await Promise.all([
+  const [record, lease, failedAt, crashes] = await Promise.all([
     client.hget(keys.requests, id),
     client.hgetBuffer(internalKey(keys, 'leases'), id),
     client.zscore(internalKey(keys, 'failed'), id),
     client.hget(internalKey(keys, 'crashes'), id),
-    client.sismember(keys.dupefilter, request.fingerprint),
   ]);
   const dueAtMs = record === null || lease || failedAt ? null : await dueAtOf(client, keys, id);
   const state = lease
@@ -117,17 +133,13 @@ export async function inspectRequest(
         ? 'delayed'
         : record !== null
           ? 'pending'
-          : seen === 1
-            ? 'seen'
-            : 'unknown';
+          : null;
   return {
     state,
-    seen: seen === 1,
     record,
     crashes: Number(crashes ?? 0),
     owner: lease ? unpackLease(lease).incarnation : null,
     dueAtMs,
-    life: null,
   };
 }
 
@@ -189,27 +201,4 @@ async function readOutbox(client: Client, keys: FrontierKeys): Promise<OutboxSna
       };
       return { feed, host, path, waiting: Math.max(0, Number(fields[`${feed}:tail`] ?? 0) - sequence) };
     });
-}
-
-/** How much a key holds, whatever its type. */
-async function lengthOf(client: Client, key: string): Promise<number> {
-  const type = await client.type(key);
-  if (type === 'list') return client.llen(key);
-  if (type === 'set') return client.scard(key);
-  if (type === 'hash') return client.hlen(key);
-  return type === 'zset' ? client.zcard(key) : 0;
-}
-
-async function bytesOf(client: Client, key: string): Promise<number> {
-  try {
-    return (await client.memory('USAGE', key)) ?? 0;
-  } catch {
-    // An ACL without MEMORY: the size stays unknown, and the rest of the answer is worth having.
-    return 0;
-  }
-}
-
-async function sum<T>(values: readonly T[], measure: (value: T) => Promise<number>): Promise<number> {
-  const numbers = await Promise.all(values.map(measure));
-  return numbers.reduce((total, value) => total + value, 0);
 }

@@ -4,7 +4,8 @@
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { FrontierKeys } from '../open.js';
-import { type InternalWord, internalKey, internalWords } from './keys.js';
+import { dupefilterKey, dupefilterWords, type InternalWord, internalKey, internalWords } from './keys.js';
+import { checkDupefilter } from './redis-verify-dupefilter.js';
 import { type Chunk, checkQueue, unpackQueue } from './redis-verify-queue.js';
 import { type UnpackedDomain, unpackDomain, unpackLease } from './unpack.js';
 
@@ -20,6 +21,7 @@ export async function verifyInvariants(client: Redis | Cluster, keys: FrontierKe
     ...checkCounters(view),
     ...checkDomains(view),
     ...(await checkExpiry(client, keys)),
+    ...(await checkDupefilter(client, keys)),
   ];
 }
 
@@ -231,6 +233,7 @@ async function checkExpiry(client: Redis | Cluster, keys: FrontierKeys): Promise
   const names = [
     keys.requests,
     keys.dupefilter,
+    ...dupefilterWords.map((word) => dupefilterKey(keys, word)),
     keys.items,
     keys.stats,
     ...keys.startUrls,

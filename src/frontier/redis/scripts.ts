@@ -1,9 +1,14 @@
 /**
  * The Lua scripts: one file a verb, put behind the parts that it names in its `uses` line and those that they use.
+ * The part `dupefilter` is that of the crawl's own class, behind its parameters as constants, and `life` one that does
+ * nothing unless the class follows requests: so a script carries no class but its own, and asks for none at run time.
  * Read once, known by their SHA-1.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { bloomSizing } from '../bloom-sizing.js';
+import type { Dupefilter } from '../frontier.js';
+import { dupefilterText } from '../shape.js';
 
 export type Verb =
   | 'clear'
@@ -22,7 +27,9 @@ export type Verb =
   | 'reconcile'
   | 'recover'
   | 'retry-failed'
+  | 'seen'
   | 'settle'
+  | 'sweep'
   | 'throttle';
 
 export interface Script {
@@ -30,29 +37,61 @@ export interface Script {
   readonly sha: string;
 }
 
-const loaded = new Map<Verb, Script>();
+/** By the object: a client asks with the same one at each call. */
+const loaded = new WeakMap<Dupefilter, Map<Verb, Script>>();
 
-/** The script of a verb, ready for EVALSHA. */
-export function scriptOf(verb: Verb): Script {
-  const known = loaded.get(verb);
-  if (known) return known;
-  const source = assemble(verb);
-  const script = { source, sha: createHash('sha1').update(source).digest('hex') };
-  loaded.set(verb, script);
+/** The script of a verb in a crawl with this dupefilter, ready for EVALSHA. */
+export function scriptOf(verb: Verb, dupefilter: Dupefilter): Script {
+  const known = loaded.get(dupefilter) ?? new Map<Verb, Script>();
+  loaded.set(dupefilter, known);
+  let script = known.get(verb);
+  if (script === undefined) {
+    const source = assemble(verb, dupefilter);
+    script = { source, sha: createHash('sha1').update(source).digest('hex') };
+    known.set(verb, script);
+  }
   return script;
 }
 
+const parts: Readonly<Record<Dupefilter['class'], string>> = {
+  RFPDupeFilter: 'dupefilter-rfp',
+  TimedRFPDupeFilter: 'dupefilter-timed',
+  StateDupeFilter: 'dupefilter-state',
+  BloomDupeFilter: 'dupefilter-bloom',
+  CompactDupeFilter: 'dupefilter-compact',
+};
+
 /** The verb behind its parts, each once and after those it uses. */
-function assemble(verb: Verb): string {
+function assemble(verb: Verb, dupefilter: Dupefilter): string {
   const texts = new Map<string, string>([['base', read('parts/base')]]);
   const take = (file: string, name: string): void => {
     if (texts.has(name)) return;
-    const text = read(file);
-    for (const part of usesOf(text)) take(`parts/${part}`, part);
+    const text = name === 'agreement' ? constantsOf(dupefilter) + read(file) : read(file);
+    for (const part of usesOf(text)) take(`parts/${fileOf(part, dupefilter)}`, part);
     texts.set(name, text);
   };
   take(verb, `verb ${verb}`);
   return [...texts.values()].join('\n');
+}
+
+function fileOf(part: string, dupefilter: Dupefilter): string {
+  if (part === 'dupefilter') return parts[dupefilter.class];
+  if (part === 'life') return dupefilter.class === 'StateDupeFilter' ? 'life' : 'no-life';
+  return part;
+}
+
+/** What the part of a class needs to know, as Lua. */
+function constantsOf(dupefilter: Dupefilter): string {
+  const constants: [name: string, value: string | number][] = [
+    ['DUPEFILTER', `[=[${dupefilterText(dupefilter)}]=]`],
+  ];
+  if (dupefilter.class === 'TimedRFPDupeFilter') constants.push(['EXPIRE_MS', dupefilter.expireMs]);
+  if (dupefilter.class === 'BloomDupeFilter') {
+    const { capacity, bits, hashes, bitsPerHalving } = bloomSizing(dupefilter);
+    constants.push(['CAPACITY', capacity], ['BITS', bits], ['HASHES', hashes]);
+    constants.push(['BITS_PER_HALVING', bitsPerHalving]);
+  }
+  return constants.map(([name, value]) => `local ${name} = ${value}\n`).join('');
 }
 
 /** The parts named in a line such as `-- uses: meta domains`. */

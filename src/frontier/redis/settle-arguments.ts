@@ -39,14 +39,24 @@ export function settleArguments(
 function outcomeArguments(outcome: Outcome, node: string): Argument[] {
   switch (outcome.kind) {
     case 'done':
-      return ['', '', ''];
-    case 'retry':
-      return [delayInBounds(outcome.afterMs), packPriority(outcome.priority), outcome.record];
+      return ['', packAttempts(outcome), ''];
+    case 'retry': {
+      const attemptsAndPriority = Buffer.concat([packAttempts(outcome), packPriority(outcome.priority)]);
+      return [delayInBounds(outcome.afterMs), attemptsAndPriority, outcome.record];
+    }
     case 'failed': {
       const { reason, status, attempts, detail } = outcome;
-      return ['', '', JSON.stringify({ reason, status, attempts, detail, node })];
+      return ['', packAttempts(outcome), JSON.stringify({ reason, status, attempts, detail, node })];
     }
     case 'released':
       return [outcome.unstarted ? 1 : 0, '', ''];
   }
+}
+
+/** HTTP status, 0 for none, and attempts: what a StateDupeFilter keeps. */
+function packAttempts({ status = 0, attempts }: Exclude<Outcome, { kind: 'released' }>): Buffer {
+  const packed = Buffer.allocUnsafe(4);
+  packed.writeUInt16BE(Math.max(0, Math.min(0xffff, Math.trunc(status) || 0)), 0);
+  packed.writeUInt16BE(Math.max(0, Math.min(0xffff, Math.trunc(attempts) || 0)), 2);
+  return packed;
 }

@@ -1,9 +1,10 @@
--- Delete parts of a crawl; all of them leave no key of this spider and job. UNLINK by known names only.
+-- Delete parts of a crawl; all of them leave no key of this spider and job, once sweep.lua has taken what a dupefilter
+-- of many keys leaves. UNLINK by known names only.
 -- Atomic: a node that joins meanwhile finds either all of it or none, and a live one refuses the whole.
 --
 -- ARGV: 4 force (0|1) · 5… parts: queue dupefilter start_urls items stats failed
 -- Returns { 'cleared' } | { 'live', live nodes }. O(failed) when the queue goes and the failed list stays, else O(1).
--- uses: meta feeds
+-- uses: meta feeds dupefilter-clearing
 
 local parts = {}
 for i = 5, #ARGV do parts[ARGV[i]] = true end
@@ -11,7 +12,7 @@ local timeoutMs = tonumber(call('HGET', metaKey, 'node_timeout') or 30000)
 local live = call('ZCOUNT', nodesKey, nowMs - timeoutMs, '+inf')
 if live > 0 and ARGV[4] ~= '1' then return { 'live', live } end
 
-local refusal = readMeta('epoch', 'removed', 'shape', 'queue')
+local refusal = readMeta('epoch', 'removed', 'shape', 'queue', 'dupefilter')
 
 local function clearQueue()
   local kept, crashes = {}, {}
@@ -33,10 +34,10 @@ local function clearQueue()
   if parts.failed then call('UNLINK', failedKey, failuresKey) end
   chunked('HSET', requests, kept)
   chunked('HSET', crashesKey, crashes)
-  if failedCount > 0 or (not refusal and not parts.dupefilter and call('EXISTS', dupefilter) == 1) then
+  if failedCount > 0 or (not refusal and not parts.dupefilter and hasDupefilter()) then
     local epoch = string.format('%.0f', number('epoch') + 1)
     call('HSET', metaKey, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'shape', meta.shape or '',
-      'queue', meta.queue or '', 'control', 'running', 'accepted', failedCount)
+      'dupefilter', parts.dupefilter and '' or meta.dupefilter or '', 'queue', meta.queue or '', 'control', 'running', 'accepted', failedCount)
   end
 end
 
@@ -55,8 +56,12 @@ elseif parts.failed then
   clearFailed()
 end
 if parts.dupefilter then
-  call('UNLINK', dupefilter)
-  if not parts.queue and not refusal then setMeta('epoch', string.format('%.0f', number('epoch') + 1)) end
+  dropDupefilter()
+  if not parts.queue and not refusal then
+    setMeta('epoch', string.format('%.0f', number('epoch') + 1))
+    -- The next one to write may choose another class.
+    setMeta('dupefilter', '')
+  end
 end
 if parts.start_urls then
   for i = FIRST_START_URLS, #KEYS do call('UNLINK', KEYS[i], KEYS[i] .. ':bad') end

@@ -1,21 +1,21 @@
 -- Register a node as a new incarnation, start or continue the run, and set the crawl's tunables.
 -- Atomic, so that two first nodes make one run and a foreign shape never gets in.
 --
--- ARGV: 4 incarnation · 5 node info JSON · 6 shape JSON · 7 queue class · 8 epoch for a new meta · 9 run id for a
--- new run · 10 budgets (see parts/limits.lua) · 11 has start requests (0|1) · 12 delay ms · 13 randomize (0|1) ·
--- 14 concurrency per domain · 15 node timeout ms · 16 failed limit · 17 the crawl this node was in before, or '' ·
--- 18 flush on start (0|1) · 19 limit of the queue
--- Returns { status, shape found, found: pending, delayed, leased, seen, start pushed, just closed, changed tunables,
--- other live nodes, crawl, run, what became of the flush: '' | flushed | others | interrupted } with status
--- joined | shape. O(nodes + leases).
--- uses: nodes answers leases limits forgetting
+-- ARGV: 4 incarnation · 5 node info JSON · 6 shape JSON, without the dupefilter · 7 queue class · 8 epoch for a new
+-- meta · 9 run id for a new run · 10 budgets (see parts/limits.lua) · 11 has start requests (0|1) · 12 delay ms ·
+-- 13 randomize (0|1) · 14 concurrency per domain · 15 node timeout ms · 16 failed limit · 17 the crawl this node was in
+-- before, or '' · 18 flush on start (0|1) · 19 limit of the queue
+-- Returns { 'shape', the shape found, the dupefilter found or '' } | { 'joined', shape, found: pending, delayed, leased,
+-- seen, start pushed, just closed, changed tunables, other live nodes, crawl, run, what became of the flush: '' |
+-- flushed | others | interrupted }. O(nodes + leases).
+-- uses: nodes answers leases limits forgetting dupefilter
 
 local incarnation, info, shape, queue = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local budgets, hasStart = ARGV[10], ARGV[11]
 
 createMeta(queue, ARGV[17] == '' and ARGV[8] or '')
 local refusal = readMeta('epoch', 'crawl', 'shape', 'queue', 'control', 'run', 'run_closed', 'closing', 'closed_at', 'closed_limit', 'budgets', 'start',
-  'has_start', 'accepted', 'domain_numbers', 'delay', 'randomize', 'limit', 'node_timeout', 'failed_limit', 'queue_limit')
+  'has_start', 'accepted', 'domain_numbers', 'delay', 'randomize', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'dupefilter')
 if refusal then return redis.error_reply(refusal) end
 if ARGV[17] ~= '' and meta.crawl ~= ARGV[17] then return redis.error_reply(deathIn(ARGV[17])) end
 local first = firstAnswer()
@@ -28,8 +28,8 @@ local ended = (meta.run_closed and meta.run_closed ~= '') or (meta.closing and m
 local isNew = not meta.run or (alone and ended)
 -- A node that was declared dead joins anew in the middle of its work: it begins nothing.
 local wantsFlush = ARGV[18] == '1' and ARGV[17] == ''
-local otherShape = meta.shape and meta.shape ~= '' and meta.shape ~= shape
-if otherShape and not (wantsFlush and isNew) then return { 'shape', meta.shape } end
+local otherShape = (meta.shape and meta.shape ~= '' and meta.shape ~= shape) or otherDupefilter()
+if otherShape and not (wantsFlush and isNew) then return { 'shape', (not meta.shape or meta.shape == '') and '{}' or meta.shape, meta.dupefilter or '' } end
 local closed = isNew and closedJustNow(budgets, timeoutMs)
 if closed then return { 'joined', shape, 0, 0, 0, 0, 0, closed, '', others, meta.crawl, '', '' } end
 
@@ -37,7 +37,7 @@ local flushed = ''
 if wantsFlush and not isNew then
   flushed = alone and 'interrupted' or 'others'
 elseif wantsFlush then
-  if number('accepted') > 0 or call('EXISTS', dupefilter) == 1 then flushed = 'flushed' end
+  if number('accepted') > 0 or hasDupefilter() then flushed = 'flushed' end
   local fresh = { crawl = meta.crawl, epoch = string.format('%.0f', number('epoch') + 1), queue = queue, control = meta.control }
   forgetCrawl()
   meta = {}
@@ -47,10 +47,11 @@ end
 
 if not meta.shape or meta.shape == '' then
   -- Seeds came before the first node: they are in the order their client knew, which must be this one.
-  if meta.queue ~= queue and number('pending') > 0 then return { 'shape', cjson.encode({ queueClass = meta.queue }) } end
+  if meta.queue ~= queue and number('pending') > 0 then return { 'shape', cjson.encode({ queueClass = meta.queue }), '' } end
   setMeta('shape', shape)
   setMeta('queue', queue)
 end
+agreeOnDupefilter()
 
 if isNew then
   local begun = { run = ARGV[9], run_started = nowMs, run_pages = 0, run_items = 0, run_errors = 0, run_accepted = 0, run_closed = '', closing = '',
@@ -82,7 +83,7 @@ call('ZADD', nodesKey, nowMs, incarnation)
 call('HSET', infoKey, incarnation, info)
 call('HSET', heldKey, incarnation, 0)
 local answer = { 'joined', shape, number('pending') + call('ZCARD', suspectsKey), call('ZCARD', delayedKey), call('HLEN', leasesKey),
-  call('SCARD', dupefilter), meta.start == 'pushed' and 1 or 0, '', table.concat(changed, ','), others, meta.crawl, meta.run, flushed }
+  seenCount(), meta.start == 'pushed' and 1 or 0, '', table.concat(changed, ','), others, meta.crawl, meta.run, flushed }
 keepAnswer(cmsgpack.pack(answer))
 flush()
 return answer

@@ -57,6 +57,7 @@ local function record(id, order, name, d, crashes)
   local token = ARGV[2] .. '.' .. (#leases + 1)
   local lease = { token = token, incarnation = incarnation, order = order, domain = name, atMs = nowMs, crashes = crashes, priority = sub(order, 1, 5) }
   call('HSET', leasesKey, id, packLease(lease))
+  noteLife(id, 'leased')
   d.active = d.active + 1
   d.pages = d.pages + 1
   leases[#leases + 1] = { id, token, name, delayOf(d), crashes, text }

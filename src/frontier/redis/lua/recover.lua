@@ -29,6 +29,7 @@ for _, incarnation in ipairs(call('ZRANGE', deadKey, 0, -1)) do
     else
       requeue(lease.domain, lease.order, id, crashes)
     end
+    noteLife(id, crashes >= MAX_CRASHES and 'failed' or 'pending')
     moved = moved + 1
   end
   if tonumber(call('HGET', heldKey, incarnation) or 0) <= 0 then dropIncarnation(incarnation) end

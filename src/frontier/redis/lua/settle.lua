@@ -2,7 +2,7 @@
 -- Atomic: this is what makes a page commit once; a stale token changes nothing.
 --
 -- ARGV: 4 id · 5 token · 6 kind (done | retry | failed | released) · 7 retry: after ms; released: 1 when unstarted ·
--- 8 retry: 5 bytes of priority · 9 retry: record; failed: JSON of why · 10 epoch the sender's cache was judged
+-- 8 HTTP status or 0 and attempts (2 bytes each), then for a retry 5 bytes of priority · 9 retry: record; failed: JSON of why · 10 epoch the sender's cache was judged
 -- under ('' when nothing was withheld) · 11 feeds, each followed by a NUL · 12 stats · 13 items · 14 feed items ·
 -- 15 requests (counts) · 16–19 the batch · 20… stats names and values, items, feed items, records
 -- Returns { 'committed', accepted, duplicates, dropped, epoch, how many links are not seen } | { 'lost' } | { 'resend' } |
@@ -44,13 +44,14 @@ if kind == 'released' then
   if ARGV[7] == '1' then setMeta('run_pages', math.max(0, number('run_pages') - 1)) end
 else
   freeLease(id, lease)
+  noteLife(id, kind, ARGV[8])
   if kind == 'done' then
     call('HDEL', requests, id)
     setMeta('done', number('done') + 1)
     if lease.crashes > 0 then call('HDEL', crashesKey, id) end
   elseif kind == 'retry' then
     call('HSET', requests, id, ARGV[9])
-    park(lease.domain, ARGV[8], id, nowMs + tonumber(ARGV[7]))
+    park(lease.domain, sub(ARGV[8], 5), id, nowMs + tonumber(ARGV[7]))
   else
     fail(id, ARGV[9])
   end

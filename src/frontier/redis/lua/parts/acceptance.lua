@@ -1,20 +1,21 @@
 -- What push, settle and intake have in common: a batch of requests is judged and stored.
--- uses: meta guards queue limits
+-- uses: meta guards queue limits dupefilter
 
 -- A batch is ARGV[at] ids (20 bytes each) · ARGV[at+1] fingerprints (40 hex each) · ARGV[at+2] 14 bytes each: 5 of
 -- priority, 2 domain index, 1 unfiltered, 6 delay in ms · ARGV[at+3] domain names, each followed by a NUL ·
 -- records from ARGV[recordsAt] on.
 
-local ACCEPT_FIELDS = { 'queue', 'arrival', 'domain_numbers', 'limit', 'accepted', 'run_accepted', 'queue_limit' }
+local ACCEPT_FIELDS = { 'queue', 'arrival', 'domain_numbers', 'limit', 'accepted', 'run_accepted', 'queue_limit', 'dupefilter' }
 
-local function seenFlags(fingerprints, count)
-  local flags = {}
-  for i = 0, count - 1, MAX_UNPACK do
-    local chunk = {}
-    for j = i, math.min(i + MAX_UNPACK, count) - 1 do chunk[#chunk + 1] = sub(fingerprints, j * 40 + 1, j * 40 + 40) end
-    for _, flag in ipairs(call('SMISMEMBER', dupefilter, unpack(chunk))) do flags[#flags + 1] = flag end
+-- An error half-way would leave a half-written verb, so what may fail is asked first; meta has been read.
+local function refuseForeign()
+  local other = otherDupefilter()
+  if other then return other end
+  if not (isOf(DUPEFILTER_TYPE, dupefilter) and isOf('list', itemsKey) and isOf('hash', statsKey)) then
+    return 'WRONGTYPE the dupefilter, items or stats key of this crawl holds another type'
   end
-  return flags
+  agreeOnDupefilter()
+  return nil
 end
 
 -- Brings a failed request back with the record of the seed that asks for it.
@@ -32,12 +33,13 @@ end
 -- live but forgotten.
 local function accept(at, recordsAt, size, kind)
   if size == 0 then return 0, 0, 0, 0 end
-  local ids, fingerprints, numbers = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+  local ids, numbers = ARGV[at], ARGV[at + 2]
+  local marks = marksOf(ids, ARGV[at + 1], size)
   local names = {}
   for name in string.gmatch(ARGV[at + 3], '([^%z]*)%z') do names[#names + 1] = name end
   local judged = kind == 'links' or kind == 'seeds-filtered'
-  local seen = judged and seenFlags(fingerprints, size) or nil
-  local records, recorded, taken = {}, {}, {}
+  local seen = judged and seenFlags(marks) or nil
+  local records, recorded, delayed, taken = {}, {}, {}, {}
   local accepted, fresh, dropped, unseen = 0, 0, 0, 0
   local room = kind == 'links' and roomForLinks() or math.huge
   -- Beyond FAILED_LIMIT a failed request has no record any more, and is live all the same.
@@ -59,11 +61,12 @@ local function accept(at, recordsAt, size, kind)
           records[#records + 1] = id
           records[#records + 1] = record
         end
-        if not unfiltered then recorded[#recorded + 1] = sub(fingerprints, i * 40 - 39, i * 40) end
+        if not unfiltered then recorded[#recorded + 1] = marks[i] end
         local priority = sub(numbers, i * 14 - 13, i * 14 - 9)
         local index, _, delayMs = struct.unpack('>I2I1I6', numbers, i * 14 - 8)
         if delayMs > 0 then
           park(names[index + 1], priority, id, nowMs + delayMs)
+          delayed[marks[i]] = true
         else
           enqueue(names[index + 1], orderOf(priority, takeArrival()), id)
         end
@@ -73,7 +76,7 @@ local function accept(at, recordsAt, size, kind)
     end
   end
   chunked('HSET', requests, records)
-  chunked('SADD', dupefilter, recorded)
+  recordMarks(recorded, delayed)
   if fresh > 0 then setMeta('accepted', number('accepted') + fresh) end
   if accepted > 0 then
     setMeta('run_accepted', number('run_accepted') + accepted)

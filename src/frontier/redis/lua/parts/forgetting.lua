@@ -1,8 +1,9 @@
 -- Forgetting a crawl: what waits, what failed, what was seen, and who worked on it. Seeds, items and counters stay.
--- uses: feeds
+-- uses: feeds dupefilter-clearing
 
 local function forgetCrawl()
-  call('UNLINK', requests, dupefilter, metaKey, queueKey, chunksKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey, leasesKey,
+  call('UNLINK', requests, metaKey, queueKey, chunksKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey, leasesKey,
     nodesKey, deadKey, infoKey, heldKey, pagesKey, crashesKey, failedKey, failuresKey, answersKey)
+  dropDupefilter()
   forgetWrittenFeeds()
 end

@@ -12,11 +12,5 @@ local function isOf(type, key)
   return found == 'none' or found == type
 end
 
--- An error half-way would leave a half-written verb, so what may fail is asked first.
-local function refuseForeign()
-  if isOf('set', dupefilter) and isOf('list', itemsKey) and isOf('hash', statsKey) then return nil end
-  return 'WRONGTYPE the dupefilter, items or stats key of this crawl holds another type'
-end
-
 -- A counter that somebody overwrote with text must not keep a page from being committed.
 local function addToCounter(name, n) redis.pcall('HINCRBY', statsKey, name, n) end

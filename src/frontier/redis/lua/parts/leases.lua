@@ -1,5 +1,5 @@
 -- Leases: packed, ended, given back, failed, found by their node.
--- uses: domains queue
+-- uses: domains queue life
 
 local function packLease(lease) return cmsgpack.pack({ lease.token, lease.incarnation, lease.order, lease.domain, lease.atMs, lease.crashes, lease.priority }) end
 
@@ -20,6 +20,7 @@ end
 local function giveBack(id, lease)
   freeLease(id, lease)
   requeue(lease.domain, lease.order, id, lease.crashes)
+  noteLife(id, 'pending')
 end
 
 local function fail(id, failure)

@@ -1,0 +1,110 @@
+-- BloomDupeFilter: bits set at k places for each fingerprint, in slices (bloom-sizing.ts has the arithmetic, and gives
+-- CAPACITY, BITS, HASHES, BITS_PER_HALVING). A slice lies in chunks of 256 KiB all told: of 1 MiB the last one would
+-- waste more, and allocating one would take longer. Redis doubles a bitmap that grows, so a chunk is allocated whole,
+-- by clearing the bit behind its last one.
+-- uses: agreement dupefilter-pieces
+
+local DUPEFILTER_TYPE = 'none'
+-- A byte more, what Redis puts around a string, and it fits 262,144 bytes.
+local CHUNK_BITS = 8 * 262080
+-- Chunks allocated with each batch, until all of a slice are: a slice for 10^8 has 700, too many for one step.
+local ALLOCATE = 4
+
+local slices = {}
+
+local function sliceOf(number)
+  local halvings = 0
+  while 2 ^ halvings < number * (number - 1) do halvings = halvings + 1 end
+  local bits = BITS + halvings * BITS_PER_HALVING
+  local before = slices[number - 1]
+  return { bits = bits, hashes = HASHES + halvings, chunks = math.ceil(bits / CHUNK_BITS), first = before and before.first + before.chunks or 0 }
+end
+
+local function readSlices()
+  readIndex()
+  for number = #slices + 1, index.slices do slices[number] = sliceOf(number) end
+end
+
+-- h1 and h2 of a fingerprint: 48 bits each, the second one odd.
+local function marksOf(ids, _, count)
+  local marks = {}
+  for i = 1, count do
+    local first, second = struct.unpack('>I6I6', ids, i * 20 - 19)
+    marks[i] = { first, second % 2 == 0 and second + 1 or second }
+  end
+  return marks
+end
+
+local function isIn(slice, mark)
+  local at, step = mark[1] % slice.bits, mark[2] % slice.bits
+  for _ = 1, slice.hashes do
+    local chunk = floor(at / CHUNK_BITS)
+    if call('GETBIT', index.prefix .. (slice.first + chunk), at - chunk * CHUNK_BITS) == 0 then return false end
+    at = (at + step) % slice.bits
+  end
+  return true
+end
+
+-- The newest slice is the emptiest, where a no is found first.
+local function isInAny(mark, newest)
+  for number = newest, 1, -1 do
+    if isIn(slices[number], mark) then return true end
+  end
+  return false
+end
+
+local function seenFlags(marks)
+  readSlices()
+  local flags = {}
+  for i, mark in ipairs(marks) do flags[i] = isInAny(mark, #slices) and 1 or 0 end
+  return flags
+end
+
+-- piece: counted over all slices; it is one of the newest.
+local function allocate(piece)
+  local slice = slices[#slices]
+  local chunk = piece - slice.first
+  call('SETBIT', index.prefix .. piece, math.min(CHUNK_BITS, slice.bits - chunk * CHUNK_BITS), 0)
+end
+
+local function openSlice()
+  index.slices, index.filled, index.allocated = index.slices + 1, 0, index.pieces
+  readSlices()
+  index.pieces = index.pieces + slices[#slices].chunks
+end
+
+local isAllocated = {}
+
+-- Returns whether any of its bits was not set.
+local function setBits(mark)
+  local slice, isNew = slices[#slices], false
+  local at, step = mark[1] % slice.bits, mark[2] % slice.bits
+  for _ = 1, slice.hashes do
+    local chunk = floor(at / CHUNK_BITS)
+    local piece = slice.first + chunk
+    if piece >= index.allocated and not isAllocated[piece] then
+      allocate(piece)
+      isAllocated[piece] = true
+    end
+    if call('SETBIT', index.prefix .. piece, at - chunk * CHUNK_BITS, 1) == 0 then isNew = true end
+    at = (at + step) % slice.bits
+  end
+  return isNew
+end
+
+local function recordMarks(marks)
+  if #marks == 0 then return end
+  readSlices()
+  beginIndex()
+  for _, mark in ipairs(marks) do
+    if index.slices == 0 or index.filled >= CAPACITY then openSlice() end
+    if not isInAny(mark, #slices - 1) and setBits(mark) then
+      index.seen, index.filled = index.seen + 1, index.filled + 1
+    end
+  end
+  for piece = index.allocated, math.min(index.allocated + ALLOCATE, index.pieces) - 1 do
+    allocate(piece)
+    index.allocated = piece + 1
+  end
+  saveIndex()
+end

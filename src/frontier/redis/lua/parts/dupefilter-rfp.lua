@@ -1,0 +1,24 @@
+-- RFPDupeFilter: a SET of 40 hex digits each, the very one of Scrapy-Redis 0.8 and later.
+-- uses: agreement
+
+local DUPEFILTER_TYPE = 'set'
+
+local function marksOf(_, fingerprints, count)
+  local marks = {}
+  for i = 1, count do marks[i] = sub(fingerprints, i * 40 - 39, i * 40) end
+  return marks
+end
+
+local function seenFlags(marks)
+  local flags = {}
+  for i = 1, #marks, MAX_UNPACK do
+    for _, flag in ipairs(call('SMISMEMBER', dupefilter, unpack(marks, i, math.min(i + MAX_UNPACK - 1, #marks)))) do flags[#flags + 1] = flag end
+  end
+  return flags
+end
+
+local function recordMarks(marks) chunked('SADD', dupefilter, marks) end
+
+local function forgetMark(mark) return call('SREM', dupefilter, mark) end
+
+local function seenCount() return call('SCARD', dupefilter) end
