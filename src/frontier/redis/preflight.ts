@@ -10,11 +10,9 @@ import { dupefilterKey } from './keys.js';
 export async function refuseUnsafeStore(connection: RedisConnection, options: OpenOptions): Promise<void> {
   if (!options.allowEviction) await refuseEviction(connection);
   if (options.acceptForeignKeys === true) return;
-  // Who only looks may come with other settings than the crawl's; who writes is refused when he does.
-  const agreed = await connection.patiently((client) => agreedDupefilter(client, options.keys));
-  const { dupefilter } = options.shape;
-  await refuseForeignKeys(connection, options, (agreed ?? dupefilter).class);
-  if (dupefilter.class === 'CompactDupeFilter') await refuseSmallIntsets(connection, options.keys);
+  await refuseForeignKeys(connection, options);
+  if (options.shape.dupefilter.class === 'CompactDupeFilter')
+    await refuseSmallIntsets(connection, options.keys);
 }
 
 /** What the dupefilter's own key holds; Bloom and Compact lie in keys beside it. */
@@ -81,9 +79,11 @@ async function refuseEviction(connection: RedisConnection): Promise<void> {
 /** @throws RefusedError naming the first key that holds another type than it should, and what to do. */
 export async function refuseForeignKeys(
   connection: RedisConnection,
-  { keys, startUrlsType }: OpenOptions,
-  dupefilter: Dupefilter['class'],
+  { keys, startUrlsType, shape }: OpenOptions,
 ): Promise<void> {
+  // Who only looks may come with other settings than the crawl's; who writes is refused when he does.
+  const agreed = await connection.patiently((client) => agreedDupefilter(client, keys));
+  const dupefilter = (agreed ?? shape.dupefilter).class;
   const wanted = new Map([
     [keys.requests, 'hash'],
     [keys.dupefilter, dupefilterTypes[dupefilter]],

@@ -105,7 +105,7 @@ export class RedisSeeds {
       return await ask();
     } catch (error) {
       if (error instanceof RefusedError && error.code === 'foreign_key') {
-        await refuseForeignKeys(this.#connection, this.#options.keys, this.#options.startUrlsType);
+        await refuseForeignKeys(this.#connection, this.#options);
       }
       throw error;
     }
