@@ -10,7 +10,7 @@ import { RefusedError } from '../src/errors.js';
 import { EmbeddedFrontier } from '../src/frontier/embedded/embedded-frontier.js';
 import { bootId } from '../src/frontier/embedded/processes.js';
 import { openStore } from '../src/frontier/embedded/store.js';
-import { allParts, type Frontier } from '../src/frontier/frontier.js';
+import { allParts, type Dupefilter, type Frontier } from '../src/frontier/frontier.js';
 import type { ChildTask } from './embedded-frontier-child.js';
 import { Crawl, commit, failed, request, takeOne, until } from './frontier-contract/world.js';
 import { frontierContract, type World } from './frontier-contract.js';
@@ -35,7 +35,13 @@ function worldIn({ dir, remove }: TempDir, spider = 'news'): World {
   };
 }
 
-frontierContract('embedded', async () => worldIn(tempDir('embedded')), ['RFPDupeFilter']);
+frontierContract('embedded', async () => worldIn(tempDir('embedded')), [
+  'RFPDupeFilter',
+  'TimedRFPDupeFilter',
+  'StateDupeFilter',
+  'BloomDupeFilter',
+  'CompactDupeFilter',
+]);
 
 describe('a folder of the embedded engine', () => {
   let folder: TempDir;
@@ -141,33 +147,42 @@ describe('a folder of the embedded engine', () => {
     await (await open()).close();
   });
 
-  it('loses and doubles nothing when processes that share it are killed at any moment', async () => {
-    const pages = 600;
-    const frontier = await crawl.outsider();
-    await frontier.push([request('0', { domain: '0.example' })], 'links');
-    const task: ChildTask = { open: openOptions(folder.dir, 'news'), dir: folder.dir, pages };
-    const script = fileURLToPath(new URL('./embedded-frontier-child.ts', import.meta.url));
-    const start = async (): Promise<ChildProcess> => {
-      const child = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify(task)], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      children.push(child);
-      await Promise.race([once(child.stdout!, 'data'), once(child, 'exit')]);
-      return child;
-    };
-    const done = async (): Promise<number> => (await frontier.snapshot()).done;
-    let nodes = await Promise.all([start(), start()]);
-    for (let kill = 1; kill <= 4; kill += 1) {
-      await until(done, (count) => count >= (pages * kill) / 6, 20_000);
-      const [victim, survivor] = nodes;
-      victim!.kill('SIGKILL');
-      nodes = [survivor!, await start()];
-    }
-    await Promise.all(nodes.map((node) => (node.exitCode === null ? once(node, 'exit') : undefined)));
-    const end = await until(
-      () => frontier.snapshot(),
-      (snapshot) => snapshot.done + snapshot.failed === pages,
-    );
-    expect(end).toMatchObject({ accepted: pages, pending: 0, leased: 0, items: end.done });
-  });
+  it.each<readonly [Dupefilter, number]>([
+    [{ class: 'RFPDupeFilter' }, 600],
+    [{ class: 'TimedRFPDupeFilter', expireMs: 3_600_000 }, 300],
+    [{ class: 'StateDupeFilter' }, 300],
+    [{ class: 'BloomDupeFilter', capacity: 100, errorRate: 0.000_001 }, 300],
+    [{ class: 'CompactDupeFilter' }, 300],
+  ])(
+    'loses and doubles nothing when processes that share it are killed at any moment: %o',
+    async (dupefilter, pages) => {
+      const shape = { ...defaultShape, dupefilter };
+      const frontier = await crawl.world.client(shape);
+      await frontier.push([request('0', { domain: '0.example' })], 'links');
+      const task: ChildTask = { open: openOptions(folder.dir, 'news', { shape }), dir: folder.dir, pages };
+      const script = fileURLToPath(new URL('./embedded-frontier-child.ts', import.meta.url));
+      const start = async (): Promise<ChildProcess> => {
+        const child = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify(task)], {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        });
+        children.push(child);
+        await Promise.race([once(child.stdout!, 'data'), once(child, 'exit')]);
+        return child;
+      };
+      const done = async (): Promise<number> => (await frontier.snapshot()).done;
+      let nodes = await Promise.all([start(), start()]);
+      for (let kill = 1; kill <= 4; kill += 1) {
+        await until(done, (count) => count >= (pages * kill) / 6, 20_000);
+        const [victim, survivor] = nodes;
+        victim!.kill('SIGKILL');
+        nodes = [survivor!, await start()];
+      }
+      await Promise.all(nodes.map((node) => (node.exitCode === null ? once(node, 'exit') : undefined)));
+      const end = await until(
+        () => frontier.snapshot(),
+        (snapshot) => snapshot.done + snapshot.failed === pages,
+      );
+      expect(end).toMatchObject({ accepted: pages, seen: pages, pending: 0, leased: 0, items: end.done });
+    },
+  );
 });

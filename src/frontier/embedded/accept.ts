@@ -39,7 +39,7 @@ function judge(tx: Transaction, requests: readonly FrontierRequest[], kind: Push
   let allSeen = true;
   let dropped = 0;
   for (const request of requests) {
-    const isSeen = !request.unfiltered && tx.isSeen(request.fingerprint);
+    const isSeen = !request.unfiltered && tx.dupefilter.has(request.fingerprint);
     if (isJudged && isSeen) continue;
     const id = Buffer.from(request.id, 'hex');
     const live = tx.get(requestKey(tx, id));
@@ -57,7 +57,7 @@ function judge(tx: Transaction, requests: readonly FrontierRequest[], kind: Push
       tx.state().accepted += 1;
     }
     accepted += 1;
-    if (!request.unfiltered && !isSeen) tx.see(request.fingerprint);
+    if (!request.unfiltered) tx.dupefilter.record(request.fingerprint, isSeen);
     insert(tx, id, request, live?.length ?? 0);
     touched.add(request.domain);
   }
@@ -99,6 +99,7 @@ export function retryFailed(tx: Transaction, requests: readonly FrontierRequest[
     const live = tx.get(requestKey(tx, id));
     if (live === undefined || phaseOf(live) !== 'failed') continue;
     dropFailure(tx, decodeRequest(live));
+    if (!request.unfiltered) tx.dupefilter.onLife(id, { state: 'pending', status: null, attempts: 0 });
     insert(tx, id, { ...request, delayMs: 0 }, live.length);
     touched.add(request.domain);
     moved += 1;
@@ -125,6 +126,7 @@ function insert(tx: Transaction, id: Buffer, request: FrontierRequest, before: n
   };
   const delayMs = delayInBounds(request.delayMs);
   if (delayMs > 0) {
+    if (!request.unfiltered) tx.dupefilter.onLife(id, { state: 'delayed' });
     park(tx, id, entry, delayMs, before);
   } else {
     entry.arrival = tx.takeArrival();

@@ -67,17 +67,17 @@ export function clearFinished(tx: Transaction): void {
 }
 
 /** A new run begins from nothing: seeds, items and counters stay, and so does the crawl's name for itself. */
-export function flush(tx: Transaction, queueClass: Shape['queueClass']): void {
+export function flush(tx: Transaction, shape: Shape): void {
   const { crawl, epoch, control } = tx.meta();
   clearFinished(tx);
-  tx.create(queueClass);
+  tx.create(shape);
   Object.assign(tx.changeMeta(), { crawl, epoch: epoch + 1, control });
 }
 
 function clearQueue(tx: Transaction, parts: ReadonlySet<Part>): void {
   const before = tx.peekState();
   if (before === undefined) return;
-  const { epoch, shape, queueClass } = tx.meta();
+  const { epoch, shape, queueClass, dupefilter } = tx.meta();
   for (const table of queueTables) tx.wipe(table, tx.spaces.crawl);
   const keepsFailed = !parts.has('failed') && before.failed > 0;
   if (!keepsFailed) {
@@ -86,12 +86,13 @@ function clearQueue(tx: Transaction, parts: ReadonlySet<Part>): void {
   } else {
     dropAllButFailed(tx);
   }
-  const keepsSeen = !parts.has('dupefilter') && tx.header(tx.spaces.dupefilter).count > 0;
+  const keepsSeen = !parts.has('dupefilter') && tx.dupefilter.count() > 0;
   const { failed, failedSequence, failedRecords } = before;
   tx.destroy();
   if (!keepsFailed && !keepsSeen) return;
-  tx.create(queueClass);
-  Object.assign(tx.changeMeta(), { ...newMeta(queueClass), epoch: epoch + 1, shape });
+  const agreed = { queueClass, dupefilter };
+  tx.create(agreed);
+  Object.assign(tx.changeMeta(), { ...newMeta(agreed), epoch: epoch + 1, shape });
   const kept = keepsFailed ? { failed, failedSequence, failedRecords, accepted: failed } : {};
   Object.assign(tx.state(), { ...emptyState(), ...kept, busyAtMs: tx.nowMs, bytes: sizeOfRequests(tx) });
 }
@@ -129,9 +130,7 @@ function clearFailed(tx: Transaction): void {
 }
 
 function clearDupefilter(tx: Transaction): void {
-  tx.wipe(Table.seen, tx.spaces.dupefilter);
-  tx.voidSeen();
-  tx.dropHeader(tx.spaces.dupefilter);
+  tx.dupefilter.clear();
   if (tx.peekState() !== undefined) tx.changeMeta().epoch += 1;
 }
 

@@ -27,11 +27,13 @@ import type {
   PushKind,
   RawSeed,
   SettleAnswer,
+  Shape,
   Snapshot,
   StartPart,
 } from '../frontier.js';
 import type { OpenOptions } from '../open.js';
 import { accept, acceptStart, retryFailed } from './accept.js';
+import { refuseOtherDupefilter } from './agreement.js';
 import { clear } from './clear.js';
 import { listFailed, purgeFailed } from './failures.js';
 import { incarnationNumber } from './incarnation-entry.js';
@@ -108,6 +110,7 @@ export class EmbeddedFrontier implements Frontier {
       leave(tx, number, reason, { persist: options.shape.persist, isRejoin: false }),
     );
     this.#self = null;
+    if (answer.cleared) await this.#wipe();
     return answer;
   }
 
@@ -137,8 +140,7 @@ export class EmbeddedFrontier implements Frontier {
     part: StartPart = { from: 0, total: requests.length },
   ): Promise<PushAnswer> {
     return this.#turn.write((tx) => {
-      this.#refuseOtherCrawl(tx);
-      tx.create((this.#self?.options.shape ?? this.#options.shape).queueClass);
+      this.#enter(tx);
       return kind === 'start' ? acceptStart(tx, requests, part) : accept(tx, requests, kind);
     });
   }
@@ -158,8 +160,7 @@ export class EmbeddedFrontier implements Frontier {
   async intake(batch: readonly ConvertedSeed[]): Promise<IntakeAnswer> {
     if (batch.length === 0) return { accepted: 0, duplicates: 0, bad: 0 };
     return this.#turn.write((tx) => {
-      this.#refuseOtherCrawl(tx);
-      tx.create((this.#self?.options.shape ?? this.#options.shape).queueClass);
+      this.#enter(tx);
       return intake(tx, batch, this.#options.seedsFiltered ? 'seeds-filtered' : 'seeds');
     });
   }
@@ -193,15 +194,16 @@ export class EmbeddedFrontier implements Frontier {
   }
 
   forget(fingerprint: string): Promise<boolean> {
-    return this.#turn.write((tx) => forget(tx, fingerprint));
+    return this.#turn.write((tx) => forget(tx, fingerprint, this.#shape().dupefilter));
   }
 
   count(): Promise<PartCounts> {
     return this.#turn.read(countParts);
   }
 
-  clear(parts: readonly Part[], { force }: { force: boolean }): Promise<void> {
-    return this.#turn.write((tx) => clear(tx, new Set(parts), force));
+  async clear(parts: readonly Part[], { force }: { force: boolean }): Promise<void> {
+    await this.#turn.write((tx) => clear(tx, new Set(parts), force));
+    await this.#wipe();
   }
 
   verify(): Promise<string[]> {
@@ -211,6 +213,24 @@ export class EmbeddedFrontier implements Frontier {
   async close(): Promise<void> {
     this.#turn.close();
     await this.#store.close();
+  }
+
+  /** What this client's settings say all clients must share. */
+  #shape(): Shape {
+    return this.#self?.options.shape ?? this.#options.shape;
+  }
+
+  /** Take part in the crawl, which begins with this if there is none. @throws RefusedError on another dupefilter. */
+  #enter(tx: Transaction): void {
+    const shape = this.#shape();
+    this.#refuseOtherCrawl(tx);
+    refuseOtherDupefilter(tx, shape.dupefilter);
+    tx.create(shape);
+  }
+
+  /** Delete what a cleared dupefilter held, a short transaction at a time. */
+  async #wipe(): Promise<void> {
+    while (!(await this.#turn.write((tx) => tx.dupefilter.wipe())));
   }
 
   /** A verb of a node: it needs to have joined, and the crawl it joined. */

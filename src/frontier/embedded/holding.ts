@@ -2,6 +2,7 @@
 import { IncarnationDeadError } from '../../errors.js';
 import type { Lease } from '../frontier.js';
 import type { DomainEntry } from './domain-entry.js';
+import type { LifeChange } from './dupefilter.js';
 import type { IncarnationEntry } from './incarnation-entry.js';
 import { numberedKey, Table } from './keys.js';
 import { delayOf, place } from './placement.js';
@@ -37,6 +38,7 @@ export function hold(
   entry.at = tx.nowMs;
   entry.incarnation = holder.number;
   entry.token = state.tokens;
+  follow(tx, { id, entry }, { state: 'leased' });
   keepRequest(tx, id, entry, bytes.length);
   tx.put(leaseKey(tx, holder.number, id));
   domain.active += 1;
@@ -77,6 +79,11 @@ export function leasesOf(tx: Transaction, number: number, max: number): Held[] {
     .filter((held) => held !== null);
 }
 
+/** Tell the dupefilter what became of a request it may know. */
+export function follow(tx: Transaction, { id, entry }: Pick<Held, 'id' | 'entry'>, change: LifeChange): void {
+  if (!entry.unfiltered) tx.dupefilter.onLife(id, change);
+}
+
 /** End a lease's hold on its node and domain; what becomes of the request, and placing the domain, is up to the caller. */
 export function free(tx: Transaction, { id, entry }: Held): void {
   const state = tx.state();
@@ -97,6 +104,7 @@ export function free(tx: Transaction, { id, entry }: Held): void {
 /** A lease goes back to pending as it was: its arrival stays. */
 export function giveBack(tx: Transaction, held: Held): void {
   free(tx, held);
+  follow(tx, held, { state: 'pending' });
   enqueue(tx, held.id, held.entry, held.size);
   place(tx, tx.ensureDomain(held.entry.domain));
 }

@@ -35,9 +35,9 @@ export const Table = {
   request: 13,
   /** sequence → JSON of a failure. */
   failed: 14,
-  /** fingerprint → nothing. */
+  /** What a dupefilter has seen, as its class keeps it (`dupefilter.ts`); its space is the ledger's `space`. */
   seen: 15,
-  /** → { count, next sequence } of a list or dupefilter. */
+  /** → { count, next sequence } of a list. */
   header: 16,
   /** sequence → bytes: items, seeds. */
   list: 17,
@@ -51,6 +51,12 @@ export const Table = {
   outbox: 21,
   /** table, blob, number → a piece of a value too large for one page. */
   piece: 22,
+  /** → what is known of a dupefilter as a whole (`ledger.ts`). */
+  ledger: 23,
+  /** instant, number → fingerprints of a dupefilter whose time has come then. */
+  expiry: 24,
+  /** space → nothing: what a dupefilter held that was cleared, to be deleted bit by bit. */
+  garbage: 25,
 } as const;
 
 export type Table = (typeof Table)[keyof typeof Table];
@@ -132,3 +138,11 @@ export function readUint53(source: Buffer, at: number): number {
 }
 
 export const nothing = Buffer.alloc(0);
+
+/**
+ * What an entry takes in the file: its key and value, LMDB's ten bytes of bookkeeping, and the third of a page that is
+ * free when entries arrive in no order.
+ */
+export function entryBytes(keyBytes: number, valueBytes: number): number {
+  return (keyBytes + valueBytes + 10) * 1.5;
+}

@@ -1,6 +1,7 @@
 /** What is changed from outside while a crawl runs: a domain's pace, the crawl's control, its run, its memory. */
-import type { Control } from '../frontier.js';
-import { keyOf, Table } from './keys.js';
+import type { Control, Dupefilter } from '../frontier.js';
+import { cannotForget } from '../shape.js';
+import { refuseOtherDupefilter } from './agreement.js';
 import { delayOf, FURTHEST_MS, place } from './placement.js';
 import type { Transaction } from './transaction.js';
 
@@ -41,13 +42,11 @@ export function closeRun(tx: Transaction, reason: string): void {
   run.closingAtMs = tx.nowMs;
 }
 
-/** Remove a fingerprint. @returns whether it was there. */
-export function forget(tx: Transaction, fingerprint: string): boolean {
-  const key = keyOf(Table.seen, tx.spaces.dupefilter, Buffer.from(fingerprint, 'hex'));
-  if (!tx.has(key)) return false;
-  tx.delete(key);
-  tx.changeHeader(tx.spaces.dupefilter).count -= 1;
-  tx.voidSeen();
+/** Remove a fingerprint. @returns whether it was there. @throws RefusedError where the dupefilter is another, or cannot. */
+export function forget(tx: Transaction, fingerprint: string, ours: Dupefilter): boolean {
+  if (ours.class === 'BloomDupeFilter') throw cannotForget();
+  refuseOtherDupefilter(tx, ours);
+  if (!tx.dupefilter.forget(fingerprint)) return false;
   if (tx.peekState() !== undefined) tx.changeMeta().epoch += 1;
   return true;
 }

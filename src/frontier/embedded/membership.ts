@@ -1,5 +1,4 @@
 /** Who takes part: joining, signs of life, being declared dead, leaving, and the run that all this makes. */
-import { RefusedError } from '../../errors.js';
 import type {
   Budgets,
   HeartbeatAnswer,
@@ -7,11 +6,11 @@ import type {
   Joined,
   JoinOptions,
   NodeInfo,
-  Shape,
   Tunables,
 } from '../frontier.js';
 import { type Flush, flushNotice } from '../run-notices.js';
-import { otherShape, tunableNotice } from '../shape.js';
+import { tunableNotice } from '../shape.js';
+import { decideShape, refuseOtherDupefilter, refuseOtherFormat, refuseOtherShape } from './agreement.js';
 import { clearFinished, flush } from './clear.js';
 import { decodeDomain } from './domain-entry.js';
 import { giveBack, leasesOf } from './holding.js';
@@ -20,7 +19,7 @@ import { Table } from './keys.js';
 import { crawlState } from './lease.js';
 import { closedJustNow, joinBudgets } from './limits.js';
 import { isAlive, liveNodes } from './liveness.js';
-import { FORMAT, newRun } from './meta.js';
+import { newRun } from './meta.js';
 import { processStart } from './processes.js';
 import { placeAll } from './queue.js';
 import { moveLeases } from './settle.js';
@@ -35,12 +34,13 @@ export function join(
   node: NodeInfo,
   options: JoinOptions,
 ): { number: number; joined: Joined } {
-  tx.create(options.shape.queueClass);
+  if (tx.peekState() === undefined) refuseOtherDupefilter(tx, options.shape.dupefilter);
+  tx.create(options.shape);
   refuseOtherFormat(tx);
   const others = liveNodes(tx).length;
   const beginsRun = beginsNewRun(tx, others);
   const flushes = options.flushOnStart && beginsRun;
-  if (!flushes) refuseOtherShape(tx, options);
+  if (!flushes) refuseOtherShape(tx, options.shape);
   declareDead(tx);
   const number = newIncarnationNumber();
   const justClosed = beginsRun ? closedJustNow(tx, options.budgets) : null;
@@ -62,7 +62,7 @@ export function join(
       pending: state.queued + state.suspects,
       delayed: state.delayed,
       leased: state.leased,
-      seen: tx.header(tx.spaces.dupefilter).count,
+      seen: tx.dupefilter.count(),
       nodes: others,
     },
     startPushed: tx.meta().startPushed,
@@ -104,10 +104,11 @@ export function heartbeat(tx: Transaction, number: number, report: HeartbeatRepo
 
 /** Declare the silent dead, then move some of their leases. @returns how many moved, and whether more are left. */
 export function recoverStep(tx: Transaction): { moved: number; isDone: boolean } {
-  if (tx.peekState() === undefined) return { moved: 0, isDone: true };
+  // A process that was killed while it cleared has left some for others to wipe.
+  let isDone = tx.dupefilter.wipe() && tx.dupefilter.tidy();
+  if (tx.peekState() === undefined) return { moved: 0, isDone };
   declareDead(tx);
   let moved = 0;
-  let isDone = true;
   for (const entry of tx.incarnations()) {
     if (!entry.isDead) continue;
     if (moved < RECOVERY_STEP && entry.leased > 0) {
@@ -118,7 +119,7 @@ export function recoverStep(tx: Transaction): { moved: number; isDone: boolean }
         RECOVERY_STEP - moved,
       );
     }
-    if (entry.leased > 0) isDone = moved === 0;
+    if (entry.leased > 0) isDone &&= moved === 0;
     else tx.dropIncarnation(entry.number);
   }
   return { moved, isDone };
@@ -172,31 +173,6 @@ function forgetAlive(tx: Transaction, entry: IncarnationEntry): void {
   if (state.volunteer === entry.number) state.volunteer = 0;
 }
 
-/** @throws RefusedError for a crawl written by another version. */
-function refuseOtherFormat(tx: Transaction): void {
-  const { format } = tx.meta();
-  if (format === FORMAT) return;
-  throw new RefusedError(
-    `this crawl was written in data format ${format} and this version writes ${FORMAT}: use the version that wrote it, or reset the crawl`,
-    { code: 'format' },
-  );
-}
-
-/** @throws RefusedError naming both values; a crawl without a shape gets this one. */
-function refuseOtherShape(tx: Transaction, { shape }: JoinOptions): void {
-  const meta = tx.meta();
-  const isUndecided = meta.shape === null && tx.state().accepted === 0;
-  const refusal = otherShape(meta.shape ?? { queueClass: meta.queueClass }, shape);
-  if (refusal !== null && !isUndecided) throw refusal;
-  if (meta.shape === null) decideShape(tx, shape);
-}
-
-function decideShape(tx: Transaction, shape: Shape): void {
-  const meta = tx.changeMeta();
-  meta.shape = shape;
-  meta.queueClass = shape.queueClass;
-}
-
 /** A run ends with its last node, or with a reason once no node lives; one whose nodes all died goes on. */
 function beginsNewRun(tx: Transaction, others: number): boolean {
   const { run } = tx.meta();
@@ -211,8 +187,8 @@ function flushOnStart(
   others: number,
 ): Flush | null {
   if (!beginsRun) return others > 0 ? 'others' : 'interrupted';
-  const hadAnything = tx.state().accepted > 0 || tx.header(tx.spaces.dupefilter).count > 0;
-  flush(tx, shape.queueClass);
+  const hadAnything = tx.state().accepted > 0 || tx.dupefilter.count() > 0;
+  flush(tx, shape);
   decideShape(tx, shape);
   return hadAnything ? 'flushed' : null;
 }

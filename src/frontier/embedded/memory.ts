@@ -27,22 +27,24 @@ const MAX_SEEN = 100_000;
  */
 export class SeenCache {
   #version = -1;
-  readonly #seen = new Set<string>();
+  /** Until when each counts as seen. */
+  readonly #seen = new Map<string, number>();
 
   /** Whether the fingerprint is known to be seen, by a dupefilter of this version. */
-  has(version: number, fingerprint: string): boolean {
+  has(version: number, fingerprint: string, nowMs: number): boolean {
     if (version !== this.#version) {
       this.#seen.clear();
       this.#version = version;
     }
-    return this.#seen.has(fingerprint);
+    const untilMs = this.#seen.get(fingerprint);
+    return untilMs !== undefined && untilMs > nowMs;
   }
 
   /** Remember what a committed transaction found or recorded. */
-  add(version: number, fingerprints: readonly string[]): void {
+  add(version: number, found: readonly (readonly [fingerprint: string, untilMs: number])[]): void {
     if (version !== this.#version) return;
-    if (this.#seen.size + fingerprints.length > MAX_SEEN) this.#seen.clear();
-    for (const fingerprint of fingerprints) this.#seen.add(fingerprint);
+    if (this.#seen.size + found.length > MAX_SEEN) this.#seen.clear();
+    for (const [fingerprint, untilMs] of found) this.#seen.set(fingerprint, untilMs);
   }
 }
 

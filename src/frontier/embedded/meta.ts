@@ -1,6 +1,6 @@
 /** What all nodes of a crawl share and seldom change; a JSON text beside the counters. */
 import { randomBytes } from 'node:crypto';
-import type { Budgets, Control, Shape, Tunables } from '../frontier.js';
+import type { Budgets, Control, Dupefilter, Shape, Tunables } from '../frontier.js';
 
 /** Written into every meta; another format is refused. */
 export const FORMAT = 2;
@@ -28,6 +28,8 @@ export interface Meta {
   shape: Shape | null;
   /** The order the stored requests are in; with the shape it stands, before by the first push. */
   queueClass: Shape['queueClass'];
+  /** What records the accepted, decided likewise. */
+  dupefilter: Dupefilter;
   tunables: Tunables;
   hasStart: boolean;
   startPushed: boolean;
@@ -47,14 +49,18 @@ const firstTunables: Tunables = {
   queueLimit: 0,
 };
 
+/** What of a shape is decided with the first request, before any node has joined. */
+export type FirstShape = Pick<Shape, 'queueClass' | 'dupefilter'>;
+
 /** The meta of a crawl that begins. */
-export function newMeta(queueClass: Shape['queueClass']): Meta {
+export function newMeta({ queueClass, dupefilter }: FirstShape): Meta {
   return {
     format: FORMAT,
     crawl: randomBytes(8).toString('hex'),
     epoch: randomBytes(6).readUIntBE(0, 6),
     shape: null,
     queueClass,
+    dupefilter,
     tunables: firstTunables,
     hasStart: false,
     startPushed: false,

@@ -1,7 +1,6 @@
 /** What the commands ask of a crawl: counts, a snapshot, one request. Reads only, bounded work. */
 import type { FrontierRequest, Inspection, NodeSnapshot, PartCounts, Snapshot } from '../frontier.js';
 import { type IncarnationEntry, incarnationName } from './incarnation-entry.js';
-import { keyOf, SPACE_BYTES, Table } from './keys.js';
 import { readCounters } from './lists.js';
 import { liveNodes } from './liveness.js';
 import { listFeeds } from './outbox.js';
@@ -10,15 +9,11 @@ import { decodeRequest } from './request-entry.js';
 import { emptyState, openWork } from './state.js';
 import type { Transaction } from './transaction.js';
 
-/** Bytes a fingerprint takes: its key and the tree's bookkeeping, at the usual filling of two thirds. */
-const SEEN_BYTES = Math.round((1 + SPACE_BYTES + 20 + 10) * 1.5);
-
 /** Everything `stats` shows. */
 export function takeSnapshot(tx: Transaction): Snapshot {
   const state = tx.peekState() ?? emptyState();
   const meta = tx.peekState() === undefined ? null : tx.meta();
   const { spaces } = tx;
-  const seen = tx.header(spaces.dupefilter).count;
   const run = meta?.run ?? null;
   return {
     startUrls: sum(spaces.startUrls.map(({ good }) => tx.header(good).count)),
@@ -31,10 +26,10 @@ export function takeSnapshot(tx: Transaction): Snapshot {
     done: state.done,
     failed: state.failed,
     removed: state.removed,
-    seen,
+    seen: tx.dupefilter.count(),
     items: tx.header(spaces.items).count,
     domains: state.domains,
-    bytes: { frontier: state.bytes, dupefilter: seen * SEEN_BYTES },
+    bytes: { frontier: state.bytes, dupefilter: tx.dupefilter.bytes() },
     nodes: liveNodes(tx).map((entry) => describeNode(tx, entry)),
     counters: readCounters(tx),
     outbox: listFeeds(tx),
@@ -72,7 +67,7 @@ export function countParts(tx: Transaction): PartCounts {
   const { spaces } = tx;
   return {
     queue: openWork(state),
-    dupefilter: tx.header(spaces.dupefilter).count,
+    dupefilter: tx.dupefilter.count(),
     start_urls: sum(spaces.startUrls.map(({ good, bad }) => tx.header(good).count + tx.header(bad).count)),
     items: tx.header(spaces.items).count,
     stats: tx.header(spaces.stats).count,
@@ -82,8 +77,8 @@ export function countParts(tx: Transaction): PartCounts {
 
 /** Where one request stands. */
 export function inspectRequest(tx: Transaction, request: FrontierRequest): Inspection {
-  const fingerprint = Buffer.from(request.fingerprint, 'hex');
-  const seen = tx.has(keyOf(Table.seen, tx.spaces.dupefilter, fingerprint));
+  const seen = tx.dupefilter.has(request.fingerprint);
+  const life = request.unfiltered ? null : tx.dupefilter.life(request.fingerprint);
   const bytes = tx.get(requestKey(tx, Buffer.from(request.id, 'hex')));
   if (bytes === undefined) {
     return {
@@ -93,7 +88,7 @@ export function inspectRequest(tx: Transaction, request: FrontierRequest): Inspe
       crashes: 0,
       owner: null,
       dueAtMs: null,
-      life: null,
+      life,
     };
   }
   const entry = decodeRequest(bytes);
@@ -105,7 +100,7 @@ export function inspectRequest(tx: Transaction, request: FrontierRequest): Inspe
     crashes: entry.crashes,
     owner: holder === null ? null : incarnationName(holder.info.id, holder.number),
     dueAtMs: entry.phase === 'delayed' ? Math.ceil(entry.at / 1000) : null,
-    life: null,
+    life,
   };
 }
 

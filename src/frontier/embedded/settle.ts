@@ -3,8 +3,18 @@ import { priorityInBounds } from '../../http/priority.js';
 import { delayInBounds } from '../bounds.js';
 import { type Effects, type Lease, MAX_CRASHES, type Outcome, type SettleAnswer } from '../frontier.js';
 import { acceptLinks } from './accept.js';
+import type { LifeChange } from './dupefilter.js';
 import { fail } from './failures.js';
-import { finishRequest, free, giveBack, type Held, heldRequest, leasesOf, requireAlive } from './holding.js';
+import {
+  finishRequest,
+  follow,
+  free,
+  giveBack,
+  type Held,
+  heldRequest,
+  leasesOf,
+  requireAlive,
+} from './holding.js';
 import { incarnationName } from './incarnation-entry.js';
 import { closeWhenSpent, comesTooLate, countForBudgets } from './limits.js';
 import { addCounters, append } from './lists.js';
@@ -60,6 +70,7 @@ function end(tx: Transaction, held: Held, outcome: Outcome, node: string): void 
   const { id, entry, size } = held;
   switch (outcome.kind) {
     case 'done':
+      follow(tx, held, attemptOf(outcome, 'done'));
       finishRequest(tx, held);
       return;
     case 'released': {
@@ -69,6 +80,7 @@ function end(tx: Transaction, held: Held, outcome: Outcome, node: string): void 
       return;
     }
     case 'retry':
+      follow(tx, held, attemptOf(outcome, 'delayed'));
       free(tx, held);
       park(
         tx,
@@ -79,12 +91,18 @@ function end(tx: Transaction, held: Held, outcome: Outcome, node: string): void 
       );
       break;
     case 'failed': {
+      follow(tx, held, attemptOf(outcome, 'failed'));
       free(tx, held);
       const { reason, status, attempts, detail } = outcome;
       fail(tx, id, entry, { reason, status: status ?? null, attempts, node, detail: detail ?? null }, size);
     }
   }
   place(tx, tx.ensureDomain(entry.domain));
+}
+
+/** What an attempt has made of a request. */
+function attemptOf(outcome: Exclude<Outcome, { kind: 'released' }>, state: LifeChange['state']): LifeChange {
+  return { state, status: outcome.status ?? null, attempts: outcome.attempts };
 }
 
 /**
@@ -123,6 +141,7 @@ export function moveLeases(tx: Transaction, incarnation: number, node: string, m
       continue;
     }
     free(tx, held);
+    follow(tx, held, { state: 'failed' });
     entry.crashes = crashes;
     fail(tx, id, entry, { reason: 'crashed', status: null, attempts: crashes, node, detail: null }, size);
     addCounters(tx, { 'crashed/count': 1 });

@@ -26,6 +26,7 @@ const largeTables: ReadonlySet<number> = new Set([
   Table.domain,
   Table.request,
   Table.failed,
+  Table.seen,
   Table.list,
   Table.feed,
   Table.outbox,
@@ -78,6 +79,11 @@ export class Tables {
     return [...this.#db.getKeys({ start, end: after(prefix), limit: max })];
   }
 
+  /** Up to `max` last keys that begin with `prefix`, last first. */
+  lastKeys(prefix: Buffer, max: number): Buffer[] {
+    return [...this.#db.getKeys({ start: after(prefix), end: prefix, limit: max, reverse: true })];
+  }
+
   /** Up to `max` entries that begin with `prefix`, in order; read at once, so that writes may follow. */
   entries(prefix: Buffer, max: number, start: Buffer = prefix): Entry[] {
     const found = [...this.#db.getRange({ start, end: after(prefix), limit: max })];
@@ -92,16 +98,27 @@ export class Tables {
     }
   }
 
+  /** How many entries a table and space has. */
+  countEntries(table: Table, space: Buffer): number {
+    const prefix = keyOf(table, space);
+    return this.#db.getKeysCount({ start: prefix, end: after(prefix) });
+  }
+
   /** Delete everything of a table and space. */
   wipe(table: Table, space: Buffer): void {
+    while (this.wipeSome(table, space, 1000) === 1000);
+  }
+
+  /** Delete at most `max` entries of a table and space. @returns how many there were; fewer than `max` were all. */
+  wipeSome(table: Table, space: Buffer, max: number): number {
     const pieces = keyOf(Table.piece, space, Buffer.from([table]));
+    let wiped = 0;
     for (const prefix of largeTables.has(table) ? [keyOf(table, space), pieces] : [keyOf(table, space)]) {
-      for (;;) {
-        const keys = this.keys(prefix, 1000);
-        for (const key of keys) this.delete(key, 0);
-        if (keys.length < 1000) break;
-      }
+      const keys = wiped < max ? this.keys(prefix, max - wiped) : [];
+      for (const key of keys) this.delete(key, 0);
+      wiped += keys.length;
     }
+    return wiped;
   }
 
   #putPieces(key: Buffer, value: Buffer): Buffer {

@@ -3,18 +3,19 @@
  * and written back once at the end, however many verbs of a loop turn share the transaction.
  */
 import { FrontierGoneError } from '../../errors.js';
-import type { Shape } from '../frontier.js';
 import { type DomainEntry, decodeDomain, encodeDomain, newDomain } from './domain-entry.js';
 import { decodeIncarnation, encodeIncarnation, type IncarnationEntry } from './incarnation-entry.js';
 import { domainHash, HEAD_BYTES, keyOf, numberedKey, readUint53, Table } from './keys.js';
+import { newVersion } from './ledger.js';
 import type { Memory } from './memory.js';
-import { type Meta, newMeta } from './meta.js';
+import { type FirstShape, FORMAT, type Meta, newMeta } from './meta.js';
 import { RecordCache } from './record-cache.js';
+import { Seen } from './seen.js';
 import { nameKey, type Spaces } from './spaces.js';
 import { decodeState, emptyState, encodeState, openWork, type State } from './state.js';
 import { type Store, Tables } from './tables.js';
 
-/** How much a list or dupefilter holds, and the next sequence of the list or the version of the dupefilter. */
+/** How much a list holds, and its next sequence. */
 export interface Header {
   count: number;
   next: number;
@@ -23,11 +24,11 @@ export interface Header {
 export class Transaction extends Tables {
   readonly spaces: Spaces;
   readonly nowMs = Date.now();
+  readonly dupefilter: Seen;
   readonly #memory: Memory;
   readonly #domains: RecordCache<Buffer, DomainEntry>;
   readonly #incarnations: RecordCache<number, IncarnationEntry>;
   readonly #headers: RecordCache<Buffer, Header>;
-  readonly #newlySeen: string[] = [];
   #state: State | undefined;
   #isStateLoaded = false;
   #isStateDirty = false;
@@ -38,6 +39,13 @@ export class Transaction extends Tables {
     super(db);
     this.spaces = spaces;
     this.#memory = memory;
+    this.dupefilter = new Seen(
+      this,
+      spaces.dupefilter,
+      this.nowMs,
+      memory.seen,
+      () => this.meta().dupefilter,
+    );
     this.#domains = new RecordCache(this, {
       nameOf: (hash) => hash.toString('latin1'),
       keyOf: (hash) => keyOf(Table.domain, spaces.crawl, hash),
@@ -100,14 +108,19 @@ export class Transaction extends Tables {
     return this.meta();
   }
 
-  /** Make the crawl if there is none yet. */
-  create(queueClass: Shape['queueClass']): void {
-    if (this.peekState() !== undefined) return;
-    this.#state = { ...emptyState(), busyAtMs: this.nowMs };
-    this.#isStateDirty = true;
-    this.#meta = newMeta(queueClass);
-    this.#isMetaDirty = true;
-    this.list();
+  /** Make the crawl if there is none yet; one that has no request yet takes the shape of whoever comes. */
+  create(shape: FirstShape): void {
+    const state = this.peekState();
+    if (state === undefined) {
+      this.#state = { ...emptyState(), busyAtMs: this.nowMs };
+      this.#isStateDirty = true;
+      this.#meta = newMeta(shape);
+      this.#isMetaDirty = true;
+      this.list();
+    } else if (state.accepted === 0 && this.meta().shape === null && this.meta().format === FORMAT) {
+      const { queueClass, dupefilter } = shape;
+      Object.assign(this.changeMeta(), { queueClass, dupefilter });
+    }
   }
 
   /** Have the crawl listed among those of its folder. */
@@ -189,9 +202,9 @@ export class Transaction extends Tables {
     return [...found];
   }
 
-  // ── Lists and the dupefilter ──────────────────────────────────────────────────────────────────────────────
+  // ── Lists ──────────────────────────────────────────────────────────────────────────────
 
-  /** How much a list or dupefilter holds. */
+  /** How much a list holds. */
   header(space: Buffer): Readonly<Header> {
     return this.#headers.get(space) ?? { count: 0, next: 0 };
   }
@@ -202,43 +215,16 @@ export class Transaction extends Tables {
     return header;
   }
 
-  /** Forget a list or dupefilter that was wiped. */
+  /** Forget a list that was wiped. */
   dropHeader(space: Buffer): void {
     this.#headers.drop(space);
-  }
-
-  /** Whether the dupefilter has seen a fingerprint. */
-  isSeen(fingerprint: string): boolean {
-    const { next } = this.header(this.spaces.dupefilter);
-    if (this.#memory.seen.has(next, fingerprint)) return true;
-    if (!this.has(this.#seenKey(fingerprint))) return false;
-    this.#newlySeen.push(fingerprint);
-    return true;
-  }
-
-  /** Record a fingerprint that was not seen. */
-  see(fingerprint: string): void {
-    this.put(this.#seenKey(fingerprint));
-    const header = this.changeHeader(this.spaces.dupefilter);
-    header.count += 1;
-    if (header.next === 0) header.next = newVersion();
-    this.#newlySeen.push(fingerprint);
-  }
-
-  /** What clients remember of the dupefilter is void from now on. */
-  voidSeen(): void {
-    this.changeHeader(this.spaces.dupefilter).next = newVersion();
-    this.#newlySeen.length = 0;
-  }
-
-  #seenKey(fingerprint: string): Buffer {
-    return keyOf(Table.seen, this.spaces.dupefilter, Buffer.from(fingerprint, 'hex'));
   }
 
   // ── The end ───────────────────────────────────────────────────────────────────────────────────────────────
 
   /** Write back what was changed. */
   finish(): void {
+    this.dupefilter.finish();
     this.#domains.write();
     this.#incarnations.write();
     this.#headers.write();
@@ -255,8 +241,7 @@ export class Transaction extends Tables {
 
   /** The transaction is committed: what it found may be remembered. */
   committed(): void {
-    const { next } = this.header(this.spaces.dupefilter);
-    if (next !== 0) this.#memory.seen.add(next, this.#newlySeen);
+    this.dupefilter.committed();
   }
 }
 
@@ -265,11 +250,6 @@ function encodeHeader({ count, next }: Header): Buffer {
   encoded.writeDoubleLE(count, 0);
   encoded.writeDoubleLE(next, 8);
   return encoded;
-}
-
-/** Random, so that what was begun anew never has a version that a client remembers; never 0. */
-function newVersion(): number {
-  return 1 + Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1));
 }
 
 function gone(): FrontierGoneError {

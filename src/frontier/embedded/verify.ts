@@ -103,10 +103,7 @@ function checkCounters(tx: Transaction, state: State, counts: Map<string, number
       `I4: ${state.accepted} were accepted but ${total} are pending, delayed, leased, done, failed or removed`,
     );
   }
-  const seen = tx.header(tx.spaces.dupefilter).count;
-  const recorded = countEntries(tx, Table.seen, tx.spaces.dupefilter);
-  if (seen !== recorded)
-    breaches.push(`I2: ${recorded} fingerprints are recorded but the counter says ${seen}`);
+  breaches.push(...tx.dupefilter.examine());
   if (counts.get('bytes') !== state.bytes)
     breaches.push('I4: the size of the requests is not what the counter says');
   if (counts.get('records') !== state.failedRecords)

@@ -1,0 +1,46 @@
+/** StateDupeFilter: each fingerprint with the last thing that happened to its request, exact. */
+import type { RequestLife } from '../frontier.js';
+import type { LifeChange } from './dupefilter.js';
+import { RfpDupefilter } from './dupefilter-rfp.js';
+import { readUint53, writeUint53 } from './keys.js';
+
+const states: readonly RequestLife['state'][] = ['pending', 'leased', 'delayed', 'done', 'failed'];
+
+/** State (1), HTTP status (2, 0 for none), attempts (4), when (8). */
+const LIFE_BYTES = 15;
+
+export class StateDupefilter extends RfpDupefilter {
+  protected override readonly valueBytes = LIFE_BYTES;
+
+  override record(fingerprint: Buffer, isSeen: boolean): number {
+    this.#write(fingerprint, { state: 'pending', atMs: this.desk.nowMs, status: null, attempts: 0 });
+    if (!isSeen) this.desk.ledger.count += 1;
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** A fingerprint that was forgotten meanwhile stays so. */
+  onLife(fingerprint: Buffer, change: LifeChange): void {
+    const before = this.life(fingerprint);
+    if (before !== null) this.#write(fingerprint, { ...before, ...change, atMs: this.desk.nowMs });
+  }
+
+  life(fingerprint: Buffer): RequestLife | null {
+    const value = this.get(fingerprint);
+    if (value === undefined) return null;
+    return {
+      state: states[value[0] ?? 0] ?? 'pending',
+      status: value.readUInt16LE(1) || null,
+      attempts: value.readUInt32LE(3),
+      atMs: readUint53(value, 7),
+    };
+  }
+
+  #write(fingerprint: Buffer, { state, status, attempts, atMs }: RequestLife): void {
+    const value = Buffer.allocUnsafe(LIFE_BYTES);
+    value[0] = states.indexOf(state);
+    value.writeUInt16LE(status ?? 0, 1);
+    value.writeUInt32LE(attempts, 3);
+    writeUint53(value, atMs, 7);
+    this.put(fingerprint, value);
+  }
+}

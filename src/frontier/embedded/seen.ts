@@ -1,0 +1,172 @@
+/**
+ * The dupefilter as the verbs of one transaction use it: whichever class it is, with its ledger read once and written
+ * once, and with the memory of this client before it.
+ */
+import type { Dupefilter as Choice, RequestLife } from '../frontier.js';
+import { type Desk, type Dupefilter, dupefilterOf, type LifeChange } from './dupefilter.js';
+import { HEAD_BYTES, keyOf, Table } from './keys.js';
+import { decodeLedger, encodeLedger, newLedger, newVersion } from './ledger.js';
+import type { SeenCache } from './memory.js';
+import type { Tables } from './tables.js';
+
+/** Entries deleted by one step of wiping what was cleared: a transaction of some 20 ms. */
+const WIPE_STEP = 10_000;
+/** Fingerprints looked after by one step of tidying. */
+const TIDY_STEP = 5_000;
+
+interface Open {
+  readonly desk: Desk;
+  readonly filter: Dupefilter;
+}
+
+export class Seen {
+  readonly #tables: Tables;
+  readonly #space: Buffer;
+  readonly #nowMs: number;
+  readonly #cache: SeenCache;
+  /** What the crawl agreed on; throws where there is no crawl. */
+  readonly #agreed: () => Choice;
+  #open: Open | null | undefined;
+  #isDirty = false;
+  readonly #found: [fingerprint: string, untilMs: number][] = [];
+
+  constructor(tables: Tables, space: Buffer, nowMs: number, cache: SeenCache, agreed: () => Choice) {
+    this.#tables = tables;
+    this.#space = space;
+    this.#nowMs = nowMs;
+    this.#cache = cache;
+    this.#agreed = agreed;
+  }
+
+  /** How many fingerprints count as seen. */
+  count(): number {
+    const open = this.#read();
+    return open === null ? 0 : open.desk.ledger.count - (open.filter.due?.() ?? 0);
+  }
+
+  /** What the dupefilter takes in the store. */
+  bytes(): number {
+    const open = this.#read();
+    return open === null || open.desk.ledger.count === 0 ? 0 : Math.round(open.filter.bytes());
+  }
+
+  /** Whether a fingerprint (40 hex digits) is seen. */
+  has(fingerprint: string): boolean {
+    const open = this.#read();
+    if (open === null) return false;
+    if (this.#cache.has(open.desk.ledger.version, fingerprint, this.#nowMs)) return true;
+    const untilMs = open.filter.seenUntilMs(Buffer.from(fingerprint, 'hex'));
+    if (untilMs === 0) return false;
+    this.#found.push([fingerprint, untilMs]);
+    return true;
+  }
+
+  /** Record the fingerprint of a request that is being accepted. `isSeen` is what `has` said. */
+  record(fingerprint: string, isSeen: boolean): void {
+    const untilMs = this.#write().filter.record(Buffer.from(fingerprint, 'hex'), isSeen);
+    this.#found.push([fingerprint, untilMs]);
+  }
+
+  /** The request of a fingerprint moved on. */
+  onLife(fingerprint: Buffer, change: LifeChange): void {
+    this.#read()?.filter.onLife?.(fingerprint, change);
+  }
+
+  /** What is known of the life of a fingerprint's request. */
+  life(fingerprint: string): RequestLife | null {
+    return this.#read()?.filter.life?.(Buffer.from(fingerprint, 'hex')) ?? null;
+  }
+
+  /** Remove a fingerprint. @returns whether it was there. */
+  forget(fingerprint: string): boolean {
+    const open = this.#read();
+    if (open === null || !open.filter.forget(Buffer.from(fingerprint, 'hex'))) return false;
+    this.#isDirty = true;
+    this.#void(open);
+    return true;
+  }
+
+  /** Forget all: a small step, after which `wipe` deletes what is left, bit by bit. */
+  clear(): void {
+    const open = this.#read();
+    if (open === null) return;
+    this.#tables.put(keyOf(Table.garbage, this.#space, open.desk.ledger.space));
+    this.#tables.delete(keyOf(Table.ledger, this.#space), 0);
+    this.#found.length = 0;
+    this.#isDirty = false;
+    this.#open = null;
+  }
+
+  /** Delete some of what was cleared. @returns whether that was all. */
+  wipe(): boolean {
+    const [garbage] = this.#tables.keys(keyOf(Table.garbage, this.#space), 1);
+    if (garbage === undefined) return true;
+    const space = Buffer.from(garbage.subarray(HEAD_BYTES));
+    let left = WIPE_STEP;
+    for (const table of [Table.seen, Table.expiry]) left -= this.#tables.wipeSome(table, space, left);
+    if (left > 0) this.#tables.delete(garbage, 0);
+    return false;
+  }
+
+  /** Look after some of what has come due. @returns whether that was all. */
+  tidy(): boolean {
+    const open = this.#read();
+    if (open?.filter.tidy === undefined) return true;
+    this.#isDirty = true;
+    return open.filter.tidy(TIDY_STEP);
+  }
+
+  /** I2: what is recorded is what the counter says. */
+  examine(): readonly string[] {
+    const open = this.#read();
+    if (open === null) return [];
+    const { count, breaches } = open.filter.examine();
+    const { ledger } = open.desk;
+    if (count === ledger.count) return breaches;
+    return [...breaches, `I2: ${count} fingerprints are recorded but the counter says ${ledger.count}`];
+  }
+
+  /** Class and parameters of what is there; undefined when nothing is. */
+  choice(): Choice | undefined {
+    return this.#read()?.desk.ledger.choice;
+  }
+
+  /** Write back what was changed. */
+  finish(): void {
+    if (this.#open === null || this.#open === undefined) return;
+    this.#open.filter.finish?.();
+    if (this.#isDirty)
+      this.#tables.put(keyOf(Table.ledger, this.#space), encodeLedger(this.#open.desk.ledger), 0);
+  }
+
+  /** The transaction is committed: what it found may be remembered. */
+  committed(): void {
+    const version = this.#open?.desk.ledger.version;
+    if (version !== undefined) this.#cache.add(version, this.#found);
+  }
+
+  /** What clients remember is void from now on. */
+  #void(open: Open): void {
+    open.desk.ledger.version = newVersion();
+    this.#found.length = 0;
+  }
+
+  #read(): Open | null {
+    if (this.#open !== undefined) return this.#open;
+    const bytes = this.#tables.get(keyOf(Table.ledger, this.#space));
+    this.#open = bytes === undefined ? null : this.#openWith(decodeLedger(bytes));
+    return this.#open;
+  }
+
+  #write(): Open {
+    const open = this.#read() ?? this.#openWith(newLedger(this.#agreed()));
+    this.#open = open;
+    this.#isDirty = true;
+    return open;
+  }
+
+  #openWith(ledger: Desk['ledger']): Open {
+    const desk = { tables: this.#tables, ledger, nowMs: this.#nowMs };
+    return { desk, filter: dupefilterOf(desk) };
+  }
+}
