@@ -43,7 +43,7 @@ export function takeSnapshot(tx: Transaction): Snapshot {
             closed: run.closed ?? run.closing,
           },
     control: meta?.control ?? 'running',
-    queueLimit: meta === null || meta.shape === null ? null : meta.tunables.queueLimit,
+    queueLimit: meta === null || meta.run === null ? null : meta.tunables.queueLimit,
   };
 }
 
