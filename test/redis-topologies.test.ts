@@ -50,6 +50,15 @@ describe('a Redis Cluster', { timeout: 60_000 }, () => {
         await frontier.leave('finished');
         await crawl.end();
       }
+      const docs = await RedisFrontier.open(
+        openOptions({ engine: 'redis', address: { kind: 'cluster', nodes, options: {} } }, '{docs}'),
+        { kind: 'cluster', nodes, options: {} },
+      );
+      const findings = await docs.examine();
+      expect(findings.filter(({ level }) => level === 'problem')).toEqual([]);
+      expect(findings).toContainEqual(expect.objectContaining({ check: 'slots', level: 'ok' }));
+      expect(findings.filter(({ check }) => check === 'redis_version')).toHaveLength(3);
+      await docs.close();
     } finally {
       for (const server of servers) await server.stop();
     }

@@ -15,7 +15,7 @@ import type { Logger } from '../log.js';
 import type { Context } from './context.js';
 import { eachLine } from './each-line.js';
 import { humanLine } from './human-line.js';
-import { useColour } from './logger.js';
+import { hasColour } from './paint.js';
 import type { Display } from './progress.js';
 import { type FromWorker, type ToWorker, workerEnv } from './worker-channel.js';
 
@@ -109,7 +109,7 @@ function spawnNode(
     stdio: ['ignore', 'inherit', context.stderr.isTTY ? 'pipe' : 'inherit', 'ipc'],
   });
   if (child.stderr !== null) {
-    const human = humanLine(useColour(context));
+    const human = humanLine(hasColour(context.env, context.stderr));
     eachLine(child.stderr, (line) => display.sink(human(line)));
   }
   return child;

@@ -1,22 +1,53 @@
-/** What `doctor` found, and the checks that need no more than a look at a crawl. */
-import type { Snapshot } from '../frontier/frontier.js';
+/** What `doctor` found, how it is shown, and the checks that need no more than a look at a crawl. */
+import type { Finding, Snapshot } from '../frontier/frontier.js';
+import { type Context, print, printJson } from './context.js';
+import { paintFor } from './paint.js';
+import { oneLine } from './printable.js';
 
-export interface Finding {
-  /** A problem makes the exit code 1; an info is only worth knowing. */
-  readonly level: 'problem' | 'info' | 'ok';
-  /** What was looked at: a stable name. */
-  readonly check: string;
-  /** The crawl it is about; null when all are. */
+/** A finding with the crawl it is about; null when it is about all. */
+export interface SpiderFinding extends Omit<Finding, 'about'> {
   readonly spider: string | null;
-  readonly message: string;
-  /** What to do; null when nothing. */
-  readonly action: string | null;
+}
+
+const ranks = { ok: 0, info: 1, problem: 2 };
+const marks = { ok: ['green', 'ok'], info: ['yellow', 'info'], problem: ['red', 'problem'] } as const;
+
+/** A line each, problems last, where the eye is; on a terminal what to do stands below. */
+export function showFindings(context: Context, findings: readonly SpiderFinding[]): void {
+  const ordered = [...findings].sort((a, b) => ranks[a.level] - ranks[b.level]);
+  const count = (level: Finding['level']) => findings.filter((finding) => finding.level === level).length;
+  const isWell = count('problem') === 0;
+  if (context.globals.json) {
+    printJson(context, {
+      ok: isWell,
+      findings: ordered.map(({ level, check, spider, message, action }) => ({
+        level,
+        check,
+        spider,
+        message,
+        action,
+      })),
+    });
+    return;
+  }
+  const paint = paintFor(context, context.stdout);
+  for (const { level, spider, message, action } of ordered) {
+    const [style, word] = marks[level];
+    const about = spider === null ? '' : `${spider}: `;
+    const todo =
+      action === null
+        ? ''
+        : `${context.stdout.isTTY ? `\n${' '.repeat(9)}` : ' '}→ ${oneLine(context.mask(action))}`;
+    print(context, `${paint(style, word.padEnd(7))}  ${oneLine(context.mask(about + message))}${todo}`);
+  }
+  if (isWell) print(context, paint('green', 'no problems'));
+  else print(context, paint('red', `${count('problem')} ${count('problem') === 1 ? 'problem' : 'problems'}`));
 }
 
 /** The oldest Node that runs crawlnode. */
 const OLDEST_NODE = [20, 18, 1] as const;
 
-export function nodeVersion(version: string): Finding {
+export function nodeVersion(version: string): SpiderFinding {
   const parts = version.split('.').map(Number);
   const differs = OLDEST_NODE.findIndex((wanted, n) => wanted !== (parts[n] ?? 0));
   const isOld = differs !== -1 && (parts[differs] ?? 0) < OLDEST_NODE[differs]!;
@@ -35,8 +66,8 @@ export function crawlFindings(
   snapshot: Snapshot,
   seedKeys: readonly string[],
   nodeTimeoutMs: number,
-): Finding[] {
-  const findings: Finding[] = [];
+): SpiderFinding[] {
+  const findings: SpiderFinding[] = [];
   const found = (level: Finding['level'], check: string, message: string, action: string | null) =>
     void findings.push({ level, check, spider, message, action });
   const { badSeeds, nodes, outbox, leased, failed, suspects, control, pending, delayed } = snapshot;

@@ -10,6 +10,7 @@ import type { Logger } from '../log.js';
 import type { Settings } from '../settings/schema.js';
 import type { Context } from './context.js';
 import { humanLine } from './human-line.js';
+import { hasColour } from './paint.js';
 
 export interface OpenLogger {
   readonly log: Logger;
@@ -48,7 +49,9 @@ export async function createLogger(
 }
 
 function terminal(context: Context, sink: Sink) {
-  const format = context.stderr.isTTY ? humanLine(useColour(context)) : (line: string) => line;
+  const format = context.stderr.isTTY
+    ? humanLine(hasColour(context.env, context.stderr))
+    : (line: string) => line;
   return {
     write: (line: string) => sink(format(context.mask(line))),
     close: async () => {},
@@ -73,11 +76,6 @@ async function logFile(file: string, context: Context) {
       await once(stream, 'close').catch(() => {});
     },
   };
-}
-
-/** `NO_COLOR` is honoured (no-color.org). */
-export function useColour({ env, stderr }: Context): boolean {
-  return stderr.isTTY && !env.NO_COLOR && env.TERM !== 'dumb';
 }
 
 function describeError(error: unknown, verbose: boolean): unknown {

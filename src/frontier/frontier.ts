@@ -447,6 +447,19 @@ export interface RequestLife {
   readonly attempts: number;
 }
 
+/** What `examine` found: a sentence, and what to do about it. */
+export interface Finding {
+  /** A problem wants somebody to act; an info is worth knowing; ok is what was looked at and is well. */
+  readonly level: 'problem' | 'info' | 'ok';
+  /** What was looked at: a stable name, such as `eviction_policy`. */
+  readonly check: string;
+  /** Whether it is true of the whole store, so of every crawl in it, or of this crawl alone. */
+  readonly about: 'store' | 'crawl';
+  readonly message: string;
+  /** What to do; null when nothing. */
+  readonly action: string | null;
+}
+
 export interface Frontier {
   readonly engine: 'redis' | 'embedded';
 
@@ -517,6 +530,11 @@ export interface Frontier {
   count(): Promise<PartCounts>;
   /** Delete parts; all of them leave no key of this spider and job. @throws RefusedError while nodes live, unless `force`. */
   clear(parts: readonly Part[], options: { readonly force: boolean }): Promise<void>;
+  /**
+   * Look at the store and at what of it concerns this crawl, changing nothing: version, limits, disk, clock, rights,
+   * keys, format. What cannot be looked at (a right that is missing) is a finding too.
+   */
+  examine(): Promise<readonly Finding[]>;
   /** Verify the invariants I1–I8. @returns a sentence for each breach; none when all is well. */
   verify(): Promise<readonly string[]>;
   close(): Promise<void>;

@@ -41,7 +41,10 @@ export interface OpenOptions {
   readonly shape: Shape;
   /** Use a Redis whose maxmemory-policy may evict the frontier's keys all the same. */
   readonly allowEviction: boolean;
-  /** Open even where a key holds a foreign type, such as a queue left by Scrapy-Redis: only to count and clear. */
+  /**
+   * Open even where a key holds a foreign type, such as a queue left by Scrapy-Redis, or the crawl is kept in another
+   * data format: only to examine, count and clear.
+   */
   readonly acceptForeignKeys?: boolean;
   /** For how long the first connection is tried before giving up with FrontierUnavailableError. */
   readonly connectTimeoutMs: number;

@@ -1,4 +1,5 @@
 /** `crawlnode doctor`: is this machine, this store and this crawl as it should be, and what to do where not. */
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { FrontierUnavailableError, RefusedError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
@@ -6,19 +7,22 @@ import { type OpenOptions, openFrontier } from '../../frontier/open.js';
 import type { Settings } from '../../settings/schema.js';
 import { problemsOf } from '../../spider/discover.js';
 import type { CliCommand } from '../commands.js';
-import { type Context, note, print, printJson } from '../context.js';
-import { crawlFindings, type Finding, nodeVersion } from '../findings.js';
+import { type Context, note } from '../context.js';
+import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../findings.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings, openOptions } from '../open-project.js';
-import { oneLine } from '../printable.js';
 
 const help = `
-Looks at Node, the spiders of the project, the store and each crawl in it; changes nothing. One line for each finding,
-with what to do. Exit code 0 when there is no problem, 1 when there is, 4 when the store cannot be reached.
+Looks at Node, the spiders of the project, the store (version, memory, persistence, clock, rights, or folder and disk)
+and each crawl in it, also where a node would refuse to start; changes nothing. One line for each finding, with what to
+do. Exit code 0 when there is no problem, 1 when there is, 4 when the store cannot be reached.
 
 Examples:
   crawlnode doctor
   crawlnode doctor shop --deep`;
+
+/** Breaches shown of one crawl; a damaged key breaks every record in the same way. */
+const MAX_BREACHES = 20;
 
 export const command: CliCommand = {
   define: (command: Command) =>
@@ -31,21 +35,20 @@ export const command: CliCommand = {
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider], options) => {
-    const findings: Finding[] = [nodeVersion(process.versions.node)];
+    const findings: SpiderFinding[] = [nodeVersion(process.versions.node)];
     const crawls = await crawlsOf(context, spider, options, findings);
     for (const [name, settings] of crawls) {
       try {
-        findings.push(...(await examine(name, settings, options.deep === true)));
+        add(findings, await examine(name, settings, options.deep === true));
       } catch (error) {
         if (!(error instanceof FrontierUnavailableError)) throw error;
-        const { message } = error;
-        findings.push({ level: 'problem', check: 'unreachable', spider: name, message, action: null });
+        findings.push({ ...problem('unreachable', error.message), spider: name });
         // One store for all of them, in nearly every project: asking again would take as long.
-        show(context, findings);
+        showFindings(context, findings);
         return 4;
       }
     }
-    show(context, findings);
+    showFindings(context, findings);
     return findings.some(({ level }) => level === 'problem') ? 1 : 0;
   },
 };
@@ -55,7 +58,7 @@ async function crawlsOf(
   context: Context,
   spider: string | undefined,
   options: Readonly<Record<string, unknown>>,
-  findings: Finding[],
+  findings: SpiderFinding[],
 ): Promise<[name: string, settings: Settings][]> {
   const texts = textsOf(options);
   if (spider !== undefined) {
@@ -75,78 +78,96 @@ async function crawlsOf(
   return crawls;
 }
 
-async function examine(spider: string, settings: Settings, deep: boolean): Promise<Finding[]> {
+async function examine(spider: string, settings: Settings, deep: boolean): Promise<SpiderFinding[]> {
   const options = openOptions(settings, spider);
-  const { frontier, findings } = await openAnyway(spider, options);
-  if (frontier === null) return findings;
+  if (options.store.engine === 'embedded' && !existsSync(options.store.dir)) {
+    const message = `nothing is stored in ${options.store.dir} yet; the first seed or crawl makes it`;
+    return [{ level: 'ok', check: 'store', spider: null, message, action: null }];
+  }
+  let frontier: Frontier;
   try {
-    const snapshot = await frontier.snapshot();
-    findings.push(
-      ...crawlFindings(spider, snapshot, options.keys.startUrls, settings.NODE_TIMEOUT * 1000),
+    // What a node is refused for is a finding of `examine`; we look on all the same, since we only read.
+    frontier = await openFrontier({ ...options, allowEviction: true, acceptForeignKeys: true });
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    return [{ ...problem(error.code, error.message), spider }];
+  }
+  try {
+    const seen = (await frontier.examine()).map(({ about, ...finding }) => ({
+      ...(finding.check === 'eviction_policy' && settings.REDIS_ALLOW_EVICTION ? accepted(finding) : finding),
+      spider: about === 'store' ? null : spider,
+    }));
+    // What is not ours cannot be read.
+    if (seen.some(({ level, check }) => level === 'problem' && unreadable.has(check))) return seen;
+    return [
+      ...seen,
+      ...(await examineCrawl(spider, settings, options, frontier)),
       ...(deep ? await invariants(spider, frontier) : []),
-    );
-    const { done, pending, delayed, leased, failed } = snapshot;
-    const numbers = Object.entries({ pending, delayed, leased, done, failed })
-      .map(([name, value]) => `${value.toLocaleString('en')} ${name}`)
-      .join(', ');
-    findings.unshift({
-      ...{ level: 'ok', check: 'crawl', spider, action: null },
-      message: `${frontier.engine} engine, ${snapshot.nodes.length} live nodes; ${numbers}`,
-    });
-    return findings;
+    ];
   } finally {
     await frontier.close();
   }
 }
 
-/** What a node would be refused for is a finding; we look on all the same, since we only read. */
-async function openAnyway(
+const unreadable = new Set(['foreign_key', 'format', 'slots', 'acl']);
+
+async function examineCrawl(
   spider: string,
+  settings: Settings,
   options: OpenOptions,
-): Promise<{ frontier: Frontier | null; findings: Finding[] }> {
-  const findings: Finding[] = [];
-  let now = options;
-  for (;;) {
-    try {
-      return { frontier: await openFrontier(now), findings };
-    } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      const { code, message } = error;
-      findings.push({ level: 'problem', check: code, spider, message, action: null });
-      if (code === 'eviction_policy' && !now.allowEviction) now = { ...now, allowEviction: true };
-      else if (code === 'foreign_key' && !now.acceptForeignKeys) now = { ...now, acceptForeignKeys: true };
-      else return { frontier: null, findings };
-      // With a foreign key nothing but counting is possible.
-      if (now.acceptForeignKeys === true) return { frontier: null, findings };
-    }
-  }
+  frontier: Frontier,
+): Promise<SpiderFinding[]> {
+  const snapshot = await frontier.snapshot();
+  const { done, pending, delayed, leased, failed } = snapshot;
+  const numbers = Object.entries({ pending, delayed, leased, done, failed })
+    .map(([name, value]) => `${value.toLocaleString('en')} ${name}`)
+    .join(', ');
+  const { length } = snapshot.nodes;
+  const message = `${frontier.engine} engine, ${length} live ${length === 1 ? 'node' : 'nodes'}; ${numbers}`;
+  return [
+    { level: 'ok', check: 'crawl', spider, action: null, message },
+    ...crawlFindings(spider, snapshot, options.keys.startUrls, settings.NODE_TIMEOUT * 1000),
+  ];
 }
 
-async function invariants(spider: string, frontier: Frontier): Promise<Finding[]> {
+async function invariants(spider: string, frontier: Frontier): Promise<SpiderFinding[]> {
   const breaches = await frontier.verify();
   if (breaches.length === 0) {
     const message = 'all records agree with each other';
     return [{ level: 'ok', check: 'invariants', spider, message, action: null }];
   }
-  return breaches.map((message) => ({
-    ...{ level: 'problem', check: 'invariants', spider, message },
+  const more = breaches.length - MAX_BREACHES;
+  return [
+    ...breaches.slice(0, MAX_BREACHES),
+    ...(more > 0 ? [`and ${more.toLocaleString('en')} more of the kind`] : []),
+  ].map((message) => ({
+    ...problem('invariants', message),
+    spider,
     action: `stop the nodes and look again; if it stays, "crawlnode reset ${spider} --only queue" and seed anew`,
   }));
 }
 
-/** Problems last, where the eye is. */
-function show(context: Context, findings: readonly Finding[]): void {
-  const ranks = { ok: 0, info: 1, problem: 2 };
-  const ordered = [...findings].sort((a, b) => ranks[a.level] - ranks[b.level]);
-  const isWell = !findings.some(({ level }) => level === 'problem');
-  if (context.globals.json) {
-    printJson(context, { ok: isWell, findings: ordered });
-    return;
+function problem(check: string, message: string): Omit<SpiderFinding, 'spider'> {
+  return { level: 'problem', check, message, action: null };
+}
+
+/** The user knows, and runs at that risk. */
+function accepted<T extends { level: string; message: string }>(finding: T): T & { level: 'info' | 'ok' } {
+  return {
+    ...finding,
+    level: finding.level === 'ok' ? 'ok' : 'info',
+    message: `${finding.message.replace(/; nodes refuse to start/, '; REDIS_ALLOW_EVICTION accepts it')}`,
+  };
+}
+
+/** What is true of the store is said once, however many crawls are in it. */
+function add(findings: SpiderFinding[], some: readonly SpiderFinding[]): void {
+  for (const finding of some) {
+    const isKnown =
+      finding.spider === null &&
+      findings.some(
+        ({ spider, check, level }) => spider === null && check === finding.check && level === finding.level,
+      );
+    if (!isKnown) findings.push(finding);
   }
-  for (const { level, spider, message, action } of ordered) {
-    const about = spider === null ? '' : `${spider}: `;
-    const todo = action === null ? '' : ` → ${action}`;
-    print(context, `${level.padEnd(7)}  ${oneLine(context.mask(`${about}${message}${todo}`))}`);
-  }
-  if (isWell) print(context, 'no problems');
 }

@@ -1,7 +1,13 @@
 /** `crawlnode reset`: delete the state of one spider and job, part by part, after saying how much it is. */
 import type { Command } from 'commander';
 import { RefusedError, UsageError } from '../../errors.js';
-import { allParts, type Frontier, type Part, type PartCounts } from '../../frontier/frontier.js';
+import {
+  allParts,
+  type Frontier,
+  type NodeSnapshot,
+  type Part,
+  type PartCounts,
+} from '../../frontier/frontier.js';
 import type { OpenOptions } from '../../frontier/open.js';
 import { namesSpider } from '../../settings/keys.js';
 import { didYouMean } from '../../settings/nearest.js';
@@ -40,7 +46,7 @@ export const command: CliCommand = {
       const counts = await frontier.count();
       show(context, spider, parts, counts, options.dryRun === true);
       if (options.dryRun === true) return 0;
-      if (!force) await refuseWhileCrawling(frontier, spider);
+      if (!force) await refuseWhileCrawling(context, frontier, spider);
       if (options.yes !== true) await confirm(context, 'reset', `Delete this of ${spider}?`);
       await frontier.clear(parts, { force });
       if (!context.globals.json) print(context, `${spider}: deleted`);
@@ -103,11 +109,27 @@ function show(
   for (const part of parts) print(context, `  ${part.padEnd(10)}  ${counts[part].toLocaleString('en')}`);
 }
 
-async function refuseWhileCrawling(frontier: Frontier, spider: string): Promise<void> {
-  const { nodes } = await frontier.snapshot();
+async function refuseWhileCrawling(context: Context, frontier: Frontier, spider: string): Promise<void> {
+  const nodes = await nodesOf(context, frontier);
   if (nodes.length === 0) return;
   throw new RefusedError(
     `${nodes.length} ${nodes.length === 1 ? 'node is' : 'nodes are'} crawling ${spider} (${nodes.map(({ id }) => id).join(', ')}); stop them first ("crawlnode stop ${spider}"), or --force`,
     { code: 'live_nodes' },
   );
+}
+
+/** Who works on a crawl of another data format cannot be told. */
+async function nodesOf(context: Context, frontier: Frontier): Promise<readonly NodeSnapshot[]> {
+  try {
+    return (await frontier.snapshot()).nodes;
+  } catch (error) {
+    if (error instanceof RefusedError && error.code === 'format') {
+      note(
+        context,
+        `${error.message}; its failed requests, and items not yet in their files, go with the queue`,
+      );
+      return [];
+    }
+    throw error;
+  }
 }

@@ -1,18 +1,13 @@
 /** What all clients of a crawl must agree on: the data format, the shape, and already before the first node the dupefilter. */
-import { RefusedError } from '../../errors.js';
+import { DATA_FORMAT, otherFormat } from '../data-format.js';
 import type { Dupefilter, Shape } from '../frontier.js';
 import { otherShape } from '../shape.js';
-import { FORMAT } from './meta.js';
 import type { Transaction } from './transaction.js';
 
-/** @throws RefusedError for a crawl written by another version. */
+/** @throws RefusedError for a crawl of another data format. */
 export function refuseOtherFormat(tx: Transaction): void {
-  const { format } = tx.meta();
-  if (format === FORMAT) return;
-  throw new RefusedError(
-    `this crawl was written in data format ${format} and this version writes ${FORMAT}: use the version that wrote it, or reset the crawl`,
-    { code: 'format' },
-  );
+  const format = tx.format();
+  if (format !== null && format !== DATA_FORMAT) throw otherFormat(tx.spaces.crawlName, format);
 }
 
 /** @throws RefusedError naming both values; a crawl without a shape gets this one. */

@@ -1,5 +1,6 @@
 /** Deleting parts of a crawl, by ranges of its own keys and no others. */
 import { RefusedError } from '../../errors.js';
+import { DATA_FORMAT, otherFormat } from '../data-format.js';
 import type { Part, Shape } from '../frontier.js';
 import { Table } from './keys.js';
 import { liveNodes } from './liveness.js';
@@ -23,8 +24,15 @@ const queueTables = [
   Table.lease,
 ];
 
+/** Above every table that a later format may have. */
+const LAST_TABLE = 64;
+
 /** Delete parts. @throws RefusedError while nodes live, unless forced. */
 export function clear(tx: Transaction, parts: ReadonlySet<Part>, force: boolean): void {
+  if (isOtherFormat(tx)) {
+    clearOtherFormat(tx, parts);
+    return;
+  }
   const live = liveNodes(tx).length;
   if (live > 0 && !force) {
     throw new RefusedError(
@@ -37,6 +45,30 @@ export function clear(tx: Transaction, parts: ReadonlySet<Part>, force: boolean)
     forgetWrittenFeeds(tx);
   } else if (parts.has('failed')) clearFailed(tx);
   if (parts.has('dupefilter')) clearDupefilter(tx);
+  clearLists(tx, parts);
+  unlistEmpty(tx);
+}
+
+/** What another data format holds cannot be told apart: its queue goes with its failed requests, or all of it stays. */
+function clearOtherFormat(tx: Transaction, parts: ReadonlySet<Part>): void {
+  if (parts.has('queue')) {
+    for (let table: number = Table.state; table <= LAST_TABLE; table += 1)
+      tx.wipe(table as Table, tx.spaces.crawl);
+    tx.destroy();
+  } else if (parts.has('failed') || parts.has('dupefilter')) {
+    throw otherFormat(tx.spaces.crawlName, tx.format() ?? 0);
+  }
+  if (parts.has('dupefilter')) clearDupefilter(tx);
+  clearLists(tx, parts);
+  unlistEmpty(tx);
+}
+
+function isOtherFormat(tx: Transaction): boolean {
+  const format = tx.format();
+  return format !== null && format !== DATA_FORMAT;
+}
+
+function clearLists(tx: Transaction, parts: ReadonlySet<Part>): void {
   if (parts.has('start_urls')) {
     for (const { good, bad } of tx.spaces.startUrls) {
       for (const space of [good, bad]) {
@@ -56,7 +88,6 @@ export function clear(tx: Transaction, parts: ReadonlySet<Part>, force: boolean)
     tx.wipe(Table.stat, tx.spaces.stats);
     tx.dropHeader(tx.spaces.stats);
   }
-  unlistEmpty(tx);
 }
 
 /** A crawl that is truly complete and does not persist leaves its items, counters and unwritten feeds. */

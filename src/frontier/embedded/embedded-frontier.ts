@@ -9,6 +9,7 @@ import type {
   Effects,
   FailedList,
   Feeds,
+  Finding,
   Frontier,
   FrontierRequest,
   HeartbeatAnswer,
@@ -33,8 +34,9 @@ import type {
 } from '../frontier.js';
 import type { OpenOptions } from '../open.js';
 import { accept, acceptStart, retryFailed } from './accept.js';
-import { refuseOtherDupefilter } from './agreement.js';
+import { refuseOtherDupefilter, refuseOtherFormat } from './agreement.js';
 import { clear } from './clear.js';
+import { examineStore } from './examine.js';
 import { listFailed, purgeFailed } from './failures.js';
 import { incarnationNumber } from './incarnation-entry.js';
 import { closeRun, control, forget, throttle } from './knobs.js';
@@ -68,7 +70,14 @@ export class EmbeddedFrontier implements Frontier {
   #self: Self | null = null;
 
   static async open(options: OpenOptions, dir: string): Promise<EmbeddedFrontier> {
-    return new EmbeddedFrontier(openStore(dir), options);
+    const frontier = new EmbeddedFrontier(openStore(dir), options);
+    try {
+      if (options.acceptForeignKeys !== true) await frontier.#turn.read(refuseOtherFormat);
+      return frontier;
+    } catch (error) {
+      await frontier.close();
+      throw error;
+    }
   }
 
   private constructor(store: OpenStore, options: OpenOptions) {
@@ -186,7 +195,10 @@ export class EmbeddedFrontier implements Frontier {
   }
 
   snapshot(): Promise<Snapshot> {
-    return this.#turn.read(takeSnapshot);
+    return this.#turn.read((tx) => {
+      refuseOtherFormat(tx);
+      return takeSnapshot(tx);
+    });
   }
 
   inspect(request: FrontierRequest): Promise<Inspection> {
@@ -204,6 +216,10 @@ export class EmbeddedFrontier implements Frontier {
   async clear(parts: readonly Part[], { force }: { force: boolean }): Promise<void> {
     await this.#turn.write((tx) => clear(tx, new Set(parts), force));
     await this.#wipe();
+  }
+
+  examine(): Promise<Finding[]> {
+    return this.#turn.read((tx) => examineStore(tx, this.#store));
   }
 
   verify(): Promise<string[]> {

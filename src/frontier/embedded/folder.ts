@@ -103,6 +103,15 @@ function refuseStrangers(path: string, users: string, self: User): void {
   }
 }
 
+/** How many other processes have the folder open, as far as they say so. */
+export function otherUsers(path: string): number {
+  const users = join(path, 'users');
+  return readdirSync(users).filter((name) => {
+    const touchedAtMs = statSync(join(users, name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    return !name.startsWith(`${process.pid}-`) && Date.now() - touchedAtMs < STALE_MS;
+  }).length;
+}
+
 function readUser(file: string): User | null {
   try {
     return statSync(file).isFile() ? (JSON.parse(readFileSync(file, 'utf8')) as User) : null;
@@ -135,7 +144,7 @@ function pidNamespace(): string {
 }
 
 /** The file system type of the mount that holds the path, such as `fuse.sshfs`. */
-function mountType(path: string): string {
+export function mountType(path: string): string {
   let best = { point: '', type: '' };
   try {
     for (const line of readFileSync('/proc/self/mountinfo', 'utf8').split('\n')) {

@@ -1,9 +1,7 @@
 /** What all nodes of a crawl share and seldom change; a JSON text beside the counters. */
 import { randomBytes } from 'node:crypto';
+import { DATA_FORMAT } from '../data-format.js';
 import type { Budgets, Control, Dupefilter, Shape, Tunables } from '../frontier.js';
-
-/** Written into every meta; another format is refused. */
-export const FORMAT = 2;
 
 export interface Run {
   readonly id: string;
@@ -55,7 +53,7 @@ export type FirstShape = Pick<Shape, 'queueClass' | 'dupefilter'>;
 /** The meta of a crawl that begins. */
 export function newMeta({ queueClass, dupefilter }: FirstShape): Meta {
   return {
-    format: FORMAT,
+    format: DATA_FORMAT,
     crawl: randomBytes(8).toString('hex'),
     epoch: randomBytes(6).readUIntBE(0, 6),
     shape: null,
@@ -68,6 +66,16 @@ export function newMeta({ queueClass, dupefilter }: FirstShape): Meta {
     control: 'running',
     run: null,
   };
+}
+
+/** The data format a crawl is kept in, read without trusting anything else of it; null where there is none. */
+export function formatOf(meta: Buffer | undefined): number | null {
+  if (meta === undefined) return null;
+  try {
+    return Number((JSON.parse(meta.toString()) as Partial<Meta>).format ?? 0);
+  } catch {
+    return 0;
+  }
 }
 
 /** A run that begins now. */

@@ -1,6 +1,8 @@
 /** What the commands ask of a crawl: counts, a snapshot, one request. Reads only, bounded work. */
+import { DATA_FORMAT } from '../data-format.js';
 import type { FrontierRequest, Inspection, NodeSnapshot, PartCounts, Snapshot } from '../frontier.js';
 import { type IncarnationEntry, incarnationName } from './incarnation-entry.js';
+import { Table } from './keys.js';
 import { readCounters } from './lists.js';
 import { liveNodes } from './liveness.js';
 import { listFeeds } from './outbox.js';
@@ -63,10 +65,12 @@ function describeNode(tx: Transaction, entry: IncarnationEntry): NodeSnapshot {
 
 /** How much each part holds. */
 export function countParts(tx: Transaction): PartCounts {
-  const state = tx.peekState() ?? emptyState();
+  // The counters of another data format mean something else; its requests can still be counted.
+  const isOurs = (tx.format() ?? DATA_FORMAT) === DATA_FORMAT;
+  const state = (isOurs ? tx.peekState() : undefined) ?? emptyState();
   const { spaces } = tx;
   return {
-    queue: openWork(state),
+    queue: isOurs ? openWork(state) : count(tx.scan(Table.request, tx.spaces.crawl)),
     dupefilter: tx.dupefilter.count(),
     start_urls: sum(spaces.startUrls.map(({ good, bad }) => tx.header(good).count + tx.header(bad).count)),
     items: tx.header(spaces.items).count,
@@ -102,6 +106,12 @@ export function inspectRequest(tx: Transaction, request: FrontierRequest): Inspe
     dueAtMs: entry.phase === 'delayed' ? Math.ceil(entry.at / 1000) : null,
     life,
   };
+}
+
+function count(entries: Iterable<unknown>): number {
+  let total = 0;
+  for (const _ of entries) total += 1;
+  return total;
 }
 
 function sum(numbers: readonly number[]): number {

@@ -28,10 +28,19 @@ const durability = { overlappingSync: false, maxFreeSpaceToRetain: 0 };
 /** An environment in use by this thread. */
 export interface OpenStore {
   readonly db: Store;
+  /** The folder, absolute. */
+  readonly path: string;
   /** Run `action` in one write transaction: all of it or, when it throws, nothing. */
   transact(action: () => void): void;
   /** See what other processes have committed. */
   refresh(): void;
+  /** How large the file may grow, who may read at once and who does; readers of dead processes are freed by asking. */
+  limits(): {
+    readonly mapBytes: number;
+    readonly maxReaders: number;
+    readonly numReaders: number;
+    readonly staleReaders: number;
+  };
   close(): Promise<void>;
 }
 
@@ -81,6 +90,11 @@ function openEnvironment(folder: Folder): OpenStore {
     const db = root.openDB<Buffer, Buffer>({ name: 'crawls', encoding: 'binary', keyEncoding: 'binary' });
     return {
       db,
+      path: folder.path,
+      limits: () => {
+        const { maxReaders, numReaders } = root.getStats() as { maxReaders: number; numReaders: number };
+        return { mapBytes: MAP_BYTES, maxReaders, numReaders, staleReaders: root.readerCheck() };
+      },
       transact(action) {
         // Braces: a promise returned from here would hold the transaction, and its lock, open.
         db.transactionSync(() => {

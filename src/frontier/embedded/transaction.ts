@@ -3,12 +3,13 @@
  * and written back once at the end, however many verbs of a loop turn share the transaction.
  */
 import { FrontierGoneError } from '../../errors.js';
+import { DATA_FORMAT } from '../data-format.js';
 import { type DomainEntry, decodeDomain, encodeDomain, newDomain } from './domain-entry.js';
 import { decodeIncarnation, encodeIncarnation, type IncarnationEntry } from './incarnation-entry.js';
 import { domainHash, HEAD_BYTES, keyOf, numberedKey, readUint53, Table } from './keys.js';
 import { newVersion } from './ledger.js';
 import type { Memory } from './memory.js';
-import { type FirstShape, FORMAT, type Meta, newMeta } from './meta.js';
+import { type FirstShape, formatOf, type Meta, newMeta } from './meta.js';
 import { RecordCache } from './record-cache.js';
 import { Seen } from './seen.js';
 import { nameKey, type Spaces } from './spaces.js';
@@ -98,6 +99,11 @@ export class Transaction extends Tables {
     return meta;
   }
 
+  /** The data format the crawl is kept in; null where there is none. */
+  format(): number | null {
+    return formatOf(this.get(keyOf(Table.meta, this.spaces.crawl)));
+  }
+
   /** What the nodes share, to be changed. */
   changeMeta(): Meta {
     this.state();
@@ -117,7 +123,7 @@ export class Transaction extends Tables {
       this.#meta = newMeta(shape);
       this.#isMetaDirty = true;
       this.list();
-    } else if (state.accepted === 0 && this.meta().shape === null && this.meta().format === FORMAT) {
+    } else if (state.accepted === 0 && this.meta().shape === null && this.meta().format === DATA_FORMAT) {
       const { queueClass, dupefilter } = shape;
       Object.assign(this.changeMeta(), { queueClass, dupefilter });
     }

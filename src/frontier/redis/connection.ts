@@ -6,12 +6,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import {
+  CrawlnodeError,
   FrontierGoneError,
   FrontierUnavailableError,
   IncarnationDeadError,
   messageOf,
   RefusedError,
 } from '../../errors.js';
+import { otherFormat } from '../data-format.js';
 import type { Dupefilter } from '../frontier.js';
 import type { RedisAddress } from '../open.js';
 import { otherShape } from '../shape.js';
@@ -168,6 +170,7 @@ function createClient(
 
 /** An error that no repetition will mend, in our words; null for one worth another try. */
 function translate(error: unknown): Error | null {
+  if (error instanceof CrawlnodeError) return error;
   const message = messageOf(error);
   const [, code, rest] = /^(?:ERR )?CRAWLNODE_(\w+) (.*)/.exec(message.replace(/ script: .*$/s, '')) ?? [];
   if (code === 'GONE') {
@@ -181,10 +184,7 @@ function translate(error: unknown): Error | null {
   }
   if (code === 'DEAD') return new IncarnationDeadError(rest ?? message);
   if (code === 'FORMAT') {
-    return new RefusedError(
-      `the crawl in Redis has data format ${rest}, this crawlnode writes format 1: use the matching version, or reset the crawl`,
-      { code: 'format' },
-    );
+    return otherFormat('in Redis', rest ?? 'unknown');
   }
   if (refusals.test(message)) {
     return new FrontierUnavailableError(`Redis refuses: ${message}`, { code: 'unauthorized', cause: error });

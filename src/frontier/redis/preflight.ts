@@ -1,15 +1,19 @@
 /** What is looked at before a Redis is used: would it evict the frontier's keys, are they ours, can it hold them? */
+import type { Cluster, Redis } from 'ioredis';
 import { RefusedError } from '../../errors.js';
+import { DATA_FORMAT, otherFormat } from '../data-format.js';
 import type { Dupefilter } from '../frontier.js';
 import type { FrontierKeys, OpenOptions } from '../open.js';
 import type { RedisConnection } from './connection.js';
 import { agreedDupefilter } from './dupefilter-reading.js';
-import { dupefilterKey } from './keys.js';
+import { evictingPolicy, evictionMessage, readInfo } from './examine/server.js';
+import { dupefilterKey, internalKey } from './keys.js';
 
-/** @throws RefusedError where the frontier could be evicted, or a key holds another type. */
+/** @throws RefusedError where the frontier could be evicted, a key holds another type, or the format is another. */
 export async function refuseUnsafeStore(connection: RedisConnection, options: OpenOptions): Promise<void> {
   if (!options.allowEviction) await refuseEviction(connection);
   if (options.acceptForeignKeys === true) return;
+  await connection.patiently((client) => refuseOtherFormat(client, options.keys));
   await refuseForeignKeys(connection, options);
   if (options.shape.dupefilter.class === 'CompactDupeFilter')
     await refuseSmallIntsets(connection, options.keys);
@@ -25,7 +29,7 @@ const dupefilterTypes: Readonly<Record<Dupefilter['class'], string>> = {
 };
 
 /** A SET of whole numbers stays small in memory up to this many; a CompactDupeFilter fills its buckets nearly so far. */
-const INTSET_ENTRIES = 512;
+export const INTSET_ENTRIES = 512;
 
 /**
  * Tried out instead of asked for: CONFIG is often renamed or forbidden. One script, so nobody meets the key. Where
@@ -54,36 +58,44 @@ async function refuseSmallIntsets(connection: RedisConnection, keys: FrontierKey
   );
 }
 
+/** @throws RefusedError naming the first key that holds another type than it should, and what to do. */
+export async function refuseForeignKeys(connection: RedisConnection, options: OpenOptions): Promise<void> {
+  const [foreign] = await connection.patiently((client) => foreignKeys(client, options));
+  if (foreign !== undefined) throw new RefusedError(foreign.message, { code: 'foreign_key' });
+}
+
+/** @throws RefusedError for a crawl of another data format. */
+export async function refuseOtherFormat(client: Redis | Cluster, keys: FrontierKeys): Promise<void> {
+  const format = await foundFormat(client, keys);
+  if (format !== null && format !== String(DATA_FORMAT)) throw otherFormat(keys.requests, format);
+}
+
 /**
  * A store with a memory limit and an `allkeys-*` policy drops whole queues without a word once it is full
  * (measured: those of two idle spiders). `volatile-*` and `noeviction` are fine: no key of ours expires.
  */
 async function refuseEviction(connection: RedisConnection): Promise<void> {
-  const memory = await connection.patiently(async (client) => {
-    try {
-      return await client.info('memory');
-    } catch (error) {
-      if (error instanceof Error && error.message.startsWith('NOPERM')) return '';
-      throw error;
-    }
-  });
-  const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1] ?? '';
-  const limit = Number(/^maxmemory:(\d+)/m.exec(memory)?.[1] ?? 0);
-  if (limit === 0 || !policy.startsWith('allkeys-')) return;
+  const evicting = evictingPolicy(await connection.patiently((client) => readInfo(client, 'memory')));
+  if (evicting === null) return;
   throw new RefusedError(
-    `Redis may evict the frontier: maxmemory-policy is ${policy} with a maxmemory of ${limit} bytes. Set it to noeviction or volatile-lru (CONFIG SET maxmemory-policy noeviction), or set REDIS_ALLOW_EVICTION: true to run at that risk`,
+    `${evictionMessage(evicting)}. Set it to noeviction or volatile-lru (CONFIG SET maxmemory-policy noeviction), or set REDIS_ALLOW_EVICTION: true to run at that risk`,
     { code: 'eviction_policy' },
   );
 }
 
-/** @throws RefusedError naming the first key that holds another type than it should, and what to do. */
-export async function refuseForeignKeys(
-  connection: RedisConnection,
+/** The data format the crawl is kept in; null where there is none, or its key is foreign altogether. */
+export async function foundFormat(client: Redis | Cluster, keys: FrontierKeys): Promise<string | null> {
+  const meta = internalKey(keys, 'meta');
+  return (await client.type(meta)) === 'hash' ? client.hget(meta, 'version') : null;
+}
+
+/** The keys that hold another type than ours, each with what it most likely is. */
+export async function foreignKeys(
+  client: Redis | Cluster,
   { keys, startUrlsType, shape }: OpenOptions,
-): Promise<void> {
+): Promise<{ readonly key: string; readonly message: string }[]> {
   // Who only looks may come with other settings than the crawl's; who writes is refused when he does.
-  const agreed = await connection.patiently((client) => agreedDupefilter(client, keys));
-  const dupefilter = (agreed ?? shape.dupefilter).class;
+  const dupefilter = ((await agreedDupefilter(client, keys)) ?? shape.dupefilter).class;
   const wanted = new Map([
     [keys.requests, 'hash'],
     [keys.dupefilter, dupefilterTypes[dupefilter]],
@@ -91,11 +103,13 @@ export async function refuseForeignKeys(
     [keys.stats, 'hash'],
     ...keys.startUrls.map((key) => [key, startUrlsType] as const),
   ]);
+  const foreign: { key: string; message: string }[] = [];
   for (const [key, type] of wanted) {
-    const found = await connection.patiently((client) => client.type(key));
-    if (found === 'none' || found === type) continue;
-    throw new RefusedError(foreignKey(key, found, type, keys, dupefilter), { code: 'foreign_key' });
+    const found = await client.type(key);
+    if (found !== 'none' && found !== type)
+      foreign.push({ key, message: foreignKey(key, found, type, keys, dupefilter) });
   }
+  return foreign;
 }
 
 function foreignKey(

@@ -3,10 +3,12 @@
  * reply is lost, so that it happens once. Ids travel as 20 raw bytes and are hex on this side.
  */
 import { IncarnationDeadError, RefusedError } from '../../errors.js';
+import { DATA_FORMAT } from '../data-format.js';
 import type {
   Control,
   ConvertedSeed,
   Effects,
+  Finding,
   Frontier,
   FrontierRequest,
   HeartbeatAnswer,
@@ -34,14 +36,16 @@ import { type Argument, domainName, packBatch } from './batch.js';
 import { Calls } from './calls.js';
 import { RedisConnection } from './connection.js';
 import { DataHistory } from './data-history.js';
+import { examineRedis } from './examine/examine.js';
 import { joinArguments, newEpoch, newIncarnation, readJoined } from './joining.js';
-import { refuseUnsafeStore } from './preflight.js';
+import { foundFormat, refuseOtherFormat, refuseUnsafeStore } from './preflight.js';
 import { RedisFailed } from './redis-failed.js';
 import { RedisFeeds } from './redis-feeds.js';
 import { countParts, inspectRequest, takeSnapshot } from './redis-reading.js';
 import { RedisSeeds } from './redis-seeds.js';
 import { verifyInvariants } from './redis-verify.js';
 import { hex, int, type Reply, text } from './reply.js';
+import { literally, scanKeys } from './scan-keys.js';
 import type { Verb } from './scripts.js';
 import { settleArguments } from './settle-arguments.js';
 
@@ -261,7 +265,11 @@ export class RedisFrontier implements Frontier {
   }
 
   snapshot(): Promise<Snapshot> {
-    return this.#connection.patiently((client) => takeSnapshot(client, this.#options.keys));
+    const { keys, acceptForeignKeys } = this.#options;
+    return this.#connection.patiently(async (client) => {
+      if (acceptForeignKeys === true) await refuseOtherFormat(client, keys);
+      return takeSnapshot(client, keys);
+    });
   }
 
   inspect(request: FrontierRequest): Promise<Inspection> {
@@ -278,12 +286,25 @@ export class RedisFrontier implements Frontier {
   }
 
   async clear(parts: readonly Part[], options: { force: boolean }): Promise<void> {
+    const { keys } = this.#options;
+    const format = await this.#connection.patiently((client) => foundFormat(client, keys));
     const [status, live] = (await this.#calls.run('clear', [options.force ? 1 : 0, ...parts])) as Reply[];
-    if (text(status) !== 'live') return this.#sweep();
+    if (text(status) !== 'live') {
+      // Another format may have internal keys that we do not know by name.
+      if (format === null || format === String(DATA_FORMAT) || !parts.includes('queue')) return this.#sweep();
+      for await (const names of scanKeys(this.#connection.client, `${literally(keys.requests)}:~*`)) {
+        await this.#connection.patiently((client) => client.unlink(...names));
+      }
+      return;
+    }
     throw new RefusedError(
       `${int(live)} node${int(live) === 1 ? ' is' : 's are'} working on this crawl: stop them first (or use --force, which makes them stop with an error)`,
       { code: 'live_nodes' },
     );
+  }
+
+  examine(): Promise<Finding[]> {
+    return this.#connection.patiently((client) => examineRedis(client, this.#options));
   }
 
   verify(): Promise<string[]> {

@@ -1,5 +1,6 @@
 /** What the commands ask of a crawl in Redis: counts, a snapshot, one request. Reads only, bounded work. */
 import type { Cluster, Redis } from 'ioredis';
+import { DATA_FORMAT } from '../data-format.js';
 import type {
   Control,
   Dupefilter,
@@ -16,6 +17,7 @@ import type { RedisConnection } from './connection.js';
 import { askDupefilter, dupefilterBytes, seenCount } from './dupefilter-reading.js';
 import { type InternalWord, internalKey, internalWords } from './keys.js';
 import { bytesOf, lengthOf, sum } from './measuring.js';
+import { foundFormat } from './preflight.js';
 import { unpackLease } from './unpack.js';
 
 type Client = Redis | Cluster;
@@ -80,22 +82,24 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
 /** How much each part holds, for `reset --dry-run`. */
 export async function countParts(client: Client, keys: FrontierKeys): Promise<PartCounts> {
   const key = (word: InternalWord): string => internalKey(keys, word);
-  const [foreign, queued, suspects, delayed, leased, failed, seen, seeds, bad, items, stats] =
-    await Promise.all([
-      // A queue left by Scrapy-Redis counts as it is.
-      client.type(keys.requests).then((type) => (type === 'hash' ? 0 : lengthOf(client, keys.requests))),
-      client.hget(key('meta'), 'pending'),
-      client.zcard(key('suspects')),
-      client.zcard(key('delayed')),
-      client.hlen(key('leases')),
-      client.zcard(key('failed')),
-      seenCount(client, keys),
-      sum(keys.startUrls, (name) => lengthOf(client, name)),
-      sum(keys.startUrls, (name) => client.llen(`${name}:bad`)),
-      lengthOf(client, keys.items),
-      lengthOf(client, keys.stats),
-    ]);
-  const queue = foreign + Number(queued ?? 0) + suspects + delayed + leased;
+  const [type, format] = await Promise.all([client.type(keys.requests), foundFormat(client, keys)]);
+  // A queue left by Scrapy-Redis, or kept in another data format, counts as it is.
+  const isOurs =
+    type !== 'zset' && type !== 'list' && (format ?? String(DATA_FORMAT)) === String(DATA_FORMAT);
+  const [queue, failed, seen, seeds, bad, items, stats] = await Promise.all([
+    isOurs
+      ? Promise.all([
+          client.hget(key('meta'), 'pending').then(Number),
+          sum([key('suspects'), key('delayed'), key('leases')], (name) => lengthOf(client, name)),
+        ]).then(([pending, others]) => pending + others)
+      : lengthOf(client, keys.requests),
+    isOurs ? client.zcard(key('failed')) : 0,
+    isOurs ? seenCount(client, keys) : lengthOf(client, keys.dupefilter),
+    sum(keys.startUrls, (name) => lengthOf(client, name)),
+    sum(keys.startUrls, (name) => client.llen(`${name}:bad`)),
+    lengthOf(client, keys.items),
+    lengthOf(client, keys.stats),
+  ]);
   return { queue, dupefilter: seen, start_urls: seeds + bad, items, stats, failed };
 }
 

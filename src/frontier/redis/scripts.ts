@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { bloomSizing } from '../bloom-sizing.js';
+import { DATA_FORMAT } from '../data-format.js';
 import type { Dupefilter } from '../frontier.js';
 import { dupefilterText } from '../shape.js';
 
@@ -63,7 +64,10 @@ const parts: Readonly<Record<Dupefilter['class'], string>> = {
 
 /** The verb behind its parts, each once and after those it uses. */
 function assemble(verb: Verb, dupefilter: Dupefilter): string {
-  const texts = new Map<string, string>([['base', read('parts/base')]]);
+  const texts = new Map([
+    ['format', `local FORMAT = '${DATA_FORMAT}'`],
+    ['base', read('parts/base')],
+  ]);
   const take = (file: string, name: string): void => {
     if (texts.has(name)) return;
     const text = name === 'agreement' ? constantsOf(dupefilter) + read(file) : read(file);

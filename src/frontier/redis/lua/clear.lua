@@ -8,11 +8,16 @@
 
 local parts = {}
 for i = 5, #ARGV do parts[ARGV[i]] = true end
-local timeoutMs = tonumber(call('HGET', metaKey, 'node_timeout') or 30000)
-local live = call('ZCOUNT', nodesKey, nowMs - timeoutMs, '+inf')
-if live > 0 and ARGV[4] ~= '1' then return { 'live', live } end
-
-local refusal = readMeta('epoch', 'removed', 'shape', 'queue', 'dupefilter')
+local refusal = readMeta('epoch', 'removed', 'shape', 'queue', 'dupefilter', 'node_timeout')
+-- What another data format holds cannot be told apart: its queue goes with its failed requests, and who is live is not known.
+local isOther = refusal and sub(refusal, 1, 16) == 'CRAWLNODE_FORMAT'
+if isOther then
+  if not parts.queue and (parts.failed or parts.dupefilter) then return redis.error_reply(refusal) end
+  parts.failed = parts.failed or parts.queue
+else
+  local live = call('ZCOUNT', nodesKey, nowMs - number('node_timeout', 30000), '+inf')
+  if live > 0 and ARGV[4] ~= '1' then return { 'live', live } end
+end
 
 local function clearQueue()
   local kept, crashes = {}, {}
@@ -51,7 +56,7 @@ end
 
 if parts.queue then
   clearQueue()
-  forgetWrittenFeeds()
+  if not isOther then forgetWrittenFeeds() end
 elseif parts.failed then
   clearFailed()
 end

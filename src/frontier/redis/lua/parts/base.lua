@@ -36,7 +36,6 @@ local answersKey = internal('answers') -- HASH caller:call → answer not yet kn
 local feedsKey = internal('feeds') -- HASH feed → JSON, feed:head and feed:tail → sequence
 local outboxKey = internal('outbox') -- HASH feed:sequence → JSON item
 
-local FORMAT = '2'
 local MAX_CRASHES = 3
 local MAX_UNPACK = 4000
 

@@ -1,0 +1,96 @@
+/** A crawl that another version of crawlnode keeps in another format: refused by every command, and reset works. */
+import { Redis } from 'ioredis';
+import { describe, expect, it } from 'vitest';
+import { DATA_FORMAT } from '../src/frontier/data-format.js';
+import { keyOf, Table } from '../src/frontier/embedded/keys.js';
+import { spacesOf } from '../src/frontier/embedded/spaces.js';
+import { openStore } from '../src/frontier/embedded/store.js';
+import { Tables } from '../src/frontier/embedded/tables.js';
+import { openFrontier } from '../src/frontier/open.js';
+import { runCli } from './helpers/cli.js';
+import { engines, projectOn } from './helpers/engine-project.js';
+import { listCrawls } from './helpers/list-crawls.js';
+import { openOptions } from './helpers/open-options.js';
+
+describe.each(engines)('on the %s engine, a crawl of a later data format', (engine) => {
+  const here = projectOn(engine);
+  const later = DATA_FORMAT + 1;
+  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+
+  /** As if a later crawlnode had written the crawl, with a structure that we do not know. */
+  async function makeLater(): Promise<void> {
+    if (here.redis !== null) {
+      const client = new Redis(here.redis.url);
+      await client.hset('news:requests:~meta', 'version', later);
+      await client.set('news:requests:~unheard-of', 'text');
+      await client.zadd('news:requests:~leases', 1, 'a hash in ours');
+      client.disconnect();
+      return;
+    }
+    const { crawl } = spacesOf(openOptions(here.place(), 'news').keys);
+    const store = openStore(here.place());
+    store.transact(() => {
+      const tables = new Tables(store.db);
+      const meta = JSON.parse(tables.get(keyOf(Table.meta, crawl))!.toString());
+      tables.put(keyOf(Table.meta, crawl), Buffer.from(JSON.stringify({ ...meta, format: later })));
+      tables.put(keyOf(Table.state, crawl), Buffer.from('other counters'));
+      tables.put(keyOf(40 as Table, crawl), Buffer.from('text'));
+    });
+    await store.close();
+  }
+
+  it('is refused by every command, naming both formats and what to do', async () => {
+    await run('seed', 'news', 'http://a.example/');
+    await makeLater();
+    const refusal = new RegExp(
+      `news:requests is kept in data format ${later}, .*writes format ${DATA_FORMAT}: go on with the version`,
+    );
+    for (const args of [
+      ['crawl', 'news', '--exit-when-done'],
+      ['seed', 'news', 'http://b.example/'],
+      ['stats', 'news'],
+      ['inspect', 'news', 'http://a.example/'],
+      ['forget', 'news', 'http://a.example/'],
+      ['failed', 'news', 'list'],
+      ['items', 'news', 'export'],
+      ['pause', 'news'],
+    ]) {
+      expect(await run(...args), args.join(' ')).toMatchObject({
+        code: 3,
+        stderr: expect.stringMatching(refusal),
+      });
+    }
+    const doctor = await run('doctor', 'news', '--deep', '--json');
+    expect(doctor.code).toBe(1);
+    expect(JSON.parse(doctor.stdout).findings.at(-1)).toMatchObject({
+      ...{ level: 'problem', check: 'format', spider: 'news' },
+      message: expect.stringContaining(`data format ${later}`),
+    });
+  });
+
+  it('does not hide the other crawls from stats', async () => {
+    await run('seed', 'news', 'http://a.example/');
+    await makeLater();
+    const { code, stderr } = await run('stats', '--json');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(`data format ${later}`) });
+  });
+
+  it('is deleted by reset, all of it, and begins anew', async () => {
+    await run('seed', 'news', 'http://a.example/');
+    await makeLater();
+    expect(await run('reset', 'news', '--only', 'failed', '--yes')).toMatchObject({ code: 3 });
+    expect(await run('reset', 'news', '--yes')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/queue +1\n/),
+    });
+    if (here.redis !== null) {
+      const client = new Redis(here.redis.url);
+      expect(await client.keys('*')).toEqual([]);
+      client.disconnect();
+    } else expect(await listCrawls(here.place())).toEqual([]);
+    expect((await run('seed', 'news', 'http://a.example/')).stdout).toContain('1 accepted');
+    const frontier = await openFrontier(openOptions(here.place(), 'news'));
+    expect(await frontier.verify()).toEqual([]);
+    await frontier.close();
+  });
+});
