@@ -56,7 +56,11 @@ export async function loadSpider(
   const { findSpider } = await import('../spider/discover.js');
   const found = findSpider(discovery, name);
   const { createSpider } = await import('../spider/spider.js');
-  const { customSettings } = createSpider(found.SpiderClass, { args, settings: project.settings });
+  const { refreshOf } = await import('../spider/refresh.js');
+  const spider = createSpider(found.SpiderClass, { args, settings: project.settings });
+  // Said before anything is begun, by every command that has to do with the spider.
+  refreshOf(spider);
+  const { customSettings } = spider;
   const where = `customSettings of the spider ${name} (${found.file})`;
   const loaded = load(context, texts, { settings: plainObject(customSettings, where), where });
   return {

@@ -19,6 +19,8 @@ export function combine(results: readonly EngineResult[], elapsedMs: number): En
   const worst =
     results.find(({ exitCode }) => exitCode !== 0) ??
     results.find(({ reason }) => reason !== 'finished') ??
+    // A node that came when all was done has something to say, but not for the others.
+    results.find(({ message }) => message === null) ??
     results[0];
   return {
     reason: worst?.reason ?? 'died',

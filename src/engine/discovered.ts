@@ -1,10 +1,12 @@
 /** From what a callback yielded to what the frontier takes: depth, origin, filters, identity. */
 
 import { InvalidRequestError } from '../errors.js';
+import type { Snapshot } from '../frontier/frontier.js';
 import { priorityInBounds } from '../http/priority.js';
 import type { Request } from '../http/request.js';
 import { toFrontierRequest } from '../http/request-codec.js';
 import type { FrontierRequest, Origin, RequestRecord } from '../http/request-record.js';
+import { type Refresh, refreshOf } from '../spider/refresh.js';
 import type { LinkOptions } from './engine-options.js';
 
 /** Counters of one page, by Scrapy's names. */
@@ -27,11 +29,21 @@ export interface LinkRules extends LinkOptions {
   readonly job: string | null;
   /** Matches URLs within the spider's `allowedDomains`; null when it has none. */
   readonly onsite: RegExp | null;
+  /** Which requests may be fetched again; null when none may. Takes effect `inRun`. */
+  readonly refresh: Refresh | null;
 }
 
-/** @param spider its `allowedDomains` and `fingerprint` are honoured. */
+/** What of a spider decides on its links. */
+export interface LinkSpider {
+  readonly name?: string;
+  readonly allowedDomains?: readonly string[];
+  readonly refresh?: unknown;
+  fingerprint?(request: Request): string;
+}
+
+/** @param spider its `allowedDomains`, `refresh` and `fingerprint` are honoured. @throws SpiderLoadError for bad rules. */
 export function linkRules(
-  spider: { readonly allowedDomains?: readonly string[]; fingerprint?(request: Request): string },
+  spider: LinkSpider,
   options: LinkOptions,
   domainKey: 'host' | 'registered',
   job: string | null,
@@ -43,6 +55,26 @@ export function linkRules(
     domainKey,
     job,
     onsite: onsitePattern(spider.allowedDomains),
+    refresh: refreshOf(spider),
+  };
+}
+
+/**
+ * The run whose periods a request belongs to that is pushed from outside: the one that is on; after it has ended the
+ * time until the next, whose name nobody knows yet.
+ */
+export function runFor(run: Snapshot['run']): string {
+  if (run === null) return '';
+  return run.closed === null ? run.id : `after ${run.id}`;
+}
+
+/** The rules as they are in one run: requests that may be fetched again get the identity of their period. */
+export function inRun(rules: LinkRules, run: string): LinkRules {
+  const { refresh, fingerprint } = rules;
+  if (refresh === null) return rules;
+  return {
+    ...rules,
+    fingerprint: (request) => refresh.inPeriod(fingerprint(request), request.url, run, Date.now()),
   };
 }
 

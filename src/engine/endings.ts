@@ -21,9 +21,13 @@ export interface NodeView {
   readonly joinedForMs: number;
   /** Whether there was work when it joined, or it has done some since. */
   readonly worked: boolean;
+  /** Whether an earlier node has pushed the spider's start requests, so that none are to come. */
+  readonly startedBefore: boolean;
   /** What it found when it joined. */
   readonly found: Joined['found'];
   readonly spider: string;
+  /** Null when unnamed. */
+  readonly job: string | null;
 }
 
 export function ending(reason: string, message: string | null = null): Ending {
@@ -40,6 +44,7 @@ export function crawlEnding(crawl: CrawlState, view: NodeView): Ending | null {
   if (isIdleTooLong(crawl, view)) return ending('finished', nothingToDo(view));
   if (!view.exitWhenDone || !crawl.finished) return null;
   if (crawl.acceptedInRun > 0 || view.worked) return ending('finished');
+  if (view.startedBefore) return ending('finished', `${nothingNew(view)}; ${howToCrawlAgain(view)}`);
   return view.joinedForMs >= view.startTimeoutMs ? ending('finished', nothingCame(view)) : null;
 }
 
@@ -68,12 +73,34 @@ function nothingToDo({ maxIdleMs }: NodeView): string {
   return `there was nothing to do on any node for ${maxIdleMs / 1_000} s (MAX_IDLE_TIME_BEFORE_CLOSE)`;
 }
 
-function nothingCame({ spider, found, startTimeoutMs }: NodeView): string {
-  const waited = `nothing to crawl came within ${startTimeoutMs / 1_000} s`;
-  const how = `seed it with "crawlnode seed ${spider} URL"`;
-  if (found.seen === 0) return `${waited}; ${how}, or give the spider startUrls`;
+function nothingCame(view: NodeView): string {
+  const waited = `nothing to crawl came within ${view.startTimeoutMs / 1_000} s`;
+  if (view.found.seen > 0) return `${waited}, and ${everythingSeen(view.found)}; ${howToCrawlAgain(view)}`;
+  return `${waited}; seed it with "crawlnode seed ${nameOf(view)} URL", or give the spider startUrls`;
+}
+
+type Named = Pick<NodeView, 'spider' | 'job'>;
+
+/** A run that finds its start requests pushed, and all that came of them done. */
+export function nothingNew({ found }: Pick<NodeView, 'found'>): string {
+  return `nothing is left to crawl: the start requests were pushed by an earlier run, and ${everythingSeen(found)}`;
+}
+
+function everythingSeen({ seen }: Joined['found']): string {
+  return `all ${seen.toLocaleString('en')} requests known from earlier runs are done or failed`;
+}
+
+/** What a user may want who runs a finished crawl again. */
+export function howToCrawlAgain(view: Named): string {
+  const name = nameOf(view);
   return (
-    `${waited}, and all ${found.seen} requests known from earlier runs are done; ` +
-    `${how}, start anew with "crawlnode reset ${spider}", or crawl under another --job`
+    `fetch single pages again with "crawlnode seed ${name} URL", forget everything with "crawlnode reset ${name}", ` +
+    'crawl apart from it under another --job, or let pages be fetched again: the "refresh" rules of a spider, or ' +
+    'DUPEFILTER_CLASS TimedRFPDupeFilter'
   );
+}
+
+/** As the commands take it. */
+function nameOf({ spider, job }: Named): string {
+  return job === null ? spider : `${spider} --job ${job}`;
 }

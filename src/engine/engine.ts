@@ -14,7 +14,7 @@ import { crawlEnding, type Ending, ending, errorEnding } from './endings.js';
 import type { EngineDeps, EngineResult } from './engine-options.js';
 import { Heartbeat, type HeartbeatNews } from './heartbeat.js';
 import { Incarnation } from './incarnation.js';
-import { announce, join, pushStart } from './membership.js';
+import { announce, join, pushStart, sayNothingNew } from './membership.js';
 import { NodeState } from './node-state.js';
 import { startRequests } from './seed-requests.js';
 import { windDown } from './shutdown.js';
@@ -41,7 +41,7 @@ export async function runEngine(deps: EngineDeps): Promise<EngineResult> {
   try {
     const node = new NodeState(deps);
     const joined = await join(deps);
-    const end = joined.justClosed === null ? await live(node, joined) : turnedAway(joined.justClosed);
+    const end = joined.justClosed === null ? await live(node, joined) : turnedAway(joined.justClosed, deps);
     const { pages, failed, items } = node.tally;
     const { reason, exitCode, message } = end;
     const elapsedMs = Math.round(performance.now() - node.startedAt);
@@ -133,9 +133,12 @@ async function leave(node: NodeState, self: Incarnation, end: Ending): Promise<v
 }
 
 async function start(node: NodeState, self: Incarnation): Promise<void> {
-  if (self.joined.startPushed || node.deps.spider.startUrls.length === 0) return;
-  const requests = startRequests(node.deps.spider, node.rules, Date.now());
-  await pushStart(requests, node.deps, node.outage, self.halt);
+  const { deps, outage } = node;
+  if (deps.spider.startUrls.length === 0) return;
+  const again = self.joined.startPushed;
+  const requests = startRequests(deps.spider, self.rules, Date.now(), again);
+  const accepted = await pushStart(requests, deps, outage, self.halt, again);
+  if (again && accepted === 0 && node.tally.pages === 0) sayNothingNew(self.joined, deps);
 }
 
 /** @returns null when a signal came while the store was away. */
@@ -156,8 +159,11 @@ async function rejoin(node: NodeState, old: Incarnation): Promise<Joined | null>
 }
 
 /** The same budget has just closed this run elsewhere: joining late is no reason to begin it again. */
-function turnedAway(reason: string): Ending {
-  const message = `this run was closed a moment ago (${reason}); start again a little later to begin another run`;
+function turnedAway(reason: string, { options }: EngineDeps): Ending {
+  const withinS = options.tunables.nodeTimeoutMs / 1_000;
+  const message =
+    `the run was closed by this very budget less than ${withinS} s ago (NODE_TIMEOUT), and a node that comes late does ` +
+    'not begin another; start again a little later, or with another value';
   return ending(reason, message);
 }
 

@@ -8,6 +8,7 @@ import {
   MAX_WAIT_MS,
 } from '../frontier/frontier.js';
 import { crawlOne, type PageDeps } from './crawl-one.js';
+import { inRun, type LinkRules } from './discovered.js';
 import { type Ending, ending, feedEnding, type NodeView } from './endings.js';
 import type { NodeState } from './node-state.js';
 import { SeedIntake } from './seed-intake.js';
@@ -20,6 +21,8 @@ const HALT_MS = 1_000;
 
 export class Incarnation {
   readonly joined: Joined;
+  /** As they are in the run that was joined. */
+  readonly rules: LinkRules;
   readonly slots: Slots;
   readonly seeds: SeedIntake;
   readonly upkeep: Upkeep;
@@ -32,16 +35,20 @@ export class Incarnation {
   #abandon: () => void = () => {};
   #error: { readonly error: unknown } | null = null;
   #crawl: CrawlState | null = null;
+  #saidDropped = false;
   #answeredAt = Number.NEGATIVE_INFINITY;
 
   constructor(node: NodeState, joined: Joined) {
     this.#node = node;
     this.joined = joined;
-    const { deps, alarm, outage, rules, tally, pulse } = node;
+    const { deps, alarm, outage, tally, pulse } = node;
     const { frontier, spider, downloader, pipelines, options, log } = deps;
     const onError = this.#onError;
-    const seen = seenLinksOf(spider, options.shape.dupefilter);
-    this.#page = { frontier, spider, downloader, pipelines, options, rules, outage, seen, log };
+    const rules = inRun(node.rules, joined.run);
+    const seen = seenLinksOf(spider, options.shape.dupefilter, rules.refresh);
+    const onDropped = (dropped: number) => this.#sayDropped(dropped);
+    this.rules = rules;
+    this.#page = { frontier, spider, downloader, pipelines, options, rules, outage, seen, onDropped, log };
     this.slots = new Slots({
       frontier,
       concurrency: options.concurrency,
@@ -49,6 +56,7 @@ export class Incarnation {
       alarm,
       outage,
       log,
+      onDropped,
       onError,
     });
     const batch = options.seedBatch ?? options.concurrency;
@@ -133,7 +141,7 @@ export class Incarnation {
 
   /** What `crawlEnding` is to know of this node. */
   view(): NodeView {
-    const { options, spider } = this.#node.deps;
+    const { options, spider, job } = this.#node.deps;
     const { found } = this.joined;
     return {
       exitWhenDone: options.exitWhenDone,
@@ -141,8 +149,10 @@ export class Incarnation {
       maxIdleMs: options.maxIdleMs,
       joinedForMs: performance.now() - this.#joinedAt,
       worked: this.#node.tally.pages > 0 || found.pending + found.delayed + found.leased > 0,
+      startedBefore: this.joined.startPushed && spider.startUrls.length > 0,
       found,
       spider: spider.name,
+      job,
     };
   }
 
@@ -160,6 +170,16 @@ export class Incarnation {
 
   #start(lease: Lease, askedAt: number): void {
     void crawlOne(this.slots.begin(lease, askedAt), this.slots, this.#page, this.#onError);
+  }
+
+  /** Once a run: the counter says how many. */
+  #sayDropped(dropped: number): void {
+    if (this.#saidDropped) return;
+    this.#saidDropped = true;
+    this.#node.deps.log.warn(
+      { dropped },
+      'the queue holds twice SCHEDULER_QUEUE_LIMIT: new links are dropped until it has room, and counted as scheduler/dropped; they are not remembered as seen',
+    );
   }
 
   #halted(): void {

@@ -21,6 +21,8 @@ export interface LinkDeps {
   readonly outage: Outage;
   /** Null where a URL does not make the identity, so that nothing can be known by it. */
   readonly seen: SeenLinks | null;
+  /** Told of links that were dropped as the queue is full. */
+  readonly onDropped: (dropped: number) => void;
 }
 
 /** What the settle of a page says of its links. */
@@ -41,9 +43,7 @@ export class PageLinks {
   /** Those of the settle, in the page's order, and as the frontier takes them. */
   #sent: Taken[] = [];
   #requests: FrontierRequest[] = [];
-  #discovered: readonly DiscoveredRequest[] = [];
-  /** Places in the page of the others. */
-  #withheld: number[] = [];
+  #withheld: Taken[] = [];
   #epoch: string | null = null;
 
   constructor(page: Page, deps: LinkDeps) {
@@ -64,15 +64,15 @@ export class PageLinks {
     const depth = this.#page.record.depth + 1;
     seen?.age(performance.now());
     this.#epoch = seen?.epoch ?? null;
-    this.#discovered = discovered;
     for (let ordinal = 0; ordinal < discovered.length; ordinal++) {
       const found = discovered[ordinal]!;
       if (!admit(found.request, depth, rules, counters)) continue;
-      if (seen?.has(found.request)) this.#withheld.push(ordinal);
-      else {
-        if (this.#requests.length === MAX_SETTLE_REQUESTS) await this.#pushEarly(stop);
-        this.#send({ found, ordinal });
+      if (seen?.has(found.request)) {
+        this.#withheld.push({ found, ordinal });
+        continue;
       }
+      if (this.#requests.length === MAX_SETTLE_REQUESTS) await this.#pushEarly(stop);
+      this.#send({ found, ordinal });
     }
     return this.#settled();
   }
@@ -80,8 +80,7 @@ export class PageLinks {
   /** The store knows of another epoch than ours: nothing is withheld now, and nothing taken for seen. */
   async takeWithheld(stop: AbortSignal): Promise<SettledLinks> {
     if (this.#epoch !== null) this.#deps.seen?.forget(this.#epoch);
-    const withheld = this.#withheld.map((ordinal) => ({ found: this.#discovered[ordinal]!, ordinal }));
-    const all = [...this.#sent, ...withheld].sort((a, b) => a.ordinal - b.ordinal);
+    const all = [...this.#sent, ...this.#withheld].sort((a, b) => a.ordinal - b.ordinal);
     this.#sent = [];
     this.#requests = [];
     this.#withheld = [];
@@ -107,9 +106,10 @@ export class PageLinks {
    * pushed early stays accepted even if the lease is lost (DESIGN §5, Bounds).
    */
   async #pushEarly(stop: AbortSignal): Promise<void> {
-    const { frontier, outage } = this.#deps;
+    const { frontier, outage, onDropped } = this.#deps;
     const chunk = this.#requests.slice(0, PUSH_CHUNK);
-    await outage.through('push', stop, () => frontier.push(chunk, 'links'));
+    const { dropped } = await outage.through('push', stop, () => frontier.push(chunk, 'links'));
+    if (dropped !== undefined) onDropped(dropped);
     this.#requests = this.#requests.slice(PUSH_CHUNK);
     this.#sent = this.#sent.slice(PUSH_CHUNK);
   }

@@ -26,12 +26,22 @@ export function seedRequest(
   return toFrontier(request, names, { parentId: null, ordinal, depth: 0, origin: null }, rules, nowMs);
 }
 
-/** The spider's `startUrls` as requests, in order. */
-export function startRequests(spider: Spider, rules: LinkRules, nowMs: number): FrontierRequest[] {
-  return spider.startUrls.map((start, ordinal) => {
-    const request = typeof start === 'string' ? new Request(start) : start;
-    return seedRequest(request, ordinal, spider, rules, nowMs);
-  });
+/**
+ * The spider's `startUrls` as requests, in order.
+ * @param again only those that a refresh rule lets be fetched again. An unfiltered one is not among them: nothing would
+ *   tell the second node of a run that the first has pushed it.
+ */
+export function startRequests(
+  spider: Spider,
+  rules: LinkRules,
+  nowMs: number,
+  again = false,
+): FrontierRequest[] {
+  const requests = spider.startUrls.map((start) => (typeof start === 'string' ? new Request(start) : start));
+  const isWanted = ({ url, dontFilter }: Request) => !again || (!dontFilter && rules.refresh?.matches(url));
+  return requests.flatMap((request, ordinal) =>
+    isWanted(request) ? [seedRequest(request, ordinal, spider, rules, nowMs)] : [],
+  );
 }
 
 /**

@@ -12,8 +12,8 @@
  */
 import type { Dupefilter } from '../frontier/frontier.js';
 import { detached } from '../http/detached.js';
-import { noHeaders } from '../http/headers.js';
 import type { Request } from '../http/request.js';
+import type { Refresh } from '../spider/refresh.js';
 
 /** Links in each of two generations: the older one goes when the younger is full. */
 const MAX_YOUNG = 50_000;
@@ -25,21 +25,27 @@ const SHARE_OF_EXPIRY = 0.1;
 export function seenLinksOf(
   spider: { fingerprint?(request: Request): string },
   dupefilter: Dupefilter,
+  refresh: Refresh | null = null,
 ): SeenLinks | null {
   if (spider.fingerprint !== undefined) return null;
   const expireMs = 'expireMs' in dupefilter ? dupefilter.expireMs : 0;
-  return new SeenLinks(expireMs > 0 ? expireMs * SHARE_OF_EXPIRY : undefined);
+  return new SeenLinks(expireMs > 0 ? expireMs * SHARE_OF_EXPIRY : undefined, refresh);
 }
 
 export class SeenLinks {
   readonly #maxAgeMs: number;
+  readonly #refresh: Refresh | null;
   #epoch: string | null = null;
   #young = new Generation(0);
   #old = new Generation(0);
 
-  /** @param maxAgeMs how long a link may be taken for seen; infinite where nothing expires. */
-  constructor(maxAgeMs = Number.POSITIVE_INFINITY) {
+  /**
+   * @param maxAgeMs how long a link may be taken for seen; infinite where nothing expires.
+   * @param refresh what it matches is new again at some time, and never taken in.
+   */
+  constructor(maxAgeMs = Number.POSITIVE_INFINITY, refresh: Refresh | null = null) {
     this.#maxAgeMs = maxAgeMs;
+    this.#refresh = refresh;
   }
 
   /** Under which the links were seen; null when there are none. */
@@ -67,7 +73,7 @@ export class SeenLinks {
     if (epoch !== this.#epoch) this.#begin(epoch, nowMs);
     for (const { found } of links) {
       const { request } = found;
-      if (!isPlainLink(request)) continue;
+      if (!isPlainLink(request) || this.#refresh?.matches(request.url)) continue;
       if (this.#young.urls.size >= MAX_YOUNG) this.#turn(nowMs);
       this.#young.urls.add(detached(request.url));
     }
@@ -102,7 +108,7 @@ class Generation {
 
 /** Whether nothing but its URL makes a request's identity, under every fingerprinter. */
 function isPlainLink(request: Request): boolean {
-  return (
-    request.method === 'GET' && request.body === null && !request.dontFilter && request.headers === noHeaders
-  );
+  if (request.method !== 'GET' || request.body !== null || request.dontFilter) return false;
+  for (const _ in request.headers) return false;
+  return true;
 }

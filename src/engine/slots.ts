@@ -56,6 +56,8 @@ export interface SlotsOptions {
   readonly alarm: Alarm;
   readonly outage: Outage;
   readonly log: Logger;
+  /** Told of links that were dropped as the queue is full. */
+  readonly onDropped: (dropped: number) => void;
   /** Told once of an error that ends this incarnation, such as IncarnationDeadError. */
   readonly onError: (error: unknown) => void;
 }
@@ -153,7 +155,7 @@ export class Slots {
   }
 
   async #send(flight: Flight, outcome: Outcome, effects: Effects, links?: PageLinks): Promise<void> {
-    const { frontier, outage, tally, alarm, log, onError } = this.#options;
+    const { frontier, outage, tally, alarm, log, onDropped, onError } = this.#options;
     const stop = this.#giveUp.signal;
     const settle = (all: Effects) =>
       outage.through('settle', stop, () => frontier.settle(flight.lease, outcome, all));
@@ -166,6 +168,7 @@ export class Slots {
       if (answer.committed) {
         count(tally, outcome, effects);
         links?.learn(answer);
+        if (answer.dropped !== undefined) onDropped(answer.dropped);
       } else {
         const why = answer.closed
           ? 'a page came after the last item of this run; it is given back to the next one'

@@ -1,11 +1,8 @@
 /** Which links of a page are wanted: absolute, http(s), without fragment, each once, in document order. */
-import { UsageError } from '../errors.js';
 import { detached } from './detached.js';
 import type { UrlJoiner } from './join-url.js';
 import type { AnyNode } from './markup-tree.js';
-
-/** A regular expression, its source as text, or a list of them. */
-export type Patterns = RegExp | string | readonly (RegExp | string)[];
+import { matcher, type Patterns } from './patterns.js';
 
 export interface LinkOptions {
   /** Keep only URLs that one of these matches, anywhere in the absolute URL. */
@@ -20,20 +17,14 @@ export interface LinkOptions {
  * @param hrefs values of href attributes, in document order
  * @param joiner of the page's base URL
  */
-export function linksOf(hrefs: Iterable<string>, joiner: UrlJoiner): Set<string> {
+export function linksOf(hrefs: Iterable<string>, joiner: UrlJoiner, options: LinkOptions = {}): string[] {
   const links = new Set<string>();
   for (const href of hrefs) {
     const url = joiner.joinWithoutFragment(href);
-    // Looking first whether it is there would be dearer: a joined text has to be hashed, then its copy once more.
-    if (url !== null) links.add(detached(url));
+    if (url !== null && !links.has(url)) links.add(detached(url));
   }
-  return links;
-}
-
-/** Those of the links that are wanted. */
-export function chosenLinks(links: Iterable<string>, options: LinkOptions): string[] {
-  const allow = options.allow === undefined ? null : compile(options.allow, 'allow');
-  const deny = options.deny === undefined ? null : compile(options.deny, 'deny');
+  const allow = options.allow === undefined ? null : matcher(options.allow, 'links({ allow })');
+  const deny = options.deny === undefined ? null : matcher(options.deny, 'links({ deny })');
   if (allow === null && deny === null) return [...links];
   return [...links].filter((url) => (allow === null || allow(url)) && !deny?.(url));
 }
@@ -55,24 +46,4 @@ export function hrefsOf(roots: readonly AnyNode[]): string[] {
     for (let i = node.children.length - 1; i >= 0; i--) stack.push(node.children[i]!);
   }
   return hrefs;
-}
-
-function compile(patterns: Patterns, name: string): (url: string) => boolean {
-  const list = Array.isArray(patterns) ? patterns : [patterns];
-  const expressions = list.map((pattern) => compileOne(pattern, name));
-  return (url) => expressions.some((expression) => expression.test(url));
-}
-
-function compileOne(pattern: RegExp | string, name: string): RegExp {
-  try {
-    // Without g and y, which would make a test start where the last one ended.
-    if (pattern instanceof RegExp) {
-      return /[gy]/.test(pattern.flags)
-        ? new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ''))
-        : pattern;
-    }
-    return new RegExp(pattern);
-  } catch (cause) {
-    throw new UsageError(`links({ ${name} }): ${(cause as Error).message}`, { cause });
-  }
 }

@@ -1,5 +1,5 @@
 /** A spider that follows links by rules instead of code. Source: `scrapy.spiders.CrawlSpider`. */
-import type { Patterns } from '../http/links.js';
+import type { Patterns } from '../http/patterns.js';
 import type { Callback, Request } from '../http/request.js';
 import type { Response } from '../http/response.js';
 import { ignoredExtensions } from './ignored-extensions.js';

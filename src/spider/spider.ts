@@ -4,6 +4,7 @@ import type { Response } from '../http/response.js';
 import { type Logger, silentLogger } from '../log.js';
 import type { Settings, SettingsInput } from '../settings/schema.js';
 import type { ItemSchema } from './item.js';
+import type { RefreshRule } from './refresh.js';
 import { parseSeed } from './seed.js';
 
 /** What a spider is given when it is made. */
@@ -31,6 +32,8 @@ export class Spider {
   startUrls: readonly (string | Request)[] = [];
   /** Links to other hosts than these and their subdomains are not followed, as in Scrapy; without it all are. */
   declare allowedDomains?: readonly string[];
+  /** Pages that may be fetched again, such as lists; the others are fetched once a job. */
+  declare refresh?: readonly RefreshRule[];
   /** Settings of this spider; they go before the settings file, and after environment and command line. */
   customSettings: SettingsInput = {};
   /** Any schema library of the Standard Schema, such as zod: what breaks it fails the page, and its output is the item. */

@@ -14,6 +14,7 @@ import { readLines, refuseUnreadable } from '../seed-input.js';
 const help = `
 The dupefilter remembers every URL the crawl has accepted, and does not take its links again. What is forgotten is
 taken the next time a page links to it, or it is seeded under SEEDS_FILTERED. (A seed as such is always taken.)
+Of a page that a refresh rule lets be fetched again, the request of the latest run, or of this period, is forgotten.
 A request that is still waiting, in work or failed is not doubled: forgetting it has an effect once it is done.
 
 Examples:
@@ -45,8 +46,9 @@ export const command: CliCommand = {
     if (urls.length === 0 && file === null)
       throw new UsageError('nothing to forget: give URLs or --file FILE');
     if (file !== null) await refuseUnreadable(file);
-    const { loaded, identify } = await identifier(context, spider, options);
+    const { loaded, identifyIn } = await identifier(context, spider, options);
     return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
+      const identify = await identifyIn(frontier);
       const counts = { forgotten: 0, unknown: 0, bad: 0, live: 0 };
       let batch: Known[] = [];
       const flush = async () => {

@@ -5,7 +5,7 @@ import { decodeRecord } from '../../http/request-codec.js';
 import type { RequestRecord } from '../../http/request-record.js';
 import type { CliCommand } from '../commands.js';
 import { print, printJson } from '../context.js';
-import { identifier } from '../identify.js';
+import { type Identified, identifier } from '../identify.js';
 import { jobOption } from '../job-option.js';
 import { openOptions, withFrontier } from '../open-project.js';
 import { oneLine } from '../printable.js';
@@ -38,19 +38,14 @@ export const command: CliCommand = {
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider = '', url = ''], options) => {
-    const { loaded, identify } = await identifier(context, spider, options);
-    const request = identify(url, {
-      ...(typeof options.method === 'string' ? { method: options.method } : {}),
-      ...(typeof options.data === 'string' ? { body: options.data } : {}),
-    });
+    const { loaded, identifyIn } = await identifier(context, spider, options);
     return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
-      const shown = describe(
-        spider,
-        loaded.settings.JOB,
-        url,
-        request.fingerprint,
-        await frontier.inspect(request),
-      );
+      const identify = await identifyIn(frontier);
+      const request = identify(url, {
+        ...(typeof options.method === 'string' ? { method: options.method } : {}),
+        ...(typeof options.data === 'string' ? { body: options.data } : {}),
+      });
+      const shown = describe(spider, loaded.settings.JOB, url, request, await frontier.inspect(request));
       if (context.globals.json) printJson(context, shown);
       else {
         const state = meanings[shown.state].replace('SPIDER', spider);
@@ -66,17 +61,17 @@ export const command: CliCommand = {
   },
 };
 
-/** What the record does not say, as it is gone or cannot be read, is null. */
+/** What the record does not say, as it is gone or cannot be read, is null; `period` where a refresh rule gives one. */
 function describe(
   spider: string,
   job: string | null,
   text: string,
-  fingerprint: string,
+  { fingerprint, period }: Identified,
   { state, seen, record, crashes, owner, dueAtMs }: Inspection,
 ) {
   const request = record === null ? null : readable(record);
   return {
-    ...{ spider, job, url: request?.url ?? text, fingerprint, state, seen },
+    ...{ spider, job, url: request?.url ?? text, fingerprint, period, state, seen },
     attempts: request?.attempts ?? null,
     crashes: request === null ? null : crashes,
     owner,

@@ -4,17 +4,21 @@
  */
 import path from 'node:path';
 import type { Command } from 'commander';
-import { linkRules } from '../../engine/discovered.js';
+import { inRun, type LinkRules, linkRules, runFor } from '../../engine/discovered.js';
 import { requestsOfSeed } from '../../engine/seed-requests.js';
 import { UsageError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
+import type { Settings } from '../../settings/schema.js';
+import type { Spider } from '../../spider/spider.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { linkOptionsOf } from '../engine-settings.js';
+import { interruptible } from '../interrupt.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { loadSpider, openOptions, withFrontier } from '../open-project.js';
 import { oneLine } from '../printable.js';
 import { pushSeeds } from '../push-seeds.js';
+import { type Full, pushWithinRoom } from '../queue-room.js';
 import { columnOf, type Line, readLines, refuseUnreadable } from '../seed-input.js';
 import { type SeedCounts, seedProgress } from '../seed-progress.js';
 
@@ -61,25 +65,67 @@ export const command: CliCommand = {
       const counts: SeedCounts = { accepted: 0, duplicates: 0, bad: 0 };
       const progress = await seedProgress(context, counts, file);
       const lines = readLines(context, seeds, file, options.stdin === true, column, progress.opened);
+      let interrupted: number | null;
       try {
         if (options.toStartUrls === true) return await append(context, frontier, lines);
+        if (settings.SCHEDULER_FLUSH_ON_START) {
+          note(context, flushed);
+          return await append(context, frontier, lines);
+        }
         const instance = await create();
-        const rules = linkRules(instance, linkOptionsOf(settings), settings.DOMAIN_KEY, settings.JOB);
-        await pushSeeds(frontier, lines, counts, {
-          kind: settings.SEEDS_FILTERED ? 'seeds-filtered' : 'seeds',
-          stop: new AbortController().signal,
-          convert: (text) => requestsOfSeed(text, instance, rules, Date.now()),
-          onBad: ({ where }, { message }) => {
-            if (counts.bad <= TOLD) progress.note(() => note(context, oneLine(`${where}: ${message}`)));
-          },
+        const rules = await rulesNow(frontier, instance, settings);
+        const say = (text: string) => progress.note(() => note(context, oneLine(text)));
+        interrupted = await interruptible((stop) => {
+          const onWait = queueNews(spider, say);
+          const room = { frontier, limit: settings.SCHEDULER_QUEUE_LIMIT, onWait, stop };
+          return pushSeeds(pushWithinRoom(room), lines, counts, {
+            kind: settings.SEEDS_FILTERED ? 'seeds-filtered' : 'seeds',
+            stop,
+            convert: (text) => requestsOfSeed(text, instance, rules, Date.now()),
+            onBad: ({ where }, { message }) => {
+              if (counts.bad <= TOLD) say(`${where}: ${message}`);
+            },
+          });
         });
       } finally {
         progress.stop();
       }
-      return summarize(context, spider, counts);
+      const code = summarize(context, spider, counts);
+      if (interrupted !== null) note(context, 'interrupted: the rest of the input was not taken');
+      return interrupted ?? code;
     });
   },
 };
+
+const flushed =
+  'SCHEDULER_FLUSH_ON_START clears the queue as the next run begins, so the seeds are appended to start_urls, which it keeps';
+
+/** Requests that a refresh rule lets be fetched again are those of the crawl's run, where one is on. */
+async function rulesNow(
+  frontier: Pick<Frontier, 'snapshot'>,
+  spider: Spider,
+  settings: Settings,
+): Promise<LinkRules> {
+  const rules = linkRules(spider, linkOptionsOf(settings), settings.DOMAIN_KEY, settings.JOB);
+  return rules.refresh === null ? rules : inRun(rules, runFor((await frontier.snapshot()).run));
+}
+
+/** Says once that the queue is full, each time it is, and what would make room. */
+function queueNews(spider: string, say: (text: string) => void): (full: Full | null) => void {
+  let isWaiting = false;
+  return (full) => {
+    if (full !== null && !isWaiting) {
+      const nodes =
+        full.nodes === 0
+          ? `no node is crawling: start one with "crawlnode crawl ${spider}"`
+          : 'nodes make room';
+      say(
+        `the queue is full (${full.waiting.toLocaleString('en')} requests wait, SCHEDULER_QUEUE_LIMIT is ${full.limit.toLocaleString('en')}); waiting, ${nodes}`,
+      );
+    }
+    isWaiting = full !== null;
+  };
+}
 
 function summarize(context: Context, spider: string, counts: SeedCounts): number {
   const { accepted, duplicates, bad } = counts;

@@ -1,0 +1,102 @@
+/**
+ * The `refresh` rules of a spider: which of its pages may be fetched again, and how often. A request that a rule
+ * matches gets the identity of its period, a run or so many seconds, mixed into its fingerprint: in the next period it
+ * is new to every dupefilter, on all nodes, with no change in the store. The dupefilter grows by that.
+ */
+import { createHash } from 'node:crypto';
+import { SpiderLoadError, UsageError } from '../errors.js';
+import { matcher, type Patterns } from '../http/patterns.js';
+import { didYouMean } from '../settings/nearest.js';
+
+/** Pages that may be fetched again: once in each run, or with `every` at most once in each period. */
+export interface RefreshRule {
+  /** Matches anywhere in the absolute URL. */
+  readonly allow: Patterns;
+  /** Length of a period in seconds; periods are counted from 1970, so they are the same on all nodes. */
+  readonly every?: number;
+}
+
+/** The rules of a spider, ready to be asked. */
+export class Refresh {
+  readonly #rules: readonly { readonly matches: (url: string) => boolean; readonly everyMs: number | null }[];
+
+  /** @param spider its name, for the message. @throws SpiderLoadError for what is no list of rules. */
+  constructor(rules: unknown, spider: string) {
+    const where = `refresh of the spider "${spider}"`;
+    if (!Array.isArray(rules)) {
+      throw new SpiderLoadError(
+        `${where} must be a list of rules such as { allow: /\\/list\\//, every: 3600 }, not ${kindOf(rules)}`,
+      );
+    }
+    this.#rules = rules.map((rule: unknown, at) =>
+      readRule(rule, `refresh[${at}] of the spider "${spider}"`),
+    );
+  }
+
+  /** Whether a rule matches. */
+  matches(url: string): boolean {
+    return this.#rules.some((rule) => rule.matches(url));
+  }
+
+  /**
+   * The current period of the first rule that matches, in words; null where none does.
+   * @param run which run this is, for rules without `every`.
+   */
+  periodOf(url: string, run: string, nowMs: number): string | null {
+    const rule = this.#rules.find(({ matches }) => matches(url));
+    if (rule === undefined) return null;
+    const { everyMs } = rule;
+    if (everyMs === null) return `run ${run}`;
+    return `${everyMs / 1000} s from ${new Date(nowMs - (nowMs % everyMs)).toISOString()}`;
+  }
+
+  /** A fingerprint in the current period; as it is where no rule matches. */
+  inPeriod(fingerprint: string, url: string, run: string, nowMs: number): string {
+    const period = this.periodOf(url, run, nowMs);
+    return period === null
+      ? fingerprint
+      : createHash('sha1').update(`${fingerprint} ${period}`).digest('hex');
+  }
+}
+
+/** The refresh rules of a spider; null when it has none. @throws SpiderLoadError */
+export function refreshOf(spider: { readonly name?: string; readonly refresh?: unknown }): Refresh | null {
+  return spider.refresh === undefined ? null : new Refresh(spider.refresh, spider.name ?? '');
+}
+
+const fields = ['allow', 'every'];
+
+function readRule(rule: unknown, where: string) {
+  if (typeof rule !== 'object' || rule === null || Array.isArray(rule) || rule instanceof RegExp) {
+    throw new SpiderLoadError(
+      `${where} must be an object such as { allow: /\\/list\\// }, not ${kindOf(rule)}`,
+    );
+  }
+  const unknown = Object.keys(rule).find((name) => !fields.includes(name));
+  if (unknown !== undefined) {
+    throw new SpiderLoadError(`${where} has no field "${unknown}"${didYouMean(unknown, fields)}`);
+  }
+  const { allow, every } = rule as { allow?: unknown; every?: unknown };
+  const list = Array.isArray(allow) ? allow : [allow];
+  if (list.length === 0 || !list.every((one) => one instanceof RegExp || typeof one === 'string')) {
+    throw new SpiderLoadError(`${where}: allow must be a regular expression, a text, or a list of them`);
+  }
+  if (every !== undefined && !(typeof every === 'number' && Number.isFinite(every) && every > 0)) {
+    throw new SpiderLoadError(`${where}: every must be a number of seconds above 0, not ${String(every)}`);
+  }
+  try {
+    return {
+      matches: matcher(allow as Patterns, `${where}: allow`),
+      everyMs: every === undefined ? null : Math.max(1, Math.round((every as number) * 1000)),
+    };
+  } catch (error) {
+    if (error instanceof UsageError) throw new SpiderLoadError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return value instanceof RegExp ? 'a regular expression' : `a ${typeof value}`;
+}
