@@ -43,7 +43,9 @@ export class PageLinks {
   /** Those of the settle, in the page's order, and as the frontier takes them. */
   #sent: Taken[] = [];
   #requests: FrontierRequest[] = [];
-  #withheld: Taken[] = [];
+  #discovered: readonly DiscoveredRequest[] = [];
+  /** Places in the page of the others. */
+  #withheld: number[] = [];
   #epoch: string | null = null;
 
   constructor(page: Page, deps: LinkDeps) {
@@ -64,15 +66,15 @@ export class PageLinks {
     const depth = this.#page.record.depth + 1;
     seen?.age(performance.now());
     this.#epoch = seen?.epoch ?? null;
+    this.#discovered = discovered;
     for (let ordinal = 0; ordinal < discovered.length; ordinal++) {
       const found = discovered[ordinal]!;
       if (!admit(found.request, depth, rules, counters)) continue;
-      if (seen?.has(found.request)) {
-        this.#withheld.push({ found, ordinal });
-        continue;
+      if (seen?.has(found.request)) this.#withheld.push(ordinal);
+      else {
+        if (this.#requests.length === MAX_SETTLE_REQUESTS) await this.#pushEarly(stop);
+        this.#send({ found, ordinal });
       }
-      if (this.#requests.length === MAX_SETTLE_REQUESTS) await this.#pushEarly(stop);
-      this.#send({ found, ordinal });
     }
     return this.#settled();
   }
@@ -80,7 +82,8 @@ export class PageLinks {
   /** The store knows of another epoch than ours: nothing is withheld now, and nothing taken for seen. */
   async takeWithheld(stop: AbortSignal): Promise<SettledLinks> {
     if (this.#epoch !== null) this.#deps.seen?.forget(this.#epoch);
-    const all = [...this.#sent, ...this.#withheld].sort((a, b) => a.ordinal - b.ordinal);
+    const withheld = this.#withheld.map((ordinal) => ({ found: this.#discovered[ordinal]!, ordinal }));
+    const all = [...this.#sent, ...withheld].sort((a, b) => a.ordinal - b.ordinal);
     this.#sent = [];
     this.#requests = [];
     this.#withheld = [];

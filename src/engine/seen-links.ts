@@ -12,6 +12,7 @@
  */
 import type { Dupefilter } from '../frontier/frontier.js';
 import { detached } from '../http/detached.js';
+import { noHeaders } from '../http/headers.js';
 import type { Request } from '../http/request.js';
 import type { Refresh } from '../spider/refresh.js';
 
@@ -108,7 +109,7 @@ class Generation {
 
 /** Whether nothing but its URL makes a request's identity, under every fingerprinter. */
 function isPlainLink(request: Request): boolean {
-  if (request.method !== 'GET' || request.body !== null || request.dontFilter) return false;
-  for (const _ in request.headers) return false;
-  return true;
+  return (
+    request.method === 'GET' && request.body === null && !request.dontFilter && request.headers === noHeaders
+  );
 }

@@ -1,11 +1,12 @@
 /** What a URL's host decides: whose politeness it falls under, and whether it is an address of this machine or network. */
 import { BlockList, isIP, isIPv4 } from 'node:net';
+import { OTHER_PORT, PLAIN_HOST } from './plain-host.js';
 
 /** The whole host, or the domain somebody registered (`example.co.uk` of `www.example.co.uk`). */
 export type DomainKey = 'host' | 'registered';
 
-/** A name in lower-case ASCII without port. Its last label begins with a letter, or it might be an IPv4 address in disguise. */
-const PLAIN_HOST = /^https?:\/\/((?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*)(?:[/?#]|$)/;
+/** A host that is its own key: as it is, with a port that is no default. */
+const PLAIN_KEY = new RegExp(`^https?://(${PLAIN_HOST}(?:${OTHER_PORT})?)(?:[/?#]|$)`);
 /** Second labels under which countries register names: `co.uk`, `com.au`, `ac.jp`. */
 const SECOND_LEVEL = new Set(
   'ac co com edu go gob gouv gov govt gv id lg ltd me mil ne net nhs nic nom or org plc police sch'.split(
@@ -47,7 +48,7 @@ const EMBEDDING =
  * address is its own registered domain. A URL that does not parse is its own key.
  */
 export function domainOf(url: string, key: DomainKey): string {
-  const plain = PLAIN_HOST.exec(url)?.[1];
+  const plain = PLAIN_KEY.exec(url)?.[1];
   if (plain !== undefined && key === 'host') return plain;
   const parsed = parse(url);
   if (parsed === null) return url;

@@ -1,12 +1,8 @@
 /** The test every URL passes before it becomes a request: absolute, http or https, with a host a client can reach. */
 import { InvalidRequestError } from '../errors.js';
 import { parseUrl } from './parse-url.js';
-import { safeUrl } from './safe-url.js';
+import { SAFE_URL, safeUrl } from './safe-url.js';
 
-/** A plain host whose last label starts with a letter: certainly valid, so most URLs need no parser. */
-const PLAIN = /^https?:\/\/(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*(?::[0-9]{1,4})?(?:[/?#]|$)/;
-/** Labels that IDNA would look into. */
-const PUNYCODE = /xn--/;
 const NO_HOST = /^https?:(?!\/\/)|^https?:\/\/(?:[^/?#]*@)?(?::\d*)?(?:[/?#]|$)/i;
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
 
@@ -15,6 +11,7 @@ const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
  * @throws InvalidRequestError naming the URL and what is wrong with it
  */
 export function checkUrl(url: unknown): string {
+  if (typeof url === 'string' && SAFE_URL.test(url)) return url;
   if (typeof url !== 'string' && !(url instanceof URL)) {
     throw new InvalidRequestError(
       `The URL of a request must be text, not ${url === null ? 'null' : typeof url}.`,
@@ -22,7 +19,7 @@ export function checkUrl(url: unknown): string {
   }
   const given = String(url);
   const safe = safeUrl(given);
-  if (PLAIN.test(safe) && !PUNYCODE.test(safe)) return safe;
+  if (SAFE_URL.test(safe)) return safe;
 
   const scheme = SCHEME.exec(safe)?.[1]?.toLowerCase();
   if (scheme === undefined) {

@@ -17,12 +17,18 @@ export interface LinkOptions {
  * @param hrefs values of href attributes, in document order
  * @param joiner of the page's base URL
  */
-export function linksOf(hrefs: Iterable<string>, joiner: UrlJoiner, options: LinkOptions = {}): string[] {
+export function linksOf(hrefs: Iterable<string>, joiner: UrlJoiner): Set<string> {
   const links = new Set<string>();
   for (const href of hrefs) {
     const url = joiner.joinWithoutFragment(href);
-    if (url !== null && !links.has(url)) links.add(detached(url));
+    // Looking first whether it is there would be dearer: a joined text has to be hashed, then its copy once more.
+    if (url !== null) links.add(detached(url));
   }
+  return links;
+}
+
+/** Those of the links that are wanted. */
+export function chosenLinks(links: Iterable<string>, options: LinkOptions): string[] {
   const allow = options.allow === undefined ? null : matcher(options.allow, 'links({ allow })');
   const deny = options.deny === undefined ? null : matcher(options.deny, 'links({ deny })');
   if (allow === null && deny === null) return [...links];

@@ -9,7 +9,7 @@ import { type Headers, headerOf, lowerCaseHeaders } from './headers.js';
 import { checkUrl } from './http-url.js';
 import { isMarkup, isXml } from './is-markup.js';
 import { type UrlJoiner, urlJoiner } from './join-url.js';
-import { hrefsOf, type LinkOptions, linksOf } from './links.js';
+import { chosenLinks, hrefsOf, type LinkOptions, linksOf } from './links.js';
 import { type Outline, outlineOf } from './markup-outline.js';
 import { type Document, parseTree } from './markup-tree.js';
 import { parseUrl } from './parse-url.js';
@@ -51,6 +51,8 @@ export class Response {
   #joiner: UrlJoiner | undefined;
   #base: string | undefined;
   #markup: boolean | undefined;
+  /** What links() gave last: absolute and on their own already, so that following them takes no joining. */
+  #links: Set<string> = new Set();
 
   constructor(parts: ResponseParts) {
     this.url = parts.url;
@@ -127,7 +129,7 @@ export class Response {
     if (href === null) {
       throw new InvalidRequestError(`follow() on ${this.url} was given a selector without a link.`);
     }
-    return this.#request(this.urljoin(href), callback, options);
+    return new Request(detached(this.urljoin(href)), withCallback(callback, options));
   }
 
   /**
@@ -140,11 +142,12 @@ export class Response {
     options?: FollowOptions,
   ): Request[] {
     const requests: Request[] = [];
+    const shared = withCallback(callback, options);
     for (const target of typeof targets === 'string' ? this.css(targets) : targets) {
       const href = typeof target === 'string' ? target : target.reference();
-      const url = href === null ? null : this.#join.join(href);
+      const url = href === null ? null : this.#absolute(href);
       if (url === null) continue;
-      const request = this.#tryRequest(url, callback, options);
+      const request = tryRequest(url, shared);
       if (request !== null) requests.push(request);
     }
     return requests;
@@ -155,31 +158,20 @@ export class Response {
    * order. Without `selector`, and unless `$` or css() has parsed the page already, no tree is built.
    */
   links(options: LinkOptions = {}): string[] {
-    return linksOf(this.#hrefs(options.selector), this.#join, options);
+    this.#links = linksOf(this.#hrefs(options.selector), this.#join);
+    return chosenLinks(this.#links, options);
+  }
+
+  #absolute(href: string): string | null {
+    if (this.#links.has(href)) return href;
+    const url = this.#join.join(href);
+    return url === null ? null : detached(url);
   }
 
   #hrefs(selector: string | undefined): Iterable<string> {
     if (selector !== undefined) return hrefsOf(this.css(selector).elements());
     if (this.#tree !== undefined || this.#isXml) return hrefsOf([this.#root]);
     return this.#outlined.hrefs;
-  }
-
-  #request(url: string, callback: Callback | string | null | undefined, options?: FollowOptions): Request {
-    return new Request(detached(url), callback === undefined ? options : { ...options, callback });
-  }
-
-  /** Null for a URL that cannot be requested; whatever else is wrong is the caller's mistake and is thrown. */
-  #tryRequest(
-    url: string,
-    callback: Callback | string | null | undefined,
-    options?: FollowOptions,
-  ): Request | null {
-    try {
-      return this.#request(url, callback, options);
-    } catch (error) {
-      if (!isRequestable(url)) return null;
-      throw error;
-    }
   }
 
   get #contentType(): string | null {
@@ -214,6 +206,23 @@ export class Response {
   get #join(): UrlJoiner {
     this.#joiner ??= urlJoiner(this.#baseUrl);
     return this.#joiner;
+  }
+}
+
+function withCallback(
+  callback: Callback | string | null | undefined,
+  options: FollowOptions | undefined,
+): RequestOptions | undefined {
+  return callback === undefined ? options : { ...options, callback };
+}
+
+/** Null for a URL that cannot be requested; whatever else is wrong is the caller's mistake and is thrown. */
+function tryRequest(url: string, options: RequestOptions | undefined): Request | null {
+  try {
+    return new Request(url, options);
+  } catch (error) {
+    if (!isRequestable(url)) return null;
+    throw error;
   }
 }
 

@@ -2,10 +2,18 @@
 import { domainToASCII } from 'node:url';
 import { idna2003 } from './idna.js';
 import { quote, UNSAFE, unquote, utf8Bytes } from './percent.js';
+import { PLAIN_HOST, PLAIN_PORT } from './plain-host.js';
 import { invalidUrl, isSpecialScheme, joinParts, splitUrl, type UrlParts } from './url-parts.js';
 
 /** A URL that neither pass would change: lower-case ASCII host, plain path, no query or fragment. Most links. */
-export const PLAIN_URL = /^https?:\/\/[a-z0-9._-]+(?::[1-9][0-9]{0,3})?\/[A-Za-z0-9_.~:/@!$&'()*+,=-]*$/;
+export const PLAIN_URL = new RegExp(
+  `^https?://[a-z0-9._-]+(?:${PLAIN_PORT})?/[A-Za-z0-9_.~:/@!$&'()*+,=-]*$`,
+);
+/** What the first pass leaves as it is, and any client can fetch: most of the links that are not that plain. */
+export const SAFE_URL = new RegExp(
+  `^https?://${PLAIN_HOST}(?:${PLAIN_PORT})?/[A-Za-z0-9_.~:/@!$&'()*+,;=%-]*` +
+    "(?:\\?[A-Za-z0-9_.~:/?@!$&()*+,;=%-]+)?(?:#[A-Za-z0-9_.~:/?@!$&'()*+,;=%-]+)?$",
+);
 
 const NOT_ASCII = /[^\0-\x7f]/;
 const ENDS = /^[\0-\x20]+|[\0-\x20]+$/g;

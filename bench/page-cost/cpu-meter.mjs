@@ -1,4 +1,4 @@
-/** Preloaded with --import: writes the CPU time of the whole process to a file when it ends. */
+/** Preloaded with --import: writes the CPU time of the whole process and its largest RSS to a file when it ends. */
 import { writeFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
@@ -6,9 +6,7 @@ if (isMainThread && process.env.CPU_METER_FILE) {
   process.on('exit', () => {
     const { user, system } = process.cpuUsage();
     const { maxRSS } = process.resourceUsage();
-    writeFileSync(
-      process.env.CPU_METER_FILE,
-      JSON.stringify({ cpuMs: (user + system) / 1000, maxRssKb: maxRSS }),
-    );
+    const meter = { cpuMs: (user + system) / 1000, maxRssMb: maxRSS / 1024 };
+    writeFileSync(process.env.CPU_METER_FILE, JSON.stringify(meter));
   });
 }

@@ -1,0 +1,63 @@
+/** One run of one subject on a site, in a process of its own: what it cost. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { redisCost } from './redis-cost.mjs';
+
+const here = (file) => fileURLToPath(new URL(file, import.meta.url));
+/** A subject that hangs ends the bench, not the patience of whoever runs it. */
+const LIMIT_MS = 180_000;
+
+/** The subjects, the floor first; each crawls a whole site, or `limit` pages of it. */
+export const subjects = {
+  'bare loop': (site, stage, limit) =>
+    run([here('bare-loop.mjs'), site.url, site.within, ...(limit ? [limit] : [])], site, stage),
+  redis: (site, stage, limit) => crawl({ REDIS_URL: stage.redis.url }, site, stage, limit),
+  embedded: (site, stage, limit) => crawl({}, site, stage, limit),
+};
+
+/** @param stage a folder for files, and the Redis server of this bench: { dir, redis: { url, db } }. */
+async function crawl(engine, site, stage, limit) {
+  const project = await mkdtemp(path.join(stage.dir, 'project-'));
+  const settings = {
+    ...engine,
+    SPIDER_MODULES: [here('../spiders')],
+    ROBOTSTXT_OBEY: false,
+    CONCURRENT_REQUESTS: 16,
+    CONCURRENT_REQUESTS_PER_DOMAIN: 16,
+    LOG_LEVEL: 'WARNING',
+  };
+  await writeFile(path.join(project, 'crawlnode.yaml'), JSON.stringify(settings));
+  const args = [here('../../bin/crawlnode.js'), 'crawl', 'titles', '--exit-when-done'];
+  args.push('-a', `start=${site.url}`, '-a', `within=${site.within}`);
+  if (limit) args.push('--max-pages', limit);
+  if (engine.REDIS_URL === undefined) return run(args, site, stage, project);
+
+  await stage.redis.db.flushall();
+  const before = await redisCost(stage.redis.db);
+  const result = await run(args, site, stage, project);
+  const after = await redisCost(stage.redis.db);
+  for (const name of Object.keys(after)) result[name] = after[name] - before[name];
+  return result;
+}
+
+/** @returns ms, cpuMs (all threads), maxRssMb and the pages served. */
+async function run(args, site, { dir }, cwd = dir) {
+  await site.served();
+  const file = path.join(dir, 'meter.json');
+  const { REDIS_URL: _, ...env } = process.env;
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, ['--import', here('cpu-meter.mjs'), ...args], {
+    cwd,
+    env: { ...env, CPU_METER_FILE: file },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS);
+  const [code] = await once(child, 'exit');
+  clearTimeout(timer);
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);
+  const ms = performance.now() - startedAt;
+  return { ms, ...JSON.parse(await readFile(file, 'utf8')), pages: await site.served() };
+}

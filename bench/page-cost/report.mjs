@@ -1,0 +1,68 @@
+/** From the runs of one site to a row for each subject: medians of what a page cost, start-up taken off. */
+import Table from 'cli-table3';
+
+/** @param rounds one { one, whole } a round: a run of one page, and one of the site. */
+export function rowOf(site, subject, rounds) {
+  const perPage = (name) =>
+    median(rounds.map(({ one, whole }) => (whole[name] - one[name]) / (whole.pages - one.pages)));
+  const of = (name) => median(rounds.map(({ whole }) => whole[name]));
+  return {
+    site,
+    subject,
+    pages: of('pages'),
+    pagesPerSecond: 1000 / perPage('ms'),
+    cpuMsPerPage: perPage('cpuMs'),
+    redisMsPerPage: perPage('redisMs'),
+    readsPerPage: perPage('redisReads'),
+    redisBytesPerPage: perPage('redisBytes'),
+    maxRssMb: of('maxRssMb'),
+  };
+}
+
+/** Say of each row how it stands to the floor of its site, and whether that is within the bound of 1.25 × or 0.25 ms. */
+export function compare(rows) {
+  return rows.map((row) => {
+    const floor = rows.find(({ site, subject }) => site === row.site && subject === 'bare loop');
+    const ratio = row.cpuMsPerPage / floor.cpuMsPerPage;
+    const within = row.cpuMsPerPage <= Math.max(1.25 * floor.cpuMsPerPage, floor.cpuMsPerPage + 0.25);
+    return { ...row, ratio, within };
+  });
+}
+
+export function tableOf(rows) {
+  const head = [
+    'site',
+    'subject',
+    'pages',
+    'CPU ms/page',
+    '× bare',
+    'pages/s',
+    'redis ms/page',
+    'reads/page',
+    'bytes/page',
+    'RSS MB',
+  ];
+  const table = new Table({ head, style: { head: [], border: [] } });
+  const shown = (value, digits) => (Number.isFinite(value) ? value.toFixed(digits) : '');
+  for (const row of rows) {
+    table.push([
+      row.site,
+      row.subject,
+      row.pages,
+      shown(row.cpuMsPerPage, 2),
+      `${shown(row.ratio, 2)}${row.within ? '' : ' !'}`,
+      shown(row.pagesPerSecond, 0),
+      shown(row.redisMsPerPage, 3),
+      shown(row.readsPerPage, 2),
+      shown(row.redisBytesPerPage, 0),
+      shown(row.maxRssMb, 0),
+    ]);
+  }
+  return table.toString();
+}
+
+function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
