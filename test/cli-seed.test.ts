@@ -3,8 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { pushSeeds } from '../src/cli/push-seeds.js';
 import { seedLine } from '../src/cli/seed-progress.js';
 import type { FrontierRequest } from '../src/frontier/frontier.js';
-import { runCli } from './helpers/cli.js';
+import { openFrontier } from '../src/frontier/open.js';
+import { runCli, startCli } from './helpers/cli.js';
 import { engines, projectOn } from './helpers/engine-project.js';
+import { openOptions } from './helpers/open-options.js';
+import { waitFor } from './helpers/wait-for.js';
 
 describe.each(engines)('seed on the %s engine', (engine) => {
   const here = projectOn(engine);
@@ -28,12 +31,12 @@ describe.each(engines)('seed on the %s engine', (engine) => {
   });
 
   it('a table that does not fit is exit 2 with what does', async () => {
-    await here.project.write('shop.csv', 'name,link\na,http://a.example/\n');
+    await here.project.write('shop.csv', 'name,address\na,http://a.example/\n');
     await here.project.write('broken.csv', 'link\n"http://a.example/\n');
     await here.project.write('list.txt', 'http://a.example/\n');
     for (const [args, said] of [
       [['--file', 'shop.csv'], '--column NAME'],
-      [['--file', 'shop.csv', '--column', 'url'], 'its first row has name, link'],
+      [['--file', 'shop.csv', '--column', 'url'], 'its first row has name, address'],
       [['--file', 'broken.csv', '--column', 'link'], 'broken.csv is not valid CSV'],
       [['--file', 'list.txt', '--column', 'link'], '--format csv or jsonl'],
       [['--file', 'list.txt', '--format', 'xml'], 'expected csv or jsonl'],
@@ -44,6 +47,52 @@ describe.each(engines)('seed on the %s engine', (engine) => {
         stderr: expect.stringContaining(said),
       });
     }
+  });
+
+  it('finds the column of URLs in a CSV file by itself, with and without a header', async () => {
+    await here.project.write('named.csv', 'Name,LINK,url\na,http://a.example/no,http://a.example/1\n');
+    await here.project.write('bare.csv', '7,http://a.example/2\n8,http://a.example/3\n');
+    for (const [file, accepted, column] of [
+      ['named.csv', 1, '"url"'],
+      ['bare.csv', 2, 'number 2'],
+    ] as const) {
+      const { stdout, stderr } = await run(['seed', 'news', '--file', file]);
+      expect(stdout).toBe(`news: ${accepted} accepted, 0 duplicate, 0 bad\n`);
+      expect(stderr).toContain(`${file}: taking the URLs of its column ${column}`);
+    }
+  });
+
+  it('prints what nodes have set aside as bad', async () => {
+    const frontier = await openFrontier(openOptions(here.place(), 'news'));
+    await frontier.appendSeeds(['one', '\u001b[31mtwo']);
+    await frontier.intake((await frontier.peekSeeds(2)).map((seed) => ({ seed, bad: 'no URL' })));
+    await frontier.close();
+    const { code, stdout } = await run(['seed', 'news', '--list-bad']);
+    expect(code).toBe(0);
+    expect(stdout).not.toContain('\u001b');
+    const found = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(found).toMatchObject([{ seed: 'one', reason: 'no URL' }, { seed: '\u001b[31mtwo' }]);
+  });
+
+  it('interrupted, it says what is in, and may be given again', async () => {
+    const urls = Array.from({ length: 60_000 }, (_, n) => `http://a.example/${n}`);
+    await here.project.write('urls.txt', urls.join('\n'));
+    const args = ['seed', 'news', '--file', 'urls.txt', '--json'];
+    const seeding = startCli(args, { cwd: here.project.dir });
+    const frontier = await openFrontier(openOptions(here.place(), 'news'));
+    await waitFor(async () => (await frontier.snapshot()).pending > 3_000);
+    seeding.kill('SIGINT');
+    const { code, stdout, stderr } = await seeding.wait();
+    expect({ code, stderr }).toMatchObject({ code: 130, stderr: expect.stringContaining('interrupted') });
+    const { accepted } = JSON.parse(stdout);
+    expect((await frontier.snapshot()).pending).toBe(accepted);
+    expect(accepted).toBeLessThan(60_000);
+    const again = JSON.parse((await run(args)).stdout);
+    expect(again).toEqual({ accepted: 60_000 - accepted, duplicates: accepted, bad: 0 });
+    await frontier.close();
   });
 
   it('many seeds are all counted, and keep their order', async () => {

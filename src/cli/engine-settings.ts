@@ -1,6 +1,6 @@
 /** Settings, by Scrapy's names and in seconds, as the plain values that engine, frontier and downloader take. */
 import type { DownloaderOptions } from '../downloader/downloader.js';
-import type { EngineOptions, LinkOptions } from '../engine/engine-options.js';
+import type { EngineOptions, LinkOptions, RetryOptions } from '../engine/engine-options.js';
 import type { Dupefilter, Shape } from '../frontier/frontier.js';
 import { fingerprint } from '../http/fingerprint.js';
 import type { Settings } from '../settings/schema.js';
@@ -38,6 +38,19 @@ export function linkOptionsOf(settings: Settings): LinkOptions {
   };
 }
 
+/** Which failures are tried again, how often and when. */
+export function retryOptionsOf(settings: Settings): RetryOptions {
+  return {
+    enabled: settings.RETRY_ENABLED,
+    times: settings.RETRY_TIMES,
+    httpCodes: settings.RETRY_HTTP_CODES,
+    priorityAdjust: settings.RETRY_PRIORITY_ADJUST,
+    baseMs: ms(settings.RETRY_BACKOFF),
+    capMs: ms(settings.RETRY_BACKOFF_MAX),
+    retryAfterCapMs: ms(settings.RETRY_AFTER_MAX),
+  };
+}
+
 export function engineOptionsOf(
   settings: Settings,
   command: { readonly exitWhenDone: boolean; readonly feeds: readonly string[] },
@@ -55,15 +68,7 @@ export function engineOptionsOf(
     maxItems: settings.MAX_ITEMS_PER_PAGE,
     redirectMaxTimes: settings.REDIRECT_ENABLED ? settings.REDIRECT_MAX_TIMES : null,
     redirectPriorityAdjust: settings.REDIRECT_PRIORITY_ADJUST,
-    retry: {
-      enabled: settings.RETRY_ENABLED,
-      times: settings.RETRY_TIMES,
-      httpCodes: settings.RETRY_HTTP_CODES,
-      priorityAdjust: settings.RETRY_PRIORITY_ADJUST,
-      baseMs: ms(settings.RETRY_BACKOFF),
-      capMs: ms(settings.RETRY_BACKOFF_MAX),
-      retryAfterCapMs: ms(settings.RETRY_AFTER_MAX),
-    },
+    retry: retryOptionsOf(settings),
     links: linkOptionsOf(settings),
     shape: shapeOf(settings),
     tunables: {

@@ -1,5 +1,6 @@
 /** One page for `fetch` and `parse`: as the crawl would download it, redirects followed, no frontier involved. */
 
+import type { Downloader } from '../downloader/downloader.js';
 import { isRedirect, redirected } from '../engine/redirect.js';
 import { CrawlnodeError } from '../errors.js';
 import { Request } from '../http/request.js';
@@ -16,22 +17,38 @@ export async function fetchPage(request: Request, settings: Settings, log: Logge
   const abort = new AbortController();
   const onSignal = () => abort.abort();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal);
-  const hops = settings.REDIRECT_ENABLED ? settings.REDIRECT_MAX_TIMES : 0;
   try {
-    for (let at = request; ; ) {
-      const download = await downloader.fetch(at, abort.signal);
-      const { location } = download.headers;
-      const response = new Response({ ...download, request: at });
-      if (hops === 0 || !isRedirect(download.status) || typeof location !== 'string') return response;
-      if (at.redirects >= hops) {
-        throw new CrawlnodeError('too_many_redirects', `${request.url} redirects more than ${hops} times`);
-      }
-      const next = redirected(recordOf(at), download.status, location);
-      if (next === null) return response;
-      at = Request.fromRecord(next);
-    }
+    return await followRedirects(request, downloader, settings, abort.signal);
   } finally {
     await downloader.close();
+  }
+}
+
+/**
+ * One page at the end of its redirects.
+ * @param admit is asked about each URL before it is requested, and throws to refuse it.
+ * @throws DownloadError; CrawlnodeError past REDIRECT_MAX_TIMES
+ */
+export async function followRedirects(
+  request: Request,
+  downloader: Downloader,
+  settings: Settings,
+  stop: AbortSignal,
+  admit: (url: string) => void = () => {},
+): Promise<Response> {
+  const hops = settings.REDIRECT_ENABLED ? settings.REDIRECT_MAX_TIMES : 0;
+  for (let at = request; ; ) {
+    admit(at.url);
+    const download = await downloader.fetch(at, stop);
+    const { location } = download.headers;
+    const response = new Response({ ...download, request: at });
+    if (hops === 0 || !isRedirect(download.status) || typeof location !== 'string') return response;
+    if (at.redirects >= hops) {
+      throw new CrawlnodeError('too_many_redirects', `${request.url} redirects more than ${hops} times`);
+    }
+    const next = redirected(recordOf(at), download.status, location);
+    if (next === null) return response;
+    at = Request.fromRecord(next);
   }
 }
 

@@ -81,3 +81,27 @@ export async function pushSeeds(
   }
   if (failed !== null) throw (failed as { readonly error: unknown }).error;
 }
+
+/** Append raw seeds to the start_urls key until the input ends, counting them as accepted. */
+export async function appendSeeds(
+  frontier: Pick<Frontier, 'appendSeeds'>,
+  lines: AsyncIterable<Line>,
+  counts: SeedCounts,
+  { onBad, stop }: Pick<PushOptions, 'onBad' | 'stop'>,
+): Promise<void> {
+  let batch: string[] = [];
+  const flush = async () => {
+    if (batch.length > 0) await frontier.appendSeeds(batch);
+    counts.accepted += batch.length;
+    batch = [];
+  };
+  for await (const line of lines) {
+    if (line.problem !== undefined) {
+      counts.bad += 1;
+      onBad(line, new InvalidRequestError(line.problem));
+    } else batch.push(line.text);
+    if (batch.length >= BATCH) await flush();
+    if (stop.aborted) break;
+  }
+  await flush();
+}

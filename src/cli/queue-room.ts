@@ -18,7 +18,7 @@ export interface QueueRoom {
   readonly stop: AbortSignal;
 }
 
-export interface Full {
+interface Full {
   readonly waiting: number;
   readonly limit: number;
   readonly nodes: number;
@@ -70,4 +70,21 @@ export function pushWithinRoom({ frontier, limit, onWait, stop }: QueueRoom): Pi
 
 function fullness({ pending, delayed, queueLimit, nodes }: Snapshot, limit: number): Full {
   return { waiting: pending + delayed, limit: queueLimit ?? limit, nodes: nodes.length };
+}
+
+/** Says once that the queue is full, each time it is, and what would make room. */
+export function queueNews(spider: string, say: (text: string) => void): (full: Full | null) => void {
+  let isWaiting = false;
+  return (full) => {
+    if (full !== null && !isWaiting) {
+      const nodes =
+        full.nodes === 0
+          ? `no node is crawling: start one with "crawlnode crawl ${spider}"`
+          : 'nodes make room';
+      say(
+        `the queue is full (${full.waiting.toLocaleString('en')} requests wait, SCHEDULER_QUEUE_LIMIT is ${full.limit.toLocaleString('en')}); waiting, ${nodes}`,
+      );
+    }
+    isWaiting = full !== null;
+  };
 }

@@ -17,14 +17,25 @@ export interface Line {
 
 /** A table of which one column holds the URLs. */
 export interface Column {
-  readonly name: string;
+  /** Null where it is to be found by the first row of a CSV file. */
+  readonly name: string | null;
   readonly format: 'csv' | 'jsonl';
+}
+
+/** How file and stdin are read; everything may be left out. */
+export interface Reading {
+  /** Where they are tables. */
+  readonly column?: Column | null;
+  /** Is given the stream of the file, whose `bytesRead` tells how far it is. */
+  readonly opened?: (stream: ReadStream) => void;
+  /** Hears which column was taken where none was named. */
+  readonly guessed?: (file: string, column: string) => void;
+  /** Aborted to end the input here. */
+  readonly stop?: AbortSignal;
 }
 
 /**
  * Arguments, then the file, then stdin, without empty lines.
- * @param column where file and stdin are tables.
- * @param opened is given the stream of the file, whose `bytesRead` tells how far it is.
  * @throws UsageError for a file that cannot be read, or lacks the column.
  */
 export async function* readLines(
@@ -32,21 +43,23 @@ export async function* readLines(
   seeds: readonly string[],
   file: string | null,
   stdin: boolean,
-  column: Column | null = null,
-  opened: (stream: ReadStream) => void = () => {},
+  reading: Reading = {},
 ): AsyncIterable<Line> {
   for (const text of seeds) yield { text, where: `seed ${JSON.stringify(text)}` };
   if (file !== null) {
     const stream = createReadStream(file, { highWaterMark: 256 * 1024 });
-    opened(stream);
-    yield* seedsOf(file, stream, column);
+    reading.opened?.(stream);
+    yield* seedsOf(file, stream, reading);
   }
-  if (stdin) yield* seedsOf('stdin', context.stdin, column);
+  if (stdin) yield* seedsOf('stdin', context.stdin, reading);
 }
 
-function seedsOf(name: string, stream: Readable, column: Column | null): AsyncIterable<Line> {
-  if (column === null) return linesOf(name, stream);
-  return column.format === 'csv' ? cellsOf(name, stream, column.name) : fieldsOf(name, stream, column.name);
+function seedsOf(name: string, stream: Readable, reading: Reading): AsyncIterable<Line> {
+  const { column = null, stop } = reading;
+  if (column === null) return linesOf(name, stream, stop);
+  return column.format === 'csv'
+    ? cellsOf(name, stream, column.name, reading)
+    : fieldsOf(name, stream, column.name ?? 'url', stop);
 }
 
 /** Said before the first seed is pushed, not after. @throws UsageError */
@@ -58,7 +71,7 @@ export async function refuseUnreadable(file: string): Promise<void> {
 
 /**
  * The column of URLs that options speak of; null where each line is a seed.
- * @throws UsageError where the format is unknown, or a CSV file comes without a column.
+ * @throws UsageError where the format is unknown.
  */
 export function columnOf(file: string | null, options: Readonly<Record<string, unknown>>): Column | null {
   const named = typeof options.format === 'string' ? options.format.toLowerCase() : null;
@@ -71,36 +84,45 @@ export function columnOf(file: string | null, options: Readonly<Record<string, u
     if (format !== undefined) return { name: options.column, format };
     throw new UsageError(`--column ${options.column}: say what the input is with --format csv or jsonl`);
   }
-  if (format === 'csv') throw new UsageError('a CSV file: say which column holds the URL with --column NAME');
-  return null;
+  return format === 'csv' ? { name: null, format } : null;
 }
 
 const formats: Readonly<Record<string, Column['format'] | undefined>> = Object.assign(Object.create(null), {
   ...{ csv: 'csv', jsonl: 'jsonl', jl: 'jsonl', ndjson: 'jsonl' },
 });
 
-async function* linesOf(name: string, stream: Readable): AsyncIterable<Line> {
+async function* linesOf(name: string, stream: Readable, stop?: AbortSignal): AsyncIterable<Line> {
   let number = 0;
   // readline either throws what its input does or ends quietly, by the version of Node.
   const failure: { error?: Error } = {};
   stream.once('error', (error: Error) => {
     failure.error = error;
   });
+  const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });
+  const end = () => lines.close();
+  stop?.addEventListener('abort', end);
   try {
-    for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+    for await (const line of lines) {
       number += 1;
       const text = (number === 1 ? line.replace(/^\uFEFF/, '') : line).trim();
       if (text !== '') yield { text, where: `${name}:${number}` };
     }
   } catch (error) {
     if (error !== failure.error) throw error;
+  } finally {
+    stop?.removeEventListener('abort', end);
   }
   if (failure.error !== undefined) throw unreadable(name, failure.error);
 }
 
 /** A line without the field yields an empty text, which is a bad seed and told as such. */
-async function* fieldsOf(name: string, stream: Readable, column: string): AsyncIterable<Line> {
-  for await (const { text, where } of linesOf(name, stream)) {
+async function* fieldsOf(
+  name: string,
+  stream: Readable,
+  column: string,
+  stop?: AbortSignal,
+): AsyncIterable<Line> {
+  for await (const { text, where } of linesOf(name, stream, stop)) {
     yield { text: fieldOf(text, column), where };
   }
 }
@@ -116,7 +138,12 @@ function fieldOf(text: string, column: string): string {
   }
 }
 
-async function* cellsOf(name: string, stream: Readable, column: string): AsyncIterable<Line> {
+async function* cellsOf(
+  name: string,
+  stream: Readable,
+  column: string | null,
+  { guessed, stop }: Reading,
+): AsyncIterable<Line> {
   const { parse } = await import('csv-parse');
   let at = -1;
   let row = 0;
@@ -126,25 +153,51 @@ async function* cellsOf(name: string, stream: Readable, column: string): AsyncIt
     failure.error = error;
     parser.destroy(error);
   });
+  const end = () => void parser.destroy();
+  stop?.addEventListener('abort', end);
   try {
     for await (const cells of stream.pipe(parser) as AsyncIterable<string[]>) {
       row += 1;
-      if (row > 1) {
-        yield { text: cells[at] ?? '', where: `${name}: row ${row}` };
-        continue;
+      if (row === 1) {
+        at = columnIn(cells, column, name);
+        const isData = isUrl(cells[at]);
+        if (column === null) guessed?.(name, isData ? `number ${at + 1}` : JSON.stringify(cells[at]));
+        if (!isData) continue;
       }
-      at = cells.indexOf(column);
-      if (at === -1) {
-        throw new UsageError(
-          `${name} has no column ${JSON.stringify(column)}; its first row has ${cells.join(', ')}`,
-        );
-      }
+      yield { text: cells[at] ?? '', where: `${name}: row ${row}` };
     }
   } catch (error) {
+    if (stop?.aborted === true) return;
     if (failure.error !== undefined) throw unreadable(name, failure.error);
     if (error instanceof UsageError) throw error;
     throw new UsageError(`${name} is not valid CSV: ${(error as Error).message}`, { cause: error });
+  } finally {
+    stop?.removeEventListener('abort', end);
   }
+}
+
+/** What people call the column of URLs, the likeliest first. */
+const urlNames = ['url', 'urls', 'link', 'links', 'href', 'loc', 'uri', 'website', 'page'];
+
+/** By its name; else by what the first row holds: a name people give to URLs, or, where it is no header, a URL. */
+function columnIn(cells: readonly string[], column: string | null, file: string): number {
+  const first = cells.join(', ');
+  if (column !== null) {
+    const at = cells.indexOf(column);
+    if (at !== -1) return at;
+    throw new UsageError(`${file} has no column ${JSON.stringify(column)}; its first row has ${first}`);
+  }
+  const lower = cells.map((cell) => cell.toLowerCase());
+  const named = urlNames.map((name) => lower.indexOf(name)).find((at) => at !== -1);
+  const at = named ?? cells.findIndex(isUrl);
+  if (at !== -1) return at;
+  throw new UsageError(
+    `${file}: say which column holds the URL with --column NAME; its first row has ${first}`,
+  );
+}
+
+function isUrl(cell: string | undefined): boolean {
+  return /^https?:\/\//i.test(cell ?? '');
 }
 
 function unreadable(name: string, error: unknown): UsageError {

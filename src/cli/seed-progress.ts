@@ -21,11 +21,15 @@ export interface SeedProgress {
 const DRAW_MS = 200;
 const BAR = 20;
 
-/** @param file to be read, whose size makes a bar of it; null where the end is not known. */
+/**
+ * @param file to be read, whose size makes a bar of it; null where the end is not known.
+ * @param place says where it is instead, such as `3 sitemaps`.
+ */
 export async function seedProgress(
   context: Context,
   counts: SeedCounts,
   file: string | null,
+  place: () => string = () => '',
 ): Promise<SeedProgress> {
   if (!context.stderr.isTTY) return { opened: () => {}, note: (write) => write(), stop: () => {} };
   const { createLogUpdate } = await import('log-update');
@@ -35,7 +39,8 @@ export async function seedProgress(
   let stream: ReadStream | null = null;
   const draw = () => {
     const read = stream === null || size === 0 ? null : Math.min(1, stream.bytesRead / size);
-    update(seedLine(counts, read, (performance.now() - startedAt) / 1000, context.stderr.columns));
+    const elapsedS = (performance.now() - startedAt) / 1000;
+    update(seedLine(counts, read, elapsedS, context.stderr.columns, place()));
   };
   const timer = setInterval(draw, DRAW_MS);
   timer.unref();
@@ -60,11 +65,17 @@ export function seedLine(
   read: number | null,
   elapsedS: number,
   columns: number,
+  place = '',
 ): string {
   const n = (value: number) => value.toLocaleString('en');
   const done = accepted + duplicates + bad;
   const full = Math.round((read ?? 0) * BAR);
-  const bar = read === null ? '' : `[${'#'.repeat(full).padEnd(BAR, '·')}] ${Math.floor(read * 100)}%  `;
+  const bar =
+    read === null
+      ? place === ''
+        ? ''
+        : `${place}  `
+      : `[${'#'.repeat(full).padEnd(BAR, '·')}] ${Math.floor(read * 100)}%  `;
   const rate = n(Math.round(done / Math.max(elapsedS, 0.001)));
   const line = `${bar}${n(accepted)} accepted · ${n(duplicates)} duplicate · ${n(bad)} bad · ${rate}/s`;
   return line.slice(0, Math.max(1, columns - 1));

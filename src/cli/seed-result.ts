@@ -1,0 +1,53 @@
+/** What `seed` tells at its end, and with which exit code: 1 when a sitemap was not read, 2 when every seed was bad. */
+import { type Context, note, print, printJson } from './context.js';
+import type { SeedCounts } from './seed-progress.js';
+import type { SitemapCounts } from './sitemap-seeds.js';
+
+/** So many bad seeds are told one by one. */
+export const TOLD = 20;
+
+/** What `seed` ended with. */
+export interface SeedResult {
+  readonly spider: string;
+  readonly counts: SeedCounts;
+  /** They were appended to start_urls: `accepted` says how many. */
+  readonly isRaw: boolean;
+  readonly sitemaps: SitemapCounts | null;
+  /** 130 or 143 when a signal ended it. */
+  readonly interrupted: number | null;
+}
+
+/** Say what became of the seeds. @returns the exit code. */
+export function sayResult(
+  context: Context,
+  { spider, counts, isRaw, sitemaps, interrupted }: SeedResult,
+): number {
+  const { accepted, duplicates, bad } = counts;
+  const n = (value: number) => value.toLocaleString('en');
+  if (bad > TOLD) note(context, `… and ${n(bad - TOLD)} more bad seeds`);
+  if (interrupted !== null) {
+    const again = isRaw
+      ? 'the same command would append these once more; give it what is left'
+      : 'the same command goes on, and takes none twice that still waits';
+    note(context, `interrupted: what is counted here is in; ${again}`);
+  }
+  const told = isRaw ? { appended: accepted, ...(bad > 0 && { bad }) } : counts;
+  if (context.globals.json) printJson(context, { ...told, ...(sitemaps && { sitemaps }) });
+  else {
+    const what = isRaw
+      ? `${n(accepted)} appended to start_urls, to be judged by the node that takes them in${bad > 0 ? `, ${n(bad)} bad` : ''}`
+      : `${spider}: ${n(accepted)} accepted, ${n(duplicates)} duplicate, ${n(bad)} bad`;
+    print(context, `${what}${sitemaps === null ? '' : ` (${sitemapText(sitemaps)})`}`);
+  }
+  if (interrupted !== null) return interrupted;
+  if (sitemaps !== null && sitemaps.unread > 0) return 1;
+  return bad > 0 && accepted + duplicates === 0 ? 2 : 0;
+}
+
+function sitemapText({ read, unread, older }: SitemapCounts): string {
+  const n = (value: number, what: string) => `${value.toLocaleString('en')} ${what}`;
+  const parts = [n(read, read === 1 ? 'sitemap' : 'sitemaps')];
+  if (unread > 0) parts.push(n(unread, 'of them not read or not to the end'));
+  if (older > 0) parts.push(n(older, 'older entries passed over'));
+  return parts.join(', ');
+}
