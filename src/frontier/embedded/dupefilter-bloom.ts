@@ -6,8 +6,8 @@
  * a page of 4 KB for each. Blocks are filled unevenly by chance, which raises the rate of error by a twentieth
  * (measured: 0.00087 at a rate of 0.001, the margin of the sizing included).
  *
- * Four blocks fit a page. They are written in groups, in order, the first time that one of a group is needed: LMDB
- * then fills its pages to the brim, and not to two thirds as with entries that come in no order.
+ * Four blocks fit a page. They are written in groups, the first time that one of a group is needed, so that LMDB fills
+ * its pages to the brim, and not to two thirds as with entries that come in no order.
  */
 import { bloomSizing, bloomSlice } from '../bloom-sizing.js';
 import type { Dupefilter as Choice } from '../frontier.js';
@@ -16,13 +16,14 @@ import type { Desk, Dupefilter } from './dupefilter.js';
 import { keyOf, Table } from './keys.js';
 
 /** Four of them, with keys and bookkeeping, fit a page of 4 KB. */
-const BLOCK_BYTES = 992;
+const BLOCK_BYTES = 994;
+const BLOCKS_A_PAGE = 4;
 const BLOCK_BITS = BLOCK_BYTES * 8;
-const BLOCK_SHARE_BYTES = 1024;
-/** Blocks written at once; between two groups up to a page stays partly empty. */
-const GROUP = 64;
+/** Blocks written at once: 32 pages, and between two groups one more that stays half empty. */
+const GROUP = 128;
+/** A quarter of a page, and its share of those between groups and of the tree above (measured). */
+const BLOCK_SHARE_BYTES = 1024 * 1.025;
 
-/** All slices opened so far, first to last. */
 interface Slice {
   /** From 1. */
   readonly index: number;
@@ -83,13 +84,21 @@ export class BloomDupefilter implements Dupefilter {
     return { count: ledger.count, breaches };
   }
 
-  /** Write the group of a block, all empty. @returns the block. */
+  /**
+   * Write the group of a block, all empty. The last of each four comes after all others: a page that is full gives
+   * its last block away when the next one is added behind it, which leaves a hole for exactly one.
+   * @returns the block.
+   */
   #openGroup(slice: Slice, number: number): Buffer {
     const { tables, ledger } = this.#desk;
     const first = number - (number % GROUP);
     const end = Math.min(first + GROUP, slice.blocks);
     const empty = Buffer.alloc(BLOCK_BYTES);
-    for (let at = first; at < end; at += 1) tables.put(this.#key(slice, at), empty, 0);
+    for (const isLast of [false, true]) {
+      for (let at = first; at < end; at += 1) {
+        if ((at % BLOCKS_A_PAGE === BLOCKS_A_PAGE - 1) === isLast) tables.put(this.#key(slice, at), empty, 0);
+      }
+    }
     ledger.parts += end - first;
     return empty;
   }

@@ -10,7 +10,7 @@
  * two. So every look-up is one get at a known key, no directory is needed, and growing never takes long.
  */
 import type { Desk, Dupefilter } from './dupefilter.js';
-import { entryBytes, HEAD_BYTES, keyOf, nothing, Table } from './keys.js';
+import { HEAD_BYTES, keyOf, nothing, Table } from './keys.js';
 
 /** Bytes of a fingerprint that count. */
 const KEPT = 8;
@@ -20,7 +20,10 @@ const KEPT = 8;
  * chance adds to that: still a value of less than 1,600 bytes, which fits a page twice.
  */
 const MEAN = 64;
-const KEY_BYTES = HEAD_BYTES + 4;
+/** Key and bookkeeping of a bucket. */
+const ENTRY_BYTES = HEAD_BYTES + 4 + 10;
+/** How full LMDB keeps its pages with values of this size (measured: 0.62 to 0.67). */
+const FILLING = 0.63;
 
 /** Where a fingerprint belongs. */
 interface Bucket {
@@ -74,7 +77,7 @@ export class CompactDupefilter implements Dupefilter {
 
   bytes(): number {
     const { bytes, parts, count } = this.#desk.ledger;
-    return count === 0 ? 0 : entryBytes(KEY_BYTES * buckets(parts), bytes);
+    return count === 0 ? 0 : (bytes + buckets(parts) * ENTRY_BYTES) / FILLING;
   }
 
   examine(): { count: number; breaches: string[] } {
