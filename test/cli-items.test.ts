@@ -184,7 +184,13 @@ describe.each(engines)('on the %s engine', (engine) => {
       await client.expire('news:requests', 1_000);
       expect((await run('doctor', 'news')).code).toBe(0);
       const deep = await run('doctor', 'news', '--deep');
-      expect(deep).toMatchObject({ code: 1, stdout: expect.stringContaining('reset news --only queue') });
+      expect(deep).toMatchObject({ code: 1, stdout: expect.stringContaining('doctor news --repair') });
+      const repaired = await run('doctor', 'news', '--repair');
+      expect(repaired).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('repaired, after 1 disagreements: 1 pending'),
+      });
+      expect((await run('doctor', 'news', '--deep')).code).toBe(0);
       client.disconnect();
       const away = await run(
         'doctor',

@@ -18,6 +18,7 @@ import { politeness } from './frontier-contract/politeness.js';
 import { push } from './frontier-contract/push.js';
 import { queueLimit } from './frontier-contract/queue-limit.js';
 import { recovery } from './frontier-contract/recovery.js';
+import { repair } from './frontier-contract/repair.js';
 import { runs } from './frontier-contract/runs.js';
 import { seeds } from './frontier-contract/seeds.js';
 import { settling } from './frontier-contract/settling.js';
@@ -67,6 +68,7 @@ export function frontierContract(
       seeds,
       feeds,
       upkeep,
+      repair,
       hostile,
       walk,
     ]) {

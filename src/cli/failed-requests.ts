@@ -1,10 +1,10 @@
 /** The failed list page by page, and each of its requests as the frontier takes it back. */
 import type { FailedRequest, Frontier, FrontierRequest } from '../frontier/frontier.js';
-import { domainOf } from '../http/domain.js';
 import { fingerprint } from '../http/fingerprint.js';
 import { decodeRecord, encodeRecord } from '../http/request-codec.js';
 import type { RequestRecord } from '../http/request-record.js';
 import type { Settings } from '../settings/schema.js';
+import { domainOfRecord } from './recorded-request.js';
 
 /** A failed request with its record read; null where it was not kept, or cannot be read. */
 export interface ReadFailed {
@@ -39,13 +39,12 @@ export function revived(
   record: RequestRecord,
   settings: Pick<Settings, 'DOMAIN_KEY' | 'REQUEST_FINGERPRINTER'>,
 ): FrontierRequest {
-  const slot: unknown = record.meta.download_slot;
   return {
     id,
     // The id of a filtered request is its fingerprint, also where the spider computes its own.
     fingerprint: record.dontFilter ? fingerprint(record, { algorithm: settings.REQUEST_FINGERPRINTER }) : id,
     record: encodeRecord({ ...record, attempts: 0, redirects: 0 }),
-    domain: typeof slot === 'string' && slot !== '' ? slot : domainOf(record.url, settings.DOMAIN_KEY),
+    domain: domainOfRecord(record, settings),
     priority: record.priority,
     unfiltered: record.dontFilter,
   };

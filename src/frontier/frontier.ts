@@ -447,6 +447,20 @@ export interface RequestLife {
   readonly attempts: number;
 }
 
+/** What a record tells the frontier that stores it without looking. */
+export interface RecordedRequest {
+  readonly domain: string;
+  readonly priority: number;
+  readonly acceptedAtMs: number;
+}
+
+/** What there is after a repair. */
+export interface Repaired {
+  readonly pending: number;
+  readonly delayed: number;
+  readonly failed: number;
+}
+
 /** What `examine` found: a sentence, and what to do about it. */
 export interface Finding {
   /** A problem wants somebody to act; an info is worth knowing; ok is what was looked at and is well. */
@@ -535,6 +549,17 @@ export interface Frontier {
    * keys, format. What cannot be looked at (a right that is missing) is a finding too.
    */
   examine(): Promise<readonly Finding[]>;
+  /**
+   * Rebuild every index and counter from the records of the requests, where `verify` finds breaches: whatever was live is
+   * pending, delayed or failed afterwards, once; leases are given up. The crawl is paused meanwhile, and stays so when
+   * this breaks off: call it again. Within a priority the order is that of acceptance to the ms.
+   * @param read what a record says of its request; null when it cannot be read, which fails it.
+   * @throws RefusedError while nodes live, unless `force`.
+   */
+  repair(
+    read: (id: string, record: string) => RecordedRequest | null,
+    options: { readonly force: boolean },
+  ): Promise<Repaired>;
   /** Verify the invariants I1–I8. @returns a sentence for each breach; none when all is well. */
   verify(): Promise<readonly string[]>;
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 /** `crawlnode doctor`: is this machine, this store and this crawl as it should be, and what to do where not. */
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { FrontierUnavailableError, RefusedError } from '../../errors.js';
+import { FrontierUnavailableError, RefusedError, UsageError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { type OpenOptions, openFrontier } from '../../frontier/open.js';
 import type { Settings } from '../../settings/schema.js';
@@ -11,15 +11,17 @@ import { type Context, note } from '../context.js';
 import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../findings.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings, openOptions } from '../open-project.js';
+import { recordedRequest } from '../recorded-request.js';
 
 const help = `
 Looks at Node, the spiders of the project, the store (version, memory, persistence, clock, rights, or folder and disk)
-and each crawl in it, also where a node would refuse to start; changes nothing. One line for each finding, with what to
+and each crawl in it, also where a node would refuse to start; changes nothing without --repair. One line for each finding, with what to
 do. Exit code 0 when there is no problem, 1 when there is, 4 when the store cannot be reached.
 
 Examples:
   crawlnode doctor
-  crawlnode doctor shop --deep`;
+  crawlnode doctor shop --deep
+  crawlnode doctor shop --repair      rebuilds queues and counters from the requests' own records; nothing is lost`;
 
 /** Breaches shown of one crawl; a damaged key breaks every record in the same way. */
 const MAX_BREACHES = 20;
@@ -32,14 +34,23 @@ export const command: CliCommand = {
         '--deep',
         'also compare all records of the crawl with each other; reads the whole frontier, best while no node runs',
       )
+      .option('--repair', 'rebuild what does not agree from the records of the requests (with --deep)')
+      .option('--force', 'repair although nodes live: they give up what they hold and join anew')
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider], options) => {
+    if (options.repair === true && spider === undefined)
+      throw new UsageError('--repair needs the name of a spider');
+    const depth: Depth = {
+      deep: options.deep === true || options.repair === true,
+      repair: options.repair === true,
+      force: options.force === true,
+    };
     const findings: SpiderFinding[] = [nodeVersion(process.versions.node)];
     const crawls = await crawlsOf(context, spider, options, findings);
     for (const [name, settings] of crawls) {
       try {
-        add(findings, await examine(name, settings, options.deep === true));
+        add(findings, await examine(name, settings, depth));
       } catch (error) {
         if (!(error instanceof FrontierUnavailableError)) throw error;
         findings.push({ ...problem('unreachable', error.message), spider: name });
@@ -78,7 +89,13 @@ async function crawlsOf(
   return crawls;
 }
 
-async function examine(spider: string, settings: Settings, deep: boolean): Promise<SpiderFinding[]> {
+interface Depth {
+  readonly deep: boolean;
+  readonly repair: boolean;
+  readonly force: boolean;
+}
+
+async function examine(spider: string, settings: Settings, depth: Depth): Promise<SpiderFinding[]> {
   const options = openOptions(settings, spider);
   if (options.store.engine === 'embedded' && !existsSync(options.store.dir)) {
     const message = `nothing is stored in ${options.store.dir} yet; the first seed or crawl makes it`;
@@ -102,7 +119,7 @@ async function examine(spider: string, settings: Settings, deep: boolean): Promi
     return [
       ...seen,
       ...(await examineCrawl(spider, settings, options, frontier)),
-      ...(deep ? await invariants(spider, frontier) : []),
+      ...(depth.deep ? await invariants(spider, settings, frontier, depth) : []),
     ];
   } finally {
     await frontier.close();
@@ -130,21 +147,44 @@ async function examineCrawl(
   ];
 }
 
-async function invariants(spider: string, frontier: Frontier): Promise<SpiderFinding[]> {
+async function invariants(
+  spider: string,
+  settings: Settings,
+  frontier: Frontier,
+  { repair, force }: Depth,
+): Promise<SpiderFinding[]> {
   const breaches = await frontier.verify();
   if (breaches.length === 0) {
     const message = 'all records agree with each other';
     return [{ level: 'ok', check: 'invariants', spider, message, action: null }];
   }
+  if (!repair) {
+    const action = `stop the nodes, then "crawlnode doctor ${spider} --repair"`;
+    return listed(breaches).map((message) => ({ ...problem('invariants', message), spider, action }));
+  }
+  const read = (_: string, record: string) => recordedRequest(record, settings);
+  const { pending, delayed, failed } = await frontier.repair(read, { force });
+  const now = Object.entries({ pending, delayed, failed }).map(
+    ([name, n]) => `${n.toLocaleString('en')} ${name}`,
+  );
+  const message = `repaired, after ${breaches.length.toLocaleString('en')} disagreements: ${now.join(', ')}`;
+  const left = await frontier.verify();
+  return [
+    { level: 'info', check: 'repaired', spider, message, action: null },
+    ...listed(left).map((breach) => ({
+      ...problem('invariants', breach),
+      spider,
+      action: `"crawlnode reset ${spider} --only queue" and seed anew`,
+    })),
+  ];
+}
+
+function listed(breaches: readonly string[]): string[] {
   const more = breaches.length - MAX_BREACHES;
   return [
     ...breaches.slice(0, MAX_BREACHES),
     ...(more > 0 ? [`and ${more.toLocaleString('en')} more of the kind`] : []),
-  ].map((message) => ({
-    ...problem('invariants', message),
-    spider,
-    action: `stop the nodes and look again; if it stays, "crawlnode reset ${spider} --only queue" and seed anew`,
-  }));
+  ];
 }
 
 function problem(check: string, message: string): Omit<SpiderFinding, 'spider'> {

@@ -27,6 +27,7 @@ import type {
   PushAnswer,
   PushKind,
   RawSeed,
+  Repaired,
   SettleAnswer,
   Shape,
   Snapshot,
@@ -44,6 +45,7 @@ import { lease } from './lease.js';
 import { heartbeat, join, leave, recoverStep } from './membership.js';
 import { checkpointFeed, openFeed, readOutbox, releaseFeed, takeItems } from './outbox.js';
 import { countParts, inspectRequest, takeSnapshot } from './reading.js';
+import { beginRepair, endRepair, repairStep } from './repair.js';
 import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds.js';
 import { reconcile, settle } from './settle.js';
 import { spacesOf } from './spaces.js';
@@ -220,6 +222,17 @@ export class EmbeddedFrontier implements Frontier {
 
   examine(): Promise<Finding[]> {
     return this.#turn.read((tx) => examineStore(tx, this.#store));
+  }
+
+  async repair(_read: unknown, { force }: { force: boolean }): Promise<Repaired> {
+    // An entry here says by itself where it belongs.
+    await this.#turn.write((tx) => beginRepair(tx, this.#options.shape, force));
+    let after: Buffer | null = null;
+    do {
+      const from: Buffer | null = after;
+      after = await this.#turn.write((tx) => repairStep(tx, from));
+    } while (after !== null);
+    return this.#turn.write(endRepair);
   }
 
   verify(): Promise<string[]> {

@@ -38,6 +38,12 @@ export function fail(
   keepRequest(tx, id, entry, before);
 }
 
+/** The failure of a number in the list; null when there is none. */
+export function failureAt(tx: Transaction, sequence: number): Failure | null {
+  const bytes = tx.get(failureKey(tx, sequence));
+  return bytes === undefined ? null : (JSON.parse(bytes.toString()) as Failure);
+}
+
 /** Take a request off the failed list; what becomes of it is the caller's business. */
 export function dropFailure(tx: Transaction, entry: RequestEntry): void {
   const state = tx.state();

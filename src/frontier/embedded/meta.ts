@@ -34,6 +34,8 @@ export interface Meta {
   /** How many of the start requests were pushed, while it takes several pushes. */
   startCount: number;
   control: Control;
+  /** The control before a repair that is under way, or broke off. */
+  repairing?: Control;
   run: Run | null;
 }
 

@@ -25,6 +25,7 @@ export function verify(tx: Transaction): string[] {
   checkCounters(tx, state, counts, breaches);
   checkDomains(tx, state, domains, breaches);
   checkIncarnations(tx, state, breaches);
+  if (tx.meta().repairing !== undefined) breaches.push('a repair broke off: repair again');
   return breaches;
 }
 

@@ -23,6 +23,7 @@ export const internalWords = [
   'answers',
   'feeds',
   'outbox',
+  'repaired',
 ] as const;
 
 export type InternalWord = (typeof internalWords)[number];

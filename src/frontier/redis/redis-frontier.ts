@@ -26,6 +26,7 @@ import type {
   PushAnswer,
   PushKind,
   RawSeed,
+  Repaired,
   SettleAnswer,
   Snapshot,
   StartPart,
@@ -42,6 +43,7 @@ import { foundFormat, refuseOtherFormat, refuseUnsafeStore } from './preflight.j
 import { RedisFailed } from './redis-failed.js';
 import { RedisFeeds } from './redis-feeds.js';
 import { countParts, inspectRequest, takeSnapshot } from './redis-reading.js';
+import { repairRedis } from './redis-repair.js';
 import { RedisSeeds } from './redis-seeds.js';
 import { verifyInvariants } from './redis-verify.js';
 import { hex, int, type Reply, text } from './reply.js';
@@ -305,6 +307,11 @@ export class RedisFrontier implements Frontier {
 
   examine(): Promise<Finding[]> {
     return this.#connection.patiently((client) => examineRedis(client, this.#options));
+  }
+
+  repair(read: Parameters<Frontier['repair']>[0], { force }: { force: boolean }): Promise<Repaired> {
+    const call = (verb: Verb, args: readonly Argument[]): Promise<Reply> => this.#calls.run(verb, args);
+    return repairRedis(this.#connection, this.#options, call, read, force);
   }
 
   verify(): Promise<string[]> {

@@ -21,6 +21,7 @@ export async function verifyInvariants(client: Redis | Cluster, keys: FrontierKe
     ...checkCounters(view),
     ...checkDomains(view),
     ...(await checkExpiry(client, keys)),
+    ...(view.meta.repairing ? ['a repair broke off: repair again'] : []),
     ...(await checkDupefilter(client, keys)),
   ];
 }

@@ -35,7 +35,7 @@ local function clearQueue()
   end
   local failedCount = parts.failed and 0 or call('ZCARD', failedKey)
   call('UNLINK', requests, metaKey, queueKey, chunksKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey, leasesKey, nodesKey, deadKey,
-    infoKey, heldKey, pagesKey, answersKey, crashesKey)
+    infoKey, heldKey, pagesKey, answersKey, crashesKey, repairedKey)
   if parts.failed then call('UNLINK', failedKey, failuresKey) end
   chunked('HSET', requests, kept)
   chunked('HSET', crashesKey, crashes)

@@ -35,6 +35,7 @@ local failuresKey = internal('failures') -- HASH id → JSON: why it failed
 local answersKey = internal('answers') -- HASH caller:call → answer not yet known to have arrived
 local feedsKey = internal('feeds') -- HASH feed → JSON, feed:head and feed:tail → sequence
 local outboxKey = internal('outbox') -- HASH feed:sequence → JSON item
+local repairedKey = internal('repaired') -- SET of ids a repair under way has put in their places
 
 local MAX_CRASHES = 3
 local MAX_UNPACK = 4000

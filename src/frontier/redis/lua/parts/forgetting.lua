@@ -3,7 +3,7 @@
 
 local function forgetCrawl()
   call('UNLINK', requests, metaKey, queueKey, chunksKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey, leasesKey,
-    nodesKey, deadKey, infoKey, heldKey, pagesKey, crashesKey, failedKey, failuresKey, answersKey)
+    nodesKey, deadKey, infoKey, heldKey, pagesKey, crashesKey, failedKey, failuresKey, answersKey, repairedKey)
   dropDupefilter()
   forgetWrittenFeeds()
 end

@@ -1,0 +1,29 @@
+/** What a stored record tells the frontier when it repairs its indexes. */
+import type { RecordedRequest } from '../frontier/frontier.js';
+import { domainOf } from '../http/domain.js';
+import { decodeRecord } from '../http/request-codec.js';
+import type { RequestRecord } from '../http/request-record.js';
+import type { Settings } from '../settings/schema.js';
+
+/** @returns null when the record cannot be read. */
+export function recordedRequest(
+  text: string,
+  settings: Pick<Settings, 'DOMAIN_KEY'>,
+): RecordedRequest | null {
+  try {
+    const record = decodeRecord(text);
+    const { priority, acceptedAtMs } = record;
+    return { domain: domainOfRecord(record, settings), priority, acceptedAtMs };
+  } catch {
+    return null;
+  }
+}
+
+/** The politeness key: `meta.download_slot`, else the site. */
+export function domainOfRecord(
+  { url, meta }: Pick<RequestRecord, 'url' | 'meta'>,
+  { DOMAIN_KEY }: Pick<Settings, 'DOMAIN_KEY'>,
+): string {
+  const slot = meta.download_slot;
+  return typeof slot === 'string' && slot !== '' ? slot : domainOf(url, DOMAIN_KEY);
+}

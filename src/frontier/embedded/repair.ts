@@ -1,0 +1,151 @@
+/**
+ * Repair: every index and counter is forgotten, then each request is put where its own entry says it belongs. In steps,
+ * so that no transaction is long; the crawl is paused from the first to the last, and what breaks off begins anew.
+ */
+import { RefusedError } from '../../errors.js';
+import type { Repaired } from '../frontier.js';
+import { type DomainEntry, decodeDomain } from './domain-entry.js';
+import { fail, failureAt } from './failures.js';
+import { HEAD_BYTES, keyOf, readUint53, Table } from './keys.js';
+import { liveNodes } from './liveness.js';
+import type { FirstShape } from './meta.js';
+import { place } from './placement.js';
+import { delayedKey, enqueue, idOf, placeAll } from './queue.js';
+import { decodeRequest } from './request-entry.js';
+import type { Transaction } from './transaction.js';
+
+/** Requests of one step: a transaction of some ms. */
+const STEP = 500;
+
+/** What only points to requests or nodes. */
+const indexTables = [
+  Table.incarnation,
+  Table.ready,
+  Table.waiting,
+  Table.idle,
+  Table.queue,
+  Table.suspect,
+  Table.delayed,
+  Table.lease,
+];
+
+/** Pause the crawl and forget its indexes; the politeness of domains is kept. @throws RefusedError while nodes live, unless forced. */
+export function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
+  if (tx.format() === null) tx.destroy();
+  tx.create(shape);
+  const live = force ? 0 : liveNodes(tx).length;
+  if (live > 0) {
+    throw new RefusedError(
+      `${live} node${live === 1 ? ' is' : 's are'} working on this crawl: stop them first (or use --force, which makes them join anew)`,
+      { code: 'live_nodes' },
+    );
+  }
+  const meta = tx.changeMeta();
+  meta.repairing ??= meta.control;
+  meta.control = 'paused';
+  const domains = readDomains(tx);
+  for (const table of [...indexTables, Table.domain]) tx.wipe(table, tx.spaces.crawl);
+  Object.assign(tx.state(), {
+    ...{ queued: 0, suspects: 0, delayed: 0, leased: 0, failed: 0, failedRecords: 0 },
+    ...{ bytes: 0, domains: 0, alive: 0, volunteer: 0, hungry: 0 },
+  });
+  for (const {
+    name,
+    nextAtMs,
+    blockedUntilMs,
+    delaySettingMs,
+    delayRobotsMs,
+    delayAutoMs,
+    pages,
+    lastAtMs,
+  } of domains) {
+    const domain = tx.ensureDomain(name);
+    Object.assign(domain, {
+      nextAtMs,
+      blockedUntilMs,
+      delaySettingMs,
+      delayRobotsMs,
+      delayAutoMs,
+      pages,
+      lastAtMs,
+    });
+    place(tx, domain);
+  }
+}
+
+/** Put some requests where they belong. @param after the key of the last one of the step before. @returns the like for the next; null at the end. */
+export function repairStep(tx: Transaction, after: Buffer | null): Buffer | null {
+  const prefix = keyOf(Table.request, tx.spaces.crawl);
+  const start = after === null ? prefix : Buffer.concat([after, Buffer.alloc(1)]);
+  const entries = tx.entries(prefix, STEP, start);
+  const touched = new Set<string>();
+  for (const { key, value } of entries) {
+    const id = idOf(key);
+    const entry = decodeRequest(value);
+    // Writing it anew counts only what its size changes by.
+    tx.state().bytes += value.length;
+    if (entry.phase === 'failed') {
+      const known = failureAt(tx, entry.at)?.id === id.toString('hex');
+      if (!known)
+        fail(
+          tx,
+          id,
+          entry,
+          { reason: 'unknown', status: null, attempts: 0, node: '', detail: null },
+          value.length,
+        );
+      else {
+        tx.state().failed += 1;
+        if (entry.record !== '') tx.state().failedRecords += 1;
+      }
+    } else if (entry.phase === 'delayed') {
+      tx.state().delayed += 1;
+      tx.put(delayedKey(tx, entry, id));
+    } else {
+      enqueue(tx, id, entry, value.length);
+      touched.add(entry.domain);
+    }
+  }
+  placeAll(tx, touched);
+  return entries.length < STEP ? null : Buffer.from(entries.at(-1)!.key);
+}
+
+/** Have the counters agree, and let the crawl go on as it was. */
+export function endRepair(tx: Transaction): Repaired {
+  dropLostFailures(tx);
+  const meta = tx.changeMeta();
+  meta.control = meta.repairing ?? 'running';
+  delete meta.repairing;
+  const state = tx.state();
+  const pending = state.queued + state.suspects;
+  const { delayed, failed } = state;
+  state.accepted = pending + delayed + failed + state.done + state.removed;
+  return { pending, delayed, failed };
+}
+
+/** A reason without its request says nothing. */
+function dropLostFailures(tx: Transaction): void {
+  const lost: Buffer[] = [];
+  for (const { key } of tx.scan(Table.failed, tx.spaces.crawl)) {
+    const failure = failureAt(tx, readUint53(key, HEAD_BYTES));
+    const value =
+      failure === null
+        ? undefined
+        : tx.get(keyOf(Table.request, tx.spaces.crawl, Buffer.from(failure.id, 'hex')));
+    const entry = value === undefined ? null : decodeRequest(value);
+    if (entry?.phase !== 'failed' || entry.at !== readUint53(key, HEAD_BYTES)) lost.push(Buffer.from(key));
+  }
+  for (const key of lost) tx.delete(key);
+}
+
+function readDomains(tx: Transaction): DomainEntry[] {
+  const domains: DomainEntry[] = [];
+  for (const { value } of tx.scan(Table.domain, tx.spaces.crawl)) {
+    try {
+      domains.push(decodeDomain(value));
+    } catch {
+      // What cannot be read is forgotten.
+    }
+  }
+  return domains;
+}

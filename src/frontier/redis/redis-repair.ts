@@ -1,0 +1,87 @@
+/** Repair in Redis: the indexes are forgotten, then every record is walked over and put where it belongs. */
+import { RefusedError } from '../../errors.js';
+import type { Frontier, RecordedRequest, Repaired } from '../frontier.js';
+import type { OpenOptions } from '../open.js';
+import { type Argument, domainName, packPriority } from './batch.js';
+import type { RedisConnection } from './connection.js';
+import { newEpoch } from './joining.js';
+import { int, type Reply, text } from './reply.js';
+import type { Verb } from './scripts.js';
+
+/** Records of one step: a script of some ms. */
+const STEP = 500;
+const UNREADABLE = 0xffff;
+const UNREADABLE_FAILURE = JSON.stringify({
+  reason: 'bad_record',
+  attempts: 0,
+  detail: 'its record could not be read when the crawl was repaired',
+});
+
+type Call = (verb: Verb, args: readonly Argument[]) => Promise<Reply>;
+
+export async function repairRedis(
+  connection: RedisConnection,
+  { keys, shape }: OpenOptions,
+  call: Call,
+  read: Parameters<Frontier['repair']>[0],
+  force: boolean,
+): Promise<Repaired> {
+  const [status, live] = (await call('repair-begin', [
+    force ? 1 : 0,
+    shape.queueClass,
+    newEpoch(),
+  ])) as Reply[];
+  if (text(status) === 'live') {
+    throw new RefusedError(
+      `${int(live)} node${int(live) === 1 ? ' is' : 's are'} working on this crawl: stop them first (or use --force, which makes them join anew)`,
+      { code: 'live_nodes' },
+    );
+  }
+  // A walk meets a record twice when the hash is resized meanwhile; the script passes over what it knows.
+  let cursor = '0';
+  do {
+    const [next, page] = await connection.patiently((client) =>
+      client.hscanBuffer(keys.requests, cursor, 'COUNT', STEP),
+    );
+    cursor = next.toString();
+    for (let at = 0; at < page.length; at += 2 * STEP) {
+      await call('repair-requeue', pack(page.slice(at, at + 2 * STEP), read));
+    }
+  } while (cursor !== '0');
+  const [pending, delayed, failed] = (await call('repair-end', [])) as Reply[];
+  return { pending: int(pending), delayed: int(delayed), failed: int(failed) };
+}
+
+/** @param page ids and records by turns. */
+function pack(page: readonly Buffer[], read: Parameters<Frontier['repair']>[0]): Argument[] {
+  const ids: Buffer[] = [];
+  const numbers: Buffer[] = [];
+  const indexes = new Map<string, number>();
+  for (let at = 0; at + 1 < page.length; at += 2) {
+    const [id, record] = [page[at] as Buffer, page[at + 1] as Buffer];
+    // A field that is no id was put there by hand.
+    if (id.length !== 20) continue;
+    const found = read(id.toString('hex'), record.toString());
+    ids.push(id);
+    numbers.push(pack14(id, found, indexes));
+  }
+  const names = [...indexes.keys()].map((name) => `${name}\0`).join('');
+  return [Buffer.concat(ids), Buffer.concat(numbers), names, UNREADABLE_FAILURE];
+}
+
+function pack14(id: Buffer, found: RecordedRequest | null, indexes: Map<string, number>): Buffer {
+  const rest = Buffer.alloc(9);
+  if (found === null) {
+    rest.writeUInt16BE(UNREADABLE, 0);
+    return Buffer.concat([packPriority(0), rest]);
+  }
+  const name = domainName(found.domain);
+  const index = indexes.get(name) ?? indexes.size;
+  indexes.set(name, index);
+  rest.writeUInt16BE(index, 0);
+  // Those of one ms are told apart by their ids, as the order of a queue is best without equals.
+  const arrival = Math.max(0, Math.floor(found.acceptedAtMs)) * 1000 + (id.readUInt16BE(0) % 1000);
+  rest.writeUIntBE(Math.floor(arrival / 2 ** 32), 2, 3);
+  rest.writeUInt32BE(arrival % 2 ** 32, 5);
+  return Buffer.concat([packPriority(found.priority), rest]);
+}
