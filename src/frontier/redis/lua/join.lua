@@ -75,7 +75,7 @@ setMeta('has_start', hasStart)
 if meta.limit ~= limitBefore then
   for _, packed in ipairs(call('HVALS', leasesKey)) do
     local name = unpackLease(packed).domain
-    place(name, domainOf(name))
+    place(domainOf(name))
   end
 end
 

@@ -33,45 +33,51 @@ local function promoteDelayed()
     local crashes = tonumber(call('HGET', crashesKey, id) or 0)
     requeue(sub(member, 26), orderOf(sub(member, 21, 25), takeArrival()), id, crashes)
   end
-  placeMoved()
 end
 
 local function promoteWaiting()
   local due = call('ZRANGEBYSCORE', waitingKey, '-inf', nowMs, 'LIMIT', 0, PROMOTE)
+  loadDomains(due)
   for _, name in ipairs(due) do
     local d = domainOf(name)
     -- Of a domain whose record somebody deleted nothing else would end the waiting.
     if d.place ~= 'w' then call('ZREM', waitingKey, name) end
-    place(name, d)
+    place(d)
   end
 end
 
-local function record(id, order, name, d, crashes)
-  local text = call('HGET', requests, id)
-  if not text then
-    -- Somebody typed DEL: the queue entry without a record is skipped and counted.
-    setMeta('removed', number('removed') + 1)
-    skipped = skipped + 1
-    return
+-- Requests that are taken out of the queue, each { id, order, name, d, crashes }, become leases. One whose record is gone,
+-- since somebody typed DEL, is skipped and counted.
+local function leaseAll(taken)
+  local ids, packed = {}, {}
+  for i, request in ipairs(taken) do ids[i] = request[1] end
+  for i, record in ipairs(fetched('HMGET', requests, ids)) do
+    local id, order, name, d, crashes = unpack(taken[i])
+    if record then
+      local token = ARGV[2] .. '.' .. (#leases + 1)
+      packed[#packed + 1] = id
+      packed[#packed + 1] = packLease({ token = token, incarnation = incarnation, order = order, domain = name, atMs = nowMs, crashes = crashes, priority = sub(order, 1, 5) })
+      d.pages = d.pages + 1
+      leases[#leases + 1] = { id, token, name, delayOf(d), crashes, record }
+      noteLife(id, 'leased')
+    else
+      d.active, d.moved = d.active - 1, true
+      setMeta('removed', number('removed') + 1)
+      skipped = skipped + 1
+    end
   end
-  local token = ARGV[2] .. '.' .. (#leases + 1)
-  local lease = { token = token, incarnation = incarnation, order = order, domain = name, atMs = nowMs, crashes = crashes, priority = sub(order, 1, 5) }
-  call('HSET', leasesKey, id, packLease(lease))
-  noteLife(id, 'leased')
-  d.active = d.active + 1
-  d.pages = d.pages + 1
-  leases[#leases + 1] = { id, token, name, delayOf(d), crashes, text }
+  chunked('HSET', leasesKey, packed)
 end
 
-local function startClock(d)
+-- nth: how many were leased before it, so that the delays of one call differ.
+local function startClock(d, nth)
   d.lastAt = nowMs
   local delay = delayOf(d)
   if delay == 0 then return end
-  local factor = meta.randomize == '1' and 1 + ((random + #leases * 0.618) % 1) / 2 or 1
+  local factor = meta.randomize == '1' and 1 + ((random + nth * 0.618) % 1) / 2 or 1
   d.nextAt = nowMs + floor(delay * factor)
 end
 
--- The best domain gives as many in a row as go before the next domain's best and fit its own limits.
 -- A site whose concurrency is smaller than one node's would stay with the node that came first, since its next lease
 -- follows its settle at once. So a node that got less than it asked for says so, and one that holds more than its
 -- share of the leases stands back for a moment. With a delay the clock shares the site out by itself.
@@ -91,33 +97,52 @@ local function noteHunger(satisfied)
   end
 end
 
-local function takeFromBestDomain(room)
-  local best = call('ZRANGE', readyKey, 0, 1)
-  if not best[1] then return false end
-  local name = sub(best[1], ORDER + 1)
-  local d = domainOf(name)
-  if d.place ~= 'r' or d.key ~= sub(best[1], 1, ORDER) then
-    -- Somebody deleted the domain's record: without this the entry would be met for ever.
-    call('ZREM', readyKey, best[1])
-    return true
-  end
-  local rival = best[2] and sub(best[2], 1, ORDER)
+-- A domain gives as many in a row as go before the rival, the next domain's best, and fit its own limits.
+local function takeFrom(name, d, rival, room, taken)
   local capacity = math.min(room, number('limit', 8) - d.active)
   -- It was ready when its limit was another, or the clock.
-  if capacity < 1 or math.max(d.nextAt, d.blockedUntil) > nowMs then
-    place(name, d)
-    return true
-  end
-  if delayOf(d) > 0 then capacity = 1 end
+  if math.max(d.nextAt, d.blockedUntil) > nowMs then capacity = 0 end
+  if delayOf(d) > 0 then capacity = math.min(1, capacity) end
   for i = 1, capacity do
     local order = d.head
     if order == '' or (i > 1 and rival and isBefore(rival, order)) then break end
     local id = pop(d)
-    if id then record(id, order, name, d, 0) end
+    if id then
+      taken[#taken + 1] = { id, order, name, d, 0 }
+      d.active = d.active + 1
+    end
   end
-  startClock(d)
-  place(name, d)
-  return true
+  if capacity > 0 then startClock(d, #leases + #taken) end
+  place(d)
+end
+
+-- Takes the best requests of the ready domains. These are read once, one more than can be needed, and kept in order here.
+local function takeBest(room)
+  savePlaces()
+  local ready, names, taken = call('ZRANGE', readyKey, 0, room), {}, {}
+  local isAll = #ready <= room
+  for i, member in ipairs(ready) do names[i] = sub(member, ORDER + 1) end
+  loadDomains(names)
+  local at = 1
+  while at <= #ready and #taken < room do
+    local key, name = sub(ready[at], 1, ORDER), sub(ready[at], ORDER + 1)
+    local d = domainOf(name)
+    at = at + 1
+    if d.place ~= 'r' or d.key ~= key then
+      -- Somebody deleted the domain's record: without this the entry would be met for ever.
+      call('ZREM', readyKey, ready[at - 1])
+    else
+      takeFrom(name, d, ready[at] and sub(ready[at], 1, ORDER), room - #taken, taken)
+      if d.place == 'r' then
+        local next = at
+        while ready[next] and isBefore(sub(ready[next], 1, ORDER), d.head) do next = next + 1 end
+        -- Behind the last one there may be others that go before it.
+        if isAll or next <= #ready then table.insert(ready, next, d.key .. name) end
+      end
+    end
+  end
+  leaseAll(taken)
+  return #ready > 0
 end
 
 -- The first suspect whose domain may be leased from; a domain that must wait is put among the waiting, so that it is
@@ -128,7 +153,7 @@ local function eligibleSuspect()
     local d = domainOf(name)
     local isDue = math.max(d.nextAt, d.blockedUntil) <= nowMs
     if isDue and d.active < number('limit', 8) then return member end
-    if not isDue and d.place ~= 'w' then place(name, d) end
+    if not isDue and d.place ~= 'w' then place(d) end
   end
   return nil
 end
@@ -137,9 +162,10 @@ local function takeSuspect(member)
   local name, id = sub(member, 33), sub(member, 13, 32)
   local d = domainOf(name)
   call('ZREM', suspectsKey, member)
-  record(id, sub(member, 1, 12), name, d, tonumber(call('HGET', crashesKey, id) or 1))
-  startClock(d)
-  place(name, d)
+  d.active = d.active + 1
+  leaseAll({ { id, sub(member, 1, ORDER), name, d, tonumber(call('HGET', crashesKey, id) or 1) } })
+  startClock(d, 0)
+  place(d)
 end
 
 -- One incarnation at a time volunteers for the suspects: it empties itself, then processes them one by one alone.
@@ -208,7 +234,7 @@ elseif isOpen and wanted > 0 then
     if standsBack() then
       stoodBack = true
     else
-      while #leases < room and skipped < MAX_SKIPPED and takeFromBestDomain(room - #leases) do end
+      while #leases < room and skipped < MAX_SKIPPED and takeBest(room - #leases) do end
       noteHunger(#leases > 0 or number('delay') > 0 or pendingCount() == 0)
     end
   end
@@ -222,6 +248,7 @@ elseif isOpen and wanted > 0 then
 end
 
 local waitMs = 1000
+savePlaces()
 if isOpen then waitMs = (wanted > 0 and #leases == wanted and call('ZCARD', readyKey) > 0) and 0 or nextInstant() end
 local answer = answerOf(waitMs)
 flush()

@@ -17,6 +17,6 @@ if ARGV[6] ~= '' then
   if delay > 0 and d.lastAt > 0 then d.nextAt = math.max(d.nextAt, d.lastAt + delay) end
 end
 if ARGV[7] ~= '' then d.blockedUntil = math.max(d.blockedUntil, nowMs + math.min(tonumber(ARGV[7]), 86400000)) end
-place(name, d)
+place(d)
 flush()
 return redis.status_reply('OK')

@@ -44,6 +44,17 @@ local time = call('TIME')
 local nowMs = time[1] * 1000 + floor(time[2] / 1000)
 local nowUs = time[1] * 1000000 + time[2]
 
+-- The replies to a command about any number of fields or members, in one list; what is not there is false.
+local function fetched(command, key, names)
+  if #names == 0 then return {} end
+  if #names <= MAX_UNPACK then return call(command, key, unpack(names)) end
+  local all = {}
+  for i = 1, #names, MAX_UNPACK do
+    for _, reply in ipairs(call(command, key, unpack(names, i, math.min(i + MAX_UNPACK - 1, #names)))) do all[#all + 1] = reply end
+  end
+  return all
+end
+
 -- A command over any number of arguments.
 local function chunked(command, key, values)
   for i = 1, #values, MAX_UNPACK do call(command, key, unpack(values, i, math.min(i + MAX_UNPACK - 1, #values))) end

@@ -26,15 +26,23 @@ local function setText(chunk, text)
   chunk.text, chunk.taken, chunk.added, chunk.size, chunk.last = text, 0, {}, #text / ENTRY, sub(text, -ENTRY, ORDER - ENTRY - 1)
 end
 
+local function keepChunk(field, text)
+  local chunk = { bound = sub(field, 5) }
+  setText(chunk, text or '')
+  chunks[field] = chunk
+  return chunk
+end
+
 local function chunkOf(d, bound)
   local field = d.prefix .. bound
-  local chunk = chunks[field]
-  if not chunk then
-    chunk = { bound = bound }
-    setText(chunk, call('HGET', queueKey, field) or '')
-    chunks[field] = chunk
+  return chunks[field] or keepChunk(field, not d.isNew and call('HGET', queueKey, field))
+end
+
+-- Reads the chunks that a script is about to ask for, all at once.
+local function loadChunks(fields)
+  for i, text in ipairs(fetched('HMGET', queueKey, fields)) do
+    if not chunks[fields[i]] then keepChunk(fields[i], text) end
   end
-  return chunk
 end
 
 local function textOf(chunk)
@@ -66,9 +74,7 @@ end
 -- A new chunk that follows another.
 local function follow(d, before, text)
   local bound = sub(text, 1, ORDER)
-  local chunk = { bound = bound, changed = true }
-  setText(chunk, text)
-  chunks[d.prefix .. bound] = chunk
+  keepChunk(d.prefix .. bound, text).changed = true
   call('ZADD', chunksKey, 0, d.prefix .. bound)
   if d.tail == before.bound then
     d.tail = bound

@@ -5,59 +5,87 @@
 -- pages, place, head, last lease at, tail }. place: r ready, w waiting, f full, i idle. head: the order of its best
 -- request, '' when it has none. tail: the bound of its last chunk, '' when that is the first.
 
-local domains = {}
+local domains, packedDomains = {}, {}
+
+-- Reads the records of domains that a script is about to ask for, all at once.
+local function loadDomains(names)
+  local wanted = {}
+  for _, name in ipairs(names) do
+    if not domains[name] and packedDomains[name] == nil then
+      packedDomains[name] = false
+      wanted[#wanted + 1] = name
+    end
+  end
+  for i, packed in ipairs(fetched('HMGET', domainsKey, wanted)) do packedDomains[wanted[i]] = packed end
+end
 
 local function domainOf(name)
   local d = domains[name]
   if d then return d end
-  local packed = call('HGET', domainsKey, name)
+  local packed = packedDomains[name]
+  if packed == nil then packed = call('HGET', domainsKey, name) end
   if packed then
     local p = cmsgpack.unpack(packed)
     -- An instant further away than a day is a clock that jumped (a failover): it must block nothing.
     d = { number = p[1], active = p[2], nextAt = math.min(p[3], nowMs + 86400000), blockedUntil = math.min(p[4], nowMs + 86400000),
       delaySetting = p[5], delayRobots = p[6], delayAuto = p[7], pages = p[8], place = p[9], head = p[10], lastAt = math.min(p[11], nowMs), tail = p[12] }
-    -- What it is called among the ready ones.
-    d.key = d.place == 'r' and d.head or ''
+    -- Where the store has it: among the ready under a key, among the waiting.
+    d.storedKey, d.storedWaits = d.place == 'r' and d.head or '', d.place == 'w'
+    d.key = d.storedKey
   else
     local last = number('domain_numbers') + 1
     setMeta('domain_numbers', last)
-    d = { number = last, active = 0, nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0, pages = 0, place = 'i', head = '', lastAt = 0, tail = '', key = '' }
+    d = { number = last, isNew = true, active = 0, nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0, pages = 0,
+      place = 'i', head = '', lastAt = 0, tail = '', key = '', storedKey = '', storedWaits = false }
   end
   d.prefix = struct.pack('>I4', d.number)
   domains[name] = d
   return d
 end
 
-local function moveTo(name, d, place, at)
-  local key = place == 'r' and d.head or ''
-  if key ~= d.key then
-    if d.key ~= '' then call('ZREM', readyKey, d.key .. name) end
-    if key ~= '' then call('ZADD', readyKey, 0, key .. name) end
-    d.key = key
-  end
-  if d.place == 'w' and place ~= 'w' then call('ZREM', waitingKey, name) end
-  if place == 'w' then call('ZADD', waitingKey, at, name) end
-  d.place = place
-end
-
--- Puts a domain where it belongs.
-local function place(name, d)
-  d.touched, d.moved, d.gone = true, false, false
+-- Puts a domain where it belongs; savePlaces tells the store.
+local function place(d)
+  d.touched, d.moved, d.gone, d.key = true, false, false, ''
   local at = math.max(d.nextAt, d.blockedUntil)
   local hasWork = d.head ~= ''
-  if hasWork and d.active >= number('limit', 8) then return moveTo(name, d, 'f') end
-  if at > nowMs then return moveTo(name, d, 'w', at) end
-  if hasWork then return moveTo(name, d, 'r') end
-  moveTo(name, d, 'i')
-  -- A domain with a delay of its own is kept: forgetting it would forget the politeness.
-  d.gone = d.active == 0 and d.delaySetting < 0 and d.delayRobots == 0 and d.delayAuto == 0
+  if hasWork and d.active >= number('limit', 8) then
+    d.place = 'f'
+  elseif at > nowMs then
+    d.place, d.waitsUntil = 'w', at
+  elseif hasWork then
+    d.place, d.key = 'r', d.head
+  else
+    d.place = 'i'
+    -- A domain with a delay of its own is kept: forgetting it would forget the politeness.
+    d.gone = d.active == 0 and d.delaySetting < 0 and d.delayRobots == 0 and d.delayAuto == 0
+  end
 end
 
--- Domains that changed are placed once, when all that changes them has happened.
-local function placeMoved()
+-- Places what changed, once all that changes it has happened, and writes who is ready and who waits.
+local function savePlaces()
+  local readyOut, readyIn, waitingOut, waitingIn = {}, {}, {}, {}
   for name, d in pairs(domains) do
-    if d.moved then place(name, d) end
+    if d.moved then place(d) end
+    if d.key ~= d.storedKey then
+      if d.storedKey ~= '' then readyOut[#readyOut + 1] = d.storedKey .. name end
+      if d.key ~= '' then
+        readyIn[#readyIn + 1] = 0
+        readyIn[#readyIn + 1] = d.key .. name
+      end
+      d.storedKey = d.key
+    end
+    if d.place == 'w' and d.waitsUntil then
+      waitingIn[#waitingIn + 1] = d.waitsUntil
+      waitingIn[#waitingIn + 1] = name
+    elseif d.place ~= 'w' and d.storedWaits then
+      waitingOut[#waitingOut + 1] = name
+    end
+    d.storedWaits, d.waitsUntil = d.place == 'w', nil
   end
+  chunked('ZREM', readyKey, readyOut)
+  chunked('ZADD', readyKey, readyIn)
+  chunked('ZREM', waitingKey, waitingOut)
+  chunked('ZADD', waitingKey, waitingIn)
 end
 
 local function delayOf(d)
@@ -67,7 +95,7 @@ end
 
 -- Writes what the script changed, meta included; every verb that may change a domain ends with it.
 local function flush()
-  placeMoved()
+  savePlaces()
   saveChunks()
   local pairsToSet, toDelete = {}, {}
   for name, d in pairs(domains) do
