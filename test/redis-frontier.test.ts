@@ -90,6 +90,28 @@ describe('a reply of Redis that is lost', () => {
     expect(await frontier.snapshot()).toMatchObject({ done: 1 });
   });
 
+  it('does not commit pages twice that ended at once, nor one of them that the engine settles again beside others', async () => {
+    const { frontier } = await crawl.node();
+    await frontier.push(
+      ['a', 'b', 'c'].map((name) => request(name)),
+      'links',
+    );
+    const [a, b, c] = await take(frontier, 3);
+    proxy.cutNextReply();
+    const page = effects({ items: ['{}'], stats: { item_scraped_count: 1 } });
+    const answers = await Promise.all([frontier.settle(a!, done, page), frontier.settle(b!, done, page)]);
+    expect(proxy.cuts()).toBe(1);
+    expect(answers).toMatchObject([{ committed: true }, { committed: true }]);
+    const again = await Promise.all([frontier.settle(c!, done, page), frontier.settle(b!, done, page)]);
+    expect(again).toMatchObject([{ committed: true }, {}]);
+    expect(await frontier.snapshot()).toMatchObject({
+      done: 3,
+      items: 3,
+      leased: 0,
+      counters: { item_scraped_count: 3 },
+    });
+  });
+
   it('does not take a seed in twice', async () => {
     const { frontier } = await crawl.node();
     await frontier.appendSeeds(['http://a.example/']);

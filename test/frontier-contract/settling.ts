@@ -1,9 +1,10 @@
 /** How a lease ends: all of its effects once, or nothing. */
 import { describe, expect, it } from 'vitest';
-import { MAX_SETTLE_REQUESTS } from '../../src/frontier/frontier.js';
+import { type Lease, MAX_SETTLE_REQUESTS } from '../../src/frontier/frontier.js';
 import {
   type Crawl,
   commit,
+  done,
   effects,
   failed,
   nameOf,
@@ -42,6 +43,63 @@ export function settling(crawl: () => Crawl): void {
         await commit(frontier, await takeOne(frontier), undefined, { stats: { item_scraped_count: 3 } });
       }
       expect((await one.frontier.snapshot()).counters.item_scraped_count).toBe(6);
+    });
+
+    it('judges each of the pages that end at once by itself', async () => {
+      const { frontier } = await crawl().node({ feeds: ['feed'] });
+      await frontier.push(
+        ['a', 'b', 'c', 'd', 'e'].map((name) => request(name)),
+        'links',
+      );
+      const [a, b, c, d, e] = (await take(frontier, 5)) as [Lease, Lease, Lease, Lease, Lease];
+      const page = (name: string) =>
+        effects({
+          items: [`"${name}"`],
+          feedItems: [`"${name}"`],
+          requests: [request(`${name}/1`), request('of all')],
+          stats: { item_scraped_count: 1, [`of/${name}`]: 2 },
+        });
+      const malformed = { ...request('x'), id: 'zz', fingerprint: 'zz' };
+      const answers = await Promise.allSettled([
+        frontier.settle(a, done, page('a')),
+        frontier.settle({ ...b, token: `${b.token}9` }, done, page('b')),
+        frontier.settle(c, failed(), page('c')),
+        frontier.settle(d, done, effects({ requests: [malformed] })),
+        frontier.settle(e, retry(e, 60_000), page('e')),
+        frontier.settle(a, done, page('a')),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([
+        ...['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+      ]);
+      const [ofA, ofB, ofC, , ofE, again] = answers.map((answer) => 'value' in answer && answer.value);
+      expect([ofA, ofC, ofE]).toMatchObject([
+        { committed: true, accepted: 2, duplicates: 0 },
+        { committed: true, accepted: 1, duplicates: 1 },
+        { committed: true, accepted: 1, duplicates: 1 },
+      ]);
+      expect(ofB).toEqual({ committed: false });
+      // Whether it is known as the first one sent again, or as one too many, is the engine's; it has no second effect.
+      expect([ofA, { committed: false }]).toContainEqual(again);
+      const snapshot = await frontier.snapshot();
+      expect(snapshot).toMatchObject({ done: 1, failed: 1, delayed: 1, leased: 2, pending: 4, items: 3 });
+      expect(snapshot.counters).toMatchObject({ item_scraped_count: 3, 'of/a': 2, 'of/c': 2, 'of/e': 2 });
+      expect(snapshot.counters).not.toHaveProperty('of/b');
+      expect(await frontier.feeds.read('feed', 0, 10)).toEqual(['"a"', '"c"', '"e"']);
+      await Promise.all([b, d].map((lease) => commit(frontier, lease)));
+    });
+
+    it('commits pages that end at once as if one by one, also where one links to another that was forgotten', async () => {
+      const { frontier } = await crawl().node();
+      await frontier.push([request('a'), request('b')], 'links');
+      const [a, b] = (await take(frontier, 2)) as [Lease, Lease];
+      for (const { fingerprint } of [request('a'), request('b')]) await frontier.forget(fingerprint);
+      const answers = await Promise.all([
+        commit(frontier, a, done, { requests: [request('b')] }),
+        commit(frontier, b, done, { requests: [request('a')] }),
+      ]);
+      // b was leased when a linked to it; a was done when b did.
+      expect(answers.map(({ accepted }) => accepted)).toEqual([0, 1]);
+      expect(nameOf(await takeOne(frontier))).toBe('a');
     });
 
     it('gives each request to one node only', async () => {

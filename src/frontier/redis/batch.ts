@@ -5,7 +5,7 @@ import type { FrontierRequest } from '../frontier.js';
 
 export type Argument = string | number | Buffer;
 
-const NUMBERS_BYTES = 14;
+const NUMBERS_BYTES = 22;
 
 /** What sorts ascending as the priority falls: 2³¹ − priority. */
 const rankOf = (priority: number): number => 2 ** 31 - priorityInBounds(priority);
@@ -17,22 +17,23 @@ export function packPriority(priority: number): Buffer {
   return packed;
 }
 
-/** A domain's name as the store keeps it. NUL ends a name in a batch, so it cannot be in one. */
-export function domainName(domain: string): string {
-  return domain.includes('\0') ? domain.replaceAll('\0', '\u{fffd}') : domain;
+/** A name as the store keeps it. NUL ends a name in a list of them, so it cannot be in one. */
+export function withoutNul(name: string): string {
+  return name.includes('\0') ? name.replaceAll('\0', '\u{fffd}') : name;
 }
 
 /**
- * The four batch arguments and the records, in the order of the requests.
+ * The five arguments of a batch, in the order of the requests.
  * @throws InvalidRequestError for an id that is not 40 hex digits: it would shift those of all others.
  */
-export function packBatch(requests: readonly FrontierRequest[]): { head: Argument[]; records: string[] } {
+export function packBatch(requests: readonly FrontierRequest[]): Argument[] {
   requireIds(requests);
   let ids = '';
   let fingerprints = '';
   let names = '';
+  let records = '';
+  let recordBytes = 0;
   const numbers = Buffer.allocUnsafe(requests.length * NUMBERS_BYTES);
-  const records: string[] = [];
   const indexes = new Map<string, number>();
   let at = 0;
   for (const request of requests) {
@@ -40,16 +41,20 @@ export function packBatch(requests: readonly FrontierRequest[]): { head: Argumen
     if (index === undefined) {
       index = indexes.size;
       indexes.set(request.domain, index);
-      names += `${domainName(request.domain)}\0`;
+      names += `${withoutNul(request.domain)}\0`;
     }
+    const bytes = Buffer.byteLength(request.record);
     ids += request.id;
     fingerprints += request.fingerprint;
-    records.push(request.record);
+    records += request.record;
     numbers.writeUIntBE(rankOf(request.priority), at, 5);
     numbers.writeUInt16BE(index, at + 5);
     numbers.writeUInt8(request.unfiltered ? 1 : 0, at + 7);
     numbers.writeUIntBE(delayInBounds(request.delayMs), at + 8, 6);
+    numbers.writeUInt32BE(recordBytes, at + 14);
+    numbers.writeUInt32BE(bytes, at + 18);
+    recordBytes += bytes;
     at += NUMBERS_BYTES;
   }
-  return { head: [Buffer.from(ids, 'hex'), fingerprints, numbers, names], records };
+  return [Buffer.from(ids, 'hex'), fingerprints, numbers, names, records];
 }

@@ -60,16 +60,16 @@ export class Calls {
     this.#arrived = [];
   }
 
-  /** Run a verb's script; `number` is given where the engine may repeat the verb itself. */
-  async run(verb: Verb, args: readonly Argument[], number?: string): Promise<Reply> {
+  /** Run a verb's script. @param numbers under which the store keeps its answers, where there are several. */
+  async run(verb: Verb, args: readonly Argument[], numbers?: readonly string[]): Promise<Reply> {
     this.#last += 1;
-    const callNumber = number ?? String(this.#last);
+    const callNumber = String(this.#last);
     const arrived = confirming.has(verb) ? this.#arrived.splice(0) : [];
     const caller = this.#caller;
     try {
       const numbered = [caller, callNumber, arrived.join(','), ...args];
       const reply = await this.#connection.run(scriptOf(verb, this.dupefilter), this.#keys, numbered);
-      if (caller === this.#caller && answering.has(verb)) this.#arrived.push(callNumber);
+      if (caller === this.#caller && answering.has(verb)) this.#arrived.push(...(numbers ?? [callNumber]));
       return reply;
     } catch (error) {
       if (caller === this.#caller) this.#arrived.push(...arrived);

@@ -62,8 +62,7 @@ export class RedisFailed implements FailedList {
   }
 
   async retry(requests: readonly FrontierRequest[]): Promise<number> {
-    const { head, records } = packBatch(requests);
-    return Number(await this.#call('retry-failed', [requests.length, ...head, ...records]));
+    return Number(await this.#call('retry-failed', [requests.length, ...packBatch(requests)]));
   }
 
   async purge(ids: readonly string[]): Promise<number> {

@@ -33,7 +33,7 @@ import type {
 } from '../frontier.js';
 import type { OpenOptions, RedisAddress } from '../open.js';
 import { cannotForget, forgetsByItself } from '../shape.js';
-import { type Argument, domainName, packBatch } from './batch.js';
+import { type Argument, packBatch, withoutNul } from './batch.js';
 import { Calls } from './calls.js';
 import { RedisConnection } from './connection.js';
 import { DataHistory } from './data-history.js';
@@ -49,7 +49,8 @@ import { verifyInvariants } from './redis-verify.js';
 import { hex, int, type Reply, text } from './reply.js';
 import { literally, scanKeys } from './scan-keys.js';
 import type { Verb } from './scripts.js';
-import { settleArguments } from './settle-arguments.js';
+import { type PackedSettle, packSettle, settleArguments } from './settle-arguments.js';
+import { Settles } from './settles.js';
 
 /** Leases moved by one step of recovery: a script of some hundred microseconds. */
 const RECOVERY_STEP = 100;
@@ -66,6 +67,7 @@ export class RedisFrontier implements Frontier {
   readonly #calls: Calls;
   readonly #history: DataHistory;
   readonly #seeds: RedisSeeds;
+  readonly #settles: Settles;
   #incarnation: string | null = null;
   #joinOptions: JoinOptions | null = null;
   /** Tells the crawl we joined from one of the same name after a reset; kept while a dead incarnation joins anew. */
@@ -87,7 +89,8 @@ export class RedisFrontier implements Frontier {
     this.#options = options;
     this.#calls = new Calls(connection, options.keys, options.shape.dupefilter);
     this.#history = new DataHistory(connection);
-    const call = (verb: Verb, args: readonly Argument[]): Promise<Reply> => this.#calls.run(verb, args);
+    this.#settles = new Settles((settles) => this.#settleAll(settles));
+    const call = (verb: Verb, args: readonly Argument[]): Promise<Reply> => this.#run(verb, args);
     this.failed = new RedisFailed(connection, options.keys, call);
     this.feeds = new RedisFeeds(connection, options.keys, call);
     this.#seeds = new RedisSeeds(connection, options, {
@@ -102,7 +105,7 @@ export class RedisFrontier implements Frontier {
     const incarnation = newIncarnation(node);
     this.#calls.become(incarnation);
     this.#calls.dupefilter = options.shape.dupefilter;
-    const reply = await this.#calls.run('join', joinArguments(incarnation, node, options, this.#crawl));
+    const reply = await this.#run('join', joinArguments(incarnation, node, options, this.#crawl));
     const { joined, crawl } = readJoined(reply, incarnation, options.shape);
     if (joined.justClosed !== null) {
       this.#calls.become(null);
@@ -117,7 +120,7 @@ export class RedisFrontier implements Frontier {
 
   async leave(reason: string): Promise<{ last: boolean; cleared: boolean }> {
     const incarnation = this.#joined();
-    const [last, cleared] = (await this.#calls.run('leave', [
+    const [last, cleared] = (await this.#run('leave', [
       incarnation,
       reason,
       this.#joinOptions?.shape.persist === false ? 0 : 1,
@@ -134,7 +137,7 @@ export class RedisFrontier implements Frontier {
 
   async heartbeat(incarnation: string, report: HeartbeatReport): Promise<HeartbeatAnswer> {
     return text(
-      await this.#calls.run('heartbeat', [incarnation, report.pagesPerSecond.toFixed(2)]),
+      await this.#run('heartbeat', [incarnation, report.pagesPerSecond.toFixed(2)]),
     ) as HeartbeatAnswer;
   }
 
@@ -145,7 +148,7 @@ export class RedisFrontier implements Frontier {
     this.#joined();
     const ids = Buffer.from(held.map(({ id }) => id).join(''), 'hex');
     const tokens = held.map(({ token }) => token);
-    const [returned, ...lost] = (await this.#calls.run('reconcile', [
+    const [returned, ...lost] = (await this.#run('reconcile', [
       graceMs,
       ids,
       this.#crawl,
@@ -157,7 +160,7 @@ export class RedisFrontier implements Frontier {
   async recover(): Promise<number> {
     let total = 0;
     for (;;) {
-      const [moved, deadLeft] = (await this.#calls.run('recover', [RECOVERY_STEP])) as Reply[];
+      const [moved, deadLeft] = (await this.#run('recover', [RECOVERY_STEP])) as Reply[];
       total += int(moved);
       if (int(moved) === 0 || int(deadLeft) === 0) return total;
     }
@@ -168,13 +171,11 @@ export class RedisFrontier implements Frontier {
     kind: PushKind,
     { from, total }: StartPart = { from: 0, total: requests.length },
   ): Promise<PushAnswer> {
-    const { head, records } = packBatch(requests);
-    const answer = (await this.#calls.run('push', [
+    const answer = (await this.#run('push', [
       kind,
       ...this.#forNewMeta(),
       requests.length,
-      ...head,
-      ...records,
+      ...packBatch(requests),
       ...(kind === 'start' ? [from, total] : []),
     ])) as Reply[];
     return pushAnswer(answer);
@@ -183,7 +184,7 @@ export class RedisFrontier implements Frontier {
   async lease(max: number, holding: number): Promise<LeaseAnswer> {
     this.#joined();
     await this.#history.refuseOther();
-    const reply = (await this.#calls.run('lease', [
+    const reply = (await this.#run('lease', [
       max,
       holding,
       Math.random().toFixed(6),
@@ -217,17 +218,17 @@ export class RedisFrontier implements Frontier {
   }
 
   async settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer> {
-    const feeds = this.#joinOptions?.feeds ?? [];
-    const args = settleArguments(lease, outcome, effects, feeds, this.#calls.caller);
-    // The token numbers the call, so that even a settle repeated by the engine is known as the same one.
-    const reply = (await this.#calls.run('settle', args, `s${lease.token}`)) as Reply[];
-    const [status, accepted, duplicates, dropped, epoch, unseen] = reply;
-    if (text(status) === 'resend') return { committed: false, resend: true };
-    if (text(status) === 'closed') return { committed: false, closed: true };
-    if (text(status) !== 'committed') return { committed: false };
+    const hasFeeds = (this.#joinOptions?.feeds ?? []).length > 0;
+    const packed = packSettle(lease, outcome, effects, hasFeeds, this.#calls.caller);
+    const [status, accepted, duplicates, dropped, unseen, epoch] = (await this.#settles.add(packed)).split(
+      ' ',
+    );
+    if (status === 'resend') return { committed: false, resend: true };
+    if (status === 'closed') return { committed: false, closed: true };
+    if (status !== 'committed') return { committed: false };
     const counts = pushAnswer([accepted, duplicates, dropped]);
-    const allSeen = int(unseen) === 0 && !forgetsByItself(this.#calls.dupefilter);
-    return { committed: true, ...counts, epoch: text(epoch), allSeen };
+    const allSeen = unseen === '0' && !forgetsByItself(this.#calls.dupefilter);
+    return { committed: true, ...counts, epoch: epoch ?? '', allSeen };
   }
 
   peekSeeds(max: number): Promise<RawSeed[]> {
@@ -250,8 +251,8 @@ export class RedisFrontier implements Frontier {
     domain: string,
     change: { delayMs?: number; forMs?: number; source: string },
   ): Promise<void> {
-    await this.#calls.run('throttle', [
-      domainName(domain),
+    await this.#run('throttle', [
+      withoutNul(domain),
       change.source,
       change.delayMs ?? '',
       change.forMs ?? '',
@@ -259,11 +260,11 @@ export class RedisFrontier implements Frontier {
   }
 
   async control(state: Control): Promise<void> {
-    await this.#calls.run('control', [state, '']);
+    await this.#run('control', [state, '']);
   }
 
   async closeRun(reason: string): Promise<void> {
-    await this.#calls.run('control', ['', reason]);
+    await this.#run('control', ['', reason]);
   }
 
   snapshot(): Promise<Snapshot> {
@@ -280,7 +281,7 @@ export class RedisFrontier implements Frontier {
 
   async forget(fingerprint: string): Promise<boolean> {
     if (this.#calls.dupefilter.class === 'BloomDupeFilter') throw cannotForget();
-    return int(await this.#calls.run('forget', [Buffer.from(fingerprint, 'hex'), fingerprint])) === 1;
+    return int(await this.#run('forget', [Buffer.from(fingerprint, 'hex'), fingerprint])) === 1;
   }
 
   count(): Promise<PartCounts> {
@@ -290,7 +291,7 @@ export class RedisFrontier implements Frontier {
   async clear(parts: readonly Part[], options: { force: boolean }): Promise<void> {
     const { keys } = this.#options;
     const format = await this.#connection.patiently((client) => foundFormat(client, keys));
-    const [status, live] = (await this.#calls.run('clear', [options.force ? 1 : 0, ...parts])) as Reply[];
+    const [status, live] = (await this.#run('clear', [options.force ? 1 : 0, ...parts])) as Reply[];
     if (text(status) !== 'live') {
       // Another format may have internal keys that we do not know by name.
       if (format === null || format === String(DATA_FORMAT) || !parts.includes('queue')) return this.#sweep();
@@ -319,6 +320,7 @@ export class RedisFrontier implements Frontier {
   }
 
   async close(): Promise<void> {
+    this.#settles.flush();
     await this.#calls.forgetAnswers();
     this.#connection.close();
   }
@@ -331,7 +333,7 @@ export class RedisFrontier implements Frontier {
 
   /** Remove what a cleared dupefilter of many keys left, a step at a time, so that the store serves others between. */
   async #sweep(): Promise<void> {
-    while (int(await this.#calls.run('sweep', [SWEEP_STEP])) > 0);
+    while (int(await this.#run('sweep', [SWEEP_STEP])) > 0);
   }
 
   #joined(): string {
@@ -339,15 +341,28 @@ export class RedisFrontier implements Frontier {
     return this.#incarnation;
   }
 
+  /** Settles that wait go first. */
+  #run(verb: Verb, args: readonly Argument[]): Promise<Reply> {
+    this.#settles.flush();
+    return this.#calls.run(verb, args);
+  }
+
+  /** The token numbers a settle, so that one repeated by the engine is known as the same, whatever it travels with. */
+  async #settleAll(settles: readonly PackedSettle[]): Promise<string[]> {
+    const args = settleArguments(settles, this.#joinOptions?.feeds ?? []);
+    const numbers = settles.map(({ token }) => `s${token}`);
+    return ((await this.#calls.run('settle', args, numbers)) as Reply[]).map(text);
+  }
+
   /** Give up an incarnation whose place is taken by a new one of the same process. */
   async #abandon(incarnation: string): Promise<void> {
     this.#incarnation = null;
-    await this.#calls.run('leave', [incarnation, 'rejoined', 1, 1, this.#crawl]);
+    await this.#run('leave', [incarnation, 'rejoined', 1, 1, this.#crawl]);
     await this.#calls.forgetAnswers();
   }
 }
 
-function pushAnswer([accepted, duplicates, dropped]: readonly (Reply | undefined)[]): PushAnswer {
-  const answer = { accepted: int(accepted), duplicates: int(duplicates) };
-  return int(dropped) === 0 ? answer : { ...answer, dropped: int(dropped) };
+function pushAnswer(numbers: readonly unknown[]): PushAnswer {
+  const [accepted = 0, duplicates = 0, dropped = 0] = numbers.map(Number);
+  return dropped === 0 ? { accepted, duplicates } : { accepted, duplicates, dropped };
 }

@@ -123,6 +123,5 @@ function seedArguments(converted: ConvertedSeed): Argument[] {
   const { value } = converted.seed;
   if ('bad' in converted) return [value, -1, badSeedEntry(value, converted.bad, Date.now())];
   if (converted.requests.length === 0) return [value, 0, ''];
-  const { head, records } = packBatch(converted.requests);
-  return [value, converted.requests.length, '', ...head, ...records];
+  return [value, converted.requests.length, '', ...packBatch(converted.requests)];
 }

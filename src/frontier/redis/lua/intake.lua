@@ -3,7 +3,7 @@
 --
 -- ARGV: 4 kind (seeds | seeds-filtered) · 5 start_urls type (list | set | zset) · 6 seeds · 7 key index (1…) ·
 -- 8 queue class and 9 epoch for a new meta ('': make none) · then for each seed: value, number of requests (-1: bad),
--- JSON for the bad list ('' when good), and when it has requests the 4 batch arguments and its records.
+-- JSON for the bad list ('' when good), and when it has requests their batch.
 -- Returns { accepted, duplicates, bad }. O(n log m), and for a list n times what was put before the batch since it was read.
 -- uses: answers acceptance
 
@@ -25,7 +25,7 @@ local values, at = {}, 10
 for i = 1, count do
   local requestCount = tonumber(ARGV[at + 1])
   values[i] = { value = ARGV[at], requests = requestCount, bad = ARGV[at + 2], at = at + 3 }
-  at = at + 3 + (requestCount > 0 and 4 + requestCount or 0)
+  at = at + 3 + (requestCount > 0 and BATCH or 0)
 end
 
 -- A batch was read at the head of its list, and what was put before it meanwhile stays there: LREM finds a value in as
@@ -46,7 +46,7 @@ for _, value in ipairs(values) do
       call('RPUSH', key .. ':bad', value.bad)
       bad = bad + 1
     elseif value.requests > 0 then
-      local a, d = accept(value.at, value.at + 4, value.requests, kind)
+      local a, d = accept(value.at, value.requests, kind)
       accepted, duplicates = accepted + a, duplicates + d
     end
   end

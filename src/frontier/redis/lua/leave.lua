@@ -18,6 +18,7 @@ local first = firstAnswer()
 if first then return cmsgpack.unpack(first) end
 
 for _, found in ipairs(leasesOf(incarnation, math.huge)) do giveBack(found[1], found[2]) end
+saveLeases()
 dropIncarnation(incarnation)
 if meta.volunteer == incarnation then setMeta('volunteer', '') end
 

@@ -34,5 +34,6 @@ if tonumber(call('HGET', heldKey, incarnation) or 0) > #ids / 20 - (#answer - 1)
     end
   end
 end
+saveLeases()
 flush()
 return answer

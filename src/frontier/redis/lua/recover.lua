@@ -32,6 +32,7 @@ for _, incarnation in ipairs(call('ZRANGE', deadKey, 0, -1)) do
     noteLife(id, crashes >= MAX_CRASHES and 'failed' or 'pending')
     moved = moved + 1
   end
+  saveLeases()
   if tonumber(call('HGET', heldKey, incarnation) or 0) <= 0 then dropIncarnation(incarnation) end
 end
 flush()

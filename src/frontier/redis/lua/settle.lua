@@ -1,79 +1,138 @@
--- End one lease and commit its effects: items, discovered requests, counters and the acknowledgement in one step.
+-- End leases and commit their effects: of each its items, discovered requests, counters and the acknowledgement in one
+-- step, or nothing. Each is judged by itself; they travel together because most of a call's cost is the call.
 -- Atomic: this is what makes a page commit once; a stale token changes nothing.
 --
--- ARGV: 4 id · 5 token · 6 kind (done | retry | failed | released) · 7 retry: after ms; released: 1 when unstarted ·
--- 8 HTTP status or 0 and attempts (2 bytes each), then for a retry 5 bytes of priority · 9 retry: record; failed: JSON of why · 10 epoch the sender's cache was judged
--- under ('' when nothing was withheld) · 11 feeds, each followed by a NUL · 12 stats · 13 items · 14 feed items ·
--- 15 requests (counts) · 16–19 the batch · 20… stats names and values, items, feed items, records
--- Returns { 'committed', accepted, duplicates, dropped, epoch, how many links are not seen } | { 'lost' } | { 'resend' } |
--- { 'closed' }: the run's item budget was used up before this page with its items came, so its request is pending
+-- ARGV: 4 how many · 5 feeds and 6 names of counters, each followed by a NUL · then for each settle:
+--   head: id (20 bytes), kind (1: d done, t retry, f failed, r released), retry: after ms, released: 1 when unstarted
+--     (6), HTTP status or 0 and attempts (2 each), priority of a retry (5), how many counters, requests, items and feed
+--     items (2 each), token
+--   retry: record; failed: JSON of why; '' otherwise
+--   epoch the sender's cache was judged under, '' when nothing was withheld
+--   counters: number of the name (2 bytes) and value (8, a double) of each
+--   the batch (see parts/acceptance.lua), only with requests · items · feed items
+-- Its answer is kept by its token, as a settle that is sent again may travel with others.
+-- Returns for each a text: 'committed', accepted, duplicates, dropped, how many links are not seen, epoch | 'lost' |
+-- 'resend' | 'closed': the run's item budget was used up before this page with its items came, so its request is pending
 -- again. O(n log m).
 -- uses: nodes answers acceptance leases
 
-local incarnation, id, token, kind = ARGV[1], ARGV[4], ARGV[5], ARGV[6]
-local statsCount, itemCount, feedItemCount, requestCount = tonumber(ARGV[12]), tonumber(ARGV[13]), tonumber(ARGV[14]), tonumber(ARGV[15])
+local incarnation, count = ARGV[1], tonumber(ARGV[4])
+local KINDS = { d = 'done', t = 'retry', f = 'failed', r = 'released' }
+local HEAD_BYTES = 44
 
 local refusal = readMeta('epoch', 'delay', 'failed_limit', 'done', 'run_pages', 'budgets', 'closing', unpack(ACCEPT_FIELDS)) or refuseForeign()
 if refusal then return redis.error_reply(refusal) end
 evenWhenFull()
 confirmArrived()
-local first = firstAnswer()
-if first then return cmsgpack.unpack(first) end
-local packed = call('HGET', leasesKey, id)
-local lease = packed and unpackLease(packed)
-if not lease or lease.token ~= token or lease.incarnation ~= incarnation or not isLive(incarnation) then return { 'lost' } end
-if ARGV[10] ~= '' and ARGV[10] ~= meta.epoch then return { 'resend' } end
 
-local at = 20
-local statsAt = at
-local itemsAt = statsAt + 2 * statsCount
-local feedItemsAt = itemsAt + itemCount
-local recordsAt = feedItemsAt + feedItemCount
-
-if comesTooLate(statsAt, itemsAt - 1) then
-  giveBack(id, lease)
-  keepAnswer(cmsgpack.pack({ 'closed' }))
-  flush()
-  return { 'closed' }
+local settles, answerFields, ids, at = {}, {}, {}, 7
+for n = 1, count do
+  local s = { at = at }
+  s.id, s.kind, s.amount, s.how, s.priority, s.counters, s.requests, s.items, s.feedItems = struct.unpack('>c20c1I6c4c5I2I2I2I2', ARGV[at])
+  s.token = sub(ARGV[at], HEAD_BYTES + 1)
+  s.itemsAt = at + 4 + (s.requests > 0 and BATCH or 0)
+  at = s.itemsAt + s.items + s.feedItems
+  settles[n], ids[n], answerFields[n] = s, s.id, incarnation .. ':s' .. s.token
 end
+local firstAnswers, packedLeases = fetched('HMGET', answersKey, answerFields), fetched('HMGET', leasesKey, ids)
+local live = isLive(incarnation)
 
-local accepted, duplicates, dropped, unseen = accept(16, recordsAt, requestCount, 'links')
+local names = namesOf(ARGV[6])
+local items, feedItems, removed, uncrashed = {}, {}, {}, {}
+local pages = 0
 
-if kind == 'released' then
-  giveBack(id, lease)
-  if ARGV[7] == '1' then setMeta('run_pages', math.max(0, number('run_pages') - 1)) end
-else
-  freeLease(id, lease)
-  noteLife(id, kind, ARGV[8])
-  if kind == 'done' then
-    call('HDEL', requests, id)
-    setMeta('done', number('done') + 1)
-    if lease.crashes > 0 then call('HDEL', crashesKey, id) end
-  elseif kind == 'retry' then
-    call('HSET', requests, id, ARGV[9])
-    park(lease.domain, sub(ARGV[8], 5), id, nowMs + tonumber(ARGV[7]))
-  else
-    fail(id, ARGV[9])
+-- Returns its counters { name, value… }, and what the budgets are to know of them.
+local function countersOf(s)
+  local list, packed = {}, ARGV[s.at + 3]
+  local scraped, errors = 0, 0
+  for i = 0, s.counters - 1 do
+    local index, value = struct.unpack('>I2d', packed, i * 10 + 1)
+    local name = names[index + 1]
+    list[#list + 1] = name
+    list[#list + 1] = value
+    if name == 'item_scraped_count' then scraped = math.max(0, value) end
+    if name == 'spider_exceptions/count' then errors = math.max(0, value) end
   end
-  if kind ~= 'retry' then call('HINCRBY', pagesKey, incarnation, 1) end
+  return list, scraped, errors
 end
 
-countForBudgets(statsAt, itemsAt - 1)
-closeWhenSpent()
-for i = statsAt, itemsAt - 1, 2 do addToCounter(ARGV[i], ARGV[i + 1]) end
-for i = itemsAt, feedItemsAt - 1, MAX_UNPACK do call('RPUSH', itemsKey, unpack(ARGV, i, math.min(i + MAX_UNPACK, feedItemsAt) - 1)) end
-if feedItemCount > 0 then
-  for feed in string.gmatch(ARGV[11], '([^%z]*)%z') do
-    local last = call('HINCRBY', feedsKey, feed .. ':tail', feedItemCount)
-    local sequence = last - feedItemCount
-    for i = feedItemsAt, recordsAt - 1 do
-      sequence = sequence + 1
-      call('HSET', outboxKey, feed .. ':' .. string.format('%.0f', sequence), ARGV[i])
+local function finish(s, lease)
+  freeLease(s.id, lease)
+  noteLife(s.id, s.kind, s.how)
+  if s.kind == 'done' then
+    ended[s.id] = true
+    setMeta('done', number('done') + 1)
+    if lease.crashes > 0 then uncrashed[#uncrashed + 1] = s.id end
+  elseif s.kind == 'retry' then
+    call('HSET', requests, s.id, ARGV[s.at + 1])
+    park(lease.domain, s.priority, s.id, nowMs + s.amount)
+  else
+    fail(s.id, ARGV[s.at + 1])
+  end
+  if s.kind ~= 'retry' then pages = pages + 1 end
+end
+
+local function settle(s, packed)
+  local lease = packed and unpackLease(packed)
+  if not lease or lease.token ~= s.token or lease.incarnation ~= incarnation or not live then return 'lost' end
+  local epoch = ARGV[s.at + 2]
+  if epoch ~= '' and epoch ~= meta.epoch then return 'resend' end
+  local list, scraped, errors = countersOf(s)
+  if comesTooLate(scraped) then
+    giveBack(s.id, lease)
+    return 'closed'
+  end
+  local accepted, duplicates, dropped, unseen = accept(s.at + 4, s.requests, 'links')
+  if s.kind == 'released' then
+    giveBack(s.id, lease)
+    if s.amount == 1 then setMeta('run_pages', math.max(0, number('run_pages') - 1)) end
+  else
+    finish(s, lease)
+  end
+  countForBudgets(scraped, errors)
+  for i = 1, #list, 2 do addToCounter(list[i], list[i + 1]) end
+  for i = s.itemsAt, s.itemsAt + s.items - 1 do items[#items + 1] = ARGV[i] end
+  for i = s.itemsAt + s.items, s.itemsAt + s.items + s.feedItems - 1 do feedItems[#feedItems + 1] = ARGV[i] end
+  return table.concat({ 'committed', accepted, duplicates, dropped, unseen, meta.epoch }, ' ')
+end
+
+-- Where two of a call bear one token, the second is the first one sent again.
+local answers, kept, answered = {}, {}, {}
+for n, s in ipairs(settles) do
+  s.kind = KINDS[s.kind]
+  local field = answerFields[n]
+  local answer = firstAnswers[n] or answered[field]
+  if not answer then
+    answer = settle(s, packedLeases[n])
+    -- What changed nothing is judged anew.
+    if answer ~= 'lost' and answer ~= 'resend' then
+      answered[field] = answer
+      kept[#kept + 1] = field
+      kept[#kept + 1] = answer
     end
   end
+  answers[n] = answer
 end
 
-local answer = { 'committed', accepted, duplicates, dropped, meta.epoch, unseen }
-keepAnswer(cmsgpack.pack(answer))
+local done = {}
+for id in pairs(ended) do done[#done + 1] = id end
+chunked('HDEL', requests, done)
+chunked('HDEL', crashesKey, uncrashed)
+if pages > 0 then call('HINCRBY', pagesKey, incarnation, pages) end
+saveLeases()
+closeWhenSpent()
+saveCounted()
+chunked('RPUSH', itemsKey, items)
+if #feedItems > 0 then
+  for _, feed in ipairs(namesOf(ARGV[5])) do
+    local sequence, fields = call('HINCRBY', feedsKey, feed .. ':tail', #feedItems) - #feedItems, {}
+    for i, item in ipairs(feedItems) do
+      fields[2 * i - 1] = feed .. ':' .. string.format('%.0f', sequence + i)
+      fields[2 * i] = item
+    end
+    chunked('HSET', outboxKey, fields)
+  end
+end
+chunked('HSET', answersKey, kept)
 flush()
-return answer
+return answers

@@ -1,7 +1,9 @@
 -- Answers are kept until they are known to have arrived: a call sent again gets its first and does nothing.
 
 local function confirmArrived()
-  for callNumber in string.gmatch(ARGV[3], '[^,]+') do call('HDEL', answersKey, ARGV[1] .. ':' .. callNumber) end
+  local fields = {}
+  for callNumber in string.gmatch(ARGV[3], '[^,]+') do fields[#fields + 1] = ARGV[1] .. ':' .. callNumber end
+  chunked('HDEL', answersKey, fields)
 end
 
 local function firstAnswer() return call('HGET', answersKey, ARGV[1] .. ':' .. ARGV[2]) end

@@ -38,11 +38,14 @@ local function chunkOf(d, bound)
   return chunks[field] or keepChunk(field, not d.isNew and call('HGET', queueKey, field))
 end
 
--- Reads the chunks that a script is about to ask for, all at once.
-local function loadChunks(fields)
-  for i, text in ipairs(fetched('HMGET', queueKey, fields)) do
-    if not chunks[fields[i]] then keepChunk(fields[i], text) end
+-- Reads the chunks of domains where requests that arrive now belong, all at once.
+local function loadEnds(ds)
+  local fields = {}
+  for _, d in pairs(ds) do
+    local field = d.prefix .. (meta.queue == 'LifoQueue' and '' or d.tail)
+    if not d.isNew and not chunks[field] then fields[#fields + 1] = field end
   end
+  for i, text in ipairs(fetched('HMGET', queueKey, fields)) do keepChunk(fields[i], text) end
 end
 
 local function textOf(chunk)
@@ -80,29 +83,40 @@ local function follow(d, before, text)
     d.tail = bound
     d.touched = true
   end
+  return chunks[d.prefix .. bound]
 end
 
 -- A full chunk is divided where the newcomer belongs, so that requests that come in order, from either end or between
--- two priorities, leave full chunks behind.
-local function insert(d, order, id)
-  local entry, chunk = order .. id, chunkFor(d, order)
+-- two priorities, leave full chunks behind. One of the same run as the last goes right behind it, unasked.
+-- Returns whether it is the domain's last now.
+local function insert(d, order, id, run)
+  local entry, chunk = order .. id, nil
+  local isNext = run and d.run == run
+  if isNext then chunk = d.runChunk else chunk = chunkFor(d, order) end
   pendingChange = pendingChange + 1
-  if chunk.size == 0 or not isBefore(order, chunk.last) then
-    if chunk.size >= CHUNK then return follow(d, chunk, entry) end
-    chunk.added[#chunk.added + 1] = entry
-    chunk.size, chunk.last = chunk.size + 1, order
-  else
-    local text = textOf(chunk)
-    local at = placeIn(text, order) * ENTRY
-    local rest = sub(text, at + 1)
-    if chunk.size < CHUNK then
-      setText(chunk, sub(text, 1, at) .. entry .. rest)
+  d.run = nil
+  if isNext or chunk.size == 0 or not isBefore(order, chunk.last) then
+    if chunk.size >= CHUNK then
+      chunk = follow(d, chunk, entry)
     else
-      follow(d, chunk, rest)
-      setText(chunk, sub(text, 1, at) .. entry)
+      chunk.added[#chunk.added + 1] = entry
+      chunk.size, chunk.last, chunk.changed = chunk.size + 1, order, true
     end
+    if chunk.bound ~= d.tail then return false end
+    d.run, d.runChunk = run, chunk
+    return true
   end
+  local text = textOf(chunk)
+  local at = placeIn(text, order) * ENTRY
+  local rest = sub(text, at + 1)
   chunk.changed = true
+  if chunk.size < CHUNK then
+    setText(chunk, sub(text, 1, at) .. entry .. rest)
+  else
+    follow(d, chunk, rest)
+    setText(chunk, sub(text, 1, at) .. entry)
+  end
+  return false
 end
 
 -- The order of the domain's best request, '' when it has none: the next chunk takes the place of a first one that ran out.
@@ -135,7 +149,7 @@ local function pop(d)
     first.taken, first.size, first.changed = first.taken + 1, first.size - 1, true
     pendingChange = pendingChange - 1
   end
-  d.head, d.touched = headOf(d), true
+  d.head, d.touched, d.run = headOf(d), true, nil
   return id
 end
 

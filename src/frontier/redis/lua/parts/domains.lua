@@ -1,5 +1,5 @@
 -- Politeness: each domain's record, its delay, and the one place it stands in.
--- uses: meta chunks
+-- uses: meta chunks counters
 
 -- Record: { number, active, nextAt, blockedUntil, delay by setting (-1: the crawl's), by robots, by autothrottle,
 -- pages, place, head, last lease at, tail }. place: r ready, w waiting, f full, i idle. head: the order of its best
@@ -97,6 +97,7 @@ end
 local function flush()
   savePlaces()
   saveChunks()
+  saveCounters()
   local pairsToSet, toDelete = {}, {}
   for name, d in pairs(domains) do
     if d.touched then

@@ -11,6 +11,3 @@ local function isOf(type, key)
   local found = call('TYPE', key).ok
   return found == 'none' or found == type
 end
-
--- A counter that somebody overwrote with text must not keep a page from being committed.
-local function addToCounter(name, n) redis.pcall('HINCRBY', statsKey, name, n) end

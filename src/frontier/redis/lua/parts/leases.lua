@@ -8,12 +8,21 @@ local function unpackLease(packed)
   return { token = p[1], incarnation = p[2], order = p[3], domain = p[4], atMs = p[5], crashes = p[6], priority = p[7] }
 end
 
+local freed, released = {}, {}
+
 -- Ends a lease's hold on its node and its domain; what becomes of the request is the verb's business.
 local function freeLease(id, lease)
-  call('HDEL', leasesKey, id)
-  call('HINCRBY', heldKey, lease.incarnation, -1)
+  freed[#freed + 1] = id
+  released[lease.incarnation] = (released[lease.incarnation] or 0) + 1
   local d = domainOf(lease.domain)
   d.active, d.moved = math.max(0, d.active - 1), true
+end
+
+-- Writes which leases have ended; to be called before anybody counts them.
+local function saveLeases()
+  chunked('HDEL', leasesKey, freed)
+  for incarnation, n in pairs(released) do call('HINCRBY', heldKey, incarnation, -n) end
+  freed, released = {}, {}
 end
 
 -- A lease goes back to pending as it was, uncounted: its arrival stays.

@@ -28,7 +28,9 @@ local BUDGETS = {
   { 'ms', 'closespider_timeout' },
 }
 
-local function counted(field) return tonumber(call('HGET', metaKey, field) or 0) end
+local countedNow = { run_items = 0, run_errors = 0 }
+
+local function counted(field) return tonumber(call('HGET', metaKey, field) or 0) + (countedNow[field] or 0) end
 
 -- Pages: used up, and nothing is leased that could give one back.
 local spent = {
@@ -63,25 +65,22 @@ local function closedJustNow(text, withinMs)
   end
 end
 
--- What a page's counters, names and values from ARGV[at] to ARGV[last], say of one.
-local function counterOf(name, at, last)
-  for i = at, last, 2 do
-    if ARGV[i] == name then return math.max(0, tonumber(ARGV[i + 1])) end
-  end
-  return 0
-end
-
 -- Whether a page comes with items after those the run may scrape.
-local function comesTooLate(at, last)
-  if (meta.budgets or '') == '' then return false end
+local function comesTooLate(items)
+  if items == 0 or (meta.budgets or '') == '' then return false end
   local most = budgetsOf(meta.budgets).items
-  return most > 0 and counted('run_items') >= most and counterOf('item_scraped_count', at, last) > 0
+  return most > 0 and counted('run_items') >= most
 end
 
-local function countForBudgets(at, last)
-  local items, errors = counterOf('item_scraped_count', at, last), counterOf('spider_exceptions/count', at, last)
-  if items > 0 then call('HINCRBY', metaKey, 'run_items', items) end
-  if errors > 0 then call('HINCRBY', metaKey, 'run_errors', errors) end
+local function countForBudgets(items, errors)
+  countedNow.run_items, countedNow.run_errors = countedNow.run_items + items, countedNow.run_errors + errors
+end
+
+local function saveCounted()
+  for field, n in pairs(countedNow) do
+    if n > 0 then call('HINCRBY', metaKey, field, n) end
+    countedNow[field] = 0
+  end
 end
 
 local function waitingRequests() return pendingCount() + call('ZCARD', suspectsKey) + call('ZCARD', delayedKey) end

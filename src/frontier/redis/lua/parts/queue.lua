@@ -16,10 +16,30 @@ local function orderOf(priority, arrival)
   return priority .. struct.pack('>I7', arrival)
 end
 
-local function enqueue(name, order, id)
+-- run: the priority of one that arrives now; nil of one that comes back with its old arrival, and where the newest is first.
+local function enqueue(name, order, id, run)
   local d = domainOf(name)
-  insert(d, order, id)
-  if d.head == '' or isBefore(order, d.head) then d.head, d.moved = order, true end
+  local isLast = insert(d, order, id, run)
+  if d.head == '' or (not isLast and isBefore(order, d.head)) then d.head, d.moved = order, true end
+end
+
+local function enqueueNew(name, priority, id)
+  enqueue(name, orderOf(priority, takeArrival()), id, meta.queue == 'PriorityQueue' and priority or meta.queue == 'FifoQueue' and '' or nil)
+end
+
+-- Requests that arrive now, each { domain name, priority, id }.
+local function enqueueAll(new)
+  local names, ds, known = {}, {}, {}
+  for _, request in ipairs(new) do
+    if not known[request[1]] then
+      known[request[1]] = true
+      names[#names + 1] = request[1]
+    end
+  end
+  loadDomains(names)
+  for i, name in ipairs(names) do ds[i] = domainOf(name) end
+  loadEnds(ds)
+  for _, request in ipairs(new) do enqueueNew(request[1], request[2], request[3]) end
 end
 
 -- Suspects wait apart from the domain queues, and are leased alone.
