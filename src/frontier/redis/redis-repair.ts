@@ -2,7 +2,7 @@
 import { RefusedError } from '../../errors.js';
 import type { Frontier, RecordedRequest, Repaired } from '../frontier.js';
 import type { OpenOptions } from '../open.js';
-import { type Argument, domainName, packPriority } from './batch.js';
+import { type Argument, packPriority, withoutNul } from './batch.js';
 import type { RedisConnection } from './connection.js';
 import { newEpoch } from './joining.js';
 import { int, type Reply, text } from './reply.js';
@@ -75,7 +75,7 @@ function pack14(id: Buffer, found: RecordedRequest | null, indexes: Map<string, 
     rest.writeUInt16BE(UNREADABLE, 0);
     return Buffer.concat([packPriority(0), rest]);
   }
-  const name = domainName(found.domain);
+  const name = withoutNul(found.domain);
   const index = indexes.get(name) ?? indexes.size;
   indexes.set(name, index);
   rest.writeUInt16BE(index, 0);
