@@ -118,6 +118,23 @@ describe('a record', () => {
     );
   });
 
+  test('is the same read the short way and the long way', () => {
+    const link = fc.record({
+      u: fc.oneof(fc.webUrl({ withQueryParameters: true }), fc.constant('http://127.0.0.1:8080/a%20b?c')),
+      c: fc.option(fc.string(), { nil: undefined }),
+      d: fc.option(nat, { nil: undefined }),
+      o: fc.option(fc.stringMatching(/^[0-9a-f]{8}!?$/), { nil: undefined }),
+      t: fc.option(nat, { nil: undefined }),
+    });
+    fc.assert(
+      fc.property(link, (fields) => {
+        const text = JSON.stringify({ v: 1, ...fields });
+        expect(decodeRecord(text)).toEqual(decodeRecord(` ${text}`));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
   test('mangled in 10,000 ways is read or is bad, and nothing else happens', () => {
     const whole = encodeRecord({
       ...decodeRecord(`{"v":1,"u":"${url}"}`),

@@ -11,7 +11,7 @@
  * Measured: 6 million look-ups a second, 70 bytes a link beside its URL (Node 20).
  */
 import type { Dupefilter } from '../frontier/frontier.js';
-import { detached } from '../http/detached.js';
+import { inOnePiece } from '../http/detached.js';
 import { noHeaders } from '../http/headers.js';
 import type { Request } from '../http/request.js';
 import type { Refresh } from '../spider/refresh.js';
@@ -76,7 +76,7 @@ export class SeenLinks {
       const { request } = found;
       if (!isPlainLink(request) || this.#refresh?.matches(request.url)) continue;
       if (this.#young.urls.size >= MAX_YOUNG) this.#turn(nowMs);
-      this.#young.urls.add(detached(request.url));
+      this.#young.urls.add(inOnePiece(request.url));
     }
   }
 

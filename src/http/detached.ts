@@ -8,3 +8,11 @@ export function detached(text: string): string {
   // Adding makes a rope, slicing flattens it into memory of its own.
   return ` ${text}`.slice(1);
 }
+
+/**
+ * A copy of an ASCII text, such as a request's URL, in one piece: what `detached` gives is a view of one, and finding
+ * it in a large set meets memory once more (measured: 150 against 250 ns). Takes six times as long to make.
+ */
+export function inOnePiece(text: string): string {
+  return Buffer.from(text, 'latin1').latin1Slice();
+}
