@@ -14,5 +14,5 @@ export function detached(text: string): string {
  * it in a large set meets memory once more (measured: 150 against 250 ns). Takes six times as long to make.
  */
 export function inOnePiece(text: string): string {
-  return Buffer.from(text, 'latin1').latin1Slice();
+  return Buffer.from(text, 'latin1').toString('latin1');
 }
