@@ -26,7 +26,7 @@ for _, kept in ipairs({ { 'zset', delayedKey }, { 'zset', failedKey }, { 'hash',
 end
 
 -- repaired: the ids that stand where they belong.
-local packedDomains = call('HGETALL', domainsKey)
+local known = call('HGETALL', domainsKey)
 call('UNLINK', queueKey, chunksKey, domainsKey, readyKey, waitingKey, suspectsKey, leasesKey, nodesKey, deadKey, infoKey, heldKey, pagesKey, answersKey,
   repairedKey)
 local misplaced = {}
@@ -39,14 +39,14 @@ end
 chunked('ZREM', delayedKey, misplaced)
 
 setMeta('domain_numbers', 0)
-for i = 1, #packedDomains, 2 do
-  local isWhole, p = pcall(cmsgpack.unpack, packedDomains[i + 1])
+for i = 1, #known, 2 do
+  local isWhole, p = pcall(cmsgpack.unpack, known[i + 1])
   if isWhole and type(p) == 'table' then
-    local d = domainOf(packedDomains[i])
+    local d = domainOf(known[i])
     for field, at in pairs({ nextAt = 3, blockedUntil = 4, delaySetting = 5, delayRobots = 6, delayAuto = 7, pages = 8, lastAt = 11 }) do
       if type(p[at]) == 'number' then d[field] = math.min(p[at], nowMs + 86400000) end
     end
-    place(packedDomains[i], d)
+    place(d)
   end
 end
 
