@@ -101,7 +101,7 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
         'seen',
         'items',
       ],
-      ...['bytes', 'nodes', 'counters'],
+      ...['bytes', 'nodes', 'counters', 'run'],
     ]);
     expect([first.spider, first.job, first.pending, second.spider, second.pending]).toEqual([
       'news',

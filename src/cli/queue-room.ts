@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Frontier, Snapshot } from '../frontier/frontier.js';
 
 /** How often a full queue is looked at. */
-const LOOK_MS = 500;
+const LOOK_MS = 250;
 
 export interface QueueRoom {
   readonly frontier: Pick<Frontier, 'push' | 'snapshot'>;

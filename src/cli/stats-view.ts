@@ -1,5 +1,5 @@
 /** A snapshot of a crawl as `stats` gives it: the JSON others script against, and the table for people. */
-import type { Frontier, NodeSnapshot, OutboxSnapshot, Snapshot } from '../frontier/frontier.js';
+import type { Frontier, NodeSnapshot, OutboxSnapshot, RunSnapshot, Snapshot } from '../frontier/frontier.js';
 import { printable } from './printable.js';
 
 /** The JSON of `crawlnode stats S --json`; its shape is fixed. */
@@ -21,6 +21,8 @@ export interface CrawlStats {
   /** The live ones. */
   readonly nodes: readonly NodeSnapshot[];
   readonly counters: Readonly<Record<string, number>>;
+  /** The latest one, with the reason it ended for, or is closing; null before the first node. */
+  readonly run: RunSnapshot | null;
 }
 
 export function statsOf(
@@ -31,7 +33,7 @@ export function statsOf(
   },
   snapshot: Snapshot,
 ): CrawlStats {
-  const { startUrls, pending, delayed, leased, done, failed, seen, items, bytes, counters } = snapshot;
+  const { startUrls, pending, delayed, leased, done, failed, seen, items, bytes, counters, run } = snapshot;
   const nodes = snapshot.nodes.map(
     ({ id, host, pid, startedAt, heartbeatAgeMs, leased: held, pages, pagesPerSecond }) => ({
       ...{ id, host, pid, startedAt, heartbeatAgeMs },
@@ -40,7 +42,7 @@ export function statsOf(
   );
   return {
     ...{ spider: crawl.spider, job: crawl.job, engine: crawl.frontier.engine },
-    ...{ startUrls, pending, delayed, leased, done, failed, seen, items, bytes, nodes, counters },
+    ...{ startUrls, pending, delayed, leased, done, failed, seen, items, bytes, nodes, counters, run },
   };
 }
 
@@ -61,6 +63,7 @@ export function statsTable(stats: CrawlStats, snapshot: Snapshot): string {
     ['dupefilter', byteSize(bytes.dupefilter)] as const,
     ...(badSeeds > 0 ? [['bad seeds', badSeeds.toLocaleString('en')] as const] : []),
     ...(control === 'running' ? [] : [['control', control] as const]),
+    ...(stats.run === null ? [] : [['run', runInWords(stats.run)] as const]),
   ];
   const nodes = stats.nodes.map((node) => [
     printable(node.id),
@@ -80,6 +83,12 @@ export function statsTable(stats: CrawlStats, snapshot: Snapshot): string {
     ...(waiting.length === 0 ? [] : ['items that wait to be written', ...columns(waiting.map(feedRow))]),
     ...(counters.length === 0 ? [] : ['counters', ...columns(counters)]),
   ].join('\n');
+}
+
+/** Why the latest run ended, or that it has not. */
+function runInWords({ closed, pages }: RunSnapshot): string {
+  const downloads = `${pages.toLocaleString('en')} downloads`;
+  return closed === null ? `on, ${downloads}` : `ended: ${printable(closed)}, ${downloads}`;
 }
 
 function feedRow({ host, path, waiting }: OutboxSnapshot): string[] {

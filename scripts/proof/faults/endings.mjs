@@ -4,12 +4,12 @@ import { Redis } from 'ioredis';
 import { crawl, endOf, html, judge, look, newProject, startRedis, startSite, until } from './stage.mjs';
 
 export const endings = {
-  'R19 a slow last page with 20 links, 3 nodes, Redis': () => slowLast(true),
-  'R19 a slow last page with 20 links, 3 nodes, embedded': () => slowLast(false),
+  'R19 a last page of 10 s with 20 links, 3 nodes, Redis': () => slowLast(true),
+  'R19 a last page of 10 s with 20 links, 3 nodes, embedded': () => slowLast(false),
   'R18 SCHEDULER_PERSIST false, one of 3 killed, Redis': () => notPersisted(true),
   'R18 SCHEDULER_PERSIST false, one of 3 killed, embedded': () => notPersisted(false),
-  'budget: --max-pages 20, 3 nodes, Redis': () => budget(true),
-  'budget: --max-pages 20, 3 nodes, embedded': () => budget(false),
+  'budget: --max-pages 100, 4 nodes, 10,000 pages, Redis': () => budget(true),
+  'budget: --max-pages 100, 4 nodes, 10,000 pages, embedded': () => budget(false),
   'budget: --max-pages 200, one of 3 killed, Redis': () => budgetKilled(true),
   'R22 20,000 pages on one node, Redis': () => long(true),
   'R22 20,000 pages on one node, embedded': () => long(false),
@@ -21,7 +21,7 @@ async function slowLast(onRedis) {
     pages: 40,
     answer: (path, response) => {
       if (path === '/') html(response, ['/p1', '/p2', '/slow']);
-      else if (path === '/slow') setTimeout(() => html(response, late), 3_000);
+      else if (path === '/slow') setTimeout(() => html(response, late), 10_000);
       else if (path.startsWith('/late')) html(response);
       else return false;
       return true;
@@ -39,6 +39,7 @@ async function slowLast(onRedis) {
   const early = nodes.filter(({ endedAt }) => endedAt < slowAt).length;
   const leftMs = Math.max(...nodes.map(({ endedAt }) => endedAt - lastAt));
   if (early > 0) problems.push(`${early} left early`);
+  if (leftMs > 3_000) problems.push(`the last one left ${leftMs.toFixed(0)} ms after the last page`);
   if (ends.some(({ code }) => code !== 0)) problems.push(`ends: ${JSON.stringify(ends)}`);
   return { figures: `left early ${early}, all gone ${leftMs.toFixed(0)} ms after the last page`, problems };
 }
@@ -73,14 +74,14 @@ async function notPersisted(onRedis) {
 }
 
 async function budget(onRedis) {
-  const site = await startSite({ pages: 200, delayMs: () => 20 });
+  const site = await startSite({ pages: 10_000, delayMs: () => 20 });
   const project = await newProject(onRedis ? await startRedis() : null);
-  const args = ['-a', `start=${site.url}`, '--exit-when-done', '--max-pages', '20'];
-  const nodes = [1, 2, 3].map(() => crawl(project, args));
+  const args = ['-a', `start=${site.url}`, '--exit-when-done', '--max-pages', '100'];
+  const nodes = [1, 2, 3, 4].map(() => crawl(project, args));
   const ends = await Promise.all(nodes.map((node) => endOf(node)));
   const { breaches, leased, pending } = await look(project);
   const problems = [...breaches];
-  if (site.log.length !== 20) problems.push(`${site.log.length} fetches`);
+  if (site.log.length !== 100) problems.push(`${site.log.length} fetches`);
   if (leased > 0) problems.push(`${leased} leased`);
   if (ends.some(({ code }) => code !== 0)) problems.push(`ends: ${JSON.stringify(ends)}`);
   const reasons = nodes.map(({ out }) => /walk: (\w+)/.exec(out)?.[1]).join(', ');
