@@ -1,0 +1,215 @@
+/**
+ * What each dupefilter costs a URL, and how often it takes a new one for seen, on both engines through the Frontier
+ * seam. `npm run bench:dupefilters -- [--engine redis|embedded] [--class NAME] [--ten-million] [--json]`
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import Table from 'cli-table3';
+import { Redis } from 'ioredis';
+import { PUSH_CHUNK } from '../dist/frontier/frontier.js';
+import { openFrontier } from '../dist/frontier/open.js';
+import { freePort, untilListening } from '../scripts/proof/nginx.mjs';
+
+const { values: options } = parseArgs({
+  options: {
+    engine: { type: 'string' },
+    class: { type: 'string' },
+    'ten-million': { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+});
+const ERROR_RATE = 0.001;
+/** New URLs that are asked for; at a rate of 0.001 the figure is right to a tenth. */
+const ASKED = 100_000;
+/** The queue is emptied after so many, so that only the dupefilter grows. */
+const BETWEEN = 50_000;
+
+const subjects = (count) => [
+  { name: 'RFPDupeFilter', dupefilter: { class: 'RFPDupeFilter' } },
+  { name: 'TimedRFPDupeFilter', dupefilter: { class: 'TimedRFPDupeFilter', expireMs: 30 * 86_400_000 } },
+  { name: 'StateDupeFilter', dupefilter: { class: 'StateDupeFilter' } },
+  { name: 'Bloom, at capacity', dupefilter: bloom(count), stated: ERROR_RATE, theory: theoryOf(count) },
+  { name: 'Bloom, 10 × capacity', dupefilter: bloom(count / 10), stated: 2 * ERROR_RATE },
+  // So many of the values of 64 bits are taken.
+  { name: 'CompactDupeFilter', dupefilter: { class: 'CompactDupeFilter' }, stated: count / 2 ** 64 },
+];
+const bloom = (capacity) => ({ class: 'BloomDupeFilter', capacity, errorRate: ERROR_RATE });
+const theoryOf = (count) => (count * Math.log(1 / ERROR_RATE)) / Math.LN2 ** 2 / 8;
+
+const dir = await mkdtemp(path.join(tmpdir(), 'crawlnode-dupefilters-'));
+const engines = (options.engine === undefined ? ['redis', 'embedded'] : [options.engine]).map(
+  (engine) => ({ redis: onRedis, embedded: inFolder })[engine],
+);
+const results = [];
+try {
+  for (const start of engines) {
+    for (const count of options['ten-million'] ? [1_000_000, 10_000_000] : [1_000_000]) {
+      for (const subject of subjects(count)) {
+        if (options.class !== undefined && subject.dupefilter.class !== options.class) continue;
+        const place = await start();
+        try {
+          results.push(await measure(place, subject, count));
+          console.error(JSON.stringify(results.at(-1)));
+        } finally {
+          await place.stop();
+        }
+      }
+    }
+  }
+} finally {
+  await rm(dir, { recursive: true, force: true });
+}
+if (options.json) console.log(JSON.stringify(results, null, 2));
+else printTable();
+
+async function measure({ engine, store, cost }, { name, dupefilter, stated = 0, theory = null }, count) {
+  const frontier = await openFrontier({
+    store,
+    keys: {
+      requests: 'bench:requests',
+      dupefilter: 'bench:dupefilter',
+      startUrls: [],
+      items: 'bench:items',
+      stats: 'bench:stats',
+    },
+    startUrlsType: 'list',
+    seedsFiltered: false,
+    shape: {
+      queueClass: 'FifoQueue',
+      dupefilter,
+      fingerprinter: 'scrapy-redis',
+      domainKey: 'host',
+      persist: true,
+    },
+    allowEviction: false,
+    connectTimeoutMs: 10_000,
+  });
+  try {
+    const before = await cost();
+    let taken = 0;
+    for (let at = 0; at < count; at += BETWEEN) {
+      taken += await fill(frontier, at, Math.min(BETWEEN, count - at));
+      await frontier.clear(['queue'], { force: false });
+    }
+    const after = await cost();
+    const { seen, bytes } = await frontier.snapshot();
+    const wrong = await askForNew(frontier);
+    return {
+      engine,
+      name,
+      count,
+      seen,
+      bytesPerUrl: bytes.dupefilter / count,
+      /** Redis' own figure: with all that keys cost it beside their values. */
+      memoryPerUrl: after.memory === null ? null : (after.memory - before.memory) / count,
+      theoryPerUrl: theory === null ? null : theory / count,
+      falsePositives: wrong / ASKED,
+      statedRate: stated,
+      /** Of those pushed while it was filled. */
+      takenForSeen: taken,
+      microsPerUrl: ((after.cpuMs - before.cpuMs) * 1000) / count,
+    };
+  } finally {
+    await frontier.close();
+  }
+}
+
+/** @returns how many new ones were taken for seen. */
+async function fill(frontier, from, count) {
+  const calls = [];
+  for (let at = from; at < from + count; at += PUSH_CHUNK) {
+    const links = Array.from({ length: PUSH_CHUNK }, (_, n) => request(`${at + n}`));
+    calls.push(frontier.push(links, 'links'));
+    if (calls.length % 8 === 0) await calls.at(-8);
+  }
+  return (await Promise.all(calls)).reduce((sum, { duplicates }) => sum + duplicates, 0);
+}
+
+async function askForNew(frontier) {
+  let wrong = 0;
+  for (let at = 0; at < ASKED; at += 1_000) {
+    const answers = await Promise.all(
+      Array.from({ length: 1_000 }, (_, n) => frontier.inspect(request(`never ${at + n}`))),
+    );
+    wrong += answers.filter(({ seen }) => seen).length;
+  }
+  return wrong;
+}
+
+function request(text) {
+  const fingerprint = createHash('sha1').update(text).digest('hex');
+  return { id: fingerprint, fingerprint, record: '{}', domain: 'a.example', priority: 0, unfiltered: false };
+}
+
+async function onRedis() {
+  const port = await freePort();
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', dir];
+  const server = spawn('redis-server', args, { stdio: 'ignore' });
+  await untilListening(port);
+  const db = new Redis(port);
+  const numberOf = async (section, name) =>
+    Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(await db.info(section))[1]);
+  return {
+    engine: 'redis',
+    store: {
+      engine: 'redis',
+      address: { kind: 'standalone', url: `redis://127.0.0.1:${port}`, options: {} },
+    },
+    cost: async () => ({
+      memory: await numberOf('memory', 'used_memory'),
+      cpuMs: ((await numberOf('cpu', 'used_cpu_user')) + (await numberOf('cpu', 'used_cpu_sys'))) * 1000,
+    }),
+    stop: async () => {
+      db.disconnect();
+      server.kill('SIGTERM');
+      await once(server, 'exit');
+    },
+  };
+}
+
+async function inFolder() {
+  const folder = await mkdtemp(path.join(dir, 'e-'));
+  return {
+    engine: 'embedded',
+    store: { engine: 'embedded', dir: folder },
+    cost: async () => {
+      const { user, system } = process.cpuUsage();
+      return { memory: null, cpuMs: (user + system) / 1000 };
+    },
+    stop: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+function printTable() {
+  const head = [
+    '',
+    '',
+    'URLs',
+    'bytes/URL',
+    'memory/URL',
+    'theory',
+    'false positives',
+    'stated',
+    'µs CPU/URL',
+  ];
+  const table = new Table({ head, style: { head: [] } });
+  for (const result of results) {
+    table.push([
+      result.engine,
+      result.name,
+      result.count.toLocaleString('en'),
+      result.bytesPerUrl.toFixed(2),
+      result.memoryPerUrl?.toFixed(2) ?? '',
+      result.theoryPerUrl?.toFixed(2) ?? '',
+      result.falsePositives.toFixed(5),
+      result.statedRate === 0 ? 'none' : result.statedRate.toPrecision(2),
+      result.microsPerUrl.toFixed(1),
+    ]);
+  }
+  console.log(table.toString());
+}
