@@ -35,13 +35,7 @@ function worldIn({ dir, remove }: TempDir, spider = 'news'): World {
   };
 }
 
-frontierContract('embedded', async () => worldIn(tempDir('embedded')), [
-  'RFPDupeFilter',
-  'TimedRFPDupeFilter',
-  'StateDupeFilter',
-  'BloomDupeFilter',
-  'CompactDupeFilter',
-]);
+frontierContract('embedded', async () => worldIn(tempDir('embedded')));
 
 describe('a folder of the embedded engine', () => {
   let folder: TempDir;

@@ -4,7 +4,6 @@
  * small and nothing sleeps: a test waits for a condition, with a bound. Every test ends with `verify()`.
  */
 import { afterEach, beforeEach, describe } from 'vitest';
-import type { Dupefilter } from '../src/frontier/frontier.js';
 import { budgets } from './frontier-contract/budgets.js';
 import { completion } from './frontier-contract/completion.js';
 import { dupefilters } from './frontier-contract/dupefilters.js';
@@ -29,15 +28,8 @@ import { Crawl, type World } from './frontier-contract/world.js';
 
 export type { World } from './frontier-contract/world.js';
 
-/**
- * Run the whole contract on one engine; `openWorld` gives a fresh, empty crawl each time.
- * @param classes of dupefilters that the engine has.
- */
-export function frontierContract(
-  name: string,
-  openWorld: () => Promise<World>,
-  classes: readonly Dupefilter['class'][],
-): void {
+/** Run the whole contract on one engine; `openWorld` gives a fresh, empty crawl each time. */
+export function frontierContract(name: string, openWorld: () => Promise<World>): void {
   describe(`the ${name} frontier`, { timeout: 30_000 }, () => {
     let crawl: Crawl | undefined;
     beforeEach(async () => {
@@ -74,6 +66,6 @@ export function frontierContract(
     ]) {
       chapter(current);
     }
-    dupefilters(openWorld, classes);
+    dupefilters(openWorld);
   });
 }

@@ -19,13 +19,7 @@ const open = (spider: string, url = server.url, more: Partial<OpenOptions> = {})
   openRedis(url, spider, more);
 const newWorld = (url = server.url) => redisWorld(url);
 
-frontierContract('Redis', async () => newWorld(), [
-  'RFPDupeFilter',
-  'TimedRFPDupeFilter',
-  'StateDupeFilter',
-  'BloomDupeFilter',
-  'CompactDupeFilter',
-]);
+frontierContract('Redis', async () => newWorld());
 
 describe('a reply of Redis that is lost', () => {
   let proxy: CuttingProxy;

@@ -7,7 +7,6 @@ const queueAliases: Record<string, string> = {
   SpiderQueue: 'FifoQueue',
   SpiderStack: 'LifoQueue',
 };
-const later = { unless: [0] };
 
 /** The class of a Scrapy or Scrapy-Redis dotted path; another package's class is left as it is, and refused. */
 function pythonClass(name: string): string {
@@ -65,27 +64,24 @@ export const frontierSettings = {
     of: ['RFPDupeFilter', 'TimedRFPDupeFilter', 'StateDupeFilter', 'BloomDupeFilter', 'CompactDupeFilter'],
     default: 'RFPDupeFilter',
     normalize: pythonClass,
-    later: { unless: ['RFPDupeFilter'] },
-    text: 'The record of requests seen.',
+    text: 'The record of requests seen: exact and as Scrapy-Redis keeps it; with an expiry for each; with the state of each request; small with a stated error (Bloom); small and near-exact (Compact). All nodes and seeds of a crawl use the same; it may change with an emptied one (reset --only dupefilter).',
   }),
   DUPEFILTER_EXPIRE: integer({
     default: 0,
     unit: 'seconds',
-    later,
-    text: 'TimedRFPDupeFilter: after this long a fingerprint is forgotten; 0 is never.',
+    text: 'TimedRFPDupeFilter: this long after it was accepted a request is new again; 0 is never.',
   }),
   DUPEFILTER_CAPACITY: integer({
     default: 1_000_000,
     min: 1,
+    max: 10_000_000_000,
     unit: 'fingerprints',
-    later: { unless: [] },
-    text: 'BloomDupeFilter: how many fingerprints one slice is made for.',
+    text: 'BloomDupeFilter: how many fingerprints it is made for; beyond that slices are added, and the error rate may double.',
   }),
   DUPEFILTER_ERROR_RATE: decimal({
     default: 0.001,
     min: 0.000_000_1,
     max: 0.5,
-    later: { unless: [] },
     text: 'BloomDupeFilter: share of new requests taken for seen, at capacity.',
   }),
   DUPEFILTER_DEBUG: flag({
