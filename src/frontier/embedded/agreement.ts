@@ -13,7 +13,10 @@ export function refuseOtherFormat(tx: Transaction): void {
 /** @throws RefusedError naming both values; a crawl without a shape gets this one. */
 export function refuseOtherShape(tx: Transaction, shape: Shape): void {
   const { shape: decided, queueClass, dupefilter } = tx.meta();
-  const theirs = { ...(decided ?? { queueClass }), dupefilter: tx.dupefilter.choice() ?? dupefilter };
+  const theirs = {
+    ...(decided ?? { queueClass }),
+    dupefilter: tx.dupefilter.choice() ?? dupefilter ?? shape.dupefilter,
+  };
   const refusal = otherShape(theirs, shape);
   if (refusal !== null) throw refusal;
   if (decided === null) decideShape(tx, shape);
@@ -30,7 +33,8 @@ export function decideShape(tx: Transaction, shape: Shape): void {
  * before the first node joins, nor by a crawl that shares the dupefilter's key. @throws RefusedError naming both.
  */
 export function refuseOtherDupefilter(tx: Transaction, ours: Dupefilter): void {
-  const theirs = tx.dupefilter.choice() ?? (tx.peekState() === undefined ? ours : tx.meta().dupefilter);
+  const theirs =
+    tx.dupefilter.choice() ?? (tx.peekState() === undefined ? ours : (tx.meta().dupefilter ?? ours));
   const refusal = otherShape({ dupefilter: theirs }, { dupefilter: ours });
   if (refusal !== null) throw refusal;
 }

@@ -162,7 +162,10 @@ function clearFailed(tx: Transaction): void {
 
 function clearDupefilter(tx: Transaction): void {
   tx.dupefilter.clear();
-  if (tx.peekState() !== undefined) tx.changeMeta().epoch += 1;
+  if (tx.peekState() === undefined) return;
+  const meta = tx.changeMeta();
+  meta.epoch += 1;
+  meta.dupefilter = null;
 }
 
 /** A crawl of which nothing is left is not listed any more. */

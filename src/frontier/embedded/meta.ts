@@ -26,8 +26,8 @@ export interface Meta {
   shape: Shape | null;
   /** The order the stored requests are in; with the shape it stands, before by the first push. */
   queueClass: Shape['queueClass'];
-  /** What records the accepted, decided likewise. */
-  dupefilter: Dupefilter;
+  /** What records the accepted, decided likewise; null when it was emptied alone: the next to come may choose another. */
+  dupefilter: Dupefilter | null;
   tunables: Tunables;
   hasStart: boolean;
   startPushed: boolean;
@@ -50,7 +50,7 @@ const firstTunables: Tunables = {
 };
 
 /** What of a shape is decided with the first request, before any node has joined. */
-export type FirstShape = Pick<Shape, 'queueClass' | 'dupefilter'>;
+export type FirstShape = Pick<Meta, 'queueClass' | 'dupefilter'>;
 
 /** The meta of a crawl that begins. */
 export function newMeta({ queueClass, dupefilter }: FirstShape): Meta {

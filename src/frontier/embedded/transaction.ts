@@ -4,6 +4,7 @@
  */
 import { FrontierGoneError } from '../../errors.js';
 import { DATA_FORMAT } from '../data-format.js';
+import type { Dupefilter } from '../frontier.js';
 import { type DomainEntry, decodeDomain, encodeDomain, newDomain } from './domain-entry.js';
 import { decodeIncarnation, encodeIncarnation, type IncarnationEntry } from './incarnation-entry.js';
 import { domainHash, HEAD_BYTES, keyOf, numberedKey, readUint53, Table } from './keys.js';
@@ -40,12 +41,8 @@ export class Transaction extends Tables {
     super(db);
     this.spaces = spaces;
     this.#memory = memory;
-    this.dupefilter = new Seen(
-      this,
-      spaces.dupefilter,
-      this.nowMs,
-      memory.seen,
-      () => this.meta().dupefilter,
+    this.dupefilter = new Seen(this, spaces.dupefilter, this.nowMs, memory.seen, () =>
+      this.#agreedDupefilter(),
     );
     this.#domains = new RecordCache(this, {
       nameOf: (hash) => hash.toString('latin1'),
@@ -126,7 +123,20 @@ export class Transaction extends Tables {
     } else if (state.accepted === 0 && this.meta().shape === null && this.meta().format === DATA_FORMAT) {
       const { queueClass, dupefilter } = shape;
       Object.assign(this.changeMeta(), { queueClass, dupefilter });
+    } else if (this.meta().dupefilter === null) {
+      const meta = this.changeMeta();
+      meta.dupefilter = shape.dupefilter;
+      if (meta.shape !== null && shape.dupefilter !== null)
+        meta.shape = { ...meta.shape, dupefilter: shape.dupefilter };
     }
+  }
+
+  /** Emptied under a live node, it goes on with the class that the nodes have. */
+  #agreedDupefilter(): Dupefilter {
+    const { dupefilter, shape } = this.meta();
+    const agreed = dupefilter ?? shape?.dupefilter;
+    if (agreed === undefined) throw new Error('nothing is recorded before a dupefilter is agreed');
+    return agreed;
   }
 
   /** Have the crawl listed among those of its folder. */
