@@ -1,6 +1,6 @@
 /** `crawlnode inspect S URL`: where one request stands. */
 import type { Command } from 'commander';
-import type { Inspection, RequestState } from '../../frontier/frontier.js';
+import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
 import { decodeRecord } from '../../http/request-codec.js';
 import type { RequestRecord } from '../../http/request-record.js';
 import type { CliCommand } from '../commands.js';
@@ -11,6 +11,9 @@ import { openOptions, withFrontier } from '../open-project.js';
 import { oneLine } from '../printable.js';
 
 const help = `
+Under DUPEFILTER_CLASS: StateDupeFilter its life is shown as well: the last thing that happened to it, with HTTP status
+and attempts, also when it is long done.
+
 A request is known by its fingerprint: of its method, its canonical URL and its body. One that is sent as POST is
 another than the GET of the same URL: say so with -X and -d. One with dontFilter has an id of its own, as
 "crawlnode failed SPIDER list --json" shows it.
@@ -49,7 +52,12 @@ export const command: CliCommand = {
       if (context.globals.json) printJson(context, shown);
       else {
         const state = meanings[shown.state].replace('SPIDER', spider);
-        const rows = { ...shown, seen: shown.seen ? 'yes' : 'no', state: `${shown.state}: ${state}` };
+        const rows = {
+          ...shown,
+          seen: shown.seen ? 'yes' : 'no',
+          state: `${shown.state}: ${state}`,
+          life: inWords(shown.life),
+        };
         for (const [name, value] of Object.entries(rows)) {
           if (value === null) continue;
           const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
@@ -67,12 +75,13 @@ function describe(
   job: string | null,
   text: string,
   { fingerprint, period }: Identified,
-  { state, seen, record, crashes, owner, dueAtMs }: Inspection,
+  { state, seen, record, crashes, owner, dueAtMs, life }: Inspection,
 ) {
   const request = record === null ? null : readable(record);
   return {
     ...{ spider, job, url: request?.url ?? text, fingerprint, period, state, seen },
-    attempts: request?.attempts ?? null,
+    life: life === null ? null : lifeOf(life),
+    attempts: request?.attempts ?? life?.attempts ?? null,
     crashes: request === null ? null : crashes,
     owner,
     dueAt: dueAtMs === null ? null : new Date(dueAtMs).toISOString(),
@@ -85,6 +94,16 @@ function describe(
     acceptedAt: request === null ? null : new Date(request.acceptedAtMs).toISOString(),
     meta: request === null || Object.keys(request.meta).length === 0 ? null : request.meta,
   };
+}
+
+/** What a StateDupeFilter knows of a request, also when its record is gone. */
+const lifeOf = ({ atMs, ...life }: RequestLife) => ({ ...life, at: new Date(atMs).toISOString() });
+
+function inWords(life: ReturnType<typeof lifeOf> | null): string | null {
+  if (life === null) return null;
+  const status = life.status === null ? '' : `, HTTP ${life.status}`;
+  const attempts = life.attempts === 1 ? '1 attempt' : `${life.attempts} attempts`;
+  return `${life.state} at ${life.at}${status}, ${attempts}`;
 }
 
 function readable(record: string): RequestRecord | null {
