@@ -4,6 +4,7 @@
  * small and nothing sleeps: a test waits for a condition, with a bound. Every test ends with `verify()`.
  */
 import { afterEach, beforeEach, describe } from 'vitest';
+import { backups } from './frontier-contract/backups.js';
 import { budgets } from './frontier-contract/budgets.js';
 import { completion } from './frontier-contract/completion.js';
 import { dupefilters } from './frontier-contract/dupefilters.js';
@@ -59,6 +60,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       queueLimit,
       seeds,
       feeds,
+      backups,
       upkeep,
       repair,
       hostile,

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Frontier, FrontierRequest, Lease, Outcome } from '../src/frontier/frontier.js';
 import { type OpenOptions, openFrontier, type Store } from '../src/frontier/open.js';
+import { readAll } from './frontier-contract/backups-dupefilters.js';
 import { Crawl, effects, nameOf, request } from './frontier-contract/world.js';
 import { openOptions } from './helpers/open-options.js';
 import { type RedisServer, startRedis } from './helpers/redis-server.js';
@@ -212,10 +213,37 @@ class Player {
     }
   }
 
+  /** What a backup holds, without the instants, and in an order of its own: sets and queues come as the engine has them. */
+  async #backup(): Promise<unknown> {
+    const lines: string[] = [];
+    for (const entry of await readAll(await this.crawl.outsider())) {
+      if (!('values' in entry)) {
+        const { beganAtMs, seenSinceMs, engine, ...plain } = entry as Record<string, unknown>;
+        lines.push(JSON.stringify(plain, Object.keys(plain).sort()));
+        continue;
+      }
+      for (const value of entry.values) {
+        if (typeof value !== 'object' || Array.isArray(value))
+          lines.push(`${entry.kind} ${JSON.stringify(value)}`);
+        else {
+          const { arrival, dueAtMs, failedAtMs, unfiltered, node, ...plain } = value as Record<
+            string,
+            unknown
+          >;
+          lines.push(
+            `${entry.kind} ${dueAtMs !== undefined} ${JSON.stringify(plain, Object.keys(plain).sort())}`,
+          );
+        }
+      }
+    }
+    // When a seed was set aside.
+    return lines.map((line) => line.replace(/\\"at\\":.*/, '')).sort();
+  }
+
   /** What is left, as the commands see it. */
   async rest(): Promise<unknown> {
     const outsider = await this.crawl.outsider();
-    const { bytes: _, nodes, run, domains: __, ...snapshot } = await outsider.snapshot();
+    const { bytes, nodes, run, domains, beganAtMs, seenSinceMs, ...snapshot } = await outsider.snapshot();
     const { requests } = await outsider.failed.list(null, 100);
     return {
       snapshot,
@@ -223,6 +251,7 @@ class Player {
       nodes: nodes.map(({ id, leased, pages }) => [id, leased, pages]).sort(),
       failed: requests.map(({ record, reason, attempts }) => [record, reason, attempts]),
       count: await outsider.count(),
+      backup: await this.#backup(),
       breaches: await outsider.verify(),
     };
   }

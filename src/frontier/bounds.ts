@@ -22,7 +22,7 @@ export function countersInBounds(stats: Readonly<Record<string, number>>): [stri
 }
 
 /** @throws InvalidRequestError for an id or fingerprint that is not 40 hex digits. */
-export function requireIds(requests: readonly FrontierRequest[]): void {
+export function requireIds(requests: readonly Pick<FrontierRequest, 'id' | 'fingerprint'>[]): void {
   for (const { id, fingerprint } of requests) {
     if (isDigits.test(fingerprint) && (id === fingerprint || isDigits.test(id))) continue;
     throw new InvalidRequestError(

@@ -23,6 +23,7 @@
  */
 
 import type { FrontierRequest } from '../http/request-record.js';
+import type { Backups } from './backup-entry.js';
 
 export type { FrontierRequest };
 
@@ -322,6 +323,10 @@ export interface Snapshot {
   readonly control: Control;
   /** `Tunables.queueLimit` of the latest node; null before the first. */
   readonly queueLimit: number | null;
+  /** When the crawl began: with its first request or node since a reset; null when there is none. */
+  readonly beganAtMs: number | null;
+  /** Since when the dupefilter records fingerprints: the crawl's beginning, or its own last reset. */
+  readonly seenSinceMs: number | null;
 }
 
 export interface RunSnapshot {
@@ -534,6 +539,7 @@ export interface Frontier {
   snapshot(): Promise<Snapshot>;
   readonly failed: FailedList;
   readonly feeds: Feeds;
+  readonly backups: Backups;
   inspect(request: FrontierRequest): Promise<Inspection>;
   /**
    * Remove a fingerprint from the dupefilter and raise the epoch. @returns whether it was there.

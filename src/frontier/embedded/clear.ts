@@ -46,6 +46,7 @@ export function clear(tx: Transaction, parts: ReadonlySet<Part>, force: boolean)
   } else if (parts.has('failed')) clearFailed(tx);
   if (parts.has('dupefilter')) clearDupefilter(tx);
   clearLists(tx, parts);
+  voidRestores(tx);
   unlistEmpty(tx);
 }
 
@@ -90,6 +91,16 @@ function clearLists(tx: Transaction, parts: ReadonlySet<Part>): void {
   }
 }
 
+/** A restore cannot go on where what it brought back is gone, and what was brought back whole may be so again. */
+function voidRestores(tx: Transaction): void {
+  if (tx.peekState() === undefined) return;
+  const { restoring, restoredFrom } = tx.meta();
+  if (restoring === null && restoredFrom === null) return;
+  const meta = tx.changeMeta();
+  meta.restoredFrom = null;
+  if (restoring !== null) meta.restoring = { id: '', applied: 0 };
+}
+
 /** A crawl that is truly complete and does not persist leaves its items, counters and unwritten feeds. */
 export function clearFinished(tx: Transaction): void {
   clearQueue(tx, new Set(['queue', 'failed', 'dupefilter']));
@@ -108,7 +119,7 @@ export function flush(tx: Transaction, shape: Shape): void {
 function clearQueue(tx: Transaction, parts: ReadonlySet<Part>): void {
   const before = tx.peekState();
   if (before === undefined) return;
-  const { epoch, shape, queueClass, dupefilter } = tx.meta();
+  const { epoch, shape, queueClass, dupefilter, seenSinceMs } = tx.meta();
   for (const table of queueTables) tx.wipe(table, tx.spaces.crawl);
   const keepsFailed = !parts.has('failed') && before.failed > 0;
   if (!keepsFailed) {
@@ -123,7 +134,7 @@ function clearQueue(tx: Transaction, parts: ReadonlySet<Part>): void {
   if (!keepsFailed && !keepsSeen) return;
   const agreed = { queueClass, dupefilter };
   tx.create(agreed);
-  Object.assign(tx.changeMeta(), { ...newMeta(agreed), epoch: epoch + 1, shape });
+  Object.assign(tx.changeMeta(), { ...newMeta(agreed), epoch: epoch + 1, shape, seenSinceMs });
   const kept = keepsFailed ? { failed, failedSequence, failedRecords, accepted: failed } : {};
   Object.assign(tx.state(), { ...emptyState(), ...kept, busyAtMs: tx.nowMs, bytes: sizeOfRequests(tx) });
 }
@@ -166,6 +177,7 @@ function clearDupefilter(tx: Transaction): void {
   const meta = tx.changeMeta();
   meta.epoch += 1;
   meta.dupefilter = null;
+  meta.seenSinceMs = tx.nowMs;
 }
 
 /** A crawl of which nothing is left is not listed any more. */

@@ -12,7 +12,7 @@
 import { bloomSizing, bloomSlice } from '../bloom-sizing.js';
 import type { Dupefilter as Choice } from '../frontier.js';
 import { cannotForget } from '../shape.js';
-import type { Desk, Dupefilter } from './dupefilter.js';
+import type { Desk, Dupefilter, SeenValue } from './dupefilter.js';
 import { keyOf, Table } from './keys.js';
 
 /** Four of them, with keys and bookkeeping, fit a page of 4 KB. */
@@ -82,6 +82,16 @@ export class BloomDupefilter implements Dupefilter {
         ? []
         : [`I2: the dupefilter has ${blocks} blocks but the counter says ${ledger.parts}`];
     return { count: ledger.count, breaches };
+  }
+
+  /** Its entries are blocks of bits, and go into a backup as they are. */
+  backUp(): SeenValue[] {
+    return [];
+  }
+
+  /** Fingerprints of another class. */
+  bringBack(fingerprint: Buffer): void {
+    this.record(fingerprint, this.seenUntilMs(fingerprint) > 0);
   }
 
   /**

@@ -9,7 +9,7 @@
  * grow in number one by one (linear hashing in key order): each `MEAN` new fingerprints the next bucket is cut in
  * two. So every look-up is one get at a known key, no directory is needed, and growing never takes long.
  */
-import type { Desk, Dupefilter } from './dupefilter.js';
+import type { Desk, Dupefilter, SeenValue } from './dupefilter.js';
 import { HEAD_BYTES, keyOf, nothing, Table } from './keys.js';
 
 /** Bytes of a fingerprint that count. */
@@ -93,6 +93,19 @@ export class CompactDupefilter implements Dupefilter {
       }
     }
     return { count, breaches };
+  }
+
+  backUp(place: Buffer, packed: Buffer): SeenValue[] {
+    const { skip } = this.#bucketOf(place.readUInt32BE(0));
+    const common = place.toString('hex', 0, skip);
+    const width = KEPT - skip;
+    return Array.from({ length: packed.length / width }, (_, n) => ({
+      fingerprint: common + packed.toString('hex', n * width, (n + 1) * width),
+    }));
+  }
+
+  bringBack(fingerprint: Buffer): void {
+    this.record(fingerprint, this.seenUntilMs(fingerprint) > 0);
   }
 
   /** The bucket of what begins with these 32 bits. `parts` are the buckets added to the first one. */

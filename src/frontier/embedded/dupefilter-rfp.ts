@@ -1,5 +1,5 @@
 /** RFPDupeFilter: an entry for each fingerprint as it is, exact. Classes that keep something beside it extend this. */
-import type { Desk, Dupefilter } from './dupefilter.js';
+import type { Desk, Dupefilter, SeenValue } from './dupefilter.js';
 import { entryBytes, HEAD_BYTES, ID_BYTES, keyOf, nothing, Table } from './keys.js';
 
 export class RfpDupefilter implements Dupefilter {
@@ -35,6 +35,14 @@ export class RfpDupefilter implements Dupefilter {
 
   examine(): { count: number; breaches: string[] } {
     return { count: this.desk.tables.countEntries(Table.seen, this.desk.ledger.space), breaches: [] };
+  }
+
+  backUp(place: Buffer, _value: Buffer): SeenValue[] {
+    return [{ fingerprint: place.toString('hex') }];
+  }
+
+  bringBack(fingerprint: Buffer, _value: SeenValue): void {
+    this.record(fingerprint, this.has(fingerprint));
   }
 
   protected has(fingerprint: Buffer): boolean {

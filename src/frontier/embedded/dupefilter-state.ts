@@ -1,6 +1,6 @@
 /** StateDupeFilter: each fingerprint with the last thing that happened to its request, exact. */
 import type { RequestLife } from '../frontier.js';
-import type { LifeChange } from './dupefilter.js';
+import type { LifeChange, SeenValue } from './dupefilter.js';
 import { RfpDupefilter } from './dupefilter-rfp.js';
 import { readUint53, writeUint53 } from './keys.js';
 
@@ -26,13 +26,18 @@ export class StateDupefilter extends RfpDupefilter {
 
   life(fingerprint: Buffer): RequestLife | null {
     const value = this.get(fingerprint);
-    if (value === undefined) return null;
-    return {
-      state: states[value[0] ?? 0] ?? 'pending',
-      status: value.readUInt16LE(1) || null,
-      attempts: value.readUInt32LE(3),
-      atMs: readUint53(value, 7),
-    };
+    return value === undefined ? null : lifeOf(value);
+  }
+
+  override backUp(place: Buffer, value: Buffer): SeenValue[] {
+    return [{ fingerprint: place.toString('hex'), life: lifeOf(value) }];
+  }
+
+  /** Of what another class has seen only so much is known: that it was met. */
+  override bringBack(fingerprint: Buffer, { life }: SeenValue): void {
+    if (this.has(fingerprint)) return;
+    this.#write(fingerprint, life ?? { state: 'done', atMs: this.desk.nowMs, status: null, attempts: 0 });
+    this.desk.ledger.count += 1;
   }
 
   #write(fingerprint: Buffer, { state, status, attempts, atMs }: RequestLife): void {
@@ -43,4 +48,13 @@ export class StateDupefilter extends RfpDupefilter {
     writeUint53(value, atMs, 7);
     this.put(fingerprint, value);
   }
+}
+
+function lifeOf(value: Buffer): RequestLife {
+  return {
+    state: states[value[0] ?? 0] ?? 'pending',
+    status: value.readUInt16LE(1) || null,
+    attempts: value.readUInt32LE(3),
+    atMs: readUint53(value, 7),
+  };
 }

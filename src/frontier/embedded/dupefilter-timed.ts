@@ -3,7 +3,7 @@
  * an instant, so an index by time holds it in chunks, 26 bytes a fingerprint, and what has come due is found without a
  * search. A chunk is a hint: a fingerprint that was renewed or forgotten meanwhile has another instant, or none.
  */
-import type { Desk } from './dupefilter.js';
+import type { Desk, SeenValue } from './dupefilter.js';
 import { RfpDupefilter } from './dupefilter-rfp.js';
 import { HEAD_BYTES, ID_BYTES, keyOf, numberedKey, readUint53, Table, writeUint53 } from './keys.js';
 
@@ -27,6 +27,8 @@ export class TimedDupefilter extends RfpDupefilter {
   protected override readonly valueBytes = 8;
   readonly #expireMs: number;
   readonly #fresh: Buffer[] = [];
+  /** By the instant at which they are forgotten. */
+  readonly #broughtBack = new Map<number, Buffer[]>();
 
   /** @param expireMs 0 is never. */
   constructor(desk: Desk, expireMs: number) {
@@ -76,6 +78,8 @@ export class TimedDupefilter extends RfpDupefilter {
   }
 
   finish(): void {
+    for (const [untilMs, fingerprints] of this.#broughtBack) this.#index(fingerprints, untilMs);
+    this.#broughtBack.clear();
     if (this.#fresh.length === 0) return;
     this.#index(this.#fresh.splice(0), this.desk.nowMs + this.#expireMs);
     this.tidy(TIDY_WHILE_RECORDING);
@@ -88,6 +92,34 @@ export class TimedDupefilter extends RfpDupefilter {
     const furthestMs = nowMs + this.#expireMs;
     while (left > 0 && ledger.latestMs > furthestMs + CLOCK_SLACK_MS) left -= this.#bringForward(furthestMs);
     return left > 0;
+  }
+
+  /** By time, so that what is forgotten together comes together; without an expiry there is no such index. */
+  get backUpTable(): Table {
+    return this.#expireMs === 0 ? Table.seen : Table.expiry;
+  }
+
+  override backUp(place: Buffer, value: Buffer): SeenValue[] {
+    if (this.#expireMs === 0) return [{ fingerprint: place.toString('hex'), untilMs: null }];
+    const untilMs = readUint53(place, 0);
+    return fingerprintsOf(value)
+      .filter((fingerprint) => this.#untilMs(fingerprint) === untilMs)
+      .map((fingerprint) => ({ fingerprint: fingerprint.toString('hex'), untilMs }));
+  }
+
+  /** The later instant stays. What never was to be forgotten is from now on, where fingerprints are. */
+  override bringBack(fingerprint: Buffer, { untilMs }: SeenValue): void {
+    const known = this.#untilMs(fingerprint);
+    if (this.#expireMs === 0 || untilMs === undefined || untilMs === null) {
+      if (known === undefined) this.record(fingerprint, false);
+      return;
+    }
+    if (untilMs <= Math.max(this.desk.nowMs, known ?? 0)) return;
+    if (known === undefined) this.desk.ledger.count += 1;
+    this.#expireAt(fingerprint, untilMs);
+    const together = this.#broughtBack.get(untilMs) ?? [];
+    together.push(fingerprint);
+    this.#broughtBack.set(untilMs, together);
   }
 
   override examine(): { count: number; breaches: string[] } {

@@ -9,6 +9,7 @@ import { CompactDupefilter } from './dupefilter-compact.js';
 import { RfpDupefilter } from './dupefilter-rfp.js';
 import { StateDupefilter } from './dupefilter-state.js';
 import { TimedDupefilter } from './dupefilter-timed.js';
+import type { Table } from './keys.js';
 import type { Ledger } from './ledger.js';
 import type { Tables } from './tables.js';
 
@@ -22,6 +23,15 @@ export interface Desk {
 
 /** What happened to a request; what is left out stays as it was. */
 export type LifeChange = Pick<RequestLife, 'state'> & Partial<Pick<RequestLife, 'status' | 'attempts'>>;
+
+/** A fingerprint as a backup has it, with what else its class knows of it. */
+export interface SeenValue {
+  /** Hex. */
+  readonly fingerprint: string;
+  /** null is never. */
+  readonly untilMs?: number | null;
+  readonly life?: RequestLife;
+}
 
 export interface Dupefilter {
   /** Until when a fingerprint counts as seen: 0 for one that does not, Infinity for good. */
@@ -42,6 +52,12 @@ export interface Dupefilter {
   life?(fingerprint: Buffer): RequestLife | null;
   /** Fingerprints whose time has come, of those that are counted; bounded work, so there may be more. */
   due?(): number;
+  /** The table whose entries `backUp` understands, that of the fingerprints unless told. */
+  readonly backUpTable?: Table;
+  /** The fingerprints of an entry; `place` is its key without what all have in common. */
+  backUp(place: Buffer, value: Buffer): readonly SeenValue[];
+  /** Record a fingerprint of a backup, with what is known of it there; what is known here stays. */
+  bringBack(fingerprint: Buffer, value: SeenValue): void;
   /** Look after at most `max` fingerprints whose time has come. @returns whether that was all. */
   tidy?(max: number): boolean;
   /** The transaction ends: write what was gathered. */

@@ -3,6 +3,7 @@
  * commits those of a loop turn together). This class only knows who we are and hands the verbs on.
  */
 import { FrontierGoneError, IncarnationDeadError } from '../../errors.js';
+import type { Backups } from '../backup-entry.js';
 import type {
   Control,
   ConvertedSeed,
@@ -36,6 +37,7 @@ import type {
 import type { OpenOptions } from '../open.js';
 import { accept, acceptStart, retryFailed } from './accept.js';
 import { refuseOtherDupefilter, refuseOtherFormat } from './agreement.js';
+import { readCrawl } from './backup.js';
 import { clear } from './clear.js';
 import { examineStore } from './examine.js';
 import { listFailed, purgeFailed } from './failures.js';
@@ -46,6 +48,7 @@ import { heartbeat, join, leave, recoverStep } from './membership.js';
 import { checkpointFeed, openFeed, readOutbox, releaseFeed, takeItems } from './outbox.js';
 import { countParts, inspectRequest, takeSnapshot } from './reading.js';
 import { beginRepair, endRepair, repairStep } from './repair.js';
+import { applyEntry, beginRestore, endRestore } from './restore.js';
 import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds.js';
 import { reconcile, settle } from './settle.js';
 import { spacesOf } from './spaces.js';
@@ -66,6 +69,7 @@ export class EmbeddedFrontier implements Frontier {
   readonly engine = 'embedded';
   readonly failed: FailedList;
   readonly feeds: Feeds;
+  readonly backups: Backups;
   readonly #store: OpenStore;
   readonly #turn: Turn;
   readonly #options: OpenOptions;
@@ -98,6 +102,13 @@ export class EmbeddedFrontier implements Frontier {
       checkpoint: (writer, checkpoint) => turn.write((tx) => checkpointFeed(tx, writer, checkpoint)),
       take: (writer, max) => turn.write((tx) => takeItems(tx, writer, max)),
       release: (writer, how) => turn.write((tx) => releaseFeed(tx, writer, how?.exported === true)),
+    };
+    this.backups = {
+      read: (parts) => readCrawl(turn, parts),
+      begin: (ticket) =>
+        turn.write((tx) => beginRestore(tx, ticket, this.#self?.options.shape ?? options.shape)),
+      apply: (id, number, entry) => turn.write((tx) => applyEntry(tx, id, number, entry)),
+      end: (id) => turn.write((tx) => endRestore(tx, id)),
     };
   }
 

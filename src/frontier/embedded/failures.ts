@@ -44,6 +44,21 @@ export function failureAt(tx: Transaction, sequence: number): Failure | null {
   return bytes === undefined ? null : (JSON.parse(bytes.toString()) as Failure);
 }
 
+/** Put a request of a backup at the end of the list, its record only where it was kept. */
+export function keepFailed(tx: Transaction, request: FailedRequest): void {
+  const { id, record, crashes, ...why } = request;
+  const state = tx.state();
+  state.failedSequence += 1;
+  state.failed += 1;
+  if (record !== null) state.failedRecords += 1;
+  tx.put(failureKey(tx, state.failedSequence), Buffer.from(JSON.stringify({ id, ...why })), 0);
+  const entry: RequestEntry = {
+    ...{ phase: 'failed', crashes, unfiltered: false, priority: 0, arrival: 0, at: state.failedSequence },
+    ...{ incarnation: 0, token: 0, domain: '', record: record ?? '' },
+  };
+  keepRequest(tx, Buffer.from(id, 'hex'), entry, 0);
+}
+
 /** Take a request off the failed list; what becomes of it is the caller's business. */
 export function dropFailure(tx: Transaction, entry: RequestEntry): void {
   const state = tx.state();

@@ -8,6 +8,7 @@ import type {
   NodeInfo,
   Tunables,
 } from '../frontier.js';
+import { restoreUnderWay } from '../restore-refusals.js';
 import { type Flush, flushNotice } from '../run-notices.js';
 import { tunableNotice } from '../shape.js';
 import { decideShape, refuseOtherDupefilter, refuseOtherFormat, refuseOtherShape } from './agreement.js';
@@ -37,6 +38,7 @@ export function join(
   if (tx.peekState() === undefined) refuseOtherDupefilter(tx, options.shape.dupefilter);
   tx.create(options.shape);
   refuseOtherFormat(tx);
+  if (tx.meta().restoring !== null) throw restoreUnderWay();
   const others = liveNodes(tx).length;
   const beginsRun = beginsNewRun(tx, others);
   const flushes = options.flushOnStart && beginsRun;

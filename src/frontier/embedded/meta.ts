@@ -37,6 +37,13 @@ export interface Meta {
   /** The control before a repair that is under way, or broke off. */
   repairing?: Control;
   run: Run | null;
+  /** When the crawl began, and since when its dupefilter records fingerprints. */
+  beganAtMs: number;
+  seenSinceMs: number;
+  /** The restore under way, with the number of its last entry applied; its id is empty once it cannot go on. */
+  restoring: { readonly id: string; readonly applied: number } | null;
+  /** The restore that was ended last, unless something was cleared since. */
+  restoredFrom: string | null;
 }
 
 /** Tunables until a first node joins: the settings' defaults. */
@@ -67,6 +74,10 @@ export function newMeta({ queueClass, dupefilter }: FirstShape): Meta {
     startCount: 0,
     control: 'running',
     run: null,
+    beganAtMs: Date.now(),
+    seenSinceMs: Date.now(),
+    restoring: null,
+    restoredFrom: null,
   };
 }
 

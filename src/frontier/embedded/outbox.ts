@@ -3,11 +3,14 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { CrawlnodeError } from '../../errors.js';
+import type { BackupEntry } from '../backup-entry.js';
 import { heldBy, isRunning, taken } from '../feed-claim.js';
 import type { FeedCheckpoint, FeedWriter, OutboxSnapshot } from '../frontier.js';
 import { HEAD_BYTES, keyOf, readUint53, Table, writeUint53 } from './keys.js';
 import { takeFirst } from './lists.js';
 import type { Transaction } from './transaction.js';
+
+type BackedUpFeed = Extract<BackupEntry, { kind: 'feed' }>;
 
 /** A feed as the store keeps it. */
 interface FeedEntry {
@@ -95,6 +98,21 @@ export function releaseFeed(tx: Transaction, writer: FeedWriter, exported: boole
   const entry = readFeed(tx, writer.feed);
   if (entry?.owner !== writer.owner) return;
   keepFeed(tx, writer.feed, { ...entry, owner: null, isExporting: entry.isExporting && !exported });
+}
+
+/** Have a feed of a backup known, unless it is. */
+export function keepFeedOf(tx: Transaction, { feed, host, path, exporting, checkpoint }: BackedUpFeed): void {
+  if (readFeed(tx, feed) !== null) return;
+  const last = checkpoint?.sequence ?? 0;
+  keepFeed(tx, feed, { ...noFeed(), host, path, checkpoint, last, isExporting: exporting });
+}
+
+/** The feeds as a backup has them, and how many items wait for each. */
+export function backUpFeeds(tx: Transaction): { entry: BackedUpFeed; waiting: number }[] {
+  return readFeeds(tx).map(({ feed, entry }) => {
+    const { host, path, checkpoint, isExporting: exporting } = entry;
+    return { entry: { kind: 'feed', feed, host, path, exporting, checkpoint }, waiting: waiting(entry) };
+  });
 }
 
 /** What waits in each feed. */

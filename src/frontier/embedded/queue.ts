@@ -63,8 +63,19 @@ export function park(
   delayMs: number,
   before: number,
 ): void {
+  parkUntil(tx, id, entry, tx.takeArrival() + Math.round(delayMs * 1000), before);
+}
+
+/** Park a request until an instant in µs. */
+export function parkUntil(
+  tx: Transaction,
+  id: Buffer,
+  entry: RequestEntry,
+  dueUs: number,
+  before: number,
+): void {
   entry.phase = 'delayed';
-  entry.at = tx.takeArrival() + Math.round(delayMs * 1000);
+  entry.at = dueUs;
   entry.incarnation = 0;
   entry.token = 0;
   tx.state().delayed += 1;

@@ -46,6 +46,8 @@ export function takeSnapshot(tx: Transaction): Snapshot {
           },
     control: meta?.control ?? 'running',
     queueLimit: meta === null || meta.run === null ? null : meta.tunables.queueLimit,
+    beganAtMs: meta?.beganAtMs ?? null,
+    seenSinceMs: meta?.seenSinceMs ?? null,
   };
 }
 

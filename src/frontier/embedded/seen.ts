@@ -2,12 +2,14 @@
  * The dupefilter as the verbs of one transaction use it: whichever class it is, with its ledger read once and written
  * once, and with the memory of this client before it.
  */
+
+import type { BackupEntry } from '../backup-entry.js';
 import type { Dupefilter as Choice, RequestLife } from '../frontier.js';
-import { type Desk, type Dupefilter, dupefilterOf, type LifeChange } from './dupefilter.js';
-import { HEAD_BYTES, keyOf, Table } from './keys.js';
+import { type Desk, type Dupefilter, dupefilterOf, type LifeChange, type SeenValue } from './dupefilter.js';
+import { HEAD_BYTES, ID_BYTES, keyOf, Table } from './keys.js';
 import { decodeLedger, encodeLedger, newLedger, newVersion } from './ledger.js';
 import type { SeenCache } from './memory.js';
-import type { Tables } from './tables.js';
+import type { Entry, Tables } from './tables.js';
 
 /** Entries deleted by one step of wiping what was cleared: a transaction of some 20 ms. */
 const WIPE_STEP = 10_000;
@@ -129,6 +131,49 @@ export class Seen {
   /** Class and parameters of what is there; undefined when nothing is. */
   choice(): Choice | undefined {
     return this.#read()?.desk.ledger.choice;
+  }
+
+  /** How a backup reads it; null when nothing is recorded. `index` is of a class whose entries go as they are. */
+  layout(): { choice: Choice; table: Table; space: Buffer; index: readonly number[] | null } | null {
+    const open = this.#read();
+    if (open === null) return null;
+    const { ledger } = open.desk;
+    const { choice, space, count, bytes, parts } = ledger;
+    const index = choice.class === 'BloomDupeFilter' ? [count, bytes, parts] : null;
+    return { choice, table: open.filter.backUpTable ?? Table.seen, space, index };
+  }
+
+  /** The fingerprints of some entries. */
+  backUp(entries: readonly Entry[]): SeenValue[] {
+    const filter = this.#read()?.filter;
+    return entries.flatMap(({ key, value }) => filter?.backUp(key.subarray(HEAD_BYTES), value) ?? []);
+  }
+
+  /** Record fingerprints of a backup. What is none, as a Redis that others write to may hold, matches no request. */
+  bringBack({ values, untilMs, lives }: Extract<BackupEntry, { kind: 'seen' }>): void {
+    const { filter } = this.#write();
+    for (const [n, value] of values.entries()) {
+      if (!/^[0-9a-f]{16}([0-9a-f]{24})?$/i.test(value)) continue;
+      const life = lives?.[n];
+      filter.bringBack(Buffer.from(value.padEnd(2 * ID_BYTES, '0'), 'hex'), {
+        fingerprint: value,
+        ...(untilMs === undefined ? {} : { untilMs: untilMs[n] ?? null }),
+        ...(life === undefined ? {} : { life }),
+      });
+    }
+  }
+
+  /** A filter whose bits follow (`bringBackBits`); nothing is recorded yet. */
+  bringBackIndex([count = 0, bytes = 0, parts = 0]: readonly number[]): void {
+    Object.assign(this.#write().desk.ledger, { count, bytes, parts });
+  }
+
+  bringBackBits(values: readonly (readonly [place: string, bits: string])[]): void {
+    const { space } = this.#write().desk.ledger;
+    for (const [place, bits] of values) {
+      const key = keyOf(Table.seen, space, Buffer.from(place, 'hex'));
+      this.#tables.put(key, Buffer.from(bits, 'base64'), 0);
+    }
   }
 
   /** Write back what was changed. */

@@ -62,7 +62,8 @@ export async function agreedDupefilter(client: Client, keys: FrontierKeys): Prom
   return agreed ? (JSON.parse(agreed) as Dupefilter) : null;
 }
 
-const states: Readonly<Record<string, RequestLife['state']>> = {
+/** By the letters of `lua/parts/life.lua`. */
+export const states: Readonly<Record<string, RequestLife['state']>> = {
   p: 'pending',
   l: 'leased',
   d: 'delayed',

@@ -1,6 +1,7 @@
 /** What join sends and what its script answers. */
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
+import { restoreUnderWay } from '../restore-refusals.js';
 import { type Flush, flushNotice } from '../run-notices.js';
 import { otherShape, tunableNotice } from '../shape.js';
 import type { Argument } from './batch.js';
@@ -49,7 +50,7 @@ function budgetsText({ maxPages, maxItems, maxErrors, maxRunMs }: Budgets): stri
   return all.some((most) => most > 0) ? all.join(',') : '';
 }
 
-/** @throws RefusedError when the crawl has another shape. */
+/** @throws RefusedError when the crawl has another shape, or is not wholly restored. */
 export function readJoined(
   reply: Reply,
   incarnation: string,
@@ -63,6 +64,7 @@ export function readJoined(
     const refusal = otherShape({ ...(JSON.parse(text(shapeFound)) as Partial<Shape>), ...dupefilter }, shape);
     if (refusal !== null) throw refusal;
   }
+  if (text(status) === 'restoring') throw restoreUnderWay();
   const [changed, others, crawl, run, flush] = rest;
   const nodes = int(others);
   const flushed = flushNotice((text(flush) || null) as Flush | null, nodes);

@@ -3,6 +3,7 @@
  * reply is lost, so that it happens once. Ids travel as 20 raw bytes and are hex on this side.
  */
 import { IncarnationDeadError, RefusedError } from '../../errors.js';
+import type { Backups } from '../backup-entry.js';
 import { DATA_FORMAT } from '../data-format.js';
 import type {
   Control,
@@ -40,10 +41,12 @@ import { DataHistory } from './data-history.js';
 import { examineRedis } from './examine/examine.js';
 import { joinArguments, newEpoch, newIncarnation, readJoined } from './joining.js';
 import { foundFormat, refuseOtherFormat, refuseUnsafeStore } from './preflight.js';
+import { RedisBackup } from './redis-backup.js';
 import { RedisFailed } from './redis-failed.js';
 import { RedisFeeds } from './redis-feeds.js';
 import { countParts, inspectRequest, takeSnapshot } from './redis-reading.js';
 import { repairRedis } from './redis-repair.js';
+import { RedisRestore } from './redis-restore.js';
 import { RedisSeeds } from './redis-seeds.js';
 import { verifyInvariants } from './redis-verify.js';
 import { hex, int, type Reply, text } from './reply.js';
@@ -62,6 +65,7 @@ export class RedisFrontier implements Frontier {
   readonly engine = 'redis';
   readonly failed: RedisFailed;
   readonly feeds: RedisFeeds;
+  readonly backups: Backups;
   readonly #connection: RedisConnection;
   readonly #options: OpenOptions;
   readonly #calls: Calls;
@@ -93,6 +97,14 @@ export class RedisFrontier implements Frontier {
     const call = (verb: Verb, args: readonly Argument[]): Promise<Reply> => this.#run(verb, args);
     this.failed = new RedisFailed(connection, options.keys, call);
     this.feeds = new RedisFeeds(connection, options.keys, call);
+    const backup = new RedisBackup(connection, options, this.failed, call);
+    const restore = new RedisRestore(options, { call, forNewMeta: () => this.#forNewMeta() });
+    this.backups = {
+      read: (parts) => backup.read(parts),
+      begin: (ticket) => restore.begin(ticket),
+      apply: (id, number, entry) => restore.apply(id, number, entry),
+      end: (id) => restore.end(id),
+    };
     this.#seeds = new RedisSeeds(connection, options, {
       call,
       forNewMeta: () => this.#forNewMeta(),

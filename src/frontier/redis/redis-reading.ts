@@ -76,8 +76,12 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
           },
     control: (meta.control ?? 'running') as Control,
     queueLimit: meta.queue_limit === undefined ? null : Number(meta.queue_limit),
+    beganAtMs: instantOf(meta.began),
+    seenSinceMs: instantOf(meta.seen_since ?? meta.began),
   };
 }
+
+const instantOf = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
 
 /** How much each part holds, for `reset --dry-run`. */
 export async function countParts(client: Client, keys: FrontierKeys): Promise<PartCounts> {

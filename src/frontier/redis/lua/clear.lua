@@ -8,7 +8,7 @@
 
 local parts = {}
 for i = 5, #ARGV do parts[ARGV[i]] = true end
-local refusal = readMeta('epoch', 'removed', 'shape', 'queue', 'dupefilter', 'node_timeout')
+local refusal = readMeta('epoch', 'removed', 'shape', 'queue', 'dupefilter', 'node_timeout', 'began', 'seen_since', 'restoring')
 -- What another data format holds cannot be told apart: its queue goes with its failed requests, and who is live is not known.
 local isOther = refusal and sub(refusal, 1, 16) == 'CRAWLNODE_FORMAT'
 if isOther then
@@ -42,7 +42,8 @@ local function clearQueue()
   if failedCount > 0 or (not refusal and not parts.dupefilter and hasDupefilter()) then
     local epoch = string.format('%.0f', number('epoch') + 1)
     call('HSET', metaKey, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'shape', meta.shape or '',
-      'dupefilter', parts.dupefilter and '' or meta.dupefilter or '', 'queue', meta.queue or '', 'control', 'running', 'accepted', failedCount)
+      'dupefilter', parts.dupefilter and '' or meta.dupefilter or '', 'queue', meta.queue or '', 'control', 'running', 'accepted', failedCount,
+      'began', nowMs, 'seen_since', meta.seen_since or meta.began or nowMs)
   end
 end
 
@@ -66,6 +67,7 @@ if parts.dupefilter then
     setMeta('epoch', string.format('%.0f', number('epoch') + 1))
     -- The next one to write may choose another class.
     setMeta('dupefilter', '')
+    setMeta('seen_since', nowMs)
   end
 end
 if parts.start_urls then
@@ -73,5 +75,10 @@ if parts.start_urls then
 end
 if parts.items then call('UNLINK', itemsKey, outboxKey, feedsKey) end
 if parts.stats then call('UNLINK', statsKey) end
-if not parts.queue and not refusal then saveMeta() end
+if not parts.queue and not refusal then
+  -- A restore cannot go on where what it brought back is gone.
+  if (meta.restoring or '') ~= '' then setMeta('restoring', '-') end
+  setMeta('restored_from', '')
+  saveMeta()
+end
 return { 'cleared' }

@@ -7,19 +7,20 @@
 -- before, or '' · 18 flush on start (0|1) · 19 limit of the queue
 -- Returns { 'shape', the shape found, the dupefilter found or '' } | { 'joined', shape, found: pending, delayed, leased,
 -- seen, start pushed, just closed, changed tunables, other live nodes, crawl, run, what became of the flush: '' |
--- flushed | others | interrupted }. O(nodes + leases).
+-- flushed | others | interrupted } | { 'restoring' }. O(nodes + leases).
 -- uses: nodes answers leases limits forgetting dupefilter
 
 local incarnation, info, shape, queue = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local budgets, hasStart = ARGV[10], ARGV[11]
 
 createMeta(queue, ARGV[17] == '' and ARGV[8] or '')
-local refusal = readMeta('epoch', 'crawl', 'shape', 'queue', 'control', 'run', 'run_closed', 'closing', 'closed_at', 'closed_limit', 'budgets', 'start',
+local refusal = readMeta('epoch', 'crawl', 'restoring', 'shape', 'queue', 'control', 'run', 'run_closed', 'closing', 'closed_at', 'closed_limit', 'budgets', 'start',
   'has_start', 'accepted', 'domain_numbers', 'delay', 'randomize', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'dupefilter')
 if refusal then return redis.error_reply(refusal) end
 if ARGV[17] ~= '' and meta.crawl ~= ARGV[17] then return redis.error_reply(deathIn(ARGV[17])) end
 local first = firstAnswer()
 if first then return cmsgpack.unpack(first) end
+if (meta.restoring or '') ~= '' then return { 'restoring' } end
 
 local timeoutMs = tonumber(ARGV[15])
 local others = call('ZCOUNT', nodesKey, nowMs - timeoutMs, '+inf')

@@ -17,7 +17,7 @@ end
 -- crawl: tells this crawl from one of the same name before a reset.
 local function createMeta(queue, epoch)
   if epoch == '' or call('EXISTS', metaKey) == 1 then return end
-  call('HSET', metaKey, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'queue', queue, 'control', 'running')
+  call('HSET', metaKey, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'queue', queue, 'control', 'running', 'began', nowMs)
 end
 
 local function number(name, default) return tonumber(meta[name] or default or 0) end

@@ -1,0 +1,50 @@
+/**
+ * The file of a backup: JSON lines, compressed when its name ends in `.gz`.
+ *
+ * ```
+ * {"crawlnodeBackup":1,"spider":…,"job":…,"engine":…,"parts":[…],"shape":{…},"madeAt":…,"counts":{…}}
+ * {"kind":"crawl",…}  {"kind":"requests","values":[…]}  …                  one entry a line (`BackupEntry`)
+ * {"kind":"check","sha256":"…"}                                            about every MB: of all lines before it
+ * {"kind":"end","entries":…,"counts":{…},"sha256":"…"}
+ * ```
+ */
+import type { BackupEntry } from '../../frontier/backup-entry.js';
+import type { Part, PartCounts, Shape } from '../../frontier/frontier.js';
+
+export const BACKUP_FORMAT = 1;
+
+export interface BackupHeader {
+  readonly crawlnodeBackup: number;
+  readonly spider: string;
+  readonly job: string | null;
+  readonly engine: string;
+  readonly parts: readonly Part[];
+  /** Of the settings the backup was made under. */
+  readonly shape: Shape;
+  readonly madeAt: string;
+  /** What the parts held when the backup began. */
+  readonly counts: Partial<PartCounts>;
+}
+
+/** How many values of each kind of entry are in the file. */
+export type EntryCounts = Readonly<Record<string, number>>;
+
+export interface BackupEnd {
+  readonly kind: 'end';
+  readonly entries: number;
+  readonly counts: EntryCounts;
+  readonly sha256: string;
+}
+
+export interface BackupCheck {
+  readonly kind: 'check';
+  readonly sha256: string;
+}
+
+/** A line after the header. */
+export type BackupLine = BackupEntry | BackupCheck | BackupEnd;
+
+/** Adds what an entry holds. */
+export function countEntry(counts: Record<string, number>, entry: BackupEntry): void {
+  counts[entry.kind] = (counts[entry.kind] ?? 0) + ('values' in entry ? entry.values.length : 1);
+}

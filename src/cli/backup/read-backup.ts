@@ -1,0 +1,219 @@
+/** Reading a backup: every line in order, and an error that says where as soon as one is not what was written. */
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { createGunzip } from 'node:zlib';
+import { CrawlnodeError, messageOf, UsageError } from '../../errors.js';
+import type { BackupEntry } from '../../frontier/backup-entry.js';
+import type { Shape } from '../../frontier/frontier.js';
+import {
+  BACKUP_FORMAT,
+  type BackupEnd,
+  type BackupHeader,
+  type BackupLine,
+  countEntry,
+  type EntryCounts,
+} from './backup-file.js';
+
+/** Far above any line that is written: what has no line feed for so long is no backup. */
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
+const READ_BYTES = 1024 * 1024;
+
+/** A backup that was read to its end and is whole. */
+export interface WholeBackup {
+  readonly header: BackupHeader;
+  /** Of the crawl itself as far as the backup holds it; else of the settings it was made under. */
+  readonly shape: Shape;
+  /** The engine that its bits are for; null where it holds no bits. */
+  readonly bitsOf: string | null;
+  readonly counts: EntryCounts;
+  /** Stands for its content. */
+  readonly sha256: string;
+}
+
+/**
+ * Read all of a backup without doing anything with it.
+ * @throws UsageError when it is no backup or of another version; CrawlnodeError `backup_damaged` that says where.
+ */
+export async function verifyBackup(file: string, onProgress: (values: number) => void): Promise<WholeBackup> {
+  const reader = new BackupReader(file);
+  let { shape } = await reader.header();
+  let bitsOf: string | null = null;
+  for await (const { entry } of reader.entries()) {
+    if (entry.kind === 'crawl') shape = { ...shape, ...entry.shape };
+    if (entry.kind === 'dupefilter') {
+      shape = { ...shape, dupefilter: entry.choice };
+      if (entry.index !== null) bitsOf = entry.engine;
+    }
+    onProgress(reader.values);
+  }
+  const { sha256, counts } = reader.end;
+  return { header: await reader.header(), shape, bitsOf, counts, sha256 };
+}
+
+export class BackupReader {
+  /** Values read so far. */
+  values = 0;
+  readonly #file: string;
+  readonly #lines: AsyncIterator<Buffer>;
+  readonly #hash: Hash = createHash('sha256');
+  #line = 0;
+  /** The last line up to which all is known to be as it was written. */
+  #checked = 0;
+  #header: BackupHeader | undefined;
+  #end: BackupEnd | undefined;
+
+  constructor(file: string) {
+    this.#file = file;
+    this.#lines = readLines(file)[Symbol.asyncIterator]();
+  }
+
+  async header(): Promise<BackupHeader> {
+    this.#header ??= await this.#readHeader();
+    return this.#header;
+  }
+
+  /** Each entry with its number; what follows the last one has been checked when this ends. */
+  async *entries(): AsyncIterable<{ readonly number: number; readonly entry: BackupEntry }> {
+    await this.header();
+    const counts: Record<string, number> = {};
+    for (let number = 0; ; ) {
+      const bytes = await this.#next();
+      const line = this.#parse(bytes);
+      if (line.kind === 'check' || line.kind === 'end') this.#check(line.sha256);
+      this.#hash.update(bytes).update('\n');
+      if (line.kind === 'check') continue;
+      if (line.kind === 'end') {
+        if (line.entries !== number) throw this.#damaged(`it holds ${number} entries of ${line.entries}`);
+        this.#end = line;
+        break;
+      }
+      number += 1;
+      this.values += 'values' in line ? line.values.length : 1;
+      countEntry(counts, line);
+      yield { number, entry: line };
+    }
+    if (!(await this.#lines.next()).done)
+      throw this.#damaged(`something follows its end in line ${this.#line}`);
+  }
+
+  /** After the last entry. */
+  get end(): BackupEnd {
+    if (this.#end === undefined) throw new Error('the backup was not read to its end');
+    return this.#end;
+  }
+
+  async #readHeader(): Promise<BackupHeader> {
+    const noBackup = () => new UsageError(`${this.#file} is no backup of a crawl`);
+    const { value: bytes, done } = await this.#lines.next().catch((error) => {
+      if (error instanceof UsageError) throw error;
+      throw noBackup();
+    });
+    if (done) throw noBackup();
+    let header: BackupHeader;
+    try {
+      header = JSON.parse(bytes.toString()) as BackupHeader;
+    } catch {
+      throw noBackup();
+    }
+    if (typeof header?.crawlnodeBackup !== 'number') throw noBackup();
+    if (header.crawlnodeBackup !== BACKUP_FORMAT) {
+      throw new UsageError(
+        `${this.#file} is a backup of format ${header.crawlnodeBackup}, and this crawlnode reads format ${BACKUP_FORMAT}: use the version that wrote it`,
+      );
+    }
+    this.#line = 1;
+    this.#hash.update(bytes).update('\n');
+    return header;
+  }
+
+  async #next(): Promise<Buffer> {
+    let next: IteratorResult<Buffer>;
+    try {
+      next = await this.#lines.next();
+    } catch (error) {
+      if (error instanceof UsageError) throw error;
+      const isCut = (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR';
+      throw isCut ? this.#cutOff() : this.#damaged(`it cannot be read on: ${messageOf(error)}`);
+    }
+    if (next.done) throw this.#cutOff();
+    this.#line += 1;
+    return next.value;
+  }
+
+  #parse(bytes: Buffer): BackupLine {
+    try {
+      const line = JSON.parse(bytes.toString()) as BackupLine;
+      if (typeof line?.kind === 'string') return line;
+    } catch {
+      // Said below.
+    }
+    throw this.#damaged(`line ${this.#line} is not what was written`);
+  }
+
+  #check(sha256: string): void {
+    if (this.#hash.copy().digest('hex') !== sha256) {
+      throw this.#damaged(
+        `something in the lines ${this.#checked + 1} to ${this.#line} is not what was written`,
+      );
+    }
+    this.#checked = this.#line;
+  }
+
+  #cutOff(): CrawlnodeError {
+    return this.#damaged(`it ends after line ${this.#line}, before its last`);
+  }
+
+  #damaged(what: string): CrawlnodeError {
+    return new CrawlnodeError(
+      'backup_damaged',
+      `the backup ${this.#file} is not whole: ${what}; take another copy of it`,
+    );
+  }
+}
+
+/** Its lines without their line feeds; a last one that has none is not a line. @throws UsageError when it cannot be opened. */
+async function* readLines(file: string): AsyncIterable<Buffer> {
+  const isGzip = await startsAsGzip(file);
+  const source = createReadStream(file, { highWaterMark: READ_BYTES });
+  const gunzip = isGzip ? createGunzip({ chunkSize: READ_BYTES }) : null;
+  if (gunzip !== null) {
+    source.on('error', (error) => gunzip.destroy(error));
+    source.pipe(gunzip);
+  }
+  let rest: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of (gunzip ?? source) as AsyncIterable<Buffer>) {
+      let from = 0;
+      for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
+        yield Buffer.concat([...rest, chunk.subarray(from, at)]);
+        rest = [];
+        size = 0;
+        from = at + 1;
+      }
+      if (from === chunk.length) continue;
+      rest.push(chunk.subarray(from));
+      size += chunk.length - from;
+      if (size > MAX_LINE_BYTES) throw new Error('a line has no end');
+    }
+  } finally {
+    source.destroy();
+    gunzip?.destroy();
+  }
+}
+
+/** By what is in it, whatever it is called. */
+async function startsAsGzip(file: string): Promise<boolean> {
+  try {
+    const handle = await open(file, 'r');
+    try {
+      const { buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+      return buffer[0] === 0x1f && buffer[1] === 0x8b;
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    throw new UsageError(`the backup ${file} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,176 @@
+/** What a dupefilter in Redis knows, for a backup, and as the scripts of a restore take it; `lua/parts/dupefilter-*.lua` has the layouts. */
+import type { Cluster, Redis } from 'ioredis';
+import { type BackupEntry, inEntries } from '../backup-entry.js';
+import type { Dupefilter, RequestLife } from '../frontier.js';
+import type { FrontierKeys } from '../open.js';
+import type { Argument } from './batch.js';
+import { agreedDupefilter, states } from './dupefilter-reading.js';
+import { dupefilterKey, dupefilterPiece } from './keys.js';
+import type { Verb } from './scripts.js';
+
+type Client = Redis | Cluster;
+type Ask = <T>(question: (client: Client) => Promise<T>) => Promise<T>;
+type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;
+
+/** Fingerprints of one reply. */
+const WINDOW = 2_000;
+/** Pieces of a CompactDupeFilter, some 200 fingerprints each. */
+const BUCKETS = 10;
+const ID_BYTES = 20;
+const LIFE_BYTES = 11;
+/** Fields of the index in the order of a backup. */
+const indexFields = ['pieces', 'seen', 'slices', 'filled', 'allocated'] as const;
+
+/** @param ours what our settings say; it counts where the crawl has not agreed on one. */
+export async function* readDupefilter(
+  ask: Ask,
+  keys: FrontierKeys,
+  ours: Dupefilter,
+): AsyncIterable<BackupEntry> {
+  const choice = (await ask((client) => agreedDupefilter(client, keys))) ?? ours;
+  const index = await ask((client) => client.hgetall(dupefilterKey(keys, 'index')));
+  const isThere = index.generation !== undefined || (await ask((client) => client.exists(keys.dupefilter)));
+  if (!isThere) return;
+  const isBloom = choice.class === 'BloomDupeFilter';
+  const numbers = isBloom ? indexFields.map((field) => Number(index[field] ?? 0)) : null;
+  yield { kind: 'dupefilter', choice, engine: 'redis', index: numbers };
+  const pieces = Number(index.pieces ?? 0);
+  const nameOf = (piece: number) => dupefilterPiece(keys, index.generation ?? '', piece);
+  switch (choice.class) {
+    case 'RFPDupeFilter':
+      return yield* readSet(ask, keys.dupefilter);
+    case 'TimedRFPDupeFilter':
+      return yield* readTimed(ask, keys.dupefilter);
+    case 'StateDupeFilter':
+      return yield* readStates(ask, keys.dupefilter);
+    case 'CompactDupeFilter':
+      return yield* readBuckets(ask, pieces, nameOf);
+    case 'BloomDupeFilter':
+      return yield* readBits(ask, pieces, nameOf);
+  }
+}
+
+async function* readSet(ask: Ask, key: string): AsyncIterable<BackupEntry> {
+  const pages = scan(ask, (client, cursor) => client.sscanBuffer(key, cursor, 'COUNT', WINDOW));
+  for await (const values of inEntries(pages, (value) => value.length)) {
+    yield { kind: 'seen', values: values.map(String) };
+  }
+}
+
+async function* readTimed(ask: Ask, key: string): AsyncIterable<BackupEntry> {
+  const pages = scan(ask, (client, cursor) => client.zscanBuffer(key, cursor, 'COUNT', WINDOW));
+  for await (const rows of inEntries(inPairs(pages), () => 2 * ID_BYTES)) {
+    yield {
+      kind: 'seen',
+      values: rows.map(([id]) => id.toString('hex')),
+      untilMs: rows.map(([, score]) => (score.toString() === 'inf' ? null : Number(score))),
+    };
+  }
+}
+
+async function* readStates(ask: Ask, key: string): AsyncIterable<BackupEntry> {
+  const pages = scan(ask, (client, cursor) => client.hscanBuffer(key, cursor, 'COUNT', WINDOW));
+  for await (const rows of inEntries(inPairs(pages), () => 2 * ID_BYTES)) {
+    const values = rows.map(([id]) => id.toString('hex'));
+    yield { kind: 'seen', values, lives: rows.map(([, packed]) => unpackLife(packed)) };
+  }
+}
+
+async function* readBuckets(
+  ask: Ask,
+  pieces: number,
+  nameOf: (piece: number) => string,
+): AsyncIterable<BackupEntry> {
+  async function* buckets(): AsyncIterable<string[]> {
+    for (let at = 0; at < pieces; at += BUCKETS) {
+      const names = Array.from({ length: Math.min(BUCKETS, pieces - at) }, (_, n) => nameOf(at + n));
+      const found = await ask((client) => Promise.all(names.map((name) => client.smembers(name))));
+      yield found.flat().map((mark) => BigInt.asUintN(64, BigInt(mark)).toString(16).padStart(16, '0'));
+    }
+  }
+  for await (const values of inEntries(buckets(), (value) => value.length)) yield { kind: 'seen', values };
+}
+
+async function* readBits(
+  ask: Ask,
+  pieces: number,
+  nameOf: (piece: number) => string,
+): AsyncIterable<BackupEntry> {
+  for (let piece = 0; piece < pieces; piece += 1) {
+    const bits = await ask((client) => client.getBuffer(nameOf(piece)));
+    // Not allocated yet.
+    if (bits === null) continue;
+    yield { kind: 'bits', values: [[String(piece), bits.toString('base64')]] };
+  }
+}
+
+async function* scan(
+  ask: Ask,
+  page: (client: Client, cursor: string) => Promise<[cursor: string | Buffer, page: Buffer[]]>,
+): AsyncIterable<Buffer[]> {
+  let cursor = '0';
+  do {
+    const [next, found] = await ask((client) => page(client, cursor));
+    cursor = next.toString();
+    yield found;
+  } while (cursor !== '0');
+}
+
+async function* inPairs(pages: AsyncIterable<Buffer[]>): AsyncIterable<[Buffer, Buffer][]> {
+  for await (const page of pages) {
+    yield Array.from({ length: page.length / 2 }, (_, n) => [
+      page[2 * n] as Buffer,
+      page[2 * n + 1] as Buffer,
+    ]);
+  }
+}
+
+/** As `packLife` of `lua/parts/life.lua` wrote it. */
+function unpackLife(packed: Buffer): RequestLife {
+  return {
+    state: states[packed.toString('latin1', 0, 1)] ?? 'pending',
+    atMs: packed.readUIntBE(1, 6),
+    status: packed.readUInt16BE(7) || null,
+    attempts: packed.readUInt16BE(9),
+  };
+}
+
+function packLife({ state, atMs, status, attempts }: RequestLife): Buffer {
+  const packed = Buffer.alloc(LIFE_BYTES);
+  const [letter = 'p'] = Object.entries(states).find(([, name]) => name === state) ?? [];
+  packed.write(letter, 'latin1');
+  packed.writeUIntBE(atMs, 1, 6);
+  packed.writeUInt16BE(status ?? 0, 7);
+  packed.writeUInt16BE(Math.min(attempts, 0xffff), 9);
+  return packed;
+}
+
+/** Fingerprints for a dupefilter of this class. What is none, as a SET that others write to may hold, matches no request. */
+export function seenArguments(entry: Entry<'seen'>, into: Dupefilter): [Verb, Argument[]] {
+  if (into.class === 'RFPDupeFilter') {
+    return ['restore-seen', ['', entry.values.length, '', ...entry.values]];
+  }
+  const { untilMs, lives } = entry;
+  const rows = entry.values
+    .map((value, n) => ({ value, untilMs: untilMs?.[n], life: lives?.[n] }))
+    .filter(({ value }) => /^[0-9a-f]{16}([0-9a-f]{24})?$/i.test(value));
+  const ids = Buffer.from(rows.map(({ value }) => value.padEnd(2 * ID_BYTES, '0')).join(''), 'hex');
+  if (untilMs !== undefined && into.class === 'TimedRFPDupeFilter') {
+    return ['restore-seen', ['untils', rows.length, ids, ...rows.map((row) => row.untilMs ?? '+inf')]];
+  }
+  if (lives !== undefined && into.class === 'StateDupeFilter') {
+    return ['restore-seen', ['lives', rows.length, ids, ...rows.map(({ life }) => packLife(life!))]];
+  }
+  return ['restore-seen', ['', rows.length, ids]];
+}
+
+export function bitsArguments({ values }: Entry<'bits'>): [Verb, Argument[]] {
+  return [
+    'restore-bits',
+    ['piece', ...values.flatMap(([piece, bits]) => [piece, Buffer.from(bits, 'base64')])],
+  ];
+}
+
+export function indexArguments(index: readonly number[]): [Verb, Argument[]] {
+  return ['restore-bits', ['index', ...index]];
+}

@@ -1,0 +1,235 @@
+/** What a crawl in Redis holds, for a backup: read by cursors and windows, a bounded number of values at a time. */
+import type { Cluster, Redis } from 'ioredis';
+import {
+  type BackupEntry,
+  type BackupRequest,
+  type BackupSeed,
+  backupText,
+  inEntries,
+} from '../backup-entry.js';
+import type { Dupefilter, FailedList, Part, Shape } from '../frontier.js';
+import type { FrontierKeys, OpenOptions } from '../open.js';
+import type { Argument } from './batch.js';
+import type { RedisConnection } from './connection.js';
+import { type InternalWord, internalKey } from './keys.js';
+import { readDupefilter } from './redis-backup-dupefilter.js';
+import { type Placed, pendingRequests, type QueueStore } from './redis-backup-queue.js';
+import type { Reply } from './reply.js';
+import type { Verb } from './scripts.js';
+
+type Client = Redis | Cluster;
+type Call = (verb: Verb, args: readonly Argument[]) => Promise<Reply>;
+
+/** Values of one reply: a command of well below a ms, whatever they are. */
+const WINDOW = 500;
+
+export class RedisBackup {
+  readonly #connection: RedisConnection;
+  readonly #keys: FrontierKeys;
+  readonly #failed: FailedList;
+
+  readonly #call: Call;
+  readonly #dupefilter: Dupefilter;
+
+  constructor(connection: RedisConnection, { keys, shape }: OpenOptions, failed: FailedList, call: Call) {
+    this.#connection = connection;
+    this.#keys = keys;
+    this.#dupefilter = shape.dupefilter;
+    this.#failed = failed;
+    this.#call = call;
+  }
+
+  async *read(parts: readonly Part[]): AsyncIterable<BackupEntry> {
+    // The script refuses another data format, whatever is asked for.
+    const leases = (await this.#call('read-leases', [])) as Reply[];
+    if (parts.includes('queue')) yield* this.#queue(leases);
+    if (parts.includes('failed')) yield* this.#failedList();
+    if (parts.includes('dupefilter')) {
+      yield* readDupefilter((question) => this.#ask(question), this.#keys, this.#dupefilter);
+    }
+    if (parts.includes('start_urls')) yield* this.#startUrls();
+    if (parts.includes('items') || parts.includes('queue')) yield* this.#feeds(parts.includes('items'));
+    if (parts.includes('items')) {
+      for await (const values of inEntries(this.#list(this.#keys.items), byteLength)) {
+        yield { kind: 'items', values: values.map(backupText) };
+      }
+    }
+    if (parts.includes('stats')) yield* this.#stats();
+  }
+
+  async *#queue(leases: readonly Reply[]): AsyncIterable<BackupEntry> {
+    const meta = await this.#ask((client) => client.hgetall(this.#key('meta')));
+    if (meta.version === undefined) return;
+    const queueClass = meta.queue as Shape['queueClass'];
+    yield {
+      kind: 'crawl',
+      queueClass,
+      shape: meta.shape ? (JSON.parse(meta.shape) as Omit<Shape, 'dupefilter'>) : null,
+      start: meta.start === 'pushed' ? 'pushed' : Number(meta.start ?? 0),
+      done: Number(meta.done ?? 0),
+      removed: Number(meta.removed ?? 0),
+      beganAtMs: Number(meta.began) || null,
+      seenSinceMs: Number(meta.seen_since ?? meta.began) || null,
+    };
+    const store: QueueStore = {
+      ask: (question) => this.#ask(question),
+      key: (word) => this.#key(word),
+      leases,
+      queueClass,
+    };
+    const size = ({ record }: BackupRequest) => record.length + 200;
+    for await (const values of inEntries(this.#withRecords(pendingRequests(store)), size)) {
+      yield { kind: 'requests', values };
+    }
+  }
+
+  /** Requests whose record somebody deleted are no requests any more. */
+  async *#withRecords(pages: AsyncIterable<readonly Placed[]>): AsyncIterable<BackupRequest[]> {
+    for await (const page of pages) {
+      for (let at = 0; at < page.length; at += WINDOW) {
+        const some = page.slice(at, at + WINDOW);
+        const ids = some.map(({ id }) => Buffer.from(id, 'hex'));
+        const [records, crashes] = await this.#ask((client) =>
+          Promise.all([
+            client.hmget(this.#keys.requests, ...ids),
+            client.hmget(this.#key('crashes'), ...ids),
+          ]),
+        );
+        yield some.flatMap((placed, n) => {
+          const record = records[n];
+          if (record == null) return [];
+          const count = Number(crashes[n] ?? 0);
+          return [{ ...placed, ...(count > 0 ? { crashes: count } : {}), record }];
+        });
+      }
+    }
+  }
+
+  async *#failedList(): AsyncIterable<BackupEntry> {
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<FailedList['list']>> = await this.#failed.list(cursor, WINDOW);
+      if (page.requests.length > 0) yield { kind: 'failed', values: page.requests };
+      cursor = page.cursor;
+    } while (cursor !== null);
+  }
+
+  async *#startUrls(): AsyncIterable<BackupEntry> {
+    for (const [key, name] of this.#keys.startUrls.entries()) {
+      for await (const values of inEntries(this.#seeds(name), seedLength)) {
+        yield { kind: 'seeds', key, bad: false, values };
+      }
+      for await (const values of inEntries(this.#list(`${name}:bad`), byteLength)) {
+        yield { kind: 'seeds', key, bad: true, values: values.map(backupText) };
+      }
+    }
+  }
+
+  /** In the order in which they would be taken in. */
+  async *#seeds(name: string): AsyncIterable<BackupSeed[]> {
+    const type = await this.#ask((client) => client.type(name));
+    if (type === 'set') {
+      const pages = this.#scan((client, cursor) => client.sscanBuffer(name, cursor, 'COUNT', WINDOW));
+      for await (const page of pages) yield page.map(backupText);
+    } else if (type === 'zset') {
+      for (let at = 0; ; at += WINDOW) {
+        const page = await this.#ask((client) =>
+          client.zrevrangeBuffer(name, at, at + WINDOW - 1, 'WITHSCORES'),
+        );
+        yield pairs(page).map(([value, score]) => ({ seed: backupText(value), score: Number(score) }));
+        if (page.length < 2 * WINDOW) return;
+      }
+    } else {
+      for await (const page of this.#list(name)) yield page.map(backupText);
+    }
+  }
+
+  /** With `waiting` the items that wait for their files follow. */
+  async *#feeds(waiting: boolean): AsyncIterable<BackupEntry> {
+    const fields = await this.#ask((client) => client.hgetall(this.#key('feeds')));
+    for (const feed of Object.keys(fields).filter((field) => !field.endsWith(':tail'))) {
+      const { host, path, sequence, lengthBytes, header, exporting } = JSON.parse(
+        fields[feed] as string,
+      ) as Partial<FeedRecord>;
+      const last = Number(fields[`${feed}:tail`] ?? 0);
+      const written = sequence ?? 0;
+      // Resetting the queue alone forgets a feed only when all of it is written.
+      if (!waiting && last > written) continue;
+      const checkpoint =
+        sequence === undefined ? null : { sequence, lengthBytes: lengthBytes ?? 0, header: header ?? '' };
+      yield {
+        ...{ kind: 'feed', feed, host: host ?? '', path: path ?? '' },
+        ...{ exporting: exporting === true, checkpoint },
+      } as BackupEntry;
+      for await (const values of inEntries(this.#outbox(feed, written, last), byteLength)) {
+        yield { kind: 'outbox', feed, values: values.map(backupText) };
+      }
+    }
+  }
+
+  async *#outbox(feed: string, from: number, last: number): AsyncIterable<Buffer[]> {
+    for (let at = from + 1; at <= last; at += WINDOW) {
+      const fields = Array.from({ length: Math.min(WINDOW, last - at + 1) }, (_, n) => `${feed}:${at + n}`);
+      const items = await this.#ask((client) => client.hmgetBuffer(this.#key('outbox'), ...fields));
+      yield items.filter((item) => item !== null);
+    }
+  }
+
+  async *#stats(): AsyncIterable<BackupEntry> {
+    const pages = this.#scan((client, cursor) => client.hscan(this.#keys.stats, cursor, 'COUNT', WINDOW));
+    for await (const page of pages) {
+      const values = pairs(page)
+        .map(([name, value]): [string, number] => [name, Number(value)])
+        .filter(([, value]) => Number.isSafeInteger(value));
+      if (values.length > 0) yield { kind: 'stats', values };
+    }
+  }
+
+  async *#list(name: string): AsyncIterable<Buffer[]> {
+    for (let at = 0; ; at += WINDOW) {
+      const page = await this.#ask((client) => client.lrangeBuffer(name, at, at + WINDOW - 1));
+      yield page;
+      if (page.length < WINDOW) return;
+    }
+  }
+
+  async *#scan<T extends string | Buffer>(
+    ask: (client: Client, cursor: string) => Promise<[cursor: string | Buffer, page: T[]]>,
+  ): AsyncIterable<T[]> {
+    let cursor = '0';
+    do {
+      const [next, page] = await this.#ask((client) => ask(client, cursor));
+      cursor = next.toString();
+      yield page;
+    } while (cursor !== '0');
+  }
+
+  #ask<T>(question: (client: Client) => Promise<T>): Promise<T> {
+    return this.#connection.patiently(question);
+  }
+
+  #key(word: InternalWord): string {
+    return internalKey(this.#keys, word);
+  }
+}
+
+interface FeedRecord {
+  readonly host: string;
+  readonly path: string;
+  readonly sequence: number;
+  readonly lengthBytes: number;
+  readonly header: string;
+  readonly exporting: boolean;
+}
+
+/** A reply of names and values, one after the other. */
+function pairs<T>(flat: readonly T[]): [T, T][] {
+  return Array.from({ length: flat.length / 2 }, (_, n) => [flat[2 * n] as T, flat[2 * n + 1] as T]);
+}
+
+const byteLength = (value: Buffer): number => value.length;
+
+function seedLength(seed: BackupSeed): number {
+  const text = typeof seed === 'object' && 'seed' in seed ? seed.seed : seed;
+  return typeof text === 'string' ? text.length : text.base64.length;
+}
