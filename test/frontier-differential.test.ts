@@ -126,7 +126,7 @@ class Player {
       // A node whose crawl was cleared hears that it is dead, or that the crawl is gone; a new process joins then.
       const isOver = code === 'frontier_gone' || code === 'incarnation_dead';
       // A settle hears either that it was not committed or that the crawl is gone; both engines write nothing.
-      if (isOver && next.verb === 'settle') return { committed: false, epoch: null };
+      if (isOver && next.verb === 'settle') return { committed: false };
       if (isOver && 'node' in next) {
         this.held[next.node]!.length = 0;
         this.nodes[next.node] = await this.#newNode(next.node);
