@@ -11,7 +11,7 @@ import { delayInBounds, requireIds } from '../bounds.js';
 import type { FailedRequest, Part } from '../frontier.js';
 import type { OpenOptions } from '../open.js';
 import { liveNodes, otherRestore, partNotEmpty, restoreGone } from '../restore-refusals.js';
-import { type Argument, domainName, packPriority } from './batch.js';
+import { type Argument, packPriority, withoutNul } from './batch.js';
 import { bitsArguments, indexArguments, seenArguments } from './redis-backup-dupefilter.js';
 import { int, type Reply, text } from './reply.js';
 import type { Verb } from './scripts.js';
@@ -132,7 +132,7 @@ function requestArguments(requests: readonly BackupRequest[]): Argument[] {
     numbers.writeUInt16BE(index, at + 19);
   }
   const ids = Buffer.from(requests.map(({ id }) => id).join(''), 'hex');
-  const names = [...indexes.keys()].map((domain) => `${domainName(domain)}\0`).join('');
+  const names = [...indexes.keys()].map((domain) => `${withoutNul(domain)}\0`).join('');
   return [requests.length, ids, numbers, names, ...requests.map(({ record }) => record)];
 }
 

@@ -7,7 +7,7 @@
 --   feed: 7 feed · 8 its record · 9 sequence of its last item; one that is known stays as it is
 --   outbox: 7 feed · 8… items, which go to its end
 -- Returns as parts/restoring.lua says. O(n).
--- uses: restoring
+-- uses: restoring counters
 
 local kind = ARGV[6]
 local refusal = readMeta(unpack(RESTORE_FIELDS))
@@ -33,7 +33,7 @@ end
 if kind == 'items' then
   chunked('RPUSH', itemsKey, values(7))
 elseif kind == 'stats' then
-  for i = 7, #ARGV, 2 do addToCounter(ARGV[i], ARGV[i + 1]) end
+  for i = 7, #ARGV, 2 do addToCounter(ARGV[i], tonumber(ARGV[i + 1])) end
 elseif kind == 'seeds' then
   chunked(seedsType == 'list' and 'RPUSH' or seedsType == 'set' and 'SADD' or 'ZADD', seedsKey, values(9))
 elseif kind == 'feed' then
@@ -46,5 +46,6 @@ else
   end
   chunked('HSET', outboxKey, fields)
 end
+saveCounters()
 saveMeta()
 return 1
