@@ -8,7 +8,7 @@ import {
   textBytes,
 } from '../backup-entry.js';
 import { delayInBounds, requireIds } from '../bounds.js';
-import type { FailedRequest, Part } from '../frontier.js';
+import type { FailedRequest, Part, Shape } from '../frontier.js';
 import {
   liveNodes as liveNodesRefusal,
   otherRestore,
@@ -19,7 +19,6 @@ import { refuseOtherDupefilter, refuseOtherFormat } from './agreement.js';
 import { keepFailed } from './failures.js';
 import { addCounters, append, appendFindable } from './lists.js';
 import { liveNodes } from './liveness.js';
-import type { FirstShape } from './meta.js';
 import { appendToOutbox, keepFeedOf, listFeeds } from './outbox.js';
 import { enqueue, parkUntil, placeAll, requestKey } from './queue.js';
 import { countParts } from './reading.js';
@@ -32,7 +31,7 @@ type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind
 export function beginRestore(
   tx: Transaction,
   { id, parts, exclusive, force }: RestoreTicket,
-  shape: FirstShape,
+  shape: Pick<Shape, 'queueClass' | 'dupefilter'>,
 ): number | null {
   refuseOtherFormat(tx);
   const live = liveNodes(tx).length;
@@ -123,8 +122,9 @@ function put(tx: Transaction, entry: BackupEntry): void {
 function putCrawl(tx: Transaction, entry: Entry<'crawl'>): void {
   const meta = tx.changeMeta();
   const state = tx.state();
-  if (meta.shape === null && entry.shape !== null && state.queued === 0) {
-    meta.shape = { ...entry.shape, dupefilter: meta.dupefilter };
+  const { dupefilter } = meta;
+  if (meta.shape === null && entry.shape !== null && dupefilter !== null && state.queued === 0) {
+    meta.shape = { ...entry.shape, dupefilter };
     meta.queueClass = entry.queueClass;
   }
   if (entry.start === 'pushed') meta.startPushed = true;
