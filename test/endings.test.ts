@@ -252,6 +252,27 @@ describe('a second run', () => {
   });
 });
 
+describe('pages whose fingerprint has expired', () => {
+  it('are fetched again by the next run, start pages among them; before that it says that nothing is new', async () => {
+    const site = await startSite({ pages: 4 });
+    const { open: plain, closeOutsider } = await stage();
+    const crawlFor = async (expireMs: number) => {
+      const shape = { ...defaultShape, dupefilter: { class: 'TimedRFPDupeFilter', expireMs } } as const;
+      const open = { ...plain, shape };
+      return () => crawl(open, walker([site.url]), { options: { shape } });
+    };
+    const run = await crawlFor(2_000);
+    expect(await run()).toMatchObject({ pages: 4 });
+    expect(await run()).toMatchObject({ pages: 0, message: expect.stringContaining('nothing is left') });
+    const again = await waitFor(async () => {
+      const end = await run();
+      return end.pages > 0 && end;
+    });
+    expect(again).toMatchObject({ reason: 'finished', pages: 4 });
+    await closeOutsider();
+  });
+});
+
 describe('pages that a refresh rule matches', () => {
   const classes = ['RFPDupeFilter', 'StateDupeFilter', 'CompactDupeFilter'] as const;
 

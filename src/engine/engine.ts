@@ -16,7 +16,7 @@ import { Heartbeat, type HeartbeatNews } from './heartbeat.js';
 import { Incarnation } from './incarnation.js';
 import { announce, join, pushStart, sayNothingNew } from './membership.js';
 import { NodeState } from './node-state.js';
-import { startRequests } from './seed-requests.js';
+import { comesAgain, startRequests } from './seed-requests.js';
 import { windDown } from './shutdown.js';
 
 export type {
@@ -136,7 +136,8 @@ async function start(node: NodeState, self: Incarnation): Promise<void> {
   const { deps, outage } = node;
   if (deps.spider.startUrls.length === 0) return;
   const again = self.joined.startPushed;
-  const requests = startRequests(deps.spider, self.rules, Date.now(), again);
+  const isWanted = again ? comesAgain(self.rules, deps.options.shape.dupefilter) : undefined;
+  const requests = startRequests(deps.spider, self.rules, Date.now(), isWanted);
   const accepted = await pushStart(requests, deps, outage, self.halt, again);
   if (again && accepted === 0 && node.tally.pages === 0) sayNothingNew(self.joined, deps);
 }

@@ -1,6 +1,6 @@
 /** Requests that come from outside or from `startUrls`: depth 0, and each the origin of what descends from it. */
 import { InvalidRequestError } from '../errors.js';
-import { MAX_SEED_REQUEST_BYTES, MAX_SEED_REQUESTS } from '../frontier/frontier.js';
+import { type Dupefilter, MAX_SEED_REQUEST_BYTES, MAX_SEED_REQUESTS } from '../frontier/frontier.js';
 import { Request } from '../http/request.js';
 import type { FrontierRequest } from '../http/request-record.js';
 import { callbackName } from '../spider/run-callback.js';
@@ -26,22 +26,27 @@ export function seedRequest(
   return toFrontier(request, names, { parentId: null, ordinal, depth: 0, origin: null }, rules, nowMs);
 }
 
-/**
- * The spider's `startUrls` as requests, in order.
- * @param again only those that a refresh rule lets be fetched again. An unfiltered one is not among them: nothing would
- *   tell the second node of a run that the first has pushed it.
- */
+/** The spider's `startUrls` as requests, in order. @param isWanted leaves some out. */
 export function startRequests(
   spider: Spider,
   rules: LinkRules,
   nowMs: number,
-  again = false,
+  isWanted: (request: Request) => boolean = () => true,
 ): FrontierRequest[] {
   const requests = spider.startUrls.map((start) => (typeof start === 'string' ? new Request(start) : start));
-  const isWanted = ({ url, dontFilter }: Request) => !again || (!dontFilter && rules.refresh?.matches(url));
   return requests.flatMap((request, ordinal) =>
     isWanted(request) ? [seedRequest(request, ordinal, spider, rules, nowMs)] : [],
   );
+}
+
+/**
+ * Start requests that a later run of the job pushes again, for the dupefilter to judge: those of a refresh rule, and
+ * all where fingerprints expire. An unfiltered one is not among them: nothing would tell the second node of a run that
+ * the first has pushed it.
+ */
+export function comesAgain({ refresh }: LinkRules, dupefilter: Dupefilter): (request: Request) => boolean {
+  const expires = 'expireMs' in dupefilter && dupefilter.expireMs > 0;
+  return ({ url, dontFilter }) => !dontFilter && (expires || refresh?.matches(url) === true);
 }
 
 /**

@@ -31,6 +31,9 @@ const meanings: Readonly<Record<RequestState, string>> = {
   unknown: 'was never accepted, or has been forgotten since',
 };
 
+/** Of a page that a refresh rule lets be fetched again. */
+const seenInPeriod = 'was accepted in this period, and is done or was dropped; in the next it is new again';
+
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
@@ -51,7 +54,8 @@ export const command: CliCommand = {
       const shown = describe(spider, loaded.settings.JOB, url, request, await frontier.inspect(request));
       if (context.globals.json) printJson(context, shown);
       else {
-        const state = meanings[shown.state].replace('SPIDER', spider);
+        const isOfPeriod = shown.state === 'seen' && shown.period !== null;
+        const state = (isOfPeriod ? seenInPeriod : meanings[shown.state]).replace('SPIDER', spider);
         const rows = {
           ...shown,
           seen: shown.seen ? 'yes' : 'no',
