@@ -1,7 +1,11 @@
 /** seed, reset, stats and control through the real executable, on both engines. */
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CrawlStats } from '../src/cli/stats-json.js';
+import { openFrontier } from '../src/frontier/open.js';
+import { request } from './frontier-contract/world.js';
 import { type CliResult, runCli, startCli } from './helpers/cli.js';
+import { openOptions } from './helpers/open-options.js';
 import { createProject, type Project } from './helpers/project.js';
 import { type RedisServer, startRedis } from './helpers/redis-server.js';
 import { startSite } from './helpers/site.js';
@@ -102,7 +106,10 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
         'items',
       ],
       ...['bytes', 'nodes', 'counters', 'run'],
+      ...['pagesPerSecond', 'accepted', 'removed', 'suspects', 'badSeeds', 'domains', 'control'],
+      ...['silentNodes', 'feeds', 'format', 'shape'],
     ]);
+    expect(Object.keys(first.bytes).slice(0, 2)).toEqual(['frontier', 'dupefilter']);
     expect([first.spider, first.job, first.pending, second.spider, second.pending]).toEqual([
       'news',
       'may',
@@ -111,8 +118,42 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
       0,
     ]);
     expect((await run(['stats', 'news', '--job', 'may'])).stdout).toMatch(
-      /^news@may {2}\(.*\n(.*\n)* +pending +1\n/,
+      /^news@may {2}\(.*waits for its first node\n(.*\n)* +pending +1 +wait for a node\n/,
     );
+  });
+
+  it('stats without a spider finds all crawls of the store, with their jobs, also of spiders not here', async () => {
+    await run(['seed', 'news', 'http://a.example/']);
+    await run(['seed', 'news', 'http://a.example/', '--job', 'may']);
+    const other = { ...openOptions(redis?.url ?? project.path('.crawlnode'), 'far.away') };
+    const frontier = await openFrontier(other);
+    await frontier.push([request('x')], 'seeds');
+    await frontier.close();
+    const all = JSON.parse((await run(['stats', '--json'])).stdout);
+    expect(all.map(({ spider, job, pending }: CrawlStats) => [spider, job, pending])).toEqual([
+      ['far.away', null, 1],
+      ['news', null, 1],
+      ['news', 'may', 1],
+      ['news2', null, 0],
+    ]);
+    const { stdout } = await run(['stats']);
+    expect(stdout).toMatch(
+      /^CRAWL +SEEDS +PENDING .*STATE\nfar\.away +0 +1 .*\nnews .*\nnews@may .*\nnews2 .*not begun\n$/,
+    );
+  });
+
+  it('stats --watch writes a line a second into a pipe, or a line of JSON, until it is interrupted', async () => {
+    await run(['seed', 'news', 'http://a.example/']);
+    const lines = startCli(['stats', 'news', '--watch'], { cwd: project.dir });
+    await lines.waitForOutput(/(.*Z {2}news {2}startUrls 0 · pending 1 .* · 0 nodes · running\n){2}/);
+    lines.kill('SIGINT');
+    expect(await lines.wait()).toMatchObject({ code: 0, stderr: '' });
+    const json = startCli(['stats', 'news', '--watch', '--json'], { cwd: project.dir });
+    await json.waitForOutput(/\n.*\n/);
+    json.kill('SIGTERM');
+    const { stdout, code } = await json.wait();
+    expect(code).toBe(0);
+    for (const line of stdout.trimEnd().split('\n')) expect(JSON.parse(line)).toMatchObject({ pending: 1 });
   });
 
   it('reset says what it deletes, asks off a terminal for --yes, and spares items and other spiders', async () => {

@@ -208,15 +208,30 @@ describe.each(engines)('on the %s engine', (engine) => {
 
 describe('what doctor makes of a look', () => {
   const calm = {
-    ...{ badSeeds: 0, nodes: [], outbox: [], leased: 0, failed: 0, suspects: 0, pending: 0, delayed: 0 },
+    ...{
+      badSeeds: 0,
+      nodes: [],
+      silent: [],
+      outbox: [],
+      leased: 0,
+      failed: 0,
+      suspects: 0,
+      pending: 0,
+      delayed: 0,
+    },
     control: 'running',
   } as unknown as Snapshot;
   const findings = (some: Partial<Snapshot>) =>
     crawlFindings('news', { ...calm, ...some }, ['news:start_urls'], 30_000).map(
       ({ level, check }) => `${level} ${check}`,
     );
-  const node = { id: 'one', host: 'h1', heartbeatAgeMs: 20_000 } as Snapshot['nodes'][number];
-  const outbox = [{ feed: 'f', host: 'h1', path: '/a', waiting: 3 }];
+  const node = {
+    id: 'one',
+    host: 'h1',
+    heartbeatAgeMs: 20_000,
+    clockAheadMs: 0,
+  } as Snapshot['nodes'][number];
+  const outbox = [{ feed: 'f', host: 'h1', path: '/a', waiting: 3, writerPid: null }];
 
   it.each([
     [{}, []],
@@ -224,6 +239,8 @@ describe('what doctor makes of a look', () => {
     [{ nodes: [node] }, ['problem stale_node']],
     [{ outbox }, ['problem items_waiting']],
     [{ outbox, nodes: [{ ...node, heartbeatAgeMs: 0 }] }, ['info items_waiting']],
+    [{ nodes: [{ ...node, heartbeatAgeMs: 0, clockAheadMs: -60_000 }] }, ['info node_clock']],
+    [{ silent: [node] }, ['info silent_node']],
     [{ leased: 3 }, ['info leases_of_dead_nodes']],
     [{ failed: 3, suspects: 1 }, ['info suspects', 'info failed']],
     [{ control: 'paused', pending: 1 } as const, ['info control']],

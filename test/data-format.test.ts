@@ -2,6 +2,7 @@
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { DATA_FORMAT } from '../src/frontier/data-format.js';
+import { findInFolder as listCrawls } from '../src/frontier/embedded/find-crawls.js';
 import { keyOf, Table } from '../src/frontier/embedded/keys.js';
 import { spacesOf } from '../src/frontier/embedded/spaces.js';
 import { openStore } from '../src/frontier/embedded/store.js';
@@ -9,7 +10,6 @@ import { Tables } from '../src/frontier/embedded/tables.js';
 import { openFrontier } from '../src/frontier/open.js';
 import { runCli } from './helpers/cli.js';
 import { engines, projectOn } from './helpers/engine-project.js';
-import { listCrawls } from './helpers/list-crawls.js';
 import { openOptions } from './helpers/open-options.js';
 
 describe.each(engines)('on the %s engine, a crawl of a later data format', (engine) => {

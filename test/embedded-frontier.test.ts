@@ -8,13 +8,13 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RefusedError } from '../src/errors.js';
 import { EmbeddedFrontier } from '../src/frontier/embedded/embedded-frontier.js';
+import { findInFolder as listCrawls } from '../src/frontier/embedded/find-crawls.js';
 import { bootId } from '../src/frontier/embedded/processes.js';
 import { openStore } from '../src/frontier/embedded/store.js';
 import { allParts, type Dupefilter, type Frontier } from '../src/frontier/frontier.js';
 import type { ChildTask } from './embedded-frontier-child.js';
 import { Crawl, commit, failed, request, takeOne, until } from './frontier-contract/world.js';
 import { frontierContract, type World } from './frontier-contract.js';
-import { listCrawls } from './helpers/list-crawls.js';
 import { defaultShape, openOptions } from './helpers/open-options.js';
 import { type TempDir, tempDir } from './helpers/temp-dir.js';
 

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Frontier, Snapshot } from '../src/frontier/frontier.js';
 import { openFrontier } from '../src/frontier/open.js';
 import { type RunningCli, startCli } from './helpers/cli.js';
+import { expectSound } from './helpers/expect-sound.js';
 import { openOptions } from './helpers/open-options.js';
 import { createProject, type Project } from './helpers/project.js';
 import { type RedisServer, startRedis } from './helpers/redis-server.js';
@@ -45,6 +46,7 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
     });
   });
   afterEach(async () => {
+    await expectSound('walk', { cwd: project.dir });
     await project.remove();
     await site.close();
     await redis?.stop();
@@ -163,6 +165,7 @@ describe('a node', () => {
       cwd: project.dir,
     });
     expect(await next.wait()).toMatchObject({ code: 0, stdout: expect.stringContaining('1 pages') });
+    await expectSound('walk', { cwd: project.dir });
     await site.close();
     await project.remove();
   });
@@ -185,6 +188,7 @@ describe('a node', () => {
     const { code, stderr } = await startCli(args, { cwd: project.dir }).wait();
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('the database is away') });
     expect(site.compare()).toEqual({ missing: [], twice: [] });
+    await expectSound('walk', { cwd: project.dir });
     await site.close();
     await project.remove();
   });
@@ -210,6 +214,7 @@ describe('a node', () => {
     expect(code, stderr).toBe(0);
     const urls = (await project.readJsonLines<{ url: string }>('items.jsonl')).map(({ url }) => url);
     expect(urls.sort()).toEqual([...site.urls].sort());
+    await expectSound('walk', { cwd: project.dir });
     await site.close();
     await project.remove();
     await redis.stop();
@@ -228,6 +233,7 @@ describe('a node', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/vanished|flushed/) });
     expect(await db.keys('*')).toEqual([]);
     db.disconnect();
+    await expectSound('walk', { cwd: project.dir });
     await site.close();
     await project.remove();
     await redis.stop();

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { runCli } from './helpers/cli.js';
+import { expectSound } from './helpers/expect-sound.js';
 import { createProject, type Project } from './helpers/project.js';
 import { startSite } from './helpers/site.js';
 
@@ -87,6 +88,7 @@ async function crawlAndCheck(project: Project, executable: string): Promise<void
     expect(items.map((item) => item.url).sort()).toEqual([...site.urls].sort());
     expect(items.find((item) => item.url === site.url)?.title).toBe('Page 0');
     expect(site.compare()).toEqual({ missing: [], twice: [] });
+    await expectSound('shop', { cwd: project.dir });
   } finally {
     await site.close();
   }

@@ -1,4 +1,5 @@
 /** What `doctor` found, how it is shown, and the checks that need no more than a look at a crawl. */
+import { duration } from '../frontier/findings.js';
 import type { Finding, Snapshot } from '../frontier/frontier.js';
 import { type Context, print, printJson } from './context.js';
 import { paintFor } from './paint.js';
@@ -44,6 +45,9 @@ export function showFindings(context: Context, findings: readonly SpiderFinding[
   else print(context, paint('red', `${count('problem')} ${count('problem') === 1 ? 'problem' : 'problems'}`));
 }
 
+/** So far a clock may be off without a word. */
+const CLOCK_OFF_MS = 5_000;
+
 /** The oldest Node that runs crawlnode. */
 const OLDEST_NODE = [20, 18, 1] as const;
 
@@ -70,7 +74,7 @@ export function crawlFindings(
   const findings: SpiderFinding[] = [];
   const found = (level: Finding['level'], check: string, message: string, action: string | null) =>
     void findings.push({ level, check, spider, message, action });
-  const { badSeeds, nodes, outbox, leased, failed, suspects, control, pending, delayed } = snapshot;
+  const { badSeeds, nodes, silent, outbox, leased, failed, suspects, control, pending, delayed } = snapshot;
 
   if (badSeeds > 0) {
     found(
@@ -88,6 +92,23 @@ export function crawlFindings(
       'items_waiting',
       `${n(waiting)} committed items wait to be written to ${path} on ${host}`,
       isServed ? null : `on ${host}: crawlnode items ${spider} export`,
+    );
+  }
+  for (const { id, clockAheadMs } of nodes) {
+    if (Math.abs(clockAheadMs) < CLOCK_OFF_MS) continue;
+    found(
+      'info',
+      'node_clock',
+      `the clock of the node ${id} is ${duration(Math.abs(clockAheadMs))} ${clockAheadMs > 0 ? 'ahead of' : 'behind'} that of the store; only its logs are dated by it`,
+      'have its machine follow NTP',
+    );
+  }
+  for (const { id, heartbeatAgeMs } of silent) {
+    found(
+      'info',
+      'silent_node',
+      `the node ${id} was last heard of ${duration(heartbeatAgeMs)} ago and counts as dead; what it held goes to the others`,
+      null,
     );
   }
   for (const { id, heartbeatAgeMs } of nodes) {

@@ -1,114 +1,216 @@
-/** A snapshot of a crawl as `stats` gives it: the JSON others script against, and the table for people. */
-import type { Frontier, NodeSnapshot, OutboxSnapshot, RunSnapshot, Snapshot } from '../frontier/frontier.js';
-import { printable } from './printable.js';
+/** How `stats` shows crawls to people: one in detail, many in rows, and in a pipe one line for each look of --watch. */
+import { byteSize, duration } from '../frontier/findings.js';
+import { dupefilterInWords } from '../frontier/shape.js';
+import type { Paint } from './paint.js';
+import { oneLine } from './printable.js';
+import type { CrawlStats } from './stats-json.js';
 
-/** The JSON of `crawlnode stats S --json`; its shape is fixed. */
-export interface CrawlStats {
-  readonly spider: string;
-  /** null when unnamed. */
-  readonly job: string | null;
-  readonly engine: 'redis' | 'embedded';
-  readonly startUrls: number;
-  /** Without the delayed ones. */
-  readonly pending: number;
-  readonly delayed: number;
-  readonly leased: number;
-  readonly done: number;
-  readonly failed: number;
-  readonly seen: number;
-  readonly items: number;
-  readonly bytes: { readonly frontier: number; readonly dupefilter: number };
-  /** The live ones. */
-  readonly nodes: readonly NodeSnapshot[];
-  readonly counters: Readonly<Record<string, number>>;
-  /** The latest one, with the reason it ended for, or is closing; null before the first node. */
-  readonly run: RunSnapshot | null;
+/** A crawl at one instant, with what has changed a second since the look before; null where there was none. */
+export interface Look {
+  readonly stats: CrawlStats;
+  readonly atMs: number;
+  readonly rates: Readonly<Record<Counted, number>> | null;
 }
 
-export function statsOf(
-  crawl: {
-    readonly spider: string;
-    readonly job: string | null;
-    readonly frontier: Pick<Frontier, 'engine'>;
-  },
-  snapshot: Snapshot,
-): CrawlStats {
-  const { startUrls, pending, delayed, leased, done, failed, seen, items, bytes, counters, run } = snapshot;
-  const nodes = snapshot.nodes.map(
-    ({ id, host, pid, startedAt, heartbeatAgeMs, leased: held, pages, pagesPerSecond }) => ({
-      ...{ id, host, pid, startedAt, heartbeatAgeMs },
-      ...{ leased: held, pages, pagesPerSecond },
-    }),
-  );
-  return {
-    ...{ spider: crawl.spider, job: crawl.job, engine: crawl.frontier.engine },
-    ...{ startUrls, pending, delayed, leased, done, failed, seen, items, bytes, nodes, counters, run },
-  };
+const counted = ['pending', 'done', 'failed', 'seen', 'items'] as const;
+type Counted = (typeof counted)[number];
+
+/** @param before the look before at the same crawl. */
+export function lookAt(stats: CrawlStats, atMs: number, before: Look | undefined): Look {
+  const seconds = before === undefined ? 0 : (atMs - before.atMs) / 1000;
+  if (before === undefined || seconds <= 0) return { stats, atMs, rates: null };
+  const rates = Object.fromEntries(
+    counted.map((name) => [name, (stats[name] - before.stats[name]) / seconds]),
+  ) as Record<Counted, number>;
+  return { stats, atMs, rates };
 }
 
-/**
- * Lines of aligned columns: the crawl, its nodes, its counters; and what needs somebody: seeds put aside as bad,
- * committed items that wait for a file, a crawl that is paused or stopping.
- */
-export function statsTable(stats: CrawlStats, snapshot: Snapshot): string {
-  const { bytes } = stats;
-  const { badSeeds, control } = snapshot;
-  const waiting = snapshot.outbox.filter((feed) => feed.waiting > 0);
-  const title = `${stats.spider}${stats.job === null ? '' : `@${stats.job}`}  (${stats.engine})`;
-  const numbers = [
-    ...(['startUrls', 'pending', 'delayed', 'leased', 'done', 'failed', 'seen', 'items'] as const).map(
-      (name) => [name, stats[name].toLocaleString('en')] as const,
-    ),
-    ['frontier', byteSize(bytes.frontier)] as const,
-    ['dupefilter', byteSize(bytes.dupefilter)] as const,
-    ...(badSeeds > 0 ? [['bad seeds', badSeeds.toLocaleString('en')] as const] : []),
-    ...(control === 'running' ? [] : [['control', control] as const]),
-    ...(stats.run === null ? [] : [['run', runInWords(stats.run)] as const]),
+/** One crawl: its requests with what each state means, its memory, its run, its nodes, its files, its counters. */
+export function detail({ stats, rates }: Look, paint: Paint, nowMs: number): string {
+  const { spider, engine, bytes, nodes, silentNodes, counters, shape } = stats;
+  const remark = (text: string) => paint('dim', text);
+  const meanings: readonly [name: keyof CrawlStats & string, meaning: string][] = [
+    ['startUrls', 'seeds that wait to be taken in'],
+    [
+      'pending',
+      stats.suspects === 0 ? 'wait for a node' : `wait for a node, ${n(stats.suspects)} of them alone`,
+    ],
+    ['delayed', 'wait for their time, such as retries'],
+    ['leased', 'in work'],
+    ['done', 'fetched'],
+    ['failed', stats.failed === 0 ? 'given up' : `given up: crawlnode failed ${spider} list`],
+    ['seen', 'fingerprints in the dupefilter'],
+    ['items', 'in the items list'],
   ];
-  const nodes = stats.nodes.map((node) => [
-    printable(node.id),
-    `${printable(node.host)}:${node.pid}`,
-    `${node.pages} pages`,
-    `${node.pagesPerSecond.toFixed(1)}/s`,
-    `${node.leased} leased`,
-    `seen ${(node.heartbeatAgeMs / 1000).toFixed(1)} s ago`,
-  ]);
-  const counters = Object.entries(stats.counters)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, value]) => [printable(name), value.toLocaleString('en')]);
+  const numbers = meanings.map(([name, meaning]) => {
+    const value = n(stats[name] as number);
+    const rate = rates === null || !isCounted(name) ? '' : rateText(rates[name]);
+    return {
+      name,
+      value: name === 'failed' && stats.failed > 0 ? paint('red', value) : value,
+      width: value.length,
+      rate,
+      meaning,
+    };
+  });
+  const width = Math.max(...numbers.map((row) => row.width));
+  const sizes = Object.entries(bytes)
+    .filter(([name, size]) => size > 0 || name === 'frontier' || name === 'dupefilter')
+    .map(([name, size]) => `${name} ${byteSize(size)}`);
+  const what =
+    shape === null
+      ? [`data format ${stats.format}`]
+      : [
+          shape.queueClass,
+          dupefilterInWords(shape.dupefilter),
+          `${shape.fingerprinter} fingerprints`,
+          `data format ${stats.format}`,
+        ];
   return [
-    title,
-    ...columns(numbers),
-    ...(nodes.length === 0 ? ['  no live nodes'] : ['nodes', ...columns(nodes)]),
-    ...(waiting.length === 0 ? [] : ['items that wait to be written', ...columns(waiting.map(feedRow))]),
-    ...(counters.length === 0 ? [] : ['counters', ...columns(counters)]),
+    `${paint('bold', nameOf(stats))}  (${engine})  ${stateText(stats, paint, nowMs)}`,
+    '',
+    ...numbers.map(
+      ({ name, value, width: own, rate, meaning }) =>
+        `  ${name.padEnd(9)}  ${' '.repeat(width - own)}${value}${rates === null ? '' : rate.padStart(11)}  ${remark(meaning)}`,
+    ),
+    ...(stats.badSeeds > 0
+      ? [`  ${paint('red', `${n(stats.badSeeds)} bad seeds`)} were put aside: crawlnode doctor ${spider}`]
+      : []),
+    '',
+    `  ${remark(engine === 'redis' ? 'memory' : 'size  ')}  ${sizes.join(' · ')}`,
+    `  ${remark('shape ')}  ${what.join(' · ')}`,
+    ...(stats.run === null ? [] : [`  ${remark('run   ')}  ${runText(stats, nowMs)}`]),
+    ...section('nodes', nodeRows(nodes), paint),
+    ...section('silent nodes', nodeRows(silentNodes), paint),
+    ...section('files of items', feedRows(stats.feeds), paint),
+    ...section(
+      'counters',
+      Object.entries(counters)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, value]) => [oneLine(name), n(value)]),
+      paint,
+    ),
   ].join('\n');
 }
 
-/** Why the latest run ended, or that it has not. */
-function runInWords({ closed, pages }: RunSnapshot): string {
-  const downloads = `${pages.toLocaleString('en')} downloads`;
-  return closed === null ? `on, ${downloads}` : `ended: ${printable(closed)}, ${downloads}`;
+/** Many crawls, a row each. */
+export function overview(looks: readonly Look[], paint: Paint, nowMs: number): string {
+  const header = [
+    'CRAWL',
+    'SEEDS',
+    'PENDING',
+    'DELAYED',
+    'LEASED',
+    'DONE',
+    'FAILED',
+    'ITEMS',
+    'MEMORY',
+    'NODES',
+    'STATE',
+  ];
+  const rows = looks.map(({ stats }) => [
+    nameOf(stats),
+    ...[
+      stats.startUrls,
+      stats.pending,
+      stats.delayed,
+      stats.leased,
+      stats.done,
+      stats.failed,
+      stats.items,
+    ].map(n),
+    byteSize(Object.values(stats.bytes).reduce((sum, size) => sum + size, 0)),
+    n(stats.nodes.length),
+    stateText(stats, (_, text) => text, nowMs),
+  ]);
+  const [first = '', ...rest] = columns([header, ...rows], { lastLeft: true });
+  return [paint('dim', first), ...rest].join('\n');
 }
 
-function feedRow({ host, path, waiting }: OutboxSnapshot): string[] {
-  return [printable(path), printable(host), `${waiting.toLocaleString('en')} items`];
+/** A look of --watch in a pipe. */
+export function watchLine({ stats, rates }: Look, now: Date): string {
+  const parts = (['startUrls', 'pending', 'delayed', 'leased', 'done', 'failed', 'items'] as const).map(
+    (name) => `${name} ${stats[name]}`,
+  );
+  const pages = rates === null ? '' : ` (${(rates.done + rates.failed || 0).toFixed(1)}/s)`;
+  const nodes = `${stats.nodes.length} ${stats.nodes.length === 1 ? 'node' : 'nodes'}`;
+  return `${now.toISOString().slice(0, 19)}Z  ${nameOf(stats)}  ${parts.join(' · ')}${pages} · ${nodes} · ${stats.control}`;
 }
 
-/** First column to the left, numbers to the right. */
-function columns(rows: readonly (readonly string[])[]): string[] {
+const nameOf = ({ spider, job }: CrawlStats) => (job === null ? spider : `${spider}@${job}`);
+
+/** How it stands, in a few words. */
+function stateText(stats: CrawlStats, paint: Paint, nowMs: number): string {
+  const { control, nodes, run, pagesPerSecond } = stats;
+  const who = `${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}`;
+  if (nodes.length > 0) {
+    if (control !== 'running') return paint('yellow', `${control}, ${who}`);
+    if (run?.closed) return paint('yellow', `closing (${run.closed}), ${who}`);
+    return paint('green', `running, ${who}, ${pagesPerSecond.toFixed(1)} pages/s`);
+  }
+  const held = control === 'running' ? '' : `${control}, `;
+  if (run === null)
+    return stats.pending + stats.startUrls > 0 ? `${held}waits for its first node` : 'not begun';
+  if (run.closed === null) return paint('red', `${held}all its nodes died`);
+  const when = run.endedAt === null ? '' : ` ${duration(nowMs - run.endedAt)} ago`;
+  return `${held}ended${when}: ${run.closed}`;
+}
+
+function runText({ run }: CrawlStats, nowMs: number): string {
+  if (run === null) return '';
+  const began = `began ${duration(nowMs - run.startedAt)} ago, ${n(run.pages)} ${run.pages === 1 ? 'page' : 'pages'} begun`;
+  if (run.closed === null) return began;
+  const ended = run.endedAt === null ? 'closing' : `ended ${duration(nowMs - run.endedAt)} ago`;
+  return `${began}, ${ended}: ${run.closed}`;
+}
+
+function nodeRows(nodes: CrawlStats['nodes']): string[][] {
+  return nodes.map((node) => [
+    oneLine(node.id),
+    `${oneLine(node.host)}:${node.pid}`,
+    `${n(node.leased)} in work`,
+    `${n(node.pages)} pages`,
+    `${node.pagesPerSecond.toFixed(1)}/s`,
+    `heard ${node.heartbeatAgeMs < 10_000 ? `${(node.heartbeatAgeMs / 1000).toFixed(1)} s` : duration(node.heartbeatAgeMs)} ago`,
+  ]);
+}
+
+function feedRows(feeds: CrawlStats['feeds']): string[][] {
+  return feeds.map(({ path, host, waiting, writerPid }) => [
+    oneLine(path),
+    oneLine(host),
+    waiting === 0 ? 'all written' : `${n(waiting)} to be written`,
+    writerPid === null ? 'no writer' : `written by process ${writerPid}`,
+  ]);
+}
+
+function section(title: string, rows: readonly (readonly string[])[], paint: Paint): string[] {
+  if (rows.length === 0) return [];
+  return ['', `  ${paint('dim', title)}`, ...columns(rows).map((row) => `  ${row}`)];
+}
+
+/** First column to the left, and the last where it is text; numbers to the right. */
+function columns(rows: readonly (readonly string[])[], { lastLeft = false } = {}): string[] {
   const widths: number[] = [];
   for (const row of rows) {
-    for (const [n, cell] of row.entries()) widths[n] = Math.max(widths[n] ?? 0, cell.length);
+    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
   }
   return rows.map((row) => {
-    const cells = row.map((cell, n) => (n === 0 ? cell.padEnd(widths[n]!) : cell.padStart(widths[n]!)));
-    return `  ${cells.join('  ')}`;
+    const cells = row.map((cell, at) => {
+      if (lastLeft && at === row.length - 1) return cell;
+      return at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!);
+    });
+    return `${cells.join('  ')}`;
   });
 }
 
-function byteSize(bytes: number): string {
-  const units = ['B', 'KB', 'MB', 'GB'];
-  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
-  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
+const isCounted = (name: string): name is Counted => (counted as readonly string[]).includes(name);
+
+function rateText(rate: number): string {
+  if (Math.abs(rate) < 0.05) return '';
+  return `${rate > 0 ? '+' : '-'}${Math.abs(rate) < 100 ? Math.abs(rate).toFixed(1) : n(Math.round(Math.abs(rate)))}/s`;
+}
+
+function n(value: number): string {
+  return value.toLocaleString('en');
 }

@@ -298,6 +298,8 @@ export interface NodeSnapshot extends NodeInfo {
   readonly leased: number;
   readonly pages: number;
   readonly pagesPerSecond: number;
+  /** How far the clock of its machine was ahead of the store's when it joined; negative where it was behind. */
+  readonly clockAheadMs: number;
 }
 
 /** A crawl at one instant, in O(1) or bounded work. */
@@ -315,12 +317,24 @@ export interface Snapshot {
   readonly seen: number;
   readonly items: number;
   readonly domains: number;
-  readonly bytes: { readonly frontier: number; readonly dupefilter: number };
+  /** Memory or disk of each part, estimated from samples; failed requests lie in the frontier. */
+  readonly bytes: {
+    readonly frontier: number;
+    readonly dupefilter: number;
+    readonly startUrls: number;
+    readonly items: number;
+    readonly stats: number;
+  };
+  /** The live ones. */
   readonly nodes: readonly NodeSnapshot[];
+  /** Registered, but not heard of for the node timeout, or declared dead; what they hold goes back to pending. */
+  readonly silent: readonly NodeSnapshot[];
   readonly counters: Readonly<Record<string, number>>;
   readonly outbox: readonly OutboxSnapshot[];
   readonly run: RunSnapshot | null;
   readonly control: Control;
+  /** What all its nodes share; null until a first one has joined. */
+  readonly shape: Shape | null;
   /** `Tunables.queueLimit` of the latest node; null before the first. */
   readonly queueLimit: number | null;
   /** When the crawl began: with its first request or node since a reset; null when there is none. */
@@ -335,6 +349,8 @@ export interface RunSnapshot {
   readonly pages: number;
   /** Why the run ended; null while it goes on. */
   readonly closed: string | null;
+  /** When its last node left; null while it goes on, and when all its nodes died. */
+  readonly endedAt: number | null;
 }
 
 export interface OutboxSnapshot {
@@ -343,6 +359,8 @@ export interface OutboxSnapshot {
   readonly path: string;
   /** Committed items that wait to be written. */
   readonly waiting: number;
+  /** The process that writes the file; null when none does. It may have died since. */
+  readonly writerPid: number | null;
 }
 
 /** A feed file known to the store: one writer drains its outbox. */

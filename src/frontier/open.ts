@@ -59,3 +59,21 @@ export async function openFrontier(options: OpenOptions): Promise<Frontier> {
   const { EmbeddedFrontier } = await import('./embedded/embedded-frontier.js');
   return EmbeddedFrontier.open(options, options.store.dir);
 }
+
+/**
+ * The crawls a store holds, by the names of their requests keys, sorted; in Redis only those whose name begins and ends
+ * (before `@job`) with these texts.
+ * @returns `isCut` when a Redis holds so many keys that not all were looked at.
+ */
+export async function findCrawls(
+  store: Store,
+  connectTimeoutMs: number,
+  nameParts: readonly [before: string, after: string],
+): Promise<{ readonly names: readonly string[]; readonly isCut: boolean }> {
+  if (store.engine === 'redis') {
+    const { findInRedis } = await import('./redis/find-crawls.js');
+    return findInRedis(store.address, connectTimeoutMs, nameParts);
+  }
+  const { findInFolder } = await import('./embedded/find-crawls.js');
+  return { names: await findInFolder(store.dir), isCut: false };
+}

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { FrontierGoneError, RefusedError } from '../../src/errors.js';
 import { allParts } from '../../src/frontier/frontier.js';
-import { type Crawl, commit, failed, released, request, take, takeOne } from './world.js';
+import { type Crawl, commit, failed, released, request, take, takeOne, until } from './world.js';
 
 const usual = { staleMs: 30_000 };
 
@@ -32,6 +32,38 @@ export function upkeep(crawl: () => Crawl): void {
       expect(await frontier.heartbeat('nobody-x', { pages: 0, pagesPerSecond: 0 })).toBe('gone');
       expect(await frontier.recover()).toBe(0);
       await frontier.clear(allParts, { force: false });
+    });
+
+    it('tells of silent nodes, the end of the run, the shape, the size of each part and who writes files', async () => {
+      const { frontier } = await crawl().node({ tunables: { nodeTimeoutMs: 300 }, feeds: ['f'] });
+      const writer = { feed: 'f', host: hostname(), path: '/data/f.jsonl', pid: process.pid, owner: 'me' };
+      await frontier.push([request('a'), request('b')], 'links');
+      await frontier.appendSeeds(['a seed']);
+      await frontier.feeds.open(writer, usual);
+      await commit(frontier, await takeOne(frontier), undefined, {
+        items: ['{"n":1}'],
+        feedItems: ['1'],
+        stats: { n: 1 },
+      });
+      const outsider = await crawl().outsider();
+      const { bytes, outbox, shape, run } = await outsider.snapshot();
+      for (const size of Object.values(bytes)) expect(size).toBeGreaterThan(0);
+      expect(outbox).toMatchObject([{ feed: 'f', waiting: 1, writerPid: process.pid }]);
+      expect(shape).toMatchObject({ queueClass: 'PriorityQueue', dupefilter: { class: 'RFPDupeFilter' } });
+      expect(run).toMatchObject({ closed: null, endedAt: null });
+      const silent = await until(
+        () => outsider.snapshot(),
+        (snapshot) => snapshot.silent.length > 0,
+      );
+      expect(silent).toMatchObject({ nodes: [], silent: [{ id: 'node-1', pid: process.pid }] });
+      expect(Math.abs(silent.silent[0]!.clockAheadMs)).toBeLessThan(5_000);
+      await frontier.feeds.release(writer);
+      expect((await outsider.snapshot()).outbox).toMatchObject([{ writerPid: null }]);
+      const next = await crawl().node({ tunables: { nodeTimeoutMs: 300 } });
+      await next.frontier.leave('shutdown');
+      const ended = (await outsider.snapshot()).run;
+      expect(ended).toMatchObject({ closed: 'shutdown' });
+      expect(Math.abs(Date.now() - ended!.endedAt!)).toBeLessThan(60_000);
     });
 
     it('tells the state of one request', async () => {

@@ -1,43 +1,51 @@
-/** `crawlnode stats`: how one crawl stands, or all of the project's; once, or again and again. */
+/** `crawlnode stats`: how one crawl stands, or all there are; once, or again and again. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { RefusedError } from '../../errors.js';
-import type { Snapshot } from '../../frontier/frontier.js';
+import type { Frontier } from '../../frontier/frontier.js';
 import { openFrontier } from '../../frontier/open.js';
 import type { CliCommand } from '../commands.js';
-import { type Context, note, print, printJson } from '../context.js';
+import { type Context, note, print, printJson, printJsonLine } from '../context.js';
+import { type CrawlName, crawlsInStore } from '../found-crawls.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings, openOptions } from '../open-project.js';
-import { type CrawlStats, statsOf, statsTable } from '../stats-view.js';
+import { paintFor } from '../paint.js';
+import { statsOf } from '../stats-json.js';
+import { detail, type Look, lookAt, overview, watchLine } from '../stats-view.js';
 
 const WATCH_MS = 1_000;
+
+const help = `
+With a spider: its crawl in detail. Without: a row for each crawl, those of the project's spiders and all others found in
+the store, with their jobs. It costs the store next to nothing, also with --watch.
+
+Examples:
+  crawlnode stats
+  crawlnode stats shop --watch
+  crawlnode stats shop --json | jq .pending`;
 
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('[spider]', 'without it, all spiders of the project')
-      .option('--watch', 'show it anew every second')
-      .addOption(jobOption()),
+      .argument('[spider]', 'without it, all crawls there are')
+      .option('--watch', 'show it anew every second, with rates; in a pipe a line a second (Ctrl-C ends it)')
+      .addOption(jobOption())
+      .addHelpText('after', help),
   run: async (context, [spider], options) => {
     const crawls = await openCrawls(context, spider, options);
+    if (crawls.length === 0) note(context, 'no spiders in SPIDER_MODULES, and no crawls in the store');
     try {
-      const read = () =>
-        Promise.all(
-          crawls.map(async (crawl) => {
-            const snapshot = await crawl.frontier.snapshot();
-            return { stats: statsOf(crawl, snapshot), snapshot };
-          }),
-        );
-      if (crawls.length === 0)
-        note(
-          context,
-          'no spiders in SPIDER_MODULES; "crawlnode stats NAME" shows a crawl without its module',
-        );
-      const show = (looks: readonly Look[]) =>
+      const read = lookingAt(crawls);
+      const json = (looks: readonly Look[]) =>
         spider === undefined ? looks.map(({ stats }) => stats) : looks[0]?.stats;
-      if (options.watch === true) await watch(context, read, show);
-      else if (context.globals.json) printJson(context, show(await read()));
-      else print(context, tables(await read()));
+      const paint = paintFor(context, context.stdout);
+      const text = (looks: readonly Look[]) =>
+        spider === undefined
+          ? overview(looks, paint, Date.now())
+          : looks.map((look) => detail(look, paint, Date.now())).join('\n');
+      if (options.watch === true) await watch(context, read, json, text);
+      else if (context.globals.json) printJson(context, json(await read()));
+      else if (crawls.length > 0) print(context, text(await read()));
       return 0;
     } finally {
       await Promise.all(crawls.map(({ frontier }) => frontier.close()));
@@ -45,20 +53,23 @@ export const command: CliCommand = {
   },
 };
 
-/** A crawl at one instant. */
-interface Look {
-  readonly stats: CrawlStats;
-  readonly snapshot: Snapshot;
+interface Crawl extends CrawlName {
+  readonly frontier: Frontier;
 }
 
-const tables = (looks: readonly Look[]) =>
-  looks.map(({ stats, snapshot }) => statsTable(stats, snapshot)).join('\n\n');
-
-type Crawl = {
-  readonly spider: string;
-  readonly job: string | null;
-  readonly frontier: Awaited<ReturnType<typeof openFrontier>>;
-};
+/** @returns a function that looks at all of them, and compares with its look before. */
+function lookingAt(crawls: readonly Crawl[]): () => Promise<Look[]> {
+  let last: readonly Look[] = [];
+  return async () => {
+    const looks = await Promise.all(
+      crawls.map(async (crawl, at) =>
+        lookAt(statsOf(crawl, await crawl.frontier.snapshot()), performance.now(), last[at]),
+      ),
+    );
+    last = looks;
+    return looks;
+  };
+}
 
 async function openCrawls(
   context: Context,
@@ -73,9 +84,18 @@ async function openCrawls(
     return [{ spider, job: settings.JOB, frontier: await openFrontier(openOptions(settings, spider)) }];
   }
   const { settings } = loadProject(context, texts).loaded;
+  const { spiders } = await discover(settings);
+  const names: CrawlName[] = [...spiders.keys()].map((name) => ({ spider: name, job: settings.JOB }));
+  if (settings.JOB === null) {
+    const isKnown = ({ spider: name, job }: CrawlName) => job === null && spiders.has(name);
+    names.push(...(await crawlsInStore(context, settings)).filter((crawl) => !isKnown(crawl)));
+  }
   const crawls: Crawl[] = [];
-  for (const name of (await discover(settings)).spiders.keys()) {
-    const own = (await loadSpider(context, name, texts)).loaded.settings;
+  for (const { spider: name, job } of names.sort(byName)) {
+    const jobTexts = job === null ? texts : { ...texts, JOB: job };
+    const own = spiders.has(name)
+      ? (await loadSpider(context, name, jobTexts)).loaded.settings
+      : { ...settings, JOB: job };
     try {
       crawls.push({ spider: name, job: own.JOB, frontier: await openFrontier(openOptions(own, name)) });
     } catch (error) {
@@ -87,25 +107,32 @@ async function openCrawls(
   return crawls;
 }
 
-/** On a terminal the table redraws in place; in a pipe each look is one line of JSON, or one table. */
+/** By spider, its unnamed job first. */
+function byName(a: CrawlName, b: CrawlName): number {
+  if (a.spider !== b.spider) return a.spider < b.spider ? -1 : 1;
+  return (a.job ?? '') < (b.job ?? '') ? -1 : 1;
+}
+
+/** On a terminal the table redraws in place; in a pipe each look is a line, of JSON if that is wanted. */
 async function watch(
   context: Context,
   read: () => Promise<Look[]>,
-  show: (looks: readonly Look[]) => unknown,
+  json: (looks: readonly Look[]) => unknown,
+  text: (looks: readonly Look[]) => string,
 ): Promise<void> {
-  const draw = await drawer(context);
+  const redraw = context.globals.json || !context.stdout.isTTY ? null : await redrawing();
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   while (!stop.signal.aborted) {
-    const all = await read();
-    if (context.globals.json) print(context, JSON.stringify(show(all)));
-    else draw(tables(all));
+    const looks = await read();
+    if (context.globals.json) printJsonLine(context, json(looks));
+    else if (redraw !== null) redraw(text(looks));
+    else for (const look of looks) print(context, watchLine(look, new Date()));
     await sleep(WATCH_MS, undefined, { signal: stop.signal }).catch(() => {});
   }
 }
 
-async function drawer(context: Context): Promise<(text: string) => void> {
-  if (!context.stdout.isTTY) return (text) => print(context, `${text}\n`);
+async function redrawing(): Promise<(text: string) => void> {
   const { createLogUpdate } = await import('log-update');
   return createLogUpdate(process.stdout);
 }

@@ -163,7 +163,10 @@ export function leave(
   declareDead(tx);
   if (tx.state().alive > 0) return { last: false, cleared: false };
   const { run } = tx.changeMeta();
-  if (run !== null) run.closed ??= run.closing ?? reason;
+  if (run !== null && run.closed === null) {
+    run.closed = run.closing ?? reason;
+    run.closedAtMs = tx.nowMs;
+  }
   if (options.persist || !crawlState(tx, hasStart).finished) return { last: true, cleared: false };
   clearFinished(tx);
   return { last: true, cleared: true };

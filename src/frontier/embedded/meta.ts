@@ -14,6 +14,7 @@ export interface Run {
   closingLimit: number;
   /** Why it ended, once the last node has left. */
   closed: string | null;
+  closedAtMs: number;
 }
 
 export interface Meta {
@@ -101,5 +102,6 @@ export function newRun(nowMs: number, budgets: Budgets): Run {
     closingAtMs: 0,
     closingLimit: 0,
     closed: null,
+    closedAtMs: 0,
   };
 }

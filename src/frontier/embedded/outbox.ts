@@ -122,6 +122,7 @@ export function listFeeds(tx: Transaction): OutboxSnapshot[] {
     host: entry.host,
     path: entry.path,
     waiting: waiting(entry),
+    writerPid: entry.owner === null ? null : entry.pid,
   }));
 }
 

@@ -2,9 +2,9 @@
 import { DATA_FORMAT } from '../data-format.js';
 import type { FrontierRequest, Inspection, NodeSnapshot, PartCounts, Snapshot } from '../frontier.js';
 import { type IncarnationEntry, incarnationName } from './incarnation-entry.js';
-import { Table } from './keys.js';
+import { keyOf, Table } from './keys.js';
 import { readCounters } from './lists.js';
-import { liveNodes } from './liveness.js';
+import { isAlive } from './liveness.js';
 import { listFeeds } from './outbox.js';
 import { requestKey } from './queue.js';
 import { decodeRequest } from './request-entry.js';
@@ -17,6 +17,7 @@ export function takeSnapshot(tx: Transaction): Snapshot {
   const meta = tx.peekState() === undefined ? null : tx.meta();
   const { spaces } = tx;
   const run = meta?.run ?? null;
+  const known = meta === null ? [] : tx.incarnations();
   return {
     startUrls: sum(spaces.startUrls.map(({ good }) => tx.header(good).count)),
     badSeeds: sum(spaces.startUrls.map(({ bad }) => tx.header(bad).count)),
@@ -31,8 +32,15 @@ export function takeSnapshot(tx: Transaction): Snapshot {
     seen: tx.dupefilter.count(),
     items: tx.header(spaces.items).count,
     domains: state.domains,
-    bytes: { frontier: state.bytes, dupefilter: tx.dupefilter.bytes() },
-    nodes: liveNodes(tx).map((entry) => describeNode(tx, entry)),
+    bytes: {
+      frontier: state.bytes,
+      dupefilter: tx.dupefilter.bytes(),
+      startUrls: sum(spaces.startUrls.map(({ good }) => listBytes(tx, good))),
+      items: listBytes(tx, spaces.items),
+      stats: sampledBytes(tx, Table.stat, spaces.stats, tx.header(spaces.stats).count),
+    },
+    nodes: known.filter((entry) => isAlive(tx, entry)).map((entry) => describeNode(tx, entry)),
+    silent: known.filter((entry) => !isAlive(tx, entry)).map((entry) => describeNode(tx, entry)),
     counters: readCounters(tx),
     outbox: listFeeds(tx),
     run:
@@ -43,8 +51,10 @@ export function takeSnapshot(tx: Transaction): Snapshot {
             startedAt: run.startedAtMs,
             pages: state.runPages,
             closed: run.closed ?? run.closing,
+            endedAt: run.closed === null ? null : run.closedAtMs,
           },
     control: meta?.control ?? 'running',
+    shape: meta?.shape ?? null,
     queueLimit: meta === null || meta.run === null ? null : meta.tunables.queueLimit,
     beganAtMs: meta?.beganAtMs ?? null,
     seenSinceMs: meta?.seenSinceMs ?? null,
@@ -62,7 +72,23 @@ function describeNode(tx: Transaction, entry: IncarnationEntry): NodeSnapshot {
     leased,
     pages,
     pagesPerSecond,
+    // One machine, one clock.
+    clockAheadMs: 0,
   };
+}
+
+/** Entries looked at to know how large those of a list are. */
+const SAMPLE = 50;
+
+const listBytes = (tx: Transaction, space: Buffer): number =>
+  sampledBytes(tx, Table.list, space, tx.header(space).count);
+
+/** A list is as large as its first entries make it seem. */
+function sampledBytes(tx: Transaction, table: Table, space: Buffer, count: number): number {
+  const entries = tx.entries(keyOf(table, space), SAMPLE);
+  if (entries.length === 0) return 0;
+  const size = sum(entries.map(({ key, value }) => key.length + value.length));
+  return Math.round((size / entries.length) * Math.max(count, entries.length));
 }
 
 /** How much each part holds. */

@@ -308,7 +308,7 @@ export class RedisFrontier implements Frontier {
       // Another format may have internal keys that we do not know by name.
       if (format === null || format === String(DATA_FORMAT) || !parts.includes('queue')) return this.#sweep();
       for await (const names of scanKeys(this.#connection.client, `${literally(keys.requests)}:~*`)) {
-        await this.#connection.patiently((client) => client.unlink(...names));
+        if (names.length > 0) await this.#connection.patiently((client) => client.unlink(...names));
       }
       return;
     }

@@ -10,6 +10,7 @@ import type {
   OutboxSnapshot,
   PartCounts,
   RequestState,
+  Shape,
   Snapshot,
 } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
@@ -41,12 +42,16 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
       client.time(),
     ]);
   const nowMs = Number(time[0]) * 1000 + Number(time[1]) / 1000;
-  const [nodes, outbox, frontierBytes, seenBytes] = await Promise.all([
-    readNodes(client, keys, nowMs, Number(meta.node_timeout ?? 30_000)),
-    readOutbox(client, keys),
-    sum([keys.requests, ...internalWords.map(key)], (name) => bytesOf(client, name)),
-    dupefilterBytes(client, keys),
-  ]);
+  const [{ nodes, silent }, outbox, frontierBytes, seenBytes, seedBytes, itemBytes, statBytes] =
+    await Promise.all([
+      readNodes(client, keys, nowMs, Number(meta.node_timeout ?? 30_000)),
+      readOutbox(client, keys),
+      sum([keys.requests, ...internalWords.map(key)], (name) => bytesOf(client, name)),
+      dupefilterBytes(client, keys),
+      sum(keys.startUrls, (name) => bytesOf(client, name)),
+      bytesOf(client, keys.items),
+      bytesOf(client, keys.stats),
+    ]);
   return {
     startUrls: seeds,
     badSeeds: bad,
@@ -61,8 +66,15 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     seen,
     items,
     domains,
-    bytes: { frontier: frontierBytes, dupefilter: seenBytes },
+    bytes: {
+      frontier: frontierBytes,
+      dupefilter: seenBytes,
+      startUrls: seedBytes,
+      items: itemBytes,
+      stats: statBytes,
+    },
     nodes,
+    silent,
     counters: Object.fromEntries(Object.entries(counters).map(([name, value]) => [name, Number(value)])),
     outbox,
     run:
@@ -73,8 +85,10 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
             startedAt: Number(meta.run_started),
             pages: Number(meta.run_pages ?? 0),
             closed: meta.run_closed || meta.closing || null,
+            endedAt: meta.run_ended ? Number(meta.run_ended) : null,
           },
     control: (meta.control ?? 'running') as Control,
+    shape: readShape(meta),
     queueLimit: meta.queue_limit === undefined ? null : Number(meta.queue_limit),
     beganAtMs: instantOf(meta.began),
     seenSinceMs: instantOf(meta.seen_since ?? meta.began),
@@ -163,34 +177,48 @@ async function dueAtOf(client: Client, keys: FrontierKeys, id: Buffer): Promise<
   return null;
 }
 
+/** The shape is kept without its dupefilter, which may be agreed on before it. */
+function readShape({ shape, dupefilter }: Record<string, string>): Shape | null {
+  if (!shape || !dupefilter) return null;
+  return { ...JSON.parse(shape), dupefilter: JSON.parse(dupefilter) } as Shape;
+}
+
 async function readNodes(
   client: Client,
   keys: FrontierKeys,
   nowMs: number,
   nodeTimeoutMs: number,
-): Promise<NodeSnapshot[]> {
-  const [beats, infos, held, pages] = await Promise.all([
-    client.zrangebyscore(internalKey(keys, 'nodes'), nowMs - nodeTimeoutMs, '+inf', 'WITHSCORES'),
+): Promise<{ nodes: NodeSnapshot[]; silent: NodeSnapshot[] }> {
+  const [beats, dead, infos, held, pages] = await Promise.all([
+    client.zrange(internalKey(keys, 'nodes'), 0, -1, 'WITHSCORES'),
+    client.zrange(internalKey(keys, 'dead'), 0, -1, 'WITHSCORES'),
     client.hgetall(internalKey(keys, 'node-info')),
     client.hgetall(internalKey(keys, 'held')),
     client.hgetall(internalKey(keys, 'pages')),
   ]);
-  const nodes: NodeSnapshot[] = [];
-  for (let i = 0; i + 1 < beats.length; i += 2) {
-    const incarnation = beats[i] as string;
-    const info = JSON.parse(infos[incarnation] ?? '{}') as Partial<NodeSnapshot>;
-    nodes.push({
+  const describe = (incarnation: string, heardAtMs: number): NodeSnapshot => {
+    const info = JSON.parse(infos[incarnation] ?? '{}') as Partial<NodeSnapshot> & { joinedAtMs?: number };
+    const startedAt = info.startedAt ?? 0;
+    return {
       id: info.id ?? incarnation,
       host: info.host ?? '',
       pid: info.pid ?? 0,
-      startedAt: info.startedAt ?? 0,
-      heartbeatAgeMs: Math.max(0, Math.round(nowMs - Number(beats[i + 1]))),
+      startedAt,
+      heartbeatAgeMs: Math.max(0, Math.round(nowMs - heardAtMs)),
       leased: Number(held[incarnation] ?? 0),
       pages: Number(pages[incarnation] ?? 0),
       pagesPerSecond: info.pagesPerSecond ?? 0,
-    });
+      clockAheadMs: info.joinedAtMs === undefined ? 0 : startedAt - info.joinedAtMs,
+    };
+  };
+  const nodes: NodeSnapshot[] = [];
+  const silent: NodeSnapshot[] = [];
+  for (let i = 0; i + 1 < beats.length; i += 2) {
+    const node = describe(beats[i] as string, Number(beats[i + 1]));
+    (node.heartbeatAgeMs <= nodeTimeoutMs ? nodes : silent).push(node);
   }
-  return nodes;
+  for (let i = 0; i + 1 < dead.length; i += 2) silent.push(describe(dead[i] as string, Number(dead[i + 1])));
+  return { nodes, silent };
 }
 
 async function readOutbox(client: Client, keys: FrontierKeys): Promise<OutboxSnapshot[]> {
@@ -201,12 +229,17 @@ async function readOutbox(client: Client, keys: FrontierKeys): Promise<OutboxSna
       const {
         host,
         path,
+        pid,
+        owner,
         sequence = 0,
       } = JSON.parse(fields[feed] ?? '{}') as {
         host: string;
         path: string;
+        pid: number;
+        owner?: string;
         sequence?: number;
       };
-      return { feed, host, path, waiting: Math.max(0, Number(fields[`${feed}:tail`] ?? 0) - sequence) };
+      const waiting = Math.max(0, Number(fields[`${feed}:tail`] ?? 0) - sequence);
+      return { feed, host, path, waiting, writerPid: owner ? pid : null };
     });
 }

@@ -3,7 +3,7 @@ import type { Cluster, Redis } from 'ioredis';
 
 const STEP = 1_000;
 
-/** Each matching key at least once, a step of the walk at a time; a key that lives all through is never missed. */
+/** Each matching key at least once, a step of the walk at a time, which may be without any; a key that lives all through is never missed. */
 export async function* scanKeys(client: Redis | Cluster, pattern: string): AsyncGenerator<string[]> {
   const servers = 'nodes' in client ? client.nodes('master') : [client];
   for (const server of servers) {
@@ -11,7 +11,7 @@ export async function* scanKeys(client: Redis | Cluster, pattern: string): Async
     do {
       const [next, keys] = await server.scan(cursor, 'MATCH', pattern, 'COUNT', STEP);
       cursor = next;
-      if (keys.length > 0) yield keys;
+      yield keys;
     } while (cursor !== '0');
   }
 }

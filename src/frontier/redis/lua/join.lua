@@ -55,7 +55,7 @@ end
 agreeOnDupefilter()
 
 if isNew then
-  local begun = { run = ARGV[9], run_started = nowMs, run_pages = 0, run_items = 0, run_errors = 0, run_accepted = 0, run_closed = '', closing = '',
+  local begun = { run = ARGV[9], run_started = nowMs, run_pages = 0, run_items = 0, run_errors = 0, run_accepted = 0, run_closed = '', run_ended = '', closing = '',
     idle_since = '', budgets = budgets }
   for name, value in pairs(begun) do setMeta(name, value) end
   if meta.control == 'stopping' then setMeta('control', 'running') end
@@ -81,7 +81,7 @@ if meta.limit ~= limitBefore then
 end
 
 call('ZADD', nodesKey, nowMs, incarnation)
-call('HSET', infoKey, incarnation, info)
+call('HSET', infoKey, incarnation, sub(info, 1, -2) .. ',"joinedAtMs":' .. string.format('%.0f', nowMs) .. '}')
 call('HSET', heldKey, incarnation, 0)
 local answer = { 'joined', shape, number('pending') + call('ZCARD', suspectsKey), call('ZCARD', delayedKey), call('HLEN', leasesKey),
   seenCount(), meta.start == 'pushed' and 1 or 0, '', table.concat(changed, ','), others, meta.crawl, meta.run, flushed }

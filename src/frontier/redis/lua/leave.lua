@@ -28,6 +28,7 @@ local cleared = false
 if last then
   if not meta.run_closed or meta.run_closed == '' then
     setMeta('run_closed', (meta.closing and meta.closing ~= '') and meta.closing or reason)
+    setMeta('run_ended', nowMs)
   end
   if ARGV[6] == '0' and isFinished(seedsWaiting()) then
     cleared = true
