@@ -120,7 +120,7 @@ function foreignKey(
   dupefilter: Dupefilter['class'],
 ): string {
   if (key === keys.requests && (found === 'zset' || found === 'list')) {
-    return `${key} is a ${found.toUpperCase()}, left by Scrapy-Redis (its pickled queue cannot be taken over); run crawlnode reset for this spider, then seed again`;
+    return `${key} is a ${found.toUpperCase()}, left by Scrapy-Redis (its pickled queue cannot be taken over); run "crawlnode reset SPIDER --only queue", which keeps the dupefilter, then seed again`;
   }
   if (key === keys.dupefilter) {
     const whose = found === 'set' ? ', as RFPDupeFilter and Scrapy-Redis keep it' : '';
