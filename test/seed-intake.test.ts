@@ -1,5 +1,5 @@
 /** What a node makes of external seeds: whatever a seed is and whatever the spider makes of it, the rest proceeds. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { BadSeed } from '../src/frontier/bad-seed.js';
 import type { Frontier } from '../src/frontier/frontier.js';
 import { type OpenOptions, openFrontier } from '../src/frontier/open.js';
@@ -9,7 +9,7 @@ import { Spider, type SpiderClass } from '../src/spider/spider.js';
 import { crawl, freshStore, type RunningNode, startNode } from './helpers/engine.js';
 import { openOptions } from './helpers/open-options.js';
 import { startSite } from './helpers/site.js';
-import { tempDir } from './helpers/temp-dir.js';
+import { type TempDir, tempDir } from './helpers/temp-dir.js';
 import { waitFor } from './helpers/wait-for.js';
 
 class News extends Spider {
@@ -21,6 +21,11 @@ class News extends Spider {
   broken(): void {}
 }
 
+/** One for all tests: the heartbeat thread of a node may open its store late, and must find the folder then. */
+let folder: TempDir | undefined;
+let crawls = 0;
+afterAll(() => folder?.remove());
+
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const clean of cleanups.splice(0).reverse()) await clean();
@@ -30,9 +35,9 @@ async function stage(engine: 'redis' | 'embedded', more: Partial<OpenOptions> = 
   let open: OpenOptions;
   if (engine === 'redis') open = { ...(await freshStore()), ...more };
   else {
-    const folder = tempDir('seed-intake');
-    cleanups.push(folder.remove);
-    open = openOptions(folder.dir, 'news', more);
+    folder ??= tempDir('seed-intake');
+    crawls += 1;
+    open = openOptions(folder.dir, `news${crawls}`, more);
   }
   const outsider = await openFrontier(open);
   await outsider.push([], 'links');
