@@ -38,6 +38,7 @@ export function dupefilters(openWorld: () => Promise<World>): void {
         'is cleared with a crawl that does not persist, by the last node after true completion',
         crawlWith(dupefilter, false)(clearsWithTheCrawl),
       );
+      it('is emptied by a run that begins from nothing', crawlWith(dupefilter)(isFlushed));
       it('is agreed by the first push or node: another one is refused, both are named', () =>
         isAgreed(openWorld, dupefilter));
       it('may be followed by one of another class when it is emptied, whatever waits in the queue', () =>
@@ -56,6 +57,16 @@ export function dupefilters(openWorld: () => Promise<World>): void {
 
 const made = (count: number, word = 'page') =>
   Array.from({ length: count }, (_, n) => request(`${word}-${n}`));
+
+async function isFlushed(crawl: Crawl): Promise<void> {
+  const one = await crawl.node();
+  await one.frontier.push(made(700), 'links');
+  await one.frontier.leave('shutdown');
+  const { frontier, joined } = await crawl.node({ flushOnStart: true });
+  expect(joined.found).toMatchObject({ pending: 0, seen: 0 });
+  expect(await frontier.push(made(700), 'links')).toEqual({ accepted: 700, duplicates: 0 });
+  expect(await frontier.push(made(700), 'links')).toEqual({ accepted: 0, duplicates: 700 });
+}
 
 /** Push links in batches of the size that pages come in. */
 export async function pushAll(frontier: Frontier, count: number, word = 'page') {
