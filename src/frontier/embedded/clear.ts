@@ -59,7 +59,11 @@ function clearOtherFormat(tx: Transaction, parts: ReadonlySet<Part>): void {
   } else if (parts.has('failed') || parts.has('dupefilter')) {
     throw otherFormat(tx.spaces.crawlName, tx.format() ?? 0);
   }
-  if (parts.has('dupefilter')) clearDupefilter(tx);
+  if (parts.has('dupefilter')) {
+    clearDupefilter(tx);
+    tx.wipe(Table.seen, tx.spaces.dupefilter);
+    tx.dropHeader(tx.spaces.dupefilter);
+  }
   clearLists(tx, parts);
   unlistEmpty(tx);
 }
@@ -87,7 +91,7 @@ function clearLists(tx: Transaction, parts: ReadonlySet<Part>): void {
   }
   if (parts.has('stats')) {
     tx.wipe(Table.stat, tx.spaces.stats);
-    tx.dropHeader(tx.spaces.stats);
+    tx.dropCounters();
   }
 }
 

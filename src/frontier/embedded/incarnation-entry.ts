@@ -26,14 +26,14 @@ const HEAD = 40;
 
 /** To bytes. */
 export function encodeIncarnation(entry: IncarnationEntry): Buffer {
-  const text = JSON.stringify(entry.info);
-  const bytes = Buffer.allocUnsafe(HEAD + Buffer.byteLength(text));
+  const text = textOf(entry.info);
+  const bytes = Buffer.allocUnsafe(HEAD + text.length);
   bytes.writeDoubleLE(entry.beatAtMs, 0);
   bytes.writeDoubleLE(entry.pages, 8);
   bytes.writeDoubleLE(entry.pagesPerSecond, 16);
   bytes.writeDoubleLE(entry.leased, 24);
   bytes.writeDoubleLE(entry.isDead ? 1 : 0, 32);
-  bytes.write(text, HEAD, 'utf8');
+  bytes.set(text, HEAD);
   return bytes;
 }
 
@@ -41,13 +41,33 @@ export function encodeIncarnation(entry: IncarnationEntry): Buffer {
 export function decodeIncarnation(number: number, bytes: Buffer): IncarnationEntry {
   return {
     number,
-    info: JSON.parse(bytes.toString('utf8', HEAD)) as IncarnationInfo,
+    info: infoOf(number, bytes.subarray(HEAD)),
     beatAtMs: bytes.readDoubleLE(0),
     pages: bytes.readDoubleLE(8),
     pagesPerSecond: bytes.readDoubleLE(16),
     leased: bytes.readDoubleLE(24),
     isDead: bytes.readDoubleLE(32) === 1,
   };
+}
+
+/** Infos met by this process, since they never change and every transaction asks for one; by number. */
+const known = new Map<number, { readonly text: Buffer; readonly info: IncarnationInfo }>();
+const texts = new WeakMap<IncarnationInfo, Buffer>();
+const MAX_KNOWN = 1000;
+
+function infoOf(number: number, text: Buffer): IncarnationInfo {
+  const found = known.get(number);
+  if (found?.text.equals(text)) return found.info;
+  if (known.size >= MAX_KNOWN) known.clear();
+  const kept = Buffer.from(text);
+  const info = JSON.parse(kept.toString()) as IncarnationInfo;
+  known.set(number, { text: kept, info });
+  texts.set(info, kept);
+  return info;
+}
+
+function textOf(info: IncarnationInfo): Buffer {
+  return texts.get(info) ?? Buffer.from(JSON.stringify(info));
 }
 
 /** A number no other incarnation has; never 0. */

@@ -32,8 +32,8 @@ export function lease(
   let isStandingBack = false;
   if (isOpen && max > 0) {
     promoteDelayed(tx);
-    promoteDomains(tx, Table.waiting);
-    promoteDomains(tx, Table.idle);
+    promoteDomains(tx, 'waiting');
+    promoteDomains(tx, 'idle');
     const { maxPages } = run.budgets;
     const room = maxPages > 0 ? Math.min(max, maxPages - tx.state().runPages) : max;
     if (room > 0 && !volunteer(tx, holder, holding, leases)) {
@@ -44,8 +44,7 @@ export function lease(
       }
     }
   }
-  const hasMore =
-    leases.length === max && max > 0 && tx.first(keyOf(Table.ready, tx.spaces.crawl)) !== undefined;
+  const hasMore = leases.length === max && max > 0 && tx.state().readyDomains > 0;
   return {
     leases,
     waitMs: !isOpen ? MAX_WAIT_MS : hasMore ? 0 : isStandingBack ? STAND_BACK_MS : waitMs(tx, holder),
@@ -86,12 +85,17 @@ function promoteDelayed(tx: Transaction): void {
   }
 }
 
-function promoteDomains(tx: Transaction, table: typeof Table.waiting | typeof Table.idle): void {
-  for (const key of tx.keys(keyOf(table, tx.spaces.crawl), PROMOTE)) {
+function promoteDomains(tx: Transaction, from: 'waiting' | 'idle'): void {
+  const counter = `${from}Domains` as const;
+  if (tx.state()[counter] === 0) return;
+  for (const key of tx.keys(keyOf(Table[from], tx.spaces.crawl), PROMOTE)) {
     if (readUint53(key, HEAD_BYTES) > tx.nowMs * 1000) return;
     const domain = tx.domainByHash(key.subarray(key.length - DOMAIN_BYTES));
-    if (domain === null) tx.delete(key);
-    else place(tx, domain);
+    if (domain !== null) place(tx, domain);
+    else {
+      tx.delete(key, 0);
+      tx.state()[counter] -= 1;
+    }
   }
 }
 
@@ -129,7 +133,12 @@ function takeReady(tx: Transaction, holder: IncarnationEntry, room: number, leas
 function waitMs(tx: Transaction, holder: IncarnationEntry): number {
   const { crawl } = tx.spaces;
   let next = tx.nowMs + Math.min(MAX_WAIT_MS, hungryWaitMs(tx, holder) ?? MAX_WAIT_MS);
-  for (const table of [Table.delayed, Table.waiting]) {
+  const { delayed, waitingDomains } = tx.state();
+  for (const [table, entries] of [
+    [Table.delayed, delayed],
+    [Table.waiting, waitingDomains],
+  ] as const) {
+    if (entries === 0) continue;
     const key = tx.first(keyOf(table, crawl));
     if (key !== undefined) next = Math.min(next, readUint53(key, HEAD_BYTES) / 1000);
   }

@@ -54,14 +54,7 @@ export function takeFirst(tx: Transaction, space: Buffer, max: number): Buffer[]
 
 /** Add to counters by name. */
 export function addCounters(tx: Transaction, counters: Readonly<Record<string, number>>): void {
-  for (const [name, added] of countersInBounds(counters)) {
-    const key = keyOf(Table.stat, tx.spaces.stats, Buffer.from(name));
-    const bytes = tx.get(key);
-    const value = Buffer.allocUnsafe(8);
-    value.writeDoubleLE((bytes === undefined ? 0 : bytes.readDoubleLE(0)) + added, 0);
-    tx.put(key, value);
-    if (bytes === undefined) tx.changeHeader(tx.spaces.stats).count += 1;
-  }
+  for (const [name, added] of countersInBounds(counters)) tx.addCounter(name, added);
 }
 
 /** All counters. */

@@ -1,6 +1,6 @@
 /** Where a domain stands among its fellows, and what its delay is: the politeness of the crawl. */
 import type { DomainEntry, Place } from './domain-entry.js';
-import { DOMAIN_BYTES, domainHash, HEAD_BYTES, keyOf, Table, writeUint53 } from './keys.js';
+import { DOMAIN_BYTES, domainHash, HEAD_BYTES, keyOf, nothing, Table, writeUint53 } from './keys.js';
 import { type Order, orderBytes, readOrder } from './order.js';
 import type { Transaction } from './transaction.js';
 
@@ -59,12 +59,22 @@ function moveTo(tx: Transaction, domain: DomainEntry, to: Place, atMs: number): 
       (domain.placedOrder.rank === domain.head.rank && domain.placedOrder.turn === domain.head.turn));
   if (stays) return;
   const before = indexKey(tx, domain);
-  if (before !== null) tx.delete(before);
+  if (before !== null) {
+    tx.delete(before, 0);
+    tx.state()[counterOf(domain)] -= 1;
+  }
   domain.place = to;
   domain.placedAtMs = atMs;
   domain.placedOrder = domain.head;
   const now = indexKey(tx, domain);
-  if (now !== null) tx.put(now);
+  if (now === null) return;
+  tx.put(now, nothing, 0);
+  tx.state()[counterOf(domain)] += 1;
+}
+
+/** How many domains stand where this one does, in an index. */
+function counterOf({ place }: DomainEntry): 'readyDomains' | 'waitingDomains' | 'idleDomains' {
+  return place === 'ready' ? 'readyDomains' : place === 'waiting' ? 'waitingDomains' : 'idleDomains';
 }
 
 /** Where the domain stands in an index, if in any. */
@@ -85,11 +95,13 @@ function timedKey(table: Table, space: Buffer, atMs: number, part: Buffer): Buff
 
 /** The domain whose best request is the best of all, and the best order of the next one; null when none is ready. */
 export function bestReady(tx: Transaction): { domain: DomainEntry; rival: Order | null } | null {
+  if (tx.state().readyDomains === 0) return null;
   const [first, second] = tx.keys(keyOf(Table.ready, tx.spaces.crawl), 2);
   if (first === undefined) return null;
   const domain = tx.domainByHash(first.subarray(first.length - DOMAIN_BYTES));
   if (domain === null) {
-    tx.delete(first);
+    tx.delete(first, 0);
+    tx.state().readyDomains -= 1;
     return bestReady(tx);
   }
   return { domain, rival: second === undefined ? null : readOrder(second, HEAD_BYTES) };

@@ -47,7 +47,16 @@ export function beginRepair(tx: Transaction, shape: FirstShape, force: boolean):
   for (const table of [...indexTables, Table.domain]) tx.wipe(table, tx.spaces.crawl);
   Object.assign(tx.state(), {
     ...{ queued: 0, suspects: 0, delayed: 0, leased: 0, failed: 0, failedRecords: 0 },
-    ...{ bytes: 0, domains: 0, alive: 0, volunteer: 0, hungry: 0 },
+    ...{
+      bytes: 0,
+      domains: 0,
+      readyDomains: 0,
+      waitingDomains: 0,
+      idleDomains: 0,
+      alive: 0,
+      volunteer: 0,
+      hungry: 0,
+    },
   });
   for (const {
     name,
@@ -113,6 +122,7 @@ export function repairStep(tx: Transaction, after: Buffer | null): Buffer | null
 /** Have the counters agree, and let the crawl go on as it was. */
 export function endRepair(tx: Transaction): Repaired {
   dropLostFailures(tx);
+  tx.dupefilter.recount();
   const meta = tx.changeMeta();
   meta.control = meta.repairing ?? 'running';
   delete meta.repairing;

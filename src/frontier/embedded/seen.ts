@@ -26,13 +26,13 @@ export class Seen {
   readonly #space: Buffer;
   readonly #nowMs: number;
   readonly #cache: SeenCache;
-  /** What the crawl agreed on; throws where there is no crawl. */
-  readonly #agreed: () => Choice;
+  /** What the crawl agreed on, if anything yet; throws where there is no crawl. */
+  readonly #agreed: () => Choice | null;
   #open: Open | null | undefined;
   #isDirty = false;
   readonly #found: [fingerprint: string, untilMs: number][] = [];
 
-  constructor(tables: Tables, space: Buffer, nowMs: number, cache: SeenCache, agreed: () => Choice) {
+  constructor(tables: Tables, space: Buffer, nowMs: number, cache: SeenCache, agreed: () => Choice | null) {
     this.#tables = tables;
     this.#space = space;
     this.#nowMs = nowMs;
@@ -71,7 +71,8 @@ export class Seen {
 
   /** The request of a fingerprint moved on. */
   onLife(fingerprint: Buffer, change: LifeChange): void {
-    this.#read()?.filter.onLife?.(fingerprint, change);
+    // Asked with each step of each request: the other classes need not even be opened for it.
+    if (this.#agreed()?.class === 'StateDupeFilter') this.#read()?.filter.onLife?.(fingerprint, change);
   }
 
   /** What is known of the life of a fingerprint's request. */
@@ -176,6 +177,14 @@ export class Seen {
     }
   }
 
+  /** Have the counter say what is recorded. */
+  recount(): void {
+    const open = this.#read();
+    if (open === null) return;
+    open.desk.ledger.count = open.filter.examine().count;
+    this.#isDirty = true;
+  }
+
   /** Write back what was changed. */
   finish(): void {
     if (this.#open === null || this.#open === undefined) return;
@@ -204,10 +213,16 @@ export class Seen {
   }
 
   #write(): Open {
-    const open = this.#read() ?? this.#openWith(newLedger(this.#agreed()));
+    const open = this.#read() ?? this.#begin();
     this.#open = open;
     this.#isDirty = true;
     return open;
+  }
+
+  #begin(): Open {
+    const agreed = this.#agreed();
+    if (agreed === null) throw new Error('nothing is recorded before a dupefilter is agreed');
+    return this.#openWith(newLedger(agreed));
   }
 
   #openWith(ledger: Desk['ledger']): Open {

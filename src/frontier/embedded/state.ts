@@ -10,6 +10,9 @@ const fields = [
   'failed',
   'removed',
   'domains',
+  'readyDomains',
+  'waitingDomains',
+  'idleDomains',
   'bytes',
   'lastArrival',
   'tokens',
@@ -30,7 +33,8 @@ const fields = [
 type Field = (typeof fields)[number];
 
 /**
- * `queued` are pending in domain queues, `suspects` pending apart; `bytes` the sizes of live requests; `alive` the
+ * `queued` are pending in domain queues, `suspects` pending apart; `readyDomains`, `waitingDomains` and `idleDomains`
+ * how many stand in those indexes, so that an empty one is not searched; `bytes` the sizes of live requests; `alive` the
  * incarnations not dead; `volunteer` the incarnation that takes the next suspect, 0 for none; `busyAtMs` when
  * something was last pending, delayed or leased; `hungry` the incarnation that got nothing last (`sharing.ts`);
  * `metaVersion` changes with every write of the meta text.

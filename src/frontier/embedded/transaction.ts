@@ -1,36 +1,25 @@
 /**
- * One transaction on one crawl: what its verbs read and write. Counters, domains and incarnations are decoded once
- * and written back once at the end, however many verbs of a loop turn share the transaction.
+ * One transaction on one crawl: what its verbs read and write. Counters and records are decoded once and written back
+ * once at the end, however many verbs of a loop turn share the transaction.
  */
 import { FrontierGoneError } from '../../errors.js';
 import { DATA_FORMAT } from '../data-format.js';
 import type { Dupefilter } from '../frontier.js';
-import { type DomainEntry, decodeDomain, encodeDomain, newDomain } from './domain-entry.js';
-import { decodeIncarnation, encodeIncarnation, type IncarnationEntry } from './incarnation-entry.js';
-import { domainHash, HEAD_BYTES, keyOf, numberedKey, readUint53, Table } from './keys.js';
+import { type DomainEntry, newDomain } from './domain-entry.js';
+import { keyOf, Table } from './keys.js';
 import { newVersion } from './ledger.js';
 import type { Memory } from './memory.js';
 import { type FirstShape, formatOf, type Meta, newMeta } from './meta.js';
-import { RecordCache } from './record-cache.js';
+import { Records } from './records.js';
 import { Seen } from './seen.js';
 import { nameKey, type Spaces } from './spaces.js';
 import { decodeState, emptyState, encodeState, openWork, type State } from './state.js';
-import { type Store, Tables } from './tables.js';
+import type { Store } from './tables.js';
 
-/** How much a list holds, and its next sequence. */
-export interface Header {
-  count: number;
-  next: number;
-}
-
-export class Transaction extends Tables {
-  readonly spaces: Spaces;
+export class Transaction extends Records {
   readonly nowMs = Date.now();
   readonly dupefilter: Seen;
   readonly #memory: Memory;
-  readonly #domains: RecordCache<Buffer, DomainEntry>;
-  readonly #incarnations: RecordCache<number, IncarnationEntry>;
-  readonly #headers: RecordCache<Buffer, Header>;
   #state: State | undefined;
   #isStateLoaded = false;
   #isStateDirty = false;
@@ -38,30 +27,11 @@ export class Transaction extends Tables {
   #isMetaDirty = false;
 
   constructor(db: Store, spaces: Spaces, memory: Memory) {
-    super(db);
-    this.spaces = spaces;
+    super(db, spaces);
     this.#memory = memory;
     this.dupefilter = new Seen(this, spaces.dupefilter, this.nowMs, memory.seen, () =>
       this.#agreedDupefilter(),
     );
-    this.#domains = new RecordCache(this, {
-      nameOf: (hash) => hash.toString('latin1'),
-      keyOf: (hash) => keyOf(Table.domain, spaces.crawl, hash),
-      decode: decodeDomain,
-      encode: encodeDomain,
-    });
-    this.#incarnations = new RecordCache(this, {
-      nameOf: (number) => number,
-      keyOf: (number) => numberedKey(Table.incarnation, spaces.crawl, number),
-      decode: (bytes, number) => decodeIncarnation(number, bytes),
-      encode: encodeIncarnation,
-    });
-    this.#headers = new RecordCache(this, {
-      nameOf: (space) => space.toString('latin1'),
-      keyOf: (space) => keyOf(Table.header, space),
-      decode: (bytes) => ({ count: bytes.readDoubleLE(0), next: bytes.readDoubleLE(8) }),
-      encode: encodeHeader,
-    });
   }
 
   // ── The crawl ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -131,12 +101,10 @@ export class Transaction extends Tables {
     }
   }
 
-  /** Emptied under a live node, it goes on with the class that the nodes have. */
-  #agreedDupefilter(): Dupefilter {
+  /** Emptied under a live node, it goes on with the class that the nodes have; null before any is agreed. */
+  #agreedDupefilter(): Dupefilter | null {
     const { dupefilter, shape } = this.meta();
-    const agreed = dupefilter ?? shape?.dupefilter;
-    if (agreed === undefined) throw new Error('nothing is recorded before a dupefilter is agreed');
-    return agreed;
+    return dupefilter ?? shape?.dupefilter ?? null;
   }
 
   /** Have the crawl listed among those of its folder. */
@@ -153,8 +121,7 @@ export class Transaction extends Tables {
     this.#isStateDirty = false;
     this.#meta = undefined;
     this.#isMetaDirty = false;
-    this.#domains.forget();
-    this.#incarnations.forget();
+    this.forgetRecords();
   }
 
   /** A strictly increasing number: a request's place among its equals. */
@@ -164,17 +131,7 @@ export class Transaction extends Tables {
     return state.lastArrival;
   }
 
-  // ── Domains and incarnations ──────────────────────────────────────────────────────────────────────────────
-
-  /** The domain, or null when it has no record. Who changes it keeps it. */
-  domain(name: string): DomainEntry | null {
-    return this.#domains.get(domainHash(name));
-  }
-
-  /** The domain of a hash met in an index. */
-  domainByHash(hash: Buffer): DomainEntry | null {
-    return this.#domains.get(hash);
-  }
+  // ── Domains, counted ──────────────────────────────────────────────────────────────────────────────────────
 
   /** The domain, made when it has no record. */
   ensureDomain(name: string): DomainEntry {
@@ -186,54 +143,9 @@ export class Transaction extends Tables {
     return domain;
   }
 
-  keepDomain(domain: DomainEntry): void {
-    this.#domains.keep(domainHash(domain.name), domain);
-  }
-
   dropDomain(domain: DomainEntry): void {
     this.state().domains -= 1;
-    this.#domains.drop(domainHash(domain.name));
-  }
-
-  /** An incarnation, or null when it is not registered. Who changes it keeps it. */
-  incarnation(number: number): IncarnationEntry | null {
-    return this.#incarnations.get(number);
-  }
-
-  keepIncarnation(entry: IncarnationEntry): void {
-    this.#incarnations.keep(entry.number, entry);
-  }
-
-  dropIncarnation(number: number): void {
-    this.#incarnations.drop(number);
-  }
-
-  /** All that are registered, the dead whose leases are not moved yet among them. */
-  incarnations(): IncarnationEntry[] {
-    const found = new Set(this.#incarnations.changed());
-    for (const key of this.keys(keyOf(Table.incarnation, this.spaces.crawl), 100_000)) {
-      const entry = this.incarnation(readUint53(key, HEAD_BYTES));
-      if (entry !== null) found.add(entry);
-    }
-    return [...found];
-  }
-
-  // ── Lists ──────────────────────────────────────────────────────────────────────────────
-
-  /** How much a list holds. */
-  header(space: Buffer): Readonly<Header> {
-    return this.#headers.get(space) ?? { count: 0, next: 0 };
-  }
-
-  changeHeader(space: Buffer): Header {
-    const header = this.#headers.get(space) ?? { count: 0, next: 0 };
-    this.#headers.keep(space, header);
-    return header;
-  }
-
-  /** Forget a list that was wiped. */
-  dropHeader(space: Buffer): void {
-    this.#headers.drop(space);
+    this.forgetDomain(domain);
   }
 
   // ── The end ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -241,9 +153,7 @@ export class Transaction extends Tables {
   /** Write back what was changed. */
   finish(): void {
     this.dupefilter.finish();
-    this.#domains.write();
-    this.#incarnations.write();
-    this.#headers.write();
+    this.writeRecords();
     const state = this.#state;
     if (state === undefined) return;
     if (this.#isMetaDirty) {
@@ -259,13 +169,6 @@ export class Transaction extends Tables {
   committed(): void {
     this.dupefilter.committed();
   }
-}
-
-function encodeHeader({ count, next }: Header): Buffer {
-  const encoded = Buffer.allocUnsafe(16);
-  encoded.writeDoubleLE(count, 0);
-  encoded.writeDoubleLE(next, 8);
-  return encoded;
 }
 
 function gone(): FrontierGoneError {

@@ -91,7 +91,7 @@ function checkCounters(tx: Transaction, state: State, counts: Map<string, number
   let live = 0;
   for (const [phase, table, counter] of structures) {
     const requests = counts.get(phase) ?? 0;
-    const entries = countEntries(tx, table, tx.spaces.crawl);
+    const entries = tx.countEntries(table, tx.spaces.crawl);
     live += requests;
     if (requests !== counter)
       breaches.push(`I4: ${requests} requests are ${phase} but the counter says ${counter}`);
@@ -135,9 +135,13 @@ function checkDomains(tx: Transaction, state: State, found: Map<string, Found>, 
   for (const [name, { queued, active }] of found) {
     if (queued + active > 0) breaches.push(`I7: ${name} has requests but no record`);
   }
-  const indexed = [Table.ready, Table.waiting, Table.idle].map((table) =>
-    countEntries(tx, table, tx.spaces.crawl),
-  );
+  const indexes = ['ready', 'waiting', 'idle'] as const;
+  const indexed = indexes.map((index) => tx.countEntries(Table[index], tx.spaces.crawl));
+  for (const [n, index] of indexes.entries()) {
+    const counter = state[`${index}Domains`];
+    if (indexed[n] !== counter)
+      breaches.push(`I7: ${indexed[n]} domains are ${index} but the counter says ${counter}`);
+  }
   const total = indexed.reduce((sum, count) => sum + count, 0);
   if (total !== placed) breaches.push(`I7: ${total} domains stand in an index, but ${placed} should`);
   if (domains !== state.domains)
@@ -182,12 +186,6 @@ function leftovers(tx: Transaction): string[] {
     Table.ready,
   ];
   return tables
-    .filter((table) => countEntries(tx, table, tx.spaces.crawl) > 0)
+    .filter((table) => tx.countEntries(table, tx.spaces.crawl) > 0)
     .map((table) => `I1: table ${table} has entries of a crawl that is not there`);
-}
-
-function countEntries(tx: Transaction, table: Table, space: Buffer): number {
-  let count = 0;
-  for (const _ of tx.scan(table, space)) count += 1;
-  return count;
 }

@@ -1,0 +1,151 @@
+/** The small records that the verbs of a transaction share: domains, incarnations, heads of lists, statistics. */
+import { type DomainEntry, decodeDomain, encodeDomain } from './domain-entry.js';
+import { decodeIncarnation, encodeIncarnation, type IncarnationEntry } from './incarnation-entry.js';
+import { domainHash, HEAD_BYTES, keyOf, numberedKey, readUint53, Table } from './keys.js';
+import { RecordCache } from './record-cache.js';
+import type { Spaces } from './spaces.js';
+import { type Store, Tables } from './tables.js';
+
+/** How much a list holds, and its next sequence. */
+export interface Header {
+  count: number;
+  next: number;
+}
+
+export class Records extends Tables {
+  readonly spaces: Spaces;
+  readonly #domains: RecordCache<Buffer, DomainEntry>;
+  readonly #incarnations: RecordCache<number, IncarnationEntry>;
+  readonly #headers: RecordCache<Buffer, Header>;
+  readonly #counters: RecordCache<string, number>;
+
+  constructor(db: Store, spaces: Spaces) {
+    super(db);
+    this.spaces = spaces;
+    this.#domains = new RecordCache(this, {
+      nameOf: (hash) => hash.toString('latin1'),
+      keyOf: (hash) => keyOf(Table.domain, spaces.crawl, hash),
+      decode: decodeDomain,
+      encode: encodeDomain,
+    });
+    this.#incarnations = new RecordCache(this, {
+      nameOf: (number) => number,
+      keyOf: (number) => numberedKey(Table.incarnation, spaces.crawl, number),
+      decode: (bytes, number) => decodeIncarnation(number, bytes),
+      encode: encodeIncarnation,
+    });
+    this.#headers = new RecordCache(this, {
+      nameOf: (space) => space.toString('latin1'),
+      keyOf: (space) => keyOf(Table.header, space),
+      decode: (bytes) => ({ count: bytes.readDoubleLE(0), next: bytes.readDoubleLE(8) }),
+      encode: encodeHeader,
+    });
+    this.#counters = new RecordCache(this, {
+      nameOf: (name) => name,
+      keyOf: (name) => keyOf(Table.stat, spaces.stats, Buffer.from(name)),
+      decode: (bytes) => bytes.readDoubleLE(0),
+      encode: encodeNumber,
+    });
+  }
+
+  // ── Domains and incarnations ──────────────────────────────────────────────────────────────────────────────
+
+  /** The domain, or null when it has no record. Who changes it keeps it. */
+  domain(name: string): DomainEntry | null {
+    return this.#domains.get(domainHash(name));
+  }
+
+  /** The domain of a hash met in an index. */
+  domainByHash(hash: Buffer): DomainEntry | null {
+    return this.#domains.get(hash);
+  }
+
+  keepDomain(domain: DomainEntry): void {
+    this.#domains.keep(domainHash(domain.name), domain);
+  }
+
+  protected forgetDomain(domain: DomainEntry): void {
+    this.#domains.drop(domainHash(domain.name));
+  }
+
+  /** An incarnation, or null when it is not registered. Who changes it keeps it. */
+  incarnation(number: number): IncarnationEntry | null {
+    return this.#incarnations.get(number);
+  }
+
+  keepIncarnation(entry: IncarnationEntry): void {
+    this.#incarnations.keep(entry.number, entry);
+  }
+
+  dropIncarnation(number: number): void {
+    this.#incarnations.drop(number);
+  }
+
+  /** All that are registered, the dead whose leases are not moved yet among them. */
+  incarnations(): IncarnationEntry[] {
+    const found = new Set(this.#incarnations.changed());
+    for (const key of this.keys(keyOf(Table.incarnation, this.spaces.crawl), 100_000)) {
+      const entry = this.incarnation(readUint53(key, HEAD_BYTES));
+      if (entry !== null) found.add(entry);
+    }
+    return [...found];
+  }
+
+  // ── Lists and statistics ──────────────────────────────────────────────────────────────────────────────────
+
+  /** How much a list holds. */
+  header(space: Buffer): Readonly<Header> {
+    return this.#headers.get(space) ?? { count: 0, next: 0 };
+  }
+
+  changeHeader(space: Buffer): Header {
+    const header = this.#headers.get(space) ?? { count: 0, next: 0 };
+    this.#headers.keep(space, header);
+    return header;
+  }
+
+  /** Forget a list that was wiped. */
+  dropHeader(space: Buffer): void {
+    this.#headers.drop(space);
+  }
+
+  /** Add to a statistic; every page adds to the same dozen, which a turn's pages then write once. */
+  addCounter(name: string, added: number): void {
+    const before = this.#counters.get(name);
+    if (before === null) this.changeHeader(this.spaces.stats).count += 1;
+    this.#counters.keep(name, (before ?? 0) + added);
+  }
+
+  /** Forget the statistics that were wiped. */
+  dropCounters(): void {
+    this.#counters.forget();
+    this.dropHeader(this.spaces.stats);
+  }
+
+  /** Write back what was changed. */
+  protected writeRecords(): void {
+    this.#domains.write();
+    this.#incarnations.write();
+    this.#headers.write();
+    this.#counters.write();
+  }
+
+  /** Forget the records of a crawl that is destroyed; its lists and statistics may outlive it. */
+  protected forgetRecords(): void {
+    this.#domains.forget();
+    this.#incarnations.forget();
+  }
+}
+
+function encodeNumber(number: number): Buffer {
+  const encoded = Buffer.allocUnsafe(8);
+  encoded.writeDoubleLE(number, 0);
+  return encoded;
+}
+
+function encodeHeader({ count, next }: Header): Buffer {
+  const encoded = Buffer.allocUnsafe(16);
+  encoded.writeDoubleLE(count, 0);
+  encoded.writeDoubleLE(next, 8);
+  return encoded;
+}
