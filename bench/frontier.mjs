@@ -1,0 +1,53 @@
+/**
+ * What the frontier costs, on both engines: push, lease with settle, memory, growth, nodes side by side.
+ * `npm run bench:frontier`, `npm run bench:frontier -- growth redis --json out.json`: the measurements whose name holds
+ * each of the words, a file for the figures. `--large` goes on to 10⁷ pending requests (4 GB, some ten minutes).
+ */
+import { writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import { parseArgs } from 'node:util';
+import { growth } from './frontier/growth.mjs';
+import { leases } from './frontier/leases.mjs';
+import { memory } from './frontier/memory.mjs';
+import { nodes } from './frontier/nodes.mjs';
+import { push } from './frontier/push.mjs';
+import { tableOf } from './frontier/report.mjs';
+import { openStage } from './frontier/stage.mjs';
+import { waiting } from './frontier/waiting.mjs';
+
+const { values: options, positionals: words } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'string' }, large: { type: 'boolean', default: false } },
+});
+
+/** Each gives its rows one by one, with whatever it has measured by then. */
+const measurements = { push, leases, memory, growth, waiting, nodes };
+const engines = ['redis', 'embedded'];
+const chosen = Object.keys(measurements)
+  .flatMap((name) => engines.map((engine) => ({ name, engine })))
+  .filter(({ name, engine }) => words.every((word) => `${name} ${engine}`.includes(word)));
+if (chosen.length === 0) {
+  const all = Object.keys(measurements).join(', ');
+  console.error(
+    `bench:frontier: nothing is named ${words.join(' ')}; there are ${all}, on redis and embedded`,
+  );
+  process.exit(2);
+}
+
+const rows = [];
+for (const { name, engine } of chosen) {
+  const stage = await openStage(engine);
+  try {
+    for await (const row of measurements[name](stage, options)) {
+      rows.push({ measurement: name, engine, ...row });
+      if (process.stderr.isTTY) process.stderr.write(`${name} ${engine}: ${row.what}\n`);
+    }
+  } finally {
+    await stage.close();
+  }
+}
+console.log(tableOf(rows));
+if (options.json) {
+  const machine = { node: process.version, cpus: os.cpus().length, cpu: os.cpus()[0]?.model ?? 'unknown' };
+  await writeFile(options.json, `${JSON.stringify({ machine, rows }, null, 2)}\n`);
+}

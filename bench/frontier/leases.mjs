@@ -1,0 +1,31 @@
+/** A lease with its settle, as many at once as there are; and with 100 links, of which all but two are seen. */
+import { crawlBySlots, crawlInTurns } from './pages.mjs';
+import { pushAll, requestOf } from './requests.mjs';
+import { measure } from './stage.mjs';
+
+const PENDING = 60_000;
+const PAGES = 4_000;
+
+export async function* leases(stage) {
+  for (const domains of [1, 1_000]) {
+    const frontier = await stage.join(stage.newCrawl());
+    await pushAll(frontier, 0, PENDING, (n) => requestOf(n, domains));
+    const of = `${domains.toLocaleString('en')} domain${domains === 1 ? '' : 's'}`;
+    await crawlInTurns(frontier, PAGES, 16);
+    for (const size of [1, 4, 16]) {
+      const cost = await measure(stage, PAGES, () => crawlInTurns(frontier, PAGES, size));
+      yield {
+        what: `lease + settle, ${size} at once, ${of}`,
+        ...cost,
+        goals: size === 16 ? { serverUs: 25 } : {},
+      };
+    }
+    const cost = await measure(stage, PAGES, () => crawlBySlots(frontier, PAGES, 16));
+    yield { what: `lease + settle, 16 slots, ${of}`, ...cost };
+  }
+  const frontier = await stage.join(stage.newCrawl());
+  await pushAll(frontier, 0, 2 * PAGES, (n) => requestOf(n, 1));
+  const links = Array.from({ length: 100 }, (_, n) => requestOf(n, 1));
+  const cost = await measure(stage, PAGES, () => crawlBySlots(frontier, PAGES, 16, links));
+  yield { what: 'page of 100 seen links, 16 slots', ...cost, goals: { serverUs: 150 } };
+}
