@@ -5,11 +5,12 @@
 -- are indexed, in a lexical ZSET of their names, so that a domain of a few requests costs one field. A script reads a
 -- chunk once and writes it once, however many entries come and go: a page's links of one priority fall into one chunk.
 --
--- Measured: an entry takes 39 bytes all told, where a ZSET member of its own takes 144. 31 entries, since twice as many
--- save 3 bytes of them and double what is copied, replicated and appended to the AOF with each change.
+-- Measured: an entry takes 48 bytes all told, where a ZSET member of its own takes 144. 15 entries, since twice as many
+-- save 8 bytes of these, and cost more with each change: a string of n bytes takes Lua n nanoseconds to make, and the
+-- chunk is replicated and appended to the AOF as a whole.
 -- uses: meta
 
-local ENTRY, ORDER, CHUNK = 32, 12, 31
+local ENTRY, ORDER, CHUNK = 32, 12, 15
 local chunks, pendingChange = {}, 0
 
 -- Orders are not compared by `<`, which goes by the locale that the server was started under.
@@ -21,14 +22,16 @@ end
 
 local function pendingCount() return number('pending') + pendingChange end
 
--- text: the entries, of which `taken` have gone already; added: those that follow.
+-- text: the entries, of which `taken` have gone already; added: those that follow, false for none; last: the order of
+-- the last one.
 local function setText(chunk, text)
-  chunk.text, chunk.taken, chunk.added, chunk.size, chunk.last = text, 0, {}, #text / ENTRY, sub(text, -ENTRY, ORDER - ENTRY - 1)
+  chunk.text, chunk.taken, chunk.added, chunk.size, chunk.last = text, 0, false, #text / ENTRY, sub(text, -ENTRY, ORDER - ENTRY - 1)
 end
 
+-- All fields at once: a table that grows costs as much again.
 local function keepChunk(field, text)
-  local chunk = { bound = sub(field, 5) }
-  setText(chunk, text or '')
+  text = text or ''
+  local chunk = { bound = sub(field, 5), text = text, taken = 0, added = false, size = #text / ENTRY, last = sub(text, -ENTRY, ORDER - ENTRY - 1), changed = false }
   chunks[field] = chunk
   return chunk
 end
@@ -49,8 +52,9 @@ local function loadEnds(ds)
 end
 
 local function textOf(chunk)
-  if chunk.taken > 0 or #chunk.added > 0 then
-    setText(chunk, sub(chunk.text, chunk.taken * ENTRY + 1) .. table.concat(chunk.added))
+  if chunk.taken > 0 or chunk.added then
+    local rest = chunk.taken > 0 and sub(chunk.text, chunk.taken * ENTRY + 1) or chunk.text
+    setText(chunk, chunk.added and rest .. table.concat(chunk.added) or rest)
   end
   return chunk.text
 end
@@ -99,7 +103,7 @@ local function insert(d, order, id, run)
     if chunk.size >= CHUNK then
       chunk = follow(d, chunk, entry)
     else
-      chunk.added[#chunk.added + 1] = entry
+      if chunk.added then chunk.added[#chunk.added + 1] = entry else chunk.added = { entry } end
       chunk.size, chunk.last, chunk.changed = chunk.size + 1, order, true
     end
     if chunk.bound ~= d.tail then return false end
@@ -141,7 +145,7 @@ end
 -- Takes the domain's best request out: its id, false when somebody deleted the chunk.
 local function pop(d)
   local first = chunkOf(d, '')
-  if #first.added > 0 then textOf(first) end
+  if first.added then textOf(first) end
   local id = false
   if first.size > 0 then
     local from = first.taken * ENTRY

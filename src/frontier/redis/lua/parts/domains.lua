@@ -27,18 +27,16 @@ local function domainOf(name)
   if packed then
     local p = cmsgpack.unpack(packed)
     -- An instant further away than a day is a clock that jumped (a failover): it must block nothing.
+    local place, key = p[9], p[9] == 'r' and p[10] or ''
     d = { number = p[1], active = p[2], nextAt = math.min(p[3], nowMs + 86400000), blockedUntil = math.min(p[4], nowMs + 86400000),
-      delaySetting = p[5], delayRobots = p[6], delayAuto = p[7], pages = p[8], place = p[9], head = p[10], lastAt = math.min(p[11], nowMs), tail = p[12] }
-    -- Where the store has it: among the ready under a key, among the waiting.
-    d.storedKey, d.storedWaits = d.place == 'r' and d.head or '', d.place == 'w'
-    d.key = d.storedKey
+      delaySetting = p[5], delayRobots = p[6], delayAuto = p[7], pages = p[8], place = place, head = p[10], lastAt = math.min(p[11], nowMs), tail = p[12],
+      prefix = struct.pack('>I4', p[1]), key = key, storedKey = key, storedWaits = place == 'w', touched = false, moved = false }
   else
     local last = number('domain_numbers') + 1
     setMeta('domain_numbers', last)
-    d = { number = last, isNew = true, active = 0, nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0, pages = 0,
+    d = { number = last, prefix = struct.pack('>I4', last), isNew = true, active = 0, nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0, pages = 0,
       place = 'i', head = '', lastAt = 0, tail = '', key = '', storedKey = '', storedWaits = false }
   end
-  d.prefix = struct.pack('>I4', d.number)
   domains[name] = d
   return d
 end
