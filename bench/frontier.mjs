@@ -36,17 +36,17 @@ if (chosen.length === 0) {
 
 const rows = [];
 for (const { name, engine } of chosen) {
+  const found = [];
   const stage = await openStage(engine);
   try {
-    for await (const row of measurements[name](stage, options)) {
-      rows.push({ measurement: name, engine, ...row });
-      if (process.stderr.isTTY) process.stderr.write(`${name} ${engine}: ${row.what}\n`);
-    }
+    for await (const row of measurements[name](stage, options))
+      found.push({ measurement: name, engine, ...row });
   } finally {
     await stage.close();
   }
+  console.log(tableOf(found));
+  rows.push(...found);
 }
-console.log(tableOf(rows));
 if (options.json) {
   const machine = { node: process.version, cpus: os.cpus().length, cpu: os.cpus()[0]?.model ?? 'unknown' };
   await writeFile(options.json, `${JSON.stringify({ machine, rows }, null, 2)}\n`);
