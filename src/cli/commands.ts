@@ -23,6 +23,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   crawl: { summary: 'run a node of a crawl, or several', load: () => import('./commands/crawl.js') },
   seed: { summary: 'add start requests to a crawl', load: () => import('./commands/seed.js') },
   reset: { summary: 'delete the state of a crawl', load: () => import('./commands/reset.js') },
+  restore: { summary: 'bring back what reset --backup saved', load: () => import('./commands/restore.js') },
   stats: { summary: 'show how crawls stand', load: () => import('./commands/stats.js') },
   failed: {
     summary: 'list, retry or drop the requests that failed',

@@ -4,15 +4,20 @@ import type { Dupefilter, Shape, Tunables } from './frontier.js';
 
 /** The refusal of a node (exit 3) that names each difference, both ways; null where there is none. */
 export function otherShape(theirs: Partial<Shape>, ours: Partial<Shape>): RefusedError | null {
-  const differences = (Object.keys(theirs) as (keyof Shape)[])
-    .map((name) => ({ name, there: inWords(theirs[name]), here: inWords(ours[name]) }))
-    .filter(({ there, here }) => there !== here)
-    .map(({ name, there, here }) => `${name} is ${there} there and ${here} here`);
+  const differences = shapeDifferences(theirs, ours);
   if (differences.length === 0) return null;
   return new RefusedError(
     `this crawl was started with another shape: ${differences.join('; ')}. Use the same settings, another --job, or reset the crawl`,
     { code: 'shape' },
   );
+}
+
+/** In what two shapes differ, a clause for each field. */
+export function shapeDifferences(theirs: Partial<Shape>, ours: Partial<Shape>): string[] {
+  return (Object.keys(theirs) as (keyof Shape)[])
+    .map((name) => ({ name, there: inWords(theirs[name]), here: inWords(ours[name]) }))
+    .filter(({ there, here }) => there !== here)
+    .map(({ name, there, here }) => `${name} is ${there} there and ${here} here`);
 }
 
 function inWords(value: Shape[keyof Shape] | undefined): string {

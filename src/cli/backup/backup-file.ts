@@ -44,7 +44,9 @@ export interface BackupCheck {
 /** A line after the header. */
 export type BackupLine = BackupEntry | BackupCheck | BackupEnd;
 
-/** Adds what an entry holds. */
-export function countEntry(counts: Record<string, number>, entry: BackupEntry): void {
-  counts[entry.kind] = (counts[entry.kind] ?? 0) + ('values' in entry ? entry.values.length : 1);
+/** Adds what an entry holds. @returns how much that is. */
+export function countEntry(counts: Record<string, number>, entry: BackupEntry): number {
+  if (!('values' in entry)) return 0;
+  counts[entry.kind] = (counts[entry.kind] ?? 0) + entry.values.length;
+  return entry.values.length;
 }

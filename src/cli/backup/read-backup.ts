@@ -89,8 +89,7 @@ export class BackupReader {
         break;
       }
       number += 1;
-      this.values += 'values' in line ? line.values.length : 1;
-      countEntry(counts, line);
+      this.values += countEntry(counts, line);
       yield { number, entry: line };
     }
     if (!(await this.#lines.next()).done)
@@ -105,10 +104,7 @@ export class BackupReader {
 
   async #readHeader(): Promise<BackupHeader> {
     const noBackup = () => new UsageError(`${this.#file} is no backup of a crawl`);
-    const { value: bytes, done } = await this.#lines.next().catch((error) => {
-      if (error instanceof UsageError) throw error;
-      throw noBackup();
-    });
+    const { value: bytes, done } = await this.#readLine();
     if (done) throw noBackup();
     let header: BackupHeader;
     try {
@@ -128,17 +124,22 @@ export class BackupReader {
   }
 
   async #next(): Promise<Buffer> {
-    let next: IteratorResult<Buffer>;
+    const { value, done } = await this.#readLine();
+    if (done) throw this.#cutOff();
+    this.#line += 1;
+    return value;
+  }
+
+  async #readLine(): Promise<IteratorResult<Buffer>> {
     try {
-      next = await this.#lines.next();
+      return await this.#lines.next();
     } catch (error) {
       if (error instanceof UsageError) throw error;
       const isCut = (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR';
-      throw isCut ? this.#cutOff() : this.#damaged(`it cannot be read on: ${messageOf(error)}`);
+      throw isCut
+        ? this.#cutOff()
+        : this.#damaged(`it cannot be read beyond line ${this.#line}: ${messageOf(error)}`);
     }
-    if (next.done) throw this.#cutOff();
-    this.#line += 1;
-    return next.value;
   }
 
   #parse(bytes: Buffer): BackupLine {

@@ -1,7 +1,7 @@
 /** Writing a backup: streamed under another name, flushed to the disk, and only then called what it is to be called. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -52,7 +52,7 @@ export async function writeBackup(
   try {
     const counts: Record<string, number> = {};
     const lines = Readable.from(linesOf(header, entries, counts, onProgress), { highWaterMark: 2 });
-    const sink = handle.createWriteStream({ autoClose: false, highWaterMark: CHECK_BYTES });
+    const sink = (chunks: AsyncIterable<string>) => writeFile(handle, chunks);
     if (file.endsWith('.gz')) await pipeline(lines, createGzip({ level: LEVEL }), sink);
     else await pipeline(lines, sink);
     const { size } = await handle.stat();
@@ -91,8 +91,7 @@ async function* linesOf(
   yield line(header);
   for await (const entry of entries) {
     total += 1;
-    countEntry(counts, entry);
-    values += 'values' in entry ? entry.values.length : 1;
+    values += countEntry(counts, entry);
     onProgress(values);
     yield line(entry);
     if (unchecked < CHECK_BYTES) continue;

@@ -1,4 +1,5 @@
 /** `crawlnode reset`: delete the state of one spider and job, part by part, after saying how much it is. */
+import path from 'node:path';
 import type { Command } from 'commander';
 import { RefusedError, UsageError } from '../../errors.js';
 import {
@@ -8,18 +9,38 @@ import {
   type Part,
   type PartCounts,
 } from '../../frontier/frontier.js';
-import type { OpenOptions } from '../../frontier/open.js';
-import { namesSpider } from '../../settings/keys.js';
-import { didYouMean } from '../../settings/nearest.js';
-import type { Settings } from '../../settings/schema.js';
+import { atLeastOne } from '../at-least-one.js';
+import { backUp } from '../backup/back-up.js';
+import { refuseExisting, type WrittenBackup } from '../backup/write-backup.js';
+import { judge, type Verdict } from '../clean-policy.js';
 import type { CliCommand } from '../commands.js';
 import { confirm } from '../confirm.js';
 import { type Context, note, print, printJson } from '../context.js';
+import { duration } from '../duration.js';
+import { shapeOf } from '../engine-settings.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
+import { oneLine } from '../printable.js';
+import { namedParts, withoutShared } from '../reset-parts.js';
 
 /** Without `--only` or `--all`; never the items. */
 const DEFAULT_PARTS: readonly Part[] = ['queue', 'dupefilter', 'start_urls', 'failed', 'stats'];
+
+const help = `
+Without --only or --all: queue, dupefilter, start_urls, failed and stats; never the items. Other spiders and jobs are
+not touched. The queue holds requests and all that nodes share; a committed item that waits for its file stays.
+
+--backup writes what will be deleted to a file first (JSON lines; compressed when its name ends in .gz), and deletes
+nothing unless that file is whole and on the disk. "crawlnode restore SPIDER FILE" brings it back.
+
+--older-than and --if-larger-than make a reset that can be run every night: it happens when the crawl, or its
+dupefilter, began longer ago, or when the dupefilter holds more fingerprints; otherwise it says why nothing was done,
+and exits 0.
+
+Examples:
+  crawlnode reset shop --dry-run
+  crawlnode reset shop --only dupefilter --yes
+  crawlnode reset shop --older-than 7d --if-larger-than 10000000 --backup shop-$(date +%F).jsonl.gz --yes`;
 
 export const command: CliCommand = {
   define: (command: Command) =>
@@ -27,86 +48,115 @@ export const command: CliCommand = {
       .argument('<spider>')
       .option('--only <parts>', `some of ${allParts.join(',')}`)
       .option('--all', 'everything, the items too')
+      .option('--backup <file>', 'write what is deleted to this file first')
+      .option(
+        '--older-than <duration>',
+        'only a crawl that began longer ago: 90s, 15m, 12h, 7d, 2w',
+        duration,
+      )
+      .option('--if-larger-than <n>', 'only a dupefilter of more fingerprints', atLeastOne)
       .option('--dry-run', 'only say what would be deleted')
       .option('--yes', 'do not ask')
-      .option('--force', 'although nodes live, and keys that other spiders share')
-      .addOption(jobOption()),
+      .option('--force', 'although nodes live, keys that other spiders share, and a backup of the same name')
+      .addOption(jobOption())
+      .addHelpText('after', help),
   run: async (context, [spider = ''], options) => {
     const force = options.force === true;
     const wanted = partsOf(options);
     const { loaded, missing } = await loadSpiderOrSettings(context, spider, textsOf(options));
     if (missing !== null) note(context, missing);
-    const open = openOptions(loaded.settings, spider);
+    const { settings } = loaded;
+    const open = openOptions(settings, spider);
     const { parts, keys, kept } = force
       ? { parts: wanted, keys: open.keys, kept: [] }
-      : withoutShared(wanted, loaded.settings, open);
+      : withoutShared(wanted, settings, open);
     for (const key of kept)
       note(context, `${key} is shared with other spiders and stays; --force deletes it too`);
-    return withFrontier({ ...open, keys, acceptForeignKeys: true }, async (frontier) => {
+    const file = options.backup as string | undefined;
+    if (file !== undefined) refuseExisting(path.resolve(context.cwd, file), force);
+    // What somebody else left can be deleted, but a backup of it cannot be made.
+    return withFrontier({ ...open, keys, acceptForeignKeys: file === undefined }, async (frontier) => {
+      const verdict = await verdictOn(frontier, parts, options);
+      if (verdict !== null && !verdict.isDue) {
+        if (context.globals.json) printJson(context, { spider, dryRun: false, parts: {}, ...dueOf(verdict) });
+        else print(context, `${spider}: nothing to do: ${verdict.why}`);
+        return 0;
+      }
       const counts = await frontier.count();
-      show(context, spider, parts, counts, options.dryRun === true);
-      if (options.dryRun === true) return 0;
-      if (!force) await refuseWhileCrawling(context, frontier, spider);
-      if (options.yes !== true) await confirm(context, 'reset', `Delete this of ${spider}?`);
-      await frontier.clear(parts, { force });
-      if (!context.globals.json) print(context, `${spider}: deleted`);
+      const found: Found = { spider, parts, counts, verdict, dryRun: options.dryRun === true };
+      if (!context.globals.json) show(context, found, file);
+      if (!found.dryRun) {
+        if (!force) await refuseWhileCrawling(context, frontier, spider);
+        if (options.yes !== true) await confirm(context, 'reset', `Delete this of ${spider}?`);
+      }
+      const shape = shapeOf(settings);
+      const backup =
+        file === undefined || found.dryRun
+          ? null
+          : await backUp(context, frontier, { file, spider, job: settings.JOB, shape, parts, counts, force });
+      if (!found.dryRun) await frontier.clear(parts, { force });
+      if (context.globals.json) printJson(context, jsonOf(found, backup));
+      else if (!found.dryRun) tell(context, spider, backup);
       return 0;
     });
   },
 };
+
+/** What a reset is about. */
+interface Found {
+  readonly spider: string;
+  readonly parts: readonly Part[];
+  readonly counts: PartCounts;
+  readonly verdict: Verdict | null;
+  readonly dryRun: boolean;
+}
 
 function partsOf(options: Readonly<Record<string, unknown>>): readonly Part[] {
   if (options.all === true && options.only !== undefined) {
     throw new UsageError('--only and --all contradict each other');
   }
   if (options.all === true) return allParts;
-  if (typeof options.only !== 'string') return DEFAULT_PARTS;
-  const names = options.only.split(',').map((name) => name.trim());
-  const unknown = names.find((name) => !(allParts as readonly string[]).includes(name));
-  if (unknown === undefined) return names as Part[];
-  throw new UsageError(
-    `--only: unknown part ${JSON.stringify(unknown)}${didYouMean(unknown, allParts) || `; the parts are ${allParts.join(', ')}`}`,
-  );
+  return typeof options.only === 'string' ? namedParts(options.only) : DEFAULT_PARTS;
 }
 
-/** A key whose template does not name the spider may be another's as well. */
-function withoutShared(wanted: readonly Part[], settings: Settings, { keys }: OpenOptions) {
-  const seeds = [settings.REDIS_START_URLS_KEY].flat();
-  const startUrls = keys.startUrls.filter((_, n) => namesSpider(seeds[n]!));
-  const templates: Partial<Record<Part, [template: string, key: string]>> = {
-    queue: [settings.SCHEDULER_QUEUE_KEY, keys.requests],
-    failed: [settings.SCHEDULER_QUEUE_KEY, keys.requests],
-    dupefilter: [settings.SCHEDULER_DUPEFILTER_KEY, keys.dupefilter],
-    items: [settings.REDIS_ITEMS_KEY, keys.items],
-    stats: [settings.STATS_KEY, keys.stats],
-  };
-  const isShared = (part: Part) =>
-    part === 'start_urls' ? startUrls.length === 0 : !namesSpider(templates[part]![0]);
-  const kept = [
-    ...wanted.filter((part) => part !== 'start_urls' && isShared(part)).map((part) => templates[part]![1]),
-    ...(wanted.includes('start_urls') ? keys.startUrls.filter((key) => !startUrls.includes(key)) : []),
-  ];
-  return {
-    parts: wanted.filter((part) => !isShared(part)),
-    keys: { ...keys, startUrls },
-    kept: [...new Set(kept)],
-  };
-}
-
-function show(
-  context: Context,
-  spider: string,
+async function verdictOn(
+  frontier: Frontier,
   parts: readonly Part[],
-  counts: PartCounts,
-  dryRun: boolean,
-): void {
-  if (context.globals.json) {
-    const deleted = Object.fromEntries(parts.map((part) => [part, counts[part]]));
-    printJson(context, { spider, dryRun, parts: deleted });
-    return;
-  }
+  { olderThan, ifLargerThan }: Readonly<Record<string, unknown>>,
+): Promise<Verdict | null> {
+  if (olderThan === undefined && ifLargerThan === undefined) return null;
+  const policy = {
+    ...(olderThan === undefined ? {} : { olderThanMs: olderThan as number }),
+    ...(ifLargerThan === undefined ? {} : { largerThan: ifLargerThan as number }),
+  };
+  return judge(policy, await frontier.snapshot(), parts, Date.now());
+}
+
+function dueOf({ isDue, why }: Verdict): object {
+  return { due: isDue, why };
+}
+
+function jsonOf({ spider, parts, counts, verdict, dryRun }: Found, backup: WrittenBackup | null): object {
+  return {
+    ...{ spider, dryRun },
+    parts: Object.fromEntries(parts.map((part) => [part, counts[part]])),
+    ...(verdict === null ? {} : dueOf(verdict)),
+    ...(backup === null ? {} : { backup }),
+  };
+}
+
+function show(context: Context, found: Found, file: string | undefined): void {
+  const { spider, parts, counts, verdict, dryRun } = found;
+  if (verdict !== null) print(context, `${spider}: ${verdict.why}`);
   print(context, `${spider}: ${dryRun ? 'would delete' : 'to be deleted'}`);
   for (const part of parts) print(context, `  ${part.padEnd(10)}  ${counts[part].toLocaleString('en')}`);
+  if (dryRun && file !== undefined) print(context, oneLine(`after a backup to ${file}`));
+}
+
+function tell(context: Context, spider: string, backup: WrittenBackup | null): void {
+  const saved =
+    backup === null ? '' : `; a backup of ${backup.bytes.toLocaleString('en')} bytes is in ${backup.file}`;
+  print(context, oneLine(`${spider}: deleted${saved}`));
 }
 
 async function refuseWhileCrawling(context: Context, frontier: Frontier, spider: string): Promise<void> {

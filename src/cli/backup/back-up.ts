@@ -1,0 +1,67 @@
+/** The backup before a reset: what will be cleared, whole on the disk, or nothing is cleared. */
+import path from 'node:path';
+import { CrawlnodeError } from '../../errors.js';
+import type { Frontier, Part, PartCounts, Shape } from '../../frontier/frontier.js';
+import type { Context } from '../context.js';
+import { liveLine } from '../live-line.js';
+import { BACKUP_FORMAT, type BackupHeader } from './backup-file.js';
+import { type WrittenBackup, writeBackup } from './write-backup.js';
+
+export interface BackUpOptions {
+  readonly file: string;
+  readonly spider: string;
+  readonly job: string | null;
+  readonly shape: Shape;
+  readonly parts: readonly Part[];
+  readonly counts: PartCounts;
+  /** A crawl that goes on meanwhile is backed up as far as it comes. */
+  readonly force: boolean;
+}
+
+/** @throws CrawlnodeError when the file cannot be written, or something was added to the crawl meanwhile. */
+export async function backUp(
+  context: Context,
+  frontier: Frontier,
+  options: BackUpOptions,
+): Promise<WrittenBackup> {
+  const { spider, job, parts, counts, shape, force } = options;
+  const before = await marksOf(frontier, parts);
+  const total = parts.reduce((sum, part) => sum + counts[part], 0);
+  const header: BackupHeader = {
+    ...{ crawlnodeBackup: BACKUP_FORMAT, spider, job, engine: frontier.engine, parts, shape },
+    madeAt: new Date().toISOString(),
+    counts: Object.fromEntries(parts.map((part) => [part, counts[part]])),
+  };
+  let values = 0;
+  const remove = await liveLine(
+    context,
+    () => `backing up ${values.toLocaleString('en')} of ${total.toLocaleString('en')} values`,
+  );
+  const written = await writeBackup(
+    path.resolve(context.cwd, options.file),
+    header,
+    frontier.backups.read(parts),
+    (so) => {
+      values = so;
+    },
+  ).finally(remove);
+  if (!force) refuseChanged(before, await marksOf(frontier, parts), written.file);
+  return written;
+}
+
+type Marks = Readonly<Record<string, number>>;
+
+/** Numbers of which one changes with whatever is added. */
+async function marksOf(frontier: Frontier, parts: readonly Part[]): Promise<Marks> {
+  const [counts, { accepted }] = [await frontier.count(), await frontier.snapshot()];
+  return { accepted, ...Object.fromEntries(parts.map((part) => [part, counts[part]])) };
+}
+
+function refuseChanged(before: Marks, after: Marks, file: string): void {
+  const changed = Object.keys(before).find((name) => before[name] !== after[name]);
+  if (changed === undefined) return;
+  throw new CrawlnodeError(
+    'backup_outdated',
+    `the crawl changed while it was backed up (${changed}: ${before[changed]}, then ${after[changed]}), so ${file} may lack something; nothing was cleared: stop what adds to it, and run this again`,
+  );
+}

@@ -1,0 +1,59 @@
+/** Whether a backup fits the crawl it is to be brought back into: its order, its fingerprints, its dupefilter. */
+import { RefusedError } from '../../errors.js';
+import type { Dupefilter, Part, Shape } from '../../frontier/frontier.js';
+import { dupefilterInWords, shapeDifferences } from '../../frontier/shape.js';
+import type { WholeBackup } from './read-backup.js';
+
+/** Those that keep fingerprints whole. */
+const wholeClasses: readonly Dupefilter['class'][] = [
+  'RFPDupeFilter',
+  'TimedRFPDupeFilter',
+  'StateDupeFilter',
+];
+
+/** @returns sentences for the user. @throws RefusedError where nothing good could come of it. */
+export function refuseUnfit(
+  { shape, bitsOf }: WholeBackup,
+  parts: readonly Part[],
+  ours: Shape,
+  engine: string,
+): string[] {
+  const { fingerprinter, queueClass, domainKey } = shape;
+  const identity = parts.some((part) => ['queue', 'failed', 'dupefilter'].includes(part))
+    ? shapeDifferences({ fingerprinter }, ours)
+    : [];
+  const order = parts.includes('queue') ? shapeDifferences({ queueClass, domainKey }, ours) : [];
+  if (identity.length + order.length > 0) {
+    throw new RefusedError(
+      `the backup is of a crawl of another shape: ${[...identity, ...order].join('; ')}. Use the settings it was made under`,
+      { code: 'shape' },
+    );
+  }
+  return parts.includes('dupefilter')
+    ? refuseUnfitDupefilter(shape.dupefilter, ours.dupefilter, bitsOf, engine)
+    : [];
+}
+
+function refuseUnfitDupefilter(
+  theirs: Dupefilter,
+  ours: Dupefilter,
+  bitsOf: string | null,
+  engine: string,
+): string[] {
+  const [there, here] = [dupefilterInWords(theirs), dupefilterInWords(ours)];
+  const instead = 'use the same settings, or bring back the other parts with --only';
+  if (bitsOf !== null && bitsOf !== engine) {
+    throw new RefusedError(
+      `the bits of a BloomDupeFilter lie in another way on the ${engine} engine, and the backup is of the ${bitsOf} engine: bring it back there, or the other parts with --only`,
+      { code: 'dupefilter' },
+    );
+  }
+  if (there === here) return [];
+  if (!wholeClasses.includes(theirs.class)) {
+    throw new RefusedError(
+      `the backup is of a ${there}, which does not keep fingerprints whole, and the crawl has a ${here}: ${instead}`,
+      { code: 'dupefilter' },
+    );
+  }
+  return [`the fingerprints of a ${there} go into a ${here}`];
+}

@@ -1,0 +1,62 @@
+/** The entries of a backup file, put into a crawl one by one; what was put there before a kill is passed over. */
+import { stat } from 'node:fs/promises';
+import os from 'node:os';
+import { type BackupEntry, isOfParts } from '../../frontier/backup-entry.js';
+import type { Frontier, Part } from '../../frontier/frontier.js';
+import { feedFormats } from '../../pipelines/feed-format.js';
+import { BackupReader, type WholeBackup } from './read-backup.js';
+
+export interface RestoreOptions {
+  readonly file: string;
+  readonly backup: WholeBackup;
+  readonly parts: readonly Part[];
+  readonly force: boolean;
+  /** Called with the values read so far. */
+  onProgress(values: number): void;
+  onNotice(text: string): void;
+}
+
+/**
+ * @returns whether it went on with a restore that was cut off, or found all of it there.
+ * @throws RefusedError while nodes live, or where the crawl holds something already.
+ */
+export async function restoreBackup(
+  frontier: Frontier,
+  { file, backup, parts, force, onProgress, onNotice }: RestoreOptions,
+): Promise<'restored' | 'resumed' | 'there already'> {
+  const id = `${backup.sha256}:${[...parts].sort().join(',')}`;
+  const exclusive: readonly Part[] =
+    backup.bitsOf !== null && parts.includes('dupefilter') ? ['dupefilter'] : [];
+  const done = await frontier.backups.begin({ id, parts, exclusive, force });
+  if (done === null) return 'there already';
+  const wanted = new Set(parts);
+  const reader = new BackupReader(file);
+  for await (const { number, entry } of reader.entries()) {
+    onProgress(reader.values);
+    if (number <= done || !isOfParts(entry, wanted)) continue;
+    await frontier.backups.apply(id, number, await asOfNow(entry, onNotice));
+  }
+  await frontier.backups.end(id);
+  return done === 0 ? 'restored' : 'resumed';
+}
+
+const CLOSING_BYTES = Math.max(
+  ...Object.values(feedFormats).map(({ closing }) => Buffer.byteLength(closing)),
+);
+
+/**
+ * The checkpoint of a file of this machine holds only while the file is as long as it says: a writer that resumes cuts
+ * off what is behind it. What was written since stays, and what waits comes after it.
+ */
+async function asOfNow(entry: BackupEntry, onNotice: (text: string) => void): Promise<BackupEntry> {
+  if (entry.kind !== 'feed' || entry.checkpoint === null || entry.host !== os.hostname()) return entry;
+  const size = await stat(entry.path).then(
+    (found) => found.size,
+    () => -1,
+  );
+  const more = size - entry.checkpoint.lengthBytes;
+  if (more >= 0 && more <= CLOSING_BYTES) return entry;
+  const what = size < 0 ? 'is not there any more' : 'was changed since the backup';
+  onNotice(`${entry.path} ${what}: items that are written to it from now on come after what it holds`);
+  return { ...entry, checkpoint: null };
+}

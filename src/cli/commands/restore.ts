@@ -1,0 +1,128 @@
+/** `crawlnode restore`: bring back what `reset --backup` wrote to a file. */
+import path from 'node:path';
+import type { Command } from 'commander';
+import { UsageError } from '../../errors.js';
+import { allParts, type Part } from '../../frontier/frontier.js';
+import { refuseUnfit } from '../backup/fitness.js';
+import { verifyBackup, type WholeBackup } from '../backup/read-backup.js';
+import { restoreBackup } from '../backup/restore-backup.js';
+import type { CliCommand } from '../commands.js';
+import { type Context, note, print, printJson } from '../context.js';
+import { shapeOf } from '../engine-settings.js';
+import { jobOption, textsOf } from '../job-option.js';
+import { liveLine } from '../live-line.js';
+import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
+import { namedParts, withoutShared } from '../reset-parts.js';
+
+const help = `
+The file is read to its end first: one that is cut off or damaged is refused before anything is written. Requests come
+back at their old places in the queue, delayed ones with their time; those that were being processed are pending.
+Where the crawl holds something of a part already, that is refused; --force adds what is missing. If this command is
+killed, run it again with the same file: it goes on, and until then no node joins the crawl.
+
+A backup may go to the other engine, to another spider, or to another --job.
+
+Examples:
+  crawlnode restore shop shop-2026-11-21.jsonl.gz
+  crawlnode restore shop shop-2026-11-21.jsonl.gz --only dupefilter --job next`;
+
+export const command: CliCommand = {
+  define: (command: Command) =>
+    void command
+      .argument('<spider>')
+      .argument('<file>', 'written by reset --backup')
+      .option('--only <parts>', `of what the file holds, some of ${allParts.join(',')}`)
+      .option('--dry-run', 'only check the file, and say what it holds')
+      .option(
+        '--force',
+        'into parts that hold something, although nodes live, and keys that other spiders share',
+      )
+      .addOption(jobOption())
+      .addHelpText('after', help),
+  run: async (context, [spider = '', name = ''], options) => {
+    const file = path.resolve(context.cwd, name);
+    const only = options.only === undefined ? allParts : namedParts(options.only as string);
+    const { loaded, missing } = await loadSpiderOrSettings(context, spider, textsOf(options));
+    if (missing !== null) note(context, missing);
+    const { settings } = loaded;
+    const backup = await checked(context, file);
+    const wanted = backup.header.parts.filter((part) => only.includes(part));
+    if (wanted.length === 0) {
+      throw new UsageError(
+        `${file} holds ${backup.header.parts.join(', ')}, and nothing of ${only.join(', ')}`,
+      );
+    }
+    const open = openOptions(settings, spider);
+    const force = options.force === true;
+    const { parts, keys, kept } = force
+      ? { parts: wanted, keys: open.keys, kept: [] }
+      : withoutShared(wanted, settings, open);
+    for (const key of kept)
+      note(context, `${key} is shared with other spiders and stays; --force adds to it`);
+    tellOrigin(context, backup, spider, settings.JOB);
+    for (const notice of refuseUnfit(backup, parts, shapeOf(settings), open.store.engine))
+      note(context, notice);
+    if (options.dryRun === true) {
+      show(context, { spider, job: settings.JOB, file, parts, backup, outcome: 'dry run' });
+      return 0;
+    }
+    return withFrontier({ ...open, keys }, async (frontier) => {
+      const total = sum(backup.counts);
+      let values = 0;
+      const remove = await liveLine(context, () => `bringing back ${n(values)} of ${n(total)} values`);
+      const outcome = await restoreBackup(frontier, {
+        ...{ file, backup, parts, force },
+        onProgress: (so) => {
+          values = so;
+        },
+        onNotice: (text) => note(context, text),
+      }).finally(remove);
+      show(context, { spider, job: settings.JOB, file, parts, backup, outcome });
+      return 0;
+    });
+  },
+};
+
+/** Read to its end. */
+async function checked(context: Context, file: string): Promise<WholeBackup> {
+  let values = 0;
+  const remove = await liveLine(context, () => `checking ${n(values)} values`);
+  return verifyBackup(file, (so) => {
+    values = so;
+  }).finally(remove);
+}
+
+function tellOrigin(context: Context, { header }: WholeBackup, spider: string, job: string | null): void {
+  const [from, to] = [nameOf(header.spider, header.job), nameOf(spider, job)];
+  if (from !== to) note(context, `the backup is of ${from}, and goes to ${to}`);
+}
+
+interface Restored {
+  readonly spider: string;
+  readonly job: string | null;
+  readonly file: string;
+  readonly parts: readonly Part[];
+  readonly backup: WholeBackup;
+  readonly outcome: 'restored' | 'resumed' | 'there already' | 'dry run';
+}
+
+function show(context: Context, { spider, job, file, parts, backup, outcome }: Restored): void {
+  const { header, counts } = backup;
+  if (context.globals.json) {
+    printJson(context, { spider, job, file, madeAt: header.madeAt, parts, counts, outcome });
+    return;
+  }
+  const what = {
+    restored: 'is in the crawl again',
+    resumed: 'is in the crawl again; the restore went on where it was cut off',
+    'there already': 'was brought back before; nothing was changed',
+    'dry run': 'is whole',
+  }[outcome];
+  print(context, `${nameOf(spider, job)}: the backup of ${header.madeAt} ${what} (${parts.join(', ')})`);
+  for (const [kind, count] of Object.entries(counts)) print(context, `  ${kind.padEnd(10)}  ${n(count)}`);
+}
+
+const n = (value: number): string => value.toLocaleString('en');
+const nameOf = (spider: string, job: string | null): string => (job === null ? spider : `${spider}@${job}`);
+const sum = (counts: Readonly<Record<string, number>>): number =>
+  Object.values(counts).reduce((total, count) => total + count, 0);
