@@ -28,6 +28,16 @@ function unpackChunk(name: Buffer, text: Buffer): Chunk {
   return { name, domain: name.readUInt32BE(0), orders, ids };
 }
 
+/** Of each domain by its number: the order of its first request and the bound of its last chunk, hex. */
+export function endsOf(queue: readonly Chunk[]): Map<number, { head: string; tail: string }> {
+  const ends = new Map<number, { head: string; tail: string }>();
+  for (const { name, domain, orders } of queue) {
+    const head = ends.get(domain)?.head ?? orders[0]?.toString('hex') ?? '';
+    ends.set(domain, { head, tail: name.toString('hex', DOMAIN_BYTES) });
+  }
+  return ends;
+}
+
 /** Part of I7: a request out of order would wait behind others, one in a chunk that nothing leads to for ever. */
 export function checkQueue(queue: readonly Chunk[], following: readonly Buffer[]): string[] {
   const breaches: string[] = [];

@@ -6,7 +6,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { FrontierKeys } from '../open.js';
 import { dupefilterKey, dupefilterWords, type InternalWord, internalKey, internalWords } from './keys.js';
 import { checkDupefilter } from './redis-verify-dupefilter.js';
-import { type Chunk, checkQueue, unpackQueue } from './redis-verify-queue.js';
+import { type Chunk, checkQueue, endsOf, unpackQueue } from './redis-verify-queue.js';
 import { type UnpackedDomain, unpackDomain, unpackLease } from './unpack.js';
 
 const SUSPECT_ID_AT = 12;
@@ -194,7 +194,7 @@ function checkDomains(view: View): string[] {
   const breaches: string[] = [];
   const active = new Map<string, number>();
   for (const { domain } of view.leases.values()) active.set(domain, (active.get(domain) ?? 0) + 1);
-  const pending = new Set(view.queue.map(({ domain }) => domain));
+  const ends = endsOf(view.queue);
   const ready = view.ready.map((member) => member.subarray(12).toString());
   const numbers = new Set<number>();
   for (const [name, domain] of view.domains) {
@@ -213,12 +213,15 @@ function checkDomains(view: View): string[] {
         `I7: ${name} says it is ${domain.place} and is found as ${places.join(', ') || 'nothing'}`,
       );
     }
-    if (domain.place === 'i' && pending.has(domain.number)) {
+    if (domain.place === 'i' && ends.has(domain.number)) {
       breaches.push(`I7: ${name} has pending requests and is idle: they would never be leased`);
     }
+    const { head, tail } = ends.get(domain.number) ?? { head: '', tail: '' };
+    if (domain.head !== head) breaches.push(`I7: ${name} does not know its best request`);
+    if (domain.tail !== tail) breaches.push(`I7: ${name} does not know the last chunk of its queue`);
     if (domain.place === 'f' && leased === 0) breaches.push(`I7: ${name} is full with nothing leased`);
   }
-  for (const number of pending) {
+  for (const number of ends.keys()) {
     if (!numbers.has(number))
       breaches.push(`I7: pending requests of domain number ${number}, which is not known`);
   }

@@ -1,4 +1,4 @@
-/** Read the scripts' MessagePack values (domain records and leases) on this side, for inspection and verification. */
+/** Read the scripts' values (leases, in MessagePack; domain records) on this side, for inspection and verification. */
 import { Unpackr } from 'msgpackr';
 
 const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true });
@@ -13,6 +13,9 @@ export interface UnpackedDomain {
   readonly number: number;
   readonly active: number;
   readonly place: 'r' | 'w' | 'f' | 'i';
+  /** Order of its best request and bound of its last chunk, hex; '' for none and for the first. */
+  readonly head: string;
+  readonly tail: string;
 }
 
 /** The order within a lease is raw bytes and not read here. */
@@ -21,7 +24,16 @@ export function unpackLease(packed: Buffer): UnpackedLease {
   return { token, incarnation, domain };
 }
 
+const NO_ORDER = '00'.repeat(12);
+
+/** As `packDomain` of `lua/parts/domains.lua` wrote it. @throws RangeError for one that is too short. */
 export function unpackDomain(packed: Buffer): UnpackedDomain {
-  const fields = unpackr.unpack(packed) as [number, number, ...unknown[]];
-  return { number: fields[0], active: fields[1], place: fields[8] as UnpackedDomain['place'] };
+  const order = (at: number): string => packed.toString('hex', at, at + 12).replace(NO_ORDER, '');
+  return {
+    number: packed.readUInt32BE(0),
+    place: packed.toString('latin1', 4, 5) as UnpackedDomain['place'],
+    active: packed.readUInt32BE(5),
+    head: order(9),
+    tail: order(21),
+  };
 }

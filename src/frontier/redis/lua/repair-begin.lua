@@ -40,11 +40,11 @@ chunked('ZREM', delayedKey, misplaced)
 
 setMeta('domain_numbers', 0)
 for i = 1, #known, 2 do
-  local isWhole, p = pcall(cmsgpack.unpack, known[i + 1])
-  if isWhole and type(p) == 'table' then
+  local isWhole, old = pcall(function() return withPoliteness(unpackCore(known[i + 1])) end)
+  if isWhole then
     local d = domainOf(known[i])
-    for field, at in pairs({ nextAt = 3, blockedUntil = 4, delaySetting = 5, delayRobots = 6, delayAuto = 7, pages = 8, lastAt = 11 }) do
-      if type(p[at]) == 'number' then d[field] = math.min(p[at], nowMs + 86400000) end
+    for _, field in ipairs({ 'nextAt', 'blockedUntil', 'delaySetting', 'delayRobots', 'delayAuto', 'pages', 'lastAt' }) do
+      d[field] = math.min(old[field], nowMs + 86400000)
     end
     place(d)
   end

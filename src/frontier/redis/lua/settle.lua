@@ -16,30 +16,35 @@
 -- again. O(n log m).
 -- uses: nodes answers acceptance leases
 
-local incarnation, count = ARGV[1], tonumber(ARGV[4])
-local KINDS = { d = 'done', t = 'retry', f = 'failed', r = 'released' }
-local HEAD_BYTES = 44
+local incarnation = ARGV[1]
 
 local refusal = readMeta('epoch', 'delay', 'failed_limit', 'done', 'run_pages', 'budgets', 'closing', unpack(ACCEPT_FIELDS)) or refuseForeign()
 if refusal then return redis.error_reply(refusal) end
 evenWhenFull()
 confirmArrived()
 
-local settles, answerFields, ids, at = {}, {}, {}, 7
-for n = 1, count do
-  local s = { at = at }
-  s.id, s.kind, s.amount, s.how, s.priority, s.counters, s.requests, s.items, s.feedItems = struct.unpack('>c20c1I6c4c5I2I2I2I2', ARGV[at])
-  s.token = sub(ARGV[at], HEAD_BYTES + 1)
-  s.itemsAt = at + 4 + (s.requests > 0 and BATCH or 0)
-  at = s.itemsAt + s.items + s.feedItems
-  settles[n], ids[n], answerFields[n] = s, s.id, incarnation .. ':s' .. s.token
+-- All of them, each with its first answer if it has one, and its packed lease.
+local function readSettles()
+  local KINDS = { d = 'done', t = 'retry', f = 'failed', r = 'released' }
+  local HEAD_BYTES = 44
+  local settles, fields, ids, at = {}, {}, {}, 7
+  for n = 1, tonumber(ARGV[4]) do
+    local s = { at = at }
+    s.id, s.kind, s.amount, s.how, s.priority, s.counters, s.requests, s.items, s.feedItems = struct.unpack('>c20c1I6c4c5I2I2I2I2', ARGV[at])
+    s.kind, s.token = KINDS[s.kind], sub(ARGV[at], HEAD_BYTES + 1)
+    s.field = incarnation .. ':s' .. s.token
+    s.itemsAt = at + 4 + (s.requests > 0 and BATCH or 0)
+    s.feedItemsAt = s.itemsAt + s.items
+    at = s.feedItemsAt + s.feedItems
+    settles[n], ids[n], fields[n] = s, s.id, s.field
+  end
+  for n, answer in ipairs(fetched('HMGET', answersKey, fields)) do settles[n].answer = answer end
+  for n, packed in ipairs(fetched('HMGET', leasesKey, ids)) do settles[n].packed = packed end
+  return settles
 end
-local firstAnswers, packedLeases = fetched('HMGET', answersKey, answerFields), fetched('HMGET', leasesKey, ids)
-local live = isLive(incarnation)
 
-local names = namesOf(ARGV[6])
-local items, feedItems, removed, uncrashed = {}, {}, {}, {}
-local pages = 0
+local live, names = isLive(incarnation), namesOf(ARGV[6])
+local committed = { items = {}, feedItems = {}, uncrashed = {}, pages = 0 }
 
 -- Returns its counters { name, value… }, and what the budgets are to know of them.
 local function countersOf(s)
@@ -62,18 +67,18 @@ local function finish(s, lease)
   if s.kind == 'done' then
     ended[s.id] = true
     setMeta('done', number('done') + 1)
-    if lease.crashes > 0 then uncrashed[#uncrashed + 1] = s.id end
+    if lease.crashes > 0 then committed.uncrashed[#committed.uncrashed + 1] = s.id end
   elseif s.kind == 'retry' then
     call('HSET', requests, s.id, ARGV[s.at + 1])
     park(lease.domain, s.priority, s.id, nowMs + s.amount)
   else
     fail(s.id, ARGV[s.at + 1])
   end
-  if s.kind ~= 'retry' then pages = pages + 1 end
+  if s.kind ~= 'retry' then committed.pages = committed.pages + 1 end
 end
 
-local function settle(s, packed)
-  local lease = packed and unpackLease(packed)
+local function settle(s)
+  local lease = s.packed and unpackLease(s.packed)
   if not lease or lease.token ~= s.token or lease.incarnation ~= incarnation or not live then return 'lost' end
   local epoch = ARGV[s.at + 2]
   if epoch ~= '' and epoch ~= meta.epoch then return 'resend' end
@@ -91,48 +96,51 @@ local function settle(s, packed)
   end
   countForBudgets(scraped, errors)
   for i = 1, #list, 2 do addToCounter(list[i], list[i + 1]) end
-  for i = s.itemsAt, s.itemsAt + s.items - 1 do items[#items + 1] = ARGV[i] end
-  for i = s.itemsAt + s.items, s.itemsAt + s.items + s.feedItems - 1 do feedItems[#feedItems + 1] = ARGV[i] end
+  for i = s.itemsAt, s.feedItemsAt - 1 do committed.items[#committed.items + 1] = ARGV[i] end
+  for i = s.feedItemsAt, s.feedItemsAt + s.feedItems - 1 do committed.feedItems[#committed.feedItems + 1] = ARGV[i] end
   return table.concat({ 'committed', accepted, duplicates, dropped, unseen, meta.epoch }, ' ')
 end
 
--- Where two of a call bear one token, the second is the first one sent again.
-local answers, kept, answered = {}, {}, {}
-for n, s in ipairs(settles) do
-  s.kind = KINDS[s.kind]
-  local field = answerFields[n]
-  local answer = firstAnswers[n] or answered[field]
-  if not answer then
-    answer = settle(s, packedLeases[n])
-    -- What changed nothing is judged anew.
-    if answer ~= 'lost' and answer ~= 'resend' then
-      answered[field] = answer
-      kept[#kept + 1] = field
-      kept[#kept + 1] = answer
-    end
-  end
-  answers[n] = answer
-end
-
-local done = {}
-for id in pairs(ended) do done[#done + 1] = id end
-chunked('HDEL', requests, done)
-chunked('HDEL', crashesKey, uncrashed)
-if pages > 0 then call('HINCRBY', pagesKey, incarnation, pages) end
-saveLeases()
-closeWhenSpent()
-saveCounted()
-chunked('RPUSH', itemsKey, items)
-if #feedItems > 0 then
+local function saveFeedItems(items)
   for _, feed in ipairs(namesOf(ARGV[5])) do
-    local sequence, fields = call('HINCRBY', feedsKey, feed .. ':tail', #feedItems) - #feedItems, {}
-    for i, item in ipairs(feedItems) do
+    local sequence, fields = call('HINCRBY', feedsKey, feed .. ':tail', #items) - #items, {}
+    for i, item in ipairs(items) do
       fields[2 * i - 1] = feed .. ':' .. string.format('%.0f', sequence + i)
       fields[2 * i] = item
     end
     chunked('HSET', outboxKey, fields)
   end
 end
+
+local function saveCommitted()
+  local done = {}
+  for id in pairs(ended) do done[#done + 1] = id end
+  chunked('HDEL', requests, done)
+  chunked('HDEL', crashesKey, committed.uncrashed)
+  if committed.pages > 0 then call('HINCRBY', pagesKey, incarnation, committed.pages) end
+  saveLeases()
+  closeWhenSpent()
+  saveCounted()
+  chunked('RPUSH', itemsKey, committed.items)
+  if #committed.feedItems > 0 then saveFeedItems(committed.feedItems) end
+end
+
+-- Where two of a call bear one token, the second is the first one sent again.
+local answers, kept, answered = {}, {}, {}
+for n, s in ipairs(readSettles()) do
+  local answer = s.answer or answered[s.field]
+  if not answer then
+    answer = settle(s)
+    -- What changed nothing is judged anew.
+    if answer ~= 'lost' and answer ~= 'resend' then
+      answered[s.field] = answer
+      kept[#kept + 1] = s.field
+      kept[#kept + 1] = answer
+    end
+  end
+  answers[n] = answer
+end
+saveCommitted()
 chunked('HSET', answersKey, kept)
 flush()
 return answers

@@ -18,7 +18,7 @@ end
 
 -- run: the priority of one that arrives now; nil of one that comes back with its old arrival, and where the newest is first.
 local function enqueue(name, order, id, run)
-  local d = domainOf(name)
+  local d = queueOf(name)
   local isLast = insert(d, order, id, run)
   if d.head == '' or (not isLast and isBefore(order, d.head)) then d.head, d.moved = order, true end
 end
@@ -37,7 +37,7 @@ local function enqueueAll(new)
     end
   end
   loadDomains(names)
-  for i, name in ipairs(names) do ds[i] = domainOf(name) end
+  for i, name in ipairs(names) do ds[i] = queueOf(name) end
   loadEnds(ds)
   for _, request in ipairs(new) do enqueueNew(request[1], request[2], request[3]) end
 end
