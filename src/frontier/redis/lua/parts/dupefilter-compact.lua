@@ -1,7 +1,7 @@
 -- CompactDupeFilter: the first 64 bits of each fingerprint, as signed integers in SETs small enough to stay intsets (8
 -- bytes an entry). The SETs are buckets of a linear hash: whenever they hold more than FILL on the mean, the next one
 -- in turn is split in two, so that no step moves more than one bucket. Just before its turn a bucket holds twice the
--- mean: 384 and some, below the 512 (set-max-intset-entries) at which Redis would make it a hash table, five times the size.
+-- mean: 384 and some, below the 512 (set-max-intset-entries) beyond which Redis makes it a hash table of seven times the size.
 -- uses: agreement dupefilter-pieces
 
 local DUPEFILTER_TYPE = 'none'
@@ -75,9 +75,11 @@ local function recordMarks(marks)
   beginIndex()
   index.pieces = math.max(1, index.pieces)
   roundOf(index.pieces)
-  for _, mark in ipairs(marks) do index.seen = index.seen + call('SADD', index.prefix .. bucketOf(mark), mark) end
-  -- A batch is bounded, and so are the splits that it asks for.
-  while index.seen > FILL * index.pieces do splitNextBucket() end
+  for _, mark in ipairs(marks) do
+    index.seen = index.seen + call('SADD', index.prefix .. bucketOf(mark), mark)
+    -- At once, not at the end of the batch: a set that was a hash table for a moment stays one.
+    if index.seen > FILL * index.pieces then splitNextBucket() end
+  end
   saveIndex()
 end
 
