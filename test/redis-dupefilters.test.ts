@@ -103,6 +103,28 @@ describe('a dupefilter in Redis', { timeout: 60_000 }, () => {
       `I4: the dupefilter says 1000 fingerprints, but its buckets hold ${1_000 - held}`,
       expect.stringMatching(/^I8: 1 of \d+ keys of the dupefilter have a time to live/),
     ]);
+    await frontier.repair(() => null, { force: false });
+    expect(await frontier.snapshot()).toMatchObject({ seen: 1_000 - held });
+    expect(await frontier.verify()).toEqual([]);
+    await world.dispose();
+  });
+
+  it('of which a chunk was deleted forgets what it knew, and goes on after a repair', async () => {
+    const world = redisWorld(server.url);
+    const dupefilter: Dupefilter = { class: 'BloomDupeFilter', capacity: 200_000, errorRate: 0.001 };
+    const frontier = await world.client({ dupefilter });
+    const key = `${world.spider}:dupefilter`;
+    await pushAll(frontier, 2_000);
+    const generation = (await admin.hget(`${key}:~index`, 'generation')) ?? '';
+    await admin.del(`${key}:~piece:${generation}:0`);
+    expect(await frontier.verify()).toEqual([
+      'I4: 1 of 2 chunks of the dupefilter are gone, and what they knew',
+    ]);
+    await frontier.repair(() => ({ domain: 'a.example', priority: 0, acceptedAtMs: 0 }), { force: false });
+    expect(await frontier.verify()).toEqual([]);
+    expect(await pushAll(frontier, 2_000, 'new')).toMatchObject({ accepted: 2_000 });
+    expect(await pushAll(frontier, 2_000, 'new')).toMatchObject({ duplicates: 2_000 });
+    expect(await frontier.verify()).toEqual([]);
     await world.dispose();
   });
 });

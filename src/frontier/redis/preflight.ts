@@ -53,7 +53,7 @@ async function refuseSmallIntsets(connection: RedisConnection, keys: FrontierKey
   });
   if (typeof encoding !== 'string' || encoding === 'intset') return;
   throw new RefusedError(
-    `a CompactDupeFilter needs sets of ${INTSET_ENTRIES} numbers to stay small, and this Redis makes them five times the size: set set-max-intset-entries to ${INTSET_ENTRIES} or more (CONFIG SET set-max-intset-entries ${INTSET_ENTRIES}, and in redis.conf), or choose another DUPEFILTER_CLASS`,
+    `a CompactDupeFilter needs sets of ${INTSET_ENTRIES} numbers to stay small, and this Redis makes them seven times the size: set set-max-intset-entries to ${INTSET_ENTRIES} or more (CONFIG SET set-max-intset-entries ${INTSET_ENTRIES}, and in redis.conf), or choose another DUPEFILTER_CLASS`,
     { code: 'intset_entries' },
   );
 }

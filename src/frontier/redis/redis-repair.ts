@@ -5,6 +5,7 @@ import type { OpenOptions } from '../open.js';
 import { type Argument, packPriority, withoutNul } from './batch.js';
 import type { RedisConnection } from './connection.js';
 import { newEpoch } from './joining.js';
+import { repairDupefilter } from './redis-verify-dupefilter.js';
 import { int, type Reply, text } from './reply.js';
 import type { Verb } from './scripts.js';
 
@@ -48,6 +49,7 @@ export async function repairRedis(
       await call('repair-requeue', pack(page.slice(at, at + 2 * STEP), read));
     }
   } while (cursor !== '0');
+  await connection.patiently((client) => repairDupefilter(client, keys));
   const [pending, delayed, failed] = (await call('repair-end', [])) as Reply[];
   return { pending: int(pending), delayed: int(delayed), failed: int(failed) };
 }

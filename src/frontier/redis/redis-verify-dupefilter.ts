@@ -5,7 +5,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { FrontierKeys } from '../open.js';
 import { agreedDupefilter, type PieceIndex, readIndex } from './dupefilter-reading.js';
-import { dupefilterPiece } from './keys.js';
+import { dupefilterKey, dupefilterPiece } from './keys.js';
 
 type Client = Redis | Cluster;
 
@@ -15,8 +15,44 @@ const STEP = 500;
 export async function checkDupefilter(client: Client, keys: FrontierKeys): Promise<string[]> {
   const index = await readIndex(client, keys);
   if (index === null) return [];
-  const isBloom = (await agreedDupefilter(client, keys))?.class === 'BloomDupeFilter';
-  const found = { entries: 0, missing: 0, expiring: 0 };
+  const isBloom = await isBloomFilter(client, keys);
+  const found = await lookAtPieces(client, keys, index, isBloom);
+  return isSame(index, await readIndex(client, keys)) ? breachesOf(index, found, isBloom) : [];
+}
+
+/** Have it say what it holds, and keep it. What a deleted piece knew is gone: those links are new again. */
+export async function repairDupefilter(client: Client, keys: FrontierKeys): Promise<void> {
+  const index = await readIndex(client, keys);
+  if (index === null) return;
+  const isBloom = await isBloomFilter(client, keys);
+  const { entries, missing, expiring } = await lookAtPieces(client, keys, index, isBloom);
+  await Promise.all(expiring.map((name) => client.persist(name)));
+  const [firstMissing] = missing;
+  if (!isBloom) await client.hset(dupefilterKey(keys, 'index'), 'seen', entries);
+  else if (firstMissing !== undefined)
+    await client.hset(dupefilterKey(keys, 'index'), 'allocated', firstMissing);
+}
+
+async function isBloomFilter(client: Client, keys: FrontierKeys): Promise<boolean> {
+  return (await agreedDupefilter(client, keys))?.class === 'BloomDupeFilter';
+}
+
+interface Found {
+  /** Fingerprints in buckets, or bytes in chunks. */
+  readonly entries: number;
+  /** Numbers of the chunks that were allocated and are not there. */
+  readonly missing: readonly number[];
+  readonly expiring: readonly string[];
+}
+
+async function lookAtPieces(
+  client: Client,
+  keys: FrontierKeys,
+  index: PieceIndex,
+  isBloom: boolean,
+): Promise<Found> {
+  const [missing, expiring]: [number[], string[]] = [[], []];
+  let entries = 0;
   for (let from = 0; from < index.pieces; from += STEP) {
     const names = Array.from({ length: Math.min(STEP, index.pieces - from) }, (_, n) =>
       dupefilterPiece(keys, index.generation, from + n),
@@ -26,33 +62,30 @@ export async function checkDupefilter(client: Client, keys: FrontierKeys): Promi
       Promise.all(names.map((name) => client.pttl(name))),
     ]);
     for (const [n, size] of sizes.entries()) {
-      found.entries += size;
-      if (isBloom && size === 0 && from + n < index.allocated) found.missing += 1;
+      entries += size;
+      if (isBloom && size === 0 && from + n < index.allocated) missing.push(from + n);
     }
-    found.expiring += expiries.filter((ms) => ms >= 0).length;
+    expiring.push(...names.filter((_, n) => (expiries[n] ?? -1) >= 0));
   }
-  const after = await readIndex(client, keys);
-  return isSame(index, after) ? breachesOf(index, found, isBloom) : [];
+  return { entries, missing, expiring };
 }
 
 function isSame(before: PieceIndex, after: PieceIndex | null): boolean {
   return after !== null && after.generation === before.generation && after.seen === before.seen;
 }
 
-function breachesOf(
-  { seen, pieces }: PieceIndex,
-  found: { readonly entries: number; readonly missing: number; readonly expiring: number },
-  isBloom: boolean,
-): string[] {
+function breachesOf({ seen, pieces }: PieceIndex, found: Found, isBloom: boolean): string[] {
   const breaches: string[] = [];
   if (!isBloom && found.entries !== seen) {
     breaches.push(`I4: the dupefilter says ${seen} fingerprints, but its buckets hold ${found.entries}`);
   }
-  if (found.missing > 0) {
-    breaches.push(`I4: ${found.missing} of ${pieces} chunks of the dupefilter are gone, and what they knew`);
+  if (found.missing.length > 0) {
+    breaches.push(
+      `I4: ${found.missing.length} of ${pieces} chunks of the dupefilter are gone, and what they knew`,
+    );
   }
-  if (found.expiring > 0) {
-    breaches.push(`I8: ${found.expiring} of ${pieces} keys of the dupefilter have a time to live`);
+  if (found.expiring.length > 0) {
+    breaches.push(`I8: ${found.expiring.length} of ${pieces} keys of the dupefilter have a time to live`);
   }
   return breaches;
 }

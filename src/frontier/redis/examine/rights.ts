@@ -23,6 +23,7 @@ const ours = [
     'LRANGE',
     'RPUSH',
     'SCARD',
+    'STRLEN',
     'TYPE',
   ],
   ...[
@@ -30,6 +31,7 @@ const ours = [
     'SADD',
     'ZADD',
     'ZCARD',
+    'ZCOUNT',
     'ZRANGE',
     'ZRANGEBYSCORE',
     'ZREVRANGE',

@@ -10,7 +10,7 @@ if refusal then return redis.error_reply(refusal) end
 for _, id in ipairs(call('HKEYS', failuresKey)) do
   if not call('ZSCORE', failedKey, id) then call('ZADD', failedKey, nowUs, id) end
 end
-for _, key in ipairs({ requests, dupefilter, itemsKey, statsKey, metaKey, queueKey, chunksKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey,
+for _, key in ipairs({ requests, dupefilter, dupefilter .. ':~index', itemsKey, statsKey, metaKey, queueKey, chunksKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey,
   crashesKey, failedKey, failuresKey, feedsKey, outboxKey }) do call('PERSIST', key) end
 for i = FIRST_START_URLS, #KEYS do call('PERSIST', KEYS[i]) end
 local pending, delayed, failed = pendingCount() + call('ZCARD', suspectsKey), call('ZCARD', delayedKey), call('ZCARD', failedKey)
