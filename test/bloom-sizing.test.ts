@@ -1,7 +1,6 @@
-/** The arithmetic of the Bloom filter: sizes near the theory, rates that sum up, positions that both engines share. */
+/** The arithmetic of the Bloom filter: sizes near the theory, rates that sum up. */
 import { describe, expect, it } from 'vitest';
-import { bloomHashes, bloomPositions, bloomSizing, bloomSlice } from '../src/frontier/bloom-sizing.js';
-import { sha1 } from './frontier-contract/world.js';
+import { bloomSizing, bloomSlice } from '../src/frontier/bloom-sizing.js';
 
 const sizing = (capacity: number, errorRate: number) =>
   bloomSizing({ class: 'BloomDupeFilter', capacity, errorRate });
@@ -27,33 +26,5 @@ describe('a Bloom filter', () => {
     }
     expect(sum).toBeLessThan(2 * rate);
     expect(bloomSlice(all, 1_000).hashes).toBe(all.hashes + 20);
-  });
-
-  it('places a fingerprint by its first 96 bits', () => {
-    const fingerprint = sha1('a');
-    const [first, second] = bloomHashes(fingerprint);
-    expect(first).toBe(Number.parseInt(fingerprint.slice(0, 12), 16));
-    expect(BigInt(second)).toBe(BigInt(`0x${fingerprint.slice(12, 24)}`) | 1n);
-    const slice = bloomSlice(sizing(1_000_000, 0.001), 3);
-    const exact = Array.from({ length: slice.hashes }, (_, i) =>
-      Number((BigInt(first) + BigInt(i) * BigInt(second)) % BigInt(slice.bits)),
-    );
-    expect(bloomPositions(fingerprint, slice)).toEqual(exact);
-  });
-
-  it('has positions that stay the same for ever: filters on disk depend on them', () => {
-    const slice = bloomSlice(sizing(1_000, 0.01), 1);
-    expect(slice).toEqual({ bits: 9_873, hashes: 7 });
-    expect(bloomPositions('572305668c02da5fd349752b8e93bb46f1a2bb36', slice)).toMatchInlineSnapshot(`
-      [
-        5765,
-        6087,
-        6409,
-        6731,
-        7053,
-        7375,
-        7697,
-      ]
-    `);
   });
 });

@@ -1,5 +1,6 @@
 /**
- * The arithmetic of the BloomDupeFilter, the same in both engines, so that a filter means the same wherever it lies.
+ * How large a BloomDupeFilter is, the same in both engines. Where a fingerprint's bits lie is each engine's own: all in
+ * one chunk or block, which is read at once.
  *
  * A slice made for n fingerprints at an error rate of p takes m = n ln(1/p) / ln²2 bits and k = m/n ln 2 hashes. When
  * a slice is full the next one is opened, and what is asked is looked for in all. Slice i ≥ 2 has a rate of at most
@@ -9,7 +10,7 @@
  * e × `bitsPerHalving` bits more than the first, whole numbers that Lua and TypeScript agree on.
  *
  * The bits are 3 % more than in theory (`MARGIN`): k is rounded to a whole number, which costs up to 3 % of the rate,
- * and the k positions come from two hashes instead of k, which costs a little more.
+ * the k positions come from fewer hashes than k, and blocks are not all filled alike.
  */
 import type { Dupefilter } from './frontier.js';
 
@@ -52,23 +53,4 @@ export function bloomSlice(sizing: BloomSizing, index: number): BloomSlice {
     bits: sizing.bits + halvings * sizing.bitsPerHalving,
     hashes: sizing.hashes + halvings,
   };
-}
-
-/**
- * The bits of a fingerprint (40 hex digits) in a slice: (h1 + i h2) mod m for i from 0 to k − 1, where h1 is its
- * first 48 bits and h2 the next 48 with the lowest one set. All of it stays below 2^53.
- */
-export function bloomPositions(fingerprint: string, { bits, hashes }: BloomSlice): number[] {
-  const [first, second] = bloomHashes(fingerprint);
-  const step = second % bits;
-  const positions: number[] = [];
-  for (let i = 0, at = first % bits; i < hashes; i += 1, at = (at + step) % bits) positions.push(at);
-  return positions;
-}
-
-/** The two hashes that all positions come from. */
-export function bloomHashes(fingerprint: string): [first: number, second: number] {
-  const first = Number.parseInt(fingerprint.slice(0, 12), 16);
-  const second = Number.parseInt(fingerprint.slice(12, 24), 16);
-  return [first, second % 2 === 0 ? second + 1 : second];
 }

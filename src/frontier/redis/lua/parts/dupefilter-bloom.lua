@@ -1,7 +1,8 @@
--- BloomDupeFilter: bits set at k places for each fingerprint, in slices (bloom-sizing.ts has the arithmetic, and gives
--- CAPACITY, BITS, HASHES, BITS_PER_HALVING). A slice lies in chunks of 256 KiB all told: of 1 MiB the last one would
--- waste more, and allocating one would take longer. Redis doubles a bitmap that grows, so a chunk is allocated whole,
--- by clearing the bit behind its last one.
+-- BloomDupeFilter: k bits set for each fingerprint, in slices (bloom-sizing.ts has the arithmetic, and gives CAPACITY,
+-- BITS, HASHES, BITS_PER_HALVING). A slice lies in chunks of 256 KiB all told: of 1 MiB the last one would waste more,
+-- and allocating one would take longer. All bits of a fingerprint lie in one chunk, so that one command sets or reads
+-- them; a chunk has room for so many fingerprints that chance fills all alike. Redis doubles a bitmap that grows, so a
+-- chunk is allocated whole, by clearing the bit behind its last one.
 -- uses: agreement dupefilter-pieces
 
 local DUPEFILTER_TYPE = 'none'
@@ -25,22 +26,43 @@ local function readSlices()
   for number = #slices + 1, index.slices do slices[number] = sliceOf(number) end
 end
 
--- h1 and h2 of a fingerprint: 48 bits each, the second one odd.
+-- A fingerprint as three numbers of 48 bits: its place among the chunks, its first bit, the step to the next.
 local function marksOf(ids, _, count)
   local marks = {}
   for i = 1, count do
-    local first, second = struct.unpack('>I6I6', ids, i * 20 - 19)
-    marks[i] = { first, second % 2 == 0 and second + 1 or second }
+    local place, first, step = struct.unpack('>I6I6I6', ids, i * 20 - 19)
+    marks[i] = { place, first, step }
   end
   return marks
 end
 
+local function chunkOf(slice, mark)
+  local chunk = floor(mark[1] % slice.bits / CHUNK_BITS)
+  return slice.first + chunk, math.min(CHUNK_BITS, slice.bits - chunk * CHUNK_BITS)
+end
+
+-- The arguments for all its bits: enhanced double hashing (Dillinger and Manolios, 2004), whose step grows with each
+-- bit. With a steady one small filters err more than they say: a step that divides the size meets the same few bits.
+local function bitsOf(slice, mark, size, command, value)
+  local arguments = {}
+  local at, step = mark[2] % size, mark[3] % size
+  for n = 1, slice.hashes do
+    arguments[#arguments + 1] = command
+    arguments[#arguments + 1] = 'u1'
+    arguments[#arguments + 1] = at
+    arguments[#arguments + 1] = value
+    at = (at + step) % size
+    step = (step + n) % size
+  end
+  return arguments
+end
+
 local function isIn(slice, mark)
-  local at, step = mark[1] % slice.bits, mark[2] % slice.bits
-  for _ = 1, slice.hashes do
-    local chunk = floor(at / CHUNK_BITS)
-    if call('GETBIT', index.prefix .. (slice.first + chunk), at - chunk * CHUNK_BITS) == 0 then return false end
-    at = (at + step) % slice.bits
+  local piece, size = chunkOf(slice, mark)
+  -- Half of those that are not in it are told by their first bit.
+  if call('GETBIT', index.prefix .. piece, mark[2] % size) == 0 then return false end
+  for _, bit in ipairs(call('BITFIELD_RO', index.prefix .. piece, unpack(bitsOf(slice, mark, size, 'GET')))) do
+    if bit == 0 then return false end
   end
   return true
 end
@@ -77,19 +99,16 @@ local isAllocated = {}
 
 -- Returns whether any of its bits was not set.
 local function setBits(mark)
-  local slice, isNew = slices[#slices], false
-  local at, step = mark[1] % slice.bits, mark[2] % slice.bits
-  for _ = 1, slice.hashes do
-    local chunk = floor(at / CHUNK_BITS)
-    local piece = slice.first + chunk
-    if piece >= index.allocated and not isAllocated[piece] then
-      allocate(piece)
-      isAllocated[piece] = true
-    end
-    if call('SETBIT', index.prefix .. piece, at - chunk * CHUNK_BITS, 1) == 0 then isNew = true end
-    at = (at + step) % slice.bits
+  local slice = slices[#slices]
+  local piece, size = chunkOf(slice, mark)
+  if piece >= index.allocated and not isAllocated[piece] then
+    allocate(piece)
+    isAllocated[piece] = true
   end
-  return isNew
+  for _, bit in ipairs(call('BITFIELD', index.prefix .. piece, unpack(bitsOf(slice, mark, size, 'SET', 1)))) do
+    if bit == 0 then return true end
+  end
+  return false
 end
 
 local function recordMarks(marks)
