@@ -224,8 +224,10 @@ class Player {
   async #backup(): Promise<unknown> {
     const lines: string[] = [];
     for (const entry of await readAll(await this.crawl.outsider())) {
+      // Where the bits of a Bloom filter lie is each engine's own, and so is the index of them.
+      if (entry.kind === 'bits') continue;
       if (!('values' in entry)) {
-        const { beganAtMs, seenSinceMs, engine, ...plain } = entry as Record<string, unknown>;
+        const { beganAtMs, seenSinceMs, engine, index, ...plain } = entry as Record<string, unknown>;
         lines.push(JSON.stringify(plain, Object.keys(plain).sort()));
         continue;
       }

@@ -35,11 +35,6 @@ export function dupefilterText(dupefilter: Dupefilter): string {
   return JSON.stringify(Object.fromEntries(Object.entries(dupefilter).sort(([a], [b]) => (a < b ? -1 : 1))));
 }
 
-/** Whether fingerprints leave it without anybody's doing, so that a node must not rely on what it saw there. */
-export function forgetsByItself(dupefilter: Dupefilter): boolean {
-  return dupefilter.class === 'TimedRFPDupeFilter' && dupefilter.expireMs > 0;
-}
-
 /** A BloomDupeFilter cannot forget: a bit of one fingerprint is one of many others as well. */
 export function cannotForget(): RefusedError {
   return new RefusedError(

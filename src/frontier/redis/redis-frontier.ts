@@ -33,7 +33,7 @@ import type {
   StartPart,
 } from '../frontier.js';
 import type { OpenOptions, RedisAddress } from '../open.js';
-import { cannotForget, forgetsByItself } from '../shape.js';
+import { cannotForget } from '../shape.js';
 import { type Argument, packBatch, withoutNul } from './batch.js';
 import { Calls } from './calls.js';
 import { RedisConnection } from './connection.js';
@@ -239,8 +239,7 @@ export class RedisFrontier implements Frontier {
     if (status === 'closed') return { committed: false, closed: true };
     if (status !== 'committed') return { committed: false };
     const counts = pushAnswer([accepted, duplicates, dropped]);
-    const allSeen = unseen === '0' && !forgetsByItself(this.#calls.dupefilter);
-    return { committed: true, ...counts, epoch: epoch ?? '', allSeen };
+    return { committed: true, ...counts, epoch: epoch ?? '', allSeen: unseen === '0' };
   }
 
   peekSeeds(max: number): Promise<RawSeed[]> {

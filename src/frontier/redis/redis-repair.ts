@@ -39,6 +39,7 @@ export async function repairRedis(
     );
   }
   // A walk meets a record twice when the hash is resized meanwhile; the script passes over what it knows.
+  const arrivalOf = distinctArrivals();
   let cursor = '0';
   do {
     const [next, page] = await connection.patiently((client) =>
@@ -46,7 +47,7 @@ export async function repairRedis(
     );
     cursor = next.toString();
     for (let at = 0; at < page.length; at += 2 * STEP) {
-      await call('repair-requeue', pack(page.slice(at, at + 2 * STEP), read));
+      await call('repair-requeue', pack(page.slice(at, at + 2 * STEP), read, arrivalOf));
     }
   } while (cursor !== '0');
   await connection.patiently((client) => repairDupefilter(client, keys));
@@ -55,7 +56,11 @@ export async function repairRedis(
 }
 
 /** @param page ids and records by turns. */
-function pack(page: readonly Buffer[], read: Parameters<Frontier['repair']>[0]): Argument[] {
+function pack(
+  page: readonly Buffer[],
+  read: Parameters<Frontier['repair']>[0],
+  arrivalOf: (ms: number) => number,
+): Argument[] {
   const ids: Buffer[] = [];
   const numbers: Buffer[] = [];
   const indexes = new Map<string, number>();
@@ -65,13 +70,17 @@ function pack(page: readonly Buffer[], read: Parameters<Frontier['repair']>[0]):
     if (id.length !== 20) continue;
     const found = read(id.toString('hex'), record.toString());
     ids.push(id);
-    numbers.push(pack14(id, found, indexes));
+    numbers.push(pack14(found, indexes, arrivalOf));
   }
   const names = [...indexes.keys()].map((name) => `${name}\0`).join('');
   return [Buffer.concat(ids), Buffer.concat(numbers), names, UNREADABLE_FAILURE];
 }
 
-function pack14(id: Buffer, found: RecordedRequest | null, indexes: Map<string, number>): Buffer {
+function pack14(
+  found: RecordedRequest | null,
+  indexes: Map<string, number>,
+  arrivalOf: (ms: number) => number,
+): Buffer {
   const rest = Buffer.alloc(9);
   if (found === null) {
     rest.writeUInt16BE(UNREADABLE, 0);
@@ -81,9 +90,23 @@ function pack14(id: Buffer, found: RecordedRequest | null, indexes: Map<string, 
   const index = indexes.get(name) ?? indexes.size;
   indexes.set(name, index);
   rest.writeUInt16BE(index, 0);
-  // Those of one ms are told apart by their ids, as the order of a queue is best without equals.
-  const arrival = Math.max(0, Math.floor(found.acceptedAtMs)) * 1000 + (id.readUInt16BE(0) % 1000);
+  const arrival = arrivalOf(Math.max(0, Math.floor(found.acceptedAtMs)));
   rest.writeUIntBE(Math.floor(arrival / 2 ** 32), 2, 3);
   rest.writeUInt32BE(arrival % 2 ** 32, 5);
   return Buffer.concat([packPriority(found.priority), rest]);
+}
+
+/**
+ * Arrivals in µs for requests of which the ms is known, no two alike: the chunks of a queue are told apart by the order
+ * of their first request, so that equals at the edge of two would have one written over the other.
+ */
+function distinctArrivals(): (ms: number) => number {
+  const given = new Map<number, number>();
+  return (ms) => {
+    let at = ms;
+    while ((given.get(at) ?? 0) >= 1000) at += 1;
+    const count = given.get(at) ?? 0;
+    given.set(at, count + 1);
+    return at * 1000 + count;
+  };
 }
