@@ -26,33 +26,37 @@ local function readSlices()
   for number = #slices + 1, index.slices do slices[number] = sliceOf(number) end
 end
 
--- A fingerprint as three numbers of 48 bits: its place among the chunks, its first bit, the step to the next.
+-- A fingerprint as four numbers: its place among the chunks (48 bits), its first bit, the step to the next, and what
+-- the step grows by each time (32 bits each).
 local function marksOf(ids, _, count)
   local marks = {}
   for i = 1, count do
-    local place, first, step = struct.unpack('>I6I6I6', ids, i * 20 - 19)
-    marks[i] = { place, first, step }
+    local place, first, step, bend = struct.unpack('>I6xxI4I4I4', ids, i * 20 - 19)
+    marks[i] = { place, first, step, bend }
   end
   return marks
 end
+
+local TWO32 = 4294967296
 
 local function chunkOf(slice, mark)
   local chunk = floor(mark[1] % slice.bits / CHUNK_BITS)
   return slice.first + chunk, math.min(CHUNK_BITS, slice.bits - chunk * CHUNK_BITS)
 end
 
--- The arguments for all its bits: enhanced double hashing (Dillinger and Manolios, 2004), whose step grows with each
--- bit. With a steady one small filters err more than they say: a step that divides the size meets the same few bits.
+-- The arguments for all its bits, by enhanced double hashing (Dillinger and Manolios, 2004), as in the embedded engine.
+-- With a steady step, or with all of it modulo the size, small filters err more than they say: a step that divides the
+-- size meets the same few bits, and there are only so many pairs of a first bit and a step.
 local function bitsOf(slice, mark, size, command, value)
   local arguments = {}
-  local at, step = mark[2] % size, mark[3] % size
-  for n = 1, slice.hashes do
+  local at, step, bend = mark[2], mark[3], mark[4]
+  for _ = 1, slice.hashes do
     arguments[#arguments + 1] = command
     arguments[#arguments + 1] = 'u1'
-    arguments[#arguments + 1] = at
+    arguments[#arguments + 1] = floor(at / TWO32 * size)
     arguments[#arguments + 1] = value
-    at = (at + step) % size
-    step = (step + n) % size
+    at = (at + step) % TWO32
+    step = (step + bend) % TWO32
   end
   return arguments
 end
@@ -60,7 +64,7 @@ end
 local function isIn(slice, mark)
   local piece, size = chunkOf(slice, mark)
   -- Half of those that are not in it are told by their first bit.
-  if call('GETBIT', index.prefix .. piece, mark[2] % size) == 0 then return false end
+  if call('GETBIT', index.prefix .. piece, floor(mark[2] / TWO32 * size)) == 0 then return false end
   for _, bit in ipairs(call('BITFIELD_RO', index.prefix .. piece, unpack(bitsOf(slice, mark, size, 'GET')))) do
     if bit == 0 then return false end
   end
