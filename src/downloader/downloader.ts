@@ -37,10 +37,18 @@ export interface DownloaderOptions {
 }
 
 export interface Downloader {
-  /** Any HTTP status is a `Download`; redirects are not followed. @throws DownloadError */
+  /** Any HTTP status is a `Download`; redirects are not followed. The result rejects with a DownloadError. */
+  start(request: DownloadRequest): DownloadUnderWay;
+  /** `start`, for who has a signal to abort by. @throws DownloadError */
   fetch(request: DownloadRequest, signal: AbortSignal): Promise<Download>;
   /** Abort what is under way and close all connections. */
   close(): Promise<void>;
+}
+
+export interface DownloadUnderWay {
+  readonly result: Promise<Download>;
+  /** Give up at once; nothing when it has ended. */
+  abort(): void;
 }
 
 /** Limits of the phases; the total timeout cuts each of them further. */
@@ -58,28 +66,50 @@ export function createDownloader(options: DownloaderOptions): Downloader {
     limits: options,
     log: options.log ?? silentLogger,
   };
-  const underWay = new Set<Exchange>();
+  const underWay = new Set<{ abort: () => void }>();
   let closed = false;
+  const start = (request: DownloadRequest): DownloadUnderWay => {
+    if (closed) return aborted();
+    const exchange = new Exchange(client, request);
+    const call = { abort: exchange.abort };
+    underWay.add(call);
+    const end = () => {
+      // A table that a long-lived set has outgrown may keep what was in it through many collections, so what ends lets
+      // go. Measured: the exchanges themselves in this set cost 35 µs a page, an AbortSignal for each page 45 µs.
+      call.abort = nothing;
+      underWay.delete(call);
+    };
+    exchange.result.then(end, end);
+    return exchange;
+  };
   return {
+    start,
     async fetch(request, signal) {
-      if (closed || signal.aborted) throw new DownloadError('aborted', 'the download was aborted');
-      const exchange = new Exchange(client, request);
-      underWay.add(exchange);
-      // One signal may stand for all downloads of a node; Node warns from the eleventh listener on.
+      if (signal.aborted) return aborted().result;
+      const { result, abort } = start(request);
+      // One signal may stand for many downloads; Node warns from the eleventh listener on.
       setMaxListeners(0, signal);
-      signal.addEventListener('abort', exchange.abort);
+      signal.addEventListener('abort', abort);
       try {
-        return await exchange.result;
+        return await result;
       } finally {
-        signal.removeEventListener('abort', exchange.abort);
-        underWay.delete(exchange);
+        signal.removeEventListener('abort', abort);
       }
     },
     async close() {
       closed = true;
-      for (const exchange of underWay) exchange.abort();
+      for (const call of underWay) call.abort();
       agents.close();
     },
+  };
+}
+
+function nothing(): void {}
+
+function aborted(): DownloadUnderWay {
+  return {
+    result: Promise.reject(new DownloadError('aborted', 'the download was aborted')),
+    abort: nothing,
   };
 }
 

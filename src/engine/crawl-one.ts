@@ -101,7 +101,7 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
   flight.started = true;
   let download: Download;
   try {
-    download = await deps.downloader.fetch(work.request, flight.signal);
+    download = await flight.during(deps.downloader.start(work.request));
   } catch (error) {
     return afterFailure(work, error);
   }
@@ -252,7 +252,7 @@ async function commit(work: Work, run: () => Promise<PageResult>, outcome: Outco
       return { outcome, effects: await effectsOf(items, noLinks, counters, deps.pipelines) };
     }
     const links = new PageLinks({ id: flight.lease.id, record }, deps);
-    const settled = await links.take(requests, counters, flight.signal);
+    const settled = await links.take(requests, counters, flight);
     return { outcome, effects: await effectsOf(items, settled, counters, deps.pipelines), links };
   } catch (error) {
     if (flight.over || concernsNode(error)) throw error;

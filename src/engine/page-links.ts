@@ -55,12 +55,12 @@ export class PageLinks {
 
   /**
    * Judge the links of the page; what is refused is counted.
-   * @param stop ends the attempts to push early. @throws why a request cannot be stored; errors of the frontier.
+   * @param flight whose end ends the attempts to push early. @throws why a request cannot be stored; errors of the frontier.
    */
   async take(
     discovered: readonly DiscoveredRequest[],
     counters: Counters,
-    stop: AbortSignal,
+    flight: { readonly signal: AbortSignal },
   ): Promise<SettledLinks> {
     const { rules, seen } = this.#deps;
     const depth = this.#page.record.depth + 1;
@@ -72,7 +72,7 @@ export class PageLinks {
       if (!admit(found.request, depth, rules, counters)) continue;
       if (seen?.has(found.request)) this.#withheld.push(ordinal);
       else {
-        if (this.#requests.length === MAX_SETTLE_REQUESTS) await this.#pushEarly(stop);
+        if (this.#requests.length === MAX_SETTLE_REQUESTS) await this.#pushEarly(flight.signal);
         this.#send({ found, ordinal });
       }
     }

@@ -10,6 +10,7 @@
  * A slot is free as soon as its settle is issued: the next lease then leaves in the same turn, behind it on the
  * same connection, and sees its effects.
  */
+import type { Download, DownloadUnderWay } from '../downloader/downloader.js';
 import { CrawlnodeError, FrontierUnavailableError } from '../errors.js';
 import { type Effects, type Frontier, type Lease, noEffects, type Outcome } from '../frontier/frontier.js';
 import type { Logger } from '../log.js';
@@ -26,19 +27,35 @@ export class Flight {
   started = false;
   /** True once it has been settled or dropped; what the page still does has no effect. */
   over = false;
-  readonly #abort = new AbortController();
+  #downloading: DownloadUnderWay | null = null;
+  #abort: AbortController | null = null;
 
   constructor(lease: Lease, askedAt: number) {
     this.lease = lease;
     this.askedAt = askedAt;
   }
 
+  /** The result of a download, which ends with this page. */
+  async during(download: DownloadUnderWay): Promise<Download> {
+    this.#downloading = download;
+    try {
+      return await download.result;
+    } finally {
+      this.#downloading = null;
+    }
+  }
+
+  /** Aborted with this page. Made when it is asked for, since few pages do and a signal costs more than a page's links. */
   get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.over) this.#abort.abort();
     return this.#abort.signal;
   }
 
+  /** Once it is over. */
   abort(): void {
-    this.#abort.abort();
+    this.#downloading?.abort();
+    this.#abort?.abort();
   }
 }
 
