@@ -3,8 +3,8 @@
  *
  * A slice is cut into blocks, and all bits of a fingerprint lie in one block: a look-up is one get, and recording
  * writes one page. With the bits anywhere in the slice it would be ten of each (at a rate of 0.001), and LMDB copies
- * a page of 4 KB for each. Blocks are filled unevenly by chance, which raises the rate of error by a twentieth
- * (measured: 0.00087 at a rate of 0.001, the margin of the sizing included).
+ * a page of 4 KB for each. Blocks are filled unevenly by chance, which raises the rate of error by some 4 %, less than the
+ * margin of the sizing lowers it (measured at a capacity of 10⁶ and a rate of 0.001: 0.00072, in 1.97 bytes a URL).
  *
  * Four blocks fit a page. They are written in groups, the first time that one of a group is needed, so that LMDB fills
  * its pages to the brim, and not to two thirds as with entries that come in no order.
