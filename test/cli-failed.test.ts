@@ -11,6 +11,7 @@ import { decodeRecord, toFrontierRequest } from '../src/http/request-codec.js';
 import { runCli } from './helpers/cli.js';
 import { engines, projectOn } from './helpers/engine-project.js';
 import { defaultShape, openOptions } from './helpers/open-options.js';
+import { startSite } from './helpers/site.js';
 
 describe.each(engines)('failed on the %s engine', (engine) => {
   const here = projectOn(engine);
@@ -129,6 +130,45 @@ describe.each(engines)('failed on the %s engine', (engine) => {
     expect(await stats()).toMatchObject({ failed: 0, pending: 4 });
   });
 
+  it('--dry-run only says how many, and --limit takes the oldest', async () => {
+    await fail(mixed, mixedFailure);
+    expect((await run('failed', 'news', 'retry', '--dry-run', '--domain', 'a.example')).stdout).toBe(
+      'news: 3 would be retried\n',
+    );
+    expect((await run('failed', 'news', 'purge', '--dry-run', '--limit', '2', '--json')).stdout).toBe(
+      '{"spider":"news","dryRun":true,"purged":2}\n',
+    );
+    expect(await stats()).toMatchObject({ failed: 4, pending: 0 });
+    const listed = jsonLines((await run('failed', 'news', 'list', '--json')).stdout);
+    expect((await run('failed', 'news', 'purge', '--limit', '1', '--yes')).stdout).toBe('news: 1 dropped\n');
+    expect((await run('failed', 'news', 'retry', '--limit', '2')).stdout).toBe('news: 2 back to pending\n');
+    expect(jsonLines((await run('failed', 'news', 'list', '--json')).stdout)).toEqual(listed.slice(3));
+    expect(await run('failed', 'news', 'list', '--status', '599')).toMatchObject({
+      ...{ code: 0, stdout: '', stderr: 'news: no such request has failed\n' },
+    });
+  });
+
+  it('what is retried is fetched again', async () => {
+    let isMended = false;
+    const site = await startSite({
+      pages: 1,
+      handler: ({ url }, response) => {
+        if (url !== '/broken' || isMended) return false;
+        response.writeHead(500).end();
+        return true;
+      },
+    });
+    const crawl = ['crawl', 'news', '--exit-when-done', '-s', 'RETRY_TIMES=0', '-s', 'ROBOTSTXT_OBEY=false'];
+    await run('seed', 'news', `${site.origin}/broken`);
+    expect(await run(...crawl)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 failed') });
+    isMended = true;
+    expect((await run('failed', 'news', 'retry', '--status', '500')).code).toBe(0);
+    expect((await run(...crawl)).code).toBe(0);
+    expect(site.log.filter(({ path }) => path === '/broken')).toHaveLength(2);
+    expect(await stats()).toMatchObject({ failed: 0, pending: 0, done: 1 });
+    await site.close();
+  });
+
   it('a long list is retried and purged as a whole, page by page', async () => {
     const urls = Array.from({ length: 1_234 }, (_, n) => `http://a.example/${n}`);
     await fail(urls, (url) => ({
@@ -173,7 +213,7 @@ describe.each(engines)('failed on the %s engine', (engine) => {
       [['list', '--status', 'abc'], '404, or a class such as 5xx'],
       [['list', '--domain', 'http://a/'], 'expected a host'],
       [['list', '--limit', '0'], 'at least 1'],
-      [['retry', '--limit', '1'], 'goes with list'],
+      [['list', '--dry-run'], 'goes with retry and purge'],
       [['lst'], 'list, retry, purge'],
     ] as const) {
       expect(await run('failed', 'news', ...args)).toMatchObject({

@@ -122,6 +122,64 @@ describe('the package in another project', () => {
     }
   });
 
+  it('makes a new project that is crawled at once, whose types hold, and never writes over one', async () => {
+    const project = await strangersProject();
+    const quotes = (n: number, next: string) =>
+      `<div class="quote"><span class="text">Quote ${n}</span><small class="author">A. ${n}</small><a class="tag">t</a></div>${next}`;
+    const site = await startSite({
+      handler: ({ url }, response) => {
+        if (url !== '/' && url !== '/page/2/') return false;
+        const next = url === '/' ? '<li class="next"><a href="/page/2/">Next</a></li>' : '';
+        response.writeHead(200, { 'content-type': 'text/html' }).end(quotes(url === '/' ? 1 : 2, next));
+        return true;
+      },
+    });
+    try {
+      await install(project);
+      const executable = project.path('node_modules', 'crawlnode', 'bin', 'crawlnode.js');
+      const init = await runCli(['init', 'my quotes'], { cwd: project.dir, executable });
+      expect(init).toMatchObject({ code: 0, stderr: '' });
+      expect(init.stdout).toMatch(
+        /\n {2}cd .*\n {2}crawlnode crawl quotes -o quotes\.jsonl --exit-when-done\n$/,
+      );
+      const cwd = project.path('my quotes');
+      const crawl = [
+        'crawl',
+        'quotes',
+        '-o',
+        'quotes.jsonl',
+        '--exit-when-done',
+        '-a',
+        `start=${site.origin}/`,
+      ];
+      expect(await runCli(crawl, { cwd, executable })).toMatchObject({ code: 0 });
+      expect(await project.readJsonLines('my quotes/quotes.jsonl')).toEqual([
+        { url: `${site.origin}/`, text: 'Quote 1', author: 'A. 1', tags: ['t'] },
+        { url: `${site.origin}/page/2/`, text: 'Quote 2', author: 'A. 2', tags: ['t'] },
+      ]);
+      await expectSound('quotes', { cwd });
+      expect((await runCli(['settings'], { cwd, executable })).stderr).toBe('');
+
+      await symlink(path.join(root, 'node_modules', '@types'), project.path('node_modules', '@types'));
+      const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+      const types = await run(process.execPath, [tsc, '-p', cwd]).catch((error) => error);
+      expect(types.stdout).toBe('');
+
+      const spiderText = await project.read('my quotes/spiders/quotes.ts');
+      expect(await runCli(['init', 'my quotes'], { cwd: project.dir, executable })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('spiders/quotes.ts'),
+      });
+      expect(await project.read('my quotes/spiders/quotes.ts')).toBe(spiderText);
+      const here = await runCli(['init', '.'], { cwd: project.dir, executable });
+      expect(here).toMatchObject({ code: 0, stderr: expect.stringContaining('package.json was there') });
+      expect(await project.read('package.json')).toBe('{ "type": "module", "private": true }\n');
+    } finally {
+      await site.close();
+      await project.remove();
+    }
+  });
+
   it('works through symlinks, as "npm link" makes them', async () => {
     const project = await strangersProject();
     try {

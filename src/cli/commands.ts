@@ -20,6 +20,7 @@ const control = (name: 'pause' | 'resume' | 'stop') => async () => ({
 });
 
 export const commands: Readonly<Record<string, CommandEntry>> = {
+  init: { summary: 'make a new project', load: () => import('./commands/init.js') },
   crawl: { summary: 'run a node of a crawl, or several', load: () => import('./commands/crawl.js') },
   seed: { summary: 'add start requests to a crawl', load: () => import('./commands/seed.js') },
   reset: { summary: 'delete the state of a crawl', load: () => import('./commands/reset.js') },

@@ -451,8 +451,12 @@ export interface Inspection {
   readonly crashes: number;
   /** The incarnation that holds it, when leased. */
   readonly owner: string | null;
-  /** When it becomes due, when delayed. */
+  /** Since when, when leased. */
+  readonly leasedAtMs: number | null;
+  /** When it becomes due, when delayed; when pending, the next instant at which its domain may be asked, if that is to come. */
   readonly dueAtMs: number | null;
+  /** Why, when failed. */
+  readonly failure: Omit<FailedRequest, 'id' | 'record' | 'crashes'> | null;
   /** What a StateDupeFilter knows of it; null under the other classes, and for what is unfiltered, unknown or forgotten. */
   readonly life: RequestLife | null;
 }

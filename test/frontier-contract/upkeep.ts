@@ -79,7 +79,23 @@ export function upkeep(crawl: () => Crawl): void {
       expect(await state('d')).toBe('pending');
       expect(await state('late')).toBe('delayed');
       expect(await state('never')).toBe('unknown');
+      expect((await frontier.inspect(request('b'))).failure).toMatchObject({
+        ...{
+          reason: 'timeout',
+          status: null,
+          attempts: 3,
+          node: expect.stringContaining('node-1'),
+          detail: null,
+        },
+        failedAtMs: expect.any(Number),
+      });
+      expect((await frontier.inspect(request('d'))).dueAtMs).toBeNull();
+      await frontier.throttle('a.example', { forMs: 60_000, source: 'retry-after' });
+      const { dueAtMs, leasedAtMs } = await frontier.inspect(request('d'));
+      expect(dueAtMs! - Date.now()).toBeGreaterThan(50_000);
+      expect(leasedAtMs).toBeNull();
       const leased = await frontier.inspect(request('c'));
+      expect(Math.abs(Date.now() - leased.leasedAtMs!)).toBeLessThan(60_000);
       expect(leased).toMatchObject({
         state: 'leased',
         owner: joined.incarnation,

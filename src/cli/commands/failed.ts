@@ -31,51 +31,77 @@ export const command: CliCommand = {
           'list: show them; retry: back to pending, their attempts counted anew; purge: drop them for good',
         ).choices(['list', 'retry', 'purge']),
       )
-      .option('--limit <n>', 'list at most so many', atLeastOne)
+      .option('--limit <n>', 'at most so many, the oldest first', atLeastOne)
+      .option('--dry-run', 'only say how many would be retried or purged')
       .option('--yes', 'purge without asking')
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider = '', action = ''], options) => {
     const filter = failedFilter(options);
-    if (options.limit !== undefined && action !== 'list') {
-      throw new UsageError(`--limit goes with list, not with ${action}`);
-    }
+    const isDry = options.dryRun === true;
+    if (isDry && action === 'list')
+      throw new UsageError('--dry-run goes with retry and purge; list changes nothing');
     const { loaded, missing } = await loadSpiderOrSettings(context, spider, textsOf(options));
     if (missing !== null) note(context, missing);
     return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
-      const found = matching(frontier, filter);
-      if (action === 'list') await list(context, spider, found, options.limit as number | undefined);
-      else if (action === 'retry') await retry(context, spider, frontier, found, loaded.settings);
-      else await purge(context, spider, frontier, filter, options.yes === true);
+      const find = () =>
+        matching(frontier, filter, (options.limit as number | undefined) ?? Number.POSITIVE_INFINITY);
+      if (action === 'list') await list(context, spider, find());
+      else if (isDry) await sayHowMany(context, spider, action, find());
+      else if (action === 'retry') await retry(context, spider, frontier, find(), loaded.settings);
+      else await purge(context, spider, frontier, find, options.yes === true);
       return 0;
     });
   },
 };
 
-async function* matching(frontier: Frontier, filter: FailedFilter): AsyncGenerator<ReadFailed[]> {
+type Pages = AsyncIterable<readonly ReadFailed[]>;
+
+/** Page by page, so that a list of any length takes no memory; never an empty page. */
+async function* matching(
+  frontier: Frontier,
+  filter: FailedFilter,
+  limit: number,
+): AsyncGenerator<ReadFailed[]> {
+  let left = limit;
   for await (const page of failedPages(frontier)) {
-    yield page.filter(({ failed: { reason, status }, request }) =>
-      filter({ reason, status, url: request?.url ?? null }),
-    );
+    const some = page
+      .filter(({ failed: { reason, status }, request }) =>
+        filter({ reason, status, url: request?.url ?? null }),
+      )
+      .slice(0, left);
+    left -= some.length;
+    if (some.length > 0) yield some;
+    if (left === 0) return;
   }
 }
 
-async function list(
-  context: Context,
-  spider: string,
-  pages: AsyncIterable<ReadFailed[]>,
-  limit = Number.POSITIVE_INFINITY,
-): Promise<void> {
+async function count(pages: Pages): Promise<number> {
+  let total = 0;
+  for await (const page of pages) total += page.length;
+  return total;
+}
+
+async function sayHowMany(context: Context, spider: string, action: string, pages: Pages): Promise<void> {
+  const found = await count(pages);
+  if (context.globals.json)
+    printJson(context, { spider, dryRun: true, [action === 'retry' ? 'retried' : 'purged']: found });
+  else
+    print(
+      context,
+      `${spider}: ${found.toLocaleString('en')} would be ${action === 'retry' ? 'retried' : 'dropped'}`,
+    );
+}
+
+async function list(context: Context, spider: string, pages: Pages): Promise<void> {
   const printRows = rowPrinter(context, [
     ...['FAILED AT', 'REASON', 'STATUS', 'ATTEMPTS', 'CRASHES', 'NODE', 'URL'],
   ]);
   let shown = 0;
   for await (const page of pages) {
-    const some = page.slice(0, limit - shown);
-    shown += some.length;
-    if (context.globals.json) for (const each of some) printJsonLine(context, jsonOf(each));
-    else if (some.length > 0) printRows(some.map(rowOf));
-    if (shown >= limit) break;
+    shown += page.length;
+    if (context.globals.json) for (const each of page) printJsonLine(context, jsonOf(each));
+    else printRows(page.map(rowOf));
   }
   if (shown === 0) note(context, `${spider}: no such request has failed`);
 }
@@ -84,7 +110,7 @@ async function retry(
   context: Context,
   spider: string,
   frontier: Frontier,
-  pages: AsyncIterable<ReadFailed[]>,
+  pages: Pages,
   settings: Settings,
 ): Promise<void> {
   let retried = 0;
@@ -114,18 +140,15 @@ async function purge(
   context: Context,
   spider: string,
   frontier: Frontier,
-  filter: FailedFilter,
+  find: () => Pages,
   yes: boolean,
 ): Promise<void> {
   if (!yes) {
-    let count = 0;
-    if (context.stdin.isTTY) for await (const page of matching(frontier, filter)) count += page.length;
-    await confirm(context, 'purge', `Drop ${count.toLocaleString('en')} failed requests of ${spider}?`);
+    const found = context.stdin.isTTY ? await count(find()) : 0;
+    await confirm(context, 'purge', `Drop ${found.toLocaleString('en')} failed requests of ${spider}?`);
   }
   let purged = 0;
-  for await (const page of matching(frontier, filter)) {
-    if (page.length > 0) purged += await frontier.failed.purge(page.map(({ failed }) => failed.id));
-  }
+  for await (const page of find()) purged += await frontier.failed.purge(page.map(({ failed }) => failed.id));
   if (context.globals.json) printJson(context, { spider, purged });
   else print(context, `${spider}: ${purged.toLocaleString('en')} dropped`);
 }

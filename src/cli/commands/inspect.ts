@@ -1,5 +1,6 @@
 /** `crawlnode inspect S URL`: where one request stands. */
 import type { Command } from 'commander';
+import { duration } from '../../frontier/findings.js';
 import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
 import { decodeRecord } from '../../http/request-codec.js';
 import type { RequestRecord } from '../../http/request-record.js';
@@ -9,14 +10,15 @@ import { type Identified, identifier } from '../identify.js';
 import { jobOption } from '../job-option.js';
 import { openOptions, withFrontier } from '../open-project.js';
 import { oneLine } from '../printable.js';
+import { domainOfRecord } from '../recorded-request.js';
 
 const help = `
 Under DUPEFILTER_CLASS: StateDupeFilter its life is shown as well: the last thing that happened to it, with HTTP status
 and attempts, also when it is long done.
 
 A request is known by its fingerprint: of its method, its canonical URL and its body. One that is sent as POST is
-another than the GET of the same URL: say so with -X and -d. One with dontFilter has an id of its own, as
-"crawlnode failed SPIDER list --json" shows it.
+another than the GET of the same URL: say so with -X and -d. Requests with dontFilter have ids of their own, several for
+one URL: "crawlnode failed SPIDER list --json" shows those that failed, and inspect takes an id in place of the URL.
 
 Examples:
   crawlnode inspect shop https://example.com/product/7
@@ -51,7 +53,15 @@ export const command: CliCommand = {
         ...(typeof options.method === 'string' ? { method: options.method } : {}),
         ...(typeof options.data === 'string' ? { body: options.data } : {}),
       });
-      const shown = describe(spider, loaded.settings.JOB, url, request, await frontier.inspect(request));
+      const first = await frontier.inspect(request);
+      // Of an id only its record knows the domain.
+      const isById = request.domain === '' && first.record !== null;
+      const record = isById ? readable(first.record) : null;
+      const inspection =
+        record === null
+          ? first
+          : await frontier.inspect({ ...request, domain: domainOfRecord(record, loaded.settings) });
+      const shown = describe(spider, loaded.settings.JOB, url, request, inspection);
       if (context.globals.json) printJson(context, shown);
       else {
         const isOfPeriod = shown.state === 'seen' && shown.period !== null;
@@ -61,6 +71,7 @@ export const command: CliCommand = {
           seen: shown.seen ? 'yes' : 'no',
           state: `${shown.state}: ${state}`,
           life: inWords(shown.life),
+          ...timesInWords(shown, Date.now()),
         };
         for (const [name, value] of Object.entries(rows)) {
           if (value === null) continue;
@@ -73,22 +84,27 @@ export const command: CliCommand = {
   },
 };
 
+type Failure = NonNullable<Inspection['failure']>;
+type Shown = ReturnType<typeof describe>;
+
 /** What the record does not say, as it is gone or cannot be read, is null; `period` where a refresh rule gives one. */
 function describe(
   spider: string,
   job: string | null,
   text: string,
   { fingerprint, period }: Identified,
-  { state, seen, record, crashes, owner, dueAtMs, life }: Inspection,
+  { state, seen, record, crashes, owner, leasedAtMs, dueAtMs, failure, life }: Inspection,
 ) {
-  const request = record === null ? null : readable(record);
+  const request = readable(record);
   return {
     ...{ spider, job, url: request?.url ?? text, fingerprint, period, state, seen },
     life: life === null ? null : lifeOf(life),
     attempts: request?.attempts ?? life?.attempts ?? null,
     crashes: request === null ? null : crashes,
     owner,
+    leasedAt: leasedAtMs === null ? null : new Date(leasedAtMs).toISOString(),
     dueAt: dueAtMs === null ? null : new Date(dueAtMs).toISOString(),
+    failure: failure === null ? null : failureJson(failure),
     method: request?.method ?? null,
     priority: request?.priority ?? null,
     depth: request?.depth ?? null,
@@ -97,6 +113,34 @@ function describe(
     redirects: request?.redirects ?? null,
     acceptedAt: request === null ? null : new Date(request.acceptedAtMs).toISOString(),
     meta: request === null || Object.keys(request.meta).length === 0 ? null : request.meta,
+  };
+}
+
+function failureJson({ failedAtMs, reason, status, attempts, node, detail }: Failure) {
+  return { reason, status, attempts, node, at: new Date(failedAtMs).toISOString(), detail };
+}
+
+/** Instants together with how far away they are. */
+function timesInWords({ state, owner, leasedAt, dueAt, failure, acceptedAt }: Shown, nowMs: number) {
+  const ago = (at: string) => `${at} (${duration(nowMs - Date.parse(at))} ago)`;
+  return {
+    owner,
+    leasedAt: leasedAt === null ? null : ago(leasedAt),
+    dueAt:
+      dueAt === null
+        ? null
+        : `${dueAt} (in ${duration(Math.max(0, Date.parse(dueAt) - nowMs))}${state === 'pending' ? ', when its domain may be asked again' : ''})`,
+    failure:
+      failure === null
+        ? null
+        : [
+            failure.status === null ? failure.reason : `${failure.reason}, HTTP ${failure.status}`,
+            `after ${failure.attempts} ${failure.attempts === 1 ? 'attempt' : 'attempts'}`,
+            ...(failure.node === '' ? [] : [`on node ${failure.node}`]),
+            `at ${ago(failure.at)}`,
+            ...(failure.detail === null ? [] : [failure.detail]),
+          ].join(', '),
+    acceptedAt: acceptedAt === null ? null : ago(acceptedAt),
   };
 }
 
@@ -110,7 +154,8 @@ function inWords(life: ReturnType<typeof lifeOf> | null): string | null {
   return `${life.state} at ${life.at}${status}, ${attempts}`;
 }
 
-function readable(record: string): RequestRecord | null {
+function readable(record: string | null): RequestRecord | null {
+  if (record === null) return null;
   try {
     return decodeRecord(record);
   } catch {

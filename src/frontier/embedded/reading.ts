@@ -1,13 +1,15 @@
 /** What the commands ask of a crawl: counts, a snapshot, one request. Reads only, bounded work. */
 import { DATA_FORMAT } from '../data-format.js';
 import type { FrontierRequest, Inspection, NodeSnapshot, PartCounts, Snapshot } from '../frontier.js';
+import { failureAt } from './failures.js';
 import { type IncarnationEntry, incarnationName } from './incarnation-entry.js';
 import { keyOf, Table } from './keys.js';
 import { readCounters } from './lists.js';
 import { isAlive } from './liveness.js';
 import { listFeeds } from './outbox.js';
+import { dueAtOf } from './placement.js';
 import { requestKey } from './queue.js';
-import { decodeRequest } from './request-entry.js';
+import { decodeRequest, type RequestEntry } from './request-entry.js';
 import { emptyState, openWork } from './state.js';
 import type { Transaction } from './transaction.js';
 
@@ -119,7 +121,9 @@ export function inspectRequest(tx: Transaction, request: FrontierRequest): Inspe
       record: null,
       crashes: 0,
       owner: null,
+      leasedAtMs: null,
       dueAtMs: null,
+      failure: null,
       life,
     };
   }
@@ -131,9 +135,25 @@ export function inspectRequest(tx: Transaction, request: FrontierRequest): Inspe
     record: entry.record || null,
     crashes: entry.crashes,
     owner: holder === null ? null : incarnationName(holder.info.id, holder.number),
-    dueAtMs: entry.phase === 'delayed' ? Math.ceil(entry.at / 1000) : null,
+    leasedAtMs: entry.phase === 'leased' ? entry.at : null,
+    dueAtMs: dueAtOfRequest(tx, entry),
+    failure: entry.phase === 'failed' ? failureOf(tx, entry) : null,
     life,
   };
+}
+
+function dueAtOfRequest(tx: Transaction, entry: RequestEntry): number | null {
+  if (entry.phase === 'delayed') return Math.ceil(entry.at / 1000);
+  const domain = entry.phase === 'pending' || entry.phase === 'suspect' ? tx.domain(entry.domain) : null;
+  const opensAtMs = domain === null ? 0 : dueAtOf(tx, domain);
+  return opensAtMs > tx.nowMs ? Math.ceil(opensAtMs) : null;
+}
+
+function failureOf(tx: Transaction, entry: RequestEntry): Inspection['failure'] {
+  const found = failureAt(tx, entry.at);
+  if (found === null) return null;
+  const { reason, status, attempts, node, failedAtMs, detail } = found;
+  return { reason, status, attempts, node, failedAtMs, detail };
 }
 
 function count(entries: Iterable<unknown>): number {

@@ -79,17 +79,21 @@ export class RedisFailed implements FailedList {
         client.hget(internalKey(this.#keys, 'crashes'), id),
       ]),
     );
-    const failure = JSON.parse(why ?? '{}') as Partial<FailedRequest>;
-    return {
-      id: id.toString('hex'),
-      record,
-      reason: failure.reason ?? 'unknown',
-      status: failure.status ?? null,
-      attempts: failure.attempts ?? 0,
-      crashes: Number(crashes ?? failure.crashes ?? 0),
-      node: failure.node ?? '',
-      failedAtMs,
-      detail: failure.detail ?? null,
-    };
+    const { crashes: counted, ...failure } = readFailure(why, failedAtMs);
+    return { id: id.toString('hex'), record, ...failure, crashes: Number(crashes ?? counted) };
   }
+}
+
+/** What the store keeps of why a request failed; what it does not say has its plain value. */
+export function readFailure(text: string | null, failedAtMs: number): Omit<FailedRequest, 'id' | 'record'> {
+  const failure = JSON.parse(text ?? '{}') as Partial<FailedRequest>;
+  return {
+    reason: failure.reason ?? 'unknown',
+    status: failure.status ?? null,
+    attempts: failure.attempts ?? 0,
+    crashes: failure.crashes ?? 0,
+    node: failure.node ?? '',
+    failedAtMs,
+    detail: failure.detail ?? null,
+  };
 }

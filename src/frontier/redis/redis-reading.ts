@@ -19,7 +19,8 @@ import { askDupefilter, dupefilterBytes, seenCount } from './dupefilter-reading.
 import { type InternalWord, internalKey, internalWords } from './keys.js';
 import { bytesOf, lengthOf, sum } from './measuring.js';
 import { foundFormat } from './preflight.js';
-import { unpackLease } from './unpack.js';
+import { readFailure } from './redis-failed.js';
+import { unpackDomain, unpackLease } from './unpack.js';
 
 type Client = Redis | Cluster;
 
@@ -140,29 +141,47 @@ type Places = Omit<Inspection, 'state' | 'seen' | 'life'> & {
 
 async function lookInPlaces(client: Client, keys: FrontierKeys, request: FrontierRequest): Promise<Places> {
   const id = Buffer.from(request.id, 'hex');
-  const [record, lease, failedAt, crashes] = await Promise.all([
+  const key = (word: InternalWord): string => internalKey(keys, word);
+  const [record, packed, failedAtUs, why, crashes] = await Promise.all([
     client.hget(keys.requests, id),
-    client.hgetBuffer(internalKey(keys, 'leases'), id),
-    client.zscore(internalKey(keys, 'failed'), id),
-    client.hget(internalKey(keys, 'crashes'), id),
+    client.hgetBuffer(key('leases'), id),
+    client.zscore(key('failed'), id),
+    client.hget(key('failures'), id),
+    client.hget(key('crashes'), id),
   ]);
-  const dueAtMs = record === null || lease || failedAt ? null : await dueAtOf(client, keys, id);
+  const lease = packed === null ? null : unpackLease(packed);
+  const isWaiting = record !== null && lease === null && failedAtUs === null;
+  const delayedUntilMs = isWaiting ? await dueAtOf(client, keys, id) : null;
+  const isPending = isWaiting && delayedUntilMs === null;
   const state = lease
     ? 'leased'
-    : failedAt !== null
+    : failedAtUs !== null
       ? 'failed'
-      : dueAtMs !== null
+      : delayedUntilMs !== null
         ? 'delayed'
-        : record !== null
+        : isPending
           ? 'pending'
           : null;
   return {
     state,
     record,
     crashes: Number(crashes ?? 0),
-    owner: lease ? unpackLease(lease).incarnation : null,
-    dueAtMs,
+    owner: lease?.incarnation ?? null,
+    leasedAtMs: lease?.atMs ?? null,
+    dueAtMs: isPending ? await domainOpensAt(client, keys, request.domain) : delayedUntilMs,
+    failure: failedAtUs === null ? null : readFailure(why, Math.floor(Number(failedAtUs) / 1000)),
   };
+}
+
+/** When a domain that waits may be asked again; null when it need not wait. */
+async function domainOpensAt(client: Client, keys: FrontierKeys, domain: string): Promise<number | null> {
+  const [packed, time] = await Promise.all([
+    client.hgetBuffer(internalKey(keys, 'domains'), domain),
+    client.time(),
+  ]);
+  const nowMs = Number(time[0]) * 1000 + Number(time[1]) / 1000;
+  const nextAtMs = packed === null ? 0 : unpackDomain(packed).nextAtMs;
+  return nextAtMs > nowMs ? Math.ceil(nextAtMs) : null;
 }
 
 async function dueAtOf(client: Client, keys: FrontierKeys, id: Buffer): Promise<number | null> {

@@ -1,0 +1,48 @@
+/** `crawlnode init DIR`: a new project that can be crawled at once. */
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { UsageError } from '../../errors.js';
+import type { CliCommand } from '../commands.js';
+import { note, print, printJson } from '../context.js';
+import { mayExist, projectTemplate } from '../project-template.js';
+
+const help = `
+Writes settings, one spider with comments, the type of its items and a README; never over a file that is there.
+
+Example:
+  crawlnode init shop`;
+
+export const command: CliCommand = {
+  define: (command: Command) =>
+    void command.argument('<dir>', 'folder of the project; it is made').addHelpText('after', help),
+  run: async (context, [dir = '']) => {
+    const folder = path.resolve(context.cwd, dir);
+    const files = Object.entries(projectTemplate(path.basename(folder)));
+    const there = files.map(([file]) => file).filter((file) => existsSync(path.join(folder, file)));
+    const inTheWay = there.filter((file) => !mayExist.has(file));
+    if (inTheWay.length > 0) {
+      throw new UsageError(
+        `${dir} holds ${inTheWay.join(', ')} already, and nothing is written over; choose another folder`,
+      );
+    }
+    const written = files.filter(([file]) => !there.includes(file));
+    for (const [file, text] of written) {
+      await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
+      // Somebody may have written one meanwhile.
+      await writeFile(path.join(folder, file), text, { flag: 'wx' });
+    }
+    for (const file of there) note(context, `${file} was there, and stays as it is`);
+    if (context.globals.json) {
+      printJson(context, { dir: folder, files: written.map(([file]) => file) });
+      return 0;
+    }
+    const run = context.env.npm_command === 'exec' ? 'npx crawlnode' : 'crawlnode';
+    print(context, `a new project in ${dir}: ${written.map(([file]) => file).join(', ')}\n`);
+    print(context, 'next:\n');
+    print(context, `  cd ${/^[\w./~-]+$/.test(dir) ? dir : `'${dir.replaceAll("'", "'\\''")}'`}`);
+    print(context, `  ${run} crawl quotes -o quotes.jsonl --exit-when-done`);
+    return 0;
+  },
+};

@@ -1,0 +1,140 @@
+/** The files of a new project, as `crawlnode init` writes them. */
+
+/** @param name of the project, for the heading of its README. @returns path in the project → text. */
+export function projectTemplate(name: string): Readonly<Record<string, string>> {
+  return {
+    'crawlnode.yaml': settings,
+    'spiders/quotes.ts': spider,
+    'items.ts': items,
+    'package.json': `${JSON.stringify({ name: packageName(name), private: true, type: 'module' }, null, 2)}\n`,
+    'tsconfig.json': tsconfig,
+    '.gitignore': gitignore,
+    'README.md': readme(name),
+  };
+}
+
+/** Files that a folder may have already: they are left as they are. */
+export const mayExist: ReadonlySet<string> = new Set(['package.json', 'tsconfig.json', '.gitignore']);
+
+const settings = `# Settings of this project; "crawlnode settings" prints what is in effect, all of it with its defaults.
+# The same names work in the environment, as -s NAME=VALUE, and in a spider's customSettings. Times are in seconds.
+
+# Who you are, for the people whose site it is. An address where they can reach you is good manners.
+#USER_AGENT: 'my-crawler (+https://example.com/about-my-crawler)'
+
+# Between two requests to one site, over all nodes together.
+DOWNLOAD_DELAY: 0.25
+
+# Requests a node works on at once, and how many of them at one site, over all nodes together.
+CONCURRENT_REQUESTS: 16
+CONCURRENT_REQUESTS_PER_DOMAIN: 8
+
+# Without Redis the crawl lives in .crawlnode/, for the processes of this machine. With it, nodes on any number of
+# machines work on one crawl.
+#REDIS_URL: redis://127.0.0.1:6379/0
+`;
+
+const spider = `/**
+ * Quotes, page after page:
+ *
+ *     crawlnode crawl quotes -o quotes.jsonl --exit-when-done
+ */
+import { type Response, Spider } from 'crawlnode';
+import type { Quote } from '../items.js';
+
+export default class Quotes extends Spider {
+  // What the commands call it; every spider of the project has another one.
+  name = 'quotes';
+
+  // Where it begins. "-a start=URL" on the command line arrives in this.args.
+  startUrls = [this.args.start ?? 'https://quotes.toscrape.com/'];
+
+  // Every downloaded page comes here. Yield an item to keep it, and a request to have another page fetched.
+  *parse(response: Response) {
+    for (const quote of response.css('div.quote')) {
+      yield {
+        url: response.url,
+        text: quote.css('span.text::text').get(),
+        author: quote.css('small.author::text').get(),
+        tags: quote.css('a.tag::text').getAll(),
+      } satisfies Quote;
+    }
+
+    // A page that was seen before is not fetched again, so a link may be followed wherever it stands.
+    yield* response.followAll('li.next a', this.parse);
+  }
+}
+`;
+
+const items = `/** What the spiders of this project scrape. */
+export interface Quote {
+  readonly url: string;
+  readonly text: string | null;
+  readonly author: string | null;
+  readonly tags: readonly string[];
+}
+`;
+
+const tsconfig = `{
+  "compilerOptions": {
+    "module": "nodenext",
+    "target": "es2023",
+    "strict": true,
+    "noEmit": true,
+    "skipLibCheck": true
+  },
+  "include": ["spiders", "items.ts"]
+}
+`;
+
+const gitignore = `node_modules/
+.crawlnode/
+*.jsonl
+*.log
+`;
+
+function readme(name: string): string {
+  return `# ${name}
+
+A crawlnode project.
+
+| | |
+|---|---|
+| \`spiders/\` | a module for each spider: what to fetch, and what to take from it; TypeScript runs as it is |
+| \`items.ts\` | what the items look like |
+| \`crawlnode.yaml\` | the settings of the project |
+| \`.crawlnode/\` | the crawls themselves, as long as no Redis is set |
+
+\`\`\`sh
+crawlnode crawl quotes -o quotes.jsonl --exit-when-done    # crawl; Ctrl-C stops it, the same command goes on
+crawlnode stats quotes --watch                             # how it stands, from another terminal
+crawlnode failed quotes list                               # what could not be fetched, and why
+crawlnode inspect quotes URL                               # where one page stands
+crawlnode doctor                                           # is all as it should be?
+crawlnode reset quotes                                     # forget the crawl, to begin anew
+\`\`\`
+
+While writing a spider, \`crawlnode parse URL --spider quotes\` shows what it makes of one page.
+
+For types in the editor: \`npm install --save-dev crawlnode\`.
+
+## Every night
+
+Three commands that fit cron or Airflow; each ends with an exit code other than 0 when something is wrong:
+
+\`\`\`sh
+crawlnode reset quotes --yes
+crawlnode crawl quotes -O quotes.jsonl --exit-when-done
+crawlnode doctor quotes --deep
+\`\`\`
+`;
+}
+
+/** A name that npm takes. */
+function packageName(name: string): string {
+  const plain = name
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, '-')
+    .replace(/^-+|-+$/g, '');
+  return plain === '' ? 'crawl' : plain;
+}
