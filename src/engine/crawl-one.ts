@@ -1,58 +1,30 @@
 /**
  * One page, from its lease to its settle:
  * lease → record → Request → download → Response → callback → pipelines → outcome and effects → settle.
- * What an ending means is judged in `outcome.ts`; here it is carried out.
+ * What came of the download is judged in `outcome.ts` and carried out in `page-endings.ts`.
  */
-
 import { DownloadError } from '../downloader/download-error.js';
-import type { Download, Downloader } from '../downloader/downloader.js';
-import { CrawlnodeError, InvalidRequestError, messageOf } from '../errors.js';
-import { ERRORS_COUNTER } from '../frontier/budgets.js';
-import type { Effects, Outcome } from '../frontier/frontier.js';
+import type { Download } from '../downloader/downloader.js';
+import { messageOf } from '../errors.js';
 import { noEffects } from '../frontier/frontier.js';
-import { priorityInBounds } from '../http/priority.js';
 import { Request } from '../http/request.js';
-import { decodeRecord, encodeRecord } from '../http/request-codec.js';
-import type { RequestRecord } from '../http/request-record.js';
+import { decodeRecord } from '../http/request-codec.js';
 import { Response } from '../http/response.js';
-import type { Logger } from '../log.js';
-import type { ItemPipelines } from '../pipelines/item-pipeline.js';
-import { type Failure, type PageResult, runCallback, runErrback } from '../spider/run-callback.js';
-import type { Spider } from '../spider/spider.js';
-import { add, admit, type Counters, toFrontier } from './discovered.js';
-import { effectsOf } from './effects.js';
-import type { EngineOptions } from './engine-options.js';
+import { runCallback } from '../spider/run-callback.js';
+import { add } from './discovered.js';
 import { concernsNode } from './node-errors.js';
-import { askedPause, beginWithinMs, judgeFailure, judgeStatus, type Verdict } from './outcome.js';
-import { type LinkDeps, noLinks, PageLinks } from './page-links.js';
-import { redirected } from './redirect.js';
+import { askedPause, beginWithinMs, judgeFailure, judgeStatus } from './outcome.js';
+import {
+  commit,
+  type Ending,
+  errback,
+  failed,
+  type PageDeps,
+  redirect,
+  retry,
+  type Work,
+} from './page-endings.js';
 import type { Flight, Slots } from './slots.js';
-
-/** What every page of a crawl is processed with. */
-export interface PageDeps extends LinkDeps {
-  readonly spider: Spider;
-  readonly downloader: Downloader;
-  readonly pipelines: ItemPipelines;
-  readonly options: EngineOptions;
-  readonly log: Logger;
-}
-
-/** How a page ends: the arguments of its settle. */
-interface Ending {
-  readonly outcome: Outcome;
-  readonly effects: Effects;
-  /** Where the page yielded requests. */
-  readonly links?: PageLinks;
-}
-
-/** A page on its way: what the steps below have in common. */
-interface Work {
-  readonly flight: Flight;
-  readonly record: RequestRecord;
-  readonly request: Request;
-  readonly counters: Counters;
-  readonly deps: PageDeps;
-}
 
 /**
  * Process a leased page and settle it, once. Never rejects.
@@ -162,131 +134,4 @@ function leaveAlone({ flight, deps }: Work, forMs: number): void {
   deps.frontier.throttle(domain, { forMs, source: 'retry-after' }).catch((error: unknown) => {
     deps.log.debug({ domain, error: messageOf(error) }, 'the pause of a domain could not be noted');
   });
-}
-
-function retry(
-  work: Work,
-  { reason, count, plan }: Extract<Verdict, { kind: 'retry' }>,
-  status: number | null,
-): Ending {
-  add(work.counters, 'retry/count');
-  add(work.counters, `retry/reason_count/${count}`);
-  const { afterMs, priority } = plan;
-  const record = encodeRecord({ ...work.record, attempts: work.record.attempts + 1, priority });
-  const outcome: Outcome = {
-    kind: 'retry',
-    reason,
-    attempts: work.record.attempts + 1,
-    afterMs,
-    priority,
-    record,
-    ...(status !== null && { status }),
-  };
-  return { outcome, effects: { ...noEffects, stats: work.counters } };
-}
-
-/** The hop is a new request, judged like any other that is discovered; this one is done. */
-async function redirect(work: Work, status: number, location: string): Promise<Ending> {
-  const { counters, record, flight, deps } = work;
-  const outcome: Outcome = { kind: 'done', reason: 'redirect', status, attempts: record.attempts + 1 };
-  const done = (...requests: Effects['requests']): Ending => ({
-    outcome,
-    effects: { ...noEffects, requests, stats: counters },
-  });
-
-  const hop = redirected(record, status, location);
-  if (hop === null) {
-    add(counters, 'redirect/bad_location');
-    return done();
-  }
-  if (hop.redirects > (deps.options.redirectMaxTimes ?? 0)) {
-    add(counters, 'redirect/max_times_reached');
-    const message = `${record.url} was redirected more than ${deps.options.redirectMaxTimes} times`;
-    return failed(work, { reason: 'max_redirects', status, response: null, message });
-  }
-  const priority = priorityInBounds(hop.priority + deps.options.redirectPriorityAdjust);
-  try {
-    const request = Request.fromRecord(hop).replace({ url: hop.url, priority });
-    if (!admit(request, hop.depth, deps.rules, counters)) return done();
-    add(counters, 'redirect/count');
-    const place = { parentId: flight.lease.id, ordinal: 0, depth: hop.depth, origin: hop.origin };
-    return done(toFrontier(request, hop, place, deps.rules, Date.now()));
-  } catch (error) {
-    if (!(error instanceof InvalidRequestError)) throw error;
-    add(counters, 'redirect/bad_location');
-    return done();
-  }
-}
-
-/** Errback, then the failed list. */
-function failed(work: Work, failure: Omit<Failure, 'request'>): Promise<Ending> {
-  const { reason, status, message } = failure;
-  return errback(work, failure, {
-    kind: 'failed',
-    reason,
-    attempts: work.record.attempts + 1,
-    detail: message,
-    ...(status !== null && { status }),
-  });
-}
-
-/** Run the errback, if there is one, and commit what it gives with the outcome. */
-async function errback(work: Work, failure: Omit<Failure, 'request'>, outcome: Outcome): Promise<Ending> {
-  const { record, request, deps } = work;
-  deps.log.debug({ url: record.url, reason: failure.reason, status: failure.status }, failure.message);
-  const { maxItems } = deps.options;
-  if (record.errback === null) return { outcome, effects: { ...noEffects, stats: work.counters } };
-  return commit(
-    work,
-    () => runErrback(deps.spider, record.errback, { ...failure, request }, { maxItems }),
-    outcome,
-  );
-}
-
-/** Run spider code and the pipelines. If any of it throws, nothing the page gave is committed and the page is failed. */
-async function commit(work: Work, run: () => Promise<PageResult>, outcome: Outcome): Promise<Ending> {
-  const { flight, record, counters, deps } = work;
-  try {
-    const { items, requests } = await run();
-    if (requests.length === 0) {
-      return { outcome, effects: await effectsOf(items, noLinks, counters, deps.pipelines) };
-    }
-    const links = new PageLinks({ id: flight.lease.id, record }, deps);
-    const settled = await links.take(requests, counters, flight);
-    return { outcome, effects: await effectsOf(items, settled, counters, deps.pipelines), links };
-  } catch (error) {
-    if (flight.over || concernsNode(error)) throw error;
-    return spiderFailed(work, error, 'status' in outcome ? outcome.status : undefined);
-  }
-}
-
-function spiderFailed(work: Work, error: unknown, status: number | undefined): Ending {
-  const { record, counters, deps } = work;
-  const code = error instanceof CrawlnodeError ? error.code : 'callback_failed';
-  const reason = code === 'callback_failed' ? 'callback_error' : code;
-  const thrown = error instanceof CrawlnodeError && error.cause instanceof Error ? error.cause : error;
-  if (reason === 'pipeline_error') {
-    add(counters, 'item_error_count');
-  } else {
-    add(counters, `spider_exceptions/${nameOf(thrown)}`);
-    add(counters, ERRORS_COUNTER);
-  }
-  const detail = messageOf(error);
-  deps.log.error({ url: record.url, reason }, detail);
-  if (thrown instanceof Error) deps.log.debug({ url: record.url, stack: thrown.stack }, 'the error in full');
-  const attempts = record.attempts + 1;
-  const outcome: Outcome = {
-    kind: 'failed',
-    reason,
-    attempts,
-    detail,
-    ...(status !== undefined && { status }),
-  };
-  return { outcome, effects: { ...noEffects, stats: counters } };
-}
-
-/** Error classes come from user code: the name becomes part of a counter's name, so it is kept short and plain. */
-function nameOf(error: unknown): string {
-  const name = error instanceof Error ? error.name || error.constructor.name : typeof error;
-  return name.replace(/[^\w.$-]/g, '_').slice(0, 64);
 }

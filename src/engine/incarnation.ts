@@ -7,10 +7,11 @@ import {
   type LeaseAnswer,
   MAX_WAIT_MS,
 } from '../frontier/frontier.js';
-import { crawlOne, type PageDeps } from './crawl-one.js';
+import { crawlOne } from './crawl-one.js';
 import { inRun, type LinkRules } from './discovered.js';
 import { type Ending, ending, feedEnding, type NodeView } from './endings.js';
 import type { NodeState } from './node-state.js';
+import type { PageDeps } from './page-endings.js';
 import { SeedIntake } from './seed-intake.js';
 import { seenLinksOf } from './seen-links.js';
 import { Slots } from './slots.js';
