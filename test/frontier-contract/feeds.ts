@@ -34,7 +34,13 @@ export function feeds(crawl: () => Crawl): void {
       expect(await frontier.feeds.read('feed-1', 0, 4)).toEqual(['0a', '0b', '1a', '1b']);
       expect(await frontier.feeds.read('feed-1', 4, 10)).toEqual(['2a', '2b']);
       expect((await frontier.snapshot()).outbox).toEqual([
-        { feed: 'feed-1', host: hostname(), path: '/data/out.jsonl', waiting: 6 },
+        {
+          feed: 'feed-1',
+          host: hostname(),
+          path: '/data/out.jsonl',
+          waiting: 6,
+          writerPid: expect.any(Number),
+        },
       ]);
     });
 
