@@ -44,6 +44,14 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
+const help = `
+First steps:
+  crawlnode init my-project     a project with a spider that can be crawled at once
+  crawlnode COMMAND --help      what a command does, with examples
+
+Exit codes: 0 done, 1 failed at run time, 2 wrong usage, settings or spider, 3 refused, 4 the store cannot be reached,
+130 and 143 ended by a second signal.`;
+
 function createProgram(printError: (text: string) => void): Command {
   return new Command('crawlnode')
     .description('Crawl as any number of equal nodes over one shared frontier, in Redis or embedded.')
@@ -57,6 +65,7 @@ function createProgram(printError: (text: string) => void): Command {
     .helpCommand('help [command]', 'show the help of a command')
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
     .configureOutput({ outputError: (text) => printError(text.replace(/^error: /, 'crawlnode: ')) })
+    .addHelpText('after', help)
     .exitOverride();
 }
 

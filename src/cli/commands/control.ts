@@ -6,13 +6,28 @@ import { print, printJson } from '../context.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
 
+const helps: Readonly<Record<Control, string>> = {
+  paused: `
+Nodes finish what they have in work and then wait, within a second or two; also those that join meanwhile. Seeds and
+stats work as ever. "crawlnode resume SPIDER" lets them go on.`,
+  running: `
+Lets a paused crawl go on, within a second or two.`,
+  stopping: `
+Nodes finish what they have in work and leave with exit code 0; what is pending stays for the next
+"crawlnode crawl SPIDER". Without a live node nothing happens.`,
+};
+
 export const pause: CliCommand = tell('paused');
 export const resume: CliCommand = tell('running');
 export const stop: CliCommand = tell('stopping');
 
 function tell(control: Control): CliCommand {
   return {
-    define: (command: Command) => void command.argument('<spider>').addOption(jobOption()),
+    define: (command: Command) =>
+      void command
+        .argument('<spider>', 'its name, as "crawlnode list" shows it')
+        .addOption(jobOption())
+        .addHelpText('after', helps[control]),
     run: async (context, [spider = ''], options) => {
       const { loaded } = await loadSpiderOrSettings(context, spider, textsOf(options));
       return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {

@@ -37,10 +37,24 @@ import { obeyParent, type ToWorker, tellParent, type WorkerRole, workerRole } fr
 /** How often the parent tells its nodes whether the feeds can be written. */
 const FEEDS_NEWS_MS = 1_000;
 
+const help = `
+Give the same command again to go on with a crawl, and from as many terminals or machines as you like to have more nodes
+work on it. Ctrl-C finishes what is in work and leaves; a second one leaves at once. Nothing is lost either way.
+With -o or -O each committed item is in the file exactly once, however the nodes end.
+
+Examples:
+  crawlnode crawl shop -o shop.jsonl --exit-when-done     crawl to the end, then leave
+  crawlnode crawl shop --workers auto                     a service: go on, and wait for seeds
+  crawlnode crawl shop -O today.csv --max-pages 100 --job trial
+  crawlnode crawl shop -a category=shoes -s DOWNLOAD_DELAY=1
+
+Exit codes: 0 done, also when pages failed (the last lines say so); 1 failed at run time; 2 wrong usage, settings or
+spider; 3 refused, such as another shape of crawl; 4 the store cannot be reached.`;
+
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<spider>')
+      .argument('<spider>', 'its name, as "crawlnode list" shows it')
       .option('-a, --arg <name=value>', 'an argument for the spider; may repeat', addPair)
       .option('-o, --output <file>', 'append items to a .jsonl, .json or .csv file; may repeat', collect)
       .option('-O, --overwrite-output <file>', 'the same, beginning the file anew', collect)
@@ -48,7 +62,8 @@ export const command: CliCommand = {
       .option('--exit-when-done', 'leave when the crawl is truly over, instead of waiting for seeds')
       .option('--max-pages <n>', 'close after so many page downloads of all nodes')
       .option('--node-id <id>', 'label of this node in stats and logs')
-      .addOption(jobOption()),
+      .addOption(jobOption())
+      .addHelpText('after', help),
   run: async (context, [name = ''], options) => {
     endureBrokenPipe();
     const role = workerRole(context.env);

@@ -15,13 +15,16 @@ import { recordedRequest } from '../recorded-request.js';
 
 const help = `
 Looks at Node, the spiders of the project, the store (version, memory, persistence, clock, rights, or folder and disk)
-and each crawl in it, also where a node would refuse to start; changes nothing without --repair. One line for each finding, with what to
-do. Exit code 0 when there is no problem, 1 when there is, 4 when the store cannot be reached.
+and each crawl in it, also where a node would refuse to start; changes nothing without --repair. One line for each finding,
+with what to do. Exit code 0 when there is no problem, 1 when there is, 4 when the store cannot be reached.
+
+--repair pauses the crawl, rebuilds queues, leases and counters from the requests' own records, and lets it go on: what was
+waiting, in work or failed is pending, delayed or failed afterwards, once. Where it is cut off, give it again.
 
 Examples:
   crawlnode doctor
   crawlnode doctor shop --deep
-  crawlnode doctor shop --repair      rebuilds queues and counters from the requests' own records; nothing is lost`;
+  crawlnode doctor shop --repair`;
 
 /** Breaches shown of one crawl; a damaged key breaks every record in the same way. */
 const MAX_BREACHES = 20;

@@ -24,7 +24,7 @@ Examples:
 
 export const command: CliCommand = {
   define: (command: Command) =>
-    void filterOptions(command.argument('<spider>'))
+    void filterOptions(command.argument('<spider>', 'its name, as "crawlnode list" shows it'))
       .addArgument(
         new Argument(
           '<action>',

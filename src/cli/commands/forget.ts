@@ -36,7 +36,7 @@ interface Known {
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<spider>')
+      .argument('<spider>', 'its name, as "crawlnode list" shows it')
       .argument('[url...]', 'URLs, JSON objects as in a file of seeds, or fingerprints')
       .option('--file <file>', 'one a line')
       .addOption(jobOption())

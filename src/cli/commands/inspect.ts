@@ -39,7 +39,7 @@ const seenInPeriod = 'was accepted in this period, and is done or was dropped; i
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<spider>')
+      .argument('<spider>', 'its name, as "crawlnode list" shows it')
       .argument('<url>', 'a URL, a JSON object as in a file of seeds, or the id of a request')
       .option('-X, --method <method>', 'its method, where it is not GET')
       .option('-d, --data <body>', 'its body')

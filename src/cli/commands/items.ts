@@ -51,7 +51,7 @@ interface Export {
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<spider>')
+      .argument('<spider>', 'its name, as "crawlnode list" shows it')
       .addArgument(new Argument('<action>', 'export: put committed items into a file').choices(['export']))
       .option('-o, --output <file>', 'move the items list into this file, after what it holds')
       .option('-O, --overwrite-output <file>', 'the same into a file that is begun anew')

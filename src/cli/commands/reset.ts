@@ -45,7 +45,7 @@ Examples:
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<spider>')
+      .argument('<spider>', 'its name, as "crawlnode list" shows it')
       .option('--only <parts>', `some of ${allParts.join(',')}`)
       .option('--all', 'everything, the items too')
       .option('--backup <file>', 'write what is deleted to this file first')

@@ -29,7 +29,7 @@ Examples:
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<spider>')
+      .argument('<spider>', 'its name, as "crawlnode list" shows it')
       .argument('<file>', 'written by reset --backup')
       .option('--only <parts>', `of what the file holds, some of ${allParts.join(',')}`)
       .option('--dry-run', 'only check the file, and say what it holds')

@@ -46,7 +46,7 @@ const collect = (value: string, all: readonly string[] = []) => [...all, value];
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<spider>')
+      .argument('<spider>', 'its name, as "crawlnode list" shows it')
       .argument('[url...]', 'URLs, or JSON objects as in a file')
       .option('--file <file>', 'one seed a line: a URL, or a JSON object with the fields of a request')
       .option('--stdin', 'read seeds from stdin, a line each')
