@@ -66,6 +66,8 @@ export async function openStage(engine) {
     engine,
     /** Options of a crawl that nobody has begun. */
     newCrawl: () => openOptions(store, `crawl${crawls++}`),
+    /** A client of a crawl that has not joined. */
+    open: (options) => openFrontier(options),
     /** A client of a crawl that has joined as a node. */
     async join(options) {
       const frontier = await openFrontier(options);

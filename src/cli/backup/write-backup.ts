@@ -13,8 +13,8 @@ import { type BackupHeader, countEntry, type EntryCounts } from './backup-file.j
 /** After so many bytes the reader is told what they should have been. */
 const CHECK_BYTES = 1024 * 1024;
 /**
- * Of gzip. Fingerprints are hex digits of noise: measured on 10⁶ of them (43 MB), level 1 takes 1.2 s for 25.4 MB,
- * level 6 takes 4.4 s for 24.9 MB.
+ * Of gzip. Fingerprints are hex digits of noise: measured on 10⁶ of them (43 MB), level 1 makes 23.3 MB of it in 0.7 s
+ * of CPU, level 6 makes 23.1 MB in 1.1 s.
  */
 const LEVEL = 1;
 

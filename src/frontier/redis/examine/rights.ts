@@ -24,6 +24,8 @@ const ours = [
     'RPUSH',
     'SCARD',
     'STRLEN',
+    'SSCAN',
+    'GET',
     'TYPE',
   ],
   ...[
