@@ -23,6 +23,5 @@ export async function* memory(stage) {
       // The goals are those of Redis: the embedded engine keeps its store on disk.
       goals: stage.engine === 'redis' ? goals : {},
     };
-    await frontier.clear(['queue', 'dupefilter'], { force: true });
   }
 }

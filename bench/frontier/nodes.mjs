@@ -5,28 +5,32 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { pushAll, requestOf } from './requests.mjs';
 
-const PAGES = 8_000;
+/** Of each node: some to warm up, and those that are measured. */
+const WARM_UP = 1_000;
+const PAGES = 2_000;
 const DOMAINS = 100;
 
 export async function* nodes(stage) {
   const options = stage.newCrawl();
   const frontier = await stage.join(options);
   const counts = [1, 2, 4, 8];
-  await pushAll(frontier, 0, counts.length * PAGES + 1_000, (n) => requestOf(n, DOMAINS));
+  const nodesInAll = counts.reduce((sum, count) => sum + count);
+  await pushAll(frontier, 0, (nodesInAll + 1) * (WARM_UP + PAGES), (n) => requestOf(n, DOMAINS));
   let alone = null;
   for (const count of counts) {
     const serverUs = await stage.serverUs();
     const startedAt = performance.now();
-    const runs = await Promise.all(Array.from({ length: count }, () => runNode(options, PAGES / count)));
+    const runs = await Promise.all(Array.from({ length: count }, () => runNode(options)));
     const ms = performance.now() - startedAt;
-    const spentUs = ((await stage.serverUs()) - serverUs) / PAGES;
-    const nodeUs = runs.reduce((sum, { cpuUs }) => sum + cpuUs, 0) / PAGES;
+    const pages = count * (WARM_UP + PAGES);
+    const spentUs = ((await stage.serverUs()) - serverUs) / pages;
+    const nodeUs = runs.reduce((sum, { cpuUs }) => sum + cpuUs, 0) / (count * PAGES);
     const us = nodeUs + (Number.isNaN(spentUs) ? 0 : spentUs);
     alone ??= us;
     yield {
       what: `page, ${count} node${count === 1 ? '' : 's'}`,
-      count: PAGES,
-      perSecond: (PAGES / ms) * 1000,
+      count: pages,
+      perSecond: (pages / ms) * 1000,
       nodeUs,
       serverUs: Number.isNaN(spentUs) ? null : spentUs,
       ratio: us / alone,
@@ -35,12 +39,16 @@ export async function* nodes(stage) {
   }
 }
 
-/** @returns what it spent from joining to leaving. */
-async function runNode(options, pages) {
+/** @returns the CPU of its measured pages. */
+async function runNode(options) {
   const script = fileURLToPath(new URL('./node.mjs', import.meta.url));
-  const child = spawn(process.execPath, [script, JSON.stringify({ options, pages })], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [script, JSON.stringify({ options, warmUp: WARM_UP, pages: PAGES })],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   if (code !== 0) throw new Error(`a node ended with ${code}`);
   return JSON.parse(output);
