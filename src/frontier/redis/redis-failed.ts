@@ -28,9 +28,7 @@ export class RedisFailed implements FailedList {
   ): Promise<{ requests: FailedRequest[]; cursor: string | null }> {
     const entries = await this.#after(cursor, max + 1);
     const page = entries.slice(0, max);
-    const requests = await Promise.all(
-      page.map(({ id, atUs }) => this.#read(id, Math.floor(Number(atUs) / 1000))),
-    );
+    const requests = await this.#read(page);
     const last = page.at(-1);
     const isLast = entries.length <= max || last === undefined;
     return { requests, cursor: isLast ? null : `${last.atUs} ${last.id.toString('hex')}` };
@@ -71,16 +69,22 @@ export class RedisFailed implements FailedList {
     return Number(await this.#call('purge-failed', [Buffer.from(known.join(''), 'hex')]));
   }
 
-  async #read(id: Buffer, failedAtMs: number): Promise<FailedRequest> {
-    const [record, why, crashes] = await this.#connection.patiently((client) =>
+  /** Three commands for a page, not three for each request. */
+  async #read(page: readonly { id: Buffer; atUs: string }[]): Promise<FailedRequest[]> {
+    if (page.length === 0) return [];
+    const ids = page.map(({ id }) => id);
+    const [records, reasons, crashes] = await this.#connection.patiently((client) =>
       Promise.all([
-        client.hget(this.#keys.requests, id),
-        client.hget(internalKey(this.#keys, 'failures'), id),
-        client.hget(internalKey(this.#keys, 'crashes'), id),
+        client.hmget(this.#keys.requests, ...ids),
+        client.hmget(internalKey(this.#keys, 'failures'), ...ids),
+        client.hmget(internalKey(this.#keys, 'crashes'), ...ids),
       ]),
     );
-    const { crashes: counted, ...failure } = readFailure(why, failedAtMs);
-    return { id: id.toString('hex'), record, ...failure, crashes: Number(crashes ?? counted) };
+    return page.map(({ id, atUs }, n) => {
+      const failure = readFailure(reasons[n] ?? null, Math.floor(Number(atUs) / 1000));
+      const record = records[n] ?? null;
+      return { id: id.toString('hex'), record, ...failure, crashes: Number(crashes[n] ?? failure.crashes) };
+    });
   }
 }
 
