@@ -129,7 +129,7 @@ async function fill(frontier, from, count, unfiltered = false) {
   for (let at = from; at < from + count; at += PUSH_CHUNK) {
     const links = Array.from({ length: PUSH_CHUNK }, (_, n) => request(`${at + n}`, unfiltered));
     calls.push(frontier.push(links, 'links'));
-    if (calls.length % 8 === 0) await calls.at(-8);
+    if (calls.length > 1) await calls.at(-2);
   }
   return (await Promise.all(calls)).reduce((sum, { duplicates }) => sum + duplicates, 0);
 }
