@@ -43,6 +43,8 @@ local function revive(id, record)
   return true
 end
 
+local function isJudged(kind) return kind == 'links' or kind == 'seeds-filtered' end
+
 -- Stores and orders those of the asked that have no live record.
 local function acceptUnseen(asked, ids, marks, numbers, names, records, kind)
   local stored, taken = fetched('HMGET', requests, ids), {}
@@ -78,7 +80,7 @@ local function acceptUnseen(asked, ids, marks, numbers, names, records, kind)
   end
   enqueueAll(new)
   chunked('HSET', requests, fresh)
-  recordMarks(recorded, delayed)
+  recordMarks(recorded, delayed, isJudged(kind))
   if #fresh > 0 then setMeta('accepted', number('accepted') + #fresh / 2) end
   if accepted > 0 then
     setMeta('run_accepted', number('run_accepted') + accepted)
@@ -96,7 +98,7 @@ local function accept(at, size, kind)
   if size == 0 then return 0, 0, 0, 0 end
   local ids, numbers, records = ARGV[at], ARGV[at + 2], ARGV[at + 4]
   local marks = marksOf(ids, ARGV[at + 1], size)
-  local judged = kind == 'links' or kind == 'seeds-filtered'
+  local judged = isJudged(kind)
   local seen = judged and seenFlags(marks) or nil
   local asked, askedIds = {}, {}
   for i = 1, size do
