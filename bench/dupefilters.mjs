@@ -1,11 +1,11 @@
 /**
  * What each dupefilter costs a URL, and how often it takes a new one for seen, on both engines through the Frontier
- * seam. `npm run bench:dupefilters -- [--engine redis|embedded] [--class NAME] [--ten-million] [--json]`
+ * seam. `npm run bench:dupefilters -- [--engine redis|embedded] [--class NAME] [--ten-million] [--json FILE]`
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,7 +21,7 @@ const { values: options } = parseArgs({
     engine: { type: 'string' },
     class: { type: 'string' },
     'ten-million': { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
+    json: { type: 'string' },
   },
 });
 const ERROR_RATE = 0.001;
@@ -65,8 +65,8 @@ try {
 } finally {
   await rm(dir, { recursive: true, force: true });
 }
-if (options.json) console.log(JSON.stringify(results, null, 2));
-else printTable();
+if (options.json) await writeFile(options.json, `${JSON.stringify({ rows: results }, null, 2)}\n`);
+printTable();
 
 async function measure({ engine, store, cost }, { name, dupefilter, stated = 0, theory = null }, count) {
   const frontier = await openFrontier({
