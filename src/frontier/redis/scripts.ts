@@ -74,12 +74,14 @@ const parts: Readonly<Record<Dupefilter['class'], string>> = {
   CompactDupeFilter: 'dupefilter-compact',
 };
 
-/** The verb behind its parts, each once and after those it uses. */
+/**
+ * The verb behind its parts, each once and after those it uses. All but the base is a function within it: a closure finds
+ * a local of its own function by walking the list of all that were captured so far, and one further out at once (measured:
+ * 16 µs before the first command of a settle, 12 so). Within one more function Lua's 60 upvalues would not do.
+ */
 function assemble(verb: Verb, dupefilter: Dupefilter): string {
-  const texts = new Map([
-    ['format', `local FORMAT = '${DATA_FORMAT}'`],
-    ['base', read('parts/base')],
-  ]);
+  const base = [`local FORMAT = '${DATA_FORMAT}'`, read('parts/base')];
+  const texts = new Map([['base', '']]);
   const take = (file: string, name: string): void => {
     if (texts.has(name)) return;
     const text = name === 'agreement' ? constantsOf(dupefilter) + read(file) : read(file);
@@ -87,7 +89,7 @@ function assemble(verb: Verb, dupefilter: Dupefilter): string {
     texts.set(name, text);
   };
   take(verb, `verb ${verb}`);
-  return [...texts.values()].join('\n');
+  return [...base, 'return (function()', ...texts.values(), 'end)()'].join('\n');
 }
 
 function fileOf(part: string, dupefilter: Dupefilter): string {

@@ -1,6 +1,6 @@
 -- Part of every script: the keys, their formats, the clock. The parts that a verb names in its `uses` line follow, each
 -- with those it uses itself, then the verb: one script, and so one atomic step. A verb names only what it needs, since
--- each part costs every call of it (the whole of them some 4 µs).
+-- each part costs every call of it (the whole of them some 10 µs: it is closures that are made).
 --
 -- KEYS, the same for all: 1 requests HASH id → record · 2 dupefilter · 3 items LIST · 4 stats HASH · 5… start_urls
 -- Every other key is requests .. ':~' .. word (one slot in Cluster, since they share the hash tag).

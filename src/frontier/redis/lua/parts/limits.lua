@@ -21,30 +21,31 @@ local function joinBudgets(old, new)
 end
 
 -- Of each its closing reason, in the order they are asked.
-local BUDGETS = {
-  { 'pages', 'closespider_pagecount' },
-  { 'items', 'closespider_itemcount' },
-  { 'errors', 'closespider_errorcount' },
-  { 'ms', 'closespider_timeout' },
-}
+local function closingReasons()
+  return {
+    { 'pages', 'closespider_pagecount' },
+    { 'items', 'closespider_itemcount' },
+    { 'errors', 'closespider_errorcount' },
+    { 'ms', 'closespider_timeout' },
+  }
+end
 
 local countedNow = { run_items = 0, run_errors = 0 }
 
 local function counted(field) return tonumber(call('HGET', metaKey, field) or 0) + (countedNow[field] or 0) end
 
--- Pages: used up, and nothing is leased that could give one back.
-local spent = {
-  pages = function(most) return number('run_pages') >= most and call('HLEN', leasesKey) == 0 end,
-  items = function(most) return counted('run_items') >= most end,
-  errors = function(most) return counted('run_errors') >= most end,
-  ms = function(most) return nowMs - counted('run_started') >= most end,
-}
-
 -- Closes the run when a budget is used up; what closed it first stays.
 local function closeWhenSpent()
   if (meta.budgets or '') == '' or (meta.closing or '') ~= '' then return end
+  -- Pages: used up, and nothing is leased that could give one back.
+  local spent = {
+    pages = function(most) return number('run_pages') >= most and call('HLEN', leasesKey) == 0 end,
+    items = function(most) return counted('run_items') >= most end,
+    errors = function(most) return counted('run_errors') >= most end,
+    ms = function(most) return nowMs - counted('run_started') >= most end,
+  }
   local budgets = budgetsOf(meta.budgets)
-  for _, budget in ipairs(BUDGETS) do
+  for _, budget in ipairs(closingReasons()) do
     local most = budgets[budget[1]]
     if most > 0 and spent[budget[1]](most) then
       setMeta('closing', budget[2])
@@ -59,7 +60,7 @@ end
 local function closedJustNow(text, withinMs)
   if nowMs - number('closed_at') >= withinMs then return nil end
   local budgets = budgetsOf(text)
-  for _, budget in ipairs(BUDGETS) do
+  for _, budget in ipairs(closingReasons()) do
     local most = budgets[budget[1]]
     if meta.closing == budget[2] and most > 0 and most == number('closed_limit') then return budget[2] end
   end
