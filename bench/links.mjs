@@ -1,0 +1,54 @@
+/**
+ * How many links a second a node judges: found in its cache, fingerprinted in a new spelling, and made ready for the
+ * frontier, canonicalisation and hashing included. CPU time of one process, no store: `npm run bench:links`.
+ */
+import { linked, linkRules } from '../dist/engine/discovered.js';
+import { SeenLinks } from '../dist/engine/seen-links.js';
+import { fingerprint } from '../dist/http/fingerprint.js';
+import { Request } from '../dist/index.js';
+
+const LINKS = 100_000;
+const ROUNDS = 7;
+const rules = linkRules(
+  {},
+  { depthLimit: 0, depthPriority: 0, urlLengthLimit: 2083, fingerprint: (request) => fingerprint(request) },
+  'host',
+  null,
+);
+const page = { id: 'a'.repeat(40), record: { depth: 3, origin: { seed: '0123abcd', private: false } } };
+const urls = Array.from(
+  { length: LINKS },
+  (_, n) => `http://docs.example.org/section-${n % 60}/page-${n}.html`,
+);
+const spellings = urls.map((url, n) => `${url}?b=${n % 7}&a=%7e${n}`);
+
+const seen = new SeenLinks();
+const known = urls.slice(0, 50_000).map((url) => new Request(url));
+seen.learn(
+  known.map((request) => ({ found: { request } })),
+  'epoch',
+  0,
+);
+
+const rates = {
+  'found in the cache': rate(known, (request) => seen.has(request)),
+  'new spelling: request and fingerprint': rate(spellings, (url) => fingerprint(new Request(url))),
+  'new link: request, fingerprint, record, domain': rate(urls, (url, n) =>
+    linked({ request: new Request(url), callback: null, errback: null }, n, page, rules, 1_764_000_000_000),
+  ),
+};
+for (const [name, perSecond] of Object.entries(rates)) {
+  console.log(`${name}: ${Math.round(perSecond).toLocaleString('en')}/s`);
+}
+
+/** Median over the rounds, by CPU time. */
+function rate(values, judge) {
+  const rates = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = process.cpuUsage();
+    for (let n = 0; n < values.length; n++) judge(values[n], n);
+    const { user, system } = process.cpuUsage(before);
+    rates.push(values.length / ((user + system) / 1e6));
+  }
+  return rates.sort((a, b) => a - b)[ROUNDS >> 1];
+}
