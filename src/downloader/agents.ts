@@ -6,6 +6,11 @@ import type { Duplex } from 'node:stream';
 /** Servers commonly drop idle connections after 5 to 75 s; leaving first avoids most resets on reuse. */
 const IDLE_MS = 15_000;
 const SWEEP_MS = 5_000;
+/**
+ * Over all hosts, unless there are more sockets in use: some 10 KB each. With 64 a crawl of a hundred hosts connected
+ * anew for most of its pages, which costs as much as parsing them.
+ */
+const MAX_IDLE = 256;
 
 export interface Agents {
   readonly http: http.Agent;
@@ -16,7 +21,7 @@ export interface Agents {
 }
 
 /**
- * `maxSockets` bounds the connections to one host, and twice as many (at least 64) may idle over all hosts:
+ * `maxSockets` bounds the connections to one host, and twice as many (at least `MAX_IDLE`) may idle over all hosts:
  * Node bounds idle sockets per host only, so a broad crawl would pile them up, and its `maxTotalSockets` lets
  * idle sockets of other hosts block a new one.
  */
@@ -28,8 +33,8 @@ export function createAgents(options: { maxSockets: number }): Agents {
   };
   const agents = { http: new http.Agent(agentOptions), https: new https.Agent(agentOptions) };
   const idle = new Map<Duplex, number>();
-  guardIdle(agents.http, idle, Math.max(64, 2 * options.maxSockets));
-  guardIdle(agents.https, idle, Math.max(64, 2 * options.maxSockets));
+  guardIdle(agents.http, idle, Math.max(MAX_IDLE, 2 * options.maxSockets));
+  guardIdle(agents.https, idle, Math.max(MAX_IDLE, 2 * options.maxSockets));
   const sweeper = setInterval(() => sweep(idle, Date.now() - IDLE_MS), SWEEP_MS);
   sweeper.unref();
   return {
