@@ -59,6 +59,8 @@ async function soak(engine) {
     largest = Math.max(largest, rssMb);
     if (served >= ((tenths.length + 1) * pages) / 10) tenths.push(rssMb);
   }
+  const [code] = await exit;
+  if (code !== 0) throw new Error(`the crawl on ${engine} ended with ${code}`);
   const mean = (some) => some.reduce((sum, mb) => sum + mb, 0) / some.length;
   return { pages: served, rssMb: tenths, largest, growth: mean(tenths.slice(-3)) / mean(tenths.slice(1, 4)) };
 }
