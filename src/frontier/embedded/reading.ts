@@ -1,11 +1,12 @@
 /** What the commands ask of a crawl: counts, a snapshot, one request. Reads only, bounded work. */
 import { DATA_FORMAT } from '../data-format.js';
-import type { FrontierRequest, Inspection, NodeSnapshot, PartCounts, Snapshot } from '../frontier.js';
+import type { FrontierRequest, Inspection, NodeSnapshot, PartCounts, Shape, Snapshot } from '../frontier.js';
 import { failureAt } from './failures.js';
 import { type IncarnationEntry, incarnationName } from './incarnation-entry.js';
 import { keyOf, Table } from './keys.js';
 import { readCounters } from './lists.js';
 import { isAlive } from './liveness.js';
+import type { Meta } from './meta.js';
 import { listFeeds } from './outbox.js';
 import { dueAtOf } from './placement.js';
 import { requestKey } from './queue.js';
@@ -56,11 +57,17 @@ export function takeSnapshot(tx: Transaction): Snapshot {
             endedAt: run.closed === null ? null : run.closedAtMs,
           },
     control: meta?.control ?? 'running',
-    shape: meta?.shape ?? null,
+    shape: agreedShape(meta),
     queueLimit: meta === null || meta.run === null ? null : meta.tunables.queueLimit,
     beganAtMs: meta?.beganAtMs ?? null,
     seenSinceMs: meta?.seenSinceMs ?? null,
   };
+}
+
+/** Null too where a cleared dupefilter may be followed by one of another class. */
+function agreedShape(meta: Meta | null): Shape | null {
+  if (meta === null || meta.shape === null || meta.dupefilter === null) return null;
+  return { ...meta.shape, dupefilter: meta.dupefilter };
 }
 
 function describeNode(tx: Transaction, entry: IncarnationEntry): NodeSnapshot {
