@@ -1,7 +1,8 @@
 /**
  * The figures of docs/performance.md as plots: reads docs/performance/*.json, which the benches write with
- * `--json FILE`, and writes an SVG beside each. `npm run bench:plots`
+ * `--json FILE`, and writes an SVG beside each; a bench whose file is not there is left out. `npm run bench:plots`
  */
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import * as echarts from 'echarts';
 
@@ -53,10 +54,12 @@ await plot(
 );
 
 async function figuresOf(name) {
-  return JSON.parse(await readFile(new URL(`${name}.json`, folder), 'utf8')).rows;
+  const file = new URL(`${name}.json`, folder);
+  return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')).rows : [];
 }
 
 async function plot(name, option) {
+  if (option === null) return;
   const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width: 860, height: 380 });
   chart.setOption(option);
   await writeFile(new URL(`${name}.svg`, folder), `${chart.renderToSVGString()}\n`);
@@ -65,6 +68,7 @@ async function plot(name, option) {
 
 /** Grouped bars, each with its figure. */
 function bars(title, { rows, group, series, value }) {
+  if (rows.length === 0) return null;
   const groups = [...new Set(rows.map(group))];
   const names = [...new Set(rows.map(series))];
   return {
