@@ -2,9 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli, startCli } from './helpers/cli.js';
+import { engines, projectOn } from './helpers/engine-project.js';
 import { descendants } from './helpers/leftovers.js';
-import { createProject, type Project } from './helpers/project.js';
-import { type RedisServer, startRedis } from './helpers/redis-server.js';
 import { type Site, startSite } from './helpers/site.js';
 import { waitFor } from './helpers/wait-for.js';
 
@@ -37,12 +36,13 @@ export default class extends Spider {
 }
 `;
 
-describe.each(['redis', 'embedded'] as const)('crawl on the %s engine', (engine) => {
-  let redis: RedisServer | null;
-  let project: Project;
+describe.each(engines)('crawl on the %s engine', (engine) => {
+  const here = projectOn(engine, {
+    settings: { NODE_TIMEOUT: 4, HEARTBEAT_INTERVAL: 1, RETRY_BACKOFF: 0.1, START_TIMEOUT: 1 },
+    files: { 'spiders/docs.ts': docs, 'spiders/moody.ts': moody },
+  });
   let site: Site;
   beforeEach(async () => {
-    redis = engine === 'redis' ? await startRedis() : null;
     site = await startSite({
       pages: PAGES,
       handler: ({ url }, response) => {
@@ -53,21 +53,10 @@ describe.each(['redis', 'embedded'] as const)('crawl on the %s engine', (engine)
         return true;
       },
     });
-    project = await createProject({
-      settings: {
-        ...(redis === null ? {} : { REDIS_URL: redis.url }),
-        ...{ NODE_TIMEOUT: 4, HEARTBEAT_INTERVAL: 1, RETRY_BACKOFF: 0.1, START_TIMEOUT: 1 },
-      },
-      files: { 'spiders/docs.ts': docs, 'spiders/moody.ts': moody },
-    });
   });
-  afterEach(async () => {
-    await project.remove();
-    await site.close();
-    await redis?.stop();
-  });
+  afterEach(() => site.close());
 
-  const run = (...args: string[]) => runCli(args, { cwd: project.dir });
+  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
   const crawl = (...args: string[]) => [
     'crawl',
     'docs',
@@ -77,7 +66,7 @@ describe.each(['redis', 'embedded'] as const)('crawl on the %s engine', (engine)
     ...args,
   ];
   const urls = async (file = 'items.jsonl') =>
-    (await project.readJsonLines<{ url: string }>(file)).map(({ url }) => url).sort();
+    (await here.project.readJsonLines<{ url: string }>(file)).map(({ url }) => url).sort();
   const allUrls = () => [...site.urls].sort();
   const logLines = (stderr: string) =>
     stderr
@@ -97,8 +86,8 @@ describe.each(['redis', 'embedded'] as const)('crawl on the %s engine', (engine)
     );
     expect(site.compare()).toEqual({ missing: [], twice: [] });
     expect(await urls()).toEqual(allUrls());
-    expect((await project.read('items.csv')).trim().split('\r\n')).toHaveLength(PAGES + 1);
-    expect(JSON.parse(await project.read('items.json'))).toHaveLength(PAGES);
+    expect((await here.project.read('items.csv')).trim().split('\r\n')).toHaveLength(PAGES + 1);
+    expect(JSON.parse(await here.project.read('items.json'))).toHaveLength(PAGES);
     for (const line of logLines(stderr)) {
       expect(line).toMatchObject({
         spider: 'docs',
@@ -111,7 +100,7 @@ describe.each(['redis', 'embedded'] as const)('crawl on the %s engine', (engine)
   });
 
   it('--logfile takes the log, a path as the user typed it; -L warning leaves out the rest', async () => {
-    await project.write('sub/crawlnode.yaml', await project.read('crawlnode.yaml'));
+    await here.project.write('sub/crawlnode.yaml', await here.project.read('crawlnode.yaml'));
     const quiet = [
       '-c',
       'sub/crawlnode.yaml',
@@ -126,7 +115,7 @@ describe.each(['redis', 'embedded'] as const)('crawl on the %s engine', (engine)
       ...crawl('--max-pages', '1', ...quiet, '-s', 'AUTOTHROTTLE_ENABLED=true'),
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const lines = await project.readJsonLines<{ level: string; msg: string }>('crawl.log');
+    const lines = await here.project.readJsonLines<{ level: string; msg: string }>('crawl.log');
     expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn']);
     expect(lines[0]!.msg).toContain('AUTOTHROTTLE_ENABLED has no effect yet');
   });
@@ -168,7 +157,7 @@ describe.each(['redis', 'embedded'] as const)('crawl on the %s engine', (engine)
         'DOWNLOAD_DELAY=0.02',
       ),
       {
-        cwd: project.dir,
+        cwd: here.project.dir,
       },
     );
     const child = await waitFor(
@@ -208,7 +197,10 @@ describe.each(['redis', 'embedded'] as const)('crawl on the %s engine', (engine)
 
   it('--workers: what no other node could mend is said and not tried again', async () => {
     const body = "opened() { throw new Error('no such database'); }";
-    await project.write('spiders/lost.ts', docs.replace('docs', 'lost').replace('*parse', `${body} *parse`));
+    await here.project.write(
+      'spiders/lost.ts',
+      docs.replace('docs', 'lost').replace('*parse', `${body} *parse`),
+    );
     const { code, stderr } = await run('crawl', 'lost', '--workers', '2');
     expect(code).toBe(1);
     expect(stderr.match(/no such database/g)?.length).toBeGreaterThanOrEqual(2);
@@ -229,7 +221,7 @@ describe.each(['redis', 'embedded'] as const)('crawl on the %s engine', (engine)
     expect(stdout).toMatch(/^moody: finished, 6 pages, 4 items, 2 failed, .*\nfailed requests are kept /);
     expect(stderr).toContain('the page has changed');
     expect(stderr).toMatch(/schema.*title/);
-    expect((await project.readJsonLines('items.jsonl')).map(({ title }) => title).sort()).toEqual([
+    expect((await here.project.readJsonLines('items.jsonl')).map(({ title }) => title).sort()).toEqual([
       'Page 3',
       'Page 4',
       'Page 5',
@@ -241,7 +233,7 @@ describe.each(['redis', 'embedded'] as const)('crawl on the %s engine', (engine)
     for (const workers of ['1', '2']) {
       const slow = ['--workers', workers, '-o', 'items.jsonl', '-s', 'DOWNLOAD_DELAY=0.1'];
       const started = site.log.length;
-      const node = startCli(crawl(...slow), { cwd: project.dir });
+      const node = startCli(crawl(...slow), { cwd: here.project.dir });
       await waitFor(() => site.log.length > started + 2, { what: 'some pages' });
       node.kill('SIGTERM');
       const { code, stdout } = await node.wait();
@@ -260,7 +252,7 @@ describe.each(['redis', 'embedded'] as const)('crawl on the %s engine', (engine)
   it('a second signal leaves at once, with its code, and gives back what was in work', async () => {
     await site.close();
     site = await startSite({ pages: PAGES, delayMs: (path) => (path === '/' ? 0 : 600_000) });
-    const node = startCli(crawl('--workers', '2'), { cwd: project.dir });
+    const node = startCli(crawl('--workers', '2'), { cwd: here.project.dir });
     await node.waitForOutput('pushed the start requests');
     const leased = async () => JSON.parse((await run('stats', 'docs', '--json')).stdout).leased;
     await waitFor(async () => (await leased()) > 0, { what: 'pages in work' });
@@ -272,14 +264,14 @@ describe.each(['redis', 'embedded'] as const)('crawl on the %s engine', (engine)
   });
 
   it('Ctrl-C reaches parent and workers at once, and still drains', async () => {
-    const node = startCli(crawl('--workers', '2', '-s', 'DOWNLOAD_DELAY=0.1'), { cwd: project.dir });
+    const node = startCli(crawl('--workers', '2', '-s', 'DOWNLOAD_DELAY=0.1'), { cwd: here.project.dir });
     await waitFor(() => site.log.length > 2, { what: 'some pages' });
     node.killGroup('SIGINT');
     expect(await node.wait()).toMatchObject({ code: 0, stdout: expect.stringContaining('docs: shutdown, ') });
   });
 
   it('when the parent is killed, its workers drain and leave', async () => {
-    const node = startCli(crawl('--workers', '2', '-s', 'DOWNLOAD_DELAY=0.1'), { cwd: project.dir });
+    const node = startCli(crawl('--workers', '2', '-s', 'DOWNLOAD_DELAY=0.1'), { cwd: here.project.dir });
     await waitFor(() => site.log.length > 2, { what: 'some pages' });
     const workers = descendants(node.pid).map(({ pid }) => pid);
     node.kill('SIGKILL');
@@ -298,7 +290,7 @@ describe.each(['redis', 'embedded'] as const)('crawl on the %s engine', (engine)
   });
 
   it('a file that cannot be written is exit 1, one without a format exit 2, one with another writer exit 3', async () => {
-    writeFileSync(project.path('file'), '');
+    writeFileSync(here.project.path('file'), '');
     const unwritable = await run(...crawl('-o', 'file/items.jsonl'));
     expect(unwritable).toMatchObject({ code: 1, stderr: expect.stringContaining('file/items.jsonl') });
     expect(unwritable.stderr).not.toMatch(/^\s+at /m);
@@ -309,7 +301,7 @@ describe.each(['redis', 'embedded'] as const)('crawl on the %s engine', (engine)
     expect(await run(...crawl('-o', 'a.jsonl', '-O', './a.jsonl'))).toMatchObject({ code: 2 });
     expect(site.log).toEqual([]);
 
-    const first = startCli(['crawl', 'docs', '-o', 'items.jsonl'], { cwd: project.dir });
+    const first = startCli(['crawl', 'docs', '-o', 'items.jsonl'], { cwd: here.project.dir });
     await first.waitForOutput('crawling docs');
     expect(await run('crawl', 'docs', '-o', 'items.jsonl')).toMatchObject({
       code: 3,

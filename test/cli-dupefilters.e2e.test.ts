@@ -2,26 +2,22 @@
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from './helpers/cli.js';
-import { createProject, type Project } from './helpers/project.js';
-import { type RedisServer, startRedis } from './helpers/redis-server.js';
+import { engines, projectOn } from './helpers/engine-project.js';
 import { type Site, startSite } from './helpers/site.js';
 
 const PAGES = 40;
 
-describe.each(['redis', 'embedded'] as const)('on the %s engine', { timeout: 120_000 }, (engine) => {
-  let redis: RedisServer | null;
-  let project: Project;
+describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
+  const here = projectOn(engine, {
+    settings: { CONCURRENT_REQUESTS_PER_DOMAIN: 16, START_TIMEOUT: 1, ROBOTSTXT_OBEY: false },
+    files: {},
+  });
   let site: Site;
   beforeEach(async () => {
-    redis = engine === 'redis' ? await startRedis() : null;
     site = await startSite({ pages: PAGES });
-    project = await createProject({
-      settings: {
-        ...(redis === null ? {} : { REDIS_URL: redis.url }),
-        ...{ CONCURRENT_REQUESTS_PER_DOMAIN: 16, START_TIMEOUT: 1, ROBOTSTXT_OBEY: false },
-      },
-      files: {
-        'spiders/site.ts': `
+    await here.project.write(
+      'spiders/site.ts',
+      `
 import { Spider, type Response } from 'crawlnode';
 export default class extends Spider {
   name = 'site';
@@ -31,17 +27,12 @@ export default class extends Spider {
   }
 }
 `,
-      },
-    });
+    );
   });
-  afterEach(async () => {
-    await project.remove();
-    await site.close();
-    await redis?.stop();
-  });
+  afterEach(() => site.close());
 
   const page = (n: number) => site.urls[n] as string;
-  const run = (...args: string[]) => runCli(args, { cwd: project.dir });
+  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
 
   it.each(['RFPDupeFilter', 'TimedRFPDupeFilter', 'StateDupeFilter', 'BloomDupeFilter', 'CompactDupeFilter'])(
     'a crawl with a %s fetches every page once, knows it, and leaves no key',
@@ -55,8 +46,8 @@ export default class extends Spider {
       const life = { state: 'done', status: 200, attempts: 1, at: expect.stringMatching(/^20\d\d-.*Z$/) };
       expect(inspected).toMatchObject({ state: 'seen', life: name === 'StateDupeFilter' ? life : null });
       expect(await run('reset', 'site', '--all', '--yes', ...all)).toMatchObject({ code: 0 });
-      if (redis !== null) {
-        const admin = new Redis(redis.url);
+      if (here.redis !== null) {
+        const admin = new Redis(here.redis.url);
         expect(await admin.keys('*')).toEqual([]);
         admin.disconnect();
       }

@@ -2,7 +2,6 @@
 
 import { describe, expect, it } from 'vitest';
 import { revived } from '../src/cli/failed-requests.js';
-import { noBudgets } from '../src/frontier/budgets.js';
 import type { Outcome } from '../src/frontier/frontier.js';
 import { openFrontier } from '../src/frontier/open.js';
 import { fingerprint } from '../src/http/fingerprint.js';
@@ -10,7 +9,8 @@ import { Request } from '../src/http/request.js';
 import { decodeRecord, toFrontierRequest } from '../src/http/request-codec.js';
 import { runCli } from './helpers/cli.js';
 import { engines, projectOn } from './helpers/engine-project.js';
-import { defaultShape, openOptions } from './helpers/open-options.js';
+import { joinAs } from './helpers/joining.js';
+import { openOptions } from './helpers/open-options.js';
 import { startSite } from './helpers/site.js';
 
 describe.each(engines)('failed on the %s engine', (engine) => {
@@ -30,20 +30,7 @@ describe.each(engines)('failed on the %s engine', (engine) => {
     const input = `${urls.join('\n')}\n`;
     expect((await runCli(['seed', 'news', '--stdin'], { cwd: here.project.dir, input })).code).toBe(0);
     const frontier = await openFrontier(openOptions(here.place(), 'news'));
-    await frontier.join(
-      { id: 'one', host: 'here', pid: process.pid },
-      {
-        shape: defaultShape,
-        tunables: {
-          ...{ delayMs: 0, randomizeDelay: false, concurrencyPerDomain: 10_000 },
-          ...{ nodeTimeoutMs: 30_000, failedLimit, queueLimit: 0 },
-        },
-        budgets: noBudgets,
-        feeds: [],
-        hasStart: false,
-        flushOnStart: false,
-      },
-    );
+    await joinAs(frontier, { tunables: { concurrencyPerDomain: 10_000, failedLimit } });
     for (let left = urls.length; left > 0; ) {
       const { leases } = await frontier.lease(Math.min(left, 200), 0);
       for (const lease of leases) {

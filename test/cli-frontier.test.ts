@@ -1,13 +1,11 @@
 /** seed, reset, stats and control through the real executable, on both engines. */
 import { Redis } from 'ioredis';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { CrawlStats } from '../src/cli/stats-json.js';
-import { openFrontier } from '../src/frontier/open.js';
 import { request } from './frontier-contract/world.js';
 import { type CliResult, runCli, startCli } from './helpers/cli.js';
-import { openOptions } from './helpers/open-options.js';
-import { createProject, type Project } from './helpers/project.js';
-import { type RedisServer, startRedis } from './helpers/redis-server.js';
+import { engines, projectOn } from './helpers/engine-project.js';
+import { startRedis } from './helpers/redis-server.js';
 import { startSite } from './helpers/site.js';
 
 const spider = (name: string) => `
@@ -18,28 +16,20 @@ export default class extends Spider {
 }
 `;
 
-describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
-  let redis: RedisServer | null;
-  let project: Project;
-  beforeEach(async () => {
-    redis = engine === 'redis' ? await startRedis() : null;
-    const address = redis === null ? {} : { REDIS_URL: redis.url };
-    project = await createProject({
-      settings: { ...address, NODE_TIMEOUT: 4, HEARTBEAT_INTERVAL: 1 },
-      files: { 'spiders/news.ts': spider('news'), 'spiders/news2.ts': spider('news2') },
-    });
-  });
-  afterEach(async () => {
-    await project.remove();
-    await redis?.stop();
-  });
+const project = {
+  settings: { NODE_TIMEOUT: 4, HEARTBEAT_INTERVAL: 1 },
+  files: { 'spiders/news.ts': spider('news'), 'spiders/news2.ts': spider('news2') },
+};
+
+describe.each(engines)('on the %s engine', (engine) => {
+  const here = projectOn(engine, project);
 
   const run = (args: readonly string[], input?: string): Promise<CliResult> =>
-    runCli(args, { cwd: project.dir, ...(input === undefined ? {} : { input }) });
+    runCli(args, { cwd: here.project.dir, ...(input === undefined ? {} : { input }) });
   const stats = async (name: string) => JSON.parse((await run(['stats', name, '--json'])).stdout);
 
   it('seed takes arguments, a file and stdin, and says what became of each', async () => {
-    await project.write(
+    await here.project.write(
       'seeds.txt',
       '\ufeffhttp://a.example/1\r\n\r\n{"url":"http://a.example/2","priority":3}\nnot a url\n',
     );
@@ -125,10 +115,7 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
   it('stats without a spider finds all crawls of the store, with their jobs, also of spiders not here', async () => {
     await run(['seed', 'news', 'http://a.example/']);
     await run(['seed', 'news', 'http://a.example/', '--job', 'may']);
-    const other = { ...openOptions(redis?.url ?? project.path('.crawlnode'), 'far.away') };
-    const frontier = await openFrontier(other);
-    await frontier.push([request('x')], 'seeds');
-    await frontier.close();
+    await here.look((frontier) => frontier.push([request('x')], 'seeds'), 'far.away');
     const all = JSON.parse((await run(['stats', '--json'])).stdout);
     expect(all.map(({ spider, job, pending }: CrawlStats) => [spider, job, pending])).toEqual([
       ['far.away', null, 1],
@@ -144,11 +131,11 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
 
   it('stats --watch writes a line a second into a pipe, or a line of JSON, until it is interrupted', async () => {
     await run(['seed', 'news', 'http://a.example/']);
-    const lines = startCli(['stats', 'news', '--watch'], { cwd: project.dir });
+    const lines = startCli(['stats', 'news', '--watch'], { cwd: here.project.dir });
     await lines.waitForOutput(/(.*Z {2}news {2}startUrls 0 · pending 1 .* · 0 nodes · running\n){2}/);
     lines.kill('SIGINT');
     expect(await lines.wait()).toMatchObject({ code: 0, stderr: '' });
-    const json = startCli(['stats', 'news', '--watch', '--json'], { cwd: project.dir });
+    const json = startCli(['stats', 'news', '--watch', '--json'], { cwd: here.project.dir });
     await json.waitForOutput(/\n.*\n/);
     json.kill('SIGTERM');
     const { stdout, code } = await json.wait();
@@ -178,7 +165,7 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
 
   it('stats and reset go on without the module of the spider, and say so', async () => {
     await run(['seed', 'news', 'http://a.example/']);
-    await project.write('spiders/news.ts', 'export {};\n');
+    await here.project.write('spiders/news.ts', 'export {};\n');
     const shown = await run(['stats', 'news', '--json']);
     expect(shown).toMatchObject({ code: 0, stderr: expect.stringContaining('without customSettings') });
     expect(JSON.parse(shown.stdout).pending).toBe(1);
@@ -187,7 +174,7 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
 
   it('while a node lives, reset is refused, pause makes it wait, and stop makes it leave', async () => {
     const site = await startSite({ pages: 3 });
-    const crawl = startCli(['crawl', 'news', '--node-id', 'one'], { cwd: project.dir });
+    const crawl = startCli(['crawl', 'news', '--node-id', 'one'], { cwd: here.project.dir });
     await crawl.waitForOutput('crawling news');
     expect(await run(['reset', 'news', '--yes'])).toMatchObject({
       code: 3,
@@ -202,33 +189,35 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
     expect((await run(['stop', 'news'])).stdout).toContain('nothing to stop');
     await site.close();
   });
+});
 
-  it.runIf(engine === 'redis')(
-    '--all leaves no key of the spider, and every other key as it was',
-    async () => {
-      const client = new Redis(redis!.url);
-      await client.mset({ 'news:mine': '1', news: '2', 'new:start_urls': '3' });
-      await run(['seed', 'news', 'http://a.example/']);
-      await run(['seed', 'news', 'http://a.example/', '--job', 'j']);
-      await run(['seed', 'news2', 'http://a.example/']);
-      const others = async () => {
-        const keys = (await client.keys('*')).filter(
-          (key) => !/^news:(requests|dupefilter|start_urls|items|stats)(:|$)/.test(key),
-        );
-        return Promise.all(keys.sort().map(async (key) => [key, await client.dumpBuffer(key)]));
-      };
-      const before = await others();
-      expect((await run(['reset', 'news', '--all', '--yes'])).code).toBe(0);
-      expect(await client.keys('news:[rdsi]*')).toEqual(
-        (await client.keys('news:[rdsi]*')).filter((key) => key.includes('@j')),
+describe('on the redis engine alone', () => {
+  const here = projectOn('redis', project);
+  const run = (args: readonly string[]): Promise<CliResult> => runCli(args, { cwd: here.project.dir });
+
+  it('--all leaves no key of the spider, and every other key as it was', async () => {
+    const client = new Redis(here.redis!.url);
+    await client.mset({ 'news:mine': '1', news: '2', 'new:start_urls': '3' });
+    await run(['seed', 'news', 'http://a.example/']);
+    await run(['seed', 'news', 'http://a.example/', '--job', 'j']);
+    await run(['seed', 'news2', 'http://a.example/']);
+    const others = async () => {
+      const keys = (await client.keys('*')).filter(
+        (key) => !/^news:(requests|dupefilter|start_urls|items|stats)(:|$)/.test(key),
       );
-      expect(await others()).toEqual(before);
-      client.disconnect();
-    },
-  );
+      return Promise.all(keys.sort().map(async (key) => [key, await client.dumpBuffer(key)]));
+    };
+    const before = await others();
+    expect((await run(['reset', 'news', '--all', '--yes'])).code).toBe(0);
+    expect(await client.keys('news:[rdsi]*')).toEqual(
+      (await client.keys('news:[rdsi]*')).filter((key) => key.includes('@j')),
+    );
+    expect(await others()).toEqual(before);
+    client.disconnect();
+  });
 
-  it.runIf(engine === 'redis')('a key shared with other spiders stays without --force', async () => {
-    const client = new Redis(redis!.url);
+  it('a key shared with other spiders stays without --force', async () => {
+    const client = new Redis(here.redis!.url);
     await client.rpush('shared', 'http://a.example/');
     const shared = ['-s', 'REDIS_START_URLS_KEY=shared,%(name)s:start_urls'];
     await client.rpush('news:start_urls', 'http://a.example/');
@@ -243,30 +232,27 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
     client.disconnect();
   });
 
-  it.runIf(engine === 'redis')(
-    'Redis that is away or refuses is exit 4, without the password in what is said',
-    async () => {
-      const away = await runCli(['stats', 'news'], {
-        cwd: project.dir,
-        env: { REDIS_URL: 'redis://:top-secret@127.0.0.1:1', REDIS_CONNECT_TIMEOUT: '1' },
-      });
-      expect(away).toMatchObject({
-        code: 4,
-        stdout: '',
-        stderr: expect.stringContaining('127.0.0.1:1 cannot be reached'),
-      });
-      expect(away.stderr).not.toContain('top-secret');
-      const guarded = await startRedis({ password: 'right-one' });
-      const wrong = await runCli(['crawl', 'news'], {
-        cwd: project.dir,
-        env: { REDIS_URL: `redis://:wrong-one@127.0.0.1:${guarded.port}` },
-      });
-      expect(wrong).toMatchObject({ code: 4, stderr: expect.stringContaining('REDIS_PASSWORD') });
-      expect(wrong.stderr).not.toContain('wrong-one');
-      expect(
-        (await runCli(['stats', 'news'], { cwd: project.dir, env: { REDIS_URL: guarded.url } })).code,
-      ).toBe(0);
-      await guarded.stop();
-    },
-  );
+  it('Redis that is away or refuses is exit 4, without the password in what is said', async () => {
+    const away = await runCli(['stats', 'news'], {
+      cwd: here.project.dir,
+      env: { REDIS_URL: 'redis://:top-secret@127.0.0.1:1', REDIS_CONNECT_TIMEOUT: '1' },
+    });
+    expect(away).toMatchObject({
+      code: 4,
+      stdout: '',
+      stderr: expect.stringContaining('127.0.0.1:1 cannot be reached'),
+    });
+    expect(away.stderr).not.toContain('top-secret');
+    const guarded = await startRedis({ password: 'right-one' });
+    const wrong = await runCli(['crawl', 'news'], {
+      cwd: here.project.dir,
+      env: { REDIS_URL: `redis://:wrong-one@127.0.0.1:${guarded.port}` },
+    });
+    expect(wrong).toMatchObject({ code: 4, stderr: expect.stringContaining('REDIS_PASSWORD') });
+    expect(wrong.stderr).not.toContain('wrong-one');
+    expect(
+      (await runCli(['stats', 'news'], { cwd: here.project.dir, env: { REDIS_URL: guarded.url } })).code,
+    ).toBe(0);
+    await guarded.stop();
+  });
 });

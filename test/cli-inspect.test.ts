@@ -1,8 +1,7 @@
 /** inspect and forget through the real executable, on both engines. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli, startCli } from './helpers/cli.js';
-import { createProject, type Project } from './helpers/project.js';
-import { type RedisServer, startRedis } from './helpers/redis-server.js';
+import { engines, projectOn } from './helpers/engine-project.js';
 import { type Site, startSite } from './helpers/site.js';
 import { waitFor } from './helpers/wait-for.js';
 
@@ -24,28 +23,18 @@ export default class extends Spider {
 }
 `;
 
-describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
-  let redis: RedisServer | null;
-  let project: Project;
+describe.each(engines)('on the %s engine', (engine) => {
+  const here = projectOn(engine, {
+    settings: { RETRY_TIMES: 1, RETRY_BACKOFF: 600, RETRY_BACKOFF_MAX: 600, START_TIMEOUT: 1 },
+    files: { 'spiders/news.ts': spider, 'spiders/own.js': own },
+  });
   let site: Site;
   beforeEach(async () => {
-    redis = engine === 'redis' ? await startRedis() : null;
     site = await startSite({ pages: 1, handler: ({ url }) => url?.startsWith('/hang') === true });
-    project = await createProject({
-      settings: {
-        ...(redis === null ? {} : { REDIS_URL: redis.url }),
-        ...{ RETRY_TIMES: 1, RETRY_BACKOFF: 600, RETRY_BACKOFF_MAX: 600, START_TIMEOUT: 1 },
-      },
-      files: { 'spiders/news.ts': spider, 'spiders/own.js': own },
-    });
   });
-  afterEach(async () => {
-    await project.remove();
-    await site.close();
-    await redis?.stop();
-  });
+  afterEach(() => site.close());
 
-  const run = (...args: string[]) => runCli(args, { cwd: project.dir });
+  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
   const inspect = async (url: string, ...args: string[]) => {
     const { code, stdout } = await run('inspect', 'news', url, '--json', ...args);
     expect(code).toBe(0);
@@ -84,7 +73,7 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
     await run('seed', 'own', 'http://a.example/x');
     const { stdout } = await run('inspect', 'own', 'http://b.example/x', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ state: 'pending', url: 'http://a.example/x' });
-    await project.write('spiders/own.js', 'export {};\n');
+    await here.project.write('spiders/own.js', 'export {};\n');
     expect(await run('inspect', 'own', 'http://b.example/x', '--json')).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('"unknown"'),
@@ -95,7 +84,7 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
   it('names the node of a request in work, and the time of one that is delayed', async () => {
     const [slow, gone] = [`${site.origin}/hang`, 'http://127.0.0.1:1/'];
     await run('seed', 'news', slow, gone);
-    const node = startCli(['crawl', 'news', '--node-id', 'one', '-L', 'debug'], { cwd: project.dir });
+    const node = startCli(['crawl', 'news', '--node-id', 'one', '-L', 'debug'], { cwd: here.project.dir });
     await node.waitForOutput('resuming news');
     await waitFor(async () => (await inspect(slow)).state === 'leased');
     await waitFor(async () => (await inspect(gone)).state === 'delayed');
@@ -110,7 +99,7 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
   it('forget says which were there, and that a live request is not doubled', async () => {
     const [a, b] = ['http://a.example/1', 'http://a.example/2'];
     await run('seed', 'news', a, b);
-    await project.write('urls.txt', `${b}\nnonsense\nhttp://a.example/3\n`);
+    await here.project.write('urls.txt', `${b}\nnonsense\nhttp://a.example/3\n`);
     const { code, stdout, stderr } = await run('forget', 'news', a, '--file', 'urls.txt');
     expect({ code, stdout }).toEqual({
       code: 0,

@@ -3,13 +3,13 @@ import { existsSync, statSync } from 'node:fs';
 import os from 'node:os';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
-import { noBudgets } from '../src/frontier/budgets.js';
 import { openFrontier } from '../src/frontier/open.js';
 import { feedId } from '../src/pipelines/feed-writer.js';
 import { commit, request, takeOne } from './frontier-contract/world.js';
 import { runCli, startCli } from './helpers/cli.js';
 import { engines, projectOn } from './helpers/engine-project.js';
-import { defaultShape, openOptions } from './helpers/open-options.js';
+import { joinAs } from './helpers/joining.js';
+import { openOptions } from './helpers/open-options.js';
 import { waitFor } from './helpers/wait-for.js';
 
 describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
@@ -20,23 +20,16 @@ describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
 
   /** Put items into the list, as a page of a crawl does. */
   async function fill(count: number, from = 0): Promise<void> {
-    const frontier = await openFrontier(openOptions(here.place(), 'news'));
-    const tunables = {
-      ...{ delayMs: 0, randomizeDelay: false, concurrencyPerDomain: 8 },
-      ...{ nodeTimeoutMs: 30_000, failedLimit: 10, queueLimit: 0 },
-    };
-    await frontier.join(
-      { id: 'one', host: os.hostname(), pid: process.pid },
-      { shape: defaultShape, tunables, budgets: noBudgets, feeds: [], hasStart: false, flushOnStart: false },
-    );
-    for (let at = 0; at < count; at += 1_000) {
-      pages += 1;
-      await frontier.push([request(`page-${pages}`)], 'links');
-      const items = upTo(Math.min(1_000, count - at), from + at).map((n) => `{"n":${n}}`);
-      await commit(frontier, await takeOne(frontier), undefined, { items });
-    }
-    await frontier.leave('shutdown');
-    await frontier.close();
+    await here.look(async (frontier) => {
+      await joinAs(frontier);
+      for (let at = 0; at < count; at += 1_000) {
+        pages += 1;
+        await frontier.push([request(`page-${pages}`)], 'links');
+        const items = upTo(Math.min(1_000, count - at), from + at).map((n) => `{"n":${n}}`);
+        await commit(frontier, await takeOne(frontier), undefined, { items });
+      }
+      await frontier.leave('shutdown');
+    });
   }
 
   const numbers = async (file: string) =>
@@ -133,12 +126,18 @@ describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
     expect((await run('items', 'news', 'export', '-o', 'out.jsonl')).stdout).toContain('5 items written');
     expect(await numbers('out.jsonl')).toEqual(upTo(5));
   });
+});
 
-  it.runIf(engine === 'redis')('values that others put into the list are exported too', async () => {
+describe('on the redis engine alone', () => {
+  const here = projectOn('redis');
+
+  it('values that others put into the list are exported too', async () => {
     const client = new Redis(here.redis!.url);
     await client.rpush('news:items', '{"a":\n1}', 'plain text', '7');
     client.disconnect();
-    const { code, stderr } = await run('items', 'news', 'export', '-o', 'out.jsonl');
+    const { code, stderr } = await runCli(['items', 'news', 'export', '-o', 'out.jsonl'], {
+      cwd: here.project.dir,
+    });
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('under "value"') });
     expect(await here.project.readJsonLines('out.jsonl')).toEqual([
       { a: 1 },

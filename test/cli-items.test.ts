@@ -6,7 +6,6 @@ import os from 'node:os';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { crawlFindings, nodeVersion } from '../src/cli/findings.js';
-import { noBudgets } from '../src/frontier/budgets.js';
 import type { Frontier, Snapshot } from '../src/frontier/frontier.js';
 import { openFrontier } from '../src/frontier/open.js';
 import { silentLogger } from '../src/log.js';
@@ -14,7 +13,8 @@ import { feedFormat } from '../src/pipelines/feed-format.js';
 import { feedId, openFeedWriter } from '../src/pipelines/feed-writer.js';
 import { runCli, startCli } from './helpers/cli.js';
 import { engines, newsSpider, projectOn } from './helpers/engine-project.js';
-import { defaultShape, openOptions } from './helpers/open-options.js';
+import { joinAs } from './helpers/joining.js';
+import { openOptions } from './helpers/open-options.js';
 import { waitFor } from './helpers/wait-for.js';
 
 describe.each(engines)('on the %s engine', (engine) => {
@@ -30,7 +30,7 @@ describe.each(engines)('on the %s engine', (engine) => {
     const dead = pid || spawnSync(process.execPath, ['--version']).pid;
     const writer = { feed, host, path: file, pid: dead, owner: 'the dead' };
     const format = feedFormat(file);
-    await join(frontier, [feed]);
+    await joinAs(frontier, { feeds: [feed] });
     // It closes its file, as the end of a process does, and never gives its feed back.
     const feeds = {
       open: frontier.feeds.open.bind(frontier.feeds),
@@ -51,22 +51,6 @@ describe.each(engines)('on the %s engine', (engine) => {
     await frontier.leave('shutdown');
     await frontier.close();
   }
-
-  const join = (frontier: Frontier, feeds: readonly string[]) =>
-    frontier.join(
-      { id: 'one', host: os.hostname(), pid: process.pid },
-      {
-        shape: defaultShape,
-        tunables: {
-          ...{ delayMs: 0, randomizeDelay: false, concurrencyPerDomain: 8 },
-          ...{ nodeTimeoutMs: 30_000, failedLimit: 10, queueLimit: 0 },
-        },
-        budgets: noBudgets,
-        feeds,
-        hasStart: false,
-        flushOnStart: false,
-      },
-    );
 
   async function commit(frontier: Frontier, feedItems: readonly string[]): Promise<void> {
     const { leases } = await frontier.lease(1, 0);
@@ -163,8 +147,13 @@ describe.each(engines)('on the %s engine', (engine) => {
     expect((await run('items', 'news', 'export')).code).toBe(0);
     expect((await run('doctor')).code).toBe(0);
   });
+});
 
-  it.runIf(engine === 'redis')('doctor says what a node would be refused for', async () => {
+describe('doctor on the redis engine alone', () => {
+  const here = projectOn('redis');
+  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+
+  it('says what a node would be refused for', async () => {
     const client = new Redis(here.redis!.url);
     await client.config('SET', 'maxmemory', '100mb');
     await client.config('SET', 'maxmemory-policy', 'allkeys-lru');
@@ -176,34 +165,31 @@ describe.each(engines)('on the %s engine', (engine) => {
     client.disconnect();
   });
 
-  it.runIf(engine === 'redis')(
-    'doctor of a store that breaks an invariant, and of one that is away',
-    async () => {
-      await run('seed', 'news', 'http://a.example/');
-      const client = new Redis(here.redis!.url);
-      await client.expire('news:requests', 1_000);
-      expect((await run('doctor', 'news')).code).toBe(0);
-      const deep = await run('doctor', 'news', '--deep');
-      expect(deep).toMatchObject({ code: 1, stdout: expect.stringContaining('doctor news --repair') });
-      const repaired = await run('doctor', 'news', '--repair');
-      expect(repaired).toMatchObject({
-        code: 0,
-        stdout: expect.stringContaining('repaired, after 1 disagreements: 1 pending'),
-      });
-      expect((await run('doctor', 'news', '--deep')).code).toBe(0);
-      client.disconnect();
-      const away = await run(
-        'doctor',
-        'news',
-        '-s',
-        'REDIS_URL=redis://127.0.0.1:1',
-        '-s',
-        'REDIS_CONNECT_TIMEOUT=1',
-      );
-      expect(away.code).toBe(4);
-      expect(away.stdout).toMatch(/^ok {7}Node.*\nproblem {2}news: .*cannot be reached.*\n1 problem\n$/);
-    },
-  );
+  it('finds a store that breaks an invariant, and one that is away', async () => {
+    await run('seed', 'news', 'http://a.example/');
+    const client = new Redis(here.redis!.url);
+    await client.expire('news:requests', 1_000);
+    expect((await run('doctor', 'news')).code).toBe(0);
+    const deep = await run('doctor', 'news', '--deep');
+    expect(deep).toMatchObject({ code: 1, stdout: expect.stringContaining('doctor news --repair') });
+    const repaired = await run('doctor', 'news', '--repair');
+    expect(repaired).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('repaired, after 1 disagreements: 1 pending'),
+    });
+    expect((await run('doctor', 'news', '--deep')).code).toBe(0);
+    client.disconnect();
+    const away = await run(
+      'doctor',
+      'news',
+      '-s',
+      'REDIS_URL=redis://127.0.0.1:1',
+      '-s',
+      'REDIS_CONNECT_TIMEOUT=1',
+    );
+    expect(away.code).toBe(4);
+    expect(away.stdout).toMatch(/^ok {7}Node.*\nproblem {2}news: .*cannot be reached.*\n1 problem\n$/);
+  });
 });
 
 describe('what doctor makes of a look', () => {

@@ -3,12 +3,11 @@
  * each linking to a few others, until the crawl is finished. `embedded-frontier-child.ts <JSON of ChildTask>`
  */
 
-import { hostname } from 'node:os';
-import { noBudgets } from '../src/frontier/budgets.js';
 import { EmbeddedFrontier } from '../src/frontier/embedded/embedded-frontier.js';
 import type { Lease } from '../src/frontier/frontier.js';
 import type { OpenOptions } from '../src/frontier/open.js';
 import { effects, nameOf, request } from './frontier-contract/world.js';
+import { joinAs } from './helpers/joining.js';
 
 /** What the parent says. */
 export interface ChildTask {
@@ -22,24 +21,11 @@ const { open, dir, pages } = JSON.parse(process.argv[2]!) as ChildTask;
 const SLOTS = 8;
 
 const frontier = await EmbeddedFrontier.open(open, dir);
-await frontier.join(
-  { id: 'child', host: hostname(), pid: process.pid },
-  {
-    shape: open.shape,
-    tunables: {
-      delayMs: 0,
-      randomizeDelay: false,
-      concurrencyPerDomain: 16,
-      nodeTimeoutMs: 30_000,
-      failedLimit: 1000,
-      queueLimit: 0,
-    },
-    budgets: noBudgets,
-    feeds: [],
-    hasStart: false,
-    flushOnStart: false,
-  },
-);
+await joinAs(frontier, {
+  id: 'child',
+  shape: open.shape,
+  tunables: { concurrencyPerDomain: 16, failedLimit: 1000 },
+});
 process.stdout.write('joined\n');
 
 /** A page costs a moment and is committed with its item and its links. */

@@ -1,11 +1,8 @@
 /** How crawls of real processes end, and what the commands say of one that begins again. */
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openFrontier } from '../src/frontier/open.js';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type CliResult, type RunningCli, runCli, startCli } from './helpers/cli.js';
-import { openOptions } from './helpers/open-options.js';
-import { createProject, type Project } from './helpers/project.js';
-import { type RedisServer, startRedis } from './helpers/redis-server.js';
+import { engines, projectOn } from './helpers/engine-project.js';
 import { type Site, type SiteOptions, startSite } from './helpers/site.js';
 import { waitFor } from './helpers/wait-for.js';
 
@@ -27,44 +24,24 @@ import { Spider } from 'crawlnode';
 export default class extends Spider { name = 'broken'; refresh = [{ allow: '(' }]; }
 `;
 
-describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
-  let redis: RedisServer | null = null;
-  let project: Project;
+describe.each(engines)('on the %s engine', (engine) => {
+  const here = projectOn(engine, {
+    settings: { ROBOTSTXT_OBEY: false, NODE_TIMEOUT: 3, HEARTBEAT_INTERVAL: 1, CONCURRENT_REQUESTS: 8 },
+    files: { 'spiders/walk.ts': walk },
+  });
   let site: Site;
-  beforeEach(async () => {
-    redis = engine === 'redis' ? await startRedis() : null;
-    project = await createProject({
-      settings: {
-        ...(redis !== null && { REDIS_URL: redis.url }),
-        ...{ ROBOTSTXT_OBEY: false, NODE_TIMEOUT: 3, HEARTBEAT_INTERVAL: 1, CONCURRENT_REQUESTS: 8 },
-      },
-      files: { 'spiders/walk.ts': walk },
-    });
-  });
-  afterEach(async () => {
-    await project.remove();
-    await site.close();
-    await redis?.stop();
-  });
+  afterEach(() => site.close());
 
   const open = async (options: SiteOptions) => {
     site = await startSite(options);
   };
-  const run = (...args: string[]) => runCli(args, { cwd: project.dir });
+  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
   const service = (...args: string[]): RunningCli =>
-    startCli(['crawl', 'walk', '-a', `start=${site.url}`, ...args], { cwd: project.dir });
+    startCli(['crawl', 'walk', '-a', `start=${site.url}`, ...args], { cwd: here.project.dir });
   const crawl = (...args: string[]) => service('--exit-when-done', ...args);
   const stats = async () => JSON.parse((await run('stats', 'walk', '--json')).stdout);
   /** The invariants hold, as `doctor --deep` judges them. */
-  const sound = async () => {
-    const place = redis?.url ?? path.join(project.dir, '.crawlnode');
-    const frontier = await openFrontier(openOptions(place, 'walk'));
-    try {
-      expect(await frontier.verify()).toEqual([]);
-    } finally {
-      await frontier.close();
-    }
-  };
+  const sound = () => here.look(async (frontier) => expect(await frontier.verify()).toEqual([]), 'walk');
   const reasons = (ends: readonly CliResult[]) =>
     ends.map(({ code, stdout }) => [code, /walk: (\w+)/.exec(stdout)?.[1]]);
 
@@ -83,7 +60,7 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
     const item = ['-s', 'CLOSESPIDER_ITEMCOUNT=40', '-o', 'items.jsonl'];
     const ends = await Promise.all([1, 2, 3].map((n) => crawl(...item.with(-1, `items-${n}.jsonl`)).wait()));
     expect(reasons(ends)).toEqual(Array(3).fill([0, 'closespider_itemcount']));
-    const files = await Promise.all([1, 2, 3].map((n) => project.readJsonLines(`items-${n}.jsonl`)));
+    const files = await Promise.all([1, 2, 3].map((n) => here.project.readJsonLines(`items-${n}.jsonl`)));
     expect(files.flat()).toHaveLength(40);
     expect(await stats()).toMatchObject({ counters: { item_scraped_count: 40 }, leased: 0 });
     await sound();
@@ -164,14 +141,14 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
     await open({ pages: 100, extraLinks: 0 });
     const limited = ['-s', 'SCHEDULER_QUEUE_LIMIT=20'];
     const seed = startCli(['seed', 'walk', '--stdin', ...limited], {
-      cwd: project.dir,
+      cwd: here.project.dir,
       input: site.urls.join('\n'),
     });
     await seed.waitForOutput(
       /the queue is full \(20 requests wait, SCHEDULER_QUEUE_LIMIT is 20\).*no node is/,
     );
     expect((await stats()).pending).toBe(20);
-    const node = startCli(['crawl', 'walk', ...limited], { cwd: project.dir });
+    const node = startCli(['crawl', 'walk', ...limited], { cwd: here.project.dir });
     const { code, stdout } = await seed.wait();
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^walk: \d+ accepted, /) });
     await waitFor(() => site.compare().missing.length === 0, { what: 'all pages' });
@@ -183,7 +160,7 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
   it('Ctrl-C on a seed that waits says what was taken', async () => {
     await open({ pages: 30 });
     const seed = startCli(['seed', 'walk', '--stdin', '-s', 'SCHEDULER_QUEUE_LIMIT=10'], {
-      cwd: project.dir,
+      cwd: here.project.dir,
       input: site.urls.join('\n'),
     });
     await seed.waitForOutput('the queue is full');
@@ -209,7 +186,7 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
 
   it('rules and values that make no sense are refused before anything is begun', async () => {
     await open({ pages: 1 });
-    await project.write('spiders/broken.ts', broken);
+    await here.project.write('spiders/broken.ts', broken);
     for (const [args, said] of [
       [['broken'], 'refresh[0] of the spider "broken": allow: Invalid regular expression'],
       [['walk', '--max-pages', '-1'], 'a whole number of at least 0'],
@@ -226,6 +203,6 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
         stderr: expect.stringContaining(said),
       });
     }
-    expect(project.exists(path.join('.crawlnode', 'data.mdb'))).toBe(false);
+    expect(here.project.exists(path.join('.crawlnode', 'data.mdb'))).toBe(false);
   });
 });

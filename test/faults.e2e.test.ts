@@ -3,14 +3,13 @@ import { cp, rm } from 'node:fs/promises';
 import type http from 'node:http';
 import path from 'node:path';
 import { Redis } from 'ioredis';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Frontier, Snapshot } from '../src/frontier/frontier.js';
-import { openFrontier } from '../src/frontier/open.js';
 import { type RunningCli, startCli } from './helpers/cli.js';
+import { engines, projectOn } from './helpers/engine-project.js';
 import { expectSound } from './helpers/expect-sound.js';
-import { openOptions } from './helpers/open-options.js';
-import { createProject, type Project } from './helpers/project.js';
-import { type RedisServer, startRedis } from './helpers/redis-server.js';
+import { createProject } from './helpers/project.js';
+import { startRedis } from './helpers/redis-server.js';
 import { type Site, type SiteOptions, startSite } from './helpers/site.js';
 import { waitFor } from './helpers/wait-for.js';
 
@@ -31,43 +30,29 @@ export default class extends Spider {
 }
 `;
 
-describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
-  let redis: RedisServer | null = null;
-  let project: Project;
-  let site: Site;
-  beforeEach(async () => {
-    redis = engine === 'redis' ? await startRedis() : null;
-    project = await createProject({
-      settings: {
-        ...(redis !== null && { REDIS_URL: redis.url }),
-        ...{ ROBOTSTXT_OBEY: false, NODE_TIMEOUT: 2, HEARTBEAT_INTERVAL: 1, RETRY_BACKOFF: 0.1 },
-      },
-      files: { 'spiders/walk.ts': walk },
-    });
+describe.each(engines)('on the %s engine', (engine) => {
+  const here = projectOn(engine, {
+    settings: { ROBOTSTXT_OBEY: false, NODE_TIMEOUT: 2, HEARTBEAT_INTERVAL: 1, RETRY_BACKOFF: 0.1 },
+    files: { 'spiders/walk.ts': walk },
   });
+  let site: Site;
   afterEach(async () => {
-    await expectSound('walk', { cwd: project.dir });
-    await project.remove();
+    await expectSound('walk', { cwd: here.project.dir });
     await site.close();
-    await redis?.stop();
   });
 
   /** A node that ends when the crawl does. */
   const node = (...args: string[]): RunningCli =>
-    startCli(['crawl', 'walk', '-a', `start=${site.url}`, '--exit-when-done', ...args], { cwd: project.dir });
+    startCli(['crawl', 'walk', '-a', `start=${site.url}`, '--exit-when-done', ...args], {
+      cwd: here.project.dir,
+    });
 
   /** Ask the frontier; it must be sound. */
-  const look = async <T>(question: (frontier: Frontier) => Promise<T>): Promise<T> => {
-    const frontier = await openFrontier(
-      openOptions(redis?.url ?? path.join(project.dir, '.crawlnode'), 'walk'),
-    );
-    try {
+  const look = <T>(question: (frontier: Frontier) => Promise<T>): Promise<T> =>
+    here.look(async (frontier) => {
       expect(await frontier.verify()).toEqual([]);
-      return await question(frontier);
-    } finally {
-      await frontier.close();
-    }
-  };
+      return question(frontier);
+    }, 'walk');
   const snapshot = (): Promise<Snapshot> => look((frontier) => frontier.snapshot());
   const failures = () =>
     look(async (frontier) =>
@@ -76,15 +61,14 @@ describe.each(['redis', 'embedded'] as const)('on the %s engine', (engine) => {
 
   /** URLs of the items in the files, sorted. */
   const written = async (...files: string[]) => {
-    const items = await Promise.all(files.map((file) => project.readJsonLines<{ url: string }>(file)));
+    const items = await Promise.all(files.map((file) => here.project.readJsonLines<{ url: string }>(file)));
     return items
       .flat()
       .map(({ url }) => url)
       .sort();
   };
 
-  // The embedded engine's turn is in cli-crawl.test.ts.
-  it.runIf(engine === 'redis')('a page that ends its process takes no innocent page along', async () => {
+  it('a page that ends its process takes no innocent page along', async () => {
     const links = Array.from({ length: 30 }, (_, n) => `/p${n}`);
     site = await startSite({ handler: answering({ '/': [...links, '/bad'], '*': [] }) });
     const parent = node('--workers', '2', '-a', 'abort=/bad', '-O', 'items.jsonl');

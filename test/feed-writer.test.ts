@@ -7,9 +7,8 @@ import { mkdir, rm, truncate } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FrontierUnavailableError, RefusedError, UsageError } from '../src/errors.js';
-import { noBudgets } from '../src/frontier/budgets.js';
 import { type Frontier, noEffects } from '../src/frontier/frontier.js';
 import { type OpenOptions, openFrontier } from '../src/frontier/open.js';
 import { silentLogger } from '../src/log.js';
@@ -24,9 +23,11 @@ import {
   openFeedWriter,
 } from '../src/pipelines/feed-writer.js';
 import { request, take } from './frontier-contract/world.js';
+import { engines } from './helpers/engine-project.js';
 import type { FeedChildTask } from './helpers/feed-child.js';
-import { defaultShape, openOptions } from './helpers/open-options.js';
-import { type RedisServer, startRedis } from './helpers/redis-server.js';
+import { joinAs } from './helpers/joining.js';
+import { openOptions } from './helpers/open-options.js';
+import { redisOfFile } from './helpers/redis-of-file.js';
 import { type TempDir, tempDir } from './helpers/temp-dir.js';
 import { waitFor } from './helpers/wait-for.js';
 
@@ -314,7 +315,7 @@ function limitFileSize(bytes: number | 'unlimited') {
 }
 
 describe.skipIf(spawnSync('prlimit', ['--version']).error !== undefined)(
-  'a file that can no longer grow',
+  'a file that can no longer grow (needs prlimit, of util-linux)',
   () => {
     afterEach(() => limitFileSize('unlimited'));
 
@@ -375,13 +376,7 @@ describe.skipIf(spawnSync('prlimit', ['--version']).error !== undefined)(
   },
 );
 
-let redis: RedisServer;
-beforeAll(async () => {
-  redis = await startRedis();
-});
-afterAll(() => redis.stop());
-
-const engines = ['redis', 'embedded'] as const;
+const { server } = await redisOfFile();
 
 describe.each(engines)('on the %s engine', (engine) => {
   let spiders = 0;
@@ -394,31 +389,14 @@ describe.each(engines)('on the %s engine', (engine) => {
 
   function options(): OpenOptions {
     spiders += 1;
-    return openOptions(engine === 'redis' ? redis.url : at('store'), `feeds${spiders}`);
+    return openOptions(engine === 'redis' ? server.url : at('store'), `feeds${spiders}`);
   }
 
   /** A node that settles pages, each with ten items numbered on. */
   async function node(how: OpenOptions, path: string) {
     const frontier = await openFrontier(how);
     frontiers.push(frontier);
-    await frontier.join(
-      { id: 'n', host: hostname(), pid: process.pid },
-      {
-        shape: defaultShape,
-        tunables: {
-          delayMs: 0,
-          randomizeDelay: false,
-          concurrencyPerDomain: 100,
-          nodeTimeoutMs: 30_000,
-          failedLimit: 100,
-          queueLimit: 0,
-        },
-        budgets: noBudgets,
-        feeds: [feedId(hostname(), path)],
-        hasStart: false,
-        flushOnStart: false,
-      },
-    );
+    await joinAs(frontier, { id: 'n', feeds: [feedId(hostname(), path)] });
     let pages = 0;
     let items = 0;
     const crawl = async (count: number) => {

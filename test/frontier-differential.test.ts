@@ -1,26 +1,17 @@
 /** The same verbs in the same sequence get the same answers from both engines, and leave the same crawl behind. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Dupefilter, Frontier, FrontierRequest, Lease, Outcome } from '../src/frontier/frontier.js';
 import { type OpenOptions, openFrontier, type Store } from '../src/frontier/open.js';
 import { readAll } from './frontier-contract/backups-dupefilters.js';
 import { Crawl, effects, nameOf, request } from './frontier-contract/world.js';
 import { defaultShape, openOptions } from './helpers/open-options.js';
-import { type RedisServer, startRedis } from './helpers/redis-server.js';
+import { redisOfFile } from './helpers/redis-of-file.js';
+import { tempDir } from './helpers/temp-dir.js';
 
-let server: RedisServer;
-let dir: string;
-beforeAll(async () => {
-  server = await startRedis();
-  dir = await mkdtemp(join(tmpdir(), 'crawlnode-differential-'));
-});
-afterAll(async () => {
-  await server.stop();
-  await rm(dir, { recursive: true, force: true });
-});
+const { server } = await redisOfFile();
+const { dir, remove } = tempDir('differential');
+afterAll(remove);
 
 const NAMES = 14;
 const FAR_MS = 3_600_000;

@@ -1,23 +1,13 @@
-/** The dupefilters in Redis: how they lie there, what a hand or a clock can do to them, and that no key stays behind. */
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { allParts, type Dupefilter } from '../src/frontier/frontier.js';
 import { pushAll } from './frontier-contract/dupefilters.js';
 import { Crawl, request, sha1 } from './frontier-contract/world.js';
 import { defaultShape } from './helpers/open-options.js';
-import { type RedisServer, startRedis } from './helpers/redis-server.js';
+import { redisOfFile } from './helpers/redis-of-file.js';
+import { startRedis } from './helpers/redis-server.js';
 import { openRedis, redisWorld } from './helpers/redis-world.js';
 
-let server: RedisServer;
-let admin: Redis;
-beforeAll(async () => {
-  server = await startRedis();
-  admin = new Redis(server.url);
-});
-afterAll(async () => {
-  admin.disconnect();
-  await server.stop();
-});
+const { server, admin } = await redisOfFile();
 
 const DAY_MS = 86_400_000;
 

@@ -1,28 +1,18 @@
 /** What `examine` (the facts behind doctor) finds in a real Redis: limits, disk, rights, replicas, keys. */
 import { rm } from 'node:fs/promises';
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Finding } from '../src/frontier/frontier.js';
 import type { OpenOptions } from '../src/frontier/open.js';
 import { request } from './frontier-contract/world.js';
 import { defaultShape } from './helpers/open-options.js';
-import { type RedisServer, startRedis } from './helpers/redis-server.js';
+import { redisOfFile } from './helpers/redis-of-file.js';
+import { startRedis } from './helpers/redis-server.js';
 import { openRedis } from './helpers/redis-world.js';
 import { waitFor } from './helpers/wait-for.js';
 
-let server: RedisServer;
-let admin: Redis;
-beforeAll(async () => {
-  server = await startRedis();
-});
-afterAll(() => server.stop());
-beforeEach(() => {
-  admin = new Redis(server.url);
-});
-afterEach(async () => {
-  await admin.flushall();
-  admin.disconnect();
-});
+const { server, admin } = await redisOfFile();
+afterEach(async () => void (await admin.flushall()));
 
 const examine = async (url = server.url, more: Partial<OpenOptions> = {}): Promise<readonly Finding[]> => {
   const frontier = await openRedis(url, 'news', { allowEviction: true, acceptForeignKeys: true, ...more });

@@ -1,16 +1,13 @@
 /** The frontier in Redis under hands and limits: full memory, deleted or foreign keys, lost replies, a flush. */
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Crawl, commit, done, effects, request, take, takeOne, until } from './frontier-contract/world.js';
 import { startCuttingProxy } from './helpers/cutting-proxy.js';
-import { type RedisServer, startRedis } from './helpers/redis-server.js';
+import { redisOfFile } from './helpers/redis-of-file.js';
+import { startRedis } from './helpers/redis-server.js';
 import { redisWorld } from './helpers/redis-world.js';
 
-let server: RedisServer;
-beforeAll(async () => {
-  server = await startRedis();
-});
-afterAll(() => server.stop());
+const { server } = await redisOfFile();
 
 const newWorld = (url = server.url) => redisWorld(url);
 

@@ -1,19 +1,14 @@
-/** The Redis engine passes the contract, and what only a store behind a network can get wrong. */
-import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { noEffects } from '../src/frontier/frontier.js';
 import type { OpenOptions } from '../src/frontier/open.js';
 import { Crawl, commit, done, effects, request, take, takeOne } from './frontier-contract/world.js';
 import { frontierContract } from './frontier-contract.js';
 import { type CuttingProxy, startCuttingProxy } from './helpers/cutting-proxy.js';
-import { type RedisServer, startRedis } from './helpers/redis-server.js';
+import { redisOfFile } from './helpers/redis-of-file.js';
+import { startRedis } from './helpers/redis-server.js';
 import { openRedis, redisWorld } from './helpers/redis-world.js';
 
-let server: RedisServer;
-beforeAll(async () => {
-  server = await startRedis();
-});
-afterAll(() => server.stop());
+const { server, admin } = await redisOfFile();
 
 const open = (spider: string, url = server.url, more: Partial<OpenOptions> = {}) =>
   openRedis(url, spider, more);
@@ -121,7 +116,6 @@ describe('a reply of Redis that is lost', () => {
 describe('a Redis server', () => {
   it('that forgets its scripts goes on without an error', async () => {
     const crawl = new Crawl(newWorld());
-    const admin = new Redis(server.url);
     try {
       const { frontier } = await crawl.node();
       await admin.script('FLUSH');
@@ -129,7 +123,6 @@ describe('a Redis server', () => {
       await admin.script('FLUSH');
       await commit(frontier, await takeOne(frontier));
     } finally {
-      admin.disconnect();
       await crawl.end();
     }
   });
@@ -192,7 +185,6 @@ describe('a Redis server', () => {
   });
 
   it("with a Scrapy-Redis queue under the spider's name is refused, naming the key and the way out", async () => {
-    const admin = new Redis(server.url);
     try {
       await admin.zadd('pickled:requests', 0, 'pickle');
       await expect(open('pickled')).rejects.toMatchObject({
@@ -206,14 +198,12 @@ describe('a Redis server', () => {
       await (await open('pickled')).close();
     } finally {
       await admin.del('pickled:requests');
-      admin.disconnect();
     }
   });
 });
 
 describe('keys in Redis', () => {
   it('of another spider stay untouched, byte for byte, when one is cleared', async () => {
-    const admin = new Redis(server.url);
     const clients = [await open('news'), await open('news2')];
     try {
       for (const frontier of clients) {
@@ -234,14 +224,12 @@ describe('keys in Redis', () => {
     } finally {
       await Promise.all(clients.map((client) => client.close()));
       await admin.del(...(await admin.keys('news2:*')));
-      admin.disconnect();
     }
   });
 
   it('that somebody deleted by hand are noticed: flushed under a node, the crawl is gone', async () => {
     const world = newWorld();
     const crawl = new Crawl(world);
-    const admin = new Redis(server.url);
     try {
       const { frontier, joined } = await crawl.node();
       await frontier.push([request('a')], 'links');
@@ -249,7 +237,6 @@ describe('keys in Redis', () => {
       await expect(frontier.lease(1, 0)).rejects.toMatchObject({ code: 'frontier_gone' });
       expect(await frontier.heartbeat(joined.incarnation, { pages: 0, pagesPerSecond: 0 })).toBe('gone');
     } finally {
-      admin.disconnect();
       await crawl.end();
     }
   });
@@ -257,7 +244,6 @@ describe('keys in Redis', () => {
   it('whose record was deleted are skipped and counted, and the crawl goes on', async () => {
     const world = newWorld();
     const crawl = new Crawl(world);
-    const admin = new Redis(server.url);
     try {
       const { frontier } = await crawl.node();
       await frontier.push([request('a'), request('b')], 'links');
@@ -267,7 +253,6 @@ describe('keys in Redis', () => {
       await commit(frontier, lease!);
       expect(await frontier.snapshot()).toMatchObject({ pending: 0, removed: 1, done: 1 });
     } finally {
-      admin.disconnect();
       await crawl.end();
     }
   });

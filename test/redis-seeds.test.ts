@@ -1,23 +1,12 @@
-/** External seeds as producers put them into Redis: lists, sets, sorted sets, several keys, and what goes wrong there. */
-import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ConvertedSeed, Frontier } from '../src/frontier/frontier.js';
 import type { OpenOptions } from '../src/frontier/open.js';
 import { request } from './frontier-contract/world.js';
 import { openOptions } from './helpers/open-options.js';
-import { type RedisServer, startRedis } from './helpers/redis-server.js';
+import { redisOfFile } from './helpers/redis-of-file.js';
 import { openRedis } from './helpers/redis-world.js';
 
-let server: RedisServer;
-let admin: Redis;
-beforeAll(async () => {
-  server = await startRedis();
-  admin = new Redis(server.url);
-});
-afterAll(async () => {
-  admin.disconnect();
-  await server.stop();
-});
+const { server, admin } = await redisOfFile();
 
 const opened: Frontier[] = [];
 const open = async (more: Partial<OpenOptions> = {}) => {

@@ -1,6 +1,4 @@
-/** A crawl damaged by hand, structure by structure, is repaired: it is sound, and crawled to its end nothing is lost. */
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Table } from '../src/frontier/embedded/keys.js';
 import { spacesOf } from '../src/frontier/embedded/spaces.js';
 import { openStore } from '../src/frontier/embedded/store.js';
@@ -19,8 +17,10 @@ import {
   until,
 } from './frontier-contract/world.js';
 import { openOptions } from './helpers/open-options.js';
-import { type RedisServer, startRedis } from './helpers/redis-server.js';
+import { redisOfFile } from './helpers/redis-of-file.js';
 import { tempDir } from './helpers/temp-dir.js';
+
+const { server, admin } = await redisOfFile();
 
 const pages = Array.from({ length: 40 }, (_, n) =>
   request(`p${n}`, { domain: `d${n % 4}.example`, priority: n % 3 }),
@@ -75,20 +75,10 @@ function crawlAt(place: string, spider: string): Crawl {
 }
 
 describe('in Redis, a crawl', { timeout: 30_000 }, () => {
-  let server: RedisServer;
-  let admin: Redis;
   let crawl: Crawl;
   let left: string[];
   let spider = '';
   let crawls = 0;
-  beforeAll(async () => {
-    server = await startRedis();
-    admin = new Redis(server.url);
-  });
-  afterAll(async () => {
-    admin.disconnect();
-    await server.stop();
-  });
   beforeEach(async () => {
     crawls += 1;
     spider = `s${crawls}`;

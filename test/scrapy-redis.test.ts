@@ -2,12 +2,11 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Request } from '../src/http/request.js';
 import { runCli, startCli } from './helpers/cli.js';
 import { createProject, type Project } from './helpers/project.js';
-import { type RedisServer, startRedis } from './helpers/redis-server.js';
+import { redisOfFile } from './helpers/redis-of-file.js';
 import { startSite } from './helpers/site.js';
 
 /** Made by real Scrapy and w3lib, and by the formula of Scrapy-Redis. */
@@ -36,12 +35,9 @@ function isSeed({ url, body_base64, headers, include_headers, keep_fragments }: 
   }
 }
 
-let server: RedisServer;
-let admin: Redis;
+const { server, admin } = await redisOfFile();
 let project: Project;
 beforeAll(async () => {
-  server = await startRedis();
-  admin = new Redis(server.url);
   project = await createProject({
     settings: {
       REDIS_URL: server.url,
@@ -76,11 +72,7 @@ for (const url of response.links()) yield new Request(url + '?n=' + Math.random(
     },
   });
 });
-afterAll(async () => {
-  admin.disconnect();
-  await project.remove();
-  await server.stop();
-});
+afterAll(() => project.remove());
 beforeEach(async () => void (await admin.flushall()));
 
 const cli = (args: readonly string[], input = '') => runCli(args, { cwd: project.dir, input });

@@ -7,6 +7,7 @@ import { Request } from '../src/http/request.js';
 import type { Response } from '../src/http/response.js';
 import { Spider, type SpiderClass } from '../src/spider/spider.js';
 import { crawl, freshStore, type RunningNode, startNode } from './helpers/engine.js';
+import { type Engine, engines } from './helpers/engine-project.js';
 import { openOptions } from './helpers/open-options.js';
 import { startSite } from './helpers/site.js';
 import { type TempDir, tempDir } from './helpers/temp-dir.js';
@@ -31,7 +32,7 @@ afterEach(async () => {
   for (const clean of cleanups.splice(0).reverse()) await clean();
 });
 
-async function stage(engine: 'redis' | 'embedded', more: Partial<OpenOptions> = {}) {
+async function stage(engine: Engine, more: Partial<OpenOptions> = {}) {
   let open: OpenOptions;
   if (engine === 'redis') open = { ...(await freshStore()), ...more };
   else {
@@ -72,7 +73,7 @@ async function end(node: RunningNode): Promise<void> {
   await node.result;
 }
 
-describe.each(['redis', 'embedded'] as const)('seeds on the %s engine', (engine) => {
+describe.each(engines)('seeds on the %s engine', (engine) => {
   it('of every kind that is bad go aside with the reason, and the good ones beside them are taken', async () => {
     const { open, outsider } = await stage(engine);
     await outsider.appendSeeds([

@@ -1,19 +1,8 @@
 /** What ends a run by count or time, over all its nodes: pages stand in `runs.ts`; items, errors and the clock here. */
 import { describe, expect, it } from 'vitest';
 import type { Frontier, FrontierRequest } from '../../src/frontier/frontier.js';
-import {
-  type Crawl,
-  commit,
-  done,
-  effects,
-  failed,
-  type JoinChoice,
-  request,
-  retry,
-  take,
-  takeOne,
-  until,
-} from './world.js';
+import type { JoinChoice } from '../helpers/joining.js';
+import { type Crawl, commit, done, effects, failed, request, retry, take, takeOne, until } from './world.js';
 
 const pages = (count: number): FrontierRequest[] =>
   Array.from({ length: count }, (_, n) => request(`page-${n}`));

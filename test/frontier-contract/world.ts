@@ -1,10 +1,7 @@
 /** The stage of the contract: a crawl on a fresh store, its clients and nodes, and short ways to say things. */
 import { createHash } from 'node:crypto';
-import { hostname } from 'node:os';
 import { expect } from 'vitest';
-import { noBudgets } from '../../src/frontier/budgets.js';
 import type {
-  Budgets,
   Effects,
   Frontier,
   FrontierRequest,
@@ -13,9 +10,9 @@ import type {
   Outcome,
   SettleAnswer,
   Shape,
-  Tunables,
 } from '../../src/frontier/frontier.js';
 import { noEffects } from '../../src/frontier/frontier.js';
+import { type JoinChoice, joinAs } from '../helpers/joining.js';
 
 /** What an engine's test provides: any number of clients on one fresh crawl. */
 export interface World {
@@ -29,19 +26,6 @@ export interface World {
 export interface Node {
   readonly frontier: Frontier;
   readonly joined: Joined;
-}
-
-/** How a node of the contract joins; everything has a plain default. */
-export interface JoinChoice {
-  readonly id?: string;
-  /** The process the node says it is; this one unless told. */
-  readonly pid?: number;
-  readonly shape?: Partial<Shape>;
-  readonly tunables?: Partial<Tunables>;
-  readonly budgets?: Partial<Budgets>;
-  readonly feeds?: readonly string[];
-  readonly hasStart?: boolean;
-  readonly flushOnStart?: boolean;
 }
 
 /** What a test chooses of a request; `name` decides the identity. */
@@ -166,33 +150,8 @@ export class Crawl {
 
   join(frontier: Frontier, choice: JoinChoice = {}): Promise<Joined> {
     this.nodes += 1;
-    return frontier.join(
-      { id: choice.id ?? `node-${this.nodes}`, host: hostname(), pid: choice.pid ?? process.pid },
-      {
-        shape: {
-          queueClass: 'PriorityQueue',
-          dupefilter: { class: 'RFPDupeFilter' },
-          fingerprinter: 'scrapy-redis',
-          domainKey: 'host',
-          persist: true,
-          ...this.shape,
-          ...choice.shape,
-        },
-        tunables: {
-          delayMs: 0,
-          randomizeDelay: false,
-          concurrencyPerDomain: 100,
-          nodeTimeoutMs: 30_000,
-          failedLimit: 100,
-          queueLimit: 0,
-          ...choice.tunables,
-        },
-        budgets: { ...noBudgets, ...choice.budgets },
-        feeds: choice.feeds ?? [],
-        hasStart: choice.hasStart ?? false,
-        flushOnStart: choice.flushOnStart ?? false,
-      },
-    );
+    const id = choice.id ?? `node-${this.nodes}`;
+    return joinAs(frontier, { ...choice, id, shape: { ...this.shape, ...choice.shape } });
   }
 
   /** Keep `survivors` alive and recover until `moved` leases have moved; @returns how many did. */
