@@ -10,6 +10,7 @@ import { bloomSizing } from '../bloom-sizing.js';
 import { DATA_FORMAT } from '../data-format.js';
 import type { Dupefilter } from '../frontier.js';
 import { dupefilterText } from '../shape.js';
+import { trimScript } from './trim-script.js';
 
 export type Verb =
   | 'clear'
@@ -75,21 +76,25 @@ const parts: Readonly<Record<Dupefilter['class'], string>> = {
 };
 
 /**
- * The verb behind its parts, each once and after those it uses. All but the base is a function within it: a closure finds
- * a local of its own function by walking the list of all that were captured so far, and one further out at once (measured:
- * 16 µs before the first command of a settle, 12 so). Within one more function Lua's 60 upvalues would not do.
+ * The verb behind what it needs of its parts, each once and after those it uses. All but the base is a function within it:
+ * a closure finds a local of its own function by walking the list of all that were captured so far, and one further out at
+ * once (measured: 16 µs before the first command of a settle, 12 so). Within one more function Lua's 60 upvalues would
+ * not do.
  */
 function assemble(verb: Verb, dupefilter: Dupefilter): string {
-  const base = [`local FORMAT = '${DATA_FORMAT}'`, read('parts/base')];
-  const texts = new Map([['base', '']]);
-  const take = (file: string, name: string): void => {
-    if (texts.has(name)) return;
+  const texts = new Map<string, string>();
+  const take = (file: string, name: string): string => {
     const text = name === 'agreement' ? constantsOf(dupefilter) + read(file) : read(file);
-    for (const part of usesOf(text)) take(`parts/${fileOf(part, dupefilter)}`, part);
-    texts.set(name, text);
+    for (const part of usesOf(text)) {
+      if (!texts.has(part)) texts.set(part, take(`parts/${fileOf(part, dupefilter)}`, part));
+    }
+    return text;
   };
-  take(verb, `verb ${verb}`);
-  return [...base, 'return (function()', ...texts.values(), 'end)()'].join('\n');
+  const base = `local FORMAT = '${DATA_FORMAT}'\n${read('parts/base')}`;
+  const body = take(verb, verb);
+  const trimmed = trimScript([base, ...texts.values()], body);
+  const [first = '', ...rest] = trimmed.parts;
+  return [first, 'return (function()', ...rest, trimmed.verb, 'end)()'].join('\n');
 }
 
 function fileOf(part: string, dupefilter: Dupefilter): string {

@@ -1,9 +1,10 @@
 /** A settle as its script takes it (see `lua/settle.lua`), and several of them in one call. */
 import { countersInBounds, delayInBounds } from '../bounds.js';
+import { spentBy } from '../budgets.js';
 import type { Effects, Lease, Outcome } from '../frontier.js';
 import { type Argument, packBatch, packPriority, withoutNul } from './batch.js';
 
-const HEAD_BYTES = 44;
+const HEAD_BYTES = 54;
 const COUNTER_BYTES = 10;
 const NO_PRIORITY = Buffer.alloc(5);
 
@@ -34,10 +35,10 @@ export function packSettle(
   const feedItems = hasFeeds ? effects.feedItems : [];
   const batch = requests.length === 0 ? [] : packBatch(requests);
   const rest = [...batch, ...items, ...feedItems];
-  const counts = [counters.length, requests.length, items.length, feedItems.length];
+  const counts = [requests.length, items.length, feedItems.length];
   return {
     token: lease.token,
-    head: [packHead(lease, outcome, counts), noteOf(outcome, node), withheld?.epoch ?? ''],
+    head: [packHead(lease, outcome, counts, effects.stats), noteOf(outcome, node), withheld?.epoch ?? ''],
     counters,
     rest,
     links: requests.length,
@@ -78,7 +79,12 @@ function packCounters(counters: PackedSettle['counters'], numbers: Map<string, n
 
 const kinds = { done: 'd', retry: 't', failed: 'f', released: 'r' } as const;
 
-function packHead(lease: Lease, outcome: Outcome, counts: readonly number[]): Buffer {
+function packHead(
+  lease: Lease,
+  outcome: Outcome,
+  counts: readonly number[],
+  stats: Effects['stats'],
+): Buffer {
   const head = Buffer.allocUnsafe(HEAD_BYTES + Buffer.byteLength(lease.token));
   head.write(lease.id, 0, 20, 'hex');
   head.write(kinds[outcome.kind], 20, 'latin1');
@@ -88,6 +94,9 @@ function packHead(lease: Lease, outcome: Outcome, counts: readonly number[]): Bu
   head.writeUInt16BE(inTwoBytes(attempts), 29);
   (outcome.kind === 'retry' ? packPriority(outcome.priority) : NO_PRIORITY).copy(head, 31);
   for (const [n, count] of counts.entries()) head.writeUInt16BE(count, 36 + 2 * n);
+  const spent = spentBy(stats);
+  head.writeUIntBE(inSixBytes(spent.items), 42, 6);
+  head.writeUIntBE(inSixBytes(spent.errors), 48, 6);
   head.write(lease.token, HEAD_BYTES);
   return head;
 }
@@ -105,6 +114,8 @@ function noteOf(outcome: Outcome, node: string): string {
 }
 
 const inTwoBytes = (value: number): number => Math.max(0, Math.min(0xffff, Math.trunc(value) || 0));
+
+const inSixBytes = (value: number): number => Math.min(2 ** 48 - 1, Math.round(value) || 0);
 
 /** Names, each followed by a NUL. */
 function joined(names: Iterable<string>): string {

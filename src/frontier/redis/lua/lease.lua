@@ -22,10 +22,12 @@ unlessFull()
 confirmArrived()
 wanted = math.min(wanted, MAX_LEASES)
 
-local leases = {}
+-- Each lease { id, token, domain, delay, crashes }, and its request's record.
+local leases, records = {}, {}
 local stoodBack, skipped = false, 0
 
 local function promoteDelayed()
+  if call('ZCARD', delayedKey) == 0 then return end
   local due = call('ZRANGEBYSCORE', delayedKey, '-inf', nowMs, 'LIMIT', 0, PROMOTE)
   for _, member in ipairs(due) do
     call('ZREM', delayedKey, member)
@@ -36,6 +38,7 @@ local function promoteDelayed()
 end
 
 local function promoteWaiting()
+  if call('ZCARD', waitingKey) == 0 then return end
   local due = call('ZRANGEBYSCORE', waitingKey, '-inf', nowMs, 'LIMIT', 0, PROMOTE)
   loadDomains(due)
   for _, name in ipairs(due) do
@@ -54,14 +57,16 @@ local function leaseAll(taken)
   for i, record in ipairs(fetched('HMGET', requests, ids)) do
     local id, order, name, d, crashes = unpack(taken[i])
     if record then
-      local token = ARGV[2] .. '.' .. (#leases + 1)
+      local nth, politeness = #leases + 1, itsPoliteness(d)
+      local token = ARGV[2] .. '.' .. nth
       packed[#packed + 1] = id
-      packed[#packed + 1] = packLease({ token = token, incarnation = incarnation, order = order, domain = name, atMs = nowMs, crashes = crashes, priority = sub(order, 1, 5) })
-      d.pages = d.pages + 1
-      leases[#leases + 1] = { id, token, name, delayOf(d), crashes, record }
+      packed[#packed + 1] = packLease(token, incarnation, order, name, crashes)
+      politeness.pages = politeness.pages + 1
+      leases[nth], records[nth] = { id, token, name, delayOf(politeness), crashes }, record
       noteLife(id, 'leased')
     else
-      d.active, d.moved = d.active - 1, true
+      d.active = d.active - 1
+      move(d)
       setMeta('removed', number('removed') + 1)
       skipped = skipped + 1
     end
@@ -70,12 +75,12 @@ local function leaseAll(taken)
 end
 
 -- nth: how many were leased before it, so that the delays of one call differ.
-local function startClock(d, nth)
-  d.lastAt = nowMs
-  local delay = delayOf(d)
+local function startClock(d, delay, nth)
+  local politeness = itsPoliteness(d)
+  politeness.lastAt = nowMs
   if delay == 0 then return end
   local factor = meta.randomize == '1' and 1 + ((random + nth * 0.618) % 1) / 2 or 1
-  d.nextAt = nowMs + floor(delay * factor)
+  politeness.nextAt = nowMs + floor(delay * factor)
 end
 
 -- A site whose concurrency is smaller than one node's would stay with the node that came first, since its next lease
@@ -97,12 +102,16 @@ local function noteHunger(satisfied)
   end
 end
 
--- A domain gives as many in a row as go before the rival, the next domain's best, and fit its own limits.
+local function isDue(d)
+  local politeness = politenessOf(d)
+  return math.max(politeness.nextAt, politeness.blockedUntil) <= nowMs
+end
+
+-- A domain gives as many in a row as go before the rival, the next domain's best, and fit its own limits. It may have been
+-- ready when its limit was another, or the clock.
 local function takeFrom(name, d, rival, room, taken)
-  local capacity = math.min(room, number('limit', 8) - d.active)
-  -- It was ready when its limit was another, or the clock.
-  if math.max(d.nextAt, d.blockedUntil) > nowMs then capacity = 0 end
-  if delayOf(d) > 0 then capacity = math.min(1, capacity) end
+  local delay = delayOf(politenessOf(d))
+  local capacity = isDue(d) and math.min(delay > 0 and 1 or room, number('limit', 8) - d.active) or 0
   for i = 1, capacity do
     local order = d.head
     if order == '' or (i > 1 and rival and isBefore(rival, order)) then break end
@@ -112,37 +121,49 @@ local function takeFrom(name, d, rival, room, taken)
       d.active = d.active + 1
     end
   end
-  if capacity > 0 then startClock(d, #leases + #taken) end
+  if capacity > 0 then startClock(d, delay, #leases + #taken) end
   place(d)
+end
+
+-- How many of the sorted orders, the first `from` of them aside, are not behind this one. Most often it goes last.
+local function placeAmong(orders, from, order)
+  local low, high = from, #orders
+  if low < high and isBefore(orders[high], order) then return high end
+  while low < high do
+    local middle = floor((low + high) / 2)
+    if isBefore(orders[middle + 1], order) then low = middle + 1 else high = middle end
+  end
+  return low
 end
 
 -- Takes the best requests of the ready domains. These are read once, one more than can be needed, and kept in order here.
 local function takeBest(room)
   savePlaces()
-  local ready, names, taken = call('ZRANGE', readyKey, 0, room), {}, {}
-  local isAll = #ready <= room
-  for i, member in ipairs(ready) do names[i] = sub(member, ORDER + 1) end
+  local orders, names, taken = {}, {}, {}
+  for i, member in ipairs(call('ZRANGE', readyKey, 0, room)) do
+    orders[i], names[i] = sub(member, 1, ORDER), sub(member, ORDER + 1)
+  end
   loadDomains(names)
-  local at = 1
-  while at <= #ready and #taken < room do
-    local key, name = sub(ready[at], 1, ORDER), sub(ready[at], ORDER + 1)
+  local isAll, met = #orders <= room, 0
+  while met < #orders and #taken < room do
+    met = met + 1
+    local order, name = orders[met], names[met]
     local d = domainOf(name)
-    at = at + 1
-    if d.place ~= 'r' or d.key ~= key then
+    if d.place ~= 'r' or d.key ~= order then
       -- Somebody deleted the domain's record: without this the entry would be met for ever.
-      call('ZREM', readyKey, ready[at - 1])
+      call('ZREM', readyKey, order .. name)
     else
-      takeFrom(name, d, ready[at] and sub(ready[at], 1, ORDER), room - #taken, taken)
-      if d.place == 'r' then
-        local next = at
-        while ready[next] and isBefore(sub(ready[next], 1, ORDER), d.head) do next = next + 1 end
-        -- Behind the last one there may be others that go before it.
-        if isAll or next <= #ready then table.insert(ready, next, d.key .. name) end
+      takeFrom(name, d, orders[met + 1], room - #taken, taken)
+      local before = d.place == 'r' and placeAmong(orders, met, d.key)
+      -- Behind the last one there may be others that go before it.
+      if before and (isAll or before < #orders) then
+        table.insert(orders, before + 1, d.key)
+        table.insert(names, before + 1, name)
       end
     end
   end
   leaseAll(taken)
-  return #ready > 0
+  return met > 0
 end
 
 -- The first suspect whose domain may be leased from; a domain that must wait is put among the waiting, so that it is
@@ -151,9 +172,11 @@ local function eligibleSuspect()
   for _, member in ipairs(call('ZRANGE', suspectsKey, 0, LOOK_AT_SUSPECTS - 1)) do
     local name = sub(member, 33)
     local d = domainOf(name)
-    local isDue = math.max(d.nextAt, d.blockedUntil) <= nowMs
-    if isDue and d.active < number('limit', 8) then return member end
-    if not isDue and d.place ~= 'w' then place(d) end
+    if not isDue(d) then
+      if d.place ~= 'w' then place(d) end
+    elseif d.active < number('limit', 8) then
+      return member
+    end
   end
   return nil
 end
@@ -164,7 +187,7 @@ local function takeSuspect(member)
   call('ZREM', suspectsKey, member)
   d.active = d.active + 1
   leaseAll({ { id, sub(member, 1, ORDER), name, d, tonumber(call('HGET', crashesKey, id) or 1) } })
-  startClock(d, 0)
+  startClock(d, delayOf(politenessOf(d)), 0)
   place(d)
 end
 
@@ -225,7 +248,7 @@ end
 local first = firstAnswer()
 if first then
   leases = cmsgpack.unpack(first)
-  for _, lease in ipairs(leases) do lease[6] = call('HGET', requests, lease[1]) or '' end
+  for nth, lease in ipairs(leases) do records[nth] = call('HGET', requests, lease[1]) or '' end
 elseif isOpen and wanted > 0 then
   promoteDelayed()
   promoteWaiting()
@@ -241,9 +264,7 @@ elseif isOpen and wanted > 0 then
   if #leases > 0 then
     call('HINCRBY', heldKey, incarnation, #leases)
     setMeta('run_pages', number('run_pages') + #leases)
-    local kept = {}
-    for i, lease in ipairs(leases) do kept[i] = { lease[1], lease[2], lease[3], lease[4], lease[5] } end
-    keepAnswer(cmsgpack.pack(kept))
+    keepAnswer(cmsgpack.pack(leases))
   end
 end
 
@@ -252,7 +273,9 @@ savePlaces()
 if isOpen then waitMs = (wanted > 0 and #leases == wanted and call('ZCARD', readyKey) > 0) and 0 or nextInstant() end
 local answer = answerOf(waitMs)
 flush()
-for _, lease in ipairs(leases) do
-  for i = 1, 6 do answer[#answer + 1] = lease[i] end
+for nth, lease in ipairs(leases) do
+  local at = 8 + 6 * (nth - 1)
+  for i = 1, 5 do answer[at + i] = lease[i] end
+  answer[at + 6] = records[nth]
 end
 return answer

@@ -40,11 +40,12 @@ chunked('ZREM', delayedKey, misplaced)
 
 setMeta('domain_numbers', 0)
 for i = 1, #known, 2 do
-  local isWhole, old = pcall(function() return withPoliteness(unpackCore(known[i + 1])) end)
+  local isWhole, old = pcall(function() return politenessOf(unpackDomain(known[i + 1])) end)
   if isWhole then
     local d = domainOf(known[i])
+    local politeness = itsPoliteness(d)
     for _, field in ipairs({ 'nextAt', 'blockedUntil', 'delaySetting', 'delayRobots', 'delayAuto', 'pages', 'lastAt' }) do
-      d[field] = math.min(old[field], nowMs + 86400000)
+      politeness[field] = math.min(old[field], nowMs + 86400000)
     end
     place(d)
   end

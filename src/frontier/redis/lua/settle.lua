@@ -4,8 +4,8 @@
 --
 -- ARGV: 4 how many · 5 feeds and 6 names of counters, each followed by a NUL · then for each settle:
 --   head: id (20 bytes), kind (1: d done, t retry, f failed, r released), retry: after ms, released: 1 when unstarted
---     (6), HTTP status or 0 and attempts (2 each), priority of a retry (5), how many counters, requests, items and feed
---     items (2 each), token
+--     (6), HTTP status or 0 and attempts (2 each), priority of a retry (5), how many requests, items and feed items
+--     (2 each), what the budgets are to know of the counters: items scraped and errors (6 each), token
 --   retry: record; failed: JSON of why; '' otherwise
 --   epoch the sender's cache was judged under, '' when nothing was withheld
 --   counters: number of the name (2 bytes) and value (8, a double) of each
@@ -23,42 +23,44 @@ if refusal then return redis.error_reply(refusal) end
 evenWhenFull()
 confirmArrived()
 
--- All of them, each with its first answer if it has one, and its packed lease.
+local HEAD, HEAD_BYTES = '>c20c1I6c4c5I2I2I2I6I6', 54
+
+-- All of them, each with its first answer or its lease if it has one. All fields of a table are given at once: one that
+-- grows costs as much again.
 local function readSettles()
   local KINDS = { d = 'done', t = 'retry', f = 'failed', r = 'released' }
-  local HEAD_BYTES = 44
-  local settles, fields, ids, at = {}, {}, {}, 7
+  local settles, fields, ids, domainNames, at = {}, {}, {}, {}, 7
   for n = 1, tonumber(ARGV[4]) do
-    local s = { at = at }
-    s.id, s.kind, s.amount, s.how, s.priority, s.counters, s.requests, s.items, s.feedItems = struct.unpack('>c20c1I6c4c5I2I2I2I2', ARGV[at])
-    s.kind, s.token = KINDS[s.kind], sub(ARGV[at], HEAD_BYTES + 1)
-    s.field = incarnation .. ':s' .. s.token
-    s.itemsAt = at + 4 + (s.requests > 0 and BATCH or 0)
-    s.feedItemsAt = s.itemsAt + s.items
-    at = s.feedItemsAt + s.feedItems
-    settles[n], ids[n], fields[n] = s, s.id, s.field
+    local id, kind, amount, how, priority, links, items, feedItems, scraped, errors = struct.unpack(HEAD, ARGV[at])
+    local token = sub(ARGV[at], HEAD_BYTES + 1)
+    local itemsAt = at + 4 + (links > 0 and BATCH or 0)
+    local feedItemsAt = itemsAt + items
+    ids[n], fields[n] = id, incarnation .. ':s' .. token
+    settles[n] = { at = at, id = id, kind = KINDS[kind], amount = amount, how = how, priority = priority, links = links, itemsAt = itemsAt,
+      feedItemsAt = feedItemsAt, endsAt = feedItemsAt + feedItems, scraped = scraped, errors = errors, token = token, field = fields[n],
+      answer = false, lease = false }
+    at = feedItemsAt + feedItems
   end
   for n, answer in ipairs(fetched('HMGET', answersKey, fields)) do settles[n].answer = answer end
-  for n, packed in ipairs(fetched('HMGET', leasesKey, ids)) do settles[n].packed = packed end
+  for n, packed in ipairs(fetched('HMGET', leasesKey, ids)) do
+    if packed then
+      settles[n].lease = unpackLease(packed)
+      domainNames[#domainNames + 1] = settles[n].lease.domain
+    end
+  end
+  loadDomains(domainNames)
   return settles
 end
 
 local live, names = isLive(incarnation), namesOf(ARGV[6])
 local committed = { items = {}, feedItems = {}, uncrashed = {}, pages = 0 }
 
--- Returns its counters { name, value… }, and what the budgets are to know of them.
-local function countersOf(s)
-  local list, packed = {}, ARGV[s.at + 3]
-  local scraped, errors = 0, 0
-  for i = 0, s.counters - 1 do
-    local index, value = struct.unpack('>I2d', packed, i * 10 + 1)
-    local name = names[index + 1]
-    list[#list + 1] = name
-    list[#list + 1] = value
-    if name == 'item_scraped_count' then scraped = math.max(0, value) end
-    if name == 'spider_exceptions/count' then errors = math.max(0, value) end
+local function addCounters(s)
+  local packed = ARGV[s.at + 3]
+  for from = 1, #packed, 10 do
+    local index, value = struct.unpack('>I2d', packed, from)
+    addToCounter(names[index + 1], value)
   end
-  return list, scraped, errors
 end
 
 local function finish(s, lease)
@@ -77,27 +79,29 @@ local function finish(s, lease)
   if s.kind ~= 'retry' then committed.pages = committed.pages + 1 end
 end
 
+local ONLY_COMMITTED = 'committed 0 0 0 0 '
+
 local function settle(s)
-  local lease = s.packed and unpackLease(s.packed)
+  local lease = s.lease
   if not lease or lease.token ~= s.token or lease.incarnation ~= incarnation or not live then return 'lost' end
   local epoch = ARGV[s.at + 2]
   if epoch ~= '' and epoch ~= meta.epoch then return 'resend' end
-  local list, scraped, errors = countersOf(s)
-  if comesTooLate(scraped) then
+  if comesTooLate(s.scraped) then
     giveBack(s.id, lease)
     return 'closed'
   end
-  local accepted, duplicates, dropped, unseen = accept(s.at + 4, s.requests, 'links')
+  local accepted, duplicates, dropped, unseen = accept(s.at + 4, s.links, 'links')
   if s.kind == 'released' then
     giveBack(s.id, lease)
     if s.amount == 1 then setMeta('run_pages', math.max(0, number('run_pages') - 1)) end
   else
     finish(s, lease)
   end
-  countForBudgets(scraped, errors)
-  for i = 1, #list, 2 do addToCounter(list[i], list[i + 1]) end
+  countForBudgets(s.scraped, s.errors)
+  addCounters(s)
   for i = s.itemsAt, s.feedItemsAt - 1 do committed.items[#committed.items + 1] = ARGV[i] end
-  for i = s.feedItemsAt, s.feedItemsAt + s.feedItems - 1 do committed.feedItems[#committed.feedItems + 1] = ARGV[i] end
+  for i = s.feedItemsAt, s.endsAt - 1 do committed.feedItems[#committed.feedItems + 1] = ARGV[i] end
+  if s.links == 0 then return ONLY_COMMITTED .. meta.epoch end
   return table.concat({ 'committed', accepted, duplicates, dropped, unseen, meta.epoch }, ' ')
 end
 

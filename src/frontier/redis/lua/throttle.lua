@@ -9,14 +9,15 @@ local refusal = readMeta('queue', 'limit', 'delay', 'domain_numbers')
 if refusal then return redis.error_reply(refusal) end
 
 local d = domainOf(name)
+local p = itsPoliteness(d)
 if ARGV[6] ~= '' then
   local field = source == 'robots' and 'delayRobots' or source == 'autothrottle' and 'delayAuto' or 'delaySetting'
-  d[field] = tonumber(ARGV[6])
+  p[field] = tonumber(ARGV[6])
   -- A delay that is learnt after a lease counts from that lease on.
-  local delay = delayOf(d)
-  if delay > 0 and d.lastAt > 0 then d.nextAt = math.max(d.nextAt, d.lastAt + delay) end
+  local delay = delayOf(p)
+  if delay > 0 and p.lastAt > 0 then p.nextAt = math.max(p.nextAt, p.lastAt + delay) end
 end
-if ARGV[7] ~= '' then d.blockedUntil = math.max(d.blockedUntil, nowMs + math.min(tonumber(ARGV[7]), 86400000)) end
+if ARGV[7] ~= '' then p.blockedUntil = math.max(p.blockedUntil, nowMs + math.min(tonumber(ARGV[7]), 86400000)) end
 place(d)
 flush()
 return redis.status_reply('OK')

@@ -1,6 +1,6 @@
 -- Part of every script: the keys, their formats, the clock. The parts that a verb names in its `uses` line follow, each
--- with those it uses itself, then the verb: one script, and so one atomic step. A verb names only what it needs, since
--- each part costs every call of it (the whole of them some 10 µs: it is closures that are made).
+-- with those it uses itself, then the verb: one script, and so one atomic step. What nobody names of it is left out
+-- (trim-script.ts).
 --
 -- KEYS, the same for all: 1 requests HASH id → record · 2 dupefilter · 3 items LIST · 4 stats HASH · 5… start_urls
 -- Every other key is requests .. ':~' .. word (one slot in Cluster, since they share the hash tag).
@@ -14,28 +14,27 @@ local sub, floor = string.sub, math.floor
 local requests, dupefilter, itemsKey, statsKey = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local FIRST_START_URLS = 5
 
-local function internal(word) return requests .. ':~' .. word end
-local metaKey = internal('meta') -- HASH, see DESIGN §5 "Shared record of the run"
-local queueKey = internal('queue') -- HASH chunk → entries, see parts/chunks.lua
-local chunksKey = internal('chunks') -- ZSET of 0: names of the chunks that follow their domain's first
-local domainsKey = internal('domains') -- HASH name → domain record
-local readyKey = internal('ready') -- ZSET of 0: order of the domain's head, name
-local waitingKey = internal('waiting') -- ZSET time → name
-local delayedKey = internal('delayed') -- ZSET time → id, 5 bytes of priority, domain name
-local suspectsKey = internal('suspects') -- ZSET of 0: order, id, domain name
-local leasesKey = internal('leases') -- HASH id → lease
-local nodesKey = internal('nodes') -- ZSET last heartbeat → incarnation, the live ones
-local deadKey = internal('dead') -- ZSET time → incarnation whose leases are being moved
-local infoKey = internal('node-info') -- HASH incarnation → JSON
-local heldKey = internal('held') -- HASH incarnation → leases
-local pagesKey = internal('pages') -- HASH incarnation → pages settled
-local crashesKey = internal('crashes') -- HASH id → crashes
-local failedKey = internal('failed') -- ZSET time in µs → id
-local failuresKey = internal('failures') -- HASH id → JSON: why it failed
-local answersKey = internal('answers') -- HASH caller:call → answer not yet known to have arrived
-local feedsKey = internal('feeds') -- HASH feed → JSON, feed:head and feed:tail → sequence
-local outboxKey = internal('outbox') -- HASH feed:sequence → JSON item
-local repairedKey = internal('repaired') -- SET of ids a repair under way has put in their places
+local metaKey = requests .. ':~meta' -- HASH, see DESIGN §5 "Shared record of the run"
+local queueKey = requests .. ':~queue' -- HASH chunk → entries, see parts/chunks.lua
+local chunksKey = requests .. ':~chunks' -- ZSET of 0: names of the chunks that follow their domain's first
+local domainsKey = requests .. ':~domains' -- HASH name → domain record
+local readyKey = requests .. ':~ready' -- ZSET of 0: order of the domain's head, name
+local waitingKey = requests .. ':~waiting' -- ZSET time → name
+local delayedKey = requests .. ':~delayed' -- ZSET time → id, 5 bytes of priority, domain name
+local suspectsKey = requests .. ':~suspects' -- ZSET of 0: order, id, domain name
+local leasesKey = requests .. ':~leases' -- HASH id → lease
+local nodesKey = requests .. ':~nodes' -- ZSET last heartbeat → incarnation, the live ones
+local deadKey = requests .. ':~dead' -- ZSET time → incarnation whose leases are being moved
+local infoKey = requests .. ':~node-info' -- HASH incarnation → JSON
+local heldKey = requests .. ':~held' -- HASH incarnation → leases
+local pagesKey = requests .. ':~pages' -- HASH incarnation → pages settled
+local crashesKey = requests .. ':~crashes' -- HASH id → crashes
+local failedKey = requests .. ':~failed' -- ZSET time in µs → id
+local failuresKey = requests .. ':~failures' -- HASH id → JSON: why it failed
+local answersKey = requests .. ':~answers' -- HASH caller:call → answer not yet known to have arrived
+local feedsKey = requests .. ':~feeds' -- HASH feed → JSON, feed:head and feed:tail → sequence
+local outboxKey = requests .. ':~outbox' -- HASH feed:sequence → JSON item
+local repairedKey = requests .. ':~repaired' -- SET of ids a repair under way has put in their places
 
 local MAX_CRASHES = 3
 local MAX_UNPACK = 4000

@@ -98,7 +98,7 @@ local function insert(d, order, id, run)
   local isNext = run and d.run == run
   if isNext then chunk = d.runChunk else chunk = chunkFor(d, order) end
   pendingChange = pendingChange + 1
-  d.run = nil
+  d.run = false
   if isNext or chunk.size == 0 or not isBefore(order, chunk.last) then
     if chunk.size >= CHUNK then
       chunk = follow(d, chunk, entry)
@@ -124,10 +124,10 @@ local function insert(d, order, id, run)
 end
 
 -- The order of the domain's best request, '' when it has none: the next chunk takes the place of a first one that ran out.
-local function headOf(d)
-  local first = chunkOf(d, '')
+local function headOf(d, first)
   while first.size == 0 and d.tail ~= '' do
-    local name = call('ZRANGEBYLEX', chunksKey, '[' .. d.prefix, '(' .. struct.pack('>I4', d.number + 1), 'LIMIT', 0, 1)[1]
+    local nextPrefix = struct.pack('>I4', struct.unpack('>I4', d.prefix) + 1)
+    local name = call('ZRANGEBYLEX', chunksKey, '[' .. d.prefix, '(' .. nextPrefix, 'LIMIT', 0, 1)[1]
     local bound = name and sub(name, 5) or d.tail
     local chunk = chunkOf(d, bound)
     if name then call('ZREM', chunksKey, name) end
@@ -153,7 +153,7 @@ local function pop(d)
     first.taken, first.size, first.changed = first.taken + 1, first.size - 1, true
     pendingChange = pendingChange - 1
   end
-  d.head, d.touched, d.run = headOf(d), true, nil
+  d.head, d.touched, d.run = headOf(d, first), true, false
   return id
 end
 

@@ -5,9 +5,11 @@
 -- zeros for none and for the first), then, unless nothing of it was ever set, 6 bytes each: nextAt, blockedUntil, delay by
 -- setting + 1 (0: the crawl's), by robots, by autothrottle, pages, last lease at.
 -- place: r ready, w waiting, f full, i idle. (MessagePack took twice as long to write and to read.)
-local RECORD = { core = '>I4c1I4c12c12', coreBytes = 33, rest = '>I6I6I6I6I6I6I6', none = string.rep('\0', 12) }
+local CORE, CORE_BYTES, POLITENESS = '>c4c1I4c12c12', 33, '>I6I6I6I6I6I6I6'
+local NO_ORDER = '\0\0\0\0\0\0\0\0\0\0\0\0'
 
-local domains, packedDomains = {}, {}
+-- isUnplaced: a domain has been moved or placed, and savePlaces has not told the store.
+local domains, packedDomains, isUnplaced = {}, {}, false
 
 -- Reads the records of domains that a script is about to ask for, all at once.
 local function loadDomains(names)
@@ -21,62 +23,85 @@ local function loadDomains(names)
   for i, packed in ipairs(fetched('HMGET', domainsKey, wanted)) do packedDomains[wanted[i]] = packed end
 end
 
--- The fields of a table are given all at once: one that grows costs as much again.
-local function unpackCore(packed)
-  local number, place, active, head, tail = struct.unpack(RECORD.core, packed)
-  if head == RECORD.none then head = '' end
-  if tail == RECORD.none then tail = '' end
+-- A domain: prefix, its number as the fields of its chunks begin with it; key: its order among the ready, storedKey: what
+-- stands there; politeness, false as long as it lies in `packed`. All fields are given at once: a table that grows costs as
+-- much again, and one of more than 16 twice as much.
+local function makeDomain(prefix, place, active, head, tail, packed, isNew)
   local key = place == 'r' and head or ''
-  return { number = number, prefix = struct.pack('>I4', number), place = place, active = active, head = head, tail = tail, key = key, storedKey = key,
-    storedWaits = place == 'w', touched = false, moved = false, rest = sub(packed, RECORD.coreBytes + 1) }
+  return { prefix = prefix, place = place, active = active, head = head, tail = tail, key = key, storedKey = key, storedWaits = place == 'w',
+    waitsUntil = false, touched = false, moved = false, politeness = false, packed = packed, isNew = isNew, run = false, runChunk = false }
+end
+
+local function unpackDomain(packed)
+  local prefix, place, active, head, tail = struct.unpack(CORE, packed)
+  if head == NO_ORDER then head = '' end
+  if tail == NO_ORDER then tail = '' end
+  return makeDomain(prefix, place, active, head, tail, sub(packed, CORE_BYTES + 1), false)
 end
 
 local function newDomain()
   local last = number('domain_numbers') + 1
   setMeta('domain_numbers', last)
-  return { number = last, prefix = struct.pack('>I4', last), isNew = true, place = 'i', active = 0, head = '', tail = '', key = '', storedKey = '',
-    storedWaits = false, touched = false, moved = false, rest = '' }
+  return makeDomain(struct.pack('>I4', last), 'i', 0, '', '', '', true)
 end
 
--- A domain as its queue needs it: one that goes on unplaced is not asked for its politeness.
-local function queueOf(name)
+local function domainOf(name)
   local d = domains[name]
   if d then return d end
   local packed = packedDomains[name]
   if packed == nil then packed = call('HGET', domainsKey, name) end
-  d = packed and unpackCore(packed) or newDomain()
+  d = packed and unpackDomain(packed) or newDomain()
   domains[name] = d
   return d
 end
 
-local function withPoliteness(d)
-  if not d.rest then return d end
-  if d.rest == '' then
-    d.nextAt, d.blockedUntil, d.delaySetting, d.delayRobots, d.delayAuto, d.pages, d.lastAt = 0, 0, -1, 0, 0, 0, 0
-  else
-    local nextAt, blockedUntil, delaySetting, delayRobots, delayAuto, pages, lastAt = struct.unpack(RECORD.rest, d.rest)
-    -- An instant further away than a day is a clock that jumped (a failover): it must block nothing.
-    d.nextAt, d.blockedUntil, d.lastAt = math.min(nextAt, nowMs + 86400000), math.min(blockedUntil, nowMs + 86400000), math.min(lastAt, nowMs)
-    d.delaySetting, d.delayRobots, d.delayAuto, d.pages = delaySetting - 1, delayRobots, delayAuto, pages
-  end
-  d.rest = false
-  return d
+local NEVER_SET = { nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0, pages = 0, lastAt = 0 }
+
+-- What it has come to know of when and how often it may be asked, to be read.
+local function politenessOf(d)
+  local p = d.politeness
+  if p then return p end
+  if d.packed == '' then return NEVER_SET end
+  local nextAt, blockedUntil, delaySetting, delayRobots, delayAuto, pages, lastAt = struct.unpack(POLITENESS, d.packed)
+  -- An instant further away than a day is a clock that jumped (a failover): it must block nothing.
+  local latest = nowMs + 86400000
+  p = { nextAt = math.min(nextAt, latest), blockedUntil = math.min(blockedUntil, latest), delaySetting = delaySetting - 1, delayRobots = delayRobots,
+    delayAuto = delayAuto, pages = pages, lastAt = math.min(lastAt, nowMs) }
+  d.politeness = p
+  return p
 end
 
-local function domainOf(name) return withPoliteness(queueOf(name)) end
+-- The same, to be changed.
+local function itsPoliteness(d)
+  if politenessOf(d) == NEVER_SET then
+    d.politeness = { nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0, pages = 0, lastAt = 0 }
+  end
+  d.touched = true
+  return d.politeness
+end
+
+local function hasOwnDelay(p) return p.delaySetting >= 0 or p.delayRobots > 0 or p.delayAuto > 0 end
+
+local function delayOf(p)
+  local own = p.delaySetting >= 0 and p.delaySetting or number('delay')
+  return math.max(own, p.delayRobots, p.delayAuto)
+end
 
 local function packDomain(d)
-  local core = struct.pack(RECORD.core, d.number, d.place, d.active, d.head == '' and RECORD.none or d.head, d.tail == '' and RECORD.none or d.tail)
-  if d.rest then return core .. d.rest end
-  if d.pages == 0 and d.nextAt == 0 and d.blockedUntil == 0 and d.delaySetting < 0 and d.delayRobots == 0 and d.delayAuto == 0 and d.lastAt == 0 then return core end
-  return core .. struct.pack(RECORD.rest, d.nextAt, d.blockedUntil, d.delaySetting + 1, d.delayRobots, d.delayAuto, d.pages, d.lastAt)
+  local core, p = struct.pack(CORE, d.prefix, d.place, d.active, d.head == '' and NO_ORDER or d.head, d.tail == '' and NO_ORDER or d.tail), d.politeness
+  if not p then return core .. d.packed end
+  if p.pages == 0 and p.nextAt == 0 and p.blockedUntil == 0 and p.lastAt == 0 and not hasOwnDelay(p) then return core end
+  return core .. struct.pack(POLITENESS, p.nextAt, p.blockedUntil, p.delaySetting + 1, p.delayRobots, p.delayAuto, p.pages, p.lastAt)
 end
+
+-- Its head or its leases have changed: savePlaces finds its place once all has happened.
+local function move(d) d.moved, isUnplaced = true, true end
 
 -- Puts a domain where it belongs; savePlaces tells the store.
 local function place(d)
-  withPoliteness(d)
-  d.touched, d.moved, d.gone, d.key = true, false, false, ''
-  local at = math.max(d.nextAt, d.blockedUntil)
+  local p = politenessOf(d)
+  d.touched, d.moved, d.key, isUnplaced = true, false, '', true
+  local at = math.max(p.nextAt, p.blockedUntil)
   local hasWork = d.head ~= ''
   if hasWork and d.active >= number('limit', 8) then
     d.place = 'f'
@@ -86,20 +111,19 @@ local function place(d)
     d.place, d.key = 'r', d.head
   else
     d.place = 'i'
-    -- A domain with a delay of its own is kept: forgetting it would forget the politeness.
-    d.gone = d.active == 0 and d.delaySetting < 0 and d.delayRobots == 0 and d.delayAuto == 0
   end
 end
 
--- Places what changed, once all that changes it has happened, and writes who is ready and who waits.
+-- Places what changed, and writes who is ready and who waits.
 local function savePlaces()
+  if not isUnplaced then return end
   local readyOut, readyIn, waitingOut, waitingIn = {}, {}, {}, {}
   for name, d in pairs(domains) do
     if d.moved then place(d) end
     if d.key ~= d.storedKey then
       if d.storedKey ~= '' then readyOut[#readyOut + 1] = d.storedKey .. name end
       if d.key ~= '' then
-        readyIn[#readyIn + 1] = 0
+        readyIn[#readyIn + 1] = '0'
         readyIn[#readyIn + 1] = d.key .. name
       end
       d.storedKey = d.key
@@ -110,18 +134,17 @@ local function savePlaces()
     elseif d.place ~= 'w' and d.storedWaits then
       waitingOut[#waitingOut + 1] = name
     end
-    d.storedWaits, d.waitsUntil = d.place == 'w', nil
+    d.storedWaits, d.waitsUntil = d.place == 'w', false
   end
+  isUnplaced = false
   chunked('ZREM', readyKey, readyOut)
   chunked('ZADD', readyKey, readyIn)
   chunked('ZREM', waitingKey, waitingOut)
   chunked('ZADD', waitingKey, waitingIn)
 end
 
-local function delayOf(d)
-  local own = d.delaySetting >= 0 and d.delaySetting or number('delay')
-  return math.max(own, d.delayRobots, d.delayAuto)
-end
+-- Nothing waits for it and nothing is to be remembered. With a delay of its own forgetting it would forget the politeness.
+local function isGone(d) return d.place == 'i' and d.active == 0 and not hasOwnDelay(politenessOf(d)) end
 
 -- Writes what the script changed, meta included; every verb that may change a domain ends with it.
 local function flush()
@@ -131,7 +154,7 @@ local function flush()
   local pairsToSet, toDelete = {}, {}
   for name, d in pairs(domains) do
     if d.touched then
-      if d.gone then
+      if isGone(d) then
         toDelete[#toDelete + 1] = name
       else
         pairsToSet[#pairsToSet + 1] = name

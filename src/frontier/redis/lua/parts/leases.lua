@@ -1,11 +1,13 @@
 -- Leases: packed, ended, given back, failed, found by their node.
 -- uses: domains queue life
 
-local function packLease(lease) return cmsgpack.pack({ lease.token, lease.incarnation, lease.order, lease.domain, lease.atMs, lease.crashes, lease.priority }) end
+local function packLease(token, incarnation, order, domain, crashes)
+  return cmsgpack.pack({ token, incarnation, order, domain, nowMs, crashes })
+end
 
 local function unpackLease(packed)
   local p = cmsgpack.unpack(packed)
-  return { token = p[1], incarnation = p[2], order = p[3], domain = p[4], atMs = p[5], crashes = p[6], priority = p[7] }
+  return { token = p[1], incarnation = p[2], order = p[3], domain = p[4], atMs = p[5], crashes = p[6] }
 end
 
 local freed, released = {}, {}
@@ -15,7 +17,8 @@ local function freeLease(id, lease)
   freed[#freed + 1] = id
   released[lease.incarnation] = (released[lease.incarnation] or 0) + 1
   local d = domainOf(lease.domain)
-  d.active, d.moved = math.max(0, d.active - 1), true
+  d.active = math.max(0, d.active - 1)
+  move(d)
 end
 
 -- Writes which leases have ended; to be called before anybody counts them.

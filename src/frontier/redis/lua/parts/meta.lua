@@ -20,7 +20,15 @@ local function createMeta(queue, epoch)
   call('HSET', metaKey, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'queue', queue, 'control', 'running', 'began', nowMs)
 end
 
-local function number(name, default) return tonumber(meta[name] or default or 0) end
+-- A field that is asked for again and again is turned into a number once.
+local function number(name, default)
+  local value = meta[name]
+  if type(value) == 'string' then
+    value = tonumber(value)
+    meta[name] = value
+  end
+  return value or default or 0
+end
 
 local function setMeta(name, value)
   meta[name] = value

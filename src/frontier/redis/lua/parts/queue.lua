@@ -18,9 +18,12 @@ end
 
 -- run: the priority of one that arrives now; nil of one that comes back with its old arrival, and where the newest is first.
 local function enqueue(name, order, id, run)
-  local d = queueOf(name)
+  local d = domainOf(name)
   local isLast = insert(d, order, id, run)
-  if d.head == '' or (not isLast and isBefore(order, d.head)) then d.head, d.moved = order, true end
+  if d.head == '' or (not isLast and isBefore(order, d.head)) then
+    d.head = order
+    move(d)
+  end
 end
 
 local function enqueueNew(name, priority, id)
@@ -37,7 +40,7 @@ local function enqueueAll(new)
     end
   end
   loadDomains(names)
-  for i, name in ipairs(names) do ds[i] = queueOf(name) end
+  for i, name in ipairs(names) do ds[i] = domainOf(name) end
   loadEnds(ds)
   for _, request in ipairs(new) do enqueueNew(request[1], request[2], request[3]) end
 end
