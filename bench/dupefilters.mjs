@@ -2,19 +2,19 @@
  * What each dupefilter costs a URL, and how often it takes a new one for seen, on both engines through the Frontier
  * seam. `npm run bench:dupefilters -- [--engine redis|embedded] [--class NAME] [--ten-million] [--json FILE]`
  */
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
-import { Redis } from 'ioredis';
 import { PUSH_CHUNK } from '../dist/frontier/frontier.js';
 import { openFrontier } from '../dist/frontier/open.js';
-import { freePort, untilListening } from '../scripts/proof/nginx.mjs';
+import { openOptions } from '../scripts/proof/open-options.mjs';
+import { startRedis } from '../scripts/proof/redis.mjs';
+import { redisCost } from './page-cost/redis-cost.mjs';
+import { writeFigures } from './write-figures.mjs';
 
 const { values: options } = parseArgs({
   options: {
@@ -65,31 +65,12 @@ try {
 } finally {
   await rm(dir, { recursive: true, force: true });
 }
-if (options.json) await writeFile(options.json, `${JSON.stringify({ rows: results }, null, 2)}\n`);
+if (options.json) await writeFigures(options.json, { rows: results });
 printTable();
 
-async function measure({ engine, store, cost }, { name, dupefilter, stated = 0, theory = null }, count) {
-  const frontier = await openFrontier({
-    store,
-    keys: {
-      requests: 'bench:requests',
-      dupefilter: 'bench:dupefilter',
-      startUrls: [],
-      items: 'bench:items',
-      stats: 'bench:stats',
-    },
-    startUrlsType: 'list',
-    seedsFiltered: false,
-    shape: {
-      queueClass: 'FifoQueue',
-      dupefilter,
-      fingerprinter: 'scrapy-redis',
-      domainKey: 'host',
-      persist: true,
-    },
-    allowEviction: false,
-    connectTimeoutMs: 10_000,
-  });
+async function measure({ engine, place, cost }, { name, dupefilter, stated = 0, theory = null }, count) {
+  const shape = { queueClass: 'FifoQueue', dupefilter };
+  const frontier = await openFrontier(openOptions(place, 'bench', shape));
   try {
     // The connection's own memory, and that of the scripts, is there before the first URL.
     await fill(frontier, -BETWEEN, BETWEEN, true);
@@ -151,42 +132,31 @@ function request(text, unfiltered = false) {
 }
 
 async function onRedis() {
-  const port = await freePort();
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', dir];
-  const server = spawn('redis-server', args, { stdio: 'ignore' });
-  await untilListening(port);
-  const db = new Redis(port);
-  const numberOf = async (section, name) =>
-    Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(await db.info(section))[1]);
+  const redis = await startRedis(dir);
   return {
     engine: 'redis',
-    store: {
-      engine: 'redis',
-      address: { kind: 'standalone', url: `redis://127.0.0.1:${port}`, options: {} },
-    },
+    place: redis.url,
     cost: async () => ({
-      memory: await settledMemory(numberOf),
-      cpuMs: ((await numberOf('cpu', 'used_cpu_user')) + (await numberOf('cpu', 'used_cpu_sys'))) * 1000,
+      memory: await settledMemory(redis.db),
+      cpuMs: (await redisCost(redis.db)).redisMs,
     }),
-    stop: async () => {
-      db.disconnect();
-      server.kill('SIGTERM');
-      await once(server, 'exit');
-    },
+    stop: () => redis.stop(),
   };
 }
 
 /** What is unlinked is freed in the background. */
-async function settledMemory(numberOf) {
-  while ((await numberOf('memory', 'lazyfree_pending_objects')) > 0) await sleep(20);
-  return numberOf('memory', 'used_memory');
+async function settledMemory(db) {
+  const numberOf = async (name) =>
+    Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(await db.info('memory'))[1]);
+  while ((await numberOf('lazyfree_pending_objects')) > 0) await sleep(20);
+  return numberOf('used_memory');
 }
 
 async function inFolder() {
   const folder = await mkdtemp(path.join(dir, 'e-'));
   return {
     engine: 'embedded',
-    store: { engine: 'embedded', dir: folder },
+    place: folder,
     cost: async () => {
       const { user, system } = process.cpuUsage();
       return { memory: null, cpuMs: (user + system) / 1000 };

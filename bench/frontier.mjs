@@ -3,8 +3,6 @@
  * `npm run bench:frontier`, `npm run bench:frontier -- growth redis --json out.json`: the measurements whose name holds
  * each of the words, a file for the figures. `--large` goes on to 10⁷ pending requests (4 GB, some ten minutes).
  */
-import { writeFile } from 'node:fs/promises';
-import os from 'node:os';
 import { parseArgs } from 'node:util';
 import { growth } from './frontier/growth.mjs';
 import { leases } from './frontier/leases.mjs';
@@ -14,6 +12,7 @@ import { push } from './frontier/push.mjs';
 import { tableOf } from './frontier/report.mjs';
 import { openStage } from './frontier/stage.mjs';
 import { waiting } from './frontier/waiting.mjs';
+import { writeFigures } from './write-figures.mjs';
 
 const { values: options, positionals: words } = parseArgs({
   allowPositionals: true,
@@ -47,7 +46,4 @@ for (const { name, engine } of chosen) {
   console.log(tableOf(found));
   rows.push(...found);
 }
-if (options.json) {
-  const machine = { node: process.version, cpus: os.cpus().length, cpu: os.cpus()[0]?.model ?? 'unknown' };
-  await writeFile(options.json, `${JSON.stringify({ machine, rows }, null, 2)}\n`);
-}
+if (options.json) await writeFigures(options.json, { rows });

@@ -3,17 +3,15 @@
  * taken off by a run of one page on both sides. `npm run bench`, `npm run bench -- heavy --runs 3 --json out.json`:
  * the sites whose name holds a word, the rounds, a file for the figures.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { Redis } from 'ioredis';
-import { freePort, untilListening } from '../scripts/proof/nginx.mjs';
+import { startRedis } from '../scripts/proof/redis.mjs';
 import { subjects } from './page-cost/measure.mjs';
 import { compare, rowOf, tableOf } from './page-cost/report.mjs';
 import { sites } from './page-cost/sites.mjs';
+import { writeFigures } from './write-figures.mjs';
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -26,12 +24,7 @@ if (chosen.length === 0) {
 }
 
 const dir = await mkdtemp(path.join(os.tmpdir(), 'crawlnode-bench-'));
-const port = await freePort();
-const server = spawn('redis-server', ['--port', port, '--bind', '127.0.0.1', '--save', '', '--dir', dir], {
-  stdio: 'ignore',
-});
-await untilListening(port);
-const db = new Redis(port);
+const redis = await startRedis(dir);
 const rows = [];
 try {
   for (const name of chosen) {
@@ -39,21 +32,13 @@ try {
     console.log(tableOf(compare(rows)));
   }
 } finally {
-  db.disconnect();
-  server.kill('SIGTERM');
-  await once(server, 'exit');
+  await redis.stop();
   await rm(dir, { recursive: true, force: true });
 }
-if (options.json) {
-  const machine = { node: process.version, cpus: os.cpus().length, cpu: os.cpus()[0]?.model ?? 'unknown' };
-  await writeFile(
-    options.json,
-    `${JSON.stringify({ machine, runs: Number(options.runs), rows: compare(rows) }, null, 2)}\n`,
-  );
-}
+if (options.json) await writeFigures(options.json, { runs: Number(options.runs), rows: compare(rows) });
 
 async function measureSite(name) {
-  const stage = { dir, redis: { url: `redis://127.0.0.1:${port}`, db } };
+  const stage = { dir, redis };
   const site = await sites[name](dir);
   const rounds = Object.fromEntries(Object.keys(subjects).map((subject) => [subject, []]));
   try {

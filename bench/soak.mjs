@@ -4,47 +4,32 @@
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { freePort, untilListening } from '../scripts/proof/nginx.mjs';
+import { startRedis } from '../scripts/proof/redis.mjs';
 import { generated } from './page-cost/sites.mjs';
+import { titlesCrawl } from './page-cost/titles-crawl.mjs';
 
 const LOOK_MS = 500;
 const pages = Number(process.argv[2] ?? 100_000);
 const engines = process.argv[3] ? [process.argv[3]] : ['redis', 'embedded'];
-const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 
 const dir = await mkdtemp(path.join(os.tmpdir(), 'crawlnode-soak-'));
-const port = await freePort();
-const server = spawn('redis-server', ['--port', port, '--bind', '127.0.0.1', '--save', '', '--dir', dir], {
-  stdio: 'ignore',
-});
-await untilListening(port);
+const redis = await startRedis(dir);
 const site = await generated({ pages, links: 20, kilobytes: 4, hosts: 1 });
 try {
   for (const engine of engines) console.log(engine, JSON.stringify(await soak(engine)));
 } finally {
   await site.stop();
-  server.kill('SIGTERM');
-  await once(server, 'exit');
+  await redis.stop();
   await rm(dir, { recursive: true, force: true });
 }
 
 /** @returns RSS in MB at each tenth, the largest of them, and how much the last three tower over the second to fourth. */
 async function soak(engine) {
-  const project = await mkdtemp(path.join(dir, 'project-'));
-  const settings = {
-    ...(engine === 'redis' && { REDIS_URL: `redis://127.0.0.1:${port}` }),
-    SPIDER_MODULES: [here('spiders')],
-    ROBOTSTXT_OBEY: false,
-    CONCURRENT_REQUESTS_PER_DOMAIN: 16,
-    LOG_LEVEL: 'WARNING',
-  };
-  await writeFile(path.join(project, 'crawlnode.yaml'), JSON.stringify(settings));
-  const args = [here('../bin/crawlnode.js'), 'crawl', 'titles', '--exit-when-done'];
-  args.push('-a', `start=${site.url}`, '-a', `within=${site.within}`);
+  const settings = engine === 'redis' ? { REDIS_URL: redis.url } : {};
+  const { project, args } = await titlesCrawl(dir, site, settings);
   const { REDIS_URL: _, ...env } = process.env;
   const child = spawn(process.execPath, args, { cwd: project, env, stdio: ['ignore', 'ignore', 'inherit'] });
   const exit = once(child, 'exit');

@@ -1,25 +1,15 @@
 /** A store of its own for one measurement, clients of crawls in it, and what they cost. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { Redis } from 'ioredis';
 import { openFrontier } from '../../dist/frontier/open.js';
-import { freePort, untilListening } from '../../scripts/proof/nginx.mjs';
+import { defaultShape, openOptions } from '../../scripts/proof/open-options.mjs';
+import { startRedis } from '../../scripts/proof/redis.mjs';
 import { redisCost } from '../page-cost/redis-cost.mjs';
-
-const shape = {
-  queueClass: 'PriorityQueue',
-  dupefilter: { class: 'RFPDupeFilter' },
-  fingerprinter: 'scrapy-redis',
-  domainKey: 'host',
-  persist: true,
-};
 
 /** How a node joins where nothing limits it. */
 export const joinOptions = {
-  shape,
+  shape: defaultShape,
   tunables: {
     delayMs: 0,
     randomizeDelay: false,
@@ -34,38 +24,17 @@ export const joinOptions = {
   flushOnStart: false,
 };
 
-/** How to open the crawl of a name: plain data, for this process or another. */
-function openOptions(store, crawl) {
-  const key = (word) => `${crawl}:${word}`;
-  return {
-    store,
-    keys: {
-      requests: key('requests'),
-      dupefilter: key('dupefilter'),
-      startUrls: [key('start_urls')],
-      items: key('items'),
-      stats: key('stats'),
-    },
-    startUrlsType: 'list',
-    seedsFiltered: false,
-    shape,
-    allowEviction: false,
-    connectTimeoutMs: 10_000,
-  };
-}
-
 export async function openStage(engine) {
   const dir = await mkdtemp(path.join(os.tmpdir(), 'crawlnode-bench-'));
   const redis = engine === 'redis' ? await startRedis(dir) : null;
-  const address = redis && { kind: 'standalone', url: redis.url, options: {} };
-  const store = redis ? { engine, address } : { engine, dir: path.join(dir, 'frontier') };
+  const place = redis?.url ?? path.join(dir, 'frontier');
   const clients = [];
   let crawls = 0;
 
   return {
     engine,
     /** Options of a crawl that nobody has begun. */
-    newCrawl: () => openOptions(store, `crawl${crawls++}`),
+    newCrawl: () => openOptions(place, `crawl${crawls++}`),
     /** A client of a crawl that has not joined. */
     open: (options) => openFrontier(options),
     /** A client of a crawl that has joined as a node. */
@@ -89,23 +58,6 @@ export async function openStage(engine) {
       await Promise.all(clients.map((client) => client.close()));
       await redis?.stop();
       await rm(dir, { recursive: true, force: true });
-    },
-  };
-}
-
-async function startRedis(dir) {
-  const port = await freePort();
-  const args = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--dir', dir];
-  const server = spawn('redis-server', args, { stdio: 'ignore' });
-  await untilListening(port);
-  const db = new Redis(port);
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    db,
-    async stop() {
-      db.disconnect();
-      server.kill('SIGTERM');
-      await once(server, 'exit');
     },
   };
 }

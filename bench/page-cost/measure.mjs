@@ -1,10 +1,11 @@
 /** One run of one subject on a site, in a process of its own: what it cost. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { redisCost } from './redis-cost.mjs';
+import { titlesCrawl } from './titles-crawl.mjs';
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 /** A subject that hangs ends the bench, not the patience of whoever runs it. */
@@ -20,18 +21,7 @@ export const subjects = {
 
 /** @param stage a folder for files, and the Redis server of this bench: { dir, redis: { url, db } }. */
 async function crawl(engine, site, stage, limit) {
-  const project = await mkdtemp(path.join(stage.dir, 'project-'));
-  const settings = {
-    ...engine,
-    SPIDER_MODULES: [here('../spiders')],
-    ROBOTSTXT_OBEY: false,
-    CONCURRENT_REQUESTS: 16,
-    CONCURRENT_REQUESTS_PER_DOMAIN: 16,
-    LOG_LEVEL: 'WARNING',
-  };
-  await writeFile(path.join(project, 'crawlnode.yaml'), JSON.stringify(settings));
-  const args = [here('../../bin/crawlnode.js'), 'crawl', 'titles', '--exit-when-done'];
-  args.push('-a', `start=${site.url}`, '-a', `within=${site.within}`);
+  const { project, args } = await titlesCrawl(stage.dir, site, engine);
   if (limit) args.push('--max-pages', limit);
   if (engine.REDIS_URL === undefined) return run(args, site, stage, project);
 

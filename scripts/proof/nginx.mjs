@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import net from 'node:net';
 import path from 'node:path';
+import { freePort, untilListening } from './ports.mjs';
 
 /** @returns the site's URL, its requests so far as paths, and how to stop it. */
 export async function startNginx(root, dir) {
@@ -40,29 +40,4 @@ http {
       await once(child, 'exit');
     },
   };
-}
-
-/** A port of 127.0.0.1 that was free a moment ago. */
-export async function freePort() {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-/** Resolves when something listens there; rejects after ten seconds. */
-export async function untilListening(port) {
-  for (let attempt = 0; attempt < 200; attempt++) {
-    const socket = net.connect(port, '127.0.0.1');
-    const [event] = await Promise.race([
-      once(socket, 'connect').then(() => ['connect']),
-      once(socket, 'error').then(() => ['error']),
-    ]).catch(() => ['error']);
-    socket.destroy();
-    if (event === 'connect') return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`nothing listens on port ${port}`);
 }

@@ -11,8 +11,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Table from 'cli-table3';
-import { Redis } from 'ioredis';
-import { freePort, startNginx, untilListening } from './nginx.mjs';
+import { startNginx } from './nginx.mjs';
+import { startRedis } from './redis.mjs';
 import { walk } from './walker.mjs';
 
 const docs = '/usr/share/doc/python3-doc/html';
@@ -29,8 +29,8 @@ const dir = await mkdtemp(path.join(tmpdir(), 'crawlnode-proof-'));
 const rows = [];
 let broken = false;
 const site = await startNginx(docs, dir);
-const redis = await startRedis();
-const db = new Redis(redis.url);
+const redis = await startRedis(dir);
+const { db } = redis;
 try {
   const expected = await walk(`${site.url}index.html`);
   console.log(`walker: ${expected.size} HTML pages reachable from ${site.url}index.html`);
@@ -49,7 +49,6 @@ try {
   }
 } finally {
   for (const child of children) child.kill('SIGKILL');
-  db.disconnect();
   await redis.stop();
   await site.stop();
   await rm(dir, { recursive: true, force: true });
@@ -211,23 +210,4 @@ async function untilItems(key, count) {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   throw new Error(`${key} never held ${count} items`);
-}
-
-async function startRedis() {
-  const port = await freePort();
-  const child = spawn(
-    'redis-server',
-    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', dir],
-    {
-      stdio: 'ignore',
-    },
-  );
-  await untilListening(port);
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    async stop() {
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-    },
-  };
 }

@@ -4,16 +4,15 @@
  * taken out of the set is fetched once. Run by `node scripts/proof/scrapy-redis.mjs`; it needs Debian's nginx,
  * python3-doc, redis-server, python3-scrapy and python3-redis.
  */
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import Table from 'cli-table3';
-import { Redis } from 'ioredis';
-import { freePort, startNginx, untilListening } from './nginx.mjs';
+import { startNginx } from './nginx.mjs';
+import { startRedis } from './redis.mjs';
 
 const run = promisify(execFile);
 const docs = '/usr/share/doc/python3-doc/html';
@@ -26,13 +25,8 @@ const python = '/usr/bin/python3';
 const FORGOTTEN = 25;
 
 const dir = await mkdtemp(path.join(tmpdir(), 'crawlnode-proof-'));
-const port = await freePort();
-const server = spawn('redis-server', ['--port', String(port), '--save', '', '--dir', dir], {
-  stdio: 'ignore',
-});
-await untilListening(port);
-const url = `redis://127.0.0.1:${port}`;
-const db = new Redis(url);
+const redis = await startRedis(dir);
+const { db, url } = redis;
 const site = await startNginx(docs, dir);
 const table = new Table({
   head: ['REQUEST_FINGERPRINTER', 'known', 'fetched again', 'taken out', 'of them fetched', 'others'],
@@ -48,10 +42,8 @@ try {
   );
   for (const formula of ['scrapy-redis', 'scrapy', 'scrapy-2.6']) await prove(formula, start);
 } finally {
-  db.disconnect();
   await site.stop();
-  server.kill();
-  await once(server, 'exit');
+  await redis.stop();
   await rm(dir, { recursive: true, force: true });
 }
 console.log(table.toString());

@@ -12,7 +12,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openFrontier } from '../../../dist/frontier/open.js';
-import { freePort, untilListening } from '../nginx.mjs';
+import { openOptions } from '../open-options.mjs';
+import { startRedis as startServer } from '../redis.mjs';
 
 const bin = fileURLToPath(new URL('../../../bin/crawlnode.js', import.meta.url));
 const cleanups = [];
@@ -94,42 +95,12 @@ export function html(response, links = []) {
 /** A redis-server with an append-only file that is fsynced at every write. */
 export async function startRedis() {
   const dir = await tempDir('redis');
-  const port = await freePort();
-  const args = [
-    '--port',
-    String(port),
-    '--bind',
-    '127.0.0.1',
-    '--save',
-    '',
-    '--dir',
-    dir,
-    '--appendonly',
-    'yes',
-    '--appendfsync',
-    'always',
-  ];
-  let child;
-  const start = async () => {
-    child = spawn('redis-server', args, { stdio: 'ignore' });
-    await untilListening(port);
-  };
-  await start();
+  const redis = await startServer(dir, ['--appendonly', 'yes', '--appendfsync', 'always']);
   cleanups.push(async () => {
-    child.kill('SIGKILL');
+    redis.db.disconnect();
+    redis.signal('SIGKILL');
   });
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    start,
-    async kill() {
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
-    },
-    signal: (signal) => child.kill(signal),
-    port,
-    dir,
-  };
+  return redis;
 }
 
 /** A TCP proxy before a port that now and then resets a connection instead of passing on a reply. */
@@ -221,7 +192,7 @@ export async function endOf(node, timeoutMs = 90_000) {
 
 /** The frontier's own view: snapshot, failed list, breaches of the invariants. */
 export async function look(project, name = 'walk') {
-  const frontier = await openFrontier(openOptions(project, name));
+  const frontier = await clientOf(project, name);
   try {
     const { requests } = await frontier.failed.list(null, 1_000);
     return { ...(await frontier.snapshot()), failures: requests, breaches: await frontier.verify() };
@@ -231,35 +202,9 @@ export async function look(project, name = 'walk') {
 }
 
 /** A client of the crawl's frontier; close it. */
-export function clientOf(project, name = 'walk') {
-  return openFrontier(openOptions(project, name));
-}
-
-function openOptions({ dir, redis, settings }, name) {
-  const store = redis
-    ? { engine: 'redis', address: { kind: 'standalone', url: redis.url, options: {} } }
-    : { engine: 'embedded', dir: path.join(dir, '.crawlnode') };
-  return {
-    store,
-    keys: {
-      requests: `${name}:requests`,
-      dupefilter: `${name}:dupefilter`,
-      startUrls: [`${name}:start_urls`],
-      items: `${name}:items`,
-      stats: `${name}:stats`,
-    },
-    startUrlsType: 'list',
-    seedsFiltered: false,
-    shape: {
-      queueClass: 'PriorityQueue',
-      dupefilter: 'RFPDupeFilter',
-      fingerprinter: 'scrapy-redis',
-      domainKey: 'host',
-      persist: settings.SCHEDULER_PERSIST ?? true,
-    },
-    allowEviction: false,
-    connectTimeoutMs: 5_000,
-  };
+export function clientOf({ dir, redis, settings }, name = 'walk') {
+  const shape = { persist: settings.SCHEDULER_PERSIST ?? true };
+  return openFrontier(openOptions(redis?.url ?? path.join(dir, '.crawlnode'), name, shape));
 }
 
 /** URLs in all .jsonl files of the project; a broken line is an error. */

@@ -1,6 +1,6 @@
 /** What the web does to a page: every ending in its counter, and the crawl ends. */
 import { gzipSync } from 'node:zlib';
-import { freePort } from '../nginx.mjs';
+import { freePort } from '../ports.mjs';
 import { crawl, endOf, html, judge, newProject, startRedis, startSite } from './stage.mjs';
 
 export const web = {

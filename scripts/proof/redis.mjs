@@ -1,0 +1,37 @@
+/** A redis-server of one's own on loopback, for proofs and benches. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Redis } from 'ioredis';
+import { freePort, untilListening } from './ports.mjs';
+
+/**
+ * It keeps its files in `dir`, and writes nothing to disk unless `args` say so.
+ * @returns its address, a client that connects when it is first used, and how to end it and start it again.
+ */
+export async function startRedis(dir, args = []) {
+  const port = await freePort();
+  const all = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', dir, ...args];
+  const url = `redis://127.0.0.1:${port}`;
+  const db = new Redis(url, { lazyConnect: true });
+  let child;
+  const start = async () => {
+    child = spawn('redis-server', all, { stdio: 'ignore' });
+    await untilListening(port);
+  };
+  const end = async (signal) => {
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  };
+  await start();
+  return {
+    ...{ dir, port, url, db, start },
+    /** Resolves when it is gone. */
+    kill: () => end('SIGKILL'),
+    signal: (signal) => child.kill(signal),
+    async stop() {
+      db.disconnect();
+      if (child.exitCode === null && child.signalCode === null) await end('SIGTERM');
+    },
+  };
+}
