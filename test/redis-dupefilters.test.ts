@@ -1,3 +1,4 @@
+/** The dupefilters in Redis: how they lie there, what a hand or a clock can do to them, and that no key stays behind. */
 import { describe, expect, it } from 'vitest';
 import { allParts, type Dupefilter } from '../src/frontier/frontier.js';
 import { pushAll } from './frontier-contract/dupefilters.js';

@@ -1,3 +1,4 @@
+/** The Redis engine passes the contract, and what only a store behind a network can get wrong. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { noEffects } from '../src/frontier/frontier.js';
 import type { OpenOptions } from '../src/frontier/open.js';

@@ -1,3 +1,4 @@
+/** External seeds as producers put them into Redis: lists, sets, sorted sets, several keys, and what goes wrong there. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ConvertedSeed, Frontier } from '../src/frontier/frontier.js';
 import type { OpenOptions } from '../src/frontier/open.js';

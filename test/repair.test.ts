@@ -1,3 +1,4 @@
+/** A crawl damaged by hand, structure by structure, is repaired: it is sound, and crawled to its end nothing is lost. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Table } from '../src/frontier/embedded/keys.js';
 import { spacesOf } from '../src/frontier/embedded/spaces.js';

@@ -25,13 +25,6 @@ export function partNotEmpty(part: Part): RefusedError {
   );
 }
 
-export function liveNodes(count: number): RefusedError {
-  return new RefusedError(
-    `${count} node${count === 1 ? ' is' : 's are'} working on this crawl: stop them first (or use --force)`,
-    { code: 'live_nodes' },
-  );
-}
-
 /** The restore that goes on was ended, or the crawl reset, by somebody else. */
 export function restoreGone(): RefusedError {
   return new RefusedError('the crawl was reset, or restored by another process, meanwhile: begin again', {

@@ -1,8 +1,8 @@
 /** Deleting parts of a crawl, by ranges of its own keys and no others. */
-import { RefusedError } from '../../errors.js';
 import { DATA_FORMAT, otherFormat } from '../data-format.js';
 import type { Part, Shape } from '../frontier.js';
-import { Table } from './keys.js';
+import { nodesAtWork } from '../nodes-at-work.js';
+import { queueTables, Table } from './keys.js';
 import { liveNodes } from './liveness.js';
 import { newMeta } from './meta.js';
 import { forgetWrittenFeeds } from './outbox.js';
@@ -10,19 +10,6 @@ import { decodeRequest, phaseOf } from './request-entry.js';
 import { nameKey } from './spaces.js';
 import { emptyState } from './state.js';
 import type { Transaction } from './transaction.js';
-
-/** What belongs to the queue and its nodes, besides the requests. */
-const queueTables = [
-  Table.incarnation,
-  Table.domain,
-  Table.ready,
-  Table.waiting,
-  Table.idle,
-  Table.queue,
-  Table.suspect,
-  Table.delayed,
-  Table.lease,
-];
 
 /** Above every table that a later format may have. */
 const LAST_TABLE = 64;
@@ -34,12 +21,7 @@ export function clear(tx: Transaction, parts: ReadonlySet<Part>, force: boolean)
     return;
   }
   const live = liveNodes(tx).length;
-  if (live > 0 && !force) {
-    throw new RefusedError(
-      `${live} node${live === 1 ? ' is' : 's are'} working on this crawl: stop them first (or use --force, which makes them stop with an error)`,
-      { code: 'live_nodes' },
-    );
-  }
+  if (live > 0 && !force) throw nodesAtWork(live, 'clear');
   if (parts.has('queue')) {
     clearQueue(tx, parts);
     forgetWrittenFeeds(tx);

@@ -61,6 +61,19 @@ export const Table = {
 
 export type Table = (typeof Table)[keyof typeof Table];
 
+/** What belongs to the queue and its nodes, besides the requests; all but the politeness of domains follows from these. */
+export const queueTables: readonly Table[] = [
+  Table.incarnation,
+  Table.domain,
+  Table.ready,
+  Table.waiting,
+  Table.idle,
+  Table.queue,
+  Table.suspect,
+  Table.delayed,
+  Table.lease,
+];
+
 /** Length of the hash that stands for a key name. */
 export const SPACE_BYTES = 6;
 /** Length of the hash that stands for a domain. */

@@ -2,11 +2,11 @@
  * Repair: every index and counter is forgotten, then each request is put where its own entry says it belongs. In steps,
  * so that no transaction is long; the crawl is paused from the first to the last, and what breaks off begins anew.
  */
-import { RefusedError } from '../../errors.js';
 import type { Repaired } from '../frontier.js';
+import { nodesAtWork } from '../nodes-at-work.js';
 import { type DomainEntry, decodeDomain } from './domain-entry.js';
 import { fail, failureAt } from './failures.js';
-import { HEAD_BYTES, keyOf, readUint53, Table } from './keys.js';
+import { HEAD_BYTES, keyOf, queueTables, readUint53, Table } from './keys.js';
 import { liveNodes } from './liveness.js';
 import type { FirstShape } from './meta.js';
 import { place } from './placement.js';
@@ -17,69 +17,39 @@ import type { Transaction } from './transaction.js';
 /** Requests of one step: a transaction of some ms. */
 const STEP = 500;
 
-/** What only points to requests or nodes. */
-const indexTables = [
-  Table.incarnation,
-  Table.ready,
-  Table.waiting,
-  Table.idle,
-  Table.queue,
-  Table.suspect,
-  Table.delayed,
-  Table.lease,
-];
-
 /** Pause the crawl and forget its indexes; the politeness of domains is kept. @throws RefusedError while nodes live, unless forced. */
 export function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
   if (tx.format() === null) tx.destroy();
   tx.create(shape);
   const live = force ? 0 : liveNodes(tx).length;
-  if (live > 0) {
-    throw new RefusedError(
-      `${live} node${live === 1 ? ' is' : 's are'} working on this crawl: stop them first (or use --force, which makes them join anew)`,
-      { code: 'live_nodes' },
-    );
-  }
+  if (live > 0) throw nodesAtWork(live, 'repair');
   const meta = tx.changeMeta();
   meta.repairing ??= meta.control;
   meta.control = 'paused';
   const domains = readDomains(tx);
-  for (const table of [...indexTables, Table.domain]) tx.wipe(table, tx.spaces.crawl);
+  for (const table of queueTables) tx.wipe(table, tx.spaces.crawl);
   Object.assign(tx.state(), {
-    ...{ queued: 0, suspects: 0, delayed: 0, leased: 0, failed: 0, failedRecords: 0 },
-    ...{
-      bytes: 0,
-      domains: 0,
-      readyDomains: 0,
-      waitingDomains: 0,
-      idleDomains: 0,
-      alive: 0,
-      volunteer: 0,
-      hungry: 0,
-    },
+    ...{ queued: 0, suspects: 0, delayed: 0, leased: 0, failed: 0, failedRecords: 0, bytes: 0 },
+    ...{ domains: 0, readyDomains: 0, waitingDomains: 0, idleDomains: 0 },
+    ...{ alive: 0, volunteer: 0, hungry: 0 },
   });
-  for (const {
-    name,
-    nextAtMs,
-    blockedUntilMs,
-    delaySettingMs,
-    delayRobotsMs,
-    delayAutoMs,
-    pages,
-    lastAtMs,
-  } of domains) {
-    const domain = tx.ensureDomain(name);
-    Object.assign(domain, {
-      nextAtMs,
-      blockedUntilMs,
-      delaySettingMs,
-      delayRobotsMs,
-      delayAutoMs,
-      pages,
-      lastAtMs,
-    });
+  for (const known of domains) {
+    const domain = tx.ensureDomain(known.name);
+    Object.assign(domain, politenessOf(known));
     place(tx, domain);
   }
+}
+
+/** What a domain keeps: its clock, its delays and its pages, but not where it stands. */
+function politenessOf({
+  nextAtMs,
+  blockedUntilMs,
+  lastAtMs,
+  pages,
+  ...known
+}: DomainEntry): Partial<DomainEntry> {
+  const { delaySettingMs, delayRobotsMs, delayAutoMs } = known;
+  return { nextAtMs, blockedUntilMs, lastAtMs, pages, delaySettingMs, delayRobotsMs, delayAutoMs };
 }
 
 /** Put some requests where they belong. @param after the key of the last one of the step before. @returns the like for the next; null at the end. */

@@ -9,12 +9,8 @@ import {
 } from '../backup-entry.js';
 import { delayInBounds, requireIds } from '../bounds.js';
 import type { FailedRequest, Part, Shape } from '../frontier.js';
-import {
-  liveNodes as liveNodesRefusal,
-  otherRestore,
-  partNotEmpty,
-  restoreGone,
-} from '../restore-refusals.js';
+import { nodesAtWork } from '../nodes-at-work.js';
+import { otherRestore, partNotEmpty, restoreGone } from '../restore-refusals.js';
 import { refuseOtherDupefilter, refuseOtherFormat } from './agreement.js';
 import { keepFailed } from './failures.js';
 import { addCounters, append, appendFindable } from './lists.js';
@@ -35,7 +31,7 @@ export function beginRestore(
 ): number | null {
   refuseOtherFormat(tx);
   const live = liveNodes(tx).length;
-  if (live > 0 && !force) throw liveNodesRefusal(live);
+  if (live > 0 && !force) throw nodesAtWork(live, 'restore');
   const isThere = tx.peekState() !== undefined;
   const { restoring, restoredFrom } = isThere ? tx.meta() : { restoring: null, restoredFrom: null };
   if (restoring?.id === id) return restoring.applied;

@@ -31,6 +31,9 @@ const confirming: ReadonlySet<Verb> = new Set([
   'feed-take',
 ]);
 
+/** Run the script of a verb. */
+export type Call = (verb: Verb, args: readonly Argument[]) => Promise<Reply>;
+
 export class Calls {
   /** Ours: the scripts refuse to write where another one was agreed. */
   dupefilter: Dupefilter;

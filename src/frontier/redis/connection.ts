@@ -21,6 +21,9 @@ import type { Argument } from './batch.js';
 import type { Reply } from './reply.js';
 import type { Script } from './scripts.js';
 
+/** What all commands are sent by. */
+export type Client = Redis | Cluster;
+
 /** ioredis has these at run time and leaves them out of its types. */
 interface Scripting {
   evalshaBuffer(sha: string, keyCount: number, ...keysAndArgs: readonly Argument[]): Promise<Reply>;
@@ -40,11 +43,11 @@ const passing =
   /^(LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY|MISCONF|UNBLOCKED|OOM|NOREPLICAS|ERR max number of clients|MOVED|ASK)/;
 
 export class RedisConnection {
-  readonly client: Redis | Cluster;
+  readonly client: Client;
   readonly #scripting: Scripting;
   #closed = false;
 
-  private constructor(client: Redis | Cluster) {
+  private constructor(client: Client) {
     this.client = client;
     this.#scripting = client as unknown as Scripting;
   }

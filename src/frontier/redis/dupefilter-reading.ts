@@ -2,17 +2,15 @@
  * What the commands ask of a dupefilter in Redis. Counts and sizes do not depend on its class, and for single
  * fingerprints the class is the one the crawl agreed on: who only looks may come with other settings.
  */
-import type { Cluster, Redis } from 'ioredis';
+
 import type { Dupefilter, FrontierRequest, RequestLife } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
 import { dupefilterText } from '../shape.js';
-import type { RedisConnection } from './connection.js';
+import type { Client, RedisConnection } from './connection.js';
 import { dupefilterKey, dupefilterPiece, dupefilterWords, internalKey, scriptKeys } from './keys.js';
 import { bytesOf, lengthOf, sum } from './measuring.js';
 import { int, type Reply, text } from './reply.js';
 import { scriptOf } from './scripts.js';
-
-type Client = Redis | Cluster;
 
 /** Of a dupefilter of many pieces so many are measured, evenly spaced; the others are taken to be like them. */
 const SAMPLED = 64;

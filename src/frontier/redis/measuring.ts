@@ -1,7 +1,5 @@
 /** How much keys hold, and at what size. */
-import type { Cluster, Redis } from 'ioredis';
-
-type Client = Redis | Cluster;
+import type { Client } from './connection.js';
 
 /** How much a key holds, whatever its type. */
 export async function lengthOf(client: Client, key: string): Promise<number> {

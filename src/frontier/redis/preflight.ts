@@ -1,10 +1,9 @@
 /** What is looked at before a Redis is used: would it evict the frontier's keys, are they ours, can it hold them? */
-import type { Cluster, Redis } from 'ioredis';
 import { RefusedError } from '../../errors.js';
 import { DATA_FORMAT, otherFormat } from '../data-format.js';
 import type { Dupefilter } from '../frontier.js';
 import type { FrontierKeys, OpenOptions } from '../open.js';
-import type { RedisConnection } from './connection.js';
+import type { Client, RedisConnection } from './connection.js';
 import { agreedDupefilter } from './dupefilter-reading.js';
 import { evictingPolicy, evictionMessage, readInfo } from './examine/server.js';
 import { dupefilterKey, internalKey } from './keys.js';
@@ -65,7 +64,7 @@ export async function refuseForeignKeys(connection: RedisConnection, options: Op
 }
 
 /** @throws RefusedError for a crawl of another data format. */
-export async function refuseOtherFormat(client: Redis | Cluster, keys: FrontierKeys): Promise<void> {
+export async function refuseOtherFormat(client: Client, keys: FrontierKeys): Promise<void> {
   const format = await foundFormat(client, keys);
   if (format !== null && format !== String(DATA_FORMAT)) throw otherFormat(keys.requests, format);
 }
@@ -84,14 +83,14 @@ async function refuseEviction(connection: RedisConnection): Promise<void> {
 }
 
 /** The data format the crawl is kept in; null where there is none, or its key is foreign altogether. */
-export async function foundFormat(client: Redis | Cluster, keys: FrontierKeys): Promise<string | null> {
+export async function foundFormat(client: Client, keys: FrontierKeys): Promise<string | null> {
   const meta = internalKey(keys, 'meta');
   return (await client.type(meta)) === 'hash' ? client.hget(meta, 'version') : null;
 }
 
 /** The keys that hold another type than ours, each with what it most likely is. */
 export async function foreignKeys(
-  client: Redis | Cluster,
+  client: Client,
   { keys, startUrlsType, shape }: OpenOptions,
 ): Promise<{ readonly key: string; readonly message: string }[]> {
   // Who only looks may come with other settings than the crawl's; who writes is refused when he does.

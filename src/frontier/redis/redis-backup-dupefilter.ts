@@ -1,5 +1,4 @@
 /** What a dupefilter in Redis knows, for a backup, and as the scripts of a restore take it; `lua/parts/dupefilter-*.lua` has the layouts. */
-import type { Cluster, Redis } from 'ioredis';
 import { type BackupEntry, inEntries } from '../backup-entry.js';
 import type { Dupefilter, RequestLife } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
@@ -7,9 +6,8 @@ import type { Argument } from './batch.js';
 import { agreedDupefilter, states } from './dupefilter-reading.js';
 import { dupefilterKey, dupefilterPiece } from './keys.js';
 import type { Verb } from './scripts.js';
+import { type Ask, pairs, walk } from './walk.js';
 
-type Client = Redis | Cluster;
-type Ask = <T>(question: (client: Client) => Promise<T>) => Promise<T>;
 type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;
 
 /** Fingerprints of one reply. */
@@ -51,14 +49,14 @@ export async function* readDupefilter(
 }
 
 async function* readSet(ask: Ask, key: string): AsyncIterable<BackupEntry> {
-  const pages = scan(ask, (client, cursor) => client.sscanBuffer(key, cursor, 'COUNT', WINDOW));
+  const pages = walk(ask, (client, cursor) => client.sscanBuffer(key, cursor, 'COUNT', WINDOW));
   for await (const values of inEntries(pages, (value) => value.length)) {
     yield { kind: 'seen', values: values.map(String) };
   }
 }
 
 async function* readTimed(ask: Ask, key: string): AsyncIterable<BackupEntry> {
-  const pages = scan(ask, (client, cursor) => client.zscanBuffer(key, cursor, 'COUNT', WINDOW));
+  const pages = walk(ask, (client, cursor) => client.zscanBuffer(key, cursor, 'COUNT', WINDOW));
   for await (const rows of inEntries(inPairs(pages), () => 2 * ID_BYTES)) {
     yield {
       kind: 'seen',
@@ -69,7 +67,7 @@ async function* readTimed(ask: Ask, key: string): AsyncIterable<BackupEntry> {
 }
 
 async function* readStates(ask: Ask, key: string): AsyncIterable<BackupEntry> {
-  const pages = scan(ask, (client, cursor) => client.hscanBuffer(key, cursor, 'COUNT', WINDOW));
+  const pages = walk(ask, (client, cursor) => client.hscanBuffer(key, cursor, 'COUNT', WINDOW));
   for await (const rows of inEntries(inPairs(pages), () => 2 * ID_BYTES)) {
     const values = rows.map(([id]) => id.toString('hex'));
     yield { kind: 'seen', values, lives: rows.map(([, packed]) => unpackLife(packed)) };
@@ -104,25 +102,8 @@ async function* readBits(
   }
 }
 
-async function* scan(
-  ask: Ask,
-  page: (client: Client, cursor: string) => Promise<[cursor: string | Buffer, page: Buffer[]]>,
-): AsyncIterable<Buffer[]> {
-  let cursor = '0';
-  do {
-    const [next, found] = await ask((client) => page(client, cursor));
-    cursor = next.toString();
-    yield found;
-  } while (cursor !== '0');
-}
-
 async function* inPairs(pages: AsyncIterable<Buffer[]>): AsyncIterable<[Buffer, Buffer][]> {
-  for await (const page of pages) {
-    yield Array.from({ length: page.length / 2 }, (_, n) => [
-      page[2 * n] as Buffer,
-      page[2 * n + 1] as Buffer,
-    ]);
-  }
+  for await (const page of pages) yield pairs(page);
 }
 
 /** As `packLife` of `lua/parts/life.lua` wrote it. */

@@ -1,5 +1,4 @@
 /** The requests that wait in a crawl in Redis, wherever they stand: the one place that reads the queue's layout for a backup. */
-import type { Cluster, Redis } from 'ioredis';
 import { CrawlnodeError } from '../../errors.js';
 import type { BackupRequest } from '../backup-entry.js';
 import type { Shape } from '../frontier.js';
@@ -7,11 +6,10 @@ import type { InternalWord } from './keys.js';
 import { unpackQueue } from './redis-verify-queue.js';
 import { hex, type Reply, text } from './reply.js';
 import { unpackDomain } from './unpack.js';
-
-type Client = Redis | Cluster;
+import { type Ask, pairs, walk } from './walk.js';
 
 export interface QueueStore {
-  ask<T>(question: (client: Client) => Promise<T>): Promise<T>;
+  readonly ask: Ask;
   key(word: InternalWord): string;
   /** The answer of `read-leases`. */
   readonly leases: readonly Reply[];
@@ -122,16 +120,12 @@ function leased({ leases: rows, queueClass }: QueueStore): Placed[] {
 /** Domain number → name. */
 async function domainNames(store: QueueStore): Promise<ReadonlyMap<number, string>> {
   const names = new Map<number, string>();
-  let cursor = '0';
-  do {
-    const [next, page] = await store.ask((client) =>
-      client.hscanBuffer(store.key('domains'), cursor, 'COUNT', WINDOW),
-    );
-    for (let n = 0; n + 1 < page.length; n += 2) {
-      names.set(unpackDomain(page[n + 1] as Buffer).number, (page[n] as Buffer).toString());
-    }
-    cursor = next.toString();
-  } while (cursor !== '0');
+  const pages = walk(store.ask, (client, cursor) =>
+    client.hscanBuffer(store.key('domains'), cursor, 'COUNT', WINDOW),
+  );
+  for await (const page of pages) {
+    for (const [name, packed] of pairs(page)) names.set(unpackDomain(packed).number, name.toString());
+  }
   return names;
 }
 

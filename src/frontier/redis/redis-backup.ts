@@ -1,5 +1,4 @@
 /** What a crawl in Redis holds, for a backup: read by cursors and windows, a bounded number of values at a time. */
-import type { Cluster, Redis } from 'ioredis';
 import {
   type BackupEntry,
   type BackupRequest,
@@ -9,22 +8,19 @@ import {
 } from '../backup-entry.js';
 import type { Dupefilter, FailedList, Part, Shape } from '../frontier.js';
 import type { FrontierKeys, OpenOptions } from '../open.js';
-import type { Argument } from './batch.js';
+import type { Call } from './calls.js';
 import type { RedisConnection } from './connection.js';
 import { type InternalWord, internalKey } from './keys.js';
 import { readDupefilter } from './redis-backup-dupefilter.js';
 import { type Placed, pendingRequests, type QueueStore } from './redis-backup-queue.js';
 import type { Reply } from './reply.js';
-import type { Verb } from './scripts.js';
-
-type Client = Redis | Cluster;
-type Call = (verb: Verb, args: readonly Argument[]) => Promise<Reply>;
+import { type Ask, pairs, walk } from './walk.js';
 
 /** Values of one reply: a command of well below a ms, whatever they are. */
 const WINDOW = 500;
 
 export class RedisBackup {
-  readonly #connection: RedisConnection;
+  readonly #ask: Ask;
   readonly #keys: FrontierKeys;
   readonly #failed: FailedList;
 
@@ -32,7 +28,7 @@ export class RedisBackup {
   readonly #dupefilter: Dupefilter;
 
   constructor(connection: RedisConnection, { keys, shape }: OpenOptions, failed: FailedList, call: Call) {
-    this.#connection = connection;
+    this.#ask = (question) => connection.patiently(question);
     this.#keys = keys;
     this.#dupefilter = shape.dupefilter;
     this.#failed = failed;
@@ -45,7 +41,7 @@ export class RedisBackup {
     if (parts.includes('queue')) yield* this.#queue(leases);
     if (parts.includes('failed')) yield* this.#failedList();
     if (parts.includes('dupefilter')) {
-      yield* readDupefilter((question) => this.#ask(question), this.#keys, this.#dupefilter);
+      yield* readDupefilter(this.#ask, this.#keys, this.#dupefilter);
     }
     if (parts.includes('start_urls')) yield* this.#startUrls();
     if (parts.includes('items') || parts.includes('queue')) yield* this.#feeds(parts.includes('items'));
@@ -72,7 +68,7 @@ export class RedisBackup {
       seenSinceMs: Number(meta.seen_since ?? meta.began) || null,
     };
     const store: QueueStore = {
-      ask: (question) => this.#ask(question),
+      ask: this.#ask,
       key: (word) => this.#key(word),
       leases,
       queueClass,
@@ -129,7 +125,7 @@ export class RedisBackup {
   async *#seeds(name: string): AsyncIterable<BackupSeed[]> {
     const type = await this.#ask((client) => client.type(name));
     if (type === 'set') {
-      const pages = this.#scan((client, cursor) => client.sscanBuffer(name, cursor, 'COUNT', WINDOW));
+      const pages = walk(this.#ask, (client, cursor) => client.sscanBuffer(name, cursor, 'COUNT', WINDOW));
       for await (const page of pages) yield page.map(backupText);
     } else if (type === 'zset') {
       for (let at = 0; ; at += WINDOW) {
@@ -176,7 +172,9 @@ export class RedisBackup {
   }
 
   async *#stats(): AsyncIterable<BackupEntry> {
-    const pages = this.#scan((client, cursor) => client.hscan(this.#keys.stats, cursor, 'COUNT', WINDOW));
+    const pages = walk(this.#ask, (client, cursor) =>
+      client.hscan(this.#keys.stats, cursor, 'COUNT', WINDOW),
+    );
     for await (const page of pages) {
       const values = pairs(page)
         .map(([name, value]): [string, number] => [name, Number(value)])
@@ -193,21 +191,6 @@ export class RedisBackup {
     }
   }
 
-  async *#scan<T extends string | Buffer>(
-    ask: (client: Client, cursor: string) => Promise<[cursor: string | Buffer, page: T[]]>,
-  ): AsyncIterable<T[]> {
-    let cursor = '0';
-    do {
-      const [next, page] = await this.#ask((client) => ask(client, cursor));
-      cursor = next.toString();
-      yield page;
-    } while (cursor !== '0');
-  }
-
-  #ask<T>(question: (client: Client) => Promise<T>): Promise<T> {
-    return this.#connection.patiently(question);
-  }
-
   #key(word: InternalWord): string {
     return internalKey(this.#keys, word);
   }
@@ -220,11 +203,6 @@ interface FeedRecord {
   readonly lengthBytes: number;
   readonly header: string;
   readonly exporting: boolean;
-}
-
-/** A reply of names and values, one after the other. */
-function pairs<T>(flat: readonly T[]): [T, T][] {
-  return Array.from({ length: flat.length / 2 }, (_, n) => [flat[2 * n] as T, flat[2 * n + 1] as T]);
 }
 
 const byteLength = (value: Buffer): number => value.length;

@@ -1,22 +1,17 @@
 /** The failed list in Redis: read in pages, retried and purged by id. */
 import type { FailedList, FailedRequest, FrontierRequest } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
-import { type Argument, packBatch } from './batch.js';
+import { packBatch } from './batch.js';
+import type { Call } from './calls.js';
 import type { RedisConnection } from './connection.js';
 import { internalKey } from './keys.js';
-import type { Reply } from './reply.js';
-import type { Verb } from './scripts.js';
 
 export class RedisFailed implements FailedList {
   readonly #connection: RedisConnection;
   readonly #keys: FrontierKeys;
-  readonly #call: (verb: Verb, args: readonly Argument[]) => Promise<Reply>;
+  readonly #call: Call;
 
-  constructor(
-    connection: RedisConnection,
-    keys: FrontierKeys,
-    call: (verb: Verb, args: readonly Argument[]) => Promise<Reply>,
-  ) {
+  constructor(connection: RedisConnection, keys: FrontierKeys, call: Call) {
     this.#connection = connection;
     this.#keys = keys;
     this.#call = call;

@@ -3,11 +3,10 @@ import { CrawlnodeError } from '../../errors.js';
 import { heldBy, isRunning, taken } from '../feed-claim.js';
 import type { FeedCheckpoint, Feeds, FeedWriter } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
-import type { Argument } from './batch.js';
+import type { Call } from './calls.js';
 import type { RedisConnection } from './connection.js';
 import { internalKey } from './keys.js';
 import type { Reply } from './reply.js';
-import type { Verb } from './scripts.js';
 
 interface HeldBy {
   readonly host: string;
@@ -24,13 +23,9 @@ interface Heads {
 export class RedisFeeds implements Feeds {
   readonly #connection: RedisConnection;
   readonly #keys: FrontierKeys;
-  readonly #call: (verb: Verb, args: readonly Argument[]) => Promise<Reply>;
+  readonly #call: Call;
 
-  constructor(
-    connection: RedisConnection,
-    keys: FrontierKeys,
-    call: (verb: Verb, args: readonly Argument[]) => Promise<Reply>,
-  ) {
+  constructor(connection: RedisConnection, keys: FrontierKeys, call: Call) {
     this.#connection = connection;
     this.#keys = keys;
     this.#call = call;

@@ -2,7 +2,7 @@
  * The frontier in Redis: every verb is one call of one script (`lua/`), sent again with the same number when its
  * reply is lost, so that it happens once. Ids travel as 20 raw bytes and are hex on this side.
  */
-import { IncarnationDeadError, RefusedError } from '../../errors.js';
+import { IncarnationDeadError } from '../../errors.js';
 import type { Backups } from '../backup-entry.js';
 import { DATA_FORMAT } from '../data-format.js';
 import type {
@@ -32,9 +32,11 @@ import type {
   Snapshot,
   StartPart,
 } from '../frontier.js';
+import { nodesAtWork } from '../nodes-at-work.js';
 import type { OpenOptions, RedisAddress } from '../open.js';
 import { cannotForget } from '../shape.js';
 import { type Argument, packBatch, withoutNul } from './batch.js';
+import type { Call } from './calls.js';
 import { Calls } from './calls.js';
 import { RedisConnection } from './connection.js';
 import { DataHistory } from './data-history.js';
@@ -94,7 +96,7 @@ export class RedisFrontier implements Frontier {
     this.#calls = new Calls(connection, options.keys, options.shape.dupefilter);
     this.#history = new DataHistory(connection);
     this.#settles = new Settles((settles) => this.#settleAll(settles));
-    const call = (verb: Verb, args: readonly Argument[]): Promise<Reply> => this.#run(verb, args);
+    const call: Call = (verb, args) => this.#run(verb, args);
     this.failed = new RedisFailed(connection, options.keys, call);
     this.feeds = new RedisFeeds(connection, options.keys, call);
     const backup = new RedisBackup(connection, options, this.failed, call);
@@ -311,10 +313,7 @@ export class RedisFrontier implements Frontier {
       }
       return;
     }
-    throw new RefusedError(
-      `${int(live)} node${int(live) === 1 ? ' is' : 's are'} working on this crawl: stop them first (or use --force, which makes them stop with an error)`,
-      { code: 'live_nodes' },
-    );
+    throw nodesAtWork(int(live), 'clear');
   }
 
   examine(): Promise<Finding[]> {
@@ -322,7 +321,7 @@ export class RedisFrontier implements Frontier {
   }
 
   repair(read: Parameters<Frontier['repair']>[0], { force }: { force: boolean }): Promise<Repaired> {
-    const call = (verb: Verb, args: readonly Argument[]): Promise<Reply> => this.#calls.run(verb, args);
+    const call: Call = (verb, args) => this.#calls.run(verb, args);
     return repairRedis(this.#connection, this.#options, call, read, force);
   }
 

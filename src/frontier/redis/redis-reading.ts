@@ -1,5 +1,4 @@
 /** What the commands ask of a crawl in Redis: counts, a snapshot, one request. Reads only, bounded work. */
-import type { Cluster, Redis } from 'ioredis';
 import { DATA_FORMAT } from '../data-format.js';
 import type {
   Control,
@@ -14,15 +13,14 @@ import type {
   Snapshot,
 } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
-import type { RedisConnection } from './connection.js';
+import type { Client, RedisConnection } from './connection.js';
 import { askDupefilter, dupefilterBytes, seenCount } from './dupefilter-reading.js';
 import { type InternalWord, internalKey, internalWords } from './keys.js';
 import { bytesOf, lengthOf, sum } from './measuring.js';
 import { foundFormat } from './preflight.js';
 import { readFailure } from './redis-failed.js';
 import { unpackDomain, unpackLease } from './unpack.js';
-
-type Client = Redis | Cluster;
+import { pairs, walk } from './walk.js';
 
 /** Everything `stats` shows: cardinalities, the nodes, the counters; MEMORY USAGE samples five entries a key. */
 export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<Snapshot> {
@@ -185,14 +183,14 @@ async function domainOpensAt(client: Client, keys: FrontierKeys, domain: string)
 }
 
 async function dueAtOf(client: Client, keys: FrontierKeys, id: Buffer): Promise<number | null> {
-  let cursor = '0';
-  do {
-    const [next, page] = await client.zscanBuffer(internalKey(keys, 'delayed'), cursor, 'COUNT', 1000);
-    for (let i = 0; i + 1 < page.length; i += 2) {
-      if ((page[i] as Buffer).subarray(0, 20).equals(id)) return Number(page[i + 1]);
-    }
-    cursor = next.toString();
-  } while (cursor !== '0');
+  const pages = walk(
+    (question) => question(client),
+    (from, cursor) => from.zscanBuffer(internalKey(keys, 'delayed'), cursor, 'COUNT', 1000),
+  );
+  for await (const page of pages) {
+    const found = pairs(page).find(([member]) => member.subarray(0, 20).equals(id));
+    if (found !== undefined) return Number(found[1]);
+  }
   return null;
 }
 

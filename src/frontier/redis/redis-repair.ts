@@ -1,13 +1,14 @@
 /** Repair in Redis: the indexes are forgotten, then every record is walked over and put where it belongs. */
-import { RefusedError } from '../../errors.js';
 import type { Frontier, RecordedRequest, Repaired } from '../frontier.js';
+import { nodesAtWork } from '../nodes-at-work.js';
 import type { OpenOptions } from '../open.js';
 import { type Argument, packPriority, withoutNul } from './batch.js';
+import type { Call } from './calls.js';
 import type { RedisConnection } from './connection.js';
 import { newEpoch } from './joining.js';
 import { repairDupefilter } from './redis-verify-dupefilter.js';
 import { int, type Reply, text } from './reply.js';
-import type { Verb } from './scripts.js';
+import { type Ask, walk } from './walk.js';
 
 /** Records of one step: a script of some ms. */
 const STEP = 500;
@@ -17,8 +18,6 @@ const UNREADABLE_FAILURE = JSON.stringify({
   attempts: 0,
   detail: 'its record could not be read when the crawl was repaired',
 });
-
-type Call = (verb: Verb, args: readonly Argument[]) => Promise<Reply>;
 
 export async function repairRedis(
   connection: RedisConnection,
@@ -32,24 +31,16 @@ export async function repairRedis(
     shape.queueClass,
     newEpoch(),
   ])) as Reply[];
-  if (text(status) === 'live') {
-    throw new RefusedError(
-      `${int(live)} node${int(live) === 1 ? ' is' : 's are'} working on this crawl: stop them first (or use --force, which makes them join anew)`,
-      { code: 'live_nodes' },
-    );
-  }
+  if (text(status) === 'live') throw nodesAtWork(int(live), 'repair');
   // A walk meets a record twice when the hash is resized meanwhile; the script passes over what it knows.
   const arrivalOf = distinctArrivals();
-  let cursor = '0';
-  do {
-    const [next, page] = await connection.patiently((client) =>
-      client.hscanBuffer(keys.requests, cursor, 'COUNT', STEP),
-    );
-    cursor = next.toString();
+  const ask: Ask = (question) => connection.patiently(question);
+  const pages = walk(ask, (client, cursor) => client.hscanBuffer(keys.requests, cursor, 'COUNT', STEP));
+  for await (const page of pages) {
     for (let at = 0; at < page.length; at += 2 * STEP) {
       await call('repair-requeue', pack(page.slice(at, at + 2 * STEP), read, arrivalOf));
     }
-  } while (cursor !== '0');
+  }
   await connection.patiently((client) => repairDupefilter(client, keys));
   const [pending, delayed, failed] = (await call('repair-end', [])) as Reply[];
   return { pending: int(pending), delayed: int(delayed), failed: int(failed) };

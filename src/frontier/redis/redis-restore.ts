@@ -9,8 +9,9 @@ import {
 } from '../backup-entry.js';
 import { delayInBounds, requireIds } from '../bounds.js';
 import type { FailedRequest, Part } from '../frontier.js';
+import { nodesAtWork } from '../nodes-at-work.js';
 import type { OpenOptions } from '../open.js';
-import { liveNodes, otherRestore, partNotEmpty, restoreGone } from '../restore-refusals.js';
+import { otherRestore, partNotEmpty, restoreGone } from '../restore-refusals.js';
 import { type Argument, packPriority, withoutNul } from './batch.js';
 import { bitsArguments, indexArguments, seenArguments } from './redis-backup-dupefilter.js';
 import { int, type Reply, text } from './reply.js';
@@ -49,7 +50,7 @@ export class RedisRestore {
       case 'whole':
         return null;
       case 'live':
-        throw liveNodes(int(detail));
+        throw nodesAtWork(int(detail), 'restore');
       case 'full':
         throw partNotEmpty(text(detail) as Part);
       default:

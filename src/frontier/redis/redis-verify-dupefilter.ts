@@ -2,12 +2,11 @@
  * I4 and I8 for a dupefilter of many keys: it holds as many fingerprints as it says, none of its pieces is missing,
  * and none would vanish by itself.
  */
-import type { Cluster, Redis } from 'ioredis';
+
 import type { FrontierKeys } from '../open.js';
+import type { Client } from './connection.js';
 import { agreedDupefilter, type PieceIndex, readIndex } from './dupefilter-reading.js';
 import { dupefilterKey, dupefilterPiece } from './keys.js';
-
-type Client = Redis | Cluster;
 
 const STEP = 500;
 

@@ -2,8 +2,9 @@
  * The invariants I1–I8 (DESIGN §5), checked on one consistent view: a MULTI reads everything at one instant. It
  * reads the whole frontier, so it is for tests and `doctor --deep`, not for a dashboard.
  */
-import type { Cluster, Redis } from 'ioredis';
+
 import type { FrontierKeys } from '../open.js';
+import type { Client } from './connection.js';
 import { dupefilterKey, dupefilterWords, type InternalWord, internalKey, internalWords } from './keys.js';
 import { checkDupefilter } from './redis-verify-dupefilter.js';
 import { type Chunk, checkQueue, endsOf, unpackQueue } from './redis-verify-queue.js';
@@ -12,7 +13,7 @@ import { type UnpackedDomain, unpackDomain, unpackLease } from './unpack.js';
 const SUSPECT_ID_AT = 12;
 
 /** @returns one sentence for each breach. */
-export async function verifyInvariants(client: Redis | Cluster, keys: FrontierKeys): Promise<string[]> {
+export async function verifyInvariants(client: Client, keys: FrontierKeys): Promise<string[]> {
   const view = await readAll(client, keys);
   return [
     ...checkPlaces(view),
@@ -44,7 +45,7 @@ interface View {
   readonly meta: Readonly<Record<string, string>>;
 }
 
-async function readAll(client: Redis | Cluster, keys: FrontierKeys): Promise<View> {
+async function readAll(client: Client, keys: FrontierKeys): Promise<View> {
   const key = (word: InternalWord): string => internalKey(keys, word);
   const replies = await client
     .multi()
@@ -232,7 +233,7 @@ function checkDomains(view: View): string[] {
 }
 
 /** I8: no key of the frontier has a time to live. */
-async function checkExpiry(client: Redis | Cluster, keys: FrontierKeys): Promise<string[]> {
+async function checkExpiry(client: Client, keys: FrontierKeys): Promise<string[]> {
   const breaches: string[] = [];
   const names = [
     keys.requests,

@@ -1,14 +1,14 @@
 /** `doctor`'s look at Redis, for one crawl: each server, the rights of our user, the keys. */
-import type { Cluster, Redis } from 'ioredis';
 import { findingsAbout } from '../../findings.js';
 import type { Finding } from '../../frontier.js';
 import type { OpenOptions } from '../../open.js';
+import type { Client } from '../connection.js';
 import { INTSET_ENTRIES } from '../preflight.js';
 import { examineKeys } from './keys.js';
 import { examineRights, isDenied } from './rights.js';
 import { examineServer, intsetEntries } from './server.js';
 
-export async function examineRedis(client: Redis | Cluster, options: OpenOptions): Promise<Finding[]> {
+export async function examineRedis(client: Client, options: OpenOptions): Promise<Finding[]> {
   const store = findingsAbout('store');
   const crawl = findingsAbout('crawl');
   const servers = 'nodes' in client ? client.nodes('master') : [client];

@@ -1,17 +1,14 @@
 /** What `doctor` looks for among the keys of one crawl in Redis: foreign types, another format, other slots. */
-import type { Cluster, Redis } from 'ioredis';
+import type { Cluster } from 'ioredis';
 import { DATA_FORMAT } from '../../data-format.js';
 import type { Findings } from '../../findings.js';
 import type { OpenOptions } from '../../open.js';
+import type { Client } from '../connection.js';
 import { internalKey, internalWords } from '../keys.js';
 import { foreignKeys, foundFormat } from '../preflight.js';
 import { isDenied } from './rights.js';
 
-export async function examineKeys(
-  client: Redis | Cluster,
-  options: OpenOptions,
-  found: Findings,
-): Promise<void> {
+export async function examineKeys(client: Client, options: OpenOptions, found: Findings): Promise<void> {
   const { keys } = options;
   const format = await foundFormat(client, keys);
   if (format !== null && format !== String(DATA_FORMAT)) {
@@ -35,11 +32,7 @@ export async function examineKeys(
 }
 
 /** In a Cluster the spider stands in braces, elsewhere it does not: a producer may fill the other key. */
-async function otherSpelling(
-  client: Redis | Cluster,
-  { keys, store }: OpenOptions,
-  found: Findings,
-): Promise<void> {
+async function otherSpelling(client: Client, { keys, store }: OpenOptions, found: Findings): Promise<void> {
   const isCluster = store.engine === 'redis' && store.address.kind === 'cluster';
   for (const key of keys.startUrls) {
     const other = isCluster ? key.replace(/[{}]/g, '') : key.replace(/^[^:{}]+/, '{$&}');
@@ -53,7 +46,7 @@ async function otherSpelling(
 }
 
 /** A key that we may not look at is nobody's mistake. */
-async function isThere(client: Redis | Cluster, key: string): Promise<boolean> {
+async function isThere(client: Client, key: string): Promise<boolean> {
   try {
     return (await client.exists(key)) === 1;
   } catch (error) {

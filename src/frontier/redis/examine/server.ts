@@ -2,9 +2,10 @@
  * What `doctor` asks of a Redis server: its version, limits, disk, clock, replicas and speed. Each server of a
  * Cluster that holds keys is asked. A right that is missing leaves its question open, and is said once.
  */
-import type { Cluster, Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { messageOf } from '../../../errors.js';
 import { byteSize, duration, type Findings } from '../../findings.js';
+import type { Client } from '../connection.js';
 
 /** SMISMEMBER, which the dupefilter uses, came with 6.2. */
 const OLDEST = [6, 2] as const;
@@ -39,7 +40,7 @@ export async function examineServer(client: Redis, where: string, found: Finding
 }
 
 /** @param section of INFO; all that it tells by itself without. */
-export async function readInfo(client: Redis | Cluster, section = 'default'): Promise<Info> {
+export async function readInfo(client: Client, section = 'default'): Promise<Info> {
   try {
     const text = await client.info(section);
     return new Map([...text.matchAll(/^([a-z0-9_]+):(.*?)\r?$/gm)].map(([, name, value]) => [name!, value!]));
