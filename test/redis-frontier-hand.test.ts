@@ -63,8 +63,11 @@ describe('the frontier in Redis', { timeout: 60_000 }, () => {
         for (const answer of refused)
           expect(answer).toMatchObject({ reason: { code: 'frontier_unavailable' } });
         await admin.config('SET', 'maxmemory', '0');
-        await commit(frontier, await takeOne(frontier));
+        const c = await takeOne(frontier);
         await admin.config('SET', 'maxmemory', '1');
+        const [settled, leased] = await Promise.allSettled([commit(frontier, c), frontier.lease(1, 0)]);
+        expect(settled).toMatchObject({ value: { committed: true } });
+        expect(leased).toMatchObject({ reason: { code: 'frontier_unavailable' } });
         expect(await frontier.leave('shutdown')).toMatchObject({ last: true });
         await admin.config('SET', 'maxmemory', '0');
         expect(await frontier.snapshot()).toMatchObject({ done: 3, pending: 1, items: 1, nodes: [] });

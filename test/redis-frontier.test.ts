@@ -102,6 +102,20 @@ describe('a reply of Redis that is lost', () => {
     });
   });
 
+  it('does not do a turn twice that ended a page and leased the next', async () => {
+    const { frontier } = await crawl.node();
+    await frontier.push([request('a'), request('b'), request('c')], 'links');
+    const a = await takeOne(frontier);
+    proxy.cutNextReply();
+    const settled = frontier.settle(a, done, effects({ items: ['{}'], requests: [request('d')] }));
+    const { leases } = await frontier.lease(1, 0);
+    expect(proxy.cuts()).toBe(1);
+    expect(await settled).toMatchObject({ committed: true, accepted: 1 });
+    expect(leases.map(({ record }) => record)).toEqual([request('b').record]);
+    expect(await frontier.snapshot()).toMatchObject({ done: 1, items: 1, leased: 1, pending: 2 });
+    await commit(frontier, leases[0]!);
+  });
+
   it('does not take a seed in twice', async () => {
     const { frontier } = await crawl.node();
     await frontier.appendSeeds(['http://a.example/']);

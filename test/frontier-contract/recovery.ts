@@ -33,6 +33,12 @@ export function recovery(crawl: () => Crawl): void {
       );
       expect(late).toEqual({ committed: false });
       await expect(silent.frontier.lease(1, 0)).rejects.toThrow(IncarnationDeadError);
+      const [settled, leased] = await Promise.allSettled([
+        silent.frontier.settle(lost, done, effects({ items: ['{}'] })),
+        silent.frontier.lease(1, 0),
+      ]);
+      expect(settled).toMatchObject({ value: { committed: false } });
+      expect(leased).toMatchObject({ reason: expect.any(IncarnationDeadError) });
       const beat = await peer.frontier.heartbeat(silent.joined.incarnation, { pages: 0, pagesPerSecond: 0 });
       expect(beat).toBe('dead');
       expect(await peer.frontier.snapshot()).toMatchObject({ items: 0, pending: 1, done: 0, accepted: 1 });

@@ -102,6 +102,18 @@ export function settling(crawl: () => Crawl): void {
       expect(nameOf(await takeOne(frontier))).toBe('a');
     });
 
+    it('is seen by the lease that is asked for in the same turn', async () => {
+      const { frontier } = await crawl().node({ tunables: { concurrencyPerDomain: 1 } });
+      await frontier.push([request('a'), request('b', { priority: -1 })], 'links');
+      const a = await takeOne(frontier);
+      const committed = commit(frontier, a, done, { items: ['{}'], requests: [request('c')] });
+      const { leases, crawl: state } = await frontier.lease(5, 0);
+      expect(leases.map(nameOf)).toEqual(['c']);
+      expect(state.acceptedInRun).toBe(3);
+      expect(await committed).toMatchObject({ accepted: 1 });
+      expect(await frontier.snapshot()).toMatchObject({ done: 1, leased: 1, pending: 1, items: 1 });
+    });
+
     it('gives each request to one node only', async () => {
       const one = await crawl().node();
       const two = await crawl().node();

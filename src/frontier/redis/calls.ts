@@ -18,6 +18,7 @@ const answering: ReadonlySet<Verb> = new Set([
   'push',
   'lease',
   'settle',
+  'turn',
   'intake',
   'feed-take',
 ]);
@@ -25,6 +26,7 @@ const confirming: ReadonlySet<Verb> = new Set([
   'push',
   'lease',
   'settle',
+  'turn',
   'intake',
   'reconcile',
   'recover',
@@ -63,16 +65,18 @@ export class Calls {
     this.#arrived = [];
   }
 
-  /** Run a verb's script. @param numbers under which the store keeps its answers, where there are several. */
-  async run(verb: Verb, args: readonly Argument[], numbers?: readonly string[]): Promise<Reply> {
+  /** Run a verb's script. @param tokens of the settles in it: the store keeps the answer of each by its token. */
+  async run(verb: Verb, args: readonly Argument[], tokens: readonly string[] = []): Promise<Reply> {
     this.#last += 1;
     const callNumber = String(this.#last);
     const arrived = confirming.has(verb) ? this.#arrived.splice(0) : [];
     const caller = this.#caller;
+    const numbers = tokens.map((token) => `s${token}`);
+    if (verb !== 'settle') numbers.push(callNumber);
     try {
       const numbered = [caller, callNumber, arrived.join(','), ...args];
       const reply = await this.#connection.run(scriptOf(verb, this.dupefilter), this.#keys, numbered);
-      if (caller === this.#caller && answering.has(verb)) this.#arrived.push(...(numbers ?? [callNumber]));
+      if (caller === this.#caller && answering.has(verb)) this.#arrived.push(...numbers);
       return reply;
     } catch (error) {
       if (caller === this.#caller) this.#arrived.push(...arrived);

@@ -54,8 +54,8 @@ import { verifyInvariants } from './redis-verify.js';
 import { hex, int, type Reply, text } from './reply.js';
 import { literally, scanKeys } from './scan-keys.js';
 import type { Verb } from './scripts.js';
-import { type PackedSettle, packSettle, settleArguments } from './settle-arguments.js';
-import { Settles } from './settles.js';
+import { packSettle, settleArguments } from './settle-arguments.js';
+import { type Batch, Settles } from './settles.js';
 
 /** Leases moved by one step of recovery: a script of some hundred microseconds. */
 const RECOVERY_STEP = 100;
@@ -95,7 +95,7 @@ export class RedisFrontier implements Frontier {
     this.#options = options;
     this.#calls = new Calls(connection, options.keys, options.shape.dupefilter);
     this.#history = new DataHistory(connection);
-    this.#settles = new Settles((settles) => this.#settleAll(settles));
+    this.#settles = new Settles((batch) => this.#settleAll(batch));
     const call: Call = (verb, args) => this.#run(verb, args);
     this.failed = new RedisFailed(connection, options.keys, call);
     this.feeds = new RedisFeeds(connection, options.keys, call);
@@ -198,12 +198,9 @@ export class RedisFrontier implements Frontier {
   async lease(max: number, holding: number): Promise<LeaseAnswer> {
     this.#joined();
     await this.#history.refuseOther();
-    const reply = (await this.#run('lease', [
-      max,
-      holding,
-      Math.random().toFixed(6),
-      this.#crawl,
-    ])) as Reply[];
+    const reply = await this.#settles.during(
+      this.#lease([max, holding, Math.random().toFixed(6), this.#crawl], this.#settles.take()),
+    );
     const [waitMs, control, finished, acceptedInRun, closing, seedsWaiting, idleMs, full] = reply;
     const leases: Lease[] = [];
     for (let i = 8; i < reply.length; i += 6) {
@@ -358,10 +355,36 @@ export class RedisFrontier implements Frontier {
   }
 
   /** The token numbers a settle, so that one repeated by the engine is known as the same, whatever it travels with. */
-  async #settleAll(settles: readonly PackedSettle[]): Promise<string[]> {
-    const args = settleArguments(settles, this.#joinOptions?.feeds ?? []);
-    const numbers = settles.map(({ token }) => `s${token}`);
-    return ((await this.#calls.run('settle', args, numbers)) as Reply[]).map(text);
+  async #settleAll(batch: Batch): Promise<void> {
+    try {
+      const answers = await this.#calls.run('settle', this.#settleArguments(batch), batch.tokens);
+      batch.resolve((answers as Reply[]).map(text));
+    } catch (error) {
+      batch.reject(error);
+    }
+  }
+
+  /** Lease, and end the leases of a batch before it in the same call. */
+  async #lease(args: readonly Argument[], batch: Batch): Promise<Reply[]> {
+    const leased = batch.size === 0 ? [] : await this.#turn(args, batch);
+    return leased.length > 0 ? leased : ((await this.#calls.run('lease', args)) as Reply[]);
+  }
+
+  /** @returns nothing where the lease was refused; asked for by itself it says why. */
+  async #turn(args: readonly Argument[], batch: Batch): Promise<Reply[]> {
+    try {
+      const both = [...args, ...this.#settleArguments(batch)];
+      const [answers = [], leased = []] = (await this.#calls.run('turn', both, batch.tokens)) as Reply[][];
+      batch.resolve(answers.map(text));
+      return leased;
+    } catch (error) {
+      batch.reject(error);
+      throw error;
+    }
+  }
+
+  #settleArguments(batch: Batch): Argument[] {
+    return settleArguments(batch.settles, this.#joinOptions?.feeds ?? []);
   }
 
   /** Give up an incarnation whose place is taken by a new one of the same process. */

@@ -44,7 +44,8 @@ export type Verb =
   | 'seen'
   | 'settle'
   | 'sweep'
-  | 'throttle';
+  | 'throttle'
+  | 'turn';
 
 export interface Script {
   readonly source: string;

@@ -7,6 +7,8 @@ local function evenWhenFull() call('HDEL', answersKey, '') end
 
 local function unlessFull() call('HSETNX', metaKey, 'version', FORMAT) end
 
+local function hasNoMemory() return type(redis.pcall('HSETNX', metaKey, 'version', FORMAT)) == 'table' end
+
 local function isOf(type, key)
   local found = call('TYPE', key).ok
   return found == 'none' or found == type

@@ -1,6 +1,9 @@
 -- Incarnations: who is live, who is dead, and how one is forgotten.
 -- uses: meta
 
+-- Who calls, where only a node does.
+local incarnation = ARGV[1]
+
 -- (ZSCORE would write the heartbeat's instant out: 1 µs.)
 local function isLive(incarnation) return call('ZRANK', nodesKey, incarnation) end
 

@@ -1,0 +1,128 @@
+-- How leases end: what settle.lua and turn.lua have in common. What a settle brings in ARGV stands in settle.lua.
+-- uses: nodes answers acceptance leases
+
+local HEAD, HEAD_BYTES, ONLY_COMMITTED = '>c20c1I6c4c5I2I2I2I6I6', 54, 'committed 0 0 0 0 '
+
+-- All of them, each with its first answer or its lease if it has one. All fields of a table are given at once: one that
+-- grows costs as much again.
+local function readSettles(from)
+  local KINDS = { d = 'done', t = 'retry', f = 'failed', r = 'released' }
+  local settles, fields, ids, domainNames, at = {}, {}, {}, {}, from + 3
+  for n = 1, tonumber(ARGV[from]) do
+    local id, kind, amount, how, priority, links, items, feedItems, scraped, errors = struct.unpack(HEAD, ARGV[at])
+    local token = sub(ARGV[at], HEAD_BYTES + 1)
+    local itemsAt = at + 4 + (links > 0 and BATCH or 0)
+    local feedItemsAt = itemsAt + items
+    ids[n], fields[n] = id, incarnation .. ':s' .. token
+    settles[n] = { at = at, id = id, kind = KINDS[kind], amount = amount, how = how, priority = priority, links = links, itemsAt = itemsAt,
+      feedItemsAt = feedItemsAt, endsAt = feedItemsAt + feedItems, scraped = scraped, errors = errors, token = token, field = fields[n],
+      answer = false, lease = false }
+    at = feedItemsAt + feedItems
+  end
+  for n, answer in ipairs(fetched('HMGET', answersKey, fields)) do settles[n].answer = answer end
+  for n, packed in ipairs(fetched('HMGET', leasesKey, ids)) do
+    if packed then
+      settles[n].lease = unpackLease(packed)
+      domainNames[#domainNames + 1] = settles[n].lease.domain
+    end
+  end
+  loadDomains(domainNames)
+  return settles
+end
+
+local committed = { items = {}, feedItems = {}, uncrashed = {}, pages = 0 }
+
+local function addCounters(s, names)
+  local packed = ARGV[s.at + 3]
+  for from = 1, #packed, 10 do
+    local index, value = struct.unpack('>I2d', packed, from)
+    addToCounter(names[index + 1], value)
+  end
+end
+
+local function finish(s, lease)
+  freeLease(s.id, lease)
+  noteLife(s.id, s.kind, s.how)
+  if s.kind == 'done' then
+    ended[s.id] = true
+    setMeta('done', number('done') + 1)
+    if lease.crashes > 0 then committed.uncrashed[#committed.uncrashed + 1] = s.id end
+  elseif s.kind == 'retry' then
+    call('HSET', requests, s.id, ARGV[s.at + 1])
+    park(lease.domain, s.priority, s.id, nowMs + s.amount)
+  else
+    fail(s.id, ARGV[s.at + 1])
+  end
+  if s.kind ~= 'retry' then committed.pages = committed.pages + 1 end
+end
+
+local function settle(s, names)
+  local lease = s.lease
+  if not lease or lease.token ~= s.token or lease.incarnation ~= incarnation then return 'lost' end
+  local epoch = ARGV[s.at + 2]
+  if epoch ~= '' and epoch ~= meta.epoch then return 'resend' end
+  if comesTooLate(s.scraped) then
+    giveBack(s.id, lease)
+    return 'closed'
+  end
+  local accepted, duplicates, dropped, unseen = accept(s.at + 4, s.links, 'links')
+  if s.kind == 'released' then
+    giveBack(s.id, lease)
+    if s.amount == 1 then setMeta('run_pages', math.max(0, number('run_pages') - 1)) end
+  else
+    finish(s, lease)
+  end
+  countForBudgets(s.scraped, s.errors)
+  addCounters(s, names)
+  for i = s.itemsAt, s.feedItemsAt - 1 do committed.items[#committed.items + 1] = ARGV[i] end
+  for i = s.feedItemsAt, s.endsAt - 1 do committed.feedItems[#committed.feedItems + 1] = ARGV[i] end
+  if s.links == 0 then return ONLY_COMMITTED .. meta.epoch end
+  return table.concat({ 'committed', accepted, duplicates, dropped, unseen, meta.epoch }, ' ')
+end
+
+local function saveFeedItems(items, feeds)
+  for _, feed in ipairs(feeds) do
+    local sequence, fields = call('HINCRBY', feedsKey, feed .. ':tail', #items) - #items, {}
+    for i, item in ipairs(items) do
+      fields[2 * i - 1] = feed .. ':' .. string.format('%.0f', sequence + i)
+      fields[2 * i] = item
+    end
+    chunked('HSET', outboxKey, fields)
+  end
+end
+
+local function saveCommitted(feeds)
+  local done = {}
+  for id in pairs(ended) do done[#done + 1] = id end
+  chunked('HDEL', requests, done)
+  chunked('HDEL', crashesKey, committed.uncrashed)
+  if committed.pages > 0 then call('HINCRBY', pagesKey, incarnation, committed.pages) end
+  saveLeases()
+  closeWhenSpent()
+  saveCounted()
+  chunked('RPUSH', itemsKey, committed.items)
+  if #committed.feedItems > 0 then saveFeedItems(committed.feedItems, feeds) end
+end
+
+-- Judges the settles that ARGV[from] counts, and commits them. Where two of a call bear one token, the second is the first
+-- one sent again.
+local function answerSettles(from)
+  local live, feeds, names = isLive(incarnation), namesOf(ARGV[from + 1]), namesOf(ARGV[from + 2])
+  local answers, kept, answered = {}, {}, {}
+  for n, s in ipairs(readSettles(from)) do
+    local answer = s.answer or answered[s.field]
+    if not answer then
+      answer = live and settle(s, names) or 'lost'
+      -- What changed nothing is judged anew.
+      if answer ~= 'lost' and answer ~= 'resend' then
+        answered[s.field] = answer
+        kept[#kept + 1] = s.field
+        kept[#kept + 1] = answer
+      end
+    end
+    answers[n] = answer
+  end
+  saveCommitted(feeds)
+  chunked('HSET', answersKey, kept)
+  return answers
+end
