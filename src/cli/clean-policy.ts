@@ -1,6 +1,7 @@
 /** Whether a crawl is due to be cleaned: `--older-than` and `--if-larger-than`, either of which is enough. */
 import type { Part, Snapshot } from '../frontier/frontier.js';
 import { inWords } from './duration.js';
+import { n } from './wording.js';
 
 export interface CleanPolicy {
   readonly olderThanMs?: number;
@@ -36,9 +37,7 @@ export function judge(
   }
   if (largerThan !== undefined) {
     isDue ||= snapshot.seen > largerThan;
-    reasons.push(
-      `the dupefilter holds ${snapshot.seen.toLocaleString('en')} fingerprints (limit ${largerThan.toLocaleString('en')})`,
-    );
+    reasons.push(`the dupefilter holds ${n(snapshot.seen)} fingerprints (limit ${n(largerThan)})`);
   }
   return { isDue, why: reasons.join(', ') };
 }

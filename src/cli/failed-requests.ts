@@ -1,10 +1,10 @@
 /** The failed list page by page, and each of its requests as the frontier takes it back. */
 import type { FailedRequest, Frontier, FrontierRequest } from '../frontier/frontier.js';
 import { fingerprint } from '../http/fingerprint.js';
-import { decodeRecord, encodeRecord } from '../http/request-codec.js';
+import { encodeRecord } from '../http/request-codec.js';
 import type { RequestRecord } from '../http/request-record.js';
 import type { Settings } from '../settings/schema.js';
-import { domainOfRecord } from './recorded-request.js';
+import { domainOfRecord, readRecord } from './recorded-request.js';
 
 /** A failed request with its record read; null where it was not kept, or cannot be read. */
 export interface ReadFailed {
@@ -48,13 +48,4 @@ export function revived(
     priority: record.priority,
     unfiltered: record.dontFilter,
   };
-}
-
-function readRecord(record: string | null): RequestRecord | null {
-  if (record === null) return null;
-  try {
-    return decodeRecord(record);
-  } catch {
-    return null;
-  }
 }

@@ -4,6 +4,7 @@ import type { Finding, Snapshot } from '../frontier/frontier.js';
 import { type Context, print, printJson } from './context.js';
 import { paintFor } from './paint.js';
 import { oneLine } from './printable.js';
+import { howMany, n } from './wording.js';
 
 /** A finding with the crawl it is about; null when it is about all. */
 export interface SpiderFinding extends Omit<Finding, 'about'> {
@@ -42,7 +43,7 @@ export function showFindings(context: Context, findings: readonly SpiderFinding[
     print(context, `${paint(style, word.padEnd(7))}  ${oneLine(context.mask(about + message))}${todo}`);
   }
   if (isWell) print(context, paint('green', 'no problems'));
-  else print(context, paint('red', `${count('problem')} ${count('problem') === 1 ? 'problem' : 'problems'}`));
+  else print(context, paint('red', howMany(count('problem'), 'problem')));
 }
 
 /** So far a clock may be off without a word. */
@@ -144,5 +145,3 @@ export function crawlFindings(
   }
   return findings;
 }
-
-const n = (value: number) => value.toLocaleString('en');

@@ -7,7 +7,7 @@ import { Request, type RequestOptions } from '../http/request.js';
 import type { LoadedSettings } from '../settings/load.js';
 import { parseSeed } from '../spider/seed.js';
 import { Spider } from '../spider/spider.js';
-import { type Context, note } from './context.js';
+import type { Context } from './context.js';
 import { linkOptionsOf } from './engine-settings.js';
 import { textsOf } from './job-option.js';
 import { loadSpiderOrSettings } from './open-project.js';
@@ -35,8 +35,7 @@ export async function identifier(
   spider: string,
   options: Readonly<Record<string, unknown>>,
 ): Promise<Identifier> {
-  const { loaded, create, missing } = await loadSpiderOrSettings(context, spider, textsOf(options));
-  if (missing !== null) note(context, missing);
+  const { loaded, create } = await loadSpiderOrSettings(context, spider, textsOf(options));
   const { settings } = loaded;
   const instance = create === null ? new Spider() : await create();
   const rules = linkRules(instance, linkOptionsOf(settings), settings.DOMAIN_KEY, settings.JOB);

@@ -4,9 +4,15 @@ import { printable } from './printable.js';
 
 const DRAW_MS = 200;
 
-/** Draw `text()` again and again. @returns how to remove the line. */
-export async function liveLine(context: Context, text: () => string): Promise<() => void> {
-  if (!context.stderr.isTTY) return () => {};
+export interface LiveLine {
+  /** Take it away until it is drawn again, so that something can be written in its place. */
+  clear(): void;
+  stop(): void;
+}
+
+/** Draw `text()` again and again. */
+export async function liveLine(context: Context, text: () => string): Promise<LiveLine> {
+  if (!context.stderr.isTTY) return { clear: () => {}, stop: () => {} };
   const { createLogUpdate } = await import('log-update');
   const update = createLogUpdate(process.stderr, { showCursor: true });
   const timer = setInterval(
@@ -14,8 +20,28 @@ export async function liveLine(context: Context, text: () => string): Promise<()
     DRAW_MS,
   );
   timer.unref();
-  return () => {
-    clearInterval(timer);
-    update.clear();
+  return {
+    clear: () => update.clear(),
+    stop: () => {
+      clearInterval(timer);
+      update.clear();
+    },
   };
+}
+
+/** Do some work, which tells how far it is. @param text the line, by what was told last; 0 at first. */
+export async function withLiveLine<T>(
+  context: Context,
+  text: (soFar: number) => string,
+  work: (tell: (soFar: number) => void) => Promise<T>,
+): Promise<T> {
+  let soFar = 0;
+  const line = await liveLine(context, () => text(soFar));
+  try {
+    return await work((now) => {
+      soFar = now;
+    });
+  } finally {
+    line.stop();
+  }
 }

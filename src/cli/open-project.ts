@@ -12,7 +12,7 @@ import { secretFilter } from '../settings/mask.js';
 import type { Settings } from '../settings/schema.js';
 import type { Discovery, FoundSpider } from '../spider/discover.js';
 import type { Spider } from '../spider/spider.js';
-import { type Context, globalSettings } from './context.js';
+import { type Context, globalSettings, note } from './context.js';
 import { shapeOf } from './engine-settings.js';
 import { storeOf } from './redis-address.js';
 
@@ -72,23 +72,21 @@ export async function loadSpider(
 }
 
 /**
- * The settings to reach the frontier of a spider whose module need not be on this machine.
- * @returns `missing`: what to tell the user when the settings are the file's alone; `create` is null then.
+ * The settings to reach the frontier of a spider whose module need not be on this machine: then they are the file's
+ * alone, which is said, and `create` is null.
  */
 export async function loadSpiderOrSettings(
   context: Context,
   name: string,
   texts: SettingTexts = {},
-): Promise<
-  LoadedProject & { readonly missing: string | null; readonly create: LoadedSpider['create'] | null }
-> {
+): Promise<LoadedProject & { readonly create: LoadedSpider['create'] | null }> {
   try {
     const { loaded, create } = await loadSpider(context, name, texts);
-    return { loaded, create, missing: null };
+    return { loaded, create };
   } catch (error) {
     if (!(error instanceof SpiderLoadError)) throw error;
-    const missing = `${error.message}; going on with the settings of the project, without customSettings`;
-    return { ...loadProject(context, texts), create: null, missing };
+    note(context, `${error.message}; going on with the settings of the project, without customSettings`);
+    return { ...loadProject(context, texts), create: null };
   }
 }
 

@@ -3,6 +3,7 @@ import type { Frontier, Snapshot } from '../frontier/frontier.js';
 import type { Logger } from '../log.js';
 import type { Context } from './context.js';
 import { printable } from './printable.js';
+import { howMany, n } from './wording.js';
 
 const LIVE_MS = 1_000;
 
@@ -120,7 +121,6 @@ function numbers(snapshot: Snapshot, pagesPerSecond: number) {
 
 function describe(snapshot: Snapshot, rate: number): string {
   const { pages, pending, delayed, leased, failed, items, nodes } = numbers(snapshot, rate);
-  const n = (value: number) => value.toLocaleString('en');
   const waiting = delayed === 0 ? n(pending) : `${n(pending)} (+${n(delayed)} delayed)`;
   const parts = [
     `${n(pages)} pages (${rate}/s)`,
@@ -128,7 +128,7 @@ function describe(snapshot: Snapshot, rate: number): string {
     `leased ${n(leased)}`,
     `failed ${n(failed)}`,
     `items ${n(items)}`,
-    `${nodes} ${nodes === 1 ? 'node' : 'nodes'}`,
+    howMany(nodes, 'node'),
   ];
   return [...(snapshot.control === 'running' ? [] : [snapshot.control]), ...parts].join(' · ');
 }

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Frontier, Snapshot } from '../frontier/frontier.js';
+import { n } from './wording.js';
 
 /** How often a full queue is looked at. */
 const LOOK_MS = 250;
@@ -82,7 +83,7 @@ export function queueNews(spider: string, say: (text: string) => void): (full: F
           ? `no node is crawling: start one with "crawlnode crawl ${spider}"`
           : 'nodes make room';
       say(
-        `the queue is full (${full.waiting.toLocaleString('en')} requests wait, SCHEDULER_QUEUE_LIMIT is ${full.limit.toLocaleString('en')}); waiting, ${nodes}`,
+        `the queue is full (${n(full.waiting)} requests wait, SCHEDULER_QUEUE_LIMIT is ${n(full.limit)}); waiting, ${nodes}`,
       );
     }
     isWaiting = full !== null;

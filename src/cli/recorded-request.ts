@@ -1,9 +1,19 @@
-/** What a stored record tells the frontier when it repairs its indexes. */
+/** What a stored record tells the commands, and the frontier when it repairs its indexes. */
 import type { RecordedRequest } from '../frontier/frontier.js';
 import { domainOf } from '../http/domain.js';
 import { decodeRecord } from '../http/request-codec.js';
 import type { RequestRecord } from '../http/request-record.js';
 import type { Settings } from '../settings/schema.js';
+
+/** A stored record; null where it was not kept, or cannot be read. */
+export function readRecord(record: string | null): RequestRecord | null {
+  if (record === null) return null;
+  try {
+    return decodeRecord(record);
+  } catch {
+    return null;
+  }
+}
 
 /** @returns null when the record cannot be read. */
 export function recordedRequest(

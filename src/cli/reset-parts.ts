@@ -23,12 +23,14 @@ export interface OwnParts {
   readonly kept: readonly string[];
 }
 
-/** A key whose template does not name the spider may be another's as well. */
-export function withoutShared(
+/** A key whose template does not name the spider may be another's as well, and is left out unless `force` says otherwise. */
+export function ownParts(
   wanted: readonly Part[],
   settings: Settings,
   { keys }: Pick<OpenOptions, 'keys'>,
+  force: boolean,
 ): OwnParts {
+  if (force) return { parts: wanted, keys, kept: [] };
   const seeds = [settings.REDIS_START_URLS_KEY].flat();
   const startUrls = keys.startUrls.filter((_, n) => namesSpider(seeds[n]!));
   const templates: Partial<Record<Part, [template: string, key: string]>> = {

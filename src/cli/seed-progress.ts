@@ -2,6 +2,8 @@
 import type { ReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Context } from './context.js';
+import { liveLine } from './live-line.js';
+import { n } from './wording.js';
 
 /** What became of the seeds so far. */
 export interface SeedCounts {
@@ -18,7 +20,6 @@ export interface SeedProgress {
   stop(): void;
 }
 
-const DRAW_MS = 200;
 const BAR = 20;
 
 /**
@@ -31,31 +32,23 @@ export async function seedProgress(
   file: string | null,
   place: () => string = () => '',
 ): Promise<SeedProgress> {
-  if (!context.stderr.isTTY) return { opened: () => {}, note: (write) => write(), stop: () => {} };
-  const { createLogUpdate } = await import('log-update');
-  const update = createLogUpdate(process.stderr, { showCursor: true });
-  const size = file === null ? 0 : (await stat(file)).size;
+  const size = file === null || !context.stderr.isTTY ? 0 : (await stat(file)).size;
   const startedAt = performance.now();
   let stream: ReadStream | null = null;
-  const draw = () => {
+  const line = await liveLine(context, () => {
     const read = stream === null || size === 0 ? null : Math.min(1, stream.bytesRead / size);
     const elapsedS = (performance.now() - startedAt) / 1000;
-    update(seedLine(counts, read, elapsedS, context.stderr.columns, place()));
-  };
-  const timer = setInterval(draw, DRAW_MS);
-  timer.unref();
+    return seedLine(counts, read, elapsedS, context.stderr.columns, place());
+  });
   return {
     opened: (opened) => {
       stream = opened;
     },
     note: (write) => {
-      update.clear();
+      line.clear();
       write();
     },
-    stop: () => {
-      clearInterval(timer);
-      update.clear();
-    },
+    stop: line.stop,
   };
 }
 
@@ -67,7 +60,6 @@ export function seedLine(
   columns: number,
   place = '',
 ): string {
-  const n = (value: number) => value.toLocaleString('en');
   const done = accepted + duplicates + bad;
   const full = Math.round((read ?? 0) * BAR);
   const bar =

@@ -2,6 +2,7 @@
 import { type Context, note, print, printJson } from './context.js';
 import type { SeedCounts } from './seed-progress.js';
 import type { SitemapCounts } from './sitemap-seeds.js';
+import { howMany, n } from './wording.js';
 
 /** So many bad seeds are told one by one. */
 export const TOLD = 20;
@@ -23,7 +24,6 @@ export function sayResult(
   { spider, counts, isRaw, sitemaps, interrupted }: SeedResult,
 ): number {
   const { accepted, duplicates, bad } = counts;
-  const n = (value: number) => value.toLocaleString('en');
   if (bad > TOLD) note(context, `… and ${n(bad - TOLD)} more bad seeds`);
   if (interrupted !== null) {
     const again = isRaw
@@ -45,9 +45,8 @@ export function sayResult(
 }
 
 function sitemapText({ read, unread, older }: SitemapCounts): string {
-  const n = (value: number, what: string) => `${value.toLocaleString('en')} ${what}`;
-  const parts = [n(read, read === 1 ? 'sitemap' : 'sitemaps')];
-  if (unread > 0) parts.push(n(unread, 'of them not read or not to the end'));
-  if (older > 0) parts.push(n(older, 'older entries passed over'));
+  const parts = [howMany(read, 'sitemap')];
+  if (unread > 0) parts.push(`${n(unread)} of them not read or not to the end`);
+  if (older > 0) parts.push(`${n(older)} older entries passed over`);
   return parts.join(', ');
 }

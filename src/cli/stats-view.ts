@@ -4,6 +4,7 @@ import { dupefilterInWords } from '../frontier/shape.js';
 import type { Paint } from './paint.js';
 import { oneLine } from './printable.js';
 import type { CrawlStats } from './stats-json.js';
+import { crawlName, howMany, n } from './wording.js';
 
 /** A crawl at one instant, with what has changed a second since the look before; null where there was none. */
 export interface Look {
@@ -67,7 +68,7 @@ export function detail({ stats, rates }: Look, paint: Paint, nowMs: number): str
           `data format ${stats.format}`,
         ];
   return [
-    `${paint('bold', nameOf(stats))}  (${engine})  ${stateText(stats, paint, nowMs)}`,
+    `${paint('bold', crawlName(stats))}  (${engine})  ${stateText(stats, paint, nowMs)}`,
     '',
     ...numbers.map(
       ({ name, value, width: own, rate, meaning }) =>
@@ -109,7 +110,7 @@ export function overview(looks: readonly Look[], paint: Paint, nowMs: number): s
     'STATE',
   ];
   const rows = looks.map(({ stats }) => [
-    nameOf(stats),
+    crawlName(stats),
     ...[
       stats.startUrls,
       stats.pending,
@@ -133,16 +134,14 @@ export function watchLine({ stats, rates }: Look, now: Date): string {
     (name) => `${name} ${stats[name]}`,
   );
   const pages = rates === null ? '' : ` (${(rates.done + rates.failed || 0).toFixed(1)}/s)`;
-  const nodes = `${stats.nodes.length} ${stats.nodes.length === 1 ? 'node' : 'nodes'}`;
-  return `${now.toISOString().slice(0, 19)}Z  ${nameOf(stats)}  ${parts.join(' · ')}${pages} · ${nodes} · ${stats.control}`;
+  const nodes = howMany(stats.nodes.length, 'node');
+  return `${now.toISOString().slice(0, 19)}Z  ${crawlName(stats)}  ${parts.join(' · ')}${pages} · ${nodes} · ${stats.control}`;
 }
-
-const nameOf = ({ spider, job }: CrawlStats) => (job === null ? spider : `${spider}@${job}`);
 
 /** How it stands, in a few words. */
 function stateText(stats: CrawlStats, paint: Paint, nowMs: number): string {
   const { control, nodes, run, pagesPerSecond } = stats;
-  const who = `${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}`;
+  const who = howMany(nodes.length, 'node');
   if (nodes.length > 0) {
     if (control !== 'running') return paint('yellow', `${control}, ${who}`);
     if (run?.closed) return paint('yellow', `closing (${run.closed}), ${who}`);
@@ -158,7 +157,7 @@ function stateText(stats: CrawlStats, paint: Paint, nowMs: number): string {
 
 function runText({ run }: CrawlStats, nowMs: number): string {
   if (run === null) return '';
-  const began = `began ${duration(nowMs - run.startedAt)} ago, ${n(run.pages)} ${run.pages === 1 ? 'page' : 'pages'} begun`;
+  const began = `began ${duration(nowMs - run.startedAt)} ago, ${howMany(run.pages, 'page')} begun`;
   if (run.closed === null) return began;
   const ended = run.endedAt === null ? 'closing' : `ended ${duration(nowMs - run.endedAt)} ago`;
   return `${began}, ${ended}: ${run.closed}`;
@@ -209,8 +208,4 @@ const isCounted = (name: string): name is Counted => (counted as readonly string
 function rateText(rate: number): string {
   if (Math.abs(rate) < 0.05) return '';
   return `${rate > 0 ? '+' : '-'}${Math.abs(rate) < 100 ? Math.abs(rate).toFixed(1) : n(Math.round(Math.abs(rate)))}/s`;
-}
-
-function n(value: number): string {
-  return value.toLocaleString('en');
 }

@@ -4,6 +4,7 @@ import type { Snapshot } from '../frontier/frontier.js';
 import { type Context, print, printJson } from './context.js';
 import type { FeedTarget } from './crawl-feeds.js';
 import { oneLine } from './printable.js';
+import { crawlName, n } from './wording.js';
 
 export interface Summary {
   readonly spider: string;
@@ -64,13 +65,11 @@ export function printSummary(context: Context, { spider, job, nodes, result, fee
     });
     return;
   }
-  const name = job === null ? spider : `${spider}@${job}`;
-  const n = (value: number) => value.toLocaleString('en');
   const where = nodes === 1 ? '' : ` on ${nodes} nodes`;
   const seconds = (elapsedMs / 1000).toFixed(1);
   print(
     context,
-    `${name}: ${reason}, ${n(pages)} pages, ${n(items)} items, ${n(failed)} failed, ${seconds} s${where}`,
+    `${crawlName({ spider, job })}: ${reason}, ${n(pages)} pages, ${n(items)} items, ${n(failed)} failed, ${seconds} s${where}`,
   );
   if (message !== null) print(context, oneLine(context.mask(message)));
   if (failed > 0) {

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { CrawlnodeError } from '../../errors.js';
 import type { Frontier, Part, PartCounts, Shape } from '../../frontier/frontier.js';
 import type { Context } from '../context.js';
-import { liveLine } from '../live-line.js';
+import { withLiveLine } from '../live-line.js';
+import { n } from '../wording.js';
 import { BACKUP_FORMAT, type BackupHeader } from './backup-file.js';
 import { type WrittenBackup, writeBackup } from './write-backup.js';
 
@@ -32,19 +33,12 @@ export async function backUp(
     madeAt: new Date().toISOString(),
     counts: Object.fromEntries(parts.map((part) => [part, counts[part]])),
   };
-  let values = 0;
-  const remove = await liveLine(
+  const written = await withLiveLine(
     context,
-    () => `backing up ${values.toLocaleString('en')} of ${total.toLocaleString('en')} values`,
+    (values) => `backing up ${n(values)} of ${n(total)} values`,
+    (onProgress) =>
+      writeBackup(path.resolve(context.cwd, options.file), header, frontier.backups.read(parts), onProgress),
   );
-  const written = await writeBackup(
-    path.resolve(context.cwd, options.file),
-    header,
-    frontier.backups.read(parts),
-    (so) => {
-      values = so;
-    },
-  ).finally(remove);
   if (!force) refuseChanged(before, await marksOf(frontier, parts), written.file);
   return written;
 }

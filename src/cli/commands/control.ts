@@ -5,6 +5,7 @@ import type { CliCommand } from '../commands.js';
 import { print, printJson } from '../context.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
+import { howMany } from '../wording.js';
 
 const helps: Readonly<Record<Control, string>> = {
   paused: `
@@ -44,7 +45,7 @@ function tell(control: Control): CliCommand {
 }
 
 function sentence(spider: string, control: Control, nodes: number): string {
-  const who = nodes === 0 ? 'no node is running' : `${nodes} ${nodes === 1 ? 'node' : 'nodes'}`;
+  const who = nodes === 0 ? 'no node is running' : howMany(nodes, 'node');
   if (control === 'stopping' && nodes === 0) return `${spider}: nothing to stop, ${who}`;
   const what = { paused: 'paused', running: 'goes on', stopping: 'is told to leave' }[control];
   return `${spider}: ${what} (${who})`;

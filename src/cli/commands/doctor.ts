@@ -7,11 +7,12 @@ import { type OpenOptions, openFrontier } from '../../frontier/open.js';
 import type { Settings } from '../../settings/schema.js';
 import { problemsOf } from '../../spider/discover.js';
 import type { CliCommand } from '../commands.js';
-import { type Context, note } from '../context.js';
+import type { Context } from '../context.js';
 import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../findings.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings, openOptions } from '../open-project.js';
 import { recordedRequest } from '../recorded-request.js';
+import { howMany, n } from '../wording.js';
 
 const help = `
 Looks at Node, the spiders of the project, the store (version, memory, persistence, clock, rights, or folder and disk)
@@ -76,8 +77,7 @@ async function crawlsOf(
 ): Promise<[name: string, settings: Settings][]> {
   const texts = textsOf(options);
   if (spider !== undefined) {
-    const { loaded, missing } = await loadSpiderOrSettings(context, spider, texts);
-    if (missing !== null) note(context, missing);
+    const { loaded } = await loadSpiderOrSettings(context, spider, texts);
     return [[spider, loaded.settings]];
   }
   const { settings } = loadProject(context, texts).loaded;
@@ -140,10 +140,10 @@ async function examineCrawl(
   const snapshot = await frontier.snapshot();
   const { done, pending, delayed, leased, failed } = snapshot;
   const numbers = Object.entries({ pending, delayed, leased, done, failed })
-    .map(([name, value]) => `${value.toLocaleString('en')} ${name}`)
+    .map(([name, value]) => `${n(value)} ${name}`)
     .join(', ');
   const { length } = snapshot.nodes;
-  const message = `${frontier.engine} engine, ${length} live ${length === 1 ? 'node' : 'nodes'}; ${numbers}`;
+  const message = `${frontier.engine} engine, ${howMany(length, 'live node')}; ${numbers}`;
   return [
     { level: 'ok', check: 'crawl', spider, action: null, message },
     ...crawlFindings(spider, snapshot, options.keys.startUrls, settings.NODE_TIMEOUT * 1000),
@@ -167,10 +167,8 @@ async function invariants(
   }
   const read = (_: string, record: string) => recordedRequest(record, settings);
   const { pending, delayed, failed } = await frontier.repair(read, { force });
-  const now = Object.entries({ pending, delayed, failed }).map(
-    ([name, n]) => `${n.toLocaleString('en')} ${name}`,
-  );
-  const message = `repaired, after ${breaches.length.toLocaleString('en')} disagreements: ${now.join(', ')}`;
+  const now = Object.entries({ pending, delayed, failed }).map(([name, value]) => `${n(value)} ${name}`);
+  const message = `repaired, after ${n(breaches.length)} disagreements: ${now.join(', ')}`;
   const left = await frontier.verify();
   return [
     { level: 'info', check: 'repaired', spider, message, action: null },
@@ -184,10 +182,7 @@ async function invariants(
 
 function listed(breaches: readonly string[]): string[] {
   const more = breaches.length - MAX_BREACHES;
-  return [
-    ...breaches.slice(0, MAX_BREACHES),
-    ...(more > 0 ? [`and ${more.toLocaleString('en')} more of the kind`] : []),
-  ];
+  return [...breaches.slice(0, MAX_BREACHES), ...(more > 0 ? [`and ${n(more)} more of the kind`] : [])];
 }
 
 function problem(check: string, message: string): Omit<SpiderFinding, 'spider'> {

@@ -12,6 +12,7 @@ import { failedPages, type ReadFailed, revived } from '../failed-requests.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
 import { rowPrinter } from '../rows.js';
+import { n } from '../wording.js';
 
 const help = `
 A request fails for good when its retries are used up, its callback throws, its items break the schema, or its node
@@ -41,8 +42,7 @@ export const command: CliCommand = {
     const isDry = options.dryRun === true;
     if (isDry && action === 'list')
       throw new UsageError('--dry-run goes with retry and purge; list changes nothing');
-    const { loaded, missing } = await loadSpiderOrSettings(context, spider, textsOf(options));
-    if (missing !== null) note(context, missing);
+    const { loaded } = await loadSpiderOrSettings(context, spider, textsOf(options));
     return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
       const find = () =>
         matching(frontier, filter, (options.limit as number | undefined) ?? Number.POSITIVE_INFINITY);
@@ -86,11 +86,7 @@ async function sayHowMany(context: Context, spider: string, action: string, page
   const found = await count(pages);
   if (context.globals.json)
     printJson(context, { spider, dryRun: true, [action === 'retry' ? 'retried' : 'purged']: found });
-  else
-    print(
-      context,
-      `${spider}: ${found.toLocaleString('en')} would be ${action === 'retry' ? 'retried' : 'dropped'}`,
-    );
+  else print(context, `${spider}: ${n(found)} would be ${action === 'retry' ? 'retried' : 'dropped'}`);
 }
 
 async function list(context: Context, spider: string, pages: Pages): Promise<void> {
@@ -123,11 +119,11 @@ async function retry(
     if (requests.length > 0) retried += await frontier.failed.retry(requests);
   }
   if (context.globals.json) printJson(context, { spider, job: settings.JOB, retried, withoutRecord });
-  else print(context, `${spider}: ${retried.toLocaleString('en')} back to pending`);
+  else print(context, `${spider}: ${n(retried)} back to pending`);
   if (withoutRecord > 0) {
     note(
       context,
-      `${withoutRecord.toLocaleString('en')} stay: their records were not kept (beyond FAILED_LIMIT) or cannot be read; "purge" drops them`,
+      `${n(withoutRecord)} stay: their records were not kept (beyond FAILED_LIMIT) or cannot be read; "purge" drops them`,
     );
   }
   if (retried > 0 && (await frontier.snapshot()).nodes.length === 0) {
@@ -145,12 +141,12 @@ async function purge(
 ): Promise<void> {
   if (!yes) {
     const found = context.stdin.isTTY ? await count(find()) : 0;
-    await confirm(context, 'purge', `Drop ${found.toLocaleString('en')} failed requests of ${spider}?`);
+    await confirm(context, 'purge', `Drop ${n(found)} failed requests of ${spider}?`);
   }
   let purged = 0;
   for await (const page of find()) purged += await frontier.failed.purge(page.map(({ failed }) => failed.id));
   if (context.globals.json) printJson(context, { spider, purged });
-  else print(context, `${spider}: ${purged.toLocaleString('en')} dropped`);
+  else print(context, `${spider}: ${n(purged)} dropped`);
 }
 
 function jsonOf({ failed, request }: ReadFailed): object {

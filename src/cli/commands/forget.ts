@@ -10,6 +10,7 @@ import { jobOption } from '../job-option.js';
 import { openOptions, withFrontier } from '../open-project.js';
 import { oneLine } from '../printable.js';
 import { readLines, refuseUnreadable } from '../seed-input.js';
+import { n } from '../wording.js';
 
 const help = `
 The dupefilter remembers every URL the crawl has accepted, and does not take its links again. What is forgotten is
@@ -66,7 +67,6 @@ export const command: CliCommand = {
       }
       await flush();
       if (!context.globals.json) {
-        const n = (value: number) => value.toLocaleString('en');
         const bad = counts.bad === 0 ? '' : `, ${n(counts.bad)} bad`;
         print(
           context,
@@ -76,7 +76,7 @@ export const command: CliCommand = {
       if (counts.live > 0) {
         note(
           context,
-          `${counts.live.toLocaleString('en')} still waiting, in work or failed: not doubled, but known no more once done`,
+          `${n(counts.live)} still waiting, in work or failed: not doubled, but known no more once done`,
         );
       }
       return counts.bad > 0 && counts.forgotten + counts.unknown === 0 ? 2 : 0;

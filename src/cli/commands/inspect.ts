@@ -2,15 +2,14 @@
 import type { Command } from 'commander';
 import { duration } from '../../frontier/findings.js';
 import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
-import { decodeRecord } from '../../http/request-codec.js';
-import type { RequestRecord } from '../../http/request-record.js';
 import type { CliCommand } from '../commands.js';
 import { print, printJson } from '../context.js';
 import { type Identified, identifier } from '../identify.js';
 import { jobOption } from '../job-option.js';
 import { openOptions, withFrontier } from '../open-project.js';
 import { oneLine } from '../printable.js';
-import { domainOfRecord } from '../recorded-request.js';
+import { domainOfRecord, readRecord } from '../recorded-request.js';
+import { howMany } from '../wording.js';
 
 const help = `
 Under DUPEFILTER_CLASS: StateDupeFilter its life is shown as well: the last thing that happened to it, with HTTP status
@@ -56,7 +55,7 @@ export const command: CliCommand = {
       const first = await frontier.inspect(request);
       // Of an id only its record knows the domain.
       const isById = request.domain === '' && first.record !== null;
-      const record = isById ? readable(first.record) : null;
+      const record = isById ? readRecord(first.record) : null;
       const inspection =
         record === null
           ? first
@@ -95,7 +94,7 @@ function describe(
   { fingerprint, period }: Identified,
   { state, seen, record, crashes, owner, leasedAtMs, dueAtMs, failure, life }: Inspection,
 ) {
-  const request = readable(record);
+  const request = readRecord(record);
   return {
     ...{ spider, job, url: request?.url ?? text, fingerprint, period, state, seen },
     life: life === null ? null : lifeOf(life),
@@ -135,7 +134,7 @@ function timesInWords({ state, owner, leasedAt, dueAt, failure, acceptedAt }: Sh
         ? null
         : [
             failure.status === null ? failure.reason : `${failure.reason}, HTTP ${failure.status}`,
-            `after ${failure.attempts} ${failure.attempts === 1 ? 'attempt' : 'attempts'}`,
+            `after ${howMany(failure.attempts, 'attempt')}`,
             ...(failure.node === '' ? [] : [`on node ${failure.node}`]),
             `at ${ago(failure.at)}`,
             ...(failure.detail === null ? [] : [failure.detail]),
@@ -150,15 +149,5 @@ const lifeOf = ({ atMs, ...life }: RequestLife) => ({ ...life, at: new Date(atMs
 function inWords(life: ReturnType<typeof lifeOf> | null): string | null {
   if (life === null) return null;
   const status = life.status === null ? '' : `, HTTP ${life.status}`;
-  const attempts = life.attempts === 1 ? '1 attempt' : `${life.attempts} attempts`;
-  return `${life.state} at ${life.at}${status}, ${attempts}`;
-}
-
-function readable(record: string | null): RequestRecord | null {
-  if (record === null) return null;
-  try {
-    return decodeRecord(record);
-  } catch {
-    return null;
-  }
+  return `${life.state} at ${life.at}${status}, ${howMany(life.attempts, 'attempt')}`;
 }

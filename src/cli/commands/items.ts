@@ -15,10 +15,11 @@ import { type Context, note, print, printJson } from '../context.js';
 import { type FeedTarget, feedTargets } from '../crawl-feeds.js';
 import { exportItems } from '../export-items.js';
 import { jobOption, textsOf } from '../job-option.js';
-import { liveLine } from '../live-line.js';
+import { withLiveLine } from '../live-line.js';
 import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
 import { type OrphansOptions, writeOrphanedFeed } from '../orphaned-feeds.js';
 import { oneLine } from '../printable.js';
+import { n } from '../wording.js';
 
 const help = `
 With -o or -O: the items list of the crawl (<spider>:items, filled by RedisPipeline) is moved into the file. Each item
@@ -59,8 +60,7 @@ export const command: CliCommand = {
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider = ''], options) => {
-    const { loaded, missing } = await loadSpiderOrSettings(context, spider, textsOf(options));
-    if (missing !== null) note(context, missing);
+    const { loaded } = await loadSpiderOrSettings(context, spider, textsOf(options));
     const { settings } = loaded;
     const target = targetOf(context, options, settings);
     return withFrontier(openOptions(settings, spider), async (frontier) => {
@@ -87,7 +87,7 @@ export const command: CliCommand = {
       if (items > 0 && !context.globals.json) {
         note(
           context,
-          `${items.toLocaleString('en')} items are in ${openOptions(settings, spider).keys.items}; -o FILE moves them into a file`,
+          `${n(items)} items are in ${openOptions(settings, spider).keys.items}; -o FILE moves them into a file`,
         );
       }
       return exports.some(({ failed }) => failed) ? 1 : 0;
@@ -120,16 +120,13 @@ async function exportList(
 ): Promise<void> {
   const { target, settings, max = Number.POSITIVE_INFINITY } = how;
   const startedAt = performance.now();
-  let written = 0;
-  const rate = () => n((written * 1000) / Math.max(1, performance.now() - startedAt));
-  const remove = await liveLine(context, () => `${n(written)} items written · ${rate()}/s`);
-  const options = { frontier, target, max, staleMs: settings.NODE_TIMEOUT * 1000 };
-  const exported = await exportItems({
-    ...options,
-    onProgress: (items) => {
-      written = items;
-    },
-  }).finally(remove);
+  const rate = (written: number) =>
+    n(Math.round((written * 1000) / Math.max(1, performance.now() - startedAt)));
+  const exported = await withLiveLine(
+    context,
+    (written) => `${n(written)} items written · ${rate(written)}/s`,
+    (onProgress) => exportItems({ frontier, target, max, staleMs: settings.NODE_TIMEOUT * 1000, onProgress }),
+  );
   const { items, outbox } = await frontier.snapshot();
   if (exported.resumed) note(context, `${target.path}: went on with an export that was cut off`);
   if (exported.foreign > 0) {
@@ -151,8 +148,6 @@ async function exportList(
     print(context, oneLine(`${target.path}: ${n(exported.written)} items written${left}`));
   }
 }
-
-const n = (value: number): string => Math.round(value).toLocaleString('en');
 
 async function exportOne(feed: OutboxSnapshot, how: OrphansOptions): Promise<Export> {
   const { host, path, waiting } = feed;

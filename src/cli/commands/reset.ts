@@ -21,7 +21,8 @@ import { shapeOf } from '../engine-settings.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
 import { oneLine } from '../printable.js';
-import { namedParts, withoutShared } from '../reset-parts.js';
+import { namedParts, ownParts } from '../reset-parts.js';
+import { n } from '../wording.js';
 
 /** Without `--only` or `--all`; never the items. */
 const DEFAULT_PARTS: readonly Part[] = ['queue', 'dupefilter', 'start_urls', 'failed', 'stats'];
@@ -63,13 +64,10 @@ export const command: CliCommand = {
   run: async (context, [spider = ''], options) => {
     const force = options.force === true;
     const wanted = partsOf(options);
-    const { loaded, missing } = await loadSpiderOrSettings(context, spider, textsOf(options));
-    if (missing !== null) note(context, missing);
+    const { loaded } = await loadSpiderOrSettings(context, spider, textsOf(options));
     const { settings } = loaded;
     const open = openOptions(settings, spider);
-    const { parts, keys, kept } = force
-      ? { parts: wanted, keys: open.keys, kept: [] }
-      : withoutShared(wanted, settings, open);
+    const { parts, keys, kept } = ownParts(wanted, settings, open, force);
     for (const key of kept)
       note(context, `${key} is shared with other spiders and stays; --force deletes it too`);
     const file = options.backup as string | undefined;
@@ -154,8 +152,7 @@ function show(context: Context, found: Found, file: string | undefined): void {
 }
 
 function tell(context: Context, spider: string, backup: WrittenBackup | null): void {
-  const saved =
-    backup === null ? '' : `; a backup of ${backup.bytes.toLocaleString('en')} bytes is in ${backup.file}`;
+  const saved = backup === null ? '' : `; a backup of ${n(backup.bytes)} bytes is in ${backup.file}`;
   print(context, oneLine(`${spider}: deleted${saved}`));
 }
 

@@ -10,9 +10,10 @@ import type { CliCommand } from '../commands.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { shapeOf } from '../engine-settings.js';
 import { jobOption, textsOf } from '../job-option.js';
-import { liveLine } from '../live-line.js';
+import { withLiveLine } from '../live-line.js';
 import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
-import { namedParts, withoutShared } from '../reset-parts.js';
+import { namedParts, ownParts } from '../reset-parts.js';
+import { crawlName, n } from '../wording.js';
 
 const help = `
 The file is read to its end first: one that is cut off or damaged is refused before anything is written. Requests come
@@ -42,8 +43,7 @@ export const command: CliCommand = {
   run: async (context, [spider = '', name = ''], options) => {
     const file = path.resolve(context.cwd, name);
     const only = options.only === undefined ? allParts : namedParts(options.only as string);
-    const { loaded, missing } = await loadSpiderOrSettings(context, spider, textsOf(options));
-    if (missing !== null) note(context, missing);
+    const { loaded } = await loadSpiderOrSettings(context, spider, textsOf(options));
     const { settings } = loaded;
     const backup = await checked(context, file);
     const wanted = backup.header.parts.filter((part) => only.includes(part));
@@ -54,9 +54,7 @@ export const command: CliCommand = {
     }
     const open = openOptions(settings, spider);
     const force = options.force === true;
-    const { parts, keys, kept } = force
-      ? { parts: wanted, keys: open.keys, kept: [] }
-      : withoutShared(wanted, settings, open);
+    const { parts, keys, kept } = ownParts(wanted, settings, open, force);
     for (const key of kept)
       note(context, `${key} is shared with other spiders and stays; --force adds to it`);
     tellOrigin(context, backup, spider, settings.JOB);
@@ -68,15 +66,15 @@ export const command: CliCommand = {
     }
     return withFrontier({ ...open, keys }, async (frontier) => {
       const total = sum(backup.counts);
-      let values = 0;
-      const remove = await liveLine(context, () => `bringing back ${n(values)} of ${n(total)} values`);
-      const outcome = await restoreBackup(frontier, {
-        ...{ file, backup, parts, force },
-        onProgress: (so) => {
-          values = so;
-        },
-        onNotice: (text) => note(context, text),
-      }).finally(remove);
+      const outcome = await withLiveLine(
+        context,
+        (values) => `bringing back ${n(values)} of ${n(total)} values`,
+        (onProgress) =>
+          restoreBackup(frontier, {
+            ...{ file, backup, parts, force, onProgress },
+            onNotice: (text) => note(context, text),
+          }),
+      );
       show(context, { spider, job: settings.JOB, file, parts, backup, outcome });
       return 0;
     });
@@ -84,16 +82,16 @@ export const command: CliCommand = {
 };
 
 /** Read to its end. */
-async function checked(context: Context, file: string): Promise<WholeBackup> {
-  let values = 0;
-  const remove = await liveLine(context, () => `checking ${n(values)} values`);
-  return verifyBackup(file, (so) => {
-    values = so;
-  }).finally(remove);
+function checked(context: Context, file: string): Promise<WholeBackup> {
+  return withLiveLine(
+    context,
+    (values) => `checking ${n(values)} values`,
+    (onProgress) => verifyBackup(file, onProgress),
+  );
 }
 
 function tellOrigin(context: Context, { header }: WholeBackup, spider: string, job: string | null): void {
-  const [from, to] = [nameOf(header.spider, header.job), nameOf(spider, job)];
+  const [from, to] = [crawlName(header), crawlName({ spider, job })];
   if (from !== to) note(context, `the backup is of ${from}, and goes to ${to}`);
 }
 
@@ -118,11 +116,12 @@ function show(context: Context, { spider, job, file, parts, backup, outcome }: R
     'there already': 'was brought back before; nothing was changed',
     'dry run': 'is whole',
   }[outcome];
-  print(context, `${nameOf(spider, job)}: the backup of ${header.madeAt} ${what} (${parts.join(', ')})`);
+  print(
+    context,
+    `${crawlName({ spider, job })}: the backup of ${header.madeAt} ${what} (${parts.join(', ')})`,
+  );
   for (const [kind, count] of Object.entries(counts)) print(context, `  ${kind.padEnd(10)}  ${n(count)}`);
 }
 
-const n = (value: number): string => value.toLocaleString('en');
-const nameOf = (spider: string, job: string | null): string => (job === null ? spider : `${spider}@${job}`);
 const sum = (counts: Readonly<Record<string, number>>): number =>
   Object.values(counts).reduce((total, count) => total + count, 0);

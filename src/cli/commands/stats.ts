@@ -78,8 +78,7 @@ async function openCrawls(
 ): Promise<Crawl[]> {
   const texts = textsOf(options);
   if (spider !== undefined) {
-    const { loaded, missing } = await loadSpiderOrSettings(context, spider, texts);
-    if (missing !== null) note(context, missing);
+    const { loaded } = await loadSpiderOrSettings(context, spider, texts);
     const { settings } = loaded;
     return [{ spider, job: settings.JOB, frontier: await openFrontier(openOptions(settings, spider)) }];
   }
