@@ -6,7 +6,7 @@ import type { LifeChange } from './dupefilter.js';
 import type { IncarnationEntry } from './incarnation-entry.js';
 import { numberedKey, Table } from './keys.js';
 import { delayOf, place } from './placement.js';
-import { dropRequest, enqueue, idOf, keepRequest, requestKey } from './queue.js';
+import { dropRequest, enqueue, idOf, keepRequest, keptLease, requestKey } from './queue.js';
 import { decodeRequest, type RequestEntry, tokenText } from './request-entry.js';
 import type { Transaction } from './transaction.js';
 
@@ -65,6 +65,8 @@ export interface Held {
 
 /** The leased request of this id, or null. */
 export function heldRequest(tx: Transaction, id: Buffer): Held | null {
+  const kept = keptLease(tx, id);
+  if (kept !== undefined) return { id, ...kept };
   const bytes = tx.get(requestKey(tx, id));
   if (bytes === undefined) return null;
   const entry = decodeRequest(bytes);

@@ -1,4 +1,5 @@
 /** What a client remembers between transactions; each is valid only for a version that the store names. */
+import { Kept } from './kept.js';
 import type { Meta } from './meta.js';
 
 /** The meta last read by this client, so that its JSON is parsed only when it has changed. */
@@ -52,4 +53,19 @@ export class SeenCache {
 export class Memory {
   readonly meta = new MetaCache();
   readonly seen = new SeenCache();
+  #kept = new Kept();
+  /** The last transaction that `#kept` knows of. */
+  #keptAt = -1;
+
+  /** What the transaction before this number left, if it was ours; nothing else may use it until `keep`. */
+  keptFor(transaction: number): Kept {
+    if (this.#keptAt !== transaction - 1) this.#kept = new Kept();
+    this.#keptAt = -1;
+    return this.#kept;
+  }
+
+  /** The transaction of this number is committed, and what it kept is what the store holds. */
+  keep(transaction: number): void {
+    if (this.#kept.isSmall) this.#keptAt = transaction;
+  }
 }

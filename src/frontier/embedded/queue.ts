@@ -12,18 +12,27 @@ export function requestKey(tx: Transaction, id: Buffer): Buffer {
 }
 
 /** Write a request; `before` is the size it had, so that the sum of sizes stays right. */
-export function keepRequest(tx: Transaction, id: Buffer, entry: RequestEntry, before: number): number {
+export function keepRequest(tx: Transaction, id: Buffer, entry: RequestEntry, before: number): void {
   const bytes = encodeRequest(entry);
   tx.put(requestKey(tx, id), bytes, before);
   tx.state().bytes += bytes.length - before;
-  return bytes.length;
+  if (entry.phase === 'leased') tx.kept.leased.set(nameOf(id), { entry, size: bytes.length });
+  else if (before > 0) tx.kept.leased.delete(nameOf(id));
 }
 
 /** Delete a request of this size. */
 export function dropRequest(tx: Transaction, id: Buffer, before: number): void {
   tx.delete(requestKey(tx, id), before);
   tx.state().bytes -= before;
+  tx.kept.leased.delete(nameOf(id));
 }
+
+/** A leased request and its size, where this client's last transactions have leased it. */
+export function keptLease(tx: Transaction, id: Buffer): { entry: RequestEntry; size: number } | undefined {
+  return tx.kept.leased.get(nameOf(id));
+}
+
+const nameOf = (id: Buffer): string => id.toString('latin1');
 
 /** The order of a request as the crawl has it. */
 export function orderIn(tx: Transaction, entry: RequestEntry): Order {

@@ -1,11 +1,16 @@
-/** Records of one kind inside one transaction: decoded once, changed in place, written back once at its end. */
+/** Records of one kind: decoded once, changed in place, written back once at the end of each transaction. */
 import type { Tables } from './tables.js';
 
 interface Cached<T> {
   readonly key: Buffer;
   value: T | null;
+  /** Bytes it takes in the store, 0 for nothing. */
+  size: number;
   isDirty: boolean;
 }
+
+/** Records by name, for one transaction or more (`kept.ts`). */
+export type CachedRecords<T> = Map<string | number, Cached<T>>;
 
 /** How a kind of record is stored. */
 export interface RecordKind<Id, T> {
@@ -19,10 +24,12 @@ export interface RecordKind<Id, T> {
 export class RecordCache<Id, T> {
   readonly #tables: Tables;
   readonly #kind: RecordKind<Id, T>;
-  readonly #cached = new Map<string | number, Cached<T>>();
+  readonly #cached: CachedRecords<T>;
+  readonly #dirty: Cached<T>[] = [];
 
-  constructor(tables: Tables, kind: RecordKind<Id, T>) {
+  constructor(tables: Tables, cached: CachedRecords<T>, kind: RecordKind<Id, T>) {
     this.#tables = tables;
+    this.#cached = cached;
     this.#kind = kind;
   }
 
@@ -33,35 +40,48 @@ export class RecordCache<Id, T> {
 
   /** The record is new or was changed. */
   keep(id: Id, value: T): void {
-    const cached = this.#lookUp(id);
-    cached.value = value;
-    cached.isDirty = true;
+    this.#change(id, value);
   }
 
   /** The record is to be deleted. */
   drop(id: Id): void {
-    const cached = this.#lookUp(id);
-    cached.value = null;
-    cached.isDirty = true;
+    this.#change(id, null);
   }
 
   /** Records made or changed in this transaction. */
   *changed(): Iterable<T> {
-    for (const { value, isDirty } of this.#cached.values()) if (isDirty && value !== null) yield value;
+    for (const { value } of this.#dirty) if (value !== null) yield value;
   }
 
   /** Forget everything, after the table itself was wiped. */
   forget(): void {
     this.#cached.clear();
+    this.#dirty.length = 0;
   }
 
   /** Write back what was changed. */
   write(): void {
-    for (const { key, value, isDirty } of this.#cached.values()) {
-      if (!isDirty) continue;
-      if (value === null) this.#tables.delete(key);
-      else this.#tables.put(key, this.#kind.encode(value));
+    for (const cached of this.#dirty) {
+      const { key, value, size } = cached;
+      cached.isDirty = false;
+      if (value === null) {
+        if (size > 0) this.#tables.delete(key, size);
+        cached.size = 0;
+      } else {
+        const bytes = this.#kind.encode(value);
+        this.#tables.put(key, bytes, size);
+        cached.size = bytes.length;
+      }
     }
+    this.#dirty.length = 0;
+  }
+
+  #change(id: Id, value: T | null): void {
+    const cached = this.#lookUp(id);
+    cached.value = value;
+    if (cached.isDirty) return;
+    cached.isDirty = true;
+    this.#dirty.push(cached);
   }
 
   #lookUp(id: Id): Cached<T> {
@@ -70,7 +90,12 @@ export class RecordCache<Id, T> {
     if (cached === undefined) {
       const key = this.#kind.keyOf(id);
       const bytes = this.#tables.get(key);
-      cached = { key, value: bytes === undefined ? null : this.#kind.decode(bytes, id), isDirty: false };
+      cached = {
+        key,
+        value: bytes === undefined ? null : this.#kind.decode(bytes, id),
+        size: bytes?.length ?? 0,
+        isDirty: false,
+      };
       this.#cached.set(name, cached);
     }
     return cached;

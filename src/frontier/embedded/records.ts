@@ -1,46 +1,43 @@
 /** The small records that the verbs of a transaction share: domains, incarnations, heads of lists, statistics. */
 import { type DomainEntry, decodeDomain, encodeDomain } from './domain-entry.js';
 import { decodeIncarnation, encodeIncarnation, type IncarnationEntry } from './incarnation-entry.js';
+import type { Header, Kept } from './kept.js';
 import { domainHash, HEAD_BYTES, keyOf, numberedKey, readUint53, Table } from './keys.js';
 import { RecordCache } from './record-cache.js';
 import type { Spaces } from './spaces.js';
 import { type Store, Tables } from './tables.js';
 
-/** How much a list holds, and its next sequence. */
-export interface Header {
-  count: number;
-  next: number;
-}
-
 export class Records extends Tables {
   readonly spaces: Spaces;
+  readonly kept: Kept;
   readonly #domains: RecordCache<Buffer, DomainEntry>;
   readonly #incarnations: RecordCache<number, IncarnationEntry>;
   readonly #headers: RecordCache<Buffer, Header>;
   readonly #counters: RecordCache<string, number>;
 
-  constructor(db: Store, spaces: Spaces) {
+  constructor(db: Store, spaces: Spaces, kept: Kept) {
     super(db);
     this.spaces = spaces;
-    this.#domains = new RecordCache(this, {
+    this.kept = kept;
+    this.#domains = new RecordCache(this, kept.domains, {
       nameOf: (hash) => hash.toString('latin1'),
       keyOf: (hash) => keyOf(Table.domain, spaces.crawl, hash),
       decode: decodeDomain,
       encode: encodeDomain,
     });
-    this.#incarnations = new RecordCache(this, {
+    this.#incarnations = new RecordCache(this, kept.incarnations, {
       nameOf: (number) => number,
       keyOf: (number) => numberedKey(Table.incarnation, spaces.crawl, number),
       decode: (bytes, number) => decodeIncarnation(number, bytes),
       encode: encodeIncarnation,
     });
-    this.#headers = new RecordCache(this, {
+    this.#headers = new RecordCache(this, kept.headers, {
       nameOf: (space) => space.toString('latin1'),
       keyOf: (space) => keyOf(Table.header, space),
       decode: (bytes) => ({ count: bytes.readDoubleLE(0), next: bytes.readDoubleLE(8) }),
       encode: encodeHeader,
     });
-    this.#counters = new RecordCache(this, {
+    this.#counters = new RecordCache(this, kept.counters, {
       nameOf: (name) => name,
       keyOf: (name) => keyOf(Table.stat, spaces.stats, Buffer.from(name)),
       decode: (bytes) => bytes.readDoubleLE(0),
@@ -134,6 +131,14 @@ export class Records extends Tables {
   protected forgetRecords(): void {
     this.#domains.forget();
     this.#incarnations.forget();
+    this.kept.leased.clear();
+  }
+
+  override wipeSome(table: Table, space: Buffer, max: number): number {
+    if (table === Table.domain) this.#domains.forget();
+    if (table === Table.incarnation) this.#incarnations.forget();
+    if (table === Table.request) this.kept.leased.clear();
+    return super.wipeSome(table, space, max);
   }
 }
 

@@ -6,6 +6,7 @@
 import type { BackupEntry } from '../backup-entry.js';
 import type { Dupefilter as Choice, RequestLife } from '../frontier.js';
 import { type Desk, type Dupefilter, dupefilterOf, type LifeChange, type SeenValue } from './dupefilter.js';
+import type { Kept } from './kept.js';
 import { HEAD_BYTES, ID_BYTES, keyOf, Table } from './keys.js';
 import { decodeLedger, encodeLedger, newLedger, newVersion } from './ledger.js';
 import type { SeenCache } from './memory.js';
@@ -22,7 +23,7 @@ interface Open {
 }
 
 export class Seen {
-  readonly #tables: Tables;
+  readonly #tables: Tables & { readonly kept: Kept };
   readonly #space: Buffer;
   readonly #nowMs: number;
   readonly #cache: SeenCache;
@@ -32,7 +33,13 @@ export class Seen {
   #isDirty = false;
   readonly #found: [fingerprint: string, untilMs: number][] = [];
 
-  constructor(tables: Tables, space: Buffer, nowMs: number, cache: SeenCache, agreed: () => Choice | null) {
+  constructor(
+    tables: Tables & { readonly kept: Kept },
+    space: Buffer,
+    nowMs: number,
+    cache: SeenCache,
+    agreed: () => Choice | null,
+  ) {
     this.#tables = tables;
     this.#space = space;
     this.#nowMs = nowMs;
@@ -98,6 +105,7 @@ export class Seen {
     this.#found.length = 0;
     this.#isDirty = false;
     this.#open = null;
+    this.#tables.kept.ledger = null;
   }
 
   /** Delete some of what was cleared. @returns whether that was all. */
@@ -207,8 +215,12 @@ export class Seen {
 
   #read(): Open | null {
     if (this.#open !== undefined) return this.#open;
-    const bytes = this.#tables.get(keyOf(Table.ledger, this.#space));
-    this.#open = bytes === undefined ? null : this.#openWith(decodeLedger(bytes));
+    const { kept } = this.#tables;
+    if (kept.ledger === undefined) {
+      const bytes = this.#tables.get(keyOf(Table.ledger, this.#space));
+      kept.ledger = bytes === undefined ? null : decodeLedger(bytes);
+    }
+    this.#open = kept.ledger === null ? null : this.#openWith(kept.ledger);
     return this.#open;
   }
 
@@ -222,7 +234,8 @@ export class Seen {
   #begin(): Open {
     const agreed = this.#agreed();
     if (agreed === null) throw new Error('nothing is recorded before a dupefilter is agreed');
-    return this.#openWith(newLedger(agreed));
+    this.#tables.kept.ledger = newLedger(agreed);
+    return this.#openWith(this.#tables.kept.ledger);
   }
 
   #openWith(ledger: Desk['ledger']): Open {

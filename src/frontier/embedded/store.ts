@@ -30,8 +30,11 @@ export interface OpenStore {
   readonly db: Store;
   /** The folder, absolute. */
   readonly path: string;
-  /** Run `action` in one write transaction: all of it or, when it throws, nothing. */
-  transact(action: () => void): void;
+  /**
+   * Run `action` in one write transaction: all of it or, when it throws, nothing. Each that writes has the number after
+   * that of the last one that did, whichever process ran it.
+   */
+  transact(action: (number: number) => void): void;
   /** See what other processes have committed. */
   refresh(): void;
   /** How large the file may grow, who may read at once and who does; readers of dead processes are freed by asking. */
@@ -98,7 +101,7 @@ function openEnvironment(folder: Folder): OpenStore {
       transact(action) {
         // Braces: a promise returned from here would hold the transaction, and its lock, open.
         db.transactionSync(() => {
-          action();
+          action(db.getWriteTxnId());
         });
       },
       refresh: () => db.resetReadTxn(),

@@ -41,6 +41,8 @@ export interface Entry {
 export class Tables {
   /** Any write at all, so that a verb that fails half-way is told from one that refused before it wrote. */
   writes = 0;
+  /** Those that are sure to have changed something, so that their transaction has a number of its own. */
+  puts = 0;
   readonly #db: Store;
 
   constructor(db: Store) {
@@ -59,6 +61,7 @@ export class Tables {
   /** `before` is the size of what stands there, 0 for nothing, where the caller knows: that saves a look. */
   put(key: Buffer, value: Buffer = nothing, before?: number): void {
     this.writes += 1;
+    this.puts += 1;
     if (before === undefined || before > PIECE_BYTES) this.#dropPieces(key);
     this.#db.putSync(key, value.length > PIECE_BYTES ? this.#putPieces(key, value) : value);
   }

@@ -1,11 +1,12 @@
 /**
  * One transaction on one crawl: what its verbs read and write. Counters and records are decoded once and written back
- * once at the end, however many verbs of a loop turn share the transaction.
+ * once at the end, however many verbs of a loop turn share the transaction; what it kept serves the next one too.
  */
 import { FrontierGoneError } from '../../errors.js';
 import { DATA_FORMAT } from '../data-format.js';
 import type { Dupefilter } from '../frontier.js';
 import { type DomainEntry, newDomain } from './domain-entry.js';
+import { Kept } from './kept.js';
 import { keyOf, Table } from './keys.js';
 import { newVersion } from './ledger.js';
 import type { Memory } from './memory.js';
@@ -20,14 +21,13 @@ export class Transaction extends Records {
   readonly nowMs = Date.now();
   readonly dupefilter: Seen;
   readonly #memory: Memory;
-  #state: State | undefined;
-  #isStateLoaded = false;
   #isStateDirty = false;
   #meta: Meta | undefined;
   #isMetaDirty = false;
 
-  constructor(db: Store, spaces: Spaces, memory: Memory) {
-    super(db, spaces);
+  /** @param kept what the transaction before has left, where nothing was written in between. */
+  constructor(db: Store, spaces: Spaces, memory: Memory, kept = new Kept()) {
+    super(db, spaces, kept);
     this.#memory = memory;
     this.dupefilter = new Seen(this, spaces.dupefilter, this.nowMs, memory.seen, () =>
       this.#agreedDupefilter(),
@@ -38,12 +38,11 @@ export class Transaction extends Records {
 
   /** The crawl's counters, or undefined when there is no crawl. */
   peekState(): State | undefined {
-    if (!this.#isStateLoaded) {
+    if (this.kept.state === undefined) {
       const bytes = this.get(keyOf(Table.state, this.spaces.crawl));
-      this.#state = bytes === undefined ? undefined : decodeState(bytes);
-      this.#isStateLoaded = true;
+      this.kept.state = bytes === undefined ? null : decodeState(bytes);
     }
-    return this.#state;
+    return this.kept.state ?? undefined;
   }
 
   /** The crawl's counters, to be changed. @throws FrontierGoneError when there is no crawl. */
@@ -85,7 +84,7 @@ export class Transaction extends Records {
   create(shape: FirstShape): void {
     const state = this.peekState();
     if (state === undefined) {
-      this.#state = { ...emptyState(), busyAtMs: this.nowMs };
+      this.kept.state = { ...emptyState(), busyAtMs: this.nowMs };
       this.#isStateDirty = true;
       this.#meta = newMeta(shape);
       this.#isMetaDirty = true;
@@ -117,7 +116,7 @@ export class Transaction extends Records {
   destroy(): void {
     this.delete(keyOf(Table.state, this.spaces.crawl));
     this.delete(keyOf(Table.meta, this.spaces.crawl));
-    this.#state = undefined;
+    this.kept.state = null;
     this.#isStateDirty = false;
     this.#meta = undefined;
     this.#isMetaDirty = false;
@@ -154,8 +153,8 @@ export class Transaction extends Records {
   finish(): void {
     this.dupefilter.finish();
     this.writeRecords();
-    const state = this.#state;
-    if (state === undefined) return;
+    const { state } = this.kept;
+    if (state === undefined || state === null) return;
     if (this.#isMetaDirty) {
       state.metaVersion = newVersion();
       this.put(keyOf(Table.meta, this.spaces.crawl), Buffer.from(JSON.stringify(this.#meta)));

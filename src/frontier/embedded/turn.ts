@@ -69,11 +69,12 @@ export class Turn {
     const settled: (() => void)[] = [];
     let committingAtMs = 0;
     try {
-      this.#store.transact(() => {
-        const tx = new Transaction(this.#store.db, this.#spaces, this.#memory);
+      this.#store.transact((number) => {
+        const tx = new Transaction(this.#store.db, this.#spaces, this.#memory, this.#memory.keptFor(number));
         for (const waiting of batch) settled.push(runOne(tx, waiting));
         tx.finish();
         settled.push(() => tx.committed());
+        if (tx.puts > 0) settled.push(() => this.#memory.keep(number));
         committingAtMs = performance.now();
       });
     } catch (error) {
