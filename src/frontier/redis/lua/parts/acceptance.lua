@@ -48,8 +48,8 @@ local function isJudged(kind) return kind == 'links' or kind == 'seeds-filtered'
 -- Stores and orders those of the asked that have no live record.
 local function acceptUnseen(asked, ids, marks, numbers, names, records, kind)
   local stored, taken = fetched('HMGET', requests, ids), {}
-  local new, recorded, delayed = {}, {}, {}
-  local accepted, fresh, dropped, unseen = 0, {}, 0, 0
+  local new, fresh, recorded, delayed = {}, {}, {}, {}
+  local newSize, freshSize, accepted, dropped, unseen = 0, 0, 0, 0, 0
   local room = kind == 'links' and roomForLinks() or math.huge
   -- Beyond FAILED_LIMIT a failed request has no record any more, and is live all the same.
   local anyFailed = call('ZCARD', failedKey) > 0
@@ -64,24 +64,25 @@ local function acceptUnseen(asked, ids, marks, numbers, names, records, kind)
       taken[id], ended[id] = true, nil
       accepted = accepted + 1
       if not revived then
-        fresh[#fresh + 1] = id
-        fresh[#fresh + 1] = sub(records, from, to)
+        fresh[freshSize + 1], fresh[freshSize + 2] = id, sub(records, from, to)
+        freshSize = freshSize + 2
       end
       if not unfiltered then recorded[#recorded + 1] = marks[i] end
       if delayMs > 0 then
         park(names[index], priority, id, nowMs + delayMs)
         delayed[marks[i]] = true
       else
-        new[#new + 1] = { names[index], priority, id }
+        new[newSize + 1], new[newSize + 2], new[newSize + 3] = names[index], priority, id
+        newSize = newSize + 3
       end
     elseif not unfiltered and not taken[id] then
       unseen = unseen + 1
     end
   end
-  enqueueAll(new)
+  enqueueAll(new, newSize)
   chunked('HSET', requests, fresh)
   recordMarks(recorded, delayed, isJudged(kind))
-  if #fresh > 0 then setMeta('accepted', number('accepted') + #fresh / 2) end
+  if freshSize > 0 then setMeta('accepted', number('accepted') + freshSize / 2) end
   if accepted > 0 then
     setMeta('run_accepted', number('run_accepted') + accepted)
     addToCounter('scheduler/enqueued', accepted)

@@ -41,20 +41,31 @@ local function chunkOf(d, bound)
   return chunks[field] or keepChunk(field, not d.isNew and call('HGET', queueKey, field))
 end
 
--- Reads the chunks of domains where requests that arrive now belong, all at once.
+-- Reads the chunks of domains where requests that arrive now belong, all at once. One of the last one's priority goes right
+-- behind it, unless that came from a clock ahead of ours (a repair goes by the nodes' clocks).
 local function loadEnds(ds)
-  local fields = {}
-  for _, d in pairs(ds) do
-    local field = d.prefix .. (meta.queue == 'LifoQueue' and '' or d.tail)
-    if not d.isNew and not chunks[field] then fields[#fields + 1] = field end
+  local fields, loaded, n, lastGiven = {}, {}, 0, number('arrival')
+  local isNewestFirst = meta.queue == 'LifoQueue'
+  for _, d in ipairs(ds) do
+    local field = isNewestFirst and d.prefix or d.prefix .. d.tail
+    if not d.isNew and not chunks[field] then
+      n = n + 1
+      fields[n], loaded[n] = field, d
+    end
   end
-  for i, text in ipairs(fetched('HMGET', queueKey, fields)) do keepChunk(fields[i], text) end
+  for i, text in ipairs(fetched('HMGET', queueKey, fields)) do
+    local chunk, d = keepChunk(fields[i], text), loaded[i]
+    if not isNewestFirst and chunk.size > 0 and struct.unpack('>I7', chunk.last, 6) <= lastGiven then
+      d.run, d.runChunk = sub(chunk.last, 1, 5), chunk
+    end
+  end
 end
 
 local function textOf(chunk)
-  if chunk.taken > 0 or chunk.added then
+  local added = chunk.added
+  if chunk.taken > 0 or added then
     local rest = chunk.taken > 0 and sub(chunk.text, chunk.taken * ENTRY + 1) or chunk.text
-    setText(chunk, chunk.added and rest .. table.concat(chunk.added) or rest)
+    setText(chunk, added and rest .. (added[2] and table.concat(added) or added[1]) or rest)
   end
   return chunk.text
 end
@@ -158,14 +169,14 @@ local function pop(d)
 end
 
 local function saveChunks()
-  local changed, emptied = {}, {}
+  local changed, emptied, n = {}, {}, 0
   for field, chunk in pairs(chunks) do
     if chunk.changed then
       if chunk.size == 0 then
         emptied[#emptied + 1] = field
       else
-        changed[#changed + 1] = field
-        changed[#changed + 1] = textOf(chunk)
+        changed[n + 1], changed[n + 2] = field, textOf(chunk)
+        n = n + 2
       end
     end
   end

@@ -9,19 +9,7 @@ local CORE, CORE_BYTES, POLITENESS = '>c4c1I4c12c12', 33, '>I6I6I6I6I6I6I6'
 local NO_ORDER = '\0\0\0\0\0\0\0\0\0\0\0\0'
 
 -- isUnplaced: a domain has been moved or placed, and savePlaces has not told the store.
-local domains, packedDomains, isUnplaced = {}, {}, false
-
--- Reads the records of domains that a script is about to ask for, all at once.
-local function loadDomains(names)
-  local wanted = {}
-  for _, name in ipairs(names) do
-    if not domains[name] and packedDomains[name] == nil then
-      packedDomains[name] = false
-      wanted[#wanted + 1] = name
-    end
-  end
-  for i, packed in ipairs(fetched('HMGET', domainsKey, wanted)) do packedDomains[wanted[i]] = packed end
-end
+local domains, isUnplaced = {}, false
 
 -- A domain: prefix, its number as the fields of its chunks begin with it; key: its order among the ready, storedKey: what
 -- stands there; politeness, false as long as it lies in `packed`. All fields are given at once: a table that grows costs as
@@ -48,11 +36,22 @@ end
 local function domainOf(name)
   local d = domains[name]
   if d then return d end
-  local packed = packedDomains[name]
-  if packed == nil then packed = call('HGET', domainsKey, name) end
+  local packed = call('HGET', domainsKey, name)
   d = packed and unpackDomain(packed) or newDomain()
   domains[name] = d
   return d
+end
+
+-- Reads the records of domains that a script is about to ask for, all at once.
+local function loadDomains(names)
+  local wanted, n = {}, 0
+  for _, name in ipairs(names) do
+    if domains[name] == nil then
+      domains[name], n = false, n + 1
+      wanted[n] = name
+    end
+  end
+  for i, packed in ipairs(fetched('HMGET', domainsKey, wanted)) do domains[wanted[i]] = packed and unpackDomain(packed) or newDomain() end
 end
 
 local NEVER_SET = { nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0, pages = 0, lastAt = 0 }

@@ -9,13 +9,7 @@ local function marksOf(_, fingerprints, count)
   return marks
 end
 
-local function seenFlags(marks)
-  local flags = {}
-  for i = 1, #marks, MAX_UNPACK do
-    for _, flag in ipairs(call('SMISMEMBER', dupefilter, unpack(marks, i, math.min(i + MAX_UNPACK - 1, #marks)))) do flags[#flags + 1] = flag end
-  end
-  return flags
-end
+local function seenFlags(marks) return fetched('SMISMEMBER', dupefilter, marks) end
 
 local function recordMarks(marks) chunked('SADD', dupefilter, marks) end
 

@@ -27,22 +27,22 @@ local function enqueue(name, order, id, run)
 end
 
 local function enqueueNew(name, priority, id)
-  enqueue(name, orderOf(priority, takeArrival()), id, meta.queue == 'PriorityQueue' and priority or meta.queue == 'FifoQueue' and '' or nil)
+  enqueue(name, orderOf(priority, takeArrival()), id, meta.queue == 'PriorityQueue' and priority or meta.queue == 'FifoQueue' and NO_PRIORITY or nil)
 end
 
--- Requests that arrive now, each { domain name, priority, id }.
-local function enqueueAll(new)
+-- Requests that arrive now: domain name, priority and id of one after the other, `count` texts.
+local function enqueueAll(new, count)
   local names, ds, known = {}, {}, {}
-  for _, request in ipairs(new) do
-    if not known[request[1]] then
-      known[request[1]] = true
-      names[#names + 1] = request[1]
+  for i = 1, count, 3 do
+    if not known[new[i]] then
+      known[new[i]] = true
+      names[#names + 1] = new[i]
     end
   end
   loadDomains(names)
   for i, name in ipairs(names) do ds[i] = domainOf(name) end
   loadEnds(ds)
-  for _, request in ipairs(new) do enqueueNew(request[1], request[2], request[3]) end
+  for i = 1, count, 3 do enqueueNew(new[i], new[i + 1], new[i + 2]) end
 end
 
 -- Suspects wait apart from the domain queues, and are leased alone.
