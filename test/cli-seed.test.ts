@@ -3,10 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { pushSeeds } from '../src/cli/push-seeds.js';
 import { seedLine } from '../src/cli/seed-progress.js';
 import type { FrontierRequest } from '../src/frontier/frontier.js';
-import { openFrontier } from '../src/frontier/open.js';
 import { runCli, startCli } from './helpers/cli.js';
 import { engines, projectOn } from './helpers/engine-project.js';
-import { openOptions } from './helpers/open-options.js';
 import { waitFor } from './helpers/wait-for.js';
 
 describe.each(engines)('seed on the %s engine', (engine) => {
@@ -63,10 +61,10 @@ describe.each(engines)('seed on the %s engine', (engine) => {
   });
 
   it('prints what nodes have set aside as bad', async () => {
-    const frontier = await openFrontier(openOptions(here.place(), 'news'));
-    await frontier.appendSeeds(['one', '\u001b[31mtwo']);
-    await frontier.intake((await frontier.peekSeeds(2)).map((seed) => ({ seed, bad: 'no URL' })));
-    await frontier.close();
+    await here.look(async (frontier) => {
+      await frontier.appendSeeds(['one', '\u001b[31mtwo']);
+      await frontier.intake((await frontier.peekSeeds(2)).map((seed) => ({ seed, bad: 'no URL' })));
+    });
     const { code, stdout } = await run(['seed', 'news', '--list-bad']);
     expect(code).toBe(0);
     expect(stdout).not.toContain('\u001b');
@@ -82,17 +80,17 @@ describe.each(engines)('seed on the %s engine', (engine) => {
     await here.project.write('urls.txt', urls.join('\n'));
     const args = ['seed', 'news', '--file', 'urls.txt', '--json'];
     const seeding = startCli(args, { cwd: here.project.dir });
-    const frontier = await openFrontier(openOptions(here.place(), 'news'));
-    await waitFor(async () => (await frontier.snapshot()).pending > 3_000);
-    seeding.kill('SIGINT');
-    const { code, stdout, stderr } = await seeding.wait();
-    expect({ code, stderr }).toMatchObject({ code: 130, stderr: expect.stringContaining('interrupted') });
-    const { accepted } = JSON.parse(stdout);
-    expect((await frontier.snapshot()).pending).toBe(accepted);
+    const accepted = await here.look(async (frontier) => {
+      await waitFor(async () => (await frontier.snapshot()).pending > 3_000);
+      seeding.kill('SIGINT');
+      const { code, stdout, stderr } = await seeding.wait();
+      expect({ code, stderr }).toMatchObject({ code: 130, stderr: expect.stringContaining('interrupted') });
+      expect((await frontier.snapshot()).pending).toBe(JSON.parse(stdout).accepted);
+      return JSON.parse(stdout).accepted;
+    });
     expect(accepted).toBeLessThan(60_000);
     const again = JSON.parse((await run(args)).stdout);
     expect(again).toEqual({ accepted: 60_000 - accepted, duplicates: accepted, bad: 0 });
-    await frontier.close();
   });
 
   it('many seeds are all counted, and keep their order', async () => {

@@ -1,12 +1,11 @@
 /** Seeds from sitemaps, through the real executable: indexes, gzip, robots.txt, and what strangers write. */
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openFrontier } from '../src/frontier/open.js';
 import { decodeRecord } from '../src/http/request-codec.js';
-import { Crawl, take } from './frontier-contract/world.js';
+import { take } from './frontier-contract/world.js';
 import { runCli } from './helpers/cli.js';
 import { engines, projectOn } from './helpers/engine-project.js';
-import { openOptions } from './helpers/open-options.js';
+import { joinAs } from './helpers/joining.js';
 import { type Site, startSite } from './helpers/site.js';
 
 type Served =
@@ -51,13 +50,13 @@ describe.each(engines)('seed --sitemap on the %s engine', (engine) => {
 
   /** URLs in the order they would be crawled. */
   async function pending(): Promise<string[]> {
-    const client = () => openFrontier(openOptions(here.place(), 'news'));
-    const { frontier } = await new Crawl({ client, dispose: async () => {} }).node();
-    const { pending } = await frontier.snapshot();
-    const leases = await take(frontier, pending);
-    await frontier.leave('shutdown');
-    await frontier.close();
-    return leases.map(({ record }) => decodeRecord(record).url);
+    return here.look(async (frontier) => {
+      await joinAs(frontier);
+      const { pending } = await frontier.snapshot();
+      const leases = await take(frontier, pending);
+      await frontier.leave('shutdown');
+      return leases.map(({ record }) => decodeRecord(record).url);
+    });
   }
 
   it('takes the URLs of a sitemap, an index, gzip by content, a text sitemap, and relative ones', async () => {

@@ -7,7 +7,6 @@ import { keyOf, Table } from '../src/frontier/embedded/keys.js';
 import { spacesOf } from '../src/frontier/embedded/spaces.js';
 import { openStore } from '../src/frontier/embedded/store.js';
 import { Tables } from '../src/frontier/embedded/tables.js';
-import { openFrontier } from '../src/frontier/open.js';
 import { runCli } from './helpers/cli.js';
 import { engines, projectOn } from './helpers/engine-project.js';
 import { openOptions } from './helpers/open-options.js';
@@ -89,8 +88,6 @@ describe.each(engines)('on the %s engine, a crawl of a later data format', (engi
       client.disconnect();
     } else expect(await listCrawls(here.place())).toEqual([]);
     expect((await run('seed', 'news', 'http://a.example/')).stdout).toContain('1 accepted');
-    const frontier = await openFrontier(openOptions(here.place(), 'news'));
-    expect(await frontier.verify()).toEqual([]);
-    await frontier.close();
+    expect(await here.look((frontier) => frontier.verify())).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 /** What a crawl in LMDB holds, for a backup: read in windows, each a short transaction of its own. */
 import { type BackupEntry, type BackupRequest, backupText, inEntries } from '../backup-entry.js';
-import type { FailedRequest, Part, Shape } from '../frontier.js';
+import { readParts } from '../backup-parts.js';
+import type { Part, Shape } from '../frontier.js';
 import { refuseOtherFormat } from './agreement.js';
 import type { SeenValue } from './dupefilter.js';
 import { listFailed } from './failures.js';
@@ -20,18 +21,15 @@ const LOWEST_BYTE = Buffer.from([0]);
 /** Everything that the parts hold; nothing of it may change meanwhile. */
 export async function* readCrawl(turn: Turn, parts: readonly Part[]): AsyncIterable<BackupEntry> {
   await turn.read(refuseOtherFormat);
-  if (parts.includes('queue')) yield* readQueue(turn);
-  if (parts.includes('failed')) yield* readFailed(turn);
-  if (parts.includes('dupefilter')) yield* readSeen(turn);
-  if (parts.includes('start_urls')) yield* readSeeds(turn);
-  if (parts.includes('items') || parts.includes('queue')) yield* readFeeds(turn, parts.includes('items'));
-  if (parts.includes('items')) {
-    const items = readList(turn, (tx) => tx.spaces.items);
-    for await (const values of inEntries(items, byteLength)) {
-      yield { kind: 'items', values: values.map(backupText) };
-    }
-  }
-  if (parts.includes('stats')) yield* readStats(turn);
+  yield* readParts(parts, {
+    queue: () => readQueue(turn),
+    failed: (cursor, max) => turn.read((tx) => listFailed(tx, cursor, max)),
+    dupefilter: () => readSeen(turn),
+    seeds: () => readSeeds(turn),
+    feeds: (withItems) => readFeeds(turn, withItems),
+    items: () => readList(turn, (tx) => tx.spaces.items),
+    stats: () => readStats(turn),
+  });
 }
 
 async function* readQueue(turn: Turn): AsyncIterable<BackupEntry> {
@@ -73,18 +71,6 @@ async function* readRequests(turn: Turn): AsyncIterable<BackupRequest[]> {
       ];
     });
   }
-}
-
-async function* readFailed(turn: Turn): AsyncIterable<BackupEntry> {
-  let cursor: string | null = null;
-  do {
-    const at: string | null = cursor;
-    const page: { requests: FailedRequest[]; cursor: string | null } = await turn.read((tx) =>
-      listFailed(tx, at, WINDOW),
-    );
-    if (page.requests.length > 0) yield { kind: 'failed', values: page.requests };
-    cursor = page.cursor;
-  } while (cursor !== null);
 }
 
 async function* readSeen(turn: Turn): AsyncIterable<BackupEntry> {
@@ -139,7 +125,6 @@ async function* readSeeds(turn: Turn): AsyncIterable<BackupEntry> {
   }
 }
 
-/** With `withItems` the items that wait for their files follow. */
 async function* readFeeds(turn: Turn, withItems: boolean): AsyncIterable<BackupEntry> {
   for (const { entry, waiting } of await turn.read(backUpFeeds)) {
     // Resetting the queue alone forgets a feed only when all of it is written.

@@ -6,6 +6,7 @@ import {
   backupText,
   inEntries,
 } from '../backup-entry.js';
+import { readParts } from '../backup-parts.js';
 import type { Dupefilter, FailedList, Part, Shape } from '../frontier.js';
 import type { FrontierKeys, OpenOptions } from '../open.js';
 import type { Call } from './calls.js';
@@ -38,19 +39,15 @@ export class RedisBackup {
   async *read(parts: readonly Part[]): AsyncIterable<BackupEntry> {
     // The script refuses another data format, whatever is asked for.
     const leases = (await this.#call('read-leases', [])) as Reply[];
-    if (parts.includes('queue')) yield* this.#queue(leases);
-    if (parts.includes('failed')) yield* this.#failedList();
-    if (parts.includes('dupefilter')) {
-      yield* readDupefilter(this.#ask, this.#keys, this.#dupefilter);
-    }
-    if (parts.includes('start_urls')) yield* this.#startUrls();
-    if (parts.includes('items') || parts.includes('queue')) yield* this.#feeds(parts.includes('items'));
-    if (parts.includes('items')) {
-      for await (const values of inEntries(this.#list(this.#keys.items), byteLength)) {
-        yield { kind: 'items', values: values.map(backupText) };
-      }
-    }
-    if (parts.includes('stats')) yield* this.#stats();
+    yield* readParts(parts, {
+      queue: () => this.#queue(leases),
+      failed: (cursor, max) => this.#failed.list(cursor, max),
+      dupefilter: () => readDupefilter(this.#ask, this.#keys, this.#dupefilter),
+      seeds: () => this.#startUrls(),
+      feeds: (withItems) => this.#feeds(withItems),
+      items: () => this.#list(this.#keys.items),
+      stats: () => this.#stats(),
+    });
   }
 
   async *#queue(leases: readonly Reply[]): AsyncIterable<BackupEntry> {
@@ -101,15 +98,6 @@ export class RedisBackup {
     }
   }
 
-  async *#failedList(): AsyncIterable<BackupEntry> {
-    let cursor: string | null = null;
-    do {
-      const page: Awaited<ReturnType<FailedList['list']>> = await this.#failed.list(cursor, WINDOW);
-      if (page.requests.length > 0) yield { kind: 'failed', values: page.requests };
-      cursor = page.cursor;
-    } while (cursor !== null);
-  }
-
   async *#startUrls(): AsyncIterable<BackupEntry> {
     for (const [key, name] of this.#keys.startUrls.entries()) {
       for await (const values of inEntries(this.#seeds(name), seedLength)) {
@@ -140,8 +128,7 @@ export class RedisBackup {
     }
   }
 
-  /** With `waiting` the items that wait for their files follow. */
-  async *#feeds(waiting: boolean): AsyncIterable<BackupEntry> {
+  async *#feeds(withItems: boolean): AsyncIterable<BackupEntry> {
     const fields = await this.#ask((client) => client.hgetall(this.#key('feeds')));
     for (const feed of Object.keys(fields).filter((field) => !field.endsWith(':tail'))) {
       const { host, path, sequence, lengthBytes, header, exporting } = JSON.parse(
@@ -150,7 +137,7 @@ export class RedisBackup {
       const last = Number(fields[`${feed}:tail`] ?? 0);
       const written = sequence ?? 0;
       // Resetting the queue alone forgets a feed only when all of it is written.
-      if (!waiting && last > written) continue;
+      if (!withItems && last > written) continue;
       const checkpoint =
         sequence === undefined ? null : { sequence, lengthBytes: lengthBytes ?? 0, header: header ?? '' };
       yield {
