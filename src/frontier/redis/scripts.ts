@@ -10,6 +10,7 @@ import { bloomSizing } from '../bloom-sizing.js';
 import { DATA_FORMAT } from '../data-format.js';
 import type { Dupefilter } from '../frontier.js';
 import { dupefilterText } from '../shape.js';
+import { nestScript } from './nest-script.js';
 import { trimScript } from './trim-script.js';
 
 export type Verb =
@@ -76,12 +77,7 @@ const parts: Readonly<Record<Dupefilter['class'], string>> = {
   CompactDupeFilter: 'dupefilter-compact',
 };
 
-/**
- * The verb behind what it needs of its parts, each once and after those it uses. All but the base is a function within it:
- * a closure finds a local of its own function by walking the list of all that were captured so far, and one further out at
- * once (measured: 16 µs before the first command of a settle, 12 so). Within one more function Lua's 60 upvalues would
- * not do.
- */
+/** The verb behind what it needs of its parts, each once and after those it uses. */
 function assemble(verb: Verb, dupefilter: Dupefilter): string {
   const texts = new Map<string, string>();
   const take = (file: string, name: string): string => {
@@ -94,8 +90,7 @@ function assemble(verb: Verb, dupefilter: Dupefilter): string {
   const base = `local FORMAT = '${DATA_FORMAT}'\n${read('parts/base')}`;
   const body = take(verb, verb);
   const trimmed = trimScript([base, ...texts.values()], body);
-  const [first = '', ...rest] = trimmed.parts;
-  return [first, 'return (function()', ...rest, trimmed.verb, 'end)()'].join('\n');
+  return nestScript(trimmed.declarations, trimmed.verb);
 }
 
 function fileOf(part: string, dupefilter: Dupefilter): string {

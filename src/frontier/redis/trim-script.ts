@@ -10,27 +10,32 @@ const declaration = /^local (?:function (\w+)|([\w, ]+?)(?: =|$))/;
 const constant = /^local ([A-Z_\d, ]+) = ((?:\d+|'[^']*')(?:, (?:\d+|'[^']*'))*)$/;
 const nameOrString = /'(?:[^'\\]|\\.)*'|\b[A-Z][A-Z_\d]*\b/g;
 
+export interface Declaration {
+  readonly text: string;
+  readonly names: readonly string[];
+}
+
 /** @param parts in the order of their use, each before those that name it. @returns those declarations that count. */
-export function trimScript(parts: readonly string[], verb: string): { parts: string[]; verb: string } {
+export function trimScript(
+  parts: readonly string[],
+  verb: string,
+): { readonly declarations: Declaration[]; readonly verb: string } {
   const constants = new Map<string, string>();
-  const texts = parts.map((part) => statementsOf(part).filter((text) => !isConstant(text, constants)));
+  const texts = parts.flatMap(statementsOf).filter((text) => !isConstant(text, constants));
   const own = withoutComments(verb)
     .split('\n')
     .filter((line) => !isConstant(line, constants));
   const body = withConstants(own.join('\n'), constants);
   const named = new Set(body.match(word));
-  const kept: string[][] = [];
-  for (const statements of texts.toReversed()) {
-    const needed: string[] = [];
-    for (const raw of statements.toReversed()) {
-      const text = withConstants(raw, constants);
-      if (!namesOf(text).some((name) => named.has(name))) continue;
-      for (const name of text.match(word) ?? []) named.add(name);
-      needed.unshift(text);
-    }
-    kept.unshift(needed);
+  const declarations: Declaration[] = [];
+  for (const raw of texts.toReversed()) {
+    const text = withConstants(raw, constants);
+    const names = namesOf(text);
+    if (!names.some((name) => named.has(name))) continue;
+    for (const name of text.match(word) ?? []) named.add(name);
+    declarations.unshift({ text, names });
   }
-  return { parts: kept.map((statements) => statements.join('\n')), verb: body };
+  return { declarations, verb: body };
 }
 
 function withoutComments(text: string): string {
@@ -41,7 +46,7 @@ function withoutComments(text: string): string {
 function statementsOf(part: string): string[] {
   return withoutComments(part)
     .split(/\n(?=[a-z])(?!end\b)/)
-    .map((text) => text.trim())
+    .map((text) => text.replace(/(?<=^local .*) --.*/, '').trim())
     .filter((text) => text !== '');
 }
 
@@ -57,7 +62,7 @@ function withConstants(text: string, constants: ReadonlyMap<string, string>): st
   return text.replace(nameOrString, (found) => constants.get(found) ?? found);
 }
 
-/** What a statement declares; what declares nothing is named by everybody. */
+/** What a statement declares. */
 function namesOf(text: string): string[] {
   const [, name, names] = declaration.exec(text) ?? [];
   if (name === undefined && names === undefined)
