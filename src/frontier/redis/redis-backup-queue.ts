@@ -96,15 +96,12 @@ async function* delayed(store: QueueStore): AsyncIterable<Placed[]> {
     const page = await store.ask((client) =>
       client.zrangeBuffer(store.key('delayed'), at, at + WINDOW - 1, 'WITHSCORES'),
     );
-    yield Array.from({ length: page.length / 2 }, (_, n) => {
-      const member = page[2 * n] as Buffer;
-      return {
-        id: member.toString('hex', 0, ID_BYTES),
-        domain: member.toString('utf8', ID_BYTES + PRIORITY_BYTES),
-        priority: priorityOf(member.subarray(ID_BYTES)),
-        dueAtMs: Number(page[2 * n + 1]),
-      };
-    });
+    yield pairs(page).map(([member, dueAtMs]) => ({
+      id: member.toString('hex', 0, ID_BYTES),
+      domain: member.toString('utf8', ID_BYTES + PRIORITY_BYTES),
+      priority: priorityOf(member.subarray(ID_BYTES)),
+      dueAtMs: Number(dueAtMs),
+    }));
     if (page.length < 2 * WINDOW) return;
   }
 }

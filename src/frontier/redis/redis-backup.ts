@@ -14,6 +14,7 @@ import type { RedisConnection } from './connection.js';
 import { type InternalWord, internalKey } from './keys.js';
 import { readDupefilter } from './redis-backup-dupefilter.js';
 import { type Placed, pendingRequests, type QueueStore } from './redis-backup-queue.js';
+import { readFeeds } from './redis-feeds.js';
 import type { Reply } from './reply.js';
 import { type Ask, pairs, walk } from './walk.js';
 
@@ -130,20 +131,13 @@ export class RedisBackup {
 
   async *#feeds(withItems: boolean): AsyncIterable<BackupEntry> {
     const fields = await this.#ask((client) => client.hgetall(this.#key('feeds')));
-    for (const feed of Object.keys(fields).filter((field) => !field.endsWith(':tail'))) {
-      const { host, path, sequence, lengthBytes, header, exporting } = JSON.parse(
-        fields[feed] as string,
-      ) as Partial<FeedRecord>;
-      const last = Number(fields[`${feed}:tail`] ?? 0);
+    for (const { feed, record, last } of readFeeds(fields)) {
+      const { host, path, sequence, lengthBytes = 0, header = '', exporting = false } = record;
       const written = sequence ?? 0;
       // Resetting the queue alone forgets a feed only when all of it is written.
       if (!withItems && last > written) continue;
-      const checkpoint =
-        sequence === undefined ? null : { sequence, lengthBytes: lengthBytes ?? 0, header: header ?? '' };
-      yield {
-        ...{ kind: 'feed', feed, host: host ?? '', path: path ?? '' },
-        ...{ exporting: exporting === true, checkpoint },
-      } as BackupEntry;
+      const checkpoint = sequence === undefined ? null : { sequence, lengthBytes, header };
+      yield { kind: 'feed', feed, host, path, exporting, checkpoint };
       for await (const values of inEntries(this.#outbox(feed, written, last), byteLength)) {
         yield { kind: 'outbox', feed, values: values.map(backupText) };
       }
@@ -181,15 +175,6 @@ export class RedisBackup {
   #key(word: InternalWord): string {
     return internalKey(this.#keys, word);
   }
-}
-
-interface FeedRecord {
-  readonly host: string;
-  readonly path: string;
-  readonly sequence: number;
-  readonly lengthBytes: number;
-  readonly header: string;
-  readonly exporting: boolean;
 }
 
 const byteLength = (value: Buffer): number => value.length;

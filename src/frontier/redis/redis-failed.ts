@@ -5,6 +5,7 @@ import { packBatch } from './batch.js';
 import type { Call } from './calls.js';
 import type { RedisConnection } from './connection.js';
 import { internalKey } from './keys.js';
+import { pairs } from './walk.js';
 
 export class RedisFailed implements FailedList {
   readonly #connection: RedisConnection;
@@ -45,8 +46,8 @@ export class RedisFailed implements FailedList {
           max,
         ),
       );
-      for (let i = 0; i + 1 < entries.length; i += 2) {
-        const [id, atUs] = [entries[i] as Buffer, String(entries[i + 1])];
+      for (const [id, score] of pairs(entries)) {
+        const atUs = String(score);
         if (atUs !== from || id.toString('hex') > afterId) found.push({ id, atUs });
       }
       if (entries.length < 2 * max) break;

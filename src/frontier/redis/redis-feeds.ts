@@ -14,6 +14,26 @@ interface HeldBy {
   readonly owner: string;
 }
 
+/** A feed as its field of the HASH `:~feeds` has it: its writer, none without an owner, and its checkpoint, if any. */
+interface FeedRecord extends Partial<FeedCheckpoint> {
+  readonly host: string;
+  readonly path: string;
+  readonly pid: number;
+  readonly owner?: string;
+  readonly exporting?: boolean;
+}
+
+/** The feeds of that HASH, each with the sequence of its last item. */
+export function readFeeds(fields: Readonly<Record<string, string>>) {
+  return Object.entries(fields)
+    .filter(([field]) => !field.endsWith(':tail'))
+    .map(([feed, text]) => ({
+      feed,
+      record: JSON.parse(text) as FeedRecord,
+      last: Number(fields[`${feed}:tail`] ?? 0),
+    }));
+}
+
 /** What the store knows of a feed: its writer with the checkpoint, and its last sequence. */
 interface Heads {
   readonly known: string | null;

@@ -19,6 +19,7 @@ import { type InternalWord, internalKey, internalWords } from './keys.js';
 import { bytesOf, lengthOf, sum } from './measuring.js';
 import { foundFormat } from './preflight.js';
 import { readFailure } from './redis-failed.js';
+import { readFeeds } from './redis-feeds.js';
 import { unpackDomain, unpackLease } from './unpack.js';
 import { pairs, walk } from './walk.js';
 
@@ -230,33 +231,18 @@ async function readNodes(
   };
   const nodes: NodeSnapshot[] = [];
   const silent: NodeSnapshot[] = [];
-  for (let i = 0; i + 1 < beats.length; i += 2) {
-    const node = describe(beats[i] as string, Number(beats[i + 1]));
+  for (const [incarnation, heardAtMs] of pairs(beats)) {
+    const node = describe(incarnation, Number(heardAtMs));
     (node.heartbeatAgeMs <= nodeTimeoutMs ? nodes : silent).push(node);
   }
-  for (let i = 0; i + 1 < dead.length; i += 2) silent.push(describe(dead[i] as string, Number(dead[i + 1])));
+  for (const [incarnation, heardAtMs] of pairs(dead)) silent.push(describe(incarnation, Number(heardAtMs)));
   return { nodes, silent };
 }
 
 async function readOutbox(client: Client, keys: FrontierKeys): Promise<OutboxSnapshot[]> {
   const fields = await client.hgetall(internalKey(keys, 'feeds'));
-  return Object.keys(fields)
-    .filter((field) => !field.endsWith(':tail'))
-    .map((feed) => {
-      const {
-        host,
-        path,
-        pid,
-        owner,
-        sequence = 0,
-      } = JSON.parse(fields[feed] ?? '{}') as {
-        host: string;
-        path: string;
-        pid: number;
-        owner?: string;
-        sequence?: number;
-      };
-      const waiting = Math.max(0, Number(fields[`${feed}:tail`] ?? 0) - sequence);
-      return { feed, host, path, waiting, writerPid: owner ? pid : null };
-    });
+  return readFeeds(fields).map(({ feed, record, last }) => {
+    const { host, path, pid, owner, sequence = 0 } = record;
+    return { feed, host, path, waiting: Math.max(0, last - sequence), writerPid: owner ? pid : null };
+  });
 }
