@@ -4,6 +4,7 @@
  */
 import type { DomainEntry } from './domain-entry.js';
 import type { IncarnationEntry } from './incarnation-entry.js';
+import type { IndexHead } from './index-head.js';
 import type { Ledger } from './ledger.js';
 import type { CachedRecords } from './record-cache.js';
 import type { RequestEntry } from './request-entry.js';
@@ -25,6 +26,8 @@ export class Kept {
   readonly counters: CachedRecords<number> = new Map();
   /** Leased requests and their sizes, by id: who leased one settles it. */
   readonly leased = new Map<string, { readonly entry: RequestEntry; readonly size: number }>();
+  /** By what the keys of the index begin with. */
+  readonly heads = new Map<string, IndexHead>();
   /** null where there is none, undefined until somebody has looked. */
   state: State | null | undefined;
   ledger: Ledger | null | undefined;

@@ -71,9 +71,8 @@ export function crawlState(tx: Transaction, hasStart: boolean): CrawlState {
 
 function promoteDelayed(tx: Transaction): void {
   if (tx.state().delayed === 0) return;
-  for (const key of tx.keys(keyOf(Table.delayed, tx.spaces.crawl), PROMOTE)) {
-    if (readUint53(key, HEAD_BYTES) > tx.nowMs * 1000) return;
-    tx.delete(key);
+  for (const key of dueOf(tx, Table.delayed)) {
+    tx.deleteIndexed(key);
     tx.state().delayed -= 1;
     const id = idOf(key);
     const bytes = tx.get(requestKey(tx, id));
@@ -88,15 +87,22 @@ function promoteDelayed(tx: Transaction): void {
 function promoteDomains(tx: Transaction, from: 'waiting' | 'idle'): void {
   const counter = `${from}Domains` as const;
   if (tx.state()[counter] === 0) return;
-  for (const key of tx.keys(keyOf(Table[from], tx.spaces.crawl), PROMOTE)) {
-    if (readUint53(key, HEAD_BYTES) > tx.nowMs * 1000) return;
+  for (const key of dueOf(tx, Table[from])) {
     const domain = tx.domainByHash(key.subarray(key.length - DOMAIN_BYTES));
     if (domain !== null) place(tx, domain);
     else {
-      tx.delete(key, 0);
+      tx.deleteIndexed(key);
       tx.state()[counter] -= 1;
     }
   }
+}
+
+/** Up to `PROMOTE` keys whose instant has come. Nearly always there is none, so the first is asked alone. */
+function dueOf(tx: Transaction, table: Table): readonly Buffer[] {
+  const prefix = keyOf(table, tx.spaces.crawl);
+  const isDue = (key: Buffer) => readUint53(key, HEAD_BYTES) <= tx.nowMs * 1000;
+  const [first] = tx.firstOf(prefix, 1);
+  return first === undefined || !isDue(first) ? [] : tx.keys(prefix, PROMOTE).filter(isDue);
 }
 
 /** The best domain gives as many in a row as go before the next domain's best and fit its own limits. */
@@ -115,7 +121,7 @@ function takeReady(tx: Transaction, holder: IncarnationEntry, room: number, leas
       domain.head = order;
       if (taken === capacity || (taken > 0 && rival !== null && isBefore(rival, order))) break;
       taken += 1;
-      tx.delete(key);
+      tx.deleteIndexed(key);
       tx.state().queued -= 1;
       domain.queued -= 1;
       const lease = hold(tx, holder, domain, id);
@@ -139,7 +145,7 @@ function waitMs(tx: Transaction, holder: IncarnationEntry): number {
     [Table.waiting, waitingDomains],
   ] as const) {
     if (entries === 0) continue;
-    const key = tx.first(keyOf(table, crawl));
+    const [key] = tx.firstOf(keyOf(table, crawl), 1);
     if (key !== undefined) next = Math.min(next, readUint53(key, HEAD_BYTES) / 1000);
   }
   next = Math.min(next, nextSuspectAtMs(tx, holder) ?? next);

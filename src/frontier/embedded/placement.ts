@@ -1,6 +1,6 @@
 /** Where a domain stands among its fellows, and what its delay is: the politeness of the crawl. */
 import type { DomainEntry, Place } from './domain-entry.js';
-import { DOMAIN_BYTES, domainHash, HEAD_BYTES, keyOf, nothing, Table, writeUint53 } from './keys.js';
+import { DOMAIN_BYTES, domainHash, HEAD_BYTES, keyOf, Table, writeUint53 } from './keys.js';
 import { type Order, orderBytes, readOrder } from './order.js';
 import type { Transaction } from './transaction.js';
 
@@ -60,7 +60,7 @@ function moveTo(tx: Transaction, domain: DomainEntry, to: Place, atMs: number): 
   if (stays) return;
   const before = indexKey(tx, domain);
   if (before !== null) {
-    tx.delete(before, 0);
+    tx.deleteIndexed(before);
     tx.state()[counterOf(domain)] -= 1;
   }
   domain.place = to;
@@ -68,7 +68,7 @@ function moveTo(tx: Transaction, domain: DomainEntry, to: Place, atMs: number): 
   domain.placedOrder = domain.head;
   const now = indexKey(tx, domain);
   if (now === null) return;
-  tx.put(now, nothing, 0);
+  tx.putIndexed(now);
   tx.state()[counterOf(domain)] += 1;
 }
 
@@ -96,11 +96,11 @@ function timedKey(table: Table, space: Buffer, atMs: number, part: Buffer): Buff
 /** The domain whose best request is the best of all, and the best order of the next one; null when none is ready. */
 export function bestReady(tx: Transaction): { domain: DomainEntry; rival: Order | null } | null {
   if (tx.state().readyDomains === 0) return null;
-  const [first, second] = tx.keys(keyOf(Table.ready, tx.spaces.crawl), 2);
+  const [first, second] = tx.firstOf(keyOf(Table.ready, tx.spaces.crawl), 2);
   if (first === undefined) return null;
   const domain = tx.domainByHash(first.subarray(first.length - DOMAIN_BYTES));
   if (domain === null) {
-    tx.delete(first, 0);
+    tx.deleteIndexed(first);
     tx.state().readyDomains -= 1;
     return bestReady(tx);
   }

@@ -52,12 +52,12 @@ export function enqueue(tx: Transaction, id: Buffer, entry: RequestEntry, before
   if (entry.crashes > 0) {
     entry.phase = 'suspect';
     state.suspects += 1;
-    tx.put(keyOf(Table.suspect, tx.spaces.crawl, orderBytes(order), id));
+    tx.putIndexed(keyOf(Table.suspect, tx.spaces.crawl, orderBytes(order), id));
   } else {
     entry.phase = 'pending';
     state.queued += 1;
     const domain = tx.ensureDomain(entry.domain);
-    tx.put(queueKey(tx, entry.domain, order, id));
+    tx.putIndexed(queueKey(tx, entry.domain, order, id));
     if (domain.queued === 0 || isBefore(order, domain.head)) domain.head = order;
     domain.queued += 1;
   }
@@ -88,7 +88,7 @@ export function parkUntil(
   entry.incarnation = 0;
   entry.token = 0;
   tx.state().delayed += 1;
-  tx.put(delayedKey(tx, entry, id));
+  tx.putIndexed(delayedKey(tx, entry, id));
   keepRequest(tx, id, entry, before);
 }
 
@@ -113,7 +113,7 @@ export function heads(
   const hash = domainHash(domain.name);
   const prefix = keyOf(Table.queue, tx.spaces.crawl, hash);
   // From the head on: what lies before it was just deleted, and walking over it would cost.
-  return tx.keys(prefix, max, Buffer.concat([prefix, orderBytes(domain.head)])).map((key) => ({
+  return tx.firstOf(prefix, max, Buffer.concat([prefix, orderBytes(domain.head)])).map((key) => ({
     key,
     order: readOrder(key, HEAD_BYTES + hash.length),
     id: key.subarray(key.length - ID_BYTES),

@@ -1,11 +1,24 @@
 /** The small records that the verbs of a transaction share: domains, incarnations, heads of lists, statistics. */
 import { type DomainEntry, decodeDomain, encodeDomain } from './domain-entry.js';
 import { decodeIncarnation, encodeIncarnation, type IncarnationEntry } from './incarnation-entry.js';
+import { IndexHead } from './index-head.js';
 import type { Header, Kept } from './kept.js';
-import { domainHash, HEAD_BYTES, keyOf, numberedKey, readUint53, Table } from './keys.js';
+import {
+  DOMAIN_BYTES,
+  domainHash,
+  HEAD_BYTES,
+  keyOf,
+  nothing,
+  numberedKey,
+  readUint53,
+  Table,
+} from './keys.js';
 import { RecordCache } from './record-cache.js';
 import type { Spaces } from './spaces.js';
 import { type Store, Tables } from './tables.js';
+
+/** Heads of indexes kept, most of them of the queues of domains; 10 KB each. */
+const MAX_HEADS = 2_000;
 
 export class Records extends Tables {
   readonly spaces: Spaces;
@@ -88,6 +101,37 @@ export class Records extends Tables {
     return [...found];
   }
 
+  // ── Indexes, whose keys say all ───────────────────────────────────────────────────────────────────────────
+
+  /** Up to `max` first keys of the index that begin with `prefix`. @param start where they begin, if that is known. */
+  firstOf(prefix: Buffer, max: number, start?: Buffer): readonly Buffer[] {
+    const { heads } = this.kept;
+    const name = prefix.toString('latin1');
+    let head = heads.get(name);
+    if (head === undefined) {
+      if (heads.size >= MAX_HEADS) heads.clear();
+      head = new IndexHead();
+      heads.set(name, head);
+    }
+    return head.first(max, (asked) => this.keys(prefix, asked, start));
+  }
+
+  putIndexed(key: Buffer): void {
+    this.put(key, nothing, 0);
+    this.#headOf(key)?.add(key);
+  }
+
+  deleteIndexed(key: Buffer): void {
+    this.delete(key, 0);
+    this.#headOf(key)?.remove(key);
+  }
+
+  /** A queue begins with its domain. */
+  #headOf(key: Buffer): IndexHead | undefined {
+    const length = key[0] === Table.queue ? HEAD_BYTES + DOMAIN_BYTES : HEAD_BYTES;
+    return this.kept.heads.get(key.toString('latin1', 0, length));
+  }
+
   // ── Lists and statistics ──────────────────────────────────────────────────────────────────────────────────
 
   /** How much a list holds. */
@@ -135,6 +179,7 @@ export class Records extends Tables {
   }
 
   override wipeSome(table: Table, space: Buffer, max: number): number {
+    this.kept.heads.clear();
     if (table === Table.domain) this.#domains.forget();
     if (table === Table.incarnation) this.#incarnations.forget();
     if (table === Table.request) this.kept.leased.clear();

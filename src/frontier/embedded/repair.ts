@@ -79,7 +79,7 @@ export function repairStep(tx: Transaction, after: Buffer | null): Buffer | null
       }
     } else if (entry.phase === 'delayed') {
       tx.state().delayed += 1;
-      tx.put(delayedKey(tx, entry, id));
+      tx.putIndexed(delayedKey(tx, entry, id));
     } else {
       enqueue(tx, id, entry, value.length);
       touched.add(entry.domain);

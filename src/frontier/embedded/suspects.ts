@@ -69,7 +69,7 @@ function eligible(tx: Transaction): Buffer | null {
 function take(tx: Transaction, holder: IncarnationEntry, key: Buffer): Lease | null {
   const id = Buffer.from(idOf(key));
   const bytes = tx.get(requestKey(tx, id));
-  tx.delete(key);
+  tx.deleteIndexed(key);
   tx.state().suspects -= 1;
   if (bytes === undefined) {
     tx.state().removed += 1;
@@ -82,8 +82,8 @@ function take(tx: Transaction, holder: IncarnationEntry, key: Buffer): Lease | n
   return lease;
 }
 
-function suspectKeys(tx: Transaction): Buffer[] {
-  return tx.keys(keyOf(Table.suspect, tx.spaces.crawl), LOOK_AT);
+function suspectKeys(tx: Transaction): readonly Buffer[] {
+  return tx.firstOf(keyOf(Table.suspect, tx.spaces.crawl), LOOK_AT);
 }
 
 function domainOf(tx: Transaction, key: Buffer) {
