@@ -1,7 +1,7 @@
 /** When a reset with a policy happens, and how durations read. */
 import { describe, expect, it } from 'vitest';
 import { judge } from '../src/cli/clean-policy.js';
-import { duration, inWords } from '../src/cli/duration.js';
+import { inWords, parseDuration } from '../src/cli/duration.js';
 import { allParts } from '../src/frontier/frontier.js';
 
 const day = 86_400_000;
@@ -39,9 +39,10 @@ describe('a clean policy', () => {
 
 describe('a duration', () => {
   it('is a number with a unit', () => {
-    const given = ['90s', '15m', '12h', '7d', '2w', '1.5h'].map(duration);
+    const given = ['90s', '15m', '12h', '7d', '2w', '1.5h'].map(parseDuration);
     expect(given).toEqual([90_000, 900_000, 43_200_000, 7 * day, 14 * day, 5_400_000]);
-    for (const wrong of ['7', 'd', '-1d', '7 d', 'soon', '']) expect(() => duration(wrong)).toThrow('unit');
+    for (const wrong of ['7', 'd', '-1d', '7 d', 'soon', ''])
+      expect(() => parseDuration(wrong)).toThrow('unit');
   });
 
   it('reads in its two largest units', () => {

@@ -1,5 +1,5 @@
 /** How `stats` shows crawls to people: one in detail, many in rows, and in a pipe one line for each look of --watch. */
-import { byteSize, duration } from '../frontier/findings.js';
+import { byteSize, duration } from '../frontier/amounts.js';
 import { dupefilterInWords } from '../frontier/shape.js';
 import type { Paint } from './paint.js';
 import { oneLine } from './printable.js';

@@ -1,6 +1,6 @@
 /** `crawlnode inspect S URL`: where one request stands. */
 import type { Command } from 'commander';
-import { duration } from '../../frontier/findings.js';
+import { duration } from '../../frontier/amounts.js';
 import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
 import type { CliCommand } from '../commands.js';
 import { print, printJson } from '../context.js';

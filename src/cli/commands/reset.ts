@@ -16,7 +16,7 @@ import { judge, type Verdict } from '../clean-policy.js';
 import type { CliCommand } from '../commands.js';
 import { confirm } from '../confirm.js';
 import { type Context, note, print, printJson } from '../context.js';
-import { duration } from '../duration.js';
+import { parseDuration } from '../duration.js';
 import { shapeOf } from '../engine-settings.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
@@ -53,7 +53,7 @@ export const command: CliCommand = {
       .option(
         '--older-than <duration>',
         'only a crawl that began longer ago: 90s, 15m, 12h, 7d, 2w',
-        duration,
+        parseDuration,
       )
       .option('--if-larger-than <n>', 'only a dupefilter of more fingerprints', atLeastOne)
       .option('--dry-run', 'only say what would be deleted')

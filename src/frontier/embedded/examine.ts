@@ -1,8 +1,9 @@
 /** `doctor`'s look at the folder of the embedded engine, for one crawl; what would refuse the folder was asked before. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { byteSize } from '../amounts.js';
 import { DATA_FORMAT } from '../data-format.js';
-import { byteSize, findingsAbout } from '../findings.js';
+import { findingsAbout } from '../findings.js';
 import type { Finding } from '../frontier.js';
 import { mountType, otherUsers } from './folder.js';
 import type { OpenStore } from './store.js';

@@ -4,7 +4,8 @@
  */
 import type { Redis } from 'ioredis';
 import { messageOf } from '../../../errors.js';
-import { byteSize, duration, type Findings } from '../../findings.js';
+import { byteSize, duration } from '../../amounts.js';
+import type { Findings } from '../../findings.js';
 import type { Client } from '../connection.js';
 
 /** SMISMEMBER, which the dupefilter uses, came with 6.2. */
