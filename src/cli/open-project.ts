@@ -4,7 +4,7 @@
  */
 import { SettingsError, SpiderLoadError } from '../errors.js';
 import type { Frontier } from '../frontier/frontier.js';
-import { type OpenOptions, openFrontier } from '../frontier/open.js';
+import { loadEngine, type OpenOptions, openFrontier } from '../frontier/open.js';
 import { type Logger, silentLogger } from '../log.js';
 import { checkName, expandKeys } from '../settings/keys.js';
 import { type LoadedSettings, loadSettings } from '../settings/load.js';
@@ -52,6 +52,8 @@ export async function loadSpider(
 ): Promise<LoadedSpider> {
   checkName('spider', name);
   const project = load(context, texts);
+  // Whatever is loaded after the user's modules passes through their hooks, which takes twice as long.
+  await loadEngine(storeOf(project.settings));
   const discovery = await discover(project.settings, args);
   const { findSpider } = await import('../spider/discover.js');
   const found = findSpider(discovery, name);

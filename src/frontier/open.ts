@@ -53,12 +53,22 @@ export interface OpenOptions {
 /** @throws FrontierUnavailableError when the store cannot be reached or refuses us; RefusedError when it must not be used. */
 export async function openFrontier(options: OpenOptions): Promise<Frontier> {
   if (options.store.engine === 'redis') {
-    const { RedisFrontier } = await import('./redis/redis-frontier.js');
+    const { RedisFrontier } = await engines.redis();
     return RedisFrontier.open(options, options.store.address);
   }
-  const { EmbeddedFrontier } = await import('./embedded/embedded-frontier.js');
+  const { EmbeddedFrontier } = await engines.embedded();
   return EmbeddedFrontier.open(options, options.store.dir);
 }
+
+/** Load the code of a store's engine, for who knows a better time for it than when a frontier is opened. */
+export async function loadEngine({ engine }: Store): Promise<void> {
+  await engines[engine]();
+}
+
+const engines = {
+  redis: () => import('./redis/redis-frontier.js'),
+  embedded: () => import('./embedded/embedded-frontier.js'),
+};
 
 /**
  * The crawls a store holds, by the names of their requests keys, sorted; in Redis only those whose name begins and ends

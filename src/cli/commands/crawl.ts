@@ -87,13 +87,15 @@ async function crawl(
     NODE_ID: options.nodeId as string | undefined,
     CLOSESPIDER_PAGECOUNT: options.maxPages as string | undefined,
   };
+  const workers = role === null ? (options.workers as number) : 1;
+  // What a node takes beside its frontier; before the spider, as loadSpider says.
+  if (workers === 1) await import('../../downloader/downloader.js');
   const spider = await loadSpider(context, name, texts, (options.arg ?? {}) as Pairs);
   const { settings } = spider.loaded;
   const files = [list(options.output), list(options.overwriteOutput)] as const;
   const targets = role === null ? feedTargets(context.cwd, ...files, settings) : [];
   const open = openOptions(settings, name);
   const exitWhenDone = options.exitWhenDone === true;
-  const workers = role === null ? (options.workers as number) : 1;
   return withFrontier(open, (frontier) => {
     const crawl = { context, spider, role, open, frontier, targets, exitWhenDone };
     return withLog(crawl, (tools) =>
