@@ -4,15 +4,15 @@ import { spentBy } from '../budgets.js';
 import type { Effects, Lease, Outcome } from '../frontier.js';
 import { type Argument, packBatch, packPriority, withoutNul } from './batch.js';
 
-const HEAD_BYTES = 54;
+const HEAD_BYTES = 58;
 const COUNTER_BYTES = 10;
 const NO_PRIORITY = Buffer.alloc(5);
 
 /** What one settle brings, packed as far as it can be without knowing the others of its call. */
 export interface PackedSettle {
   readonly token: string;
-  /** Head, note, epoch. */
-  readonly head: readonly Argument[];
+  readonly head: Buffer;
+  readonly note: string;
   readonly counters: readonly (readonly [name: string, value: number])[];
   /** Batch, items, feed items. */
   readonly rest: readonly Argument[];
@@ -38,7 +38,8 @@ export function packSettle(
   const counts = [requests.length, items.length, feedItems.length];
   return {
     token: lease.token,
-    head: [packHead(lease, outcome, counts, effects.stats), noteOf(outcome, node), withheld?.epoch ?? ''],
+    head: packHead(lease, outcome, effects, [...counts, counters.length]),
+    note: noteOf(outcome, node),
     counters,
     rest,
     links: requests.length,
@@ -51,10 +52,8 @@ export function settleArguments(settles: readonly PackedSettle[], feeds: readonl
   const numbers = new Map<string, number>();
   const packed = settles.map(({ counters }) => packCounters(counters, numbers));
   const args: Argument[] = [settles.length, joined(feeds), joined(numbers.keys())];
-  for (const [n, { head, rest }] of settles.entries()) {
-    for (const argument of head) args.push(argument);
-    args.push(packed[n] as Buffer);
-    for (const argument of rest) args.push(argument);
+  for (const [n, { head, note, rest }] of settles.entries()) {
+    args.push(Buffer.concat([head, packed[n] as Buffer, Buffer.from(note)]), ...rest);
   }
   return args;
 }
@@ -79,13 +78,16 @@ function packCounters(counters: PackedSettle['counters'], numbers: Map<string, n
 
 const kinds = { done: 'd', retry: 't', failed: 'f', released: 'r' } as const;
 
+/** @param counts of requests, items, feed items and counters. */
 function packHead(
   lease: Lease,
   outcome: Outcome,
-  counts: readonly number[],
-  stats: Effects['stats'],
+  { stats, withheld }: Effects,
+  [requests = 0, items = 0, feedItems = 0, counters = 0]: readonly number[],
 ): Buffer {
-  const head = Buffer.allocUnsafe(HEAD_BYTES + Buffer.byteLength(lease.token));
+  const token = Buffer.from(lease.token);
+  const epoch = Buffer.from(withheld?.epoch ?? '');
+  const head = Buffer.allocUnsafe(HEAD_BYTES);
   head.write(lease.id, 0, 20, 'hex');
   head.write(kinds[outcome.kind], 20, 'latin1');
   head.writeUIntBE(amountOf(outcome), 21, 6);
@@ -93,12 +95,16 @@ function packHead(
   head.writeUInt16BE(inTwoBytes(status), 27);
   head.writeUInt16BE(inTwoBytes(attempts), 29);
   (outcome.kind === 'retry' ? packPriority(outcome.priority) : NO_PRIORITY).copy(head, 31);
-  for (const [n, count] of counts.entries()) head.writeUInt16BE(count, 36 + 2 * n);
+  head.writeUInt16BE(requests, 36);
+  head.writeUInt16BE(items, 38);
+  head.writeUInt16BE(feedItems, 40);
   const spent = spentBy(stats);
   head.writeUIntBE(inSixBytes(spent.items), 42, 6);
   head.writeUIntBE(inSixBytes(spent.errors), 48, 6);
-  head.write(lease.token, HEAD_BYTES);
-  return head;
+  head.writeUInt8(token.length, 54);
+  head.writeUInt8(epoch.length, 55);
+  head.writeUInt16BE(counters, 56);
+  return Buffer.concat([head, token, epoch]);
 }
 
 function amountOf(outcome: Outcome): number {

@@ -14,7 +14,6 @@ if not isOf('list', itemsKey) then return redis.error_reply('WRONGTYPE the items
 local first = firstAnswer()
 if first then return tonumber(first) end
 -- Exporting is how a full store gets room again.
-evenWhenFull()
 confirmArrived()
 
 local items = max > 0 and call('LRANGE', itemsKey, 0, max - 1) or {}

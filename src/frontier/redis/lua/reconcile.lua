@@ -12,7 +12,6 @@ local incarnation, graceMs, ids = ARGV[1], tonumber(ARGV[4]), ARGV[5]
 local refusal = readMeta('queue', 'limit', 'domain_numbers')
 if refusal then return redis.error_reply(refusal) end
 if not isLive(incarnation) then return redis.error_reply(deathIn(ARGV[6])) end
-evenWhenFull()
 confirmArrived()
 
 local answer, held = { 0 }, {}

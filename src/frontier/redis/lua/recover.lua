@@ -10,7 +10,6 @@ local most = tonumber(ARGV[4])
 if call('EXISTS', metaKey) == 0 then return { 0, 0 } end
 local refusal = readMeta('queue', 'limit', 'domain_numbers', 'node_timeout', 'failed_limit', 'volunteer')
 if refusal then return redis.error_reply(refusal) end
-evenWhenFull()
 confirmArrived()
 
 markDead()

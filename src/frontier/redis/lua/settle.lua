@@ -5,10 +5,10 @@
 -- ARGV: 4 how many · 5 feeds and 6 names of counters, each followed by a NUL · then for each settle:
 --   head: id (20 bytes), kind (1: d done, t retry, f failed, r released), retry: after ms, released: 1 when unstarted
 --     (6), HTTP status or 0 and attempts (2 each), priority of a retry (5), how many requests, items and feed items
---     (2 each), what the budgets are to know of the counters: items scraped and errors (6 each), token
---   retry: record; failed: JSON of why; '' otherwise
---   epoch the sender's cache was judged under, '' when nothing was withheld
---   counters: number of the name (2 bytes) and value (8, a double) of each
+--     (2 each), what the budgets are to know of the counters: items scraped and errors (6 each), bytes of token and epoch
+--     (1 each), how many counters (2), token, epoch the sender's cache was judged under ('' when nothing was withheld),
+--     of each counter the number of its name (2) and value (8, a double), a note: the record of a retry, JSON of why
+--     one failed
 --   the batch (see parts/acceptance.lua), only with requests · items · feed items
 -- Its answer is kept by its token, as a settle that is sent again may travel with others.
 -- Returns for each a text: 'committed', accepted, duplicates, dropped, how many links are not seen, epoch | 'lost' |
@@ -18,7 +18,6 @@
 
 local refusal = readMeta('epoch', 'delay', 'failed_limit', 'done', 'run_pages', 'budgets', 'closing', unpack(ACCEPT_FIELDS)) or refuseForeign()
 if refusal then return redis.error_reply(refusal) end
-evenWhenFull()
 confirmArrived()
 local answers = answerSettles(4)
 flush()

@@ -11,7 +11,6 @@ local refusal = readMeta('epoch', 'failed_limit', 'done', 'control', 'delay', 'r
   'start', 'idle_since', 'removed', 'hungry', 'hungry_at', unpack(ACCEPT_FIELDS)) or refuseForeign()
 if refusal then return redis.error_reply(refusal) end
 local isFull = hasNoMemory()
-evenWhenFull()
 confirmArrived()
 local answers = answerSettles(8)
 local leased = {}

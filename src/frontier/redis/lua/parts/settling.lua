@@ -1,41 +1,40 @@
 -- How leases end: what settle.lua and turn.lua have in common. What a settle brings in ARGV stands in settle.lua.
 -- uses: nodes answers acceptance leases
 
-local HEAD, HEAD_BYTES, ONLY_COMMITTED = '>c20c1I6c4c5I2I2I2I6I6', 54, 'committed 0 0 0 0 '
+local HEAD, HEAD_BYTES, COUNTER, COUNTER_BYTES, ONLY_COMMITTED = '>c20c1I6c4c5I2I2I2I6I6I1I1I2', 58, '>I2d', 10, 'committed 0 0 0 0 '
 
--- All of them, each with its first answer or its lease if it has one. All fields of a table are given at once: one that
--- grows costs as much again.
+-- All of them, and of each its first answer and its lease, false where there is none. All fields of a table are given at
+-- once: one that grows costs as much again, and one of more than 16 twice as much.
 local function readSettles(from)
   local KINDS = { d = 'done', t = 'retry', f = 'failed', r = 'released' }
-  local settles, fields, ids, domainNames, at = {}, {}, {}, {}, from + 3
+  local settles, fields, ids, leases, domainNames, at = {}, {}, {}, {}, {}, from + 3
   for n = 1, tonumber(ARGV[from]) do
-    local id, kind, amount, how, priority, links, items, feedItems, scraped, errors = struct.unpack(HEAD, ARGV[at])
-    local token = sub(ARGV[at], HEAD_BYTES + 1)
-    local itemsAt = at + 4 + (links > 0 and BATCH or 0)
-    local feedItemsAt = itemsAt + items
+    local head = ARGV[at]
+    local id, kind, amount, how, priority, links, items, feedItems, scraped, errors, tokenBytes, epochBytes, counters = struct.unpack(HEAD, head)
+    local epochAt = HEAD_BYTES + 1 + tokenBytes
+    local countersAt = epochAt + epochBytes
+    local token = sub(head, HEAD_BYTES + 1, epochAt - 1)
+    local feedItemsAt = at + 1 + (links > 0 and BATCH or 0) + items
     ids[n], fields[n] = id, incarnation .. ':s' .. token
-    settles[n] = { at = at, id = id, kind = KINDS[kind], amount = amount, how = how, priority = priority, links = links, itemsAt = itemsAt,
-      feedItemsAt = feedItemsAt, endsAt = feedItemsAt + feedItems, scraped = scraped, errors = errors, token = token, field = fields[n],
-      answer = false, lease = false }
+    settles[n] = { at = at, id = id, kind = KINDS[kind], amount = amount, how = how, priority = priority, links = links, feedItemsAt = feedItemsAt,
+      endsAt = feedItemsAt + feedItems, scraped = scraped, errors = errors, token = token, field = fields[n],
+      epoch = sub(head, epochAt, countersAt - 1), countersAt = countersAt, noteAt = countersAt + counters * COUNTER_BYTES }
     at = feedItemsAt + feedItems
   end
-  for n, answer in ipairs(fetched('HMGET', answersKey, fields)) do settles[n].answer = answer end
+  local answers = fetched('HMGET', answersKey, fields)
   for n, packed in ipairs(fetched('HMGET', leasesKey, ids)) do
-    if packed then
-      settles[n].lease = unpackLease(packed)
-      domainNames[#domainNames + 1] = settles[n].lease.domain
-    end
+    leases[n] = packed and unpackLease(packed)
+    if packed then domainNames[#domainNames + 1] = leases[n].domain end
   end
   loadDomains(domainNames)
-  return settles
+  return settles, answers, leases
 end
 
 local committed = { items = {}, feedItems = {}, uncrashed = {}, pages = 0 }
 
 local function addCounters(s, names)
-  local packed = ARGV[s.at + 3]
-  for from = 1, #packed, 10 do
-    local index, value = struct.unpack('>I2d', packed, from)
+  for from = s.countersAt, s.noteAt - 1, COUNTER_BYTES do
+    local index, value = struct.unpack(COUNTER, ARGV[s.at], from)
     addToCounter(names[index + 1], value)
   end
 end
@@ -48,24 +47,22 @@ local function finish(s, lease)
     setMeta('done', number('done') + 1)
     if lease.crashes > 0 then committed.uncrashed[#committed.uncrashed + 1] = s.id end
   elseif s.kind == 'retry' then
-    call('HSET', requests, s.id, ARGV[s.at + 1])
+    call('HSET', requests, s.id, sub(ARGV[s.at], s.noteAt))
     park(lease.domain, s.priority, s.id, nowMs + s.amount)
   else
-    fail(s.id, ARGV[s.at + 1])
+    fail(s.id, sub(ARGV[s.at], s.noteAt))
   end
   if s.kind ~= 'retry' then committed.pages = committed.pages + 1 end
 end
 
-local function settle(s, names)
-  local lease = s.lease
+local function settle(s, lease, names)
   if not lease or lease.token ~= s.token or lease.incarnation ~= incarnation then return 'lost' end
-  local epoch = ARGV[s.at + 2]
-  if epoch ~= '' and epoch ~= meta.epoch then return 'resend' end
+  if s.epoch ~= '' and s.epoch ~= meta.epoch then return 'resend' end
   if comesTooLate(s.scraped) then
     giveBack(s.id, lease)
     return 'closed'
   end
-  local accepted, duplicates, dropped, unseen = accept(s.at + 4, s.links, 'links')
+  local accepted, duplicates, dropped, unseen = accept(s.at + 1, s.links, 'links')
   if s.kind == 'released' then
     giveBack(s.id, lease)
     if s.amount == 1 then setMeta('run_pages', math.max(0, number('run_pages') - 1)) end
@@ -74,7 +71,7 @@ local function settle(s, names)
   end
   countForBudgets(s.scraped, s.errors)
   addCounters(s, names)
-  for i = s.itemsAt, s.feedItemsAt - 1 do committed.items[#committed.items + 1] = ARGV[i] end
+  for i = s.at + 1 + (s.links > 0 and BATCH or 0), s.feedItemsAt - 1 do committed.items[#committed.items + 1] = ARGV[i] end
   for i = s.feedItemsAt, s.endsAt - 1 do committed.feedItems[#committed.feedItems + 1] = ARGV[i] end
   if s.links == 0 then return ONLY_COMMITTED .. meta.epoch end
   return table.concat({ 'committed', accepted, duplicates, dropped, unseen, meta.epoch }, ' ')
@@ -108,11 +105,12 @@ end
 -- one sent again.
 local function answerSettles(from)
   local live, feeds, names = isLive(incarnation), namesOf(ARGV[from + 1]), namesOf(ARGV[from + 2])
-  local answers, kept, answered = {}, {}, {}
-  for n, s in ipairs(readSettles(from)) do
-    local answer = s.answer or answered[s.field]
+  local settles, answers, leased = readSettles(from)
+  local kept, answered = {}, {}
+  for n, s in ipairs(settles) do
+    local answer = answers[n] or answered[s.field]
     if not answer then
-      answer = live and settle(s, names) or 'lost'
+      answer = live and settle(s, leased[n], names) or 'lost'
       -- What changed nothing is judged anew.
       if answer ~= 'lost' and answer ~= 'resend' then
         answered[s.field] = answer
