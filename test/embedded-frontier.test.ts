@@ -11,28 +11,19 @@ import { EmbeddedFrontier } from '../src/frontier/embedded/embedded-frontier.js'
 import { findInFolder as listCrawls } from '../src/frontier/embedded/find-crawls.js';
 import { bootId } from '../src/frontier/embedded/processes.js';
 import { openStore } from '../src/frontier/embedded/store.js';
-import { allParts, type Dupefilter, type Frontier } from '../src/frontier/frontier.js';
+import { allParts, type Dupefilter } from '../src/frontier/frontier.js';
 import type { ChildTask } from './embedded-frontier-child.js';
-import { Crawl, commit, failed, request, takeOne, until } from './frontier-contract/world.js';
+import { Crawl, commit, failed, request, takeOne, until, worldOf } from './frontier-contract/world.js';
 import { frontierContract, type World } from './frontier-contract.js';
 import { defaultShape, openOptions } from './helpers/open-options.js';
 import { type TempDir, tempDir } from './helpers/temp-dir.js';
 
 /** A world of one spider in a folder. */
 function worldIn({ dir, remove }: TempDir, spider = 'news'): World {
-  const clients: Frontier[] = [];
-  return {
-    async client(shape) {
-      const options = openOptions(dir, spider, { shape: { ...defaultShape, ...shape } });
-      const frontier = await EmbeddedFrontier.open(options, dir);
-      clients.push(frontier);
-      return frontier;
-    },
-    async dispose() {
-      await Promise.all(clients.map((client) => client.close()));
-      await remove();
-    },
-  };
+  return worldOf(
+    (shape) => EmbeddedFrontier.open(openOptions(dir, spider, { shape: { ...defaultShape, ...shape } }), dir),
+    remove,
+  );
 }
 
 frontierContract('embedded', async () => worldIn(tempDir('embedded')));

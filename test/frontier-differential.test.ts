@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Dupefilter, Frontier, FrontierRequest, Lease, Outcome } from '../src/frontier/frontier.js';
 import { type OpenOptions, openFrontier, type Store } from '../src/frontier/open.js';
 import { readAll } from './frontier-contract/backups-dupefilters.js';
-import { Crawl, effects, nameOf, request } from './frontier-contract/world.js';
+import { Crawl, effects, nameOf, request, worldOf } from './frontier-contract/world.js';
 import { defaultShape, openOptions } from './helpers/open-options.js';
 import { redisOfFile } from './helpers/redis-of-file.js';
 import { tempDir } from './helpers/temp-dir.js';
@@ -274,18 +274,12 @@ function optionsFor(store: Store, dupefilter: Dupefilter = defaultShape.dupefilt
 
 function newPlayer(store: Store, dupefilter: Dupefilter): Player {
   const options = optionsFor(store, dupefilter);
-  const clients: Frontier[] = [];
-  const world = {
-    async client() {
-      const client = await openFrontier(options);
-      clients.push(client);
-      return client;
-    },
-    async dispose() {
-      await Promise.all(clients.map((client) => client.close()));
-    },
-  };
-  return new Player(new Crawl(world, { dupefilter }));
+  return new Player(
+    new Crawl(
+      worldOf(() => openFrontier(options)),
+      { dupefilter },
+    ),
+  );
 }
 
 describe('the two engines', { timeout: 60_000 }, () => {

@@ -5,30 +5,27 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
-import type { Frontier } from '../src/frontier/frontier.js';
 import type { RedisAddress } from '../src/frontier/open.js';
 import { RedisFrontier } from '../src/frontier/redis/redis-frontier.js';
-import { Crawl, commit, done, effects, request, take, takeOne, until } from './frontier-contract/world.js';
+import {
+  Crawl,
+  commit,
+  done,
+  effects,
+  request,
+  take,
+  takeOne,
+  until,
+  worldOf,
+} from './frontier-contract/world.js';
 import { openOptions } from './helpers/open-options.js';
 import { type RedisServer, startRedis } from './helpers/redis-server.js';
 
 const run = promisify(execFile);
 
 function crawlAt(address: RedisAddress, spider: string): Crawl {
-  const clients: Frontier[] = [];
-  return new Crawl({
-    async client() {
-      const frontier = await RedisFrontier.open(
-        openOptions({ engine: 'redis', address }, spider, { connectTimeoutMs: 15_000 }),
-        address,
-      );
-      clients.push(frontier);
-      return frontier;
-    },
-    async dispose() {
-      await Promise.all(clients.map((client) => client.close()));
-    },
-  });
+  const options = openOptions({ engine: 'redis', address }, spider, { connectTimeoutMs: 15_000 });
+  return new Crawl(worldOf(() => RedisFrontier.open(options, address)));
 }
 
 describe('a Redis Cluster', { timeout: 60_000 }, () => {

@@ -16,6 +16,7 @@ import {
   sha1,
   take,
   until,
+  worldOf,
 } from './frontier-contract/world.js';
 import { openOptions } from './helpers/open-options.js';
 import { redisOfFile } from './helpers/redis-of-file.js';
@@ -61,19 +62,8 @@ async function repairAndCrawl(crawl: Crawl): Promise<{ names: string[]; failed: 
   return { names: names.sort(), failed: (await frontier.snapshot()).failed };
 }
 
-function crawlAt(place: string, spider: string): Crawl {
-  const clients: Awaited<ReturnType<typeof openFrontier>>[] = [];
-  return new Crawl({
-    async client() {
-      const frontier = await openFrontier(openOptions(place, spider));
-      clients.push(frontier);
-      return frontier;
-    },
-    async dispose() {
-      await Promise.all(clients.map((client) => client.close()));
-    },
-  });
-}
+const crawlAt = (place: string, spider: string) =>
+  new Crawl(worldOf(() => openFrontier(openOptions(place, spider))));
 
 describe('in Redis, a crawl', { timeout: 30_000 }, () => {
   let crawl: Crawl;

@@ -22,6 +22,25 @@ export interface World {
   dispose(): Promise<void>;
 }
 
+/** A world whose clients `open` makes; `remove` takes away what is left without them. */
+export function worldOf(
+  open: (shape?: Partial<Shape>) => Promise<Frontier>,
+  remove: () => Promise<void> = async () => {},
+): World {
+  const clients: Frontier[] = [];
+  return {
+    async client(shape) {
+      const frontier = await open(shape);
+      clients.push(frontier);
+      return frontier;
+    },
+    async dispose() {
+      await Promise.all(clients.map((client) => client.close()));
+      await remove();
+    },
+  };
+}
+
 /** A joined client: what the tests call a node. */
 export interface Node {
   readonly frontier: Frontier;

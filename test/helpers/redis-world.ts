@@ -1,7 +1,8 @@
 /** Fresh crawls in a Redis, each under a spider's name of its own, with any number of clients. */
+import type { Shape } from '../../src/frontier/frontier.js';
 import type { OpenOptions } from '../../src/frontier/open.js';
 import { RedisFrontier } from '../../src/frontier/redis/redis-frontier.js';
-import type { World } from '../frontier-contract/world.js';
+import { type World, worldOf } from '../frontier-contract/world.js';
 import { defaultShape, openOptions } from './open-options.js';
 
 /** One client of a crawl in the Redis of a URL. */
@@ -21,16 +22,6 @@ let crawls = 0;
 export function redisWorld(url: string): World & { readonly spider: string } {
   crawls += 1;
   const spider = `spider${crawls}`;
-  const clients: RedisFrontier[] = [];
-  return {
-    spider,
-    async client(shape) {
-      const frontier = await openRedis(url, spider, { shape: { ...defaultShape, ...shape } });
-      clients.push(frontier);
-      return frontier;
-    },
-    async dispose() {
-      await Promise.all(clients.map((client) => client.close()));
-    },
-  };
+  const open = (shape?: Partial<Shape>) => openRedis(url, spider, { shape: { ...defaultShape, ...shape } });
+  return { ...worldOf(open), spider };
 }
