@@ -49,27 +49,43 @@ export function packSettle(
 
 /** Several settles of one caller, in order. */
 export function settleArguments(settles: readonly PackedSettle[], feeds: readonly string[]): Argument[] {
-  const numbers = new Map<string, number>();
-  const packed = settles.map(({ counters }) => packCounters(counters, numbers));
-  const args: Argument[] = [settles.length, joined(feeds), joined(numbers.keys())];
+  const sums = new Sums();
+  const packed = settles.map(({ counters }) => packCounters(counters, sums));
+  const args: Argument[] = [settles.length, joined(feeds), ...sums.packed()];
   for (const [n, { head, note, rest }] of settles.entries()) {
     args.push(Buffer.concat([head, packed[n] as Buffer, Buffer.from(note)]), ...rest);
   }
   return args;
 }
 
-/** @param numbers of the names met so far in this call; new ones are added. */
-function packCounters(counters: PackedSettle['counters'], numbers: Map<string, number>): Buffer {
+/** What the settles of a call add to each counter; a counter is known by the number of its name. */
+class Sums {
+  readonly #numbers = new Map<string, number>();
+  readonly #values: number[] = [];
+
+  /** @returns the number of the name. */
+  add(name: string, value: number): number {
+    let number = this.#numbers.get(name);
+    if (number === undefined) {
+      number = this.#values.push(0) - 1;
+      this.#numbers.set(name, number);
+    }
+    this.#values[number] = (this.#values[number] ?? 0) + value;
+    return number;
+  }
+
+  packed(): [names: string, values: Buffer] {
+    const values = Buffer.allocUnsafe(this.#values.length * 8);
+    for (const [number, value] of this.#values.entries()) values.writeDoubleBE(value, number * 8);
+    return [joined(this.#numbers.keys()), values];
+  }
+}
+
+function packCounters(counters: PackedSettle['counters'], sums: Sums): Buffer {
   const packed = Buffer.allocUnsafe(counters.length * COUNTER_BYTES);
   let at = 0;
-  for (const [raw, value] of counters) {
-    const name = withoutNul(raw);
-    let number = numbers.get(name);
-    if (number === undefined) {
-      number = numbers.size;
-      numbers.set(name, number);
-    }
-    packed.writeUInt16BE(number, at);
+  for (const [name, value] of counters) {
+    packed.writeUInt16BE(sums.add(withoutNul(name), value), at);
     packed.writeDoubleBE(value, at + 2);
     at += COUNTER_BYTES;
   }

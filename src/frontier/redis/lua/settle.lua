@@ -2,7 +2,9 @@
 -- step, or nothing. Each is judged by itself; they travel together because most of a call's cost is the call.
 -- Atomic: this is what makes a page commit once; a stale token changes nothing.
 --
--- ARGV: 4 how many · 5 feeds and 6 names of counters, each followed by a NUL · then for each settle:
+-- ARGV: 4 how many · 5 feeds and 6 names of counters, each followed by a NUL · 7 what they all
+-- add to each of these counters (8 bytes, a double), so that only those that commit nothing are gone through · then for each
+-- settle:
 --   head: id (20 bytes), kind (1: d done, t retry, f failed, r released), retry: after ms, released: 1 when unstarted
 --     (6), HTTP status or 0 and attempts (2 each), priority of a retry (5), how many requests, items and feed items
 --     (2 each), what the budgets are to know of the counters: items scraped and errors (6 each), bytes of token and epoch

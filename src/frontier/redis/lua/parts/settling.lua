@@ -7,7 +7,7 @@ local HEAD, HEAD_BYTES, COUNTER, COUNTER_BYTES, ONLY_COMMITTED = '>c20c1I6c4c5I2
 -- once: one that grows costs as much again, and one of more than 16 twice as much.
 local function readSettles(from)
   local KINDS = { d = 'done', t = 'retry', f = 'failed', r = 'released' }
-  local settles, fields, ids, leases, domainNames, at = {}, {}, {}, {}, {}, from + 3
+  local settles, fields, ids, leases, domainNames, at = {}, {}, {}, {}, {}, from + 4
   for n = 1, tonumber(ARGV[from]) do
     local head = ARGV[at]
     local id, kind, amount, how, priority, links, items, feedItems, scraped, errors, tokenBytes, epochBytes, counters = struct.unpack(HEAD, head)
@@ -32,10 +32,11 @@ end
 
 local committed = { items = {}, feedItems = {}, uncrashed = {}, pages = 0 }
 
-local function addCounters(s, names)
+-- Those of all its settles together come with a call, so that only the few that commit nothing are gone through.
+local function leaveOutCounters(s, sums)
   for from = s.countersAt, s.noteAt - 1, COUNTER_BYTES do
     local index, value = struct.unpack(COUNTER, ARGV[s.at], from)
-    addToCounter(names[index + 1], value)
+    sums[index + 1] = sums[index + 1] - value
   end
 end
 
@@ -55,7 +56,7 @@ local function finish(s, lease)
   if s.kind ~= 'retry' then committed.pages = committed.pages + 1 end
 end
 
-local function settle(s, lease, names)
+local function settle(s, lease)
   if not lease or lease.token ~= s.token or lease.incarnation ~= incarnation then return 'lost' end
   if s.epoch ~= '' and s.epoch ~= meta.epoch then return 'resend' end
   if comesTooLate(s.scraped) then
@@ -70,7 +71,6 @@ local function settle(s, lease, names)
     finish(s, lease)
   end
   countForBudgets(s.scraped, s.errors)
-  addCounters(s, names)
   for i = s.at + 1 + (s.links > 0 and BATCH or 0), s.feedItemsAt - 1 do committed.items[#committed.items + 1] = ARGV[i] end
   for i = s.feedItemsAt, s.endsAt - 1 do committed.feedItems[#committed.feedItems + 1] = ARGV[i] end
   if s.links == 0 then return ONLY_COMMITTED .. meta.epoch end
@@ -105,20 +105,27 @@ end
 -- one sent again.
 local function answerSettles(from)
   local live, feeds, names = isLive(incarnation), namesOf(ARGV[from + 1]), namesOf(ARGV[from + 2])
+  local sums = {}
+  for i = 1, #names do sums[i] = struct.unpack('>d', ARGV[from + 3], 8 * i - 7) end
   local settles, answers, leased = readSettles(from)
   local kept, answered = {}, {}
   for n, s in ipairs(settles) do
-    local answer = answers[n] or answered[s.field]
+    local answer, isCommitted = answers[n] or answered[s.field], false
     if not answer then
-      answer = live and settle(s, leased[n], names) or 'lost'
+      answer = live and settle(s, leased[n]) or 'lost'
       -- What changed nothing is judged anew.
       if answer ~= 'lost' and answer ~= 'resend' then
         answered[s.field] = answer
         kept[#kept + 1] = s.field
         kept[#kept + 1] = answer
+        isCommitted = answer ~= 'closed'
       end
     end
+    if not isCommitted then leaveOutCounters(s, sums) end
     answers[n] = answer
+  end
+  for i, name in ipairs(names) do
+    if sums[i] ~= 0 then addToCounter(name, sums[i]) end
   end
   saveCommitted(feeds)
   chunked('HSET', answersKey, kept)
