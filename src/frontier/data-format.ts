@@ -2,7 +2,7 @@
 import { RefusedError } from '../errors.js';
 
 /** Raised with every change of what the stores hold that an older crawlnode would misread. */
-export const DATA_FORMAT = 2;
+export const DATA_FORMAT = 3;
 
 /** @param crawl the name of its requests key. */
 export function otherFormat(crawl: string, found: string | number): RefusedError {

@@ -119,8 +119,6 @@ function insert(tx: Transaction, id: Buffer, request: FrontierRequest, before: n
     priority: priorityInBounds(request.priority),
     arrival: 0,
     at: 0,
-    incarnation: 0,
-    token: 0,
     domain: request.domain,
     record: request.record,
   };

@@ -29,8 +29,6 @@ export function fail(
   state.failed += 1;
   entry.phase = 'failed';
   entry.at = state.failedSequence;
-  entry.incarnation = 0;
-  entry.token = 0;
   if (state.failedRecords < tx.meta().tunables.failedLimit) state.failedRecords += 1;
   else entry.record = '';
   const text: Failure = { ...failure, id: id.toString('hex'), failedAtMs: tx.nowMs };
@@ -54,7 +52,7 @@ export function keepFailed(tx: Transaction, request: FailedRequest): void {
   tx.put(failureKey(tx, state.failedSequence), Buffer.from(JSON.stringify({ id, ...why })), 0);
   const entry: RequestEntry = {
     ...{ phase: 'failed', crashes, unfiltered: false, priority: 0, arrival: 0, at: state.failedSequence },
-    ...{ incarnation: 0, token: 0, domain: '', record: record ?? '' },
+    ...{ domain: '', record: record ?? '' },
   };
   keepRequest(tx, Buffer.from(id, 'hex'), entry, 0);
 }

@@ -6,8 +6,15 @@ import type { LifeChange } from './dupefilter.js';
 import type { IncarnationEntry } from './incarnation-entry.js';
 import { numberedKey, Table } from './keys.js';
 import { delayOf, place } from './placement.js';
-import { dropRequest, enqueue, idOf, keepRequest, keptLease, requestKey } from './queue.js';
-import { decodeRequest, type RequestEntry, tokenText } from './request-entry.js';
+import { dropRequest, enqueue, idOf, requestKey } from './queue.js';
+import {
+  decodeLease,
+  decodeRequest,
+  encodeLease,
+  type LeaseEntry,
+  type RequestEntry,
+  tokenText,
+} from './request-entry.js';
 import type { Transaction } from './transaction.js';
 
 /** @throws IncarnationDeadError when the incarnation is not registered, or declared dead. */
@@ -34,20 +41,19 @@ export function hold(
   state.tokens += 1;
   state.leased += 1;
   state.runPages += 1;
-  entry.phase = 'leased';
-  entry.at = tx.nowMs;
-  entry.incarnation = holder.number;
-  entry.token = state.tokens;
-  follow(tx, { id, entry }, { state: 'leased' });
-  keepRequest(tx, id, entry, bytes.length);
-  tx.put(leaseKey(tx, holder.number, id));
+  // The request stays as it is: another page of the file would have to be written for each.
+  const lease: LeaseEntry = { incarnation: holder.number, atMs: tx.nowMs, token: state.tokens };
+  const held: Held = { id, entry, lease, size: bytes.length };
+  tx.put(leaseKey(tx, holder.number, id), encodeLease(lease), 0);
+  tx.kept.leased.set(nameOf(id), held);
+  follow(tx, held, { state: 'leased' });
   domain.active += 1;
   domain.pages += 1;
   holder.leased += 1;
   tx.keepIncarnation(holder);
   return {
     id: id.toString('hex'),
-    token: tokenText(entry),
+    token: tokenText(lease),
     record: entry.record,
     domain: entry.domain,
     delayMs: delayOf(tx, domain),
@@ -59,25 +65,32 @@ export function hold(
 export interface Held {
   readonly id: Buffer;
   readonly entry: RequestEntry;
+  readonly lease: LeaseEntry;
   /** Bytes it takes now. */
   readonly size: number;
 }
 
-/** The leased request of this id, or null. */
-export function heldRequest(tx: Transaction, id: Buffer): Held | null {
-  const kept = keptLease(tx, id);
-  if (kept !== undefined) return { id, ...kept };
-  const bytes = tx.get(requestKey(tx, id));
-  if (bytes === undefined) return null;
-  const entry = decodeRequest(bytes);
-  return entry.phase === 'leased' ? { id, entry, size: bytes.length } : null;
+/** The request of this id that an incarnation holds, or null. */
+export function heldRequest(tx: Transaction, number: number, id: Buffer): Held | null {
+  const kept = tx.kept.leased.get(nameOf(id));
+  if (kept !== undefined) return kept.lease.incarnation === number ? kept : null;
+  const lease = leaseOf(tx, number, id);
+  const bytes = lease === null ? undefined : tx.get(requestKey(tx, id));
+  if (lease === null || bytes === undefined) return null;
+  return { id, entry: decodeRequest(bytes), lease, size: bytes.length };
+}
+
+/** The lease that an incarnation has of a request, or null. */
+export function leaseOf(tx: Transaction, number: number, id: Buffer): LeaseEntry | null {
+  const bytes = tx.get(leaseKey(tx, number, id));
+  return bytes === undefined ? null : decodeLease(number, bytes);
 }
 
 /** What an incarnation holds, at most `max`. */
 export function leasesOf(tx: Transaction, number: number, max: number): Held[] {
   return tx
     .keys(numberedKey(Table.lease, tx.spaces.crawl, number), max)
-    .map((key) => heldRequest(tx, Buffer.from(idOf(key))))
+    .map((key) => heldRequest(tx, number, Buffer.from(idOf(key))))
     .filter((held) => held !== null);
 }
 
@@ -87,11 +100,12 @@ export function follow(tx: Transaction, { id, entry }: Pick<Held, 'id' | 'entry'
 }
 
 /** End a lease's hold on its node and domain; what becomes of the request, and placing the domain, is up to the caller. */
-export function free(tx: Transaction, { id, entry }: Held): void {
+export function free(tx: Transaction, { id, entry, lease }: Held): void {
   const state = tx.state();
   state.leased -= 1;
-  tx.delete(leaseKey(tx, entry.incarnation, id));
-  const holder = tx.incarnation(entry.incarnation);
+  tx.delete(leaseKey(tx, lease.incarnation, id), 0);
+  tx.kept.leased.delete(nameOf(id));
+  const holder = tx.incarnation(lease.incarnation);
   if (holder !== null) {
     holder.leased -= 1;
     tx.keepIncarnation(holder);
@@ -118,6 +132,8 @@ export function finishRequest(tx: Transaction, held: Held): void {
   tx.state().done += 1;
   place(tx, tx.ensureDomain(held.entry.domain));
 }
+
+const nameOf = (id: Buffer): string => id.toString('latin1');
 
 function leaseKey(tx: Transaction, number: number, id: Buffer): Buffer {
   return numberedKey(Table.lease, tx.spaces.crawl, number, id);

@@ -3,11 +3,11 @@
  * between, which the numbers of the transactions tell: a page then costs no look at what every page changes.
  */
 import type { DomainEntry } from './domain-entry.js';
+import type { Held } from './holding.js';
 import type { IncarnationEntry } from './incarnation-entry.js';
 import type { IndexHead } from './index-head.js';
 import type { Ledger } from './ledger.js';
 import type { CachedRecords } from './record-cache.js';
-import type { RequestEntry } from './request-entry.js';
 import type { State } from './state.js';
 
 /** How much a list holds, and its next sequence. */
@@ -24,8 +24,8 @@ export class Kept {
   readonly incarnations: CachedRecords<IncarnationEntry> = new Map();
   readonly headers: CachedRecords<Header> = new Map();
   readonly counters: CachedRecords<number> = new Map();
-  /** Leased requests and their sizes, by id: who leased one settles it. */
-  readonly leased = new Map<string, { readonly entry: RequestEntry; readonly size: number }>();
+  /** Leased requests by id: who leased one settles it. */
+  readonly leased = new Map<string, Held>();
   /** By what the keys of the index begin with. */
   readonly heads = new Map<string, IndexHead>();
   /** null where there is none, undefined until somebody has looked. */

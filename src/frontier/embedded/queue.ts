@@ -16,23 +16,13 @@ export function keepRequest(tx: Transaction, id: Buffer, entry: RequestEntry, be
   const bytes = encodeRequest(entry);
   tx.put(requestKey(tx, id), bytes, before);
   tx.state().bytes += bytes.length - before;
-  if (entry.phase === 'leased') tx.kept.leased.set(nameOf(id), { entry, size: bytes.length });
-  else if (before > 0) tx.kept.leased.delete(nameOf(id));
 }
 
 /** Delete a request of this size. */
 export function dropRequest(tx: Transaction, id: Buffer, before: number): void {
   tx.delete(requestKey(tx, id), before);
   tx.state().bytes -= before;
-  tx.kept.leased.delete(nameOf(id));
 }
-
-/** A leased request and its size, where this client's last transactions have leased it. */
-export function keptLease(tx: Transaction, id: Buffer): { entry: RequestEntry; size: number } | undefined {
-  return tx.kept.leased.get(nameOf(id));
-}
-
-const nameOf = (id: Buffer): string => id.toString('latin1');
 
 /** The order of a request as the crawl has it. */
 export function orderIn(tx: Transaction, entry: RequestEntry): Order {
@@ -47,8 +37,6 @@ export function enqueue(tx: Transaction, id: Buffer, entry: RequestEntry, before
   const order = orderIn(tx, entry);
   const state = tx.state();
   entry.at = 0;
-  entry.incarnation = 0;
-  entry.token = 0;
   if (entry.crashes > 0) {
     entry.phase = 'suspect';
     state.suspects += 1;
@@ -85,8 +73,6 @@ export function parkUntil(
 ): void {
   entry.phase = 'delayed';
   entry.at = dueUs;
-  entry.incarnation = 0;
-  entry.token = 0;
   tx.state().delayed += 1;
   tx.putIndexed(delayedKey(tx, entry, id));
   keepRequest(tx, id, entry, before);

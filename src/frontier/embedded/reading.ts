@@ -2,6 +2,7 @@
 import { DATA_FORMAT } from '../data-format.js';
 import type { FrontierRequest, Inspection, NodeSnapshot, PartCounts, Shape, Snapshot } from '../frontier.js';
 import { failureAt } from './failures.js';
+import { leaseOf } from './holding.js';
 import { type IncarnationEntry, incarnationName } from './incarnation-entry.js';
 import { keyOf, Table } from './keys.js';
 import { readCounters } from './lists.js';
@@ -10,7 +11,7 @@ import type { Meta } from './meta.js';
 import { listFeeds } from './outbox.js';
 import { dueAtOf } from './placement.js';
 import { requestKey } from './queue.js';
-import { decodeRequest, type RequestEntry } from './request-entry.js';
+import { decodeRequest, type LeaseEntry, type RequestEntry } from './request-entry.js';
 import { emptyState, openWork } from './state.js';
 import type { Transaction } from './transaction.js';
 
@@ -135,18 +136,27 @@ export function inspectRequest(tx: Transaction, request: FrontierRequest): Inspe
     };
   }
   const entry = decodeRequest(bytes);
-  const holder = entry.phase === 'leased' ? tx.incarnation(entry.incarnation) : null;
+  const lease = leaseOfAny(tx, Buffer.from(request.id, 'hex'));
+  const holder = lease === null ? null : tx.incarnation(lease.incarnation);
   return {
-    state: entry.phase === 'suspect' ? 'pending' : entry.phase,
+    state: lease !== null ? 'leased' : entry.phase === 'suspect' ? 'pending' : entry.phase,
     seen,
     record: entry.record || null,
     crashes: entry.crashes,
     owner: holder === null ? null : incarnationName(holder.info.id, holder.number),
-    leasedAtMs: entry.phase === 'leased' ? entry.at : null,
-    dueAtMs: dueAtOfRequest(tx, entry),
+    leasedAtMs: lease?.atMs ?? null,
+    dueAtMs: lease === null ? dueAtOfRequest(tx, entry) : null,
     failure: entry.phase === 'failed' ? failureOf(tx, entry) : null,
     life,
   };
+}
+
+function leaseOfAny(tx: Transaction, id: Buffer): LeaseEntry | null {
+  for (const { number } of tx.incarnations()) {
+    const lease = leaseOf(tx, number, id);
+    if (lease !== null) return lease;
+  }
+  return null;
 }
 
 function dueAtOfRequest(tx: Transaction, entry: RequestEntry): number | null {

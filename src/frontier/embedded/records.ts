@@ -182,7 +182,7 @@ export class Records extends Tables {
     this.kept.heads.clear();
     if (table === Table.domain) this.#domains.forget();
     if (table === Table.incarnation) this.#incarnations.forget();
-    if (table === Table.request) this.kept.leased.clear();
+    if (table === Table.lease) this.kept.leased.clear();
     return super.wipeSome(table, space, max);
   }
 }

@@ -151,7 +151,7 @@ function putRequests(tx: Transaction, requests: readonly BackupRequest[]): void 
     if (tx.has(requestKey(tx, id))) continue;
     const entry: RequestEntry = {
       ...{ phase: 'pending', crashes, unfiltered: unfiltered === true, arrival, at: 0 },
-      ...{ priority: priorityInBounds(priority), incarnation: 0, token: 0, domain, record },
+      ...{ priority: priorityInBounds(priority), domain, record },
     };
     if (dueAtMs === undefined) enqueue(tx, id, entry, 0);
     else parkUntil(tx, id, entry, Math.round(delayInBounds(dueAtMs) * 1000), 0);

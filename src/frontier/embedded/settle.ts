@@ -38,10 +38,8 @@ export function settle(
   const epoch = String(tx.meta().epoch);
   const holder = tx.incarnation(incarnation);
   if (holder === null || holder.isDead) return nothingWritten;
-  const held = heldRequest(tx, Buffer.from(lease.id, 'hex'));
-  if (held === null || held.entry.incarnation !== incarnation || tokenText(held.entry) !== lease.token) {
-    return nothingWritten;
-  }
+  const held = heldRequest(tx, incarnation, Buffer.from(lease.id, 'hex'));
+  if (held === null || tokenText(held.lease) !== lease.token) return nothingWritten;
   const { withheld } = effects;
   if (withheld !== undefined && withheld.epoch !== epoch) return sendAllLinks;
   if (comesTooLate(tx, effects.stats)) {
@@ -120,8 +118,8 @@ export function reconcile(
   let returned = 0;
   for (const stored of leasesOf(tx, incarnation, 100_000)) {
     const id = stored.id.toString('hex');
-    if (tokens.get(id) === tokenText(stored.entry)) tokens.delete(id);
-    else if (tx.nowMs - stored.entry.at >= graceMs) {
+    if (tokens.get(id) === tokenText(stored.lease)) tokens.delete(id);
+    else if (tx.nowMs - stored.lease.atMs >= graceMs) {
       giveBack(tx, stored);
       returned += 1;
     }

@@ -37,29 +37,41 @@ function checkRequests(
 ): Map<string, number> {
   const counts = new Map<string, number>();
   const { crawl } = tx.spaces;
+  const leases = readLeases(tx);
   let size = 0;
   let records = 0;
   for (const { key, value } of tx.scan(Table.request, crawl)) {
     const id = idOf(key);
     const entry = decodeRequest(value);
     size += value.length;
-    counts.set(entry.phase, (counts.get(entry.phase) ?? 0) + 1);
+    const holder = leases.get(id.toString('hex'));
+    const phase = holder === undefined ? entry.phase : 'leased';
+    counts.set(phase, (counts.get(phase) ?? 0) + 1);
     if (entry.phase === 'failed' && entry.record !== '') records += 1;
     const found = domains.get(entry.domain) ?? { queued: 0, active: 0 };
-    if (entry.phase === 'pending') found.queued += 1;
-    if (entry.phase === 'leased') {
-      found.active += 1;
-      const holder = tx.incarnation(entry.incarnation);
-      if (holder === null) breaches.push(`I3: ${id.toString('hex')} is leased to nobody that is registered`);
-    }
+    if (phase === 'pending') found.queued += 1;
     domains.set(entry.domain, found);
-    if (!tx.has(placeOf(tx, entry, id))) {
-      breaches.push(`I1: ${id.toString('hex')} is ${entry.phase} but does not stand where such requests do`);
+    const stands = tx.has(placeOf(tx, entry, id));
+    if (holder !== undefined) {
+      found.active += 1;
+      if (tx.incarnation(holder) === null)
+        breaches.push(`I3: ${id.toString('hex')} is leased to nobody that is registered`);
+      if (stands) breaches.push(`I1: ${id.toString('hex')} is leased and ${entry.phase} too`);
+    } else if (!stands) {
+      breaches.push(`I1: ${id.toString('hex')} is ${phase} but does not stand where such requests do`);
     }
   }
   counts.set('bytes', size);
   counts.set('records', records);
   return counts;
+}
+
+/** Who holds each leased request, by its id in hex. */
+function readLeases(tx: Transaction): Map<string, number> {
+  const holders = new Map<string, number>();
+  for (const { key } of tx.scan(Table.lease, tx.spaces.crawl))
+    holders.set(idOf(key).toString('hex'), readUint53(key, HEAD_BYTES));
+  return holders;
 }
 
 function placeOf(tx: Transaction, entry: RequestEntry, id: Buffer): Buffer {
@@ -72,8 +84,6 @@ function placeOf(tx: Transaction, entry: RequestEntry, id: Buffer): Buffer {
       return keyOf(Table.suspect, crawl, orderBytes(order), id);
     case 'delayed':
       return delayedKey(tx, entry, id);
-    case 'leased':
-      return numberedKey(Table.lease, crawl, entry.incarnation, id);
     case 'failed':
       return numberedKey(Table.failed, crawl, entry.at);
   }
