@@ -44,7 +44,7 @@ for i = 1, #known, 2 do
   if isWhole then
     local d = domainOf(known[i])
     local politeness = itsPoliteness(d)
-    for _, field in ipairs({ 'nextAt', 'blockedUntil', 'delaySetting', 'delayRobots', 'delayAuto', 'pages', 'lastAt' }) do
+    for _, field in ipairs({ 'nextAt', 'blockedUntil', 'delaySetting', 'delayRobots', 'delayAuto', 'lastAt' }) do
       politeness[field] = math.min(old[field], nowMs + 86400000)
     end
     place(d)

@@ -3,9 +3,9 @@
 
 -- Record: number (4 bytes), place (1), active leases (4), order of its best request and bound of its last chunk (12 each,
 -- zeros for none and for the first), then, unless nothing of it was ever set, 6 bytes each: nextAt, blockedUntil, delay by
--- setting + 1 (0: the crawl's), by robots, by autothrottle, pages, last lease at.
+-- setting + 1 (0: the crawl's), by robots, by autothrottle, last lease at.
 -- place: r ready, w waiting, f full, i idle. (MessagePack took twice as long to write and to read.)
-local CORE, CORE_BYTES, POLITENESS = '>c4c1I4c12c12', 33, '>I6I6I6I6I6I6I6'
+local CORE, CORE_BYTES, POLITENESS = '>c4c1I4c12c12', 33, '>I6I6I6I6I6I6'
 local NO_ORDER = '\0\0\0\0\0\0\0\0\0\0\0\0'
 
 -- isUnplaced: a domain has been moved or placed, and savePlaces has not told the store.
@@ -54,18 +54,18 @@ local function loadDomains(names)
   for i, packed in ipairs(fetched('HMGET', domainsKey, wanted)) do domains[wanted[i]] = packed and unpackDomain(packed) or newDomain() end
 end
 
-local NEVER_SET = { nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0, pages = 0, lastAt = 0 }
+local NEVER_SET = { nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0, lastAt = 0 }
 
 -- What it has come to know of when and how often it may be asked, to be read.
 local function politenessOf(d)
   local p = d.politeness
   if p then return p end
   if d.packed == '' then return NEVER_SET end
-  local nextAt, blockedUntil, delaySetting, delayRobots, delayAuto, pages, lastAt = struct.unpack(POLITENESS, d.packed)
+  local nextAt, blockedUntil, delaySetting, delayRobots, delayAuto, lastAt = struct.unpack(POLITENESS, d.packed)
   -- An instant further away than a day is a clock that jumped (a failover): it must block nothing.
   local latest = nowMs + 86400000
   p = { nextAt = math.min(nextAt, latest), blockedUntil = math.min(blockedUntil, latest), delaySetting = delaySetting - 1, delayRobots = delayRobots,
-    delayAuto = delayAuto, pages = pages, lastAt = math.min(lastAt, nowMs) }
+    delayAuto = delayAuto, lastAt = math.min(lastAt, nowMs) }
   d.politeness = p
   return p
 end
@@ -73,7 +73,7 @@ end
 -- The same, to be changed.
 local function itsPoliteness(d)
   if politenessOf(d) == NEVER_SET then
-    d.politeness = { nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0, pages = 0, lastAt = 0 }
+    d.politeness = { nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0, lastAt = 0 }
   end
   d.touched = true
   return d.politeness
@@ -86,11 +86,18 @@ local function delayOf(p)
   return math.max(own, p.delayRobots, p.delayAuto)
 end
 
+-- When it may be asked again. Most crawls have no delay: then the rest is not looked at.
+local function dueAt(d)
+  if not d.politeness and (d.packed == '' or sub(d.packed, 1, ORDER) == NO_ORDER) then return 0 end
+  local p = politenessOf(d)
+  return math.max(p.nextAt, p.blockedUntil)
+end
+
 local function packDomain(d)
   local core, p = struct.pack(CORE, d.prefix, d.place, d.active, d.head == '' and NO_ORDER or d.head, d.tail == '' and NO_ORDER or d.tail), d.politeness
   if not p then return core .. d.packed end
-  if p.pages == 0 and p.nextAt == 0 and p.blockedUntil == 0 and p.lastAt == 0 and not hasOwnDelay(p) then return core end
-  return core .. struct.pack(POLITENESS, p.nextAt, p.blockedUntil, p.delaySetting + 1, p.delayRobots, p.delayAuto, p.pages, p.lastAt)
+  if p.nextAt == 0 and p.blockedUntil == 0 and p.lastAt == 0 and not hasOwnDelay(p) then return core end
+  return core .. struct.pack(POLITENESS, p.nextAt, p.blockedUntil, p.delaySetting + 1, p.delayRobots, p.delayAuto, p.lastAt)
 end
 
 -- Its head or its leases have changed: savePlaces finds its place once all has happened.
@@ -98,9 +105,8 @@ local function move(d) d.moved, isUnplaced = true, true end
 
 -- Puts a domain where it belongs; savePlaces tells the store.
 local function place(d)
-  local p = politenessOf(d)
   d.touched, d.moved, d.key, isUnplaced = true, false, '', true
-  local at = math.max(p.nextAt, p.blockedUntil)
+  local at = dueAt(d)
   local hasWork = d.head ~= ''
   if hasWork and d.active >= number('limit', 8) then
     d.place = 'f'

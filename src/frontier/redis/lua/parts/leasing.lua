@@ -43,12 +43,11 @@ local function leaseAll(taken)
   for i, record in ipairs(fetched('HMGET', requests, ids)) do
     local id, order, name, d, crashes = unpack(taken[i])
     if record then
-      local nth, politeness = #leases + 1, itsPoliteness(d)
+      local nth = #leases + 1
       local token = ARGV[2] .. '.' .. nth
       packed[#packed + 1] = id
       packed[#packed + 1] = packLease(token, incarnation, order, name, crashes)
-      politeness.pages = politeness.pages + 1
-      leases[nth], records[nth] = { id, token, name, delayOf(politeness), crashes }, record
+      leases[nth], records[nth] = { id, token, name, delayOf(politenessOf(d)), crashes }, record
       noteLife(id, 'leased')
     else
       d.active = d.active - 1
@@ -86,16 +85,11 @@ local function noteHunger(satisfied)
   end
 end
 
-local function isDue(d)
-  local politeness = politenessOf(d)
-  return math.max(politeness.nextAt, politeness.blockedUntil) <= nowMs
-end
-
 -- A domain gives as many in a row as go before the rival, the next domain's best, and fit its own limits. It may have been
 -- ready when its limit was another, or the clock.
 local function takeFrom(name, d, rival, room, taken)
   local delay = delayOf(politenessOf(d))
-  local capacity = isDue(d) and math.min(delay > 0 and 1 or room, number('limit', 8) - d.active) or 0
+  local capacity = dueAt(d) <= nowMs and math.min(delay > 0 and 1 or room, number('limit', 8) - d.active) or 0
   for i = 1, capacity do
     local order = d.head
     if order == '' or (i > 1 and rival and isBefore(rival, order)) then break end
@@ -156,7 +150,7 @@ local function eligibleSuspect()
   for _, member in ipairs(call('ZRANGE', suspectsKey, 0, LOOK_AT_SUSPECTS - 1)) do
     local name = sub(member, 33)
     local d = domainOf(name)
-    if not isDue(d) then
+    if dueAt(d) > nowMs then
       if d.place ~= 'w' then place(d) end
     elseif d.active < number('limit', 8) then
       return member
