@@ -54,8 +54,8 @@ import { verifyInvariants } from './redis-verify.js';
 import { hex, int, type Reply, text } from './reply.js';
 import { literally, scanKeys } from './scan-keys.js';
 import type { Verb } from './scripts.js';
-import { packSettle, settleArguments } from './settle-arguments.js';
-import { type Batch, Settles } from './settles.js';
+import { packSettle } from './settle-arguments.js';
+import { Turns } from './turns.js';
 
 /** Leases moved by one step of recovery: a script of some hundred microseconds. */
 const RECOVERY_STEP = 100;
@@ -73,7 +73,7 @@ export class RedisFrontier implements Frontier {
   readonly #calls: Calls;
   readonly #history: DataHistory;
   readonly #seeds: RedisSeeds;
-  readonly #settles: Settles;
+  readonly #turns: Turns;
   #incarnation: string | null = null;
   #joinOptions: JoinOptions | null = null;
   /** Tells the crawl we joined from one of the same name after a reset; kept while a dead incarnation joins anew. */
@@ -95,7 +95,7 @@ export class RedisFrontier implements Frontier {
     this.#options = options;
     this.#calls = new Calls(connection, options.keys, options.shape.dupefilter);
     this.#history = new DataHistory(connection);
-    this.#settles = new Settles((batch) => this.#settleAll(batch));
+    this.#turns = new Turns(this.#calls, () => this.#joinOptions?.feeds ?? []);
     const call: Call = (verb, args) => this.#run(verb, args);
     this.failed = new RedisFailed(connection, options.keys, call);
     this.feeds = new RedisFeeds(connection, options.keys, call);
@@ -198,9 +198,7 @@ export class RedisFrontier implements Frontier {
   async lease(max: number, holding: number): Promise<LeaseAnswer> {
     this.#joined();
     await this.#history.refuseOther();
-    const reply = await this.#settles.during(
-      this.#lease([max, holding, Math.random().toFixed(6), this.#crawl], this.#settles.take()),
-    );
+    const reply = await this.#turns.lease([max, holding, Math.random().toFixed(6), this.#crawl]);
     const [waitMs, control, finished, acceptedInRun, closing, seedsWaiting, idleMs, full] = reply;
     const leases: Lease[] = [];
     for (let i = 8; i < reply.length; i += 6) {
@@ -231,7 +229,7 @@ export class RedisFrontier implements Frontier {
   async settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer> {
     const hasFeeds = (this.#joinOptions?.feeds ?? []).length > 0;
     const packed = packSettle(lease, outcome, effects, hasFeeds, this.#calls.caller);
-    const [status, accepted, duplicates, dropped, unseen, epoch] = (await this.#settles.add(packed)).split(
+    const [status, accepted, duplicates, dropped, unseen, epoch] = (await this.#turns.settle(packed)).split(
       ' ',
     );
     if (status === 'resend') return { committed: false, resend: true };
@@ -327,7 +325,7 @@ export class RedisFrontier implements Frontier {
   }
 
   async close(): Promise<void> {
-    this.#settles.flush();
+    this.#turns.flush();
     await this.#calls.forgetAnswers();
     this.#connection.close();
   }
@@ -350,41 +348,8 @@ export class RedisFrontier implements Frontier {
 
   /** Settles that wait go first. */
   #run(verb: Verb, args: readonly Argument[]): Promise<Reply> {
-    this.#settles.flush();
+    this.#turns.flush();
     return this.#calls.run(verb, args);
-  }
-
-  /** The token numbers a settle, so that one repeated by the engine is known as the same, whatever it travels with. */
-  async #settleAll(batch: Batch): Promise<void> {
-    try {
-      const answers = await this.#calls.run('settle', this.#settleArguments(batch), batch.tokens);
-      batch.resolve((answers as Reply[]).map(text));
-    } catch (error) {
-      batch.reject(error);
-    }
-  }
-
-  /** Lease, and end the leases of a batch before it in the same call. */
-  async #lease(args: readonly Argument[], batch: Batch): Promise<Reply[]> {
-    const leased = batch.size === 0 ? [] : await this.#turn(args, batch);
-    return leased.length > 0 ? leased : ((await this.#calls.run('lease', args)) as Reply[]);
-  }
-
-  /** @returns nothing where the lease was refused; asked for by itself it says why. */
-  async #turn(args: readonly Argument[], batch: Batch): Promise<Reply[]> {
-    try {
-      const both = [...args, ...this.#settleArguments(batch)];
-      const [answers = [], leased = []] = (await this.#calls.run('turn', both, batch.tokens)) as Reply[][];
-      batch.resolve(answers.map(text));
-      return leased;
-    } catch (error) {
-      batch.reject(error);
-      throw error;
-    }
-  }
-
-  #settleArguments(batch: Batch): Argument[] {
-    return settleArguments(batch.settles, this.#joinOptions?.feeds ?? []);
   }
 
   /** Give up an incarnation whose place is taken by a new one of the same process. */

@@ -1,0 +1,46 @@
+-- A request that was in work when its node died is a suspect: it is leased alone, to a node that holds nothing else.
+-- uses: taking
+
+local LOOK_AT_SUSPECTS = 100
+
+-- The first suspect whose domain may be leased from; a domain that must wait is put among the waiting, so that it is
+-- known when to ask again.
+local function eligibleSuspect()
+  for _, member in ipairs(call('ZRANGE', suspectsKey, 0, LOOK_AT_SUSPECTS - 1)) do
+    local name = sub(member, 33)
+    local d = domainOf(name)
+    if dueAt(d) > nowMs then
+      if d.place ~= 'w' then place(d) end
+    elseif d.active < number('limit', 8) then
+      return member
+    end
+  end
+  return nil
+end
+
+local function takeSuspect(member)
+  local name, id = sub(member, 33), sub(member, 13, 32)
+  local d = domainOf(name)
+  call('ZREM', suspectsKey, member)
+  d.active = d.active + 1
+  leaseAll({ { id, sub(member, 1, ORDER), name, d, tonumber(call('HGET', crashesKey, id) or 1) } })
+  startClock(d, delayOf(politenessOf(d)), 0)
+  place(d)
+end
+
+-- One incarnation at a time volunteers for the suspects: it empties itself, then processes them one by one alone.
+local function volunteers()
+  local volunteer = meta.volunteer
+  if volunteer and volunteer ~= '' and volunteer ~= incarnation and isLive(volunteer) then return false end
+  local isBusy = tonumber(call('HGET', heldKey, incarnation) or 0) > 0 or tonumber(ARGV[5]) > 0
+  -- It holds a suspect, or empties itself for one: nothing else until then.
+  if volunteer == incarnation and isBusy then return true end
+  local member = call('ZCARD', suspectsKey) > 0 and eligibleSuspect()
+  if not member then
+    if volunteer and volunteer ~= '' then setMeta('volunteer', '') end
+    return false
+  end
+  setMeta('volunteer', incarnation)
+  if not isBusy then takeSuspect(member) end
+  return true
+end
