@@ -72,11 +72,22 @@ describe('examining a Redis', () => {
   it('names each right the user lacks, with the command that gives it', async () => {
     const { host, port } = server;
     const url = `redis://crawler:secret@${host}:${port}`;
-    await admin.acl('SETUSER', 'crawler', 'on', '>secret', '~news:*', '+@all', '-hset', '-zadd', '-evalsha');
+    await admin.acl(
+      'SETUSER',
+      'crawler',
+      'on',
+      '>secret',
+      '~news:*',
+      '+@all',
+      '-hset',
+      '-zadd',
+      '-evalsha',
+      '-smismember',
+    );
     expect(await finding('acl', url)).toEqual({
       ...{ level: 'problem', check: 'acl', about: 'store' },
-      message: 'the user crawler of Redis lacks EVALSHA, HSET, ZADD',
-      action: 'ACL SETUSER crawler +evalsha +hset +zadd',
+      message: 'the user crawler of Redis lacks EVALSHA, HSET, SMISMEMBER, ZADD',
+      action: 'ACL SETUSER crawler +evalsha +hset +smismember +zadd',
     });
     await admin.acl('SETUSER', 'crawler', '+@all', '-memory|usage', '-info');
     expect(

@@ -145,7 +145,7 @@ function commandsOfScripts(): string[] {
     for (const file of readdirSync(url)) {
       if (!file.endsWith('.lua')) continue;
       const text = readFileSync(new URL(file, url), 'utf8');
-      for (const [, command] of text.matchAll(/(?:call|chunked)\('([A-Z]+)'/g)) found.add(command!);
+      for (const [, command] of text.matchAll(/(?:call|chunked|fetched)\('([A-Z]+)'/g)) found.add(command!);
     }
   }
   found.delete('TIME');
