@@ -53,6 +53,17 @@ export async function comesBack(crawl: Crawl): Promise<void> {
   expect(fresh).toMatchObject({ accepted: 1 });
 }
 
+export async function leavesNothing(crawl: Crawl): Promise<void> {
+  const { frontier } = await crawl.node();
+  const some = pages.slice(0, 3);
+  await frontier.push(some, 'links');
+  const kinds = async () => new Set((await readAll(frontier)).map(({ kind }) => kind));
+  expect(await kinds()).toContain('dupefilter');
+  for (const { fingerprint } of some) await frontier.forget(fingerprint);
+  expect(await kinds()).not.toContain('dupefilter');
+  expect(await kinds()).not.toContain('seen');
+}
+
 /** What is seen, in an order of its own. */
 function valuesOf(entries: readonly BackupEntry[]): unknown[] {
   return entries

@@ -1,7 +1,7 @@
 /** What every dupefilter owes, and what each of them is chosen for (DESIGN §6). */
 import { describe, expect, it } from 'vitest';
 import { allParts, type Dupefilter, type Frontier, PUSH_CHUNK } from '../../src/frontier/frontier.js';
-import { comesBack, movesTo } from './backups-dupefilters.js';
+import { comesBack, leavesNothing, movesTo } from './backups-dupefilters.js';
 import { bloom } from './dupefilters-bloom.js';
 import { state } from './dupefilters-state.js';
 import { timed } from './dupefilters-timed.js';
@@ -44,6 +44,9 @@ export function dupefilters(openWorld: () => Promise<World>): void {
       it('may be followed by one of another class when it is emptied, whatever waits in the queue', () =>
         isFollowed(openWorld, dupefilter));
       it('comes back from a backup, with what it knew of each fingerprint', crawlWith(dupefilter)(comesBack));
+      if (dupefilter.class !== 'BloomDupeFilter') {
+        it('has no part in a backup once all of it is forgotten', crawlWith(dupefilter)(leavesNothing));
+      }
       if (!['BloomDupeFilter', 'CompactDupeFilter'].includes(dupefilter.class)) {
         it('gives its fingerprints to every other class by a backup', () =>
           movesTo(openWorld, dupefilter, all));

@@ -145,9 +145,8 @@ export class Seen {
   /** How a backup reads it; null when nothing is recorded. `index` is of a class whose entries go as they are. */
   layout(): { choice: Choice; table: Table; space: Buffer; index: readonly number[] | null } | null {
     const open = this.#read();
-    if (open === null) return null;
-    const { ledger } = open.desk;
-    const { choice, space, count, bytes, parts } = ledger;
+    if (open === null || open.desk.ledger.count === 0) return null;
+    const { choice, space, count, bytes, parts } = open.desk.ledger;
     const index = choice.class === 'BloomDupeFilter' ? [count, bytes, parts] : null;
     return { choice, table: open.filter.backUpTable ?? Table.seen, space, index };
   }

@@ -27,8 +27,8 @@ export async function* readDupefilter(
 ): AsyncIterable<BackupEntry> {
   const choice = (await ask((client) => agreedDupefilter(client, keys))) ?? ours;
   const index = await ask((client) => client.hgetall(dupefilterKey(keys, 'index')));
-  const isThere = index.generation !== undefined || (await ask((client) => client.exists(keys.dupefilter)));
-  if (!isThere) return;
+  const holdsAny = Number(index.seen) > 0 || (await ask((client) => client.exists(keys.dupefilter)));
+  if (!holdsAny) return;
   const isBloom = choice.class === 'BloomDupeFilter';
   const numbers = isBloom ? indexFields.map((field) => Number(index[field] ?? 0)) : null;
   yield { kind: 'dupefilter', choice, engine: 'redis', index: numbers };
