@@ -5,7 +5,7 @@ import { comesBack, leavesNothing, movesTo } from './backups-dupefilters.js';
 import { bloom } from './dupefilters-bloom.js';
 import { state } from './dupefilters-state.js';
 import { timed } from './dupefilters-timed.js';
-import { Crawl, commit, request, takeOne, type World } from './world.js';
+import { Crawl, commit, done, effects, request, take, takeOne, type World } from './world.js';
 
 /** One of each class; the Bloom filter's slices are small, so that some are opened. */
 const all: readonly Dupefilter[] = [
@@ -43,6 +43,10 @@ export function dupefilters(openWorld: () => Promise<World>): void {
         isAgreed(openWorld, dupefilter));
       it('may be followed by one of another class when it is emptied, whatever waits in the queue', () =>
         isFollowed(openWorld, dupefilter));
+      it(
+        'is agreed anew by the first page that a live node commits after it was emptied, not by one that is refused',
+        crawlWith(dupefilter)(isAgreedAnew),
+      );
       it('comes back from a backup, with what it knew of each fingerprint', crawlWith(dupefilter)(comesBack));
       if (dupefilter.class !== 'BloomDupeFilter') {
         it('has no part in a backup once all of it is forgotten', crawlWith(dupefilter)(leavesNothing));
@@ -222,6 +226,20 @@ async function isFollowed(openWorld: () => Promise<World>, dupefilter: Dupefilte
   } finally {
     await crawl.end();
   }
+}
+
+async function isAgreedAnew(crawl: Crawl): Promise<void> {
+  const { frontier } = await crawl.node();
+  const shape = async () => (await frontier.snapshot()).shape;
+  const agreed = await shape();
+  expect(agreed).not.toBeNull();
+  await frontier.push(made(2), 'links');
+  const [lease, other] = await take(frontier, 2);
+  await frontier.clear(['dupefilter'], { force: true });
+  await frontier.settle({ ...other!, token: '0' }, done, effects({ requests: made(1, 'link') }));
+  expect(await shape()).toBeNull();
+  await commit(frontier, lease!);
+  expect(await shape()).toEqual(agreed);
 }
 
 async function isAgreed(openWorld: () => Promise<World>, dupefilter: Dupefilter): Promise<void> {

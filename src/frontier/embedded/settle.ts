@@ -46,6 +46,7 @@ export function settle(
     giveBack(tx, held);
     return { committed: false, closed: true };
   }
+  tx.agreeOnDupefilter();
   // Before the lease ends: a page's link to itself finds a live request, also when its fingerprint was forgotten.
   const answer = acceptLinks(tx, effects.requests);
   end(tx, held, outcome, incarnationName(holder.info.id, incarnation));

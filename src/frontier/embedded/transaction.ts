@@ -106,6 +106,12 @@ export class Transaction extends Records {
     return dupefilter ?? shape?.dupefilter ?? null;
   }
 
+  /** What a live node writes into after it was emptied is of the class that the nodes have, and no other may follow. */
+  agreeOnDupefilter(): void {
+    const { dupefilter, shape } = this.meta();
+    if (dupefilter === null && shape !== null) this.changeMeta().dupefilter = shape.dupefilter;
+  }
+
   /** Have the crawl listed among those of its folder. */
   list(): void {
     const key = nameKey(this.spaces.crawlName);

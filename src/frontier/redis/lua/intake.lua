@@ -14,6 +14,7 @@ local SEARCHED = 100000
 createMeta(ARGV[8], ARGV[9])
 local refusal = readMeta(unpack(ACCEPT_FIELDS)) or refuseForeign()
 if refusal then return redis.error_reply(refusal) end
+agreeOnDupefilter()
 local first = firstAnswer()
 if first then return cmsgpack.unpack(first) end
 if not isOf(type, key) then return redis.error_reply('WRONGTYPE ' .. key .. ' is no ' .. type) end

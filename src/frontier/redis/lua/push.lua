@@ -12,6 +12,7 @@ local kind, count = ARGV[4], tonumber(ARGV[7])
 createMeta(ARGV[5], ARGV[6])
 local refusal = readMeta('start', unpack(ACCEPT_FIELDS)) or refuseForeign()
 if refusal then return redis.error_reply(refusal) end
+agreeOnDupefilter()
 local first = firstAnswer()
 if first then return cmsgpack.unpack(first) end
 -- The field `start` of the meta: how many start requests were pushed, or `pushed` when all were.

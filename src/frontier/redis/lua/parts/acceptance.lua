@@ -30,7 +30,6 @@ local function refuseForeign()
   if not (isOf(DUPEFILTER_TYPE, dupefilter) and isOf('list', itemsKey) and isOf('hash', statsKey)) then
     return 'WRONGTYPE the dupefilter, items or stats key of this crawl holds another type'
   end
-  agreeOnDupefilter()
   return nil
 end
 

@@ -63,6 +63,7 @@ local function settle(s, lease)
     giveBack(s.id, lease)
     return 'closed'
   end
+  agreeOnDupefilter()
   local accepted, duplicates, dropped, unseen = accept(s.at + 1, s.links, 'links')
   if s.kind == 'released' then
     giveBack(s.id, lease)
