@@ -50,17 +50,17 @@ describe('the cache of seen links', () => {
     expect(seen.epoch).toBeNull();
   });
 
-  it('is bounded: the newest fifty thousand links are always there, never more than twice as many', () => {
+  it('is bounded: the newest 25,000 links are always there, never more than twice as many', () => {
     const seen = new SeenLinks();
     const url = (n: number) => `${A}/${n}`;
     seen.learn(
-      Array.from({ length: 170_000 }, (_, n) => link(url(n))),
+      Array.from({ length: 85_000 }, (_, n) => link(url(n))),
       '7',
       0,
     );
-    expect(seen.has(request(url(169_999)))).toBe(true);
-    expect(seen.has(request(url(120_000)))).toBe(true);
-    expect(seen.has(request(url(69_999)))).toBe(false);
+    expect(seen.has(request(url(84_999)))).toBe(true);
+    expect(seen.has(request(url(60_000)))).toBe(true);
+    expect(seen.has(request(url(34_999)))).toBe(false);
   });
 
   it('lets a link live at most a tenth of the expiry of its fingerprint, however long nobody looks', () => {

@@ -36,9 +36,14 @@ async function crawl(engine, site, stage, limit) {
 /** @returns ms, cpuMs (all threads), maxRssMb and the pages served. */
 async function run(args, site, { dir }, cwd = dir) {
   await site.served();
-  const file = path.join(dir, 'meter.json');
-  const { REDIS_URL: _, ...env } = process.env;
   const startedAt = performance.now();
+  const cost = await metered(args, cwd, path.join(dir, 'meter.json'));
+  return { ms: performance.now() - startedAt, ...cost, pages: await site.served() };
+}
+
+/** One process of Node to its end. @param file where it leaves what it cost. @returns cpuMs (all threads), maxRssMb */
+export async function metered(args, cwd, file) {
+  const { REDIS_URL: _, ...env } = process.env;
   const child = spawn(process.execPath, ['--import', here('cpu-meter.mjs'), ...args], {
     cwd,
     env: { ...env, CPU_METER_FILE: file },
@@ -48,6 +53,5 @@ async function run(args, site, { dir }, cwd = dir) {
   const [code] = await once(child, 'exit');
   clearTimeout(timer);
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);
-  const ms = performance.now() - startedAt;
-  return { ms, ...JSON.parse(await readFile(file, 'utf8')), pages: await site.served() };
+  return JSON.parse(await readFile(file, 'utf8'));
 }

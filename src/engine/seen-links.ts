@@ -17,7 +17,7 @@ import type { Request } from '../http/request.js';
 import type { Refresh } from '../spider/refresh.js';
 
 /** Links in each of two generations: the older one goes when the younger is full. */
-const MAX_YOUNG = 50_000;
+const MAX_YOUNG = 25_000;
 
 /** Of the expiry of a fingerprint: for how long of it a link may be taken for seen. */
 const SHARE_OF_EXPIRY = 0.1;

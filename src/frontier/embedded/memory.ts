@@ -18,8 +18,8 @@ export class MetaCache {
   }
 }
 
-/** Fingerprints kept; a hundred bytes each. */
-const MAX_SEEN = 100_000;
+/** Fingerprints kept, a hundred bytes each; of the links of the pages the engine keeps its own (`engine/seen-links.ts`). */
+const MAX_SEEN = 20_000;
 
 /**
  * Fingerprints known to be seen, so that the links every page of a site repeats are not looked up again (1.4 µs each,
