@@ -2,7 +2,6 @@
  * A node of the embedded engine in a process of its own, to be killed: it crawls an endless site of numbered pages,
  * each linking to a few others, until the crawl is finished. `embedded-frontier-child.ts <JSON of ChildTask>`
  */
-
 import { EmbeddedFrontier } from '../src/frontier/embedded/embedded-frontier.js';
 import type { Lease } from '../src/frontier/frontier.js';
 import type { OpenOptions } from '../src/frontier/open.js';

@@ -3,12 +3,14 @@ import os from 'node:os';
 import { runEngine } from '../engine/engine.js';
 import type { EngineResult } from '../engine/engine-options.js';
 import type { Frontier } from '../frontier/frontier.js';
-import type { OpenOptions } from '../frontier/open.js';
+import { loadEngine, type OpenOptions } from '../frontier/open.js';
 import type { Logger } from '../log.js';
 import { loadPipelines } from '../pipelines/item-pipeline.js';
+import type { Settings } from '../settings/schema.js';
 import { loadModule } from '../spider/load-module.js';
 import { downloaderOptionsOf, engineOptionsOf } from './engine-settings.js';
 import type { LoadedSpider } from './open-project.js';
+import { storeOf } from './redis-address.js';
 import type { Signals } from './signals.js';
 import { tuneV8 } from './tune-v8.js';
 
@@ -29,6 +31,16 @@ export interface NodePlan {
 /** The label of this node: NODE_ID, else host and process. */
 export function nodeIdOf(configured: string | null): string {
   return configured ?? `${os.hostname()}-${process.pid}`;
+}
+
+/**
+ * Load the code a node takes, for a time before the user's modules: whatever is loaded after them passes through their
+ * hooks, which takes twice as long.
+ */
+export async function loadNode(settings: Settings): Promise<void> {
+  const engine = async () => loadEngine(storeOf(settings));
+  // What fails is said where it is used: the spider's own settings may name another store.
+  await Promise.allSettled([engine(), import('../downloader/downloader.js')]);
 }
 
 export async function crawlNode(plan: NodePlan): Promise<EngineResult> {

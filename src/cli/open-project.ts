@@ -4,7 +4,7 @@
  */
 import { SettingsError, SpiderLoadError } from '../errors.js';
 import type { Frontier } from '../frontier/frontier.js';
-import { loadEngine, type OpenOptions, openFrontier } from '../frontier/open.js';
+import { type OpenOptions, openFrontier } from '../frontier/open.js';
 import { type Logger, silentLogger } from '../log.js';
 import { checkName, expandKeys } from '../settings/keys.js';
 import { type LoadedSettings, loadSettings } from '../settings/load.js';
@@ -42,6 +42,7 @@ export async function discover(settings: Settings, args: Record<string, string> 
 
 /**
  * A spider, with the settings it runs under.
+ * @param beforehand what is to be done before any module of the user's is loaded, given the settings of the project
  * @throws SpiderLoadError with near names when there is none, or it does not load; SettingsError
  */
 export async function loadSpider(
@@ -49,11 +50,11 @@ export async function loadSpider(
   name: string,
   texts: SettingTexts = {},
   args: Record<string, string> = {},
+  beforehand: (settings: Settings) => Promise<unknown> = async () => {},
 ): Promise<LoadedSpider> {
   checkName('spider', name);
   const project = load(context, texts);
-  // Whatever is loaded after the user's modules passes through their hooks, which takes twice as long.
-  await loadEngine(storeOf(project.settings));
+  await beforehand(project.settings);
   const discovery = await discover(project.settings, args);
   const { findSpider } = await import('../spider/discover.js');
   const found = findSpider(discovery, name);

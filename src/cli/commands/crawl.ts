@@ -18,7 +18,7 @@ import {
   type OpenFeeds,
   openFeeds,
 } from '../crawl-feeds.js';
-import { crawlNode, nodeIdOf } from '../crawl-node.js';
+import { crawlNode, loadNode, nodeIdOf } from '../crawl-node.js';
 import { sayForgotten, sayLeaving, sayNotices } from '../crawl-notices.js';
 import { startWorkers } from '../crawl-workers.js';
 import { jobOption, textsOf } from '../job-option.js';
@@ -88,9 +88,8 @@ async function crawl(
     CLOSESPIDER_PAGECOUNT: options.maxPages as string | undefined,
   };
   const workers = role === null ? (options.workers as number) : 1;
-  // What a node takes beside its frontier; before the spider, as loadSpider says.
-  if (workers === 1) await import('../../downloader/downloader.js');
-  const spider = await loadSpider(context, name, texts, (options.arg ?? {}) as Pairs);
+  const beforehand = workers === 1 ? loadNode : undefined;
+  const spider = await loadSpider(context, name, texts, (options.arg ?? {}) as Pairs, beforehand);
   const { settings } = spider.loaded;
   const files = [list(options.output), list(options.overwriteOutput)] as const;
   const targets = role === null ? feedTargets(context.cwd, ...files, settings) : [];

@@ -2,7 +2,6 @@
  * The dupefilter as the verbs of one transaction use it: whichever class it is, with its ledger read once and written
  * once, and with the memory of this client before it.
  */
-
 import type { BackupEntry } from '../backup-entry.js';
 import type { Dupefilter as Choice, RequestLife } from '../frontier.js';
 import { type Desk, type Dupefilter, dupefilterOf, type LifeChange, type SeenValue } from './dupefilter.js';

@@ -2,7 +2,6 @@
  * What the commands ask of a dupefilter in Redis. Counts and sizes do not depend on its class, and for single
  * fingerprints the class is the one the crawl agreed on: who only looks may come with other settings.
  */
-
 import type { Dupefilter, FrontierRequest, RequestLife } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
 import { dupefilterText } from '../shape.js';

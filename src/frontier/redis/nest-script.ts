@@ -3,7 +3,6 @@
  * closures have captured there so far, and one further out at once: so what begins a new function after every score of
  * declarations costs a call less (measured: 15 µs to make the 112 closures of a turn in one function, 9 in five).
  */
-
 import type { Declaration } from './trim-script.js';
 
 const word = /[A-Za-z_]\w*/g;

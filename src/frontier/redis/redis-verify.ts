@@ -2,7 +2,6 @@
  * The invariants I1–I8 (DESIGN §5), checked on one consistent view: a MULTI reads everything at one instant. It
  * reads the whole frontier, so it is for tests and `doctor --deep`, not for a dashboard.
  */
-
 import type { FrontierKeys } from '../open.js';
 import type { Client } from './connection.js';
 import { dupefilterKey, dupefilterWords, type InternalWord, internalKey, internalWords } from './keys.js';
