@@ -1,8 +1,8 @@
 /**
  * CPU of a page with one node and with eight on one crawl, beside as many bare loops: processes that share two cores and
  * their caches slow each other down whatever they do, so that is the floor. `npm run bench:nodes`, `npm run bench:nodes --
- * 4 --json FILE`. A generated site of small pages; start-up and warm-up are taken off: what is measured are the pages of
- * each node between the 1,500th and the 6,000th.
+ * 4 --runs 1 --json FILE`; medians over three rounds, in turns. A generated site of small pages; start-up and warm-up are
+ * taken off: what is measured are the pages of each node between the 1,500th and the 6,000th.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -10,6 +10,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startRedis } from '../scripts/proof/redis.mjs';
+import { median } from './median.mjs';
 import { metered } from './page-cost/measure.mjs';
 import { generated } from './page-cost/sites.mjs';
 import { titlesCrawl } from './page-cost/titles-crawl.mjs';
@@ -20,11 +21,12 @@ const PAGES = 6_000;
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: 'string' } },
+  options: { json: { type: 'string' }, runs: { type: 'string', default: '3' } },
 });
 const most = Number(positionals[0] ?? 8);
-if (!Number.isInteger(most) || most < 2) {
-  console.error(`bench:nodes: ${positionals[0]} is no number of nodes; give 2 or more`);
+const rounds = Number(options.runs);
+if (!Number.isInteger(most) || most < 2 || !Number.isInteger(rounds) || rounds < 1) {
+  console.error('bench:nodes: give a number of nodes, 2 or more, and --runs 1 or more');
   process.exit(2);
 }
 
@@ -45,25 +47,35 @@ const subjects = {
   embedded: (count, pages) => crawl(count, pages, {}),
 };
 
-const rows = [];
+/** CPU of a page by subject and number of nodes, a figure for each round. */
+const found = new Map(Object.keys(subjects).map((subject) => [subject, new Map()]));
 try {
-  for (const [subject, run] of Object.entries(subjects)) {
-    let alone = null;
-    for (const nodes of [1, most]) {
-      const warm = await run(nodes, nodes * WARM_UP);
-      const whole = await run(nodes, nodes * PAGES);
-      const cpuMsPerPage = (whole - warm) / (nodes * (PAGES - WARM_UP));
-      alone ??= cpuMsPerPage;
-      rows.push({ subject, nodes, cpuMsPerPage, ratio: cpuMsPerPage / alone });
-      console.log(
-        `${subject}, ${nodes}: ${cpuMsPerPage.toFixed(3)} ms a page, x ${(cpuMsPerPage / alone).toFixed(2)}`,
-      );
+  for (let round = 0; round < rounds; round++) {
+    for (const [subject, run] of Object.entries(subjects)) {
+      for (const nodes of [1, most]) {
+        const warm = await run(nodes, nodes * WARM_UP);
+        const whole = await run(nodes, nodes * PAGES);
+        const cpuMs = (whole - warm) / (nodes * (PAGES - WARM_UP));
+        found.get(subject).set(nodes, [...(found.get(subject).get(nodes) ?? []), cpuMs]);
+      }
     }
   }
 } finally {
   await site.stop();
   await redis.stop();
   await rm(dir, { recursive: true, force: true });
+}
+
+const rows = [...found].map(([subject, costs]) => {
+  const [alone, together] = [1, most].map((nodes) => median(costs.get(nodes)));
+  return { subject, nodes: most, alone, together, ratio: together / alone };
+});
+const [bare] = rows;
+for (const row of rows) {
+  row.besideBare = row.ratio / bare.ratio;
+  console.log(
+    `${row.subject}: ${row.alone.toFixed(3)} ms a page, ${row.together.toFixed(3)} at ${most} nodes, x ${row.ratio.toFixed(2)}; beside the bare loops' x ${row.besideBare.toFixed(2)}`,
+  );
 }
 if (options.json) await writeFigures(options.json, { rows });
 

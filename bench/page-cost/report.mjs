@@ -1,5 +1,6 @@
 /** From the runs of one site to a row for each subject: medians of what a page cost, start-up taken off. */
 import Table from 'cli-table3';
+import { median } from '../median.mjs';
 
 /** @param rounds one { one, whole } a round: a run of one page, and one of the site. */
 export function rowOf(site, subject, rounds) {
@@ -59,10 +60,4 @@ export function tableOf(rows) {
     ]);
   }
   return table.toString();
-}
-
-function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
