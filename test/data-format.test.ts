@@ -1,7 +1,7 @@
 /** A crawl that another version of crawlnode keeps in another format: refused by every command, and reset works. */
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
-import { DATA_FORMAT } from '../src/frontier/data-format.js';
+import { dataFormats } from '../src/frontier/data-format.js';
 import { findInFolder as listCrawls } from '../src/frontier/embedded/find-crawls.js';
 import { keyOf, Table } from '../src/frontier/embedded/keys.js';
 import { spacesOf } from '../src/frontier/embedded/spaces.js';
@@ -13,7 +13,8 @@ import { openOptions } from './helpers/open-options.js';
 
 describe.each(engines)('on the %s engine, a crawl of a later data format', (engine) => {
   const here = projectOn(engine);
-  const later = DATA_FORMAT + 1;
+  const ours = dataFormats[engine];
+  const later = ours + 1;
   const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
 
   /** As if a later crawlnode had written the crawl, with a structure that we do not know. */
@@ -42,7 +43,7 @@ describe.each(engines)('on the %s engine, a crawl of a later data format', (engi
     await run('seed', 'news', 'http://a.example/');
     await makeLater();
     const refusal = new RegExp(
-      `news:requests is kept in data format ${later}, .*writes format ${DATA_FORMAT}: go on with the version`,
+      `news:requests is kept in data format ${later}, .*writes format ${ours}: go on with the version`,
     );
     for (const args of [
       ['crawl', 'news', '--exit-when-done'],

@@ -1,5 +1,5 @@
 /** The JSON of `crawlnode stats`; others script against it. */
-import { DATA_FORMAT } from '../frontier/data-format.js';
+import { dataFormats } from '../frontier/data-format.js';
 import type { Control, Frontier, NodeSnapshot, RunSnapshot, Shape, Snapshot } from '../frontier/frontier.js';
 
 /** The fields up to `counters` are fixed in their names and order; the others follow. */
@@ -55,7 +55,12 @@ export function statsOf(
     ...{ startUrls, pending, delayed, leased, done, failed, seen, items, bytes, nodes, counters, run },
     ...{ pagesPerSecond: Math.round(pagesPerSecond * 100) / 100 },
     ...{ accepted, removed, suspects, badSeeds, domains, control },
-    ...{ silentNodes: snapshot.silent.map(describe), feeds: snapshot.outbox, format: DATA_FORMAT, shape },
+    ...{
+      silentNodes: snapshot.silent.map(describe),
+      feeds: snapshot.outbox,
+      format: dataFormats[crawl.frontier.engine],
+      shape,
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 /** What all clients of a crawl must agree on: the data format, the shape, and already before the first node the dupefilter. */
-import { DATA_FORMAT, otherFormat } from '../data-format.js';
+import { dataFormats, otherFormat } from '../data-format.js';
 import type { Dupefilter, Shape } from '../frontier.js';
 import { otherShape } from '../shape.js';
 import type { Transaction } from './transaction.js';
@@ -7,7 +7,8 @@ import type { Transaction } from './transaction.js';
 /** @throws RefusedError for a crawl of another data format. */
 export function refuseOtherFormat(tx: Transaction): void {
   const format = tx.format();
-  if (format !== null && format !== DATA_FORMAT) throw otherFormat(tx.spaces.crawlName, format);
+  if (format !== null && format !== dataFormats.embedded)
+    throw otherFormat('embedded', tx.spaces.crawlName, format);
 }
 
 /** @throws RefusedError naming both values; a crawl without a shape gets this one. */

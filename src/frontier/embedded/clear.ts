@@ -1,5 +1,5 @@
 /** Deleting parts of a crawl, by ranges of its own keys and no others. */
-import { DATA_FORMAT, otherFormat } from '../data-format.js';
+import { dataFormats, otherFormat } from '../data-format.js';
 import type { Part, Shape } from '../frontier.js';
 import { nodesAtWork } from '../nodes-at-work.js';
 import { queueTables, Table } from './keys.js';
@@ -39,7 +39,7 @@ function clearOtherFormat(tx: Transaction, parts: ReadonlySet<Part>): void {
       tx.wipe(table as Table, tx.spaces.crawl);
     tx.destroy();
   } else if (parts.has('failed') || parts.has('dupefilter')) {
-    throw otherFormat(tx.spaces.crawlName, tx.format() ?? 0);
+    throw otherFormat('embedded', tx.spaces.crawlName, tx.format() ?? 0);
   }
   if (parts.has('dupefilter')) {
     clearDupefilter(tx);
@@ -52,7 +52,7 @@ function clearOtherFormat(tx: Transaction, parts: ReadonlySet<Part>): void {
 
 function isOtherFormat(tx: Transaction): boolean {
   const format = tx.format();
-  return format !== null && format !== DATA_FORMAT;
+  return format !== null && format !== dataFormats.embedded;
 }
 
 function clearLists(tx: Transaction, parts: ReadonlySet<Part>): void {

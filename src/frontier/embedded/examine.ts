@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { byteSize } from '../amounts.js';
-import { DATA_FORMAT } from '../data-format.js';
+import { dataFormats } from '../data-format.js';
 import { findingsAbout } from '../findings.js';
 import type { Finding } from '../frontier.js';
 import { mountType, otherUsers } from './folder.js';
@@ -51,11 +51,11 @@ export function examineStore(tx: Transaction, store: OpenStore): Finding[] {
   );
   const format = tx.format();
   if (format === null) crawl.ok('format', 'nothing is stored yet');
-  else if (format === DATA_FORMAT) crawl.ok('format', `data format ${format}`);
+  else if (format === dataFormats.embedded) crawl.ok('format', `data format ${format}`);
   else {
     crawl.problem(
       'format',
-      `${tx.spaces.crawlName} is kept in data format ${format}, this crawlnode reads and writes format ${DATA_FORMAT}`,
+      `${tx.spaces.crawlName} is kept in data format ${format}, this crawlnode reads and writes format ${dataFormats.embedded}`,
       'go on with the version of crawlnode that wrote it, or "crawlnode reset" and begin anew',
     );
   }

@@ -1,6 +1,6 @@
 /** What all nodes of a crawl share and seldom change; a JSON text beside the counters. */
 import { randomBytes } from 'node:crypto';
-import { DATA_FORMAT } from '../data-format.js';
+import { dataFormats } from '../data-format.js';
 import type { Budgets, Control, Dupefilter, Shape, Tunables } from '../frontier.js';
 
 export interface Run {
@@ -63,7 +63,7 @@ export type FirstShape = Pick<Meta, 'queueClass' | 'dupefilter'>;
 /** The meta of a crawl that begins. */
 export function newMeta({ queueClass, dupefilter }: FirstShape): Meta {
   return {
-    format: DATA_FORMAT,
+    format: dataFormats.embedded,
     crawl: randomBytes(8).toString('hex'),
     epoch: randomBytes(6).readUIntBE(0, 6),
     shape: null,

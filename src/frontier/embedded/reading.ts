@@ -1,5 +1,5 @@
 /** What the commands ask of a crawl: counts, a snapshot, one request. Reads only, bounded work. */
-import { DATA_FORMAT } from '../data-format.js';
+import { dataFormats } from '../data-format.js';
 import type { FrontierRequest, Inspection, NodeSnapshot, PartCounts, Shape, Snapshot } from '../frontier.js';
 import { failureAt } from './failures.js';
 import { leaseOf } from './holding.js';
@@ -104,7 +104,7 @@ function sampledBytes(tx: Transaction, table: Table, space: Buffer, count: numbe
 /** How much each part holds. */
 export function countParts(tx: Transaction): PartCounts {
   // The counters of another data format mean something else; its requests can still be counted.
-  const isOurs = (tx.format() ?? DATA_FORMAT) === DATA_FORMAT;
+  const isOurs = (tx.format() ?? dataFormats.embedded) === dataFormats.embedded;
   const state = (isOurs ? tx.peekState() : undefined) ?? emptyState();
   const { spaces } = tx;
   return {

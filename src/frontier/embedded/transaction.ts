@@ -3,7 +3,7 @@
  * once at the end, however many verbs of a loop turn share the transaction; what it kept serves the next one too.
  */
 import { FrontierGoneError } from '../../errors.js';
-import { DATA_FORMAT } from '../data-format.js';
+import { dataFormats } from '../data-format.js';
 import type { Dupefilter } from '../frontier.js';
 import { type DomainEntry, newDomain } from './domain-entry.js';
 import { Kept } from './kept.js';
@@ -89,7 +89,11 @@ export class Transaction extends Records {
       this.#meta = newMeta(shape);
       this.#isMetaDirty = true;
       this.list();
-    } else if (state.accepted === 0 && this.meta().shape === null && this.meta().format === DATA_FORMAT) {
+    } else if (
+      state.accepted === 0 &&
+      this.meta().shape === null &&
+      this.meta().format === dataFormats.embedded
+    ) {
       const { queueClass, dupefilter } = shape;
       Object.assign(this.changeMeta(), { queueClass, dupefilter });
     } else if (this.meta().dupefilter === null) {

@@ -187,7 +187,7 @@ function translate(error: unknown): Error | null {
   }
   if (code === 'DEAD') return new IncarnationDeadError(rest ?? message);
   if (code === 'FORMAT') {
-    return otherFormat('in Redis', rest ?? 'unknown');
+    return otherFormat('redis', 'in Redis', rest ?? 'unknown');
   }
   if (refusals.test(message)) {
     return new FrontierUnavailableError(`Redis refuses: ${message}`, { code: 'unauthorized', cause: error });

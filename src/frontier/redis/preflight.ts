@@ -1,6 +1,6 @@
 /** What is looked at before a Redis is used: would it evict the frontier's keys, are they ours, can it hold them? */
 import { RefusedError } from '../../errors.js';
-import { DATA_FORMAT, otherFormat } from '../data-format.js';
+import { dataFormats, otherFormat } from '../data-format.js';
 import type { Dupefilter } from '../frontier.js';
 import type { FrontierKeys, OpenOptions } from '../open.js';
 import type { Client, RedisConnection } from './connection.js';
@@ -66,7 +66,8 @@ export async function refuseForeignKeys(connection: RedisConnection, options: Op
 /** @throws RefusedError for a crawl of another data format. */
 export async function refuseOtherFormat(client: Client, keys: FrontierKeys): Promise<void> {
   const format = await foundFormat(client, keys);
-  if (format !== null && format !== String(DATA_FORMAT)) throw otherFormat(keys.requests, format);
+  if (format !== null && format !== String(dataFormats.redis))
+    throw otherFormat('redis', keys.requests, format);
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { IncarnationDeadError } from '../../errors.js';
 import type { Backups } from '../backup-entry.js';
-import { DATA_FORMAT } from '../data-format.js';
+import { dataFormats } from '../data-format.js';
 import type {
   Control,
   ConvertedSeed,
@@ -302,7 +302,8 @@ export class RedisFrontier implements Frontier {
     const [status, live] = (await this.#run('clear', [options.force ? 1 : 0, ...parts])) as Reply[];
     if (text(status) !== 'live') {
       // Another format may have internal keys that we do not know by name.
-      if (format === null || format === String(DATA_FORMAT) || !parts.includes('queue')) return this.#sweep();
+      if (format === null || format === String(dataFormats.redis) || !parts.includes('queue'))
+        return this.#sweep();
       for await (const names of scanKeys(this.#connection.client, `${literally(keys.requests)}:~*`)) {
         if (names.length > 0) await this.#connection.patiently((client) => client.unlink(...names));
       }

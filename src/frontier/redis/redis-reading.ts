@@ -1,5 +1,5 @@
 /** What the commands ask of a crawl in Redis: counts, a snapshot, one request. Reads only, bounded work. */
-import { DATA_FORMAT } from '../data-format.js';
+import { dataFormats } from '../data-format.js';
 import type {
   Control,
   Dupefilter,
@@ -103,7 +103,7 @@ export async function countParts(client: Client, keys: FrontierKeys): Promise<Pa
   const [type, format] = await Promise.all([client.type(keys.requests), foundFormat(client, keys)]);
   // A queue left by Scrapy-Redis, or kept in another data format, counts as it is.
   const isOurs =
-    type !== 'zset' && type !== 'list' && (format ?? String(DATA_FORMAT)) === String(DATA_FORMAT);
+    type !== 'zset' && type !== 'list' && (format ?? String(dataFormats.redis)) === String(dataFormats.redis);
   const [queue, failed, seen, seeds, bad, items, stats] = await Promise.all([
     isOurs
       ? Promise.all([

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { bloomSizing } from '../bloom-sizing.js';
-import { DATA_FORMAT } from '../data-format.js';
+import { dataFormats } from '../data-format.js';
 import type { Dupefilter } from '../frontier.js';
 import { dupefilterText } from '../shape.js';
 import { nestScript } from './nest-script.js';
@@ -87,7 +87,7 @@ function assemble(verb: Verb, dupefilter: Dupefilter): string {
     }
     return text;
   };
-  const base = `local FORMAT = '${DATA_FORMAT}'\n${read('parts/base')}`;
+  const base = `local FORMAT = '${dataFormats.redis}'\n${read('parts/base')}`;
   const body = take(verb, verb);
   const trimmed = trimScript([base, ...texts.values()], body);
   return nestScript(trimmed.declarations, trimmed.verb);

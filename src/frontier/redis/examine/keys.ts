@@ -1,6 +1,6 @@
 /** What `doctor` looks for among the keys of one crawl in Redis: foreign types, another format, other slots. */
 import type { Cluster } from 'ioredis';
-import { DATA_FORMAT } from '../../data-format.js';
+import { dataFormats } from '../../data-format.js';
 import type { Findings } from '../../findings.js';
 import type { OpenOptions } from '../../open.js';
 import type { Client } from '../connection.js';
@@ -11,10 +11,10 @@ import { isDenied } from './rights.js';
 export async function examineKeys(client: Client, options: OpenOptions, found: Findings): Promise<void> {
   const { keys } = options;
   const format = await foundFormat(client, keys);
-  if (format !== null && format !== String(DATA_FORMAT)) {
+  if (format !== null && format !== String(dataFormats.redis)) {
     found.problem(
       'format',
-      `${keys.requests} is kept in data format ${format}, this crawlnode reads and writes format ${DATA_FORMAT}`,
+      `${keys.requests} is kept in data format ${format}, this crawlnode reads and writes format ${dataFormats.redis}`,
       'go on with the version of crawlnode that wrote it, or "crawlnode reset" and begin anew',
     );
   } else {
