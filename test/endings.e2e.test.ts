@@ -42,7 +42,6 @@ describe.each(engines)('on the %s engine', (engine) => {
   const stats = async () => JSON.parse((await run('stats', 'walk', '--json')).stdout);
   /** The invariants hold, as `doctor --deep` judges them. */
   const sound = () => here.look(async (frontier) => expect(await frontier.verify()).toEqual([]), 'walk');
-  /** One that dies with leases is waited for by its peers until it counts as dead; one without is not. */
   const killWithLeases = async (node: RunningCli, id: string) => {
     const holds = async () => {
       const { nodes } = await here.look((frontier) => frontier.snapshot(), 'walk');
@@ -51,6 +50,8 @@ describe.each(engines)('on the %s engine', (engine) => {
     await waitFor(holds, { what: `leases of ${id}` });
     node.kill('SIGKILL');
   };
+  const hasCleared = ({ stderr }: CliResult) =>
+    stderr.split('\n').some((line) => line.includes('left the crawl') && /"?cleared"?[:=] ?true/.test(line));
   const reasons = (ends: readonly CliResult[]) =>
     ends.map(({ code, stdout }) => [code, /walk: (\w+)/.exec(stdout)?.[1]]);
 
@@ -120,14 +121,39 @@ describe.each(engines)('on the %s engine', (engine) => {
     expect((await stats()).seen).toBeGreaterThan(0);
     const ends = await Promise.all(nodes.map((node) => node.wait()));
     expect(reasons(ends.slice(0, 2))).toEqual(Array(2).fill([0, 'finished']));
-    const cleared = ends.filter(({ stderr }) =>
-      stderr
-        .split('\n')
-        .some((line) => line.includes('left the crawl') && /"?cleared"?[:=] ?true/.test(line)),
-    );
-    expect(cleared).toHaveLength(1);
+    expect(ends.filter(hasCleared)).toHaveLength(1);
     expect(site.compare().missing).toEqual([]);
     expect(await stats()).toMatchObject({ seen: 0, pending: 0, done: 0, items: 400 });
+    await sound();
+  });
+
+  it('SCHEDULER_PERSIST false: it clears also when the killed node held nothing, just before the end', async () => {
+    let release = () => {};
+    await open({
+      handler: ({ url = '' }, response) => {
+        const answer = (html: string) => response.writeHead(200, { 'content-type': 'text/html' }).end(html);
+        if (url === '/slow') release = () => answer('the last page');
+        else answer('<a href="/slow">slow</a>');
+        return true;
+      },
+    });
+    const names = ['n1', 'n2', 'n3'];
+    const nodes = names.map((id) =>
+      crawl('-s', 'SCHEDULER_PERSIST=false', '-L', 'DEBUG', '--node-id', id, '-o', `${id}.jsonl`),
+    );
+    const idle = await waitFor(
+      async () => {
+        const { nodes: live, done } = await here.look((frontier) => frontier.snapshot(), 'walk');
+        return live.length === 3 && done === 1 && live.find(({ leased }) => leased === 0)?.id;
+      },
+      { what: 'two idle nodes beside the one of the slow page' },
+    );
+    nodes[names.indexOf(idle)]!.kill('SIGKILL');
+    release();
+    const ends = await Promise.all(nodes.map((node) => node.wait()));
+    expect(ends.map(({ signal, code }) => signal ?? code).sort()).toEqual([0, 0, 'SIGKILL']);
+    expect(ends.filter(hasCleared)).toHaveLength(1);
+    expect(await stats()).toMatchObject({ seen: 0, done: 0, items: 2 });
     await sound();
   });
 

@@ -5,10 +5,11 @@ import { noBudgets } from '../src/frontier/budgets.js';
 import type { Budgets } from '../src/frontier/frontier.js';
 import { openFrontier } from '../src/frontier/open.js';
 import type { Response } from '../src/http/response.js';
-import type { Logger } from '../src/log.js';
+import { type Logger, silentLogger } from '../src/log.js';
 import type { RefreshRule } from '../src/spider/refresh.js';
 import { Spider } from '../src/spider/spider.js';
 import { crawl, freshStore, startNode } from './helpers/engine.js';
+import { defaultTunables, joinAs } from './helpers/joining.js';
 import { defaultShape } from './helpers/open-options.js';
 import { startSite } from './helpers/site.js';
 import { waitFor } from './helpers/wait-for.js';
@@ -160,6 +161,92 @@ describe('a cluster that is idle for too long', () => {
     expect((await outsider.snapshot()).nodes).toHaveLength(1);
     await outsider.control('running');
     expect(await node.result).toMatchObject({ reason: 'finished' });
+    await closeOutsider();
+  });
+});
+
+describe('a finished crawl that does not persist', () => {
+  const shape = { ...defaultShape, persist: false };
+
+  /** A crawl of three pages beside a node that has joined and is heard of no more. */
+  async function besideSilent(nodeTimeoutMs: number) {
+    const site = await startSite({ pages: 3, extraLinks: 0 });
+    const { open: plain, outsider, closeOutsider } = await stage();
+    const open = { ...plain, shape };
+    const tunables = { ...defaultTunables, nodeTimeoutMs };
+    const silent = await openFrontier(open);
+    await joinAs(silent, { id: 'silent', shape, tunables, hasStart: true });
+    const said: string[] = [];
+    const log: Logger = { ...silentLogger, info: (_, text) => said.push(text ?? '') };
+    const node = await startNode(open, walker([site.url]), { log, options: { shape, tunables } });
+    const waits = () => said.filter((text) => text.includes('nothing is heard of silent:'));
+    const close = async () => {
+      await silent.close();
+      await closeOutsider();
+    };
+    return { site, open, outsider, node, waits, close };
+  }
+
+  it('is cleared by the last node that lives, once the silent one counts as dead; it says once why it stays', async () => {
+    const { outsider, node, waits, close } = await besideSilent(4_000);
+    expect(await node.result).toMatchObject({ reason: 'finished', exitCode: 0, pages: 3 });
+    expect(waits()).toEqual([expect.stringMatching(/stays until they count as dead, \d s at most/)]);
+    expect(await outsider.snapshot()).toMatchObject({ seen: 0, done: 0, items: 3, nodes: [], silent: [] });
+    await close();
+  });
+
+  it('holds its last node no longer than until a signal', async () => {
+    const { outsider, node, waits, close } = await besideSilent(600_000);
+    await waitFor(() => waits().length > 0, { what: 'a word on why it stays' });
+    node.drain();
+    expect(await node.result).toMatchObject({ reason: 'shutdown', exitCode: 0, pages: 3 });
+    expect(await outsider.snapshot()).toMatchObject({ seen: 3, nodes: [{ id: 'silent' }] });
+    await close();
+  });
+
+  it('goes on when work comes while its last node stays', async () => {
+    const { site, outsider, node, waits, close } = await besideSilent(600_000);
+    await waitFor(() => waits().length > 0, { what: 'a word on why it stays' });
+    await outsider.appendSeeds([`${site.origin}/page/1.html?again`]);
+    await waitFor(async () => (await outsider.snapshot()).done === 4, { what: 'the page of the seed' });
+    expect(waits()).toHaveLength(1);
+    node.drain();
+    await node.result;
+    await close();
+  });
+
+  it('holds none of two that live, and the second clears', async () => {
+    const site = await startSite({ pages: 20 });
+    const { open: plain, outsider, closeOutsider } = await stage();
+    const open = { ...plain, shape };
+    const choice = { options: { shape, tunables: { ...defaultTunables, nodeTimeoutMs: 600_000 } } };
+    const ends = await Promise.all([1, 2].map(() => crawl(open, walker([site.url]), choice)));
+    expect(ends.map(({ reason }) => reason)).toEqual(['finished', 'finished']);
+    expect(await outsider.snapshot()).toMatchObject({ seen: 0, items: 20, nodes: [], silent: [] });
+    await closeOutsider();
+  });
+
+  it('may be cleared under a node that slept too long, which says so', async () => {
+    const { outsider, node, waits, close } = await besideSilent(600_000);
+    await waitFor(() => waits().length > 0, { what: 'a word on why it stays' });
+    await outsider.clear(['queue', 'dupefilter'], { force: true });
+    const { reason, exitCode, message } = await node.result;
+    expect({ reason, exitCode }).toEqual({ reason: 'frontier_gone', exitCode: 1 });
+    expect(message).toMatch(/took it for dead, finished the crawl and cleared it/);
+    await close();
+  });
+
+  it('lets one go that leaves when done beside a service node, which goes on', async () => {
+    const site = await startSite({ pages: 3, extraLinks: 0 });
+    const { open: plain, outsider, closeOutsider } = await stage();
+    const open = { ...plain, shape };
+    const tunables = { ...defaultTunables, nodeTimeoutMs: 600_000 };
+    const options = { shape, tunables, heartbeatMs: 300_000 };
+    const stays = await startNode(open, walker([site.url]), { id: 'stays', ...service(options) });
+    expect(await crawl(open, walker([site.url]), { options })).toMatchObject({ reason: 'finished' });
+    expect(await outsider.snapshot()).toMatchObject({ seen: 3, nodes: [{ id: 'stays' }] });
+    stays.drain();
+    await stays.result;
     await closeOutsider();
   });
 });

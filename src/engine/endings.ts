@@ -8,7 +8,7 @@ export interface Ending {
   readonly reason: string;
   readonly exitCode: 0 | 1;
   readonly message: string | null;
-  /** False when the store has lost our records: there is nothing to leave. */
+  /** False when there is nothing to leave: the store has lost our records, or this node has left already. */
   readonly leave: boolean;
 }
 
@@ -48,11 +48,17 @@ export function crawlEnding(crawl: CrawlState, view: NodeView): Ending | null {
   return view.joinedForMs >= view.startTimeoutMs ? ending('finished', nothingCame(view)) : null;
 }
 
-/** Whether an error ends this node; null when it only ends the incarnation, and the node joins anew. */
-export function errorEnding(error: unknown): Ending | null {
+/**
+ * Whether an error ends this node; null when it only ends the incarnation, and the node joins anew.
+ * @param persist whether the crawl is kept when it is over: else its other nodes may have cleared it.
+ */
+export function errorEnding(error: unknown, persist: boolean): Ending | null {
   if (error instanceof IncarnationDeadError) return null;
   if (error instanceof FrontierGoneError) {
-    const message = `${error.message}; somebody flushed or reset the store while this node was crawling`;
+    const others = persist
+      ? ''
+      : ', or the other nodes took it for dead, finished the crawl and cleared it (SCHEDULER_PERSIST false)';
+    const message = `${error.message}; somebody flushed or reset the store while this node was crawling${others}`;
     return { reason: 'frontier_gone', exitCode: 1, message, leave: false };
   }
   throw error;

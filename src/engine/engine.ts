@@ -9,13 +9,14 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FrontierUnavailableError } from '../errors.js';
-import { type Joined, type LeaseAnswer, MAX_WAIT_MS } from '../frontier/frontier.js';
+import { type Joined, type LeaseAnswer, MAX_WAIT_MS, type Shape } from '../frontier/frontier.js';
 import { crawlEnding, type Ending, ending, errorEnding } from './endings.js';
 import type { EngineDeps, EngineResult } from './engine-options.js';
 import { Heartbeat, type HeartbeatNews } from './heartbeat.js';
 import { Incarnation } from './incarnation.js';
 import { announce, join, pushStart, sayNothingNew } from './membership.js';
 import { NodeState } from './node-state.js';
+import { Parting } from './parting.js';
 import { comesAgain, startRequests } from './seed-requests.js';
 import { windDown } from './shutdown.js';
 
@@ -55,6 +56,7 @@ export async function runEngine(deps: EngineDeps): Promise<EngineResult> {
 async function crawl(node: NodeState, self: Incarnation): Promise<Ending | null> {
   try {
     await start(node, self);
+    const parting = new Parting(node, self);
     for (;;) {
       const stop = self.whyStop();
       if (stop !== null) return stop;
@@ -64,24 +66,24 @@ async function crawl(node: NodeState, self: Incarnation): Promise<Ending | null>
       if (self.shouldAsk()) {
         const answer = await self.leaseAndStart();
         self.seeds.offer(answer.crawl);
-        const over = crawlEnding(answer.crawl, self.view());
+        const over = await parting.judge(crawlEnding(answer.crawl, self.view()));
         if (over !== null) return over;
-        waitMs = pollAfterMs(answer);
+        waitMs = parting.waitMs ?? pollAfterMs(answer);
       }
       await node.alarm.wait(waitMs);
     }
   } catch (error) {
-    return endingOf(error, self);
+    return endingOf(error, self, node.deps.options.shape);
   }
 }
 
 /** Halted while the store was away, the reason to halt is the reason to stop. */
-function endingOf(error: unknown, self: Incarnation): Ending | null {
-  if (!(error instanceof FrontierUnavailableError)) return errorEnding(error);
+function endingOf(error: unknown, self: Incarnation, { persist }: Shape): Ending | null {
+  if (!(error instanceof FrontierUnavailableError)) return errorEnding(error, persist);
   try {
     return self.whyStop();
   } catch (cause) {
-    return errorEnding(cause);
+    return errorEnding(cause, persist);
   }
 }
 

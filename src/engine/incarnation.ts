@@ -5,6 +5,7 @@ import {
   type Joined,
   type Lease,
   type LeaseAnswer,
+  type Left,
   MAX_WAIT_MS,
 } from '../frontier/frontier.js';
 import { crawlOne } from './crawl-one.js';
@@ -138,6 +139,14 @@ export class Incarnation {
     this.#answeredAt = performance.now();
     for (const lease of answer.leases) this.#start(lease, askedAt);
     return answer;
+  }
+
+  /** Leave the crawl, if the store lets us (see `parting.ts`). */
+  leave(reason: string, heardWithinMs: number): Promise<Left> {
+    const { outage, deps } = this.#node;
+    return this.#orHalted(
+      outage.through('leave', this.halt, () => deps.frontier.leave(reason, heardWithinMs)),
+    );
   }
 
   /** What `crawlEnding` is to know of this node. */

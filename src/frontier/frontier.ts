@@ -269,6 +269,22 @@ export interface Joined {
   readonly notices: readonly string[];
 }
 
+/** What became of a leave. */
+export interface Left {
+  /** The run ended with this incarnation. */
+  readonly last: boolean;
+  readonly cleared: boolean;
+  /** Nothing was done, and the incarnation is as alive as before: others may have been killed. Absent where it left. */
+  readonly awaits?: Silence;
+}
+
+/** Incarnations that are registered, not declared dead, and not heard of. */
+export interface Silence {
+  readonly incarnations: readonly string[];
+  /** Until the last of them counts as dead, unless it is heard of. */
+  readonly forMs: number;
+}
+
 export interface HeartbeatReport {
   /** Pages this node has settled as done or failed since it started. */
   readonly pages: number;
@@ -509,8 +525,10 @@ export interface Frontier {
   /**
    * Deregister. The last incarnation also ends the run with `reason`, and clears the crawl when it is truly
    * complete and the shape does not persist. Leases still held go back to pending uncounted.
+   * @param heardWithinMs with it, who would leave such a crawl to others that may all have been killed stays instead, and
+   *   asks again: none of them was heard of within so long, where its process cannot be seen to run. Whoever stays is heard of.
    */
-  leave(reason: string): Promise<{ readonly last: boolean; readonly cleared: boolean }>;
+  leave(reason: string, heardWithinMs?: number): Promise<Left>;
   /** Sign of life of an incarnation; called from the heartbeat thread on a connection of its own. */
   heartbeat(incarnation: string, report: HeartbeatReport): Promise<HeartbeatAnswer>;
   /**

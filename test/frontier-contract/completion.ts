@@ -1,6 +1,6 @@
 /** When a crawl is truly complete, and what is left of it then. */
 import { describe, expect, it } from 'vitest';
-import { type Crawl, commit, request, retry, takeOne, until } from './world.js';
+import { type Crawl, commit, type Node, request, retry, takeOne, until } from './world.js';
 
 export function completion(crawl: () => Crawl): void {
   describe('completion', () => {
@@ -62,6 +62,79 @@ export function completion(crawl: () => Crawl): void {
       const next = await crawl().node({ shape: { persist: false } });
       expect(next.joined.startPushed).toBe(false);
       expect(await next.frontier.push([request('a')], 'start')).toEqual({ accepted: 1, duplicates: 0 });
+    });
+
+    describe('to who would leave it to others that may have been killed', () => {
+      /** A node whose process no engine can see; silent unless it beats. */
+      const unseen = { pid: 99_999_999, shape: { persist: false } };
+      const all = 60_000;
+      it('says to stay until they count as dead, and is cleared then', async () => {
+        const soonDead = { ...unseen, tunables: { nodeTimeoutMs: 2_000 } };
+        const { frontier } = await crawl().node(soonDead);
+        await frontier.push([request('a')], 'links');
+        await commit(frontier, await takeOne(frontier));
+        const { joined } = await crawl().node(soonDead);
+        const stays = await frontier.leave('finished', 0);
+        expect(stays).toEqual({
+          ...{ last: false, cleared: false },
+          awaits: { incarnations: [joined.incarnation], forMs: expect.any(Number) },
+        });
+        expect(stays.awaits?.forMs).toBeGreaterThan(0);
+        expect(stays.awaits?.forMs).toBeLessThanOrEqual(2_000);
+        expect(await frontier.snapshot()).toMatchObject({ seen: 1, run: { closed: null } });
+        const left = await until(
+          () => frontier.leave('finished', 0),
+          ({ awaits }) => awaits === undefined,
+        );
+        expect(left).toEqual({ last: true, cleared: true });
+        expect(await frontier.snapshot()).toMatchObject({ seen: 0, nodes: [], silent: [] });
+      });
+
+      it('lets the first go that hears of another, and the other is the last', async () => {
+        const [one, two] = [await crawl().node(unseen), await crawl().node(unseen)];
+        expect(await one.frontier.leave('finished', 0)).toHaveProperty('awaits');
+        expect(await two.frontier.leave('finished', all)).toEqual({ last: false, cleared: false });
+        expect(await one.frontier.leave('finished', 0)).toEqual({ last: true, cleared: true });
+      });
+
+      const signs = {
+        'a heartbeat': ({ frontier, joined }: Node) =>
+          frontier.heartbeat(joined.incarnation, { pages: 0, pagesPerSecond: 0 }),
+        'asking for work': ({ frontier }: Node) => frontier.lease(1, 0),
+      };
+      it.each(Object.entries(signs))('takes %s for a sign of life', async (_, sign) => {
+        const [one, two] = [await crawl().node(unseen), await crawl().node(unseen)];
+        const silent = await crawl().node(unseen);
+        const { awaits } = await one.frontier.leave('finished', 0);
+        expect(awaits?.incarnations).toHaveLength(2);
+        const ageOfLatest = async () =>
+          (await one.frontier.snapshot()).nodes.find(({ id }) => id === 'node-3')?.heartbeatAgeMs ?? 0;
+        await until(ageOfLatest, (ageMs) => ageMs >= 1_000);
+        await sign(two);
+        expect(await one.frontier.leave('finished', 1_000)).toEqual({ last: false, cleared: false });
+        const last = await two.frontier.leave('finished', 0);
+        expect(last.awaits?.incarnations).toEqual([silent.joined.incarnation]);
+      });
+
+      it('keeps nobody while it is unfinished, nor where it persists', async () => {
+        const [one, two] = [await crawl().node(unseen), await crawl().node(unseen)];
+        expect(await one.frontier.leave('finished', 0)).toHaveProperty('awaits');
+        await two.frontier.push([request('a')], 'links');
+        await commit(one.frontier, await takeOne(one.frontier));
+        expect(await one.frontier.leave('finished', 0)).toHaveProperty('awaits');
+        await two.frontier.push([request('b')], 'links');
+        expect(await one.frontier.leave('finished', 0)).toEqual({ last: false, cleared: false });
+        await two.frontier.clear(['queue', 'dupefilter'], { force: true });
+        const kept = { ...unseen, shape: { persist: true } };
+        const three = await crawl().node(kept);
+        await crawl().node(kept);
+        expect(await three.frontier.leave('finished', 0)).toEqual({ last: false, cleared: false });
+      });
+
+      it('keeps nobody who does not ask for it', async () => {
+        const [one] = [await crawl().node(unseen), await crawl().node(unseen)];
+        expect(await one.frontier.leave('shutdown')).toEqual({ last: false, cleared: false });
+      });
     });
 
     it('clears nothing that is unfinished', async () => {

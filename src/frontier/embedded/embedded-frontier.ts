@@ -21,6 +21,7 @@ import type {
   JoinOptions,
   Lease,
   LeaseAnswer,
+  Left,
   NodeInfo,
   Outcome,
   Part,
@@ -127,10 +128,11 @@ export class EmbeddedFrontier implements Frontier {
     return joined;
   }
 
-  async leave(reason: string): Promise<{ last: boolean; cleared: boolean }> {
+  async leave(reason: string, heardWithinMs?: number): Promise<Left> {
     const answer = await this.#joined((tx, { number, options }) =>
-      leave(tx, number, reason, { persist: options.shape.persist, isRejoin: false }),
+      leave(tx, number, reason, { persist: options.shape.persist, isRejoin: false, heardWithinMs }),
     );
+    if (answer.awaits !== undefined) return answer;
     this.#self = null;
     if (answer.cleared) await this.#wipe();
     return answer;

@@ -4,6 +4,7 @@ import { hold, requireAlive } from './holding.js';
 import type { IncarnationEntry } from './incarnation-entry.js';
 import { DOMAIN_BYTES, HEAD_BYTES, keyOf, readUint53, Table } from './keys.js';
 import { closeWhenSpent, isFull } from './limits.js';
+import { showLife } from './liveness.js';
 import { isBefore } from './order.js';
 import { bestReady, delayOf, dueAtOf, place, startClock } from './placement.js';
 import { enqueue, heads, idOf, requestKey } from './queue.js';
@@ -44,11 +45,13 @@ export function lease(
       }
     }
   }
+  const crawl = crawlState(tx, hasStart);
+  if (crawl.finished) showLife(tx, holder);
   const hasMore = leases.length === max && max > 0 && tx.state().readyDomains > 0;
   return {
     leases,
     waitMs: !isOpen ? MAX_WAIT_MS : hasMore ? 0 : isStandingBack ? STAND_BACK_MS : waitMs(tx, holder),
-    crawl: crawlState(tx, hasStart),
+    crawl,
   };
 }
 

@@ -9,6 +9,29 @@ export function isAlive(tx: Transaction, { isDead, beatAtMs, info }: Incarnation
   return !isGone(info.pid, info.processStart);
 }
 
+/** A node whose process runs beats so often within the node timeout; one that does not may be stopped or stuck. */
+const BEATS = 3;
+
+/**
+ * Of one that `isAlive`, whether it was not killed a moment ago: its process is seen to run, or it was heard of within
+ * `heardWithinMs`.
+ */
+export function isSurelyAlive(
+  tx: Transaction,
+  { beatAtMs, info }: IncarnationEntry,
+  heardWithinMs: number,
+): boolean {
+  const seenWithinMs = info.processStart === null ? 0 : tx.meta().tunables.nodeTimeoutMs / BEATS;
+  return tx.nowMs - beatAtMs < Math.max(heardWithinMs, seenWithinMs);
+}
+
+/** Heard of beside its heartbeats: whoever leaves a finished crawl looks for that where it sees no process. */
+export function showLife(tx: Transaction, entry: IncarnationEntry): void {
+  if (entry.info.processStart !== null) return;
+  entry.beatAtMs = tx.nowMs;
+  tx.keepIncarnation(entry);
+}
+
 /** All that are alive. */
 export function liveNodes(tx: Transaction): IncarnationEntry[] {
   if (tx.peekState() === undefined) return [];

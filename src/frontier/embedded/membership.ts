@@ -5,7 +5,9 @@ import type {
   HeartbeatReport,
   Joined,
   JoinOptions,
+  Left,
   NodeInfo,
+  Silence,
   Tunables,
 } from '../frontier.js';
 import { restoreUnderWay } from '../restore-refusals.js';
@@ -19,7 +21,7 @@ import { type IncarnationEntry, incarnationName, newIncarnationNumber } from './
 import { Table } from './keys.js';
 import { crawlState } from './lease.js';
 import { closedJustNow, joinBudgets } from './limits.js';
-import { isAlive, liveNodes } from './liveness.js';
+import { isAlive, isSurelyAlive, liveNodes, showLife } from './liveness.js';
 import { newRun } from './meta.js';
 import { processStart } from './processes.js';
 import { placeAll } from './queue.js';
@@ -145,15 +147,22 @@ function declareDead(tx: Transaction): void {
   }
 }
 
-/** Deregister; leases still held go back uncounted. The last one ends the run, and may clear the crawl. */
+/**
+ * Deregister; leases still held go back uncounted. The last one ends the run, and may clear the crawl. With
+ * `heardWithinMs` it stays where all others may have been killed.
+ */
 export function leave(
   tx: Transaction,
   number: number,
   reason: string,
-  options: { persist: boolean; isRejoin: boolean },
-): { last: boolean; cleared: boolean } {
+  options: { persist: boolean; isRejoin: boolean; heardWithinMs?: number | undefined },
+): Left {
   const { hasStart } = tx.meta();
   const entry = tx.incarnation(number);
+  if (options.heardWithinMs !== undefined && !options.persist && entry?.isDead === false) {
+    const silence = crawlState(tx, hasStart).finished ? silentBeside(tx, entry, options.heardWithinMs) : null;
+    if (silence !== null) return { last: false, cleared: false, awaits: silence };
+  }
   if (entry !== null) {
     for (const held of leasesOf(tx, number, 100_000)) giveBack(tx, held);
     if (!entry.isDead) forgetAlive(tx, entry);
@@ -170,6 +179,18 @@ export function leave(
   if (options.persist || !crawlState(tx, hasStart).finished) return { last: true, cleared: false };
   clearFinished(tx);
   return { last: true, cleared: true };
+}
+
+/** The others, when there are some and none is known to live. Whoever stays for them has shown a sign of life itself. */
+function silentBeside(tx: Transaction, self: IncarnationEntry, heardWithinMs: number): Silence | null {
+  showLife(tx, self);
+  const others = liveNodes(tx).filter(({ number }) => number !== self.number);
+  if (others.length === 0 || others.some((entry) => isSurelyAlive(tx, entry, heardWithinMs))) return null;
+  const { nodeTimeoutMs } = tx.meta().tunables;
+  return {
+    incarnations: others.map(({ info, number }) => incarnationName(info.id, number)),
+    forMs: Math.max(...others.map(({ beatAtMs }) => beatAtMs)) + nodeTimeoutMs - tx.nowMs,
+  };
 }
 
 function forgetAlive(tx: Transaction, entry: IncarnationEntry): void {

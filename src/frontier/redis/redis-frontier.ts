@@ -20,6 +20,7 @@ import type {
   JoinOptions,
   Lease,
   LeaseAnswer,
+  Left,
   NodeInfo,
   Outcome,
   Part,
@@ -132,15 +133,19 @@ export class RedisFrontier implements Frontier {
     return joined;
   }
 
-  async leave(reason: string): Promise<{ last: boolean; cleared: boolean }> {
+  async leave(reason: string, heardWithinMs?: number): Promise<Left> {
     const incarnation = this.#joined();
-    const [last, cleared] = (await this.#run('leave', [
+    const [last, cleared, forMs, ...silent] = (await this.#run('leave', [
       incarnation,
       reason,
       this.#joinOptions?.shape.persist === false ? 0 : 1,
       0,
       this.#crawl,
+      heardWithinMs === undefined ? '' : Math.round(heardWithinMs),
     ])) as Reply[];
+    if (forMs !== undefined) {
+      return { last: false, cleared: false, awaits: { incarnations: silent.map(text), forMs: int(forMs) } };
+    }
     this.#incarnation = null;
     this.#crawl = '';
     // The store kept the answer of this very call under our name; nobody will ask for it again.
@@ -356,7 +361,7 @@ export class RedisFrontier implements Frontier {
   /** Give up an incarnation whose place is taken by a new one of the same process. */
   async #abandon(incarnation: string): Promise<void> {
     this.#incarnation = null;
-    await this.#run('leave', [incarnation, 'rejoined', 1, 1, this.#crawl]);
+    await this.#run('leave', [incarnation, 'rejoined', 1, 1, this.#crawl, '']);
     await this.#calls.forgetAnswers();
   }
 }

@@ -21,6 +21,8 @@ local function stateOf(waitMs)
   if not busy and (not meta.idle_since or meta.idle_since == '') then setMeta('idle_since', nowMs) end
   local idleMs = busy and 0 or nowMs - number('idle_since')
   local finished = not busy and isFinished(seeds)
+  -- A sign of life now and then (idle nodes ask once a second): whoever leaves a finished crawl looks for one (leave.lua).
+  if finished then call('ZADD', nodesKey, 'XX', nowMs, incarnation) end
   return { waitMs, meta.control, finished and 1 or 0, number('run_accepted'), meta.closing or '', seeds, idleMs, isFull() and 1 or 0 }
 end
 
