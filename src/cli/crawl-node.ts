@@ -2,6 +2,7 @@
 import os from 'node:os';
 import { runEngine } from '../engine/engine.js';
 import type { EngineResult } from '../engine/engine-options.js';
+import { tuneV8 } from '../engine/tune-v8.js';
 import type { Frontier } from '../frontier/frontier.js';
 import { loadEngine, type OpenOptions } from '../frontier/open.js';
 import type { Logger } from '../log.js';
@@ -12,7 +13,6 @@ import { downloaderOptionsOf, engineOptionsOf } from './engine-settings.js';
 import type { LoadedSpider } from './open-project.js';
 import { storeOf } from './redis-address.js';
 import type { Signals } from './signals.js';
-import { tuneV8 } from './tune-v8.js';
 
 export interface NodePlan {
   readonly spider: LoadedSpider;
