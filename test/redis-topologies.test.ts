@@ -4,9 +4,11 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allParts, type Dupefilter, type Shape } from '../src/frontier/frontier.js';
 import type { RedisAddress } from '../src/frontier/open.js';
 import { RedisFrontier } from '../src/frontier/redis/redis-frontier.js';
+import { pushAll } from './frontier-contract/dupefilters.js';
 import {
   Crawl,
   commit,
@@ -18,48 +20,78 @@ import {
   until,
   worldOf,
 } from './frontier-contract/world.js';
-import { openOptions } from './helpers/open-options.js';
+import { defaultShape, openOptions } from './helpers/open-options.js';
 import { type RedisServer, startRedis } from './helpers/redis-server.js';
 
 const run = promisify(execFile);
 
-function crawlAt(address: RedisAddress, spider: string): Crawl {
-  const options = openOptions({ engine: 'redis', address }, spider, { connectTimeoutMs: 15_000 });
-  return new Crawl(worldOf(() => RedisFrontier.open(options, address)));
+function crawlAt(address: RedisAddress, spider: string, shape: Partial<Shape> = {}): Crawl {
+  const open = (choice: Partial<Shape> = {}) =>
+    RedisFrontier.open(
+      openOptions({ engine: 'redis', address }, spider, {
+        connectTimeoutMs: 15_000,
+        shape: { ...defaultShape, ...choice },
+      }),
+      address,
+    );
+  return new Crawl(worldOf(open), shape);
 }
 
 describe('a Redis Cluster', { timeout: 60_000 }, () => {
-  it("carries a crawl in one slot: the spider's part of every key is the hash tag", async () => {
-    const servers: RedisServer[] = [];
-    try {
-      for (let i = 0; i < 3; i++) servers.push(await startRedis({ args: ['--cluster-enabled', 'yes'] }));
-      const addresses = servers.map(({ host, port }) => `${host}:${port}`);
-      await run('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes']);
-      await untilClusterIsUp(servers);
-      const nodes = servers.map(({ host, port }) => ({ host, port }));
-      for (const spider of ['{news}', '{docs}', '{shop}']) {
-        const crawl = crawlAt({ kind: 'cluster', nodes, options: {} }, spider);
-        const { frontier } = await crawl.node();
-        await frontier.push([request('a'), request('b')], 'links');
-        const leases = await take(frontier, 2);
-        await Promise.all(leases.map((lease) => commit(frontier, lease, done, { items: ['{"n":1}'] })));
-        expect(await frontier.snapshot()).toMatchObject({ done: 2, items: 2, pending: 0 });
-        await frontier.leave('finished');
-        await crawl.end();
-      }
-      const docs = await RedisFrontier.open(
-        openOptions({ engine: 'redis', address: { kind: 'cluster', nodes, options: {} } }, '{docs}'),
-        { kind: 'cluster', nodes, options: {} },
-      );
-      const findings = await docs.examine();
-      expect(findings.filter(({ level }) => level === 'problem')).toEqual([]);
-      expect(findings).toContainEqual(expect.objectContaining({ check: 'slots', level: 'ok' }));
-      expect(findings.filter(({ check }) => check === 'redis_version')).toHaveLength(3);
-      await docs.close();
-    } finally {
-      for (const server of servers) await server.stop();
-    }
+  const servers: RedisServer[] = [];
+  let address: RedisAddress & { readonly kind: 'cluster' };
+
+  beforeAll(async () => {
+    for (let i = 0; i < 3; i++) servers.push(await startRedis({ args: ['--cluster-enabled', 'yes'] }));
+    const addresses = servers.map(({ host, port }) => `${host}:${port}`);
+    await run('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes']);
+    await untilClusterIsUp(servers);
+    address = { kind: 'cluster', nodes: servers.map(({ host, port }) => ({ host, port })), options: {} };
+  }, 60_000);
+  afterAll(async () => {
+    for (const server of servers) await server.stop();
   });
+
+  it("carries a crawl in one slot: the spider's part of every key is the hash tag", async () => {
+    for (const spider of ['{news}', '{docs}', '{shop}']) {
+      const crawl = crawlAt(address, spider);
+      const { frontier } = await crawl.node();
+      await frontier.push([request('a'), request('b')], 'links');
+      const leases = await take(frontier, 2);
+      await Promise.all(leases.map((lease) => commit(frontier, lease, done, { items: ['{"n":1}'] })));
+      expect(await frontier.snapshot()).toMatchObject({ done: 2, items: 2, pending: 0 });
+      await frontier.leave('finished');
+      await crawl.end();
+    }
+    const docs = await RedisFrontier.open(openOptions({ engine: 'redis', address }, '{docs}'), address);
+    const findings = await docs.examine();
+    expect(findings.filter(({ level }) => level === 'problem')).toEqual([]);
+    expect(findings).toContainEqual(expect.objectContaining({ check: 'slots', level: 'ok' }));
+    expect(findings.filter(({ check }) => check === 'redis_version')).toHaveLength(3);
+    await docs.close();
+  });
+
+  it.each<Dupefilter>([
+    { class: 'TimedRFPDupeFilter', expireMs: 3_600_000 },
+    { class: 'StateDupeFilter' },
+    { class: 'BloomDupeFilter', capacity: 500, errorRate: 0.000_01 },
+    { class: 'CompactDupeFilter' },
+  ])(
+    'carries a dupefilter of many keys too, and no key of it is left on any server: %j',
+    async (dupefilter) => {
+      const crawl = crawlAt(address, `{${dupefilter.class}}`, { dupefilter });
+      const { frontier } = await crawl.node();
+      expect(await pushAll(frontier, 3_000)).toEqual({ accepted: 3_000, duplicates: 0 });
+      expect(await pushAll(frontier, 3_000)).toEqual({ accepted: 0, duplicates: 3_000 });
+      await commit(frontier, await takeOne(frontier), done, effects({ requests: [request('link')] }));
+      expect(await frontier.snapshot()).toMatchObject({ done: 1, pending: 3_000, seen: 3_001 });
+      await frontier.leave('shutdown');
+      await (await crawl.outsider()).clear(allParts, { force: false });
+      const left = servers.map(({ url }) => asking(url, (admin) => admin.keys(`{${dupefilter.class}}:*`)));
+      expect((await Promise.all(left)).flat()).toEqual([]);
+      await crawl.end();
+    },
+  );
 });
 
 describe('Redis behind Sentinels', { timeout: 60_000 }, () => {
