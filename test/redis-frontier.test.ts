@@ -1,8 +1,8 @@
 /** The Redis engine passes the contract, and what only a store behind a network can get wrong. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { noEffects } from '../src/frontier/frontier.js';
+import { type Lease, noEffects } from '../src/frontier/frontier.js';
 import type { OpenOptions } from '../src/frontier/open.js';
-import { Crawl, commit, done, effects, request, take, takeOne } from './frontier-contract/world.js';
+import { Crawl, commit, done, effects, failed, request, take, takeOne } from './frontier-contract/world.js';
 import { frontierContract } from './frontier-contract.js';
 import { type CuttingProxy, startCuttingProxy } from './helpers/cutting-proxy.js';
 import { redisOfFile } from './helpers/redis-of-file.js';
@@ -98,6 +98,42 @@ describe('a reply of Redis that is lost', () => {
       done: 3,
       items: 3,
       leased: 0,
+      counters: { item_scraped_count: 3 },
+    });
+  });
+
+  it('commits pages once that are settled again beside others, after the call that committed them was given up', async () => {
+    const { frontier } = await crawl.node();
+    await frontier.push(
+      ['a', 'b', 'c', 'd'].map((name) => request(name)),
+      'links',
+    );
+    const [a, b, c, d] = (await take(frontier, 4)) as [Lease, Lease, Lease, Lease];
+    const page = (name: string) =>
+      effects({ items: ['{}'], requests: [request(`${name}/1`)], stats: { item_scraped_count: 1 } });
+    proxy.cutAllReplies(true);
+    const lost = await Promise.allSettled([
+      frontier.settle(a, done, page('a')),
+      frontier.settle(b, failed(), page('b')),
+    ]);
+    for (const answer of lost) expect(answer).toMatchObject({ reason: { code: 'frontier_unavailable' } });
+    proxy.cutAllReplies(false);
+    const again = await Promise.all([
+      frontier.settle(c, done, page('c')),
+      frontier.settle(b, failed(), page('b')),
+    ]);
+    expect(again).toMatchObject([
+      { committed: true, accepted: 1 },
+      { committed: true, accepted: 1 },
+    ]);
+    const turn = frontier.settle(a, done, page('a'));
+    await frontier.lease(1, 0);
+    expect(await turn).toMatchObject({ committed: true, accepted: 1 });
+    // Of a settle that was answered nothing is remembered.
+    expect(await frontier.settle(a, done, page('a'))).toEqual({ committed: false });
+    await commit(frontier, d);
+    expect(await frontier.snapshot()).toMatchObject({
+      ...{ done: 3, failed: 1, items: 3, pending: 2, leased: 1 },
       counters: { item_scraped_count: 3 },
     });
   });

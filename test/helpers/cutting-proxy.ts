@@ -6,6 +6,8 @@ export interface CuttingProxy {
   readonly port: number;
   /** The next bytes from the server are swallowed and their connection is reset. */
   cutNextReply(): void;
+  /** The same of all of them, until it is told otherwise. */
+  cutAllReplies(on: boolean): void;
   /** How many replies were cut so far. */
   cuts(): number;
   close(): Promise<void>;
@@ -14,6 +16,7 @@ export interface CuttingProxy {
 /** Listen on a free port of 127.0.0.1 and forward to `targetPort`. */
 export async function startCuttingProxy(targetPort: number): Promise<CuttingProxy> {
   let armed = false;
+  let cutsAll = false;
   let cuts = 0;
   const sockets = new Set<net.Socket>();
   const server = net.createServer((client) => {
@@ -29,7 +32,7 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
     }
     client.pipe(upstream);
     upstream.on('data', (chunk) => {
-      if (!armed) {
+      if (!armed && !cutsAll) {
         client.write(chunk);
         return;
       }
@@ -44,6 +47,9 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
     port: (server.address() as net.AddressInfo).port,
     cutNextReply() {
       armed = true;
+    },
+    cutAllReplies(on) {
+      cutsAll = on;
     },
     cuts: () => cuts,
     async close() {

@@ -11,13 +11,12 @@ import { internalKey, scriptKeys } from './keys.js';
 import type { Reply } from './reply.js';
 import { scriptOf, type Verb } from './scripts.js';
 
-/** Verbs whose answer the store keeps until it is known to have arrived, and those that tell it so. */
+/** Verbs whose answer the store keeps until it is known to have arrived (beside those of settles), and those that tell it so. */
 const answering: ReadonlySet<Verb> = new Set([
   'join',
   'leave',
   'push',
   'lease',
-  'settle',
   'turn',
   'intake',
   'feed-take',
@@ -46,6 +45,8 @@ export class Calls {
   #last = 0;
   /** Numbers of calls whose answers have arrived, to be told to the store with the next call. */
   #arrived: string[] = [];
+  /** Of settles whose answers have not arrived, by their tokens: the calls they travelled in, and their lines there. */
+  readonly #unanswered = new Map<string, string[]>();
 
   constructor(connection: RedisConnection, keys: FrontierKeys, dupefilter: Dupefilter) {
     this.dupefilter = dupefilter;
@@ -63,24 +64,47 @@ export class Calls {
   become(incarnation: string | null): void {
     this.#caller = incarnation ?? someClient();
     this.#arrived = [];
+    this.#unanswered.clear();
   }
 
-  /** Run a verb's script. @param tokens of the settles in it: the store keeps the answer of each by its token. */
+  /** Which settles travel once more, as `lua/settle.lua` takes it. @param tokens of all that are to travel together. */
+  earlierCalls(tokens: readonly string[]): string {
+    if (this.#unanswered.size === 0) return '';
+    const places = (token: string): readonly string[] => this.#unanswered.get(token) ?? [];
+    return tokens.flatMap((token, n) => places(token).map((place) => `${n + 1}=${place}`)).join(',');
+  }
+
+  /** Run a verb's script. @param tokens of the settles in it, in order. */
   async run(verb: Verb, args: readonly Argument[], tokens: readonly string[] = []): Promise<Reply> {
     this.#last += 1;
     const callNumber = String(this.#last);
     const arrived = confirming.has(verb) ? this.#arrived.splice(0) : [];
     const caller = this.#caller;
-    const numbers = tokens.map((token) => `s${token}`);
-    if (verb !== 'settle') numbers.push(callNumber);
     try {
       const numbered = [caller, callNumber, arrived.join(','), ...args];
       const reply = await this.#connection.run(scriptOf(verb, this.dupefilter), this.#keys, numbered);
-      if (caller === this.#caller && answering.has(verb)) this.#arrived.push(...numbers);
+      if (caller === this.#caller) this.#hasArrived(verb, callNumber, tokens);
       return reply;
     } catch (error) {
-      if (caller === this.#caller) this.#arrived.push(...arrived);
+      if (caller === this.#caller) {
+        this.#arrived.push(...arrived);
+        this.#hasNotArrived(callNumber, tokens);
+      }
       throw error;
+    }
+  }
+
+  /** Settles of a call are answered apart from what else it does. */
+  #hasArrived(verb: Verb, callNumber: string, tokens: readonly string[]): void {
+    if (answering.has(verb)) this.#arrived.push(callNumber);
+    if (tokens.length > 0) this.#arrived.push(`s${callNumber}`);
+    if (this.#unanswered.size > 0) for (const token of tokens) this.#unanswered.delete(token);
+  }
+
+  #hasNotArrived(callNumber: string, tokens: readonly string[]): void {
+    for (const [n, token] of tokens.entries()) {
+      const places = this.#unanswered.get(token) ?? [];
+      this.#unanswered.set(token, [...places, `${callNumber}.${n + 1}`]);
     }
   }
 

@@ -47,11 +47,15 @@ export function packSettle(
   };
 }
 
-/** Several settles of one caller, in order. */
-export function settleArguments(settles: readonly PackedSettle[], feeds: readonly string[]): Argument[] {
+/** Several settles of one caller, in order. @param earlier which of them have travelled before (`Calls.earlierCalls`). */
+export function settleArguments(
+  settles: readonly PackedSettle[],
+  feeds: readonly string[],
+  earlier: string,
+): Argument[] {
   const sums = new Sums();
   const packed = settles.map(({ counters }) => packCounters(counters, sums));
-  const args: Argument[] = [settles.length, joined(feeds), ...sums.packed()];
+  const args: Argument[] = [settles.length, joined(feeds), ...sums.packed(), earlier];
   for (const [n, { head, note, rest }] of settles.entries()) {
     args.push(Buffer.concat([head, packed[n] as Buffer, Buffer.from(note)]), ...rest);
   }

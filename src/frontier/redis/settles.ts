@@ -20,6 +20,7 @@ interface Waiting {
 /** Settles that travel together. */
 export class Batch {
   readonly #members: Waiting[] = [];
+  readonly #tokens = new Set<string>();
   #links = 0;
   #bytes = 0;
 
@@ -28,20 +29,23 @@ export class Batch {
   }
 
   get tokens(): readonly string[] {
-    return this.#members.map(({ settle }) => settle.token);
+    return [...this.#tokens];
   }
 
   get size(): number {
     return this.#members.length;
   }
 
-  hasRoomFor({ links, bytes }: PackedSettle): boolean {
+  /** One that is settled twice travels in another call: a call's settles are judged as those of different leases. */
+  hasRoomFor({ token, links, bytes }: PackedSettle): boolean {
     if (this.size === 0) return true;
+    if (this.#tokens.has(token)) return false;
     return this.size < MAX_SETTLES && this.#links + links <= MAX_LINKS && this.#bytes + bytes <= MAX_BYTES;
   }
 
   add(member: Waiting): void {
     this.#members.push(member);
+    this.#tokens.add(member.settle.token);
     this.#links += member.settle.links;
     this.#bytes += member.settle.bytes;
   }

@@ -54,7 +54,10 @@ function isConstant(text: string, constants: Map<string, string>): boolean {
   const [, names = '', values = ''] = constant.exec(text.replace(/ --.*$/, '')) ?? [];
   if (names === '') return false;
   const list = values.match(/\d+|'[^']*'/g) ?? [];
-  for (const [n, name] of names.split(', ').entries()) constants.set(name, list[n] ?? 'nil');
+  for (const [n, name] of names.split(', ').entries()) {
+    if (constants.has(name)) throw new Error(`two parts have a constant named ${name}`);
+    constants.set(name, list[n] ?? 'nil');
+  }
   return true;
 }
 

@@ -52,7 +52,6 @@ export class Turns {
     }
   }
 
-  /** A settle is numbered by its token, so that one repeated by the engine is the same, whatever it travels with. */
   async #settleAll(batch: Batch): Promise<void> {
     try {
       const answers = await this.#calls.run('settle', this.#argumentsOf(batch), batch.tokens);
@@ -63,6 +62,6 @@ export class Turns {
   }
 
   #argumentsOf(batch: Batch): Argument[] {
-    return settleArguments(batch.settles, this.#feeds());
+    return settleArguments(batch.settles, this.#feeds(), this.#calls.earlierCalls(batch.tokens));
   }
 }

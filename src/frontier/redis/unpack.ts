@@ -1,7 +1,4 @@
-/** Read the scripts' values (leases, in MessagePack; domain records) on this side, for inspection and verification. */
-import { Unpackr } from 'msgpackr';
-
-const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true });
+/** Read what the scripts pack (leases, domain records) on this side, for inspection and verification. */
 
 export interface UnpackedLease {
   readonly token: string;
@@ -21,12 +18,21 @@ export interface UnpackedDomain {
   readonly tail: string;
 }
 
-/** The order within a lease is raw bytes and not read here. */
+const ORDER_BYTES = 12;
+
+/** As `packLease` of `lua/parts/leases.lua` wrote it; its order is not read here. @throws RangeError for one that is too short. */
 export function unpackLease(packed: Buffer): UnpackedLease {
-  const fields = unpackr.unpack(packed) as [string, string, unknown, string, number | bigint];
-  const [token, incarnation, , domain, atMs] = fields;
-  // msgpackr reads 64-bit numbers as BigInt.
-  return { token, incarnation, domain, atMs: Number(atMs) };
+  const tokenAt = 1;
+  const incarnationAt = tokenAt + packed.readUInt8(0) + 2;
+  const orderAt = incarnationAt + packed.readUInt16BE(incarnationAt - 2);
+  const domainAt = orderAt + ORDER_BYTES + 2;
+  const domainEndsAt = domainAt + packed.readUInt16BE(domainAt - 2);
+  return {
+    token: packed.toString('utf8', tokenAt, incarnationAt - 2),
+    incarnation: packed.toString('utf8', incarnationAt, orderAt),
+    domain: packed.toString('utf8', domainAt, domainEndsAt),
+    atMs: packed.readUIntBE(domainEndsAt, 6),
+  };
 }
 
 const NO_ORDER = '00'.repeat(12);
@@ -35,7 +41,7 @@ const NO_ORDER = '00'.repeat(12);
 export function unpackDomain(packed: Buffer): UnpackedDomain {
   const order = (at: number): string => packed.toString('hex', at, at + 12).replace(NO_ORDER, '');
   // Politeness follows where any was ever set.
-  const nextAtMs = packed.length < 45 ? 0 : Math.max(packed.readUIntBE(33, 6), packed.readUIntBE(39, 6));
+  const nextAtMs = packed.length < 51 ? 0 : Math.max(packed.readUIntBE(39, 6), packed.readUIntBE(45, 6));
   return {
     number: packed.readUInt32BE(0),
     place: packed.toString('latin1', 4, 5) as UnpackedDomain['place'],

@@ -40,13 +40,17 @@ chunked('ZREM', delayedKey, misplaced)
 
 setMeta('domain_numbers', 0)
 for i = 1, #known, 2 do
-  local isWhole, old = pcall(function() return politenessOf(unpackDomain(known[i + 1])) end)
+  local isWhole, old, lastAt = pcall(function()
+    local d = unpackDomain(known[i + 1])
+    return politenessOf(d), d[LAST_AT]
+  end)
   if isWhole then
     local d = domainOf(known[i])
     local politeness = itsPoliteness(d)
-    for _, field in ipairs({ 'nextAt', 'blockedUntil', 'delaySetting', 'delayRobots', 'delayAuto', 'lastAt' }) do
+    for _, field in ipairs({ 'nextAt', 'blockedUntil', 'delaySetting', 'delayRobots', 'delayAuto' }) do
       politeness[field] = math.min(old[field], nowMs + 86400000)
     end
+    d[LAST_AT] = math.min(lastAt, nowMs)
     place(d)
   end
 end

@@ -11,7 +11,12 @@
 -- uses: meta
 
 local ENTRY, ORDER, CHUNK = 32, 12, 15
-local chunks, pendingChange = {}, 0
+-- read: all that were read; following: the further ones, by their names.
+local read, following, pendingChange = {}, {}, 0
+
+-- A chunk is a list: one by names costs twice as much to make. TEXT: the entries, of which POPPED have gone already; ADDED:
+-- those that follow, false for none; LAST: the order of the last one.
+local NAME, BOUND, TEXT, POPPED, ADDED, SIZE, LAST, CHANGED = 1, 2, 3, 4, 5, 6, 7, 8
 
 -- Orders are not compared by `<`, which goes by the locale that the server was started under.
 local function isBefore(a, b)
@@ -22,59 +27,71 @@ end
 
 local function pendingCount() return number('pending') + pendingChange end
 
--- text: the entries, of which `taken` have gone already; added: those that follow, false for none; last: the order of
--- the last one.
 local function setText(chunk, text)
-  chunk.text, chunk.taken, chunk.added, chunk.size, chunk.last = text, 0, false, #text / ENTRY, sub(text, -ENTRY, ORDER - ENTRY - 1)
+  chunk[TEXT], chunk[POPPED], chunk[ADDED], chunk[SIZE], chunk[LAST] = text, 0, false, #text / ENTRY, sub(text, -ENTRY, ORDER - ENTRY - 1)
 end
 
--- All fields at once: a table that grows costs as much again.
-local function keepChunk(field, text)
-  text = text or ''
-  local chunk = { bound = sub(field, 5), text = text, taken = 0, added = false, size = #text / ENTRY, last = sub(text, -ENTRY, ORDER - ENTRY - 1), changed = false }
-  chunks[field] = chunk
+local function keepChunk(d, bound, text)
+  local name = d[PREFIX] .. bound
+  local chunk = { name, bound, text, 0, false, #text / ENTRY, sub(text, -ENTRY, ORDER - ENTRY - 1), false }
+  if bound == '' then d[FIRST] = chunk else following[name] = chunk end
+  read[#read + 1] = chunk
   return chunk
 end
 
-local function chunkOf(d, bound)
-  local field = d.prefix .. bound
-  return chunks[field] or keepChunk(field, not d.isNew and call('HGET', queueKey, field))
+local function knownChunk(d, bound)
+  if bound == '' then return d[FIRST] end
+  return following[d[PREFIX] .. bound]
 end
 
--- Reads the chunks of domains where requests that arrive now belong, all at once. One of the last one's priority goes right
--- behind it, unless that came from a clock ahead of ours (a repair goes by the nodes' clocks).
-local function loadEnds(ds)
-  local fields, loaded, n, lastGiven = {}, {}, 0, number('arrival')
-  local isNewestFirst = meta.queue == 'LifoQueue'
-  for _, d in ipairs(ds) do
-    local field = isNewestFirst and d.prefix or d.prefix .. d.tail
-    if not d.isNew and not chunks[field] then
+local function chunkOf(d, bound)
+  return knownChunk(d, bound) or keepChunk(d, bound, not d[IS_NEW] and call('HGET', queueKey, d[PREFIX] .. bound) or '')
+end
+
+-- The chunks of domains that have these bounds, those that were not read yet all at once; none of a new domain.
+local function loadChunks(ds, bounds)
+  local found, names, owners, n = {}, {}, {}, 0
+  for i, d in ipairs(ds) do
+    found[i] = knownChunk(d, bounds[i])
+    if not found[i] and not d[IS_NEW] then
       n = n + 1
-      fields[n], loaded[n] = field, d
+      names[n], owners[n] = d[PREFIX] .. bounds[i], i
     end
   end
-  for i, text in ipairs(fetched('HMGET', queueKey, fields)) do
-    local chunk, d = keepChunk(fields[i], text), loaded[i]
-    if not isNewestFirst and chunk.size > 0 and struct.unpack('>I7', chunk.last, 6) <= lastGiven then
-      d.run, d.runChunk = sub(chunk.last, 1, 5), chunk
-    end
+  for i, text in ipairs(fetched('HMGET', queueKey, names)) do
+    local owner = owners[i]
+    found[owner] = keepChunk(ds[owner], bounds[owner], text or '')
+  end
+  return found
+end
+
+-- Reads the chunks of domains where requests that arrive now belong. One of the last one's priority goes right behind it,
+-- unless that came from a clock ahead of ours (a repair goes by the nodes' clocks).
+local function loadEnds(ds)
+  local bounds, lastGiven, isNewestFirst = {}, number('arrival'), meta.queue == 'LifoQueue'
+  for i, d in ipairs(ds) do bounds[i] = isNewestFirst and '' or d[TAIL] end
+  local ends = loadChunks(ds, bounds)
+  if isNewestFirst then return end
+  for i, d in ipairs(ds) do
+    local chunk = ends[i]
+    if chunk and chunk[SIZE] > 0 and struct.unpack('>I7', chunk[LAST], 6) <= lastGiven then d[RUN], d[RUN_CHUNK] = sub(chunk[LAST], 1, 5), chunk end
   end
 end
 
 local function textOf(chunk)
-  local added = chunk.added
-  if chunk.taken > 0 or added then
-    local rest = chunk.taken > 0 and sub(chunk.text, chunk.taken * ENTRY + 1) or chunk.text
+  local added, popped = chunk[ADDED], chunk[POPPED]
+  if popped > 0 or added then
+    local rest = popped > 0 and sub(chunk[TEXT], popped * ENTRY + 1) or chunk[TEXT]
     setText(chunk, added and rest .. (added[2] and table.concat(added) or added[1]) or rest)
   end
-  return chunk.text
+  return chunk[TEXT]
 end
 
 -- Where an order belongs: the last chunk whose bound it does not precede, else the first.
 local function chunkFor(d, order)
-  if d.tail == '' or isBefore(order, d.head) then return chunkOf(d, '') end
-  if not isBefore(order, d.tail) then return chunkOf(d, d.tail) end
-  local names = call('ZREVRANGEBYLEX', chunksKey, '[' .. d.prefix .. order, '[' .. d.prefix, 'LIMIT', 0, 1)
+  if d[TAIL] == '' or isBefore(order, d[HEAD]) then return chunkOf(d, '') end
+  if not isBefore(order, d[TAIL]) then return chunkOf(d, d[TAIL]) end
+  local names = call('ZREVRANGEBYLEX', chunksKey, '[' .. d[PREFIX] .. order, '[' .. d[PREFIX], 'LIMIT', 0, 1)
   return chunkOf(d, names[1] and sub(names[1], 5) or '')
 end
 
@@ -92,13 +109,12 @@ end
 -- A new chunk that follows another.
 local function follow(d, before, text)
   local bound = sub(text, 1, ORDER)
-  keepChunk(d.prefix .. bound, text).changed = true
-  call('ZADD', chunksKey, 0, d.prefix .. bound)
-  if d.tail == before.bound then
-    d.tail = bound
-    d.touched = true
-  end
-  return chunks[d.prefix .. bound]
+  local chunk = following[d[PREFIX] .. bound]
+  if chunk then setText(chunk, text) else chunk = keepChunk(d, bound, text) end
+  chunk[CHANGED] = true
+  call('ZADD', chunksKey, 0, chunk[NAME])
+  if d[TAIL] == before[BOUND] then d[TAIL], d[TOUCHED] = bound, true end
+  return chunk
 end
 
 -- A full chunk is divided where the newcomer belongs, so that requests that come in order, from either end or between
@@ -106,26 +122,28 @@ end
 -- Returns whether it is the domain's last now.
 local function insert(d, order, id, run)
   local entry, chunk = order .. id, nil
-  local isNext = run and d.run == run
-  if isNext then chunk = d.runChunk else chunk = chunkFor(d, order) end
+  local isNext = run and d[RUN] == run
+  if isNext then chunk = d[RUN_CHUNK] else chunk = chunkFor(d, order) end
   pendingChange = pendingChange + 1
-  d.run = false
-  if isNext or chunk.size == 0 or not isBefore(order, chunk.last) then
-    if chunk.size >= CHUNK then
+  d[RUN] = false
+  local size = chunk[SIZE]
+  if isNext or size == 0 or not isBefore(order, chunk[LAST]) then
+    if size >= CHUNK then
       chunk = follow(d, chunk, entry)
     else
-      if chunk.added then chunk.added[#chunk.added + 1] = entry else chunk.added = { entry } end
-      chunk.size, chunk.last, chunk.changed = chunk.size + 1, order, true
+      local added = chunk[ADDED]
+      if added then added[#added + 1] = entry else chunk[ADDED] = { entry } end
+      chunk[SIZE], chunk[LAST], chunk[CHANGED] = size + 1, order, true
     end
-    if chunk.bound ~= d.tail then return false end
-    d.run, d.runChunk = run, chunk
+    if chunk[BOUND] ~= d[TAIL] then return false end
+    d[RUN], d[RUN_CHUNK] = run, chunk
     return true
   end
   local text = textOf(chunk)
   local at = placeIn(text, order) * ENTRY
   local rest = sub(text, at + 1)
-  chunk.changed = true
-  if chunk.size < CHUNK then
+  chunk[CHANGED] = true
+  if size < CHUNK then
     setText(chunk, sub(text, 1, at) .. entry .. rest)
   else
     follow(d, chunk, rest)
@@ -136,46 +154,46 @@ end
 
 -- The order of the domain's best request, '' when it has none: the next chunk takes the place of a first one that ran out.
 local function headOf(d, first)
-  while first.size == 0 and d.tail ~= '' do
-    local nextPrefix = struct.pack('>I4', struct.unpack('>I4', d.prefix) + 1)
-    local name = call('ZRANGEBYLEX', chunksKey, '[' .. d.prefix, '(' .. nextPrefix, 'LIMIT', 0, 1)[1]
-    local bound = name and sub(name, 5) or d.tail
+  while first[SIZE] == 0 and d[TAIL] ~= '' do
+    local nextPrefix = struct.pack('>I4', struct.unpack('>I4', d[PREFIX]) + 1)
+    local name = call('ZRANGEBYLEX', chunksKey, '[' .. d[PREFIX], '(' .. nextPrefix, 'LIMIT', 0, 1)[1]
+    local bound = name and sub(name, 5) or d[TAIL]
     local chunk = chunkOf(d, bound)
     if name then call('ZREM', chunksKey, name) end
-    if bound == d.tail then d.tail = '' end
+    if bound == d[TAIL] then d[TAIL] = '' end
     setText(first, textOf(chunk))
     setText(chunk, '')
-    first.changed, chunk.changed, d.touched = true, true, true
+    first[CHANGED], chunk[CHANGED], d[TOUCHED] = true, true, true
   end
-  if first.size == 0 then return '' end
-  local from = first.taken * ENTRY
-  if from < #first.text then return sub(first.text, from + 1, from + ORDER) end
-  return sub(first.added[1], 1, ORDER)
+  if first[SIZE] == 0 then return '' end
+  local from = first[POPPED] * ENTRY
+  if from < #first[TEXT] then return sub(first[TEXT], from + 1, from + ORDER) end
+  return sub(first[ADDED][1], 1, ORDER)
 end
 
 -- Takes the domain's best request out: its id, false when somebody deleted the chunk.
 local function pop(d)
-  local first = chunkOf(d, '')
-  if first.added then textOf(first) end
+  local first = d[FIRST] or chunkOf(d, '')
+  if first[ADDED] then textOf(first) end
   local id = false
-  if first.size > 0 then
-    local from = first.taken * ENTRY
-    id = sub(first.text, from + ORDER + 1, from + ENTRY)
-    first.taken, first.size, first.changed = first.taken + 1, first.size - 1, true
+  if first[SIZE] > 0 then
+    local from = first[POPPED] * ENTRY
+    id = sub(first[TEXT], from + ORDER + 1, from + ENTRY)
+    first[POPPED], first[SIZE], first[CHANGED] = first[POPPED] + 1, first[SIZE] - 1, true
     pendingChange = pendingChange - 1
   end
-  d.head, d.touched, d.run = headOf(d, first), true, false
+  d[HEAD], d[TOUCHED], d[RUN] = headOf(d, first), true, false
   return id
 end
 
 local function saveChunks()
   local changed, emptied, n = {}, {}, 0
-  for field, chunk in pairs(chunks) do
-    if chunk.changed then
-      if chunk.size == 0 then
-        emptied[#emptied + 1] = field
+  for _, chunk in ipairs(read) do
+    if chunk[CHANGED] then
+      if chunk[SIZE] == 0 then
+        emptied[#emptied + 1] = chunk[NAME]
       else
-        changed[n + 1], changed[n + 2] = field, textOf(chunk)
+        changed[n + 1], changed[n + 2] = chunk[NAME], textOf(chunk)
         n = n + 2
       end
     end

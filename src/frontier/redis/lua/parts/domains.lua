@@ -2,35 +2,37 @@
 -- uses: meta chunks counters
 
 -- Record: number (4 bytes), place (1), active leases (4), order of its best request and bound of its last chunk (12 each,
--- zeros for none and for the first), then, unless nothing of it was ever set, 6 bytes each: nextAt, blockedUntil, delay by
--- setting + 1 (0: the crawl's), by robots, by autothrottle, last lease at.
+-- zeros for none and for the first), last lease at (6); then, unless nothing of it was ever set, 6 bytes each: nextAt,
+-- blockedUntil, delay by setting + 1 (0: the crawl's), by robots, by autothrottle.
 -- place: r ready, w waiting, f full, i idle. (MessagePack took twice as long to write and to read.)
-local CORE, CORE_BYTES, POLITENESS = '>c4c1I4c12c12', 33, '>I6I6I6I6I6I6'
+local CORE, CORE_BYTES, POLITENESS_FORMAT = '>c4c1I4c12c12I6', 39, '>I6I6I6I6I6'
 local NO_ORDER = '\0\0\0\0\0\0\0\0\0\0\0\0'
 
 -- isUnplaced: a domain has been moved or placed, and savePlaces has not told the store.
 local domains, isUnplaced = {}, false
 
--- A domain: prefix, its number as the fields of its chunks begin with it; key: its order among the ready, storedKey: what
--- stands there; politeness, false as long as it lies in `packed`. All fields are given at once: a table that grows costs as
--- much again, and one of more than 16 twice as much.
-local function makeDomain(prefix, place, active, head, tail, packed, isNew)
+-- A domain is a list: one by names costs twice as much to make. PREFIX: its number as the fields of its chunks begin with
+-- it; PACKED: what stands behind the core of its record, for as long as POLITENESS is false; KEY: its order among the
+-- ready, STORED_KEY: what stands there; FIRST: its first chunk, once read; RUN, RUN_CHUNK: see parts/chunks.lua.
+local PREFIX, PLACE, ACTIVE, HEAD, TAIL, LAST_AT, PACKED, POLITENESS = 1, 2, 3, 4, 5, 6, 7, 8
+local KEY, STORED_KEY, STORED_WAITS, WAITS_UNTIL, TOUCHED, MOVED, IS_NEW, FIRST, RUN, RUN_CHUNK = 9, 10, 11, 12, 13, 14, 15, 16, 17, 18
+
+local function makeDomain(prefix, place, active, head, tail, lastAt, packed, isNew)
   local key = place == 'r' and head or ''
-  return { prefix = prefix, place = place, active = active, head = head, tail = tail, key = key, storedKey = key, storedWaits = place == 'w',
-    waitsUntil = false, touched = false, moved = false, politeness = false, packed = packed, isNew = isNew, run = false, runChunk = false }
+  return { prefix, place, active, head, tail, lastAt, packed, false, key, key, place == 'w', false, false, false, isNew, false, false, false }
 end
 
 local function unpackDomain(packed)
-  local prefix, place, active, head, tail = struct.unpack(CORE, packed)
+  local prefix, place, active, head, tail, lastAt = struct.unpack(CORE, packed)
   if head == NO_ORDER then head = '' end
   if tail == NO_ORDER then tail = '' end
-  return makeDomain(prefix, place, active, head, tail, sub(packed, CORE_BYTES + 1), false)
+  return makeDomain(prefix, place, active, head, tail, lastAt, sub(packed, CORE_BYTES + 1), false)
 end
 
 local function newDomain()
   local last = number('domain_numbers') + 1
   setMeta('domain_numbers', last)
-  return makeDomain(struct.pack('>I4', last), 'i', 0, '', '', '', true)
+  return makeDomain(struct.pack('>I4', last), 'i', 0, '', '', 0, '', true)
 end
 
 local function domainOf(name)
@@ -54,68 +56,70 @@ local function loadDomains(names)
   for i, packed in ipairs(fetched('HMGET', domainsKey, wanted)) do domains[wanted[i]] = packed and unpackDomain(packed) or newDomain() end
 end
 
-local NEVER_SET = { nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0, lastAt = 0 }
+local NEVER_SET = { nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0 }
 
 -- What it has come to know of when and how often it may be asked, to be read.
 local function politenessOf(d)
-  local p = d.politeness
+  local p = d[POLITENESS]
   if p then return p end
-  if d.packed == '' then return NEVER_SET end
-  local nextAt, blockedUntil, delaySetting, delayRobots, delayAuto, lastAt = struct.unpack(POLITENESS, d.packed)
+  if d[PACKED] == '' then return NEVER_SET end
+  local nextAt, blockedUntil, delaySetting, delayRobots, delayAuto = struct.unpack(POLITENESS_FORMAT, d[PACKED])
   -- An instant further away than a day is a clock that jumped (a failover): it must block nothing.
   local latest = nowMs + 86400000
   p = { nextAt = math.min(nextAt, latest), blockedUntil = math.min(blockedUntil, latest), delaySetting = delaySetting - 1, delayRobots = delayRobots,
-    delayAuto = delayAuto, lastAt = math.min(lastAt, nowMs) }
-  d.politeness = p
+    delayAuto = delayAuto }
+  d[POLITENESS] = p
   return p
 end
 
 -- The same, to be changed.
 local function itsPoliteness(d)
   if politenessOf(d) == NEVER_SET then
-    d.politeness = { nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0, lastAt = 0 }
+    d[POLITENESS] = { nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0 }
   end
-  d.touched = true
-  return d.politeness
+  d[TOUCHED] = true
+  return d[POLITENESS]
 end
 
 local function hasOwnDelay(p) return p.delaySetting >= 0 or p.delayRobots > 0 or p.delayAuto > 0 end
 
-local function delayOf(p)
+local function delayOf(d)
+  local p = politenessOf(d)
+  if p == NEVER_SET then return number('delay') end
   local own = p.delaySetting >= 0 and p.delaySetting or number('delay')
   return math.max(own, p.delayRobots, p.delayAuto)
 end
 
--- When it may be asked again. Most crawls have no delay: then the rest is not looked at.
+-- When it may be asked again.
 local function dueAt(d)
-  if not d.politeness and (d.packed == '' or sub(d.packed, 1, ORDER) == NO_ORDER) then return 0 end
   local p = politenessOf(d)
   return math.max(p.nextAt, p.blockedUntil)
 end
 
 local function packDomain(d)
-  local core, p = struct.pack(CORE, d.prefix, d.place, d.active, d.head == '' and NO_ORDER or d.head, d.tail == '' and NO_ORDER or d.tail), d.politeness
-  if not p then return core .. d.packed end
-  if p.nextAt == 0 and p.blockedUntil == 0 and p.lastAt == 0 and not hasOwnDelay(p) then return core end
-  return core .. struct.pack(POLITENESS, p.nextAt, p.blockedUntil, p.delaySetting + 1, p.delayRobots, p.delayAuto, p.lastAt)
+  local head, tail, p = d[HEAD], d[TAIL], d[POLITENESS]
+  local core = struct.pack(CORE, d[PREFIX], d[PLACE], d[ACTIVE], head == '' and NO_ORDER or head, tail == '' and NO_ORDER or tail, d[LAST_AT])
+  if not p then return core .. d[PACKED] end
+  if p.nextAt == 0 and p.blockedUntil == 0 and not hasOwnDelay(p) then return core end
+  return core .. struct.pack(POLITENESS_FORMAT, p.nextAt, p.blockedUntil, p.delaySetting + 1, p.delayRobots, p.delayAuto)
 end
 
 -- Its head or its leases have changed: savePlaces finds its place once all has happened.
-local function move(d) d.moved, isUnplaced = true, true end
+local function move(d) d[MOVED], isUnplaced = true, true end
 
 -- Puts a domain where it belongs; savePlaces tells the store.
 local function place(d)
-  d.touched, d.moved, d.key, isUnplaced = true, false, '', true
+  d[TOUCHED], d[MOVED], d[KEY], isUnplaced = true, false, '', true
   local at = dueAt(d)
-  local hasWork = d.head ~= ''
-  if hasWork and d.active >= number('limit', 8) then
-    d.place = 'f'
+  local hasWork = d[HEAD] ~= ''
+  if hasWork and d[ACTIVE] >= number('limit', 8) then
+    d[PLACE] = 'f'
   elseif at > nowMs then
-    d.place, d.waitsUntil = 'w', at
+    d[PLACE], d[WAITS_UNTIL] = 'w', at
   elseif hasWork then
-    d.place, d.key = 'r', d.head
+    d[PLACE], d[KEY] = 'r', d[HEAD]
   else
-    d.place = 'i'
+    d[PLACE] = 'i'
   end
 end
 
@@ -124,22 +128,22 @@ local function savePlaces()
   if not isUnplaced then return end
   local readyOut, readyIn, waitingOut, waitingIn = {}, {}, {}, {}
   for name, d in pairs(domains) do
-    if d.moved then place(d) end
-    if d.key ~= d.storedKey then
-      if d.storedKey ~= '' then readyOut[#readyOut + 1] = d.storedKey .. name end
-      if d.key ~= '' then
+    if d[MOVED] then place(d) end
+    if d[KEY] ~= d[STORED_KEY] then
+      if d[STORED_KEY] ~= '' then readyOut[#readyOut + 1] = d[STORED_KEY] .. name end
+      if d[KEY] ~= '' then
         readyIn[#readyIn + 1] = '0'
-        readyIn[#readyIn + 1] = d.key .. name
+        readyIn[#readyIn + 1] = d[KEY] .. name
       end
-      d.storedKey = d.key
+      d[STORED_KEY] = d[KEY]
     end
-    if d.place == 'w' and d.waitsUntil then
-      waitingIn[#waitingIn + 1] = d.waitsUntil
+    if d[PLACE] == 'w' and d[WAITS_UNTIL] then
+      waitingIn[#waitingIn + 1] = d[WAITS_UNTIL]
       waitingIn[#waitingIn + 1] = name
-    elseif d.place ~= 'w' and d.storedWaits then
+    elseif d[PLACE] ~= 'w' and d[STORED_WAITS] then
       waitingOut[#waitingOut + 1] = name
     end
-    d.storedWaits, d.waitsUntil = d.place == 'w', false
+    d[STORED_WAITS], d[WAITS_UNTIL] = d[PLACE] == 'w', false
   end
   isUnplaced = false
   chunked('ZREM', readyKey, readyOut)
@@ -149,7 +153,7 @@ local function savePlaces()
 end
 
 -- Nothing waits for it and nothing is to be remembered. With a delay of its own forgetting it would forget the politeness.
-local function isGone(d) return d.place == 'i' and d.active == 0 and not hasOwnDelay(politenessOf(d)) end
+local function isGone(d) return d[PLACE] == 'i' and d[ACTIVE] == 0 and not hasOwnDelay(politenessOf(d)) end
 
 -- Writes what the script changed, meta included; every verb that may change a domain ends with it.
 local function flush()
@@ -158,7 +162,7 @@ local function flush()
   saveCounters()
   local pairsToSet, toDelete = {}, {}
   for name, d in pairs(domains) do
-    if d.touched then
+    if d[TOUCHED] then
       if isGone(d) then
         toDelete[#toDelete + 1] = name
       else

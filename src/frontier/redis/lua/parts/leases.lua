@@ -1,13 +1,16 @@
 -- Leases: packed, ended, given back, failed, found by their node.
 -- uses: domains queue life
 
+-- Token, incarnation, order, domain, leased at ms, crashes; texts behind their lengths. (MessagePack takes twice as long.)
+local LEASE = '>I1c0I2c0c12I2c0I6I4'
+
 local function packLease(token, incarnation, order, domain, crashes)
-  return cmsgpack.pack({ token, incarnation, order, domain, nowMs, crashes })
+  return struct.pack(LEASE, #token, token, #incarnation, incarnation, order, #domain, domain, nowMs, crashes)
 end
 
 local function unpackLease(packed)
-  local p = cmsgpack.unpack(packed)
-  return { token = p[1], incarnation = p[2], order = p[3], domain = p[4], atMs = p[5], crashes = p[6] }
+  local token, incarnation, order, domain, atMs, crashes = struct.unpack(LEASE, packed)
+  return { token = token, incarnation = incarnation, order = order, domain = domain, atMs = atMs, crashes = crashes }
 end
 
 local freed, released = {}, {}
@@ -17,7 +20,7 @@ local function freeLease(id, lease)
   freed[#freed + 1] = id
   released[lease.incarnation] = (released[lease.incarnation] or 0) + 1
   local d = domainOf(lease.domain)
-  d.active = math.max(0, d.active - 1)
+  d[ACTIVE] = math.max(0, d[ACTIVE] - 1)
   move(d)
 end
 

@@ -12,8 +12,8 @@ local function forgetLostQueue()
   setMeta('pending', 0)
 end
 
-local function stateOf(waitMs)
-  if #leases == 0 then forgetLostQueue() end
+local function answerState(waitMs)
+  if #ids == 0 then forgetLostQueue() end
   local seeds = seedsWaiting()
   local leased = call('HLEN', leasesKey)
   local busy = leased > 0 or pendingCount() > 0 or call('ZCARD', delayedKey) > 0 or call('ZCARD', suspectsKey) > 0
@@ -23,7 +23,8 @@ local function stateOf(waitMs)
   local finished = not busy and isFinished(seeds)
   -- A sign of life now and then (idle nodes ask once a second): whoever leaves a finished crawl looks for one (leave.lua).
   if finished then call('ZADD', nodesKey, 'XX', nowMs, incarnation) end
-  return { waitMs, meta.control, finished and 1 or 0, number('run_accepted'), meta.closing or '', seeds, idleMs, isFull() and 1 or 0 }
+  answer[1], answer[2], answer[3], answer[4] = waitMs, meta.control, finished and 1 or 0, number('run_accepted')
+  answer[5], answer[6], answer[7], answer[8] = meta.closing or '', seeds, idleMs, isFull() and 1 or 0
 end
 
 -- With work behind a full domain: soon, but the more nodes there are the less often each.
@@ -48,14 +49,27 @@ local function takeWhatIsFree(wanted)
     if standsBack() then
       stoodBack = true
     else
-      while #leases < room and skipped < MAX_SKIPPED and takeBest(room - #leases) do end
-      noteHunger(#leases > 0 or number('delay') > 0 or pendingCount() == 0)
+      while #ids < room and skipped < MAX_SKIPPED and takeBest(room - #ids) do end
+      noteHunger(#ids > 0 or number('delay') > 0 or pendingCount() == 0)
     end
   end
-  if #leases > 0 then
-    call('HINCRBY', heldKey, incarnation, #leases)
-    setMeta('run_pages', number('run_pages') + #leases)
-    keepAnswer(cmsgpack.pack(leases))
+  if #ids > 0 then
+    call('HINCRBY', heldKey, incarnation, #ids)
+    setMeta('run_pages', number('run_pages') + #ids)
+    keepAnswer(table.concat(ids))
+  end
+end
+
+-- The leases of this call's first answer, those that are still its node's. Their tokens tell them from later ones.
+local function repeatLeases(first)
+  local given = {}
+  for i = 1, #first / 20 do given[i] = sub(first, i * 20 - 19, i * 20) end
+  local records = fetched('HMGET', requests, given)
+  for i, packed in ipairs(fetched('HMGET', leasesKey, given)) do
+    local lease = packed and unpackLease(packed)
+    if lease and lease.incarnation == incarnation and string.match(lease.token, '^%d+') == ARGV[2] then
+      answerLease(given[i], lease.token, lease.domain, delayOf(domainOf(lease.domain)), lease.crashes, records[i] or '')
+    end
   end
 end
 
@@ -66,18 +80,12 @@ local function answerLeases()
   local isOpen = meta.control == 'running' and (not meta.closing or meta.closing == '')
   local first = firstAnswer()
   if first then
-    leases = cmsgpack.unpack(first)
-    for nth, lease in ipairs(leases) do records[nth] = call('HGET', requests, lease[1]) or '' end
+    repeatLeases(first)
   elseif isOpen and wanted > 0 then
     takeWhatIsFree(wanted)
   end
   savePlaces()
-  if isOpen then waitMs = (wanted > 0 and #leases == wanted and call('ZCARD', readyKey) > 0) and 0 or nextInstant() end
-  local answer = stateOf(waitMs)
-  for nth, lease in ipairs(leases) do
-    local at = 8 + 6 * (nth - 1)
-    for i = 1, 5 do answer[at + i] = lease[i] end
-    answer[at + 6] = records[nth]
-  end
+  if isOpen then waitMs = (wanted > 0 and #ids == wanted and call('ZCARD', readyKey) > 0) and 0 or nextInstant() end
+  answerState(waitMs)
   return answer
 end

@@ -20,8 +20,8 @@ end
 local function enqueue(name, order, id, run)
   local d = domainOf(name)
   local isLast = insert(d, order, id, run)
-  if d.head == '' or (not isLast and isBefore(order, d.head)) then
-    d.head = order
+  if d[HEAD] == '' or (not isLast and isBefore(order, d[HEAD])) then
+    d[HEAD] = order
     move(d)
   end
 end

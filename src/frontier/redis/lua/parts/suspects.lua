@@ -10,8 +10,8 @@ local function eligibleSuspect()
     local name = sub(member, 33)
     local d = domainOf(name)
     if dueAt(d) > nowMs then
-      if d.place ~= 'w' then place(d) end
-    elseif d.active < number('limit', 8) then
+      if d[PLACE] ~= 'w' then place(d) end
+    elseif d[ACTIVE] < number('limit', 8) then
       return member
     end
   end
@@ -22,9 +22,9 @@ local function takeSuspect(member)
   local name, id = sub(member, 33), sub(member, 13, 32)
   local d = domainOf(name)
   call('ZREM', suspectsKey, member)
-  d.active = d.active + 1
-  leaseAll({ { id, sub(member, 1, ORDER), name, d, tonumber(call('HGET', crashesKey, id) or 1) } })
-  startClock(d, delayOf(politenessOf(d)), 0)
+  d[ACTIVE] = d[ACTIVE] + 1
+  leaseAll({ id }, { sub(member, 1, ORDER) }, { name }, { d }, tonumber(call('HGET', crashesKey, id) or 1))
+  startClock(d, delayOf(d), 0)
   place(d)
 end
 

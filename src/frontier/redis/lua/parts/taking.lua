@@ -4,8 +4,8 @@
 local PROMOTE = 200
 local HUNGRY_MS = 300
 
--- Each lease { id, token, domain, delay, crashes }, and its request's record.
-local leases, records = {}, {}
+-- answer: what lease.lua returns, its head to be filled in last; ids: of the leases in it.
+local answer, ids = { 0, 0, 0, 0, 0, 0, 0, 0 }, {}
 local stoodBack, skipped = false, 0
 
 local function promoteDelayed()
@@ -26,27 +26,31 @@ local function promoteWaiting()
   for _, name in ipairs(due) do
     local d = domainOf(name)
     -- Of a domain whose record somebody deleted nothing else would end the waiting.
-    if d.place ~= 'w' then call('ZREM', waitingKey, name) end
+    if d[PLACE] ~= 'w' then call('ZREM', waitingKey, name) end
     place(d)
   end
 end
 
--- Requests that are taken out of the queue, each { id, order, name, d, crashes }, become leases. One whose record is gone,
--- since somebody typed DEL, is skipped and counted.
-local function leaseAll(taken)
-  local ids, packed = {}, {}
-  for i, request in ipairs(taken) do ids[i] = request[1] end
-  for i, record in ipairs(fetched('HMGET', requests, ids)) do
-    local id, order, name, d, crashes = unpack(taken[i])
+local function answerLease(id, token, name, delay, crashes, record)
+  local at = #answer
+  answer[at + 1], answer[at + 2], answer[at + 3], answer[at + 4], answer[at + 5], answer[at + 6] = id, token, name, delay, crashes, record
+  ids[#ids + 1] = id
+end
+
+-- Requests that are taken out of the queue, by id, order, domain's name and domain, become leases. One whose record is
+-- gone, since somebody typed DEL, is skipped and counted.
+local function leaseAll(taken, orders, names, ds, crashes)
+  local packed, n = {}, 0
+  for i, record in ipairs(fetched('HMGET', requests, taken)) do
+    local id, d = taken[i], ds[i]
     if record then
-      local nth = #leases + 1
-      local token = ARGV[2] .. '.' .. nth
-      packed[#packed + 1] = id
-      packed[#packed + 1] = packLease(token, incarnation, order, name, crashes)
-      leases[nth], records[nth] = { id, token, name, delayOf(politenessOf(d)), crashes }, record
+      local token = ARGV[2] .. '.' .. #ids + 1
+      packed[n + 1], packed[n + 2] = id, packLease(token, incarnation, orders[i], names[i], crashes)
+      n = n + 2
+      answerLease(id, token, names[i], delayOf(d), crashes, record)
       noteLife(id, 'leased')
     else
-      d.active = d.active - 1
+      d[ACTIVE] = d[ACTIVE] - 1
       move(d)
       setMeta('removed', number('removed') + 1)
       skipped = skipped + 1
@@ -57,11 +61,10 @@ end
 
 -- nth: how many were leased before it, so that the delays of one call differ.
 local function startClock(d, delay, nth)
-  local politeness = itsPoliteness(d)
-  politeness.lastAt = nowMs
+  d[LAST_AT], d[TOUCHED] = nowMs, true
   if delay == 0 then return end
   local factor = meta.randomize == '1' and 1 + ((tonumber(ARGV[6]) + nth * 0.618) % 1) / 2 or 1
-  politeness.nextAt = nowMs + floor(delay * factor)
+  itsPoliteness(d).nextAt = nowMs + floor(delay * factor)
 end
 
 -- A site whose concurrency is smaller than one node's would stay with the node that came first, since its next lease
@@ -81,21 +84,23 @@ local function noteHunger(satisfied)
   end
 end
 
--- A domain gives as many in a row as go before the rival, the next domain's best, and fit its own limits. It may have been
--- ready when its limit was another, or the clock.
-local function takeFrom(name, d, rival, room, taken)
-  local delay = delayOf(politenessOf(d))
-  local capacity = dueAt(d) <= nowMs and math.min(delay > 0 and 1 or room, number('limit', 8) - d.active) or 0
+-- A domain gives as many in a row as go before the rival, the next domain's best, and fit its own limits: their ids, orders
+-- and the domain itself are put behind those taken. It may have been ready when its limit was another, or the clock.
+local function takeFrom(name, d, rival, room, taken, orders, names, ds)
+  local delay = delayOf(d)
+  local capacity = dueAt(d) <= nowMs and math.min(delay > 0 and 1 or room, number('limit', 8) - d[ACTIVE]) or 0
+  local n = #taken
   for i = 1, capacity do
-    local order = d.head
+    local order = d[HEAD]
     if order == '' or (i > 1 and rival and isBefore(rival, order)) then break end
     local id = pop(d)
     if id then
-      taken[#taken + 1] = { id, order, name, d, 0 }
-      d.active = d.active + 1
+      n = n + 1
+      taken[n], orders[n], names[n], ds[n] = id, order, name, d
+      d[ACTIVE] = d[ACTIVE] + 1
     end
   end
-  if capacity > 0 then startClock(d, delay, #leases + #taken) end
+  if capacity > 0 then startClock(d, delay, #ids + n) end
   place(d)
 end
 
@@ -110,32 +115,47 @@ local function placeAmong(orders, from, order)
   return low
 end
 
+-- The first chunks of domains that are about to give, twice as many as have given so far: one reading for each would cost
+-- 0.3 µs, and one of all ready domains 11 where a single one gives everything.
+local function loadFirsts(names, from)
+  local ds, bounds = {}, {}
+  for i = from, math.min(2 * from - 1, #names) do
+    local n = #ds + 1
+    ds[n], bounds[n] = domainOf(names[i]), ''
+  end
+  loadChunks(ds, bounds)
+end
+
 -- Takes the best requests of the ready domains. These are read once, one more than can be needed, and kept in order here.
 local function takeBest(room)
   savePlaces()
-  local orders, names, taken = {}, {}, {}
+  local keys, names, taken, orders, takenFrom, ds = {}, {}, {}, {}, {}, {}
   for i, member in ipairs(call('ZRANGE', readyKey, 0, room)) do
-    orders[i], names[i] = sub(member, 1, ORDER), sub(member, ORDER + 1)
+    keys[i], names[i] = sub(member, 1, ORDER), sub(member, ORDER + 1)
   end
   loadDomains(names)
-  local isAll, met = #orders <= room, 0
-  while met < #orders and #taken < room do
+  local isAll, met, loaded = #keys <= room, 0, 1
+  while met < #keys and #taken < room do
     met = met + 1
-    local order, name = orders[met], names[met]
+    if met == 2 * loaded then
+      loaded = met
+      loadFirsts(names, met)
+    end
+    local key, name = keys[met], names[met]
     local d = domainOf(name)
-    if d.place ~= 'r' or d.key ~= order then
+    if d[PLACE] ~= 'r' or d[KEY] ~= key then
       -- Somebody deleted the domain's record: without this the entry would be met for ever.
-      call('ZREM', readyKey, order .. name)
+      call('ZREM', readyKey, key .. name)
     else
-      takeFrom(name, d, orders[met + 1], room - #taken, taken)
-      local before = d.place == 'r' and placeAmong(orders, met, d.key)
+      takeFrom(name, d, keys[met + 1], room - #taken, taken, orders, takenFrom, ds)
+      local before = d[PLACE] == 'r' and placeAmong(keys, met, d[KEY])
       -- Behind the last one there may be others that go before it.
-      if before and (isAll or before < #orders) then
-        table.insert(orders, before + 1, d.key)
+      if before and (isAll or before < #keys) then
+        table.insert(keys, before + 1, d[KEY])
         table.insert(names, before + 1, name)
       end
     end
   end
-  leaseAll(taken)
+  leaseAll(taken, orders, takenFrom, ds, 0)
   return met > 0
 end
