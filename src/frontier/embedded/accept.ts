@@ -6,7 +6,8 @@ import type { FrontierRequest, PushAnswer, PushKind, StartPart } from '../fronti
 import { dropFailure } from './failures.js';
 import { roomForLinks } from './limits.js';
 import { addCounters } from './lists.js';
-import { enqueue, park, placeAll, requestKey } from './queue.js';
+import { liveRequest, type Stored, takeNumber } from './live.js';
+import { enqueue, park, placeAll } from './queue.js';
 import { decodeRequest, phaseOf, type RequestEntry } from './request-entry.js';
 import type { Transaction } from './transaction.js';
 
@@ -41,14 +42,13 @@ function judge(tx: Transaction, requests: readonly FrontierRequest[], kind: Push
   for (const request of requests) {
     const isSeen = !request.unfiltered && tx.dupefilter.has(request.fingerprint);
     if (isJudged && isSeen) continue;
-    const id = Buffer.from(request.id, 'hex');
-    const live = tx.get(requestKey(tx, id));
-    if (live !== undefined) {
-      if (kind === 'links' || phaseOf(live) !== 'failed') {
+    const live = liveRequest(tx, request.id);
+    if (live !== null) {
+      if (kind === 'links' || phaseOf(live.bytes) !== 'failed') {
         if (!request.unfiltered && !isSeen) allSeen = false;
         continue;
       }
-      dropFailure(tx, decodeRequest(live));
+      dropFailure(tx, decodeRequest(live.bytes));
     } else if (accepted >= room) {
       dropped += 1;
       allSeen = false;
@@ -58,7 +58,7 @@ function judge(tx: Transaction, requests: readonly FrontierRequest[], kind: Push
     }
     accepted += 1;
     if (!request.unfiltered) tx.dupefilter.record(request.fingerprint, isSeen);
-    insert(tx, id, request, live?.length ?? 0);
+    insert(tx, request, live, request.unfiltered ? 0 : tx.dupefilter.stamp());
     touched.add(request.domain);
   }
   const duplicates = requests.length - accepted - dropped;
@@ -95,12 +95,13 @@ export function retryFailed(tx: Transaction, requests: readonly FrontierRequest[
   const touched = new Set<string>();
   let moved = 0;
   for (const request of requests) {
-    const id = Buffer.from(request.id, 'hex');
-    const live = tx.get(requestKey(tx, id));
-    if (live === undefined || phaseOf(live) !== 'failed') continue;
-    dropFailure(tx, decodeRequest(live));
-    if (!request.unfiltered) tx.dupefilter.onLife(id, { state: 'pending', status: null, attempts: 0 });
-    insert(tx, id, { ...request, delayMs: 0 }, live.length);
+    const live = liveRequest(tx, request.id);
+    if (live === null || phaseOf(live.bytes) !== 'failed') continue;
+    const before = decodeRequest(live.bytes);
+    dropFailure(tx, before);
+    if (!request.unfiltered)
+      tx.dupefilter.onLife(request.id, { state: 'pending', status: null, attempts: 0 });
+    insert(tx, { ...request, delayMs: 0 }, live, before.recorded);
     touched.add(request.domain);
     moved += 1;
   }
@@ -111,23 +112,33 @@ export function retryFailed(tx: Transaction, requests: readonly FrontierRequest[
   return moved;
 }
 
-function insert(tx: Transaction, id: Buffer, request: FrontierRequest, before: number): void {
+/** Write a request that is pending or delayed from now on; one that was live keeps its number. */
+function insert(
+  tx: Transaction,
+  request: FrontierRequest,
+  live: Stored | null,
+  recorded: RequestEntry['recorded'],
+): void {
+  const number = live?.number ?? takeNumber(tx, request.id);
+  const before = live?.bytes.length ?? 0;
   const entry: RequestEntry = {
+    id: request.id,
     phase: 'pending',
     crashes: 0,
     unfiltered: request.unfiltered,
     priority: priorityInBounds(request.priority),
     arrival: 0,
     at: 0,
+    recorded,
     domain: request.domain,
     record: request.record,
   };
   const delayMs = delayInBounds(request.delayMs);
   if (delayMs > 0) {
-    if (!request.unfiltered) tx.dupefilter.onLife(id, { state: 'delayed' });
-    park(tx, id, entry, delayMs, before);
+    if (!request.unfiltered) tx.dupefilter.onLife(request.id, { state: 'delayed' });
+    park(tx, number, entry, delayMs, before);
   } else {
     entry.arrival = tx.takeArrival();
-    enqueue(tx, id, entry, before);
+    enqueue(tx, number, entry, before);
   }
 }

@@ -4,11 +4,17 @@ import type { Dupefilter, Shape } from '../frontier.js';
 import { otherShape } from '../shape.js';
 import type { Transaction } from './transaction.js';
 
+/** The data format of a crawl, or of the dupefilter that it shares with others, if it is not ours; null otherwise. */
+export function otherFormatOf(tx: Transaction): number | null {
+  const format = tx.format() ?? dataFormats.embedded;
+  if (format !== dataFormats.embedded) return format;
+  return tx.dupefilter.isOfFormat3() ? 3 : null;
+}
+
 /** @throws RefusedError for a crawl of another data format. */
 export function refuseOtherFormat(tx: Transaction): void {
-  const format = tx.format();
-  if (format !== null && format !== dataFormats.embedded)
-    throw otherFormat('embedded', tx.spaces.crawlName, format);
+  const format = otherFormatOf(tx);
+  if (format !== null) throw otherFormat('embedded', tx.spaces.crawlName, format);
 }
 
 /** @throws RefusedError naming both values; a crawl without a shape gets this one. */

@@ -8,7 +8,6 @@ import { listFailed } from './failures.js';
 import { HEAD_BYTES, ID_BYTES, keyOf, Table } from './keys.js';
 import { readCounters } from './lists.js';
 import { backUpFeeds, readOutbox } from './outbox.js';
-import { idOf } from './queue.js';
 import { decodeRequest } from './request-entry.js';
 import type { Entry } from './tables.js';
 import type { Transaction } from './transaction.js';
@@ -57,12 +56,12 @@ function withoutDupefilter({ dupefilter: _, ...shape }: Shape): Omit<Shape, 'dup
 
 async function* readRequests(turn: Turn): AsyncIterable<BackupRequest[]> {
   for await (const page of walk(turn, (tx) => keyOf(Table.request, tx.spaces.crawl))) {
-    yield page.flatMap(({ key, value }): BackupRequest[] => {
-      const { phase, domain, priority, arrival, at, crashes, unfiltered, record } = decodeRequest(value);
+    yield page.flatMap(({ value }): BackupRequest[] => {
+      const { id, phase, domain, priority, arrival, at, crashes, unfiltered, record } = decodeRequest(value);
       if (phase === 'failed') return [];
       return [
         {
-          ...{ id: idOf(key).toString('hex'), domain, priority },
+          ...{ id, domain, priority },
           ...(phase === 'delayed' ? { dueAtMs: at / 1000 } : { arrival }),
           ...(crashes > 0 ? { crashes } : {}),
           ...(unfiltered ? { unfiltered } : {}),

@@ -2,13 +2,15 @@
 import { dataFormats, otherFormat } from '../data-format.js';
 import type { Part, Shape } from '../frontier.js';
 import { nodesAtWork } from '../nodes-at-work.js';
-import { queueTables, Table } from './keys.js';
+import { numberOf, queueTables, Table } from './keys.js';
+import { dropRequest } from './live.js';
 import { liveNodes } from './liveness.js';
 import { newMeta } from './meta.js';
 import { forgetWrittenFeeds } from './outbox.js';
-import { decodeRequest, phaseOf } from './request-entry.js';
+import { decodeRequest, phaseOf, type RequestEntry } from './request-entry.js';
 import { nameKey } from './spaces.js';
 import { emptyState } from './state.js';
+import { sweepLater } from './sweep.js';
 import type { Transaction } from './transaction.js';
 
 /** Above every table that a later format may have. */
@@ -114,6 +116,8 @@ function clearQueue(tx: Transaction, parts: ReadonlySet<Part>): void {
   } else {
     dropAllButFailed(tx);
   }
+  // By its own numbers nothing of the requests is found any more; what is known of their ids goes bit by bit.
+  sweepLater(tx, tx.spaces.crawl);
   const keepsSeen = !parts.has('dupefilter') && tx.dupefilter.count() > 0;
   const { failed, failedSequence, failedRecords } = before;
   tx.destroy();
@@ -122,7 +126,14 @@ function clearQueue(tx: Transaction, parts: ReadonlySet<Part>): void {
   tx.create(agreed);
   Object.assign(tx.changeMeta(), { ...newMeta(agreed), epoch: epoch + 1, shape, seenSinceMs });
   const kept = keepsFailed ? { failed, failedSequence, failedRecords, accepted: failed } : {};
-  Object.assign(tx.state(), { ...emptyState(), ...kept, busyAtMs: tx.nowMs, bytes: sizeOfRequests(tx) });
+  const { numbers } = tx.state();
+  Object.assign(tx.state(), {
+    ...emptyState(),
+    ...kept,
+    busyAtMs: tx.nowMs,
+    bytes: sizeOfRequests(tx),
+    numbers,
+  });
 }
 
 function dropAllButFailed(tx: Transaction): void {
@@ -141,17 +152,13 @@ function sizeOfRequests(tx: Transaction): number {
 
 function clearFailed(tx: Transaction): void {
   if (tx.peekState() === undefined) return;
-  const doomed: Buffer[] = [];
-  let size = 0;
+  const doomed: [number: number, entry: RequestEntry, size: number][] = [];
   for (const { key, value } of tx.scan(Table.request, tx.spaces.crawl)) {
-    if (decodeRequest(value).phase !== 'failed') continue;
-    doomed.push(key);
-    size += value.length;
+    if (phaseOf(value) === 'failed') doomed.push([numberOf(key), decodeRequest(value), value.length]);
   }
-  for (const key of doomed) tx.delete(key);
+  for (const [number, entry, size] of doomed) dropRequest(tx, number, entry, size);
   tx.wipe(Table.failed, tx.spaces.crawl);
   const state = tx.state();
-  state.bytes -= size;
   state.removed += state.failed;
   state.failed = 0;
   state.failedRecords = 0;

@@ -42,7 +42,8 @@ export class BloomDupefilter implements Dupefilter {
     this.#sliceAt = slicesOf(choice);
   }
 
-  seenUntilMs(fingerprint: Buffer): number {
+  seenUntilMs(digits: string): number {
+    const fingerprint = Buffer.from(digits, 'hex');
     const opened = Math.ceil(this.#desk.ledger.count / this.#capacity);
     for (let index = opened; index > 0; index -= 1) {
       const slice = this.#sliceAt(index);
@@ -52,8 +53,9 @@ export class BloomDupefilter implements Dupefilter {
     return 0;
   }
 
-  record(fingerprint: Buffer, isSeen: boolean): number {
+  record(digits: string, isSeen: boolean): number {
     if (isSeen) return Number.POSITIVE_INFINITY;
+    const fingerprint = Buffer.from(digits, 'hex');
     const { tables, ledger } = this.#desk;
     const slice = this.#sliceAt(Math.floor(ledger.count / this.#capacity) + 1);
     const number = blockOf(fingerprint, slice);
@@ -90,7 +92,7 @@ export class BloomDupefilter implements Dupefilter {
   }
 
   /** Fingerprints of another class. */
-  bringBack(fingerprint: Buffer): void {
+  bringBack(fingerprint: string): void {
     this.record(fingerprint, this.seenUntilMs(fingerprint) > 0);
   }
 

@@ -39,14 +39,16 @@ export class CompactDupefilter implements Dupefilter {
     this.#desk = desk;
   }
 
-  seenUntilMs(fingerprint: Buffer): number {
+  seenUntilMs(digits: string): number {
+    const fingerprint = Buffer.from(digits, 'hex');
     const { key, skip } = this.#bucketOf(fingerprint.readUInt32BE(0));
     const packed = this.#desk.tables.get(key) ?? nothing;
     return find(packed, fingerprint, skip) < 0 ? 0 : Number.POSITIVE_INFINITY;
   }
 
-  record(fingerprint: Buffer, isSeen: boolean): number {
+  record(digits: string, isSeen: boolean): number {
     if (isSeen) return Number.POSITIVE_INFINITY;
+    const fingerprint = Buffer.from(digits, 'hex');
     const { tables, ledger } = this.#desk;
     const { key, skip } = this.#bucketOf(fingerprint.readUInt32BE(0));
     const packed = tables.get(key) ?? nothing;
@@ -62,7 +64,8 @@ export class CompactDupefilter implements Dupefilter {
     return Number.POSITIVE_INFINITY;
   }
 
-  forget(fingerprint: Buffer): boolean {
+  forget(digits: string): boolean {
+    const fingerprint = Buffer.from(digits, 'hex');
     const { tables, ledger } = this.#desk;
     const { key, skip } = this.#bucketOf(fingerprint.readUInt32BE(0));
     const packed = tables.get(key) ?? nothing;
@@ -104,7 +107,7 @@ export class CompactDupefilter implements Dupefilter {
     }));
   }
 
-  bringBack(fingerprint: Buffer): void {
+  bringBack(fingerprint: string): void {
     this.record(fingerprint, this.seenUntilMs(fingerprint) > 0);
   }
 

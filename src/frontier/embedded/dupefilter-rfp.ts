@@ -1,69 +1,67 @@
-/** RFPDupeFilter: an entry for each fingerprint as it is, exact. Classes that keep something beside it extend this. */
+/**
+ * RFPDupeFilter: each fingerprint as it is, exact. It keeps no entries of its own: its fingerprints are ids that bear the
+ * mark of its generation among what is known of a crawl's ids (`known.ts`).
+ */
 import type { Desk, Dupefilter, SeenValue } from './dupefilter.js';
-import { entryBytes, HEAD_BYTES, ID_BYTES, keyOf, nothing, Table } from './keys.js';
+import { entryBytes, HEAD_BYTES, ID_BYTES, NUMBER_BYTES, Table } from './keys.js';
+import { decodeKnown, type KnownIds } from './known.js';
+import { requestOf } from './live.js';
+
+/** The number of a request, which stays, and nearly always one byte of a mark. */
+const VALUE_BYTES = NUMBER_BYTES + 1;
 
 export class RfpDupefilter implements Dupefilter {
-  protected readonly desk: Desk;
-  /** Size of the value beside each fingerprint. */
-  protected readonly valueBytes: number = 0;
+  readonly backUpTable = Table.known;
+  readonly #desk: Desk;
+  readonly #known: KnownIds;
+  readonly #generation: number;
 
   constructor(desk: Desk) {
-    this.desk = desk;
+    this.#desk = desk;
+    this.#known = desk.tables.knownIn(desk.ledger.space);
+    this.#generation = desk.ledger.parts;
   }
 
-  seenUntilMs(fingerprint: Buffer): number {
-    return this.has(fingerprint) ? Number.POSITIVE_INFINITY : 0;
+  seenUntilMs(fingerprint: string): number {
+    return this.#known.get(fingerprint).generation === this.#generation ? Number.POSITIVE_INFINITY : 0;
   }
 
-  record(fingerprint: Buffer, isSeen: boolean): number {
+  record(fingerprint: string, isSeen: boolean): number {
     if (!isSeen) {
-      this.put(fingerprint, nothing);
-      this.desk.ledger.count += 1;
+      const known = this.#known.get(fingerprint);
+      known.generation = this.#generation;
+      this.#known.keep(known);
+      this.#desk.ledger.count += 1;
     }
     return Number.POSITIVE_INFINITY;
   }
 
-  forget(fingerprint: Buffer): boolean {
-    if (!this.has(fingerprint)) return false;
-    this.drop(fingerprint);
+  /** The number stays only with a live request. */
+  forget(fingerprint: string): boolean {
+    const known = this.#known.get(fingerprint);
+    if (known.generation !== this.#generation) return false;
+    const { tables, ledger } = this.#desk;
+    known.generation = 0;
+    if (requestOf(tables, ledger.space, known.number, fingerprint) === null) known.number = 0;
+    this.#known.keep(known);
+    ledger.count -= 1;
     return true;
   }
 
   bytes(): number {
-    return this.desk.ledger.count * entryBytes(HEAD_BYTES + ID_BYTES, this.valueBytes);
+    return this.#desk.ledger.count * entryBytes(HEAD_BYTES + ID_BYTES, VALUE_BYTES);
   }
 
   examine(): { count: number; breaches: string[] } {
-    return { count: this.desk.tables.countEntries(Table.seen, this.desk.ledger.space), breaches: [] };
+    return { count: this.#known.countMarked(this.#generation), breaches: [] };
   }
 
-  backUp(place: Buffer, _value: Buffer): SeenValue[] {
-    return [{ fingerprint: place.toString('hex') }];
+  backUp(place: Buffer, value: Buffer): SeenValue[] {
+    const isSeen = place.length === ID_BYTES && decodeKnown(value).generation === this.#generation;
+    return isSeen ? [{ fingerprint: place.toString('hex') }] : [];
   }
 
-  bringBack(fingerprint: Buffer, _value: SeenValue): void {
-    this.record(fingerprint, this.has(fingerprint));
-  }
-
-  protected has(fingerprint: Buffer): boolean {
-    return this.desk.tables.has(this.#key(fingerprint));
-  }
-
-  protected get(fingerprint: Buffer): Buffer | undefined {
-    return this.desk.tables.get(this.#key(fingerprint));
-  }
-
-  protected put(fingerprint: Buffer, value: Buffer): void {
-    this.desk.tables.put(this.#key(fingerprint), value, 0);
-  }
-
-  /** Delete an entry that is there. */
-  protected drop(fingerprint: Buffer): void {
-    this.desk.tables.delete(this.#key(fingerprint), 0);
-    this.desk.ledger.count -= 1;
-  }
-
-  #key(fingerprint: Buffer): Buffer {
-    return keyOf(Table.seen, this.desk.ledger.space, fingerprint);
+  bringBack(fingerprint: string): void {
+    this.record(fingerprint, this.seenUntilMs(fingerprint) > 0);
   }
 }

@@ -1,7 +1,7 @@
 /** StateDupeFilter: each fingerprint with the last thing that happened to its request, exact. */
 import type { RequestLife } from '../frontier.js';
-import type { LifeChange, SeenValue } from './dupefilter.js';
-import { RfpDupefilter } from './dupefilter-rfp.js';
+import type { Dupefilter, LifeChange, SeenValue } from './dupefilter.js';
+import { bytesOf, EntriesDupefilter } from './dupefilter-entries.js';
 import { readUint53, writeUint53 } from './keys.js';
 
 const states: readonly RequestLife['state'][] = ['pending', 'leased', 'delayed', 'done', 'failed'];
@@ -9,23 +9,39 @@ const states: readonly RequestLife['state'][] = ['pending', 'leased', 'delayed',
 /** State (1), HTTP status (2, 0 for none), attempts (4), when (8). */
 const LIFE_BYTES = 15;
 
-export class StateDupefilter extends RfpDupefilter {
+export class StateDupefilter extends EntriesDupefilter implements Dupefilter {
   protected override readonly valueBytes = LIFE_BYTES;
 
-  override record(fingerprint: Buffer, isSeen: boolean): number {
-    this.#write(fingerprint, { state: 'pending', atMs: this.desk.nowMs, status: null, attempts: 0 });
+  seenUntilMs(fingerprint: string): number {
+    return this.has(bytesOf(fingerprint)) ? Number.POSITIVE_INFINITY : 0;
+  }
+
+  record(fingerprint: string, isSeen: boolean): number {
+    this.#write(bytesOf(fingerprint), {
+      state: 'pending',
+      atMs: this.desk.nowMs,
+      status: null,
+      attempts: 0,
+    });
     if (!isSeen) this.desk.ledger.count += 1;
     return Number.POSITIVE_INFINITY;
   }
 
-  /** A fingerprint that was forgotten meanwhile stays so. */
-  onLife(fingerprint: Buffer, change: LifeChange): void {
-    const before = this.life(fingerprint);
-    if (before !== null) this.#write(fingerprint, { ...before, ...change, atMs: this.desk.nowMs });
+  forget(digits: string): boolean {
+    const fingerprint = bytesOf(digits);
+    if (!this.has(fingerprint)) return false;
+    this.drop(fingerprint);
+    return true;
   }
 
-  life(fingerprint: Buffer): RequestLife | null {
-    const value = this.get(fingerprint);
+  /** A fingerprint that was forgotten meanwhile stays so. */
+  onLife(fingerprint: string, change: LifeChange): void {
+    const before = this.life(fingerprint);
+    if (before !== null) this.#write(bytesOf(fingerprint), { ...before, ...change, atMs: this.desk.nowMs });
+  }
+
+  life(fingerprint: string): RequestLife | null {
+    const value = this.get(bytesOf(fingerprint));
     return value === undefined ? null : lifeOf(value);
   }
 
@@ -34,7 +50,8 @@ export class StateDupefilter extends RfpDupefilter {
   }
 
   /** Of what another class has seen only so much is known: that it was met. */
-  override bringBack(fingerprint: Buffer, { life }: SeenValue): void {
+  bringBack(digits: string, { life }: SeenValue): void {
+    const fingerprint = bytesOf(digits);
     if (this.has(fingerprint)) return;
     this.#write(fingerprint, life ?? { state: 'done', atMs: this.desk.nowMs, status: null, attempts: 0 });
     this.desk.ledger.count += 1;

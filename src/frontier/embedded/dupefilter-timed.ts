@@ -3,8 +3,8 @@
  * an instant, so an index by time holds it in chunks, 26 bytes a fingerprint, and what has come due is found without a
  * search. A chunk is a hint: a fingerprint that was renewed or forgotten meanwhile has another instant, or none.
  */
-import type { Desk, SeenValue } from './dupefilter.js';
-import { RfpDupefilter } from './dupefilter-rfp.js';
+import type { Desk, Dupefilter, SeenValue } from './dupefilter.js';
+import { bytesOf, EntriesDupefilter } from './dupefilter-entries.js';
 import { HEAD_BYTES, ID_BYTES, keyOf, numberedKey, readUint53, Table, writeUint53 } from './keys.js';
 
 /**
@@ -23,7 +23,7 @@ const DUE_CHUNKS = 500;
 /** Clocks are set back by a little all the time. */
 const CLOCK_SLACK_MS = 1_000;
 
-export class TimedDupefilter extends RfpDupefilter {
+export class TimedDupefilter extends EntriesDupefilter implements Dupefilter {
   protected override readonly valueBytes = 8;
   readonly #expireMs: number;
   readonly #fresh: Buffer[] = [];
@@ -36,8 +36,8 @@ export class TimedDupefilter extends RfpDupefilter {
     this.#expireMs = expireMs;
   }
 
-  override seenUntilMs(fingerprint: Buffer): number {
-    const untilMs = this.#untilMs(fingerprint);
+  seenUntilMs(fingerprint: string): number {
+    const untilMs = this.#untilMs(bytesOf(fingerprint));
     if (untilMs === undefined) return 0;
     if (untilMs === 0) return Number.POSITIVE_INFINITY;
     // An instant further off than any could be now was written by a clock that has been set back since.
@@ -45,7 +45,8 @@ export class TimedDupefilter extends RfpDupefilter {
   }
 
   /** Accepted again is renewed; a fingerprint whose time has come may still be there. */
-  override record(fingerprint: Buffer, isSeen: boolean): number {
+  record(digits: string, isSeen: boolean): number {
+    const fingerprint = bytesOf(digits);
     if (!isSeen && !this.has(fingerprint)) this.desk.ledger.count += 1;
     const untilMs = this.#expireMs === 0 ? 0 : this.desk.nowMs + this.#expireMs;
     this.#expireAt(fingerprint, untilMs);
@@ -55,8 +56,9 @@ export class TimedDupefilter extends RfpDupefilter {
   }
 
   /** What has passed its time is not there any more, deleted or not. */
-  override forget(fingerprint: Buffer): boolean {
-    const isSeen = this.seenUntilMs(fingerprint) > 0;
+  forget(digits: string): boolean {
+    const isSeen = this.seenUntilMs(digits) > 0;
+    const fingerprint = bytesOf(digits);
     if (this.has(fingerprint)) this.drop(fingerprint);
     return isSeen;
   }
@@ -108,10 +110,11 @@ export class TimedDupefilter extends RfpDupefilter {
   }
 
   /** The later instant stays. What never was to be forgotten is from now on, where fingerprints are. */
-  override bringBack(fingerprint: Buffer, { untilMs }: SeenValue): void {
+  bringBack(digits: string, { untilMs }: SeenValue): void {
+    const fingerprint = bytesOf(digits);
     const known = this.#untilMs(fingerprint);
     if (this.#expireMs === 0 || untilMs === undefined || untilMs === null) {
-      if (known === undefined) this.record(fingerprint, false);
+      if (known === undefined) this.record(digits, false);
       return;
     }
     if (untilMs <= Math.max(this.desk.nowMs, known ?? 0)) return;

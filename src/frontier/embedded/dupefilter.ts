@@ -11,11 +11,11 @@ import { StateDupefilter } from './dupefilter-state.js';
 import { TimedDupefilter } from './dupefilter-timed.js';
 import type { Table } from './keys.js';
 import type { Ledger } from './ledger.js';
-import type { Tables } from './tables.js';
+import type { Records } from './records.js';
 
 /** What a class works on, for one transaction. */
 export interface Desk {
-  readonly tables: Tables;
+  readonly tables: Records;
   /** Changed in place; `seen.ts` writes it back. */
   readonly ledger: Ledger;
   readonly nowMs: number;
@@ -33,31 +33,32 @@ export interface SeenValue {
   readonly life?: RequestLife;
 }
 
+/** Fingerprints come as 40 hex digits. */
 export interface Dupefilter {
   /** Until when a fingerprint counts as seen: 0 for one that does not, Infinity for good. */
-  seenUntilMs(fingerprint: Buffer): number;
+  seenUntilMs(fingerprint: string): number;
   /**
    * Record a fingerprint whose request was accepted; also when it was seen already, and accepted all the same.
    * @returns until when it counts as seen now.
    */
-  record(fingerprint: Buffer, isSeen: boolean): number;
+  record(fingerprint: string, isSeen: boolean): number;
   /** @returns whether it was there. @throws RefusedError `cannot_forget` where the class cannot. */
-  forget(fingerprint: Buffer): boolean;
+  forget(fingerprint: string): boolean;
   /** What it takes in the store, bookkeeping included. */
   bytes(): number;
   /** Read everything. @returns how many fingerprints there are, and a sentence for each breach. */
   examine(): { readonly count: number; readonly breaches: readonly string[] };
   /** The request of a recorded fingerprint moved on. */
-  onLife?(fingerprint: Buffer, change: LifeChange): void;
-  life?(fingerprint: Buffer): RequestLife | null;
+  onLife?(fingerprint: string, change: LifeChange): void;
+  life?(fingerprint: string): RequestLife | null;
   /** Fingerprints whose time has come, of those that are counted; bounded work, so there may be more. */
   due?(): number;
-  /** The table whose entries `backUp` understands, that of the fingerprints unless told. */
+  /** The table whose entries `backUp` understands, `seen` unless told. */
   readonly backUpTable?: Table;
   /** The fingerprints of an entry; `place` is its key without what all have in common. */
   backUp(place: Buffer, value: Buffer): readonly SeenValue[];
   /** Record a fingerprint of a backup, with what is known of it there; what is known here stays. */
-  bringBack(fingerprint: Buffer, value: SeenValue): void;
+  bringBack(fingerprint: string, value: SeenValue): void;
   /** Look after at most `max` fingerprints whose time has come. @returns whether that was all. */
   tidy?(max: number): boolean;
   /** The transaction ends: write what was gathered. */

@@ -54,6 +54,7 @@ import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds.js';
 import { reconcile, settle } from './settle.js';
 import { spacesOf } from './spaces.js';
 import { type OpenStore, openStore } from './store.js';
+import { sweepSome } from './sweep.js';
 import type { Transaction } from './transaction.js';
 import { Turn } from './turn.js';
 import { verify } from './verify.js';
@@ -134,7 +135,7 @@ export class EmbeddedFrontier implements Frontier {
     );
     if (answer.awaits !== undefined) return answer;
     this.#self = null;
-    if (answer.cleared) await this.#wipe();
+    if (answer.cleared) await this.#sweep();
     return answer;
   }
 
@@ -230,7 +231,7 @@ export class EmbeddedFrontier implements Frontier {
 
   async clear(parts: readonly Part[], { force }: { force: boolean }): Promise<void> {
     await this.#turn.write((tx) => clear(tx, new Set(parts), force));
-    await this.#wipe();
+    await this.#sweep();
   }
 
   examine(): Promise<Finding[]> {
@@ -245,7 +246,9 @@ export class EmbeddedFrontier implements Frontier {
       const from: Buffer | null = after;
       after = await this.#turn.write((tx) => repairStep(tx, from));
     } while (after !== null);
-    return this.#turn.write(endRepair);
+    const repaired = await this.#turn.write(endRepair);
+    await this.#sweep();
+    return repaired;
   }
 
   verify(): Promise<string[]> {
@@ -270,9 +273,9 @@ export class EmbeddedFrontier implements Frontier {
     tx.create(shape);
   }
 
-  /** Delete what a cleared dupefilter held, a short transaction at a time. */
-  async #wipe(): Promise<void> {
-    while (!(await this.#turn.write((tx) => tx.dupefilter.wipe())));
+  /** Delete what was cleared, a short transaction at a time. */
+  async #sweep(): Promise<void> {
+    while (!(await this.#turn.write(sweepSome)));
   }
 
   /** A verb of a node: it needs to have joined, and the crawl it joined. */

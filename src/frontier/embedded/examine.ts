@@ -5,6 +5,7 @@ import { byteSize } from '../amounts.js';
 import { dataFormats } from '../data-format.js';
 import { findingsAbout } from '../findings.js';
 import type { Finding } from '../frontier.js';
+import { otherFormatOf } from './agreement.js';
 import { mountType, otherUsers } from './folder.js';
 import type { OpenStore } from './store.js';
 import type { Transaction } from './transaction.js';
@@ -49,16 +50,15 @@ export function examineStore(tx: Transaction, store: OpenStore): Finding[] {
     'processes',
     users === 0 ? 'no other process has it open' : `${users} other processes of this machine have it open`,
   );
-  const format = tx.format();
-  if (format === null) crawl.ok('format', 'nothing is stored yet');
-  else if (format === dataFormats.embedded) crawl.ok('format', `data format ${format}`);
-  else {
+  const other = otherFormatOf(tx);
+  if (other !== null) {
     crawl.problem(
       'format',
-      `${tx.spaces.crawlName} is kept in data format ${format}, this crawlnode reads and writes format ${dataFormats.embedded}`,
+      `${tx.spaces.crawlName} is kept in data format ${other}, this crawlnode reads and writes format ${dataFormats.embedded}`,
       'go on with the version of crawlnode that wrote it, or "crawlnode reset" and begin anew',
     );
-  }
+  } else if (tx.format() === null) crawl.ok('format', 'nothing is stored yet');
+  else crawl.ok('format', `data format ${dataFormats.embedded}`);
   return [...about.found, ...crawl.found];
 }
 

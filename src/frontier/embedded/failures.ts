@@ -1,7 +1,7 @@
 /** The failed list: why each request failed, oldest first. */
 import type { FailedRequest } from '../frontier.js';
 import { HEAD_BYTES, keyOf, nothing, numberedKey, readUint53, Table } from './keys.js';
-import { dropRequest, keepRequest, requestKey } from './queue.js';
+import { dropRequest, keepRequest, liveRequest, takeNumber } from './live.js';
 import { decodeRequest, phaseOf, type RequestEntry } from './request-entry.js';
 import type { Transaction } from './transaction.js';
 
@@ -19,7 +19,7 @@ export interface Failure {
 /** Move a request to the failed list; beyond the limit its record is not kept. */
 export function fail(
   tx: Transaction,
-  id: Buffer,
+  number: number,
   entry: RequestEntry,
   failure: Omit<Failure, 'id' | 'failedAtMs'>,
   before: number,
@@ -31,9 +31,9 @@ export function fail(
   entry.at = state.failedSequence;
   if (state.failedRecords < tx.meta().tunables.failedLimit) state.failedRecords += 1;
   else entry.record = '';
-  const text: Failure = { ...failure, id: id.toString('hex'), failedAtMs: tx.nowMs };
+  const text: Failure = { ...failure, id: entry.id, failedAtMs: tx.nowMs };
   tx.put(failureKey(tx, state.failedSequence), Buffer.from(JSON.stringify(text)), 0);
-  keepRequest(tx, id, entry, before);
+  keepRequest(tx, number, entry, before);
 }
 
 /** The failure of a number in the list; null when there is none. */
@@ -52,9 +52,9 @@ export function keepFailed(tx: Transaction, request: FailedRequest): void {
   tx.put(failureKey(tx, state.failedSequence), Buffer.from(JSON.stringify({ id, ...why })), 0);
   const entry: RequestEntry = {
     ...{ phase: 'failed', crashes, unfiltered: false, priority: 0, arrival: 0, at: state.failedSequence },
-    ...{ domain: '', record: record ?? '' },
+    ...{ id, recorded: 0, domain: '', record: record ?? '' },
   };
-  keepRequest(tx, Buffer.from(id, 'hex'), entry, 0);
+  keepRequest(tx, takeNumber(tx, id), entry, 0);
 }
 
 /** Take a request off the failed list; what becomes of it is the caller's business. */
@@ -68,12 +68,12 @@ export function dropFailure(tx: Transaction, entry: RequestEntry): void {
 /** Failed → removed. @returns how many were failed. */
 export function purgeFailed(tx: Transaction, ids: readonly string[]): number {
   let purged = 0;
-  for (const hex of ids) {
-    const id = Buffer.from(hex, 'hex');
-    const bytes = tx.get(requestKey(tx, id));
-    if (bytes === undefined || phaseOf(bytes) !== 'failed') continue;
-    dropFailure(tx, decodeRequest(bytes));
-    dropRequest(tx, id, bytes.length);
+  for (const id of ids) {
+    const live = liveRequest(tx, id);
+    if (live === null || phaseOf(live.bytes) !== 'failed') continue;
+    const entry = decodeRequest(live.bytes);
+    dropFailure(tx, entry);
+    dropRequest(tx, live.number, entry, live.bytes.length);
     purged += 1;
   }
   if (purged > 0) tx.state().removed += purged;
@@ -96,8 +96,8 @@ export function listFailed(
 
 function describe(tx: Transaction, value: Buffer): FailedRequest {
   const failure = JSON.parse(value.toString()) as Failure;
-  const bytes = tx.get(requestKey(tx, Buffer.from(failure.id, 'hex')));
-  const entry = bytes === undefined ? null : decodeRequest(bytes);
+  const live = liveRequest(tx, failure.id);
+  const entry = live === null ? null : decodeRequest(live.bytes);
   return { ...failure, record: entry?.record || null, crashes: entry?.crashes ?? 0 };
 }
 

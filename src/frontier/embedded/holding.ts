@@ -4,9 +4,10 @@ import type { Lease } from '../frontier.js';
 import type { DomainEntry } from './domain-entry.js';
 import type { LifeChange } from './dupefilter.js';
 import type { IncarnationEntry } from './incarnation-entry.js';
-import { numberedKey, Table } from './keys.js';
+import { numberBytes, numberedKey, numberOf, requestKey, Table } from './keys.js';
+import { dropRequest } from './live.js';
 import { delayOf, place } from './placement.js';
-import { dropRequest, enqueue, idOf, requestKey } from './queue.js';
+import { enqueue } from './queue.js';
 import {
   decodeLease,
   decodeRequest,
@@ -32,9 +33,9 @@ export function hold(
   tx: Transaction,
   holder: IncarnationEntry,
   domain: DomainEntry,
-  id: Buffer,
+  number: number,
 ): Lease | null {
-  const bytes = tx.get(requestKey(tx, id));
+  const bytes = tx.get(requestKey(tx.spaces.crawl, number));
   if (bytes === undefined) return null;
   const entry = decodeRequest(bytes);
   const state = tx.state();
@@ -43,17 +44,17 @@ export function hold(
   state.runPages += 1;
   // The request stays as it is: another page of the file would have to be written for each.
   const lease: LeaseEntry = { incarnation: holder.number, atMs: tx.nowMs, token: state.tokens };
-  const held: Held = { id, entry, lease, size: bytes.length };
-  tx.put(leaseKey(tx, holder.number, id), encodeLease(lease), 0);
-  tx.kept.leased.set(nameOf(id), held);
+  const held: Held = { number, entry, lease, size: bytes.length };
+  tx.put(leaseKey(tx, holder.number, number), encodeLease(lease), 0);
+  tx.kept.leased.set(number, held);
   follow(tx, held, { state: 'leased' });
   domain.active += 1;
   domain.pages += 1;
   holder.leased += 1;
   tx.keepIncarnation(holder);
   return {
-    id: id.toString('hex'),
-    token: tokenText(lease),
+    id: entry.id,
+    token: tokenText(lease, number),
     record: entry.record,
     domain: entry.domain,
     delayMs: delayOf(tx, domain),
@@ -63,48 +64,48 @@ export function hold(
 
 /** A request that is leased, as it is before its lease ends. */
 export interface Held {
-  readonly id: Buffer;
+  readonly number: number;
   readonly entry: RequestEntry;
   readonly lease: LeaseEntry;
   /** Bytes it takes now. */
   readonly size: number;
 }
 
-/** The request of this id that an incarnation holds, or null. */
-export function heldRequest(tx: Transaction, number: number, id: Buffer): Held | null {
-  const kept = tx.kept.leased.get(nameOf(id));
-  if (kept !== undefined) return kept.lease.incarnation === number ? kept : null;
-  const lease = leaseOf(tx, number, id);
-  const bytes = lease === null ? undefined : tx.get(requestKey(tx, id));
+/** The request of this number that an incarnation holds, or null. */
+export function heldRequest(tx: Transaction, incarnation: number, number: number): Held | null {
+  const kept = tx.kept.leased.get(number);
+  if (kept !== undefined) return kept.lease.incarnation === incarnation ? kept : null;
+  const lease = leaseOf(tx, incarnation, number);
+  const bytes = lease === null ? undefined : tx.get(requestKey(tx.spaces.crawl, number));
   if (lease === null || bytes === undefined) return null;
-  return { id, entry: decodeRequest(bytes), lease, size: bytes.length };
+  return { number, entry: decodeRequest(bytes), lease, size: bytes.length };
 }
 
 /** The lease that an incarnation has of a request, or null. */
-export function leaseOf(tx: Transaction, number: number, id: Buffer): LeaseEntry | null {
-  const bytes = tx.get(leaseKey(tx, number, id));
-  return bytes === undefined ? null : decodeLease(number, bytes);
+export function leaseOf(tx: Transaction, incarnation: number, number: number): LeaseEntry | null {
+  const bytes = tx.get(leaseKey(tx, incarnation, number));
+  return bytes === undefined ? null : decodeLease(incarnation, bytes);
 }
 
 /** What an incarnation holds, at most `max`. */
-export function leasesOf(tx: Transaction, number: number, max: number): Held[] {
+export function leasesOf(tx: Transaction, incarnation: number, max: number): Held[] {
   return tx
-    .keys(numberedKey(Table.lease, tx.spaces.crawl, number), max)
-    .map((key) => heldRequest(tx, number, Buffer.from(idOf(key))))
+    .keys(numberedKey(Table.lease, tx.spaces.crawl, incarnation), max)
+    .map((key) => heldRequest(tx, incarnation, numberOf(key)))
     .filter((held) => held !== null);
 }
 
 /** Tell the dupefilter what became of a request it may know. */
-export function follow(tx: Transaction, { id, entry }: Pick<Held, 'id' | 'entry'>, change: LifeChange): void {
-  if (!entry.unfiltered) tx.dupefilter.onLife(id, change);
+export function follow(tx: Transaction, { entry }: Held, change: LifeChange): void {
+  if (!entry.unfiltered) tx.dupefilter.onLife(entry.id, change);
 }
 
 /** End a lease's hold on its node and domain; what becomes of the request, and placing the domain, is up to the caller. */
-export function free(tx: Transaction, { id, entry, lease }: Held): void {
+export function free(tx: Transaction, { number, entry, lease }: Held): void {
   const state = tx.state();
   state.leased -= 1;
-  tx.delete(leaseKey(tx, lease.incarnation, id), 0);
-  tx.kept.leased.delete(nameOf(id));
+  tx.delete(leaseKey(tx, lease.incarnation, number), 0);
+  tx.kept.leased.delete(number);
   const holder = tx.incarnation(lease.incarnation);
   if (holder !== null) {
     holder.leased -= 1;
@@ -121,20 +122,18 @@ export function free(tx: Transaction, { id, entry, lease }: Held): void {
 export function giveBack(tx: Transaction, held: Held): void {
   free(tx, held);
   follow(tx, held, { state: 'pending' });
-  enqueue(tx, held.id, held.entry, held.size);
+  enqueue(tx, held.number, held.entry, held.size);
   place(tx, tx.ensureDomain(held.entry.domain));
 }
 
 /** A page is done: its request is live no more. */
 export function finishRequest(tx: Transaction, held: Held): void {
   free(tx, held);
-  dropRequest(tx, held.id, held.size);
+  dropRequest(tx, held.number, held.entry, held.size);
   tx.state().done += 1;
   place(tx, tx.ensureDomain(held.entry.domain));
 }
 
-const nameOf = (id: Buffer): string => id.toString('latin1');
-
-function leaseKey(tx: Transaction, number: number, id: Buffer): Buffer {
-  return numberedKey(Table.lease, tx.spaces.crawl, number, id);
+function leaseKey(tx: Transaction, incarnation: number, number: number): Buffer {
+  return numberedKey(Table.lease, tx.spaces.crawl, incarnation, numberBytes(number));
 }

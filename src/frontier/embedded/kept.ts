@@ -24,8 +24,8 @@ export class Kept {
   readonly incarnations: CachedRecords<IncarnationEntry> = new Map();
   readonly headers: CachedRecords<Header> = new Map();
   readonly counters: CachedRecords<number> = new Map();
-  /** Leased requests by id: who leased one settles it. */
-  readonly leased = new Map<string, Held>();
+  /** Leased requests by number: who leased one settles it. */
+  readonly leased = new Map<number, Held>();
   /** By what the keys of the index begin with. */
   readonly heads = new Map<string, IndexHead>();
   /** null where there is none, undefined until somebody has looked. */

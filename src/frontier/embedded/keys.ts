@@ -23,19 +23,22 @@ export const Table = {
   waiting: 7,
   /** instant, domain → nothing: domains with nothing to do, to be forgotten once their time has passed. */
   idle: 8,
-  /** domain, order, id → nothing: the queue of a domain. */
+  /** domain, order, number → nothing: the queue of a domain. */
   queue: 9,
-  /** order, id → nothing: requests that crashed a node. */
+  /** order, number → nothing: requests that crashed a node. */
   suspect: 10,
-  /** due, id → nothing: requests that are not due yet. */
+  /** due, number → nothing: requests that are not due yet. */
   delayed: 11,
-  /** incarnation, id → nothing: who holds what. */
+  /** incarnation, number → since when, and by which token: who holds what. */
   lease: 12,
-  /** id → the request itself, live requests only. */
+  /** number → the request itself, live requests only, in the order of acceptance. */
   request: 13,
   /** sequence → JSON of a failure. */
   failed: 14,
-  /** What a dupefilter has seen, as its class keeps it (`dupefilter.ts`); its space is the ledger's `space`. */
+  /**
+   * What a dupefilter has seen, as its class keeps it (`dupefilter.ts`); its space is the ledger's `space`. What an
+   * RFPDupeFilter has seen is marked in `known`.
+   */
   seen: 15,
   /** → { count, next sequence } of a list. */
   header: 16,
@@ -55,8 +58,10 @@ export const Table = {
   ledger: 23,
   /** instant, number → fingerprints of a dupefilter whose time has come then. */
   expiry: 24,
-  /** space → nothing: what a dupefilter held that was cleared, to be deleted bit by bit. */
+  /** space → how far that went: what was cleared there is to be deleted bit by bit (`sweep.ts`). */
   garbage: 25,
+  /** id → whether it is seen, and the number of its request (`known.ts`). */
+  known: 26,
 } as const;
 
 export type Table = (typeof Table)[keyof typeof Table];
@@ -79,6 +84,8 @@ export const SPACE_BYTES = 6;
 /** Length of the hash that stands for a domain. */
 export const DOMAIN_BYTES = 8;
 export const ID_BYTES = 20;
+/** Of a request: enough for 2.8·10¹⁴ of them. */
+export const NUMBER_BYTES = 6;
 /** Inverted priority (4) and arrival (8). */
 export const ORDER_BYTES = 12;
 /** Where the entry-specific part of a key begins. */
@@ -125,6 +132,27 @@ export function numberedKey(table: Table, space: Buffer, number: number, part: B
   writeUint53(key, number, HEAD_BYTES);
   key.set(part, HEAD_BYTES + 8);
   return key;
+}
+
+/** Where a live request lies. */
+export function requestKey(space: Buffer, number: number): Buffer {
+  const key = Buffer.allocUnsafe(HEAD_BYTES + NUMBER_BYTES);
+  key[0] = Table.request;
+  key.set(space, 1);
+  key.writeUIntBE(number, HEAD_BYTES, NUMBER_BYTES);
+  return key;
+}
+
+/** The number of the request that an index key ends with. */
+export function numberOf(key: Buffer): number {
+  return key.readUIntBE(key.length - NUMBER_BYTES, NUMBER_BYTES);
+}
+
+/** The number of a request as the end of an index key. */
+export function numberBytes(number: number): Buffer {
+  const bytes = Buffer.allocUnsafe(NUMBER_BYTES);
+  bytes.writeUIntBE(number, 0, NUMBER_BYTES);
+  return bytes;
 }
 
 /** The first key after all keys that begin with `prefix`. */

@@ -2,12 +2,12 @@
 import { type CrawlState, type Lease, type LeaseAnswer, MAX_WAIT_MS } from '../frontier.js';
 import { hold, requireAlive } from './holding.js';
 import type { IncarnationEntry } from './incarnation-entry.js';
-import { DOMAIN_BYTES, HEAD_BYTES, keyOf, readUint53, Table } from './keys.js';
+import { DOMAIN_BYTES, HEAD_BYTES, keyOf, numberOf, readUint53, requestKey, Table } from './keys.js';
 import { closeWhenSpent, isFull } from './limits.js';
 import { showLife } from './liveness.js';
 import { isBefore } from './order.js';
 import { bestReady, delayOf, dueAtOf, place, startClock } from './placement.js';
-import { enqueue, heads, idOf, requestKey } from './queue.js';
+import { enqueue, heads } from './queue.js';
 import { decodeRequest } from './request-entry.js';
 import { hungryWaitMs, noteHunger, STAND_BACK_MS, standsBack } from './sharing.js';
 import { openWork } from './state.js';
@@ -77,12 +77,12 @@ function promoteDelayed(tx: Transaction): void {
   for (const key of dueOf(tx, Table.delayed)) {
     tx.deleteIndexed(key);
     tx.state().delayed -= 1;
-    const id = idOf(key);
-    const bytes = tx.get(requestKey(tx, id));
+    const number = numberOf(key);
+    const bytes = tx.get(requestKey(tx.spaces.crawl, number));
     if (bytes === undefined) continue;
     const entry = decodeRequest(bytes);
     entry.arrival = tx.takeArrival();
-    enqueue(tx, id, entry, bytes.length);
+    enqueue(tx, number, entry, bytes.length);
     place(tx, tx.ensureDomain(entry.domain));
   }
 }
@@ -120,14 +120,14 @@ function takeReady(tx: Transaction, holder: IncarnationEntry, room: number, leas
     const isDue = dueAtOf(tx, domain) <= tx.nowMs;
     const members = capacity > 0 && isDue ? heads(tx, domain, capacity + 1) : [];
     let taken = 0;
-    for (const { key, order, id } of members) {
+    for (const { key, order, number } of members) {
       domain.head = order;
       if (taken === capacity || (taken > 0 && rival !== null && isBefore(rival, order))) break;
       taken += 1;
       tx.deleteIndexed(key);
       tx.state().queued -= 1;
       domain.queued -= 1;
-      const lease = hold(tx, holder, domain, id);
+      const lease = hold(tx, holder, domain, number);
       // An entry without its request: skipped and counted, so that the sum of the counters holds.
       if (lease === null) tx.state().removed += 1;
       else leases.push(lease);

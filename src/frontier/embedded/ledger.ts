@@ -11,19 +11,23 @@ type Field = (typeof fields)[number];
 /**
  * `count` are the fingerprints recorded; `version` changes whenever any is forgotten, so that no client's memory
  * outlives it; `bytes` and `parts` are the sizes and the number of the values, where the class packs many fingerprints
- * into one; `earliestMs` and `latestMs` the nearest and the furthest expiry, 0 for none.
+ * into one, and of an RFPDupeFilter `parts` is the generation of its marks (`known.ts`), 0 in data format 3, whose
+ * fingerprints were entries of their own; `earliestMs` and `latestMs` the nearest and the furthest expiry, 0 for none.
  */
 export interface Ledger extends Record<Field, number> {
   /** The class and its parameters, agreed with the first fingerprint; also for crawls that share the dupefilter's key. */
   readonly choice: Choice;
-  /** Where its entries lie. A cleared dupefilter begins in another space, so that clearing is one small step. */
+  /**
+   * Where its entries lie: among what a crawl knows of its ids where it has claimed that, else in a space of its own. A
+   * cleared dupefilter begins with another generation, or in another space, so that clearing is one small step.
+   */
   readonly space: Buffer;
 }
 
 /** A dupefilter that holds nothing yet. */
-export function newLedger(choice: Choice): Ledger {
+export function newLedger(choice: Choice, place: Partial<Pick<Ledger, 'space' | 'parts'>> = {}): Ledger {
   const zeros = Object.fromEntries(fields.map((field) => [field, 0])) as Record<Field, number>;
-  return { ...zeros, version: newVersion(), choice, space: randomBytes(SPACE_BYTES) };
+  return { ...zeros, version: newVersion(), choice, space: randomBytes(SPACE_BYTES), ...place };
 }
 
 const NUMBERS = fields.length * 8;

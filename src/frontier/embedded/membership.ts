@@ -26,6 +26,7 @@ import { newRun } from './meta.js';
 import { processStart } from './processes.js';
 import { placeAll } from './queue.js';
 import { moveLeases } from './settle.js';
+import { sweepSome } from './sweep.js';
 import type { Transaction } from './transaction.js';
 
 /** Leases moved by one step of recovery: a transaction of a few ms. */
@@ -108,8 +109,8 @@ export function heartbeat(tx: Transaction, number: number, report: HeartbeatRepo
 
 /** Declare the silent dead, then move some of their leases. @returns how many moved, and whether more are left. */
 export function recoverStep(tx: Transaction): { moved: number; isDone: boolean } {
-  // A process that was killed while it cleared has left some for others to wipe.
-  let isDone = tx.dupefilter.wipe() && tx.dupefilter.tidy();
+  // A process that was killed while it cleared has left some for others to sweep.
+  let isDone = sweepSome(tx) && tx.dupefilter.tidy();
   if (tx.peekState() === undefined) return { moved: 0, isDone };
   declareDead(tx);
   let moved = 0;

@@ -6,11 +6,11 @@ import { leaseOf } from './holding.js';
 import { type IncarnationEntry, incarnationName } from './incarnation-entry.js';
 import { keyOf, Table } from './keys.js';
 import { readCounters } from './lists.js';
+import { liveRequest } from './live.js';
 import { isAlive } from './liveness.js';
 import type { Meta } from './meta.js';
 import { listFeeds } from './outbox.js';
 import { dueAtOf } from './placement.js';
-import { requestKey } from './queue.js';
 import { decodeRequest, type LeaseEntry, type RequestEntry } from './request-entry.js';
 import { emptyState, openWork } from './state.js';
 import type { Transaction } from './transaction.js';
@@ -121,8 +121,8 @@ export function countParts(tx: Transaction): PartCounts {
 export function inspectRequest(tx: Transaction, request: FrontierRequest): Inspection {
   const seen = tx.dupefilter.has(request.fingerprint);
   const life = request.unfiltered ? null : tx.dupefilter.life(request.fingerprint);
-  const bytes = tx.get(requestKey(tx, Buffer.from(request.id, 'hex')));
-  if (bytes === undefined) {
+  const live = liveRequest(tx, request.id);
+  if (live === null) {
     return {
       state: seen ? 'seen' : 'unknown',
       seen,
@@ -135,8 +135,8 @@ export function inspectRequest(tx: Transaction, request: FrontierRequest): Inspe
       life,
     };
   }
-  const entry = decodeRequest(bytes);
-  const lease = leaseOfAny(tx, Buffer.from(request.id, 'hex'));
+  const entry = decodeRequest(live.bytes);
+  const lease = leaseOfAny(tx, live.number);
   const holder = lease === null ? null : tx.incarnation(lease.incarnation);
   return {
     state: lease !== null ? 'leased' : entry.phase === 'suspect' ? 'pending' : entry.phase,
@@ -151,9 +151,9 @@ export function inspectRequest(tx: Transaction, request: FrontierRequest): Inspe
   };
 }
 
-function leaseOfAny(tx: Transaction, id: Buffer): LeaseEntry | null {
-  for (const { number } of tx.incarnations()) {
-    const lease = leaseOf(tx, number, id);
+function leaseOfAny(tx: Transaction, number: number): LeaseEntry | null {
+  for (const incarnation of tx.incarnations()) {
+    const lease = leaseOf(tx, incarnation.number, number);
     if (lease !== null) return lease;
   }
   return null;

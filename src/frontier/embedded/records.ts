@@ -13,6 +13,7 @@ import {
   readUint53,
   Table,
 } from './keys.js';
+import { KnownIds } from './known.js';
 import { RecordCache } from './record-cache.js';
 import type { Spaces } from './spaces.js';
 import { type Store, Tables } from './tables.js';
@@ -23,6 +24,9 @@ const MAX_HEADS = 2_000;
 export class Records extends Tables {
   readonly spaces: Spaces;
   readonly kept: Kept;
+  /** What is known of the ids of this crawl. */
+  readonly known: KnownIds;
+  #elsewhere: readonly [space: Buffer, ids: KnownIds] | undefined;
   readonly #domains: RecordCache<Buffer, DomainEntry>;
   readonly #incarnations: RecordCache<number, IncarnationEntry>;
   readonly #headers: RecordCache<Buffer, Header>;
@@ -32,6 +36,7 @@ export class Records extends Tables {
     super(db);
     this.spaces = spaces;
     this.kept = kept;
+    this.known = new KnownIds(this, spaces.crawl);
     this.#domains = new RecordCache(this, kept.domains, {
       nameOf: (hash) => hash.toString('latin1'),
       keyOf: (hash) => keyOf(Table.domain, spaces.crawl, hash),
@@ -101,6 +106,22 @@ export class Records extends Tables {
     return [...found];
   }
 
+  /** The entries among which a dupefilter's marks lie: another crawl's where two share the dupefilter. */
+  knownIn(space: Buffer): KnownIds {
+    if (space.equals(this.spaces.crawl)) return this.known;
+    if (this.#elsewhere === undefined || !this.#elsewhere[0].equals(space)) {
+      this.#elsewhere?.[1].write();
+      this.#elsewhere = [space, new KnownIds(this, space)];
+    }
+    return this.#elsewhere[1];
+  }
+
+  /** Write back what is known of ids. */
+  writeKnown(): void {
+    this.known.write();
+    this.#elsewhere?.[1].write();
+  }
+
   // ── Indexes, whose keys say all ───────────────────────────────────────────────────────────────────────────
 
   /** Up to `max` first keys of the index that begin with `prefix`. @param start where they begin, if that is known. */
@@ -165,6 +186,7 @@ export class Records extends Tables {
 
   /** Write back what was changed. */
   protected writeRecords(): void {
+    this.writeKnown();
     this.#domains.write();
     this.#incarnations.write();
     this.#headers.write();
@@ -183,6 +205,7 @@ export class Records extends Tables {
     if (table === Table.domain) this.#domains.forget();
     if (table === Table.incarnation) this.#incarnations.forget();
     if (table === Table.lease) this.kept.leased.clear();
+    if (table === Table.known) this.known.forget();
     return super.wipeSome(table, space, max);
   }
 }

@@ -6,12 +6,14 @@ import type { Repaired } from '../frontier.js';
 import { nodesAtWork } from '../nodes-at-work.js';
 import { type DomainEntry, decodeDomain } from './domain-entry.js';
 import { fail, failureAt } from './failures.js';
-import { HEAD_BYTES, keyOf, queueTables, readUint53, Table } from './keys.js';
+import { HEAD_BYTES, keyOf, numberOf, queueTables, readUint53, Table } from './keys.js';
+import { keepRequest, liveRequest } from './live.js';
 import { liveNodes } from './liveness.js';
 import type { FirstShape } from './meta.js';
 import { place } from './placement.js';
-import { delayedKey, enqueue, idOf, placeAll } from './queue.js';
-import { decodeRequest } from './request-entry.js';
+import { enqueue, parkUntil, placeAll } from './queue.js';
+import { decodeRequest, type RequestEntry } from './request-entry.js';
+import { sweepLater } from './sweep.js';
 import type { Transaction } from './transaction.js';
 
 /** Requests of one step: a transaction of some ms. */
@@ -32,6 +34,7 @@ export function beginRepair(tx: Transaction, shape: FirstShape, force: boolean):
     ...{ queued: 0, suspects: 0, delayed: 0, leased: 0, failed: 0, failedRecords: 0, bytes: 0 },
     ...{ domains: 0, readyDomains: 0, waitingDomains: 0, idleDomains: 0 },
     ...{ alive: 0, volunteer: 0, hungry: 0 },
+    numbers: Math.max(tx.state().numbers, tx.lastNumber()),
   });
   for (const known of domains) {
     const domain = tx.ensureDomain(known.name);
@@ -59,16 +62,20 @@ export function repairStep(tx: Transaction, after: Buffer | null): Buffer | null
   const entries = tx.entries(prefix, STEP, start);
   const touched = new Set<string>();
   for (const { key, value } of entries) {
-    const id = idOf(key);
+    const number = numberOf(key);
     const entry = decodeRequest(value);
+    if (!findById(tx, number, entry)) {
+      tx.delete(key);
+      continue;
+    }
     // Writing it anew counts only what its size changes by.
     tx.state().bytes += value.length;
     if (entry.phase === 'failed') {
-      const known = failureAt(tx, entry.at)?.id === id.toString('hex');
+      const known = failureAt(tx, entry.at)?.id === entry.id;
       if (!known)
         fail(
           tx,
-          id,
+          number,
           entry,
           { reason: 'unknown', status: null, attempts: 0, node: '', detail: null },
           value.length,
@@ -76,12 +83,12 @@ export function repairStep(tx: Transaction, after: Buffer | null): Buffer | null
       else {
         tx.state().failed += 1;
         if (entry.record !== '') tx.state().failedRecords += 1;
+        keepRequest(tx, number, entry, value.length);
       }
     } else if (entry.phase === 'delayed') {
-      tx.state().delayed += 1;
-      tx.putIndexed(delayedKey(tx, entry, id));
+      parkUntil(tx, number, entry, entry.at, value.length);
     } else {
-      enqueue(tx, id, entry, value.length);
+      enqueue(tx, number, entry, value.length);
       touched.add(entry.domain);
     }
   }
@@ -89,9 +96,22 @@ export function repairStep(tx: Transaction, after: Buffer | null): Buffer | null
   return entries.length < STEP ? null : Buffer.from(entries.at(-1)!.key);
 }
 
+/** Have a request found by its id, and say whether it is the one that is. An id has one: of two that by which it is found stays. */
+function findById(tx: Transaction, number: number, entry: RequestEntry): boolean {
+  const other = liveRequest(tx, entry.id);
+  if (other !== null && other.number !== number) return false;
+  const known = tx.known.get(entry.id);
+  known.number = number;
+  tx.known.keep(known);
+  // Its mark may be gone: whoever ends the request is to look.
+  entry.recorded = 0;
+  return true;
+}
+
 /** Have the counters agree, and let the crawl go on as it was. */
 export function endRepair(tx: Transaction): Repaired {
   dropLostFailures(tx);
+  sweepLater(tx, tx.spaces.crawl);
   tx.dupefilter.recount();
   const meta = tx.changeMeta();
   meta.control = meta.repairing ?? 'running';
@@ -108,11 +128,8 @@ function dropLostFailures(tx: Transaction): void {
   const lost: Buffer[] = [];
   for (const { key } of tx.scan(Table.failed, tx.spaces.crawl)) {
     const failure = failureAt(tx, readUint53(key, HEAD_BYTES));
-    const value =
-      failure === null
-        ? undefined
-        : tx.get(keyOf(Table.request, tx.spaces.crawl, Buffer.from(failure.id, 'hex')));
-    const entry = value === undefined ? null : decodeRequest(value);
+    const live = failure === null ? null : liveRequest(tx, failure.id);
+    const entry = live === null ? null : decodeRequest(live.bytes);
     if (entry?.phase !== 'failed' || entry.at !== readUint53(key, HEAD_BYTES)) lost.push(Buffer.from(key));
   }
   for (const key of lost) tx.delete(key);

@@ -1,4 +1,5 @@
 /** A live request as the store keeps it: a fixed head, the domain's name, then the record, opaque to us. */
+import { ID_BYTES, NUMBER_BYTES } from './keys.js';
 
 /** In which structure a live request is; `suspect` is pending too, but waits apart. */
 export type Phase = 'pending' | 'suspect' | 'delayed' | 'failed';
@@ -7,14 +8,18 @@ export type Phase = 'pending' | 'suspect' | 'delayed' | 'failed';
 const phases: readonly Phase[] = ['pending', 'suspect', 'delayed', 'failed'];
 
 export interface RequestEntry {
+  /** 40 hex digits. */
+  id: string;
   phase: Phase;
   crashes: number;
   unfiltered: boolean;
   priority: number;
-  /** µs, strictly increasing; its place among equals. */
+  /** pending, suspect: µs, strictly increasing, its place among equals · else 0. */
   arrival: number;
   /** delayed: when it is due, µs · failed: its number in the failed list · else 0. */
   at: number;
+  /** Of the dupefilter when it was recorded (`Seen.stamp`): while that is the same, its id bears a mark · 0: it may not. */
+  recorded: number;
   domain: string;
   /** Empty for a failed request beyond the limit of kept records. */
   record: string;
@@ -27,20 +32,22 @@ export interface LeaseEntry {
   readonly token: number;
 }
 
-const HEAD = 28;
+const HEAD = 42;
+/** Past the last number that a key can hold. */
+const MOST_NUMBERS = 2 ** (8 * NUMBER_BYTES);
+const UNFILTERED = 0x80;
 
 /** To bytes. */
 export function encodeRequest(entry: RequestEntry): Buffer {
   const domainLength = Buffer.byteLength(entry.domain);
   const bytes = Buffer.allocUnsafe(HEAD + domainLength + Buffer.byteLength(entry.record));
-  bytes[0] = phases.indexOf(entry.phase);
-  bytes[1] = entry.crashes;
-  bytes[2] = entry.unfiltered ? 1 : 0;
-  bytes[3] = 0;
-  bytes.writeInt32LE(entry.priority, 4);
-  bytes.writeUInt32LE(domainLength, 8);
-  bytes.writeDoubleLE(entry.arrival, 12);
-  bytes.writeDoubleLE(entry.at, 20);
+  bytes.write(entry.id, 0, 'hex');
+  bytes[20] = phases.indexOf(entry.phase) | (entry.unfiltered ? UNFILTERED : 0);
+  bytes[21] = entry.crashes;
+  bytes.writeInt32LE(entry.priority, 22);
+  bytes.writeDoubleLE(isQueued(entry.phase) ? entry.arrival : entry.at, 26);
+  bytes.writeUInt32LE(entry.recorded, 34);
+  bytes.writeUInt32LE(domainLength, 38);
   bytes.write(entry.domain, HEAD, 'utf8');
   bytes.write(entry.record, HEAD + domainLength, 'utf8');
   return bytes;
@@ -48,22 +55,36 @@ export function encodeRequest(entry: RequestEntry): Buffer {
 
 /** From bytes. */
 export function decodeRequest(bytes: Buffer): RequestEntry {
-  const recordAt = HEAD + bytes.readUInt32LE(8);
+  const recordAt = HEAD + bytes.readUInt32LE(38);
+  const phase = phaseOf(bytes);
+  const instant = bytes.readDoubleLE(26);
   return {
-    phase: phaseOf(bytes),
-    crashes: bytes[1] ?? 0,
-    unfiltered: bytes[2] === 1,
-    priority: bytes.readInt32LE(4),
-    arrival: bytes.readDoubleLE(12),
-    at: bytes.readDoubleLE(20),
+    id: idOf(bytes),
+    phase,
+    crashes: bytes[21] ?? 0,
+    unfiltered: ((bytes[20] ?? 0) & UNFILTERED) !== 0,
+    priority: bytes.readInt32LE(22),
+    arrival: isQueued(phase) ? instant : 0,
+    at: isQueued(phase) ? 0 : instant,
+    recorded: bytes.readUInt32LE(34),
     domain: bytes.toString('utf8', HEAD, recordAt),
     record: bytes.toString('utf8', recordAt),
   };
 }
 
+/** The id alone. */
+export function idOf(bytes: Buffer): string {
+  return bytes.toString('hex', 0, ID_BYTES);
+}
+
+/** Whether it has a place among its equals; what has not is known by an instant or a number instead. */
+function isQueued(phase: Phase): boolean {
+  return phase === 'pending' || phase === 'suspect';
+}
+
 /** The phase alone, without decoding the rest. */
 export function phaseOf(bytes: Uint8Array): Phase {
-  return phases[bytes[0] ?? 0] ?? 'pending';
+  return phases[(bytes[20] ?? 0) & ~UNFILTERED] ?? 'pending';
 }
 
 /** To bytes. */
@@ -79,7 +100,13 @@ export function decodeLease(incarnation: number, bytes: Buffer): LeaseEntry {
   return { incarnation, atMs: bytes.readDoubleLE(0), token: bytes.readDoubleLE(8) };
 }
 
-/** What fences a lease: a token of an incarnation that is gone can never be met again. */
-export function tokenText({ incarnation, token }: LeaseEntry): string {
-  return `${incarnation.toString(16)}.${token.toString(36)}`;
+/** What fences a lease: a token of an incarnation that is gone can never be met again. It ends with the request's number. */
+export function tokenText({ incarnation, token }: LeaseEntry, number: number): string {
+  return `${incarnation.toString(16)}.${token.toString(36)}.${number.toString(36)}`;
+}
+
+/** The request's number in a token; 0 in what is none of ours. */
+export function numberInToken(text: string): number {
+  const number = Number.parseInt(text.slice(text.lastIndexOf('.') + 1), 36);
+  return number > 0 && number < MOST_NUMBERS ? number : 0;
 }

@@ -14,9 +14,10 @@ import { otherRestore, partNotEmpty, restoreGone } from '../restore-refusals.js'
 import { refuseOtherDupefilter, refuseOtherFormat } from './agreement.js';
 import { keepFailed } from './failures.js';
 import { addCounters, append, appendFindable } from './lists.js';
+import { liveRequest, takeNumber } from './live.js';
 import { liveNodes } from './liveness.js';
 import { appendToOutbox, keepFeedOf, listFeeds } from './outbox.js';
-import { enqueue, parkUntil, placeAll, requestKey } from './queue.js';
+import { enqueue, parkUntil, placeAll } from './queue.js';
 import { countParts } from './reading.js';
 import type { RequestEntry } from './request-entry.js';
 import type { Transaction } from './transaction.js';
@@ -137,24 +138,15 @@ function putRequests(tx: Transaction, requests: readonly BackupRequest[]): void 
   requireIds(requests.map(({ id }) => ({ id, fingerprint: id })));
   const state = tx.state();
   const touched = new Set<string>();
-  for (const {
-    id: hex,
-    domain,
-    priority,
-    arrival = 0,
-    dueAtMs,
-    crashes = 0,
-    unfiltered,
-    record,
-  } of requests) {
-    const id = Buffer.from(hex, 'hex');
-    if (tx.has(requestKey(tx, id))) continue;
+  for (const { id, domain, priority, arrival = 0, dueAtMs, crashes = 0, unfiltered, record } of requests) {
+    if (liveRequest(tx, id) !== null) continue;
     const entry: RequestEntry = {
-      ...{ phase: 'pending', crashes, unfiltered: unfiltered === true, arrival, at: 0 },
+      ...{ id, phase: 'pending', crashes, unfiltered: unfiltered === true, arrival, at: 0, recorded: 0 },
       ...{ priority: priorityInBounds(priority), domain, record },
     };
-    if (dueAtMs === undefined) enqueue(tx, id, entry, 0);
-    else parkUntil(tx, id, entry, Math.round(delayInBounds(dueAtMs) * 1000), 0);
+    const number = takeNumber(tx, id);
+    if (dueAtMs === undefined) enqueue(tx, number, entry, 0);
+    else parkUntil(tx, number, entry, Math.round(delayInBounds(dueAtMs) * 1000), 0);
     state.accepted += 1;
     // What comes from now on comes after them, whatever clock they were accepted by.
     state.lastArrival = Math.max(state.lastArrival, arrival);
@@ -166,7 +158,7 @@ function putRequests(tx: Transaction, requests: readonly BackupRequest[]): void 
 function putFailed(tx: Transaction, requests: readonly FailedRequest[]): void {
   requireIds(requests.map(({ id }) => ({ id, fingerprint: id })));
   for (const request of requests) {
-    if (tx.has(requestKey(tx, Buffer.from(request.id, 'hex')))) continue;
+    if (liveRequest(tx, request.id) !== null) continue;
     keepFailed(tx, request);
     tx.state().accepted += 1;
   }

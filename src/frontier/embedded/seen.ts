@@ -5,14 +5,14 @@
 import type { BackupEntry } from '../backup-entry.js';
 import type { Dupefilter as Choice, RequestLife } from '../frontier.js';
 import { type Desk, type Dupefilter, dupefilterOf, type LifeChange, type SeenValue } from './dupefilter.js';
-import type { Kept } from './kept.js';
 import { HEAD_BYTES, ID_BYTES, keyOf, Table } from './keys.js';
-import { decodeLedger, encodeLedger, newLedger, newVersion } from './ledger.js';
+import { claimMarks } from './known.js';
+import { decodeLedger, encodeLedger, type Ledger, newLedger, newVersion } from './ledger.js';
 import type { SeenCache } from './memory.js';
-import type { Entry, Tables } from './tables.js';
+import type { Records } from './records.js';
+import { sweepLater } from './sweep.js';
+import type { Entry } from './tables.js';
 
-/** Entries deleted by one step of wiping what was cleared: a transaction of some 20 ms. */
-const WIPE_STEP = 10_000;
 /** Fingerprints looked after by one step of tidying. */
 const TIDY_STEP = 5_000;
 
@@ -22,7 +22,7 @@ interface Open {
 }
 
 export class Seen {
-  readonly #tables: Tables & { readonly kept: Kept };
+  readonly #tables: Records;
   readonly #space: Buffer;
   readonly #nowMs: number;
   readonly #cache: SeenCache;
@@ -32,13 +32,7 @@ export class Seen {
   #isDirty = false;
   readonly #found: [fingerprint: string, untilMs: number][] = [];
 
-  constructor(
-    tables: Tables & { readonly kept: Kept },
-    space: Buffer,
-    nowMs: number,
-    cache: SeenCache,
-    agreed: () => Choice | null,
-  ) {
+  constructor(tables: Records, space: Buffer, nowMs: number, cache: SeenCache, agreed: () => Choice | null) {
     this.#tables = tables;
     this.#space = space;
     this.#nowMs = nowMs;
@@ -63,7 +57,7 @@ export class Seen {
     const open = this.#read();
     if (open === null) return false;
     if (this.#cache.has(open.desk.ledger.version, fingerprint, this.#nowMs)) return true;
-    const untilMs = open.filter.seenUntilMs(Buffer.from(fingerprint, 'hex'));
+    const untilMs = open.filter.seenUntilMs(fingerprint);
     if (untilMs === 0) return false;
     this.#found.push([fingerprint, untilMs]);
     return true;
@@ -71,51 +65,50 @@ export class Seen {
 
   /** Record the fingerprint of a request that is being accepted. `isSeen` is what `has` said. */
   record(fingerprint: string, isSeen: boolean): void {
-    const untilMs = this.#write().filter.record(Buffer.from(fingerprint, 'hex'), isSeen);
+    const untilMs = this.#write().filter.record(fingerprint, isSeen);
     this.#found.push([fingerprint, untilMs]);
   }
 
+  /**
+   * Changes whenever any fingerprint is forgotten. While it is the same, an id recorded under it bears its mark beside
+   * the number of its request; 0 where fingerprints are recorded elsewhere.
+   */
+  stamp(): number {
+    const ledger = this.#read()?.desk.ledger;
+    if (ledger?.choice.class !== 'RFPDupeFilter' || !ledger.space.equals(this.#tables.spaces.crawl)) return 0;
+    return ledger.version % 2 ** 32;
+  }
+
   /** The request of a fingerprint moved on. */
-  onLife(fingerprint: Buffer, change: LifeChange): void {
+  onLife(fingerprint: string, change: LifeChange): void {
     // Asked with each step of each request: the other classes need not even be opened for it.
     if (this.#agreed()?.class === 'StateDupeFilter') this.#read()?.filter.onLife?.(fingerprint, change);
   }
 
   /** What is known of the life of a fingerprint's request. */
   life(fingerprint: string): RequestLife | null {
-    return this.#read()?.filter.life?.(Buffer.from(fingerprint, 'hex')) ?? null;
+    return this.#read()?.filter.life?.(fingerprint) ?? null;
   }
 
   /** Remove a fingerprint. @returns whether it was there. */
   forget(fingerprint: string): boolean {
     const open = this.#read();
-    if (open === null || !open.filter.forget(Buffer.from(fingerprint, 'hex'))) return false;
+    if (open === null || !open.filter.forget(fingerprint)) return false;
     this.#isDirty = true;
     this.#void(open);
     return true;
   }
 
-  /** Forget all: a small step, after which `wipe` deletes what is left, bit by bit. */
+  /** Forget all: a small step, after which `sweepSome` deletes what is left, bit by bit. */
   clear(): void {
     const open = this.#read();
     if (open === null) return;
-    this.#tables.put(keyOf(Table.garbage, this.#space, open.desk.ledger.space));
+    sweepLater(this.#tables, open.desk.ledger.space);
     this.#tables.delete(keyOf(Table.ledger, this.#space), 0);
     this.#found.length = 0;
     this.#isDirty = false;
     this.#open = null;
     this.#tables.kept.ledger = null;
-  }
-
-  /** Delete some of what was cleared. @returns whether that was all. */
-  wipe(): boolean {
-    const [garbage] = this.#tables.keys(keyOf(Table.garbage, this.#space), 1);
-    if (garbage === undefined) return true;
-    const space = Buffer.from(garbage.subarray(HEAD_BYTES));
-    let left = WIPE_STEP;
-    for (const table of [Table.seen, Table.expiry]) left -= this.#tables.wipeSome(table, space, left);
-    if (left > 0) this.#tables.delete(garbage, 0);
-    return false;
   }
 
   /** Look after some of what has come due. @returns whether that was all. */
@@ -141,6 +134,12 @@ export class Seen {
     return this.#read()?.desk.ledger.choice;
   }
 
+  /** Whether what is there was recorded in data format 3, which we cannot read. */
+  isOfFormat3(): boolean {
+    const ledger = this.#read()?.desk.ledger;
+    return ledger?.choice.class === 'RFPDupeFilter' && ledger.parts === 0;
+  }
+
   /** How a backup reads it; null when nothing is recorded. `index` is of a class whose entries go as they are. */
   layout(): { choice: Choice; table: Table; space: Buffer; index: readonly number[] | null } | null {
     const open = this.#read();
@@ -162,7 +161,7 @@ export class Seen {
     for (const [n, value] of values.entries()) {
       if (!/^[0-9a-f]{16}([0-9a-f]{24})?$/i.test(value)) continue;
       const life = lives?.[n];
-      filter.bringBack(Buffer.from(value.padEnd(2 * ID_BYTES, '0'), 'hex'), {
+      filter.bringBack(value.padEnd(2 * ID_BYTES, '0'), {
         fingerprint: value,
         ...(untilMs === undefined ? {} : { untilMs: untilMs[n] ?? null }),
         ...(life === undefined ? {} : { life }),
@@ -195,8 +194,13 @@ export class Seen {
   finish(): void {
     if (this.#open === null || this.#open === undefined) return;
     this.#open.filter.finish?.();
-    if (this.#isDirty)
-      this.#tables.put(keyOf(Table.ledger, this.#space), encodeLedger(this.#open.desk.ledger), 0);
+    this.writeLedger();
+  }
+
+  /** Have the store say what is known of the dupefilter as a whole. */
+  writeLedger(): void {
+    if (!this.#isDirty || this.#open === null || this.#open === undefined) return;
+    this.#tables.put(keyOf(Table.ledger, this.#space), encodeLedger(this.#open.desk.ledger), 0);
   }
 
   /** The transaction is committed: what it found may be remembered. */
@@ -232,8 +236,16 @@ export class Seen {
   #begin(): Open {
     const agreed = this.#agreed();
     if (agreed === null) throw new Error('nothing is recorded before a dupefilter is agreed');
-    this.#tables.kept.ledger = newLedger(agreed);
-    return this.#openWith(this.#tables.kept.ledger);
+    const ledger = newLedger(agreed, agreed.class === 'RFPDupeFilter' ? this.#claim() : {});
+    this.#tables.kept.ledger = ledger;
+    return this.#openWith(ledger);
+  }
+
+  /** Where marks are to lie: beside the requests of this crawl, unless those of another dupefilter do. */
+  #claim(): Partial<Ledger> {
+    const { crawl } = this.#tables.spaces;
+    const parts = claimMarks(this.#tables, crawl, this.#space);
+    return parts === 0 ? { parts: 1 } : { parts, space: crawl };
   }
 
   #openWith(ledger: Desk['ledger']): Open {

@@ -21,7 +21,7 @@ import { addCounters, append } from './lists.js';
 import { appendToOutbox } from './outbox.js';
 import { place } from './placement.js';
 import { park } from './queue.js';
-import { tokenText } from './request-entry.js';
+import { numberInToken, tokenText } from './request-entry.js';
 import type { Transaction } from './transaction.js';
 
 const nothingWritten: SettleAnswer = { committed: false };
@@ -38,8 +38,8 @@ export function settle(
   const epoch = String(tx.meta().epoch);
   const holder = tx.incarnation(incarnation);
   if (holder === null || holder.isDead) return nothingWritten;
-  const held = heldRequest(tx, incarnation, Buffer.from(lease.id, 'hex'));
-  if (held === null || tokenText(held.lease) !== lease.token) return nothingWritten;
+  const held = heldRequest(tx, incarnation, numberInToken(lease.token));
+  if (held === null || tokenOf(held) !== lease.token || held.entry.id !== lease.id) return nothingWritten;
   const { withheld } = effects;
   if (withheld !== undefined && withheld.epoch !== epoch) return sendAllLinks;
   if (comesTooLate(tx, effects.stats)) {
@@ -66,7 +66,7 @@ export function settle(
 }
 
 function end(tx: Transaction, held: Held, outcome: Outcome, node: string): void {
-  const { id, entry, size } = held;
+  const { number, entry, size } = held;
   switch (outcome.kind) {
     case 'done':
       follow(tx, held, attemptOf(outcome, 'done'));
@@ -83,7 +83,7 @@ function end(tx: Transaction, held: Held, outcome: Outcome, node: string): void 
       free(tx, held);
       park(
         tx,
-        id,
+        number,
         { ...entry, priority: priorityInBounds(outcome.priority), record: outcome.record },
         delayInBounds(outcome.afterMs),
         size,
@@ -93,11 +93,19 @@ function end(tx: Transaction, held: Held, outcome: Outcome, node: string): void 
       follow(tx, held, attemptOf(outcome, 'failed'));
       free(tx, held);
       const { reason, status, attempts, detail } = outcome;
-      fail(tx, id, entry, { reason, status: status ?? null, attempts, node, detail: detail ?? null }, size);
+      fail(
+        tx,
+        number,
+        entry,
+        { reason, status: status ?? null, attempts, node, detail: detail ?? null },
+        size,
+      );
     }
   }
   place(tx, tx.ensureDomain(entry.domain));
 }
+
+const tokenOf = ({ lease, number }: Held): string => tokenText(lease, number);
 
 /** What an attempt has made of a request. */
 function attemptOf(outcome: Exclude<Outcome, { kind: 'released' }>, state: LifeChange['state']): LifeChange {
@@ -118,8 +126,8 @@ export function reconcile(
   const tokens = new Map(held.map(({ id, token }) => [id, token]));
   let returned = 0;
   for (const stored of leasesOf(tx, incarnation, 100_000)) {
-    const id = stored.id.toString('hex');
-    if (tokens.get(id) === tokenText(stored.lease)) tokens.delete(id);
+    const { id } = stored.entry;
+    if (tokens.get(id) === tokenOf(stored)) tokens.delete(id);
     else if (tx.nowMs - stored.lease.atMs >= graceMs) {
       giveBack(tx, stored);
       returned += 1;
@@ -132,7 +140,7 @@ export function reconcile(
 export function moveLeases(tx: Transaction, incarnation: number, node: string, max: number): number {
   const leases = leasesOf(tx, incarnation, max);
   for (const held of leases) {
-    const { entry, id, size } = held;
+    const { entry, number, size } = held;
     const crashes = entry.crashes + 1;
     if (crashes < MAX_CRASHES) {
       entry.crashes = crashes;
@@ -142,7 +150,7 @@ export function moveLeases(tx: Transaction, incarnation: number, node: string, m
     free(tx, held);
     follow(tx, held, { state: 'failed' });
     entry.crashes = crashes;
-    fail(tx, id, entry, { reason: 'crashed', status: null, attempts: crashes, node, detail: null }, size);
+    fail(tx, number, entry, { reason: 'crashed', status: null, attempts: crashes, node, detail: null }, size);
     addCounters(tx, { 'crashed/count': 1 });
     place(tx, tx.ensureDomain(entry.domain));
   }

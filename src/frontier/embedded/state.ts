@@ -28,6 +28,7 @@ const fields = [
   'metaVersion',
   'runItems',
   'runErrors',
+  'numbers',
 ] as const;
 
 type Field = (typeof fields)[number];
@@ -37,7 +38,7 @@ type Field = (typeof fields)[number];
  * how many stand in those indexes, so that an empty one is not searched; `bytes` the sizes of live requests; `alive` the
  * incarnations not dead; `volunteer` the incarnation that takes the next suspect, 0 for none; `busyAtMs` when
  * something was last pending, delayed or leased; `hungry` the incarnation that got nothing last (`sharing.ts`);
- * `metaVersion` changes with every write of the meta text.
+ * `metaVersion` changes with every write of the meta text; `numbers` is the last one given to a request.
  */
 export type State = { [field in Field]: number };
 

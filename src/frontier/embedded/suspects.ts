@@ -6,9 +6,8 @@
 import type { Lease } from '../frontier.js';
 import { hold } from './holding.js';
 import type { IncarnationEntry } from './incarnation-entry.js';
-import { keyOf, Table } from './keys.js';
+import { keyOf, numberOf, requestKey, Table } from './keys.js';
 import { dueAtOf, place, startClock } from './placement.js';
-import { idOf, requestKey } from './queue.js';
 import { decodeRequest } from './request-entry.js';
 import type { Transaction } from './transaction.js';
 
@@ -67,8 +66,8 @@ function eligible(tx: Transaction): Buffer | null {
 }
 
 function take(tx: Transaction, holder: IncarnationEntry, key: Buffer): Lease | null {
-  const id = Buffer.from(idOf(key));
-  const bytes = tx.get(requestKey(tx, id));
+  const number = numberOf(key);
+  const bytes = tx.get(requestKey(tx.spaces.crawl, number));
   tx.deleteIndexed(key);
   tx.state().suspects -= 1;
   if (bytes === undefined) {
@@ -76,7 +75,7 @@ function take(tx: Transaction, holder: IncarnationEntry, key: Buffer): Lease | n
     return null;
   }
   const domain = tx.ensureDomain(decodeRequest(bytes).domain);
-  const lease = hold(tx, holder, domain, id);
+  const lease = hold(tx, holder, domain, number);
   startClock(tx, domain);
   place(tx, domain);
   return lease;
@@ -87,6 +86,6 @@ function suspectKeys(tx: Transaction): readonly Buffer[] {
 }
 
 function domainOf(tx: Transaction, key: Buffer) {
-  const bytes = tx.get(requestKey(tx, idOf(key)));
+  const bytes = tx.get(requestKey(tx.spaces.crawl, numberOf(key)));
   return bytes === undefined ? null : tx.domain(decodeRequest(bytes).domain);
 }

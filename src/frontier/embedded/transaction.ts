@@ -7,7 +7,7 @@ import { dataFormats } from '../data-format.js';
 import type { Dupefilter } from '../frontier.js';
 import { type DomainEntry, newDomain } from './domain-entry.js';
 import { Kept } from './kept.js';
-import { keyOf, Table } from './keys.js';
+import { keyOf, numberOf, Table } from './keys.js';
 import { newVersion } from './ledger.js';
 import type { Memory } from './memory.js';
 import { type FirstShape, formatOf, type Meta, newMeta } from './meta.js';
@@ -84,7 +84,7 @@ export class Transaction extends Records {
   create(shape: FirstShape): void {
     const state = this.peekState();
     if (state === undefined) {
-      this.kept.state = { ...emptyState(), busyAtMs: this.nowMs };
+      this.kept.state = { ...emptyState(), busyAtMs: this.nowMs, numbers: this.lastNumber() };
       this.#isStateDirty = true;
       this.#meta = newMeta(shape);
       this.#isMetaDirty = true;
@@ -138,6 +138,19 @@ export class Transaction extends Records {
     const state = this.state();
     state.lastArrival = Math.max(state.lastArrival + 1, this.nowMs * 1000);
     return state.lastArrival;
+  }
+
+  /** A number that no request has, above all that ever had one. */
+  nextNumber(): number {
+    const state = this.state();
+    state.numbers += 1;
+    return state.numbers;
+  }
+
+  /** The highest number of a live request; 0 for none. What a crawl of the same name left must not be written over. */
+  lastNumber(): number {
+    const [key] = this.lastKeys(keyOf(Table.request, this.spaces.crawl), 1);
+    return key === undefined ? 0 : numberOf(key);
   }
 
   // ── Domains, counted ──────────────────────────────────────────────────────────────────────────────────────

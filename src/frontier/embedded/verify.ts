@@ -1,12 +1,26 @@
 /** The invariants I1–I8, checked by reading everything there is of a crawl. One sentence per breach. */
 import { type DomainEntry, decodeDomain } from './domain-entry.js';
 import { decodeIncarnation } from './incarnation-entry.js';
-import { DOMAIN_BYTES, domainHash, HEAD_BYTES, keyOf, numberedKey, readUint53, Table } from './keys.js';
+import {
+  DOMAIN_BYTES,
+  domainHash,
+  HEAD_BYTES,
+  keyOf,
+  NUMBER_BYTES,
+  numberBytes,
+  numberedKey,
+  numberOf,
+  readUint53,
+  Table,
+} from './keys.js';
+import { decodeKnown, generationIn, readKnown } from './known.js';
+import { requestOf } from './live.js';
 import { orderBytes, orderOf } from './order.js';
 import { indexKey } from './placement.js';
-import { delayedKey, idOf, queueKey } from './queue.js';
+import { delayedKey, queueKey } from './queue.js';
 import { decodeRequest, type RequestEntry } from './request-entry.js';
 import type { State } from './state.js';
+import { isBeingSwept } from './sweep.js';
 import type { Transaction } from './transaction.js';
 
 /** What is found of one domain among the requests. */
@@ -22,6 +36,7 @@ export function verify(tx: Transaction): string[] {
   const breaches: string[] = [];
   const domains = new Map<string, Found>();
   const counts = checkRequests(tx, domains, breaches);
+  checkKnown(tx, breaches);
   checkCounters(tx, state, counts, breaches);
   checkDomains(tx, state, domains, breaches);
   checkIncarnations(tx, state, breaches);
@@ -41,24 +56,26 @@ function checkRequests(
   let size = 0;
   let records = 0;
   for (const { key, value } of tx.scan(Table.request, crawl)) {
-    const id = idOf(key);
+    const number = numberOf(key);
     const entry = decodeRequest(value);
+    const { id } = entry;
     size += value.length;
-    const holder = leases.get(id.toString('hex'));
+    if (readKnown(tx, tx.spaces.crawl, id).number !== number)
+      breaches.push(`I1: ${id} is ${entry.phase} but not found by its id, or twice`);
+    const holder = leases.get(number);
     const phase = holder === undefined ? entry.phase : 'leased';
     counts.set(phase, (counts.get(phase) ?? 0) + 1);
     if (entry.phase === 'failed' && entry.record !== '') records += 1;
     const found = domains.get(entry.domain) ?? { queued: 0, active: 0 };
     if (phase === 'pending') found.queued += 1;
     domains.set(entry.domain, found);
-    const stands = tx.has(placeOf(tx, entry, id));
+    const stands = tx.has(placeOf(tx, entry, number));
     if (holder !== undefined) {
       found.active += 1;
-      if (tx.incarnation(holder) === null)
-        breaches.push(`I3: ${id.toString('hex')} is leased to nobody that is registered`);
-      if (stands) breaches.push(`I1: ${id.toString('hex')} is leased and ${entry.phase} too`);
+      if (tx.incarnation(holder) === null) breaches.push(`I3: ${id} is leased to nobody that is registered`);
+      if (stands) breaches.push(`I1: ${id} is leased and ${entry.phase} too`);
     } else if (!stands) {
-      breaches.push(`I1: ${id.toString('hex')} is ${phase} but does not stand where such requests do`);
+      breaches.push(`I1: ${id} is ${phase} but does not stand where such requests do`);
     }
   }
   counts.set('bytes', size);
@@ -66,24 +83,39 @@ function checkRequests(
   return counts;
 }
 
-/** Who holds each leased request, by its id in hex. */
-function readLeases(tx: Transaction): Map<string, number> {
-  const holders = new Map<string, number>();
+/** I1: what is known of an id is that it is seen, or the number of its live request; unless it is being swept. */
+function checkKnown(tx: Transaction, breaches: string[]): void {
+  const { crawl } = tx.spaces;
+  if (isBeingSwept(tx, crawl)) return;
+  const generation = generationIn(tx, crawl);
+  let stale = 0;
+  for (const { key, value } of tx.scan(Table.known, crawl)) {
+    if (key.length === HEAD_BYTES) continue;
+    const known = decodeKnown(value);
+    const isSeen = known.generation !== 0 && known.generation === generation;
+    if (!isSeen && requestOf(tx, crawl, known.number, key.toString('hex', HEAD_BYTES)) === null) stale += 1;
+  }
+  if (stale > 0) breaches.push(`I1: ${stale} ids are known that are neither live nor seen`);
+}
+
+/** Who holds each leased request, by its number. */
+function readLeases(tx: Transaction): Map<number, number> {
+  const holders = new Map<number, number>();
   for (const { key } of tx.scan(Table.lease, tx.spaces.crawl))
-    holders.set(idOf(key).toString('hex'), readUint53(key, HEAD_BYTES));
+    holders.set(numberOf(key), readUint53(key, HEAD_BYTES));
   return holders;
 }
 
-function placeOf(tx: Transaction, entry: RequestEntry, id: Buffer): Buffer {
+function placeOf(tx: Transaction, entry: RequestEntry, number: number): Buffer {
   const { crawl } = tx.spaces;
   const order = orderOf(tx.meta().queueClass, entry.priority, entry.arrival);
   switch (entry.phase) {
     case 'pending':
-      return queueKey(tx, entry.domain, order, id);
+      return queueKey(tx, entry.domain, order, number);
     case 'suspect':
-      return keyOf(Table.suspect, crawl, orderBytes(order), id);
+      return keyOf(Table.suspect, crawl, orderBytes(order), numberBytes(number));
     case 'delayed':
-      return delayedKey(tx, entry, id);
+      return delayedKey(tx, entry, number);
     case 'failed':
       return numberedKey(Table.failed, crawl, entry.at);
   }
@@ -164,7 +196,7 @@ function misplacement(tx: Transaction, domain: DomainEntry): string | null {
   if (domain.place === 'full' && domain.active === 0) return 'is full with nothing leased';
   if (domain.queued === 0) return null;
   const head = tx.first(keyOf(Table.queue, tx.spaces.crawl, domainHash(domain.name)));
-  const order = head?.subarray(HEAD_BYTES + DOMAIN_BYTES, head.length - 20);
+  const order = head?.subarray(HEAD_BYTES + DOMAIN_BYTES, head.length - NUMBER_BYTES);
   if (order === undefined || !order.equals(orderBytes(domain.head)))
     return 'has another best request than it says';
   return null;
