@@ -4,8 +4,10 @@
  */
 import type { Desk, Dupefilter, SeenValue } from './dupefilter.js';
 import { entryBytes, HEAD_BYTES, ID_BYTES, NUMBER_BYTES, Table } from './keys.js';
-import { decodeKnown, type KnownIds } from './known.js';
+import { claimMarks, decodeKnown, type KnownIds, keepClaim } from './known.js';
+import type { Ledger } from './ledger.js';
 import { requestOf } from './live.js';
+import type { Records } from './records.js';
 
 /** The number of a request, which stays, and nearly always one byte of a mark. */
 const VALUE_BYTES = NUMBER_BYTES + 1;
@@ -64,4 +66,18 @@ export class RfpDupefilter implements Dupefilter {
   bringBack(fingerprint: string): void {
     this.record(fingerprint, this.seenUntilMs(fingerprint) > 0);
   }
+}
+
+/** Where the marks of a dupefilter that begins are to lie: beside the requests of this crawl, unless another's do. */
+export function placeOfMarks(tables: Records): Partial<Ledger> {
+  const { crawl, dupefilter } = tables.spaces;
+  const parts = claimMarks(tables, crawl, dupefilter);
+  return parts === 0 ? { parts: 1 } : { parts, space: crawl };
+}
+
+/** Have the store say again where they lie, should that be lost. */
+export function keepPlaceOfMarks({ tables, ledger }: Desk): void {
+  const { crawl, dupefilter } = tables.spaces;
+  const isHere = ledger.choice.class === 'RFPDupeFilter' && ledger.space.equals(crawl);
+  if (isHere) keepClaim(tables, crawl, dupefilter, ledger.parts);
 }

@@ -113,7 +113,7 @@ export function readKnown(tables: Tables, space: Buffer, id: string): Known {
 }
 
 /** Where it lies. */
-function knownKey(space: Buffer, id: string): Buffer {
+export function knownKey(space: Buffer, id: string): Buffer {
   const key = Buffer.allocUnsafe(HEAD_BYTES + ID_BYTES);
   key[0] = Table.known;
   key.set(space, 1);
@@ -150,11 +150,16 @@ export function claimMarks(tables: Tables, space: Buffer, dupefilter: Buffer): n
   const claim = readClaim(tables, space);
   if (claim !== null && ledgerAt(tables, claim.dupefilter)?.space.equals(space)) return 0;
   const generation = (claim?.generation ?? 0) + 1;
+  keepClaim(tables, space, dupefilter, generation);
+  return generation;
+}
+
+/** Write down whose marks lie in a space. */
+export function keepClaim(tables: Tables, space: Buffer, dupefilter: Buffer, generation: number): void {
   const value = Buffer.allocUnsafe(SPACE_BYTES + 8);
   value.set(dupefilter, 0);
   writeUint53(value, generation, SPACE_BYTES);
   tables.put(claimKey(space), value, 0);
-  return generation;
 }
 
 /** The generation whose marks hold in a space; 0 when none do. */

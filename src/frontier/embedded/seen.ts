@@ -5,9 +5,9 @@
 import type { BackupEntry } from '../backup-entry.js';
 import type { Dupefilter as Choice, RequestLife } from '../frontier.js';
 import { type Desk, type Dupefilter, dupefilterOf, type LifeChange, type SeenValue } from './dupefilter.js';
+import { keepPlaceOfMarks, placeOfMarks } from './dupefilter-rfp.js';
 import { HEAD_BYTES, ID_BYTES, keyOf, Table } from './keys.js';
-import { claimMarks } from './known.js';
-import { decodeLedger, encodeLedger, type Ledger, newLedger, newVersion } from './ledger.js';
+import { decodeLedger, encodeLedger, newLedger, newVersion } from './ledger.js';
 import type { SeenCache } from './memory.js';
 import type { Records } from './records.js';
 import { sweepLater } from './sweep.js';
@@ -186,8 +186,12 @@ export class Seen {
   recount(): void {
     const open = this.#read();
     if (open === null) return;
-    open.desk.ledger.count = open.filter.examine().count;
+    keepPlaceOfMarks(open.desk);
+    const { count } = open.filter.examine();
+    if (count === open.desk.ledger.count) return;
+    open.desk.ledger.count = count;
     this.#isDirty = true;
+    this.#void(open);
   }
 
   /** Write back what was changed. */
@@ -236,16 +240,10 @@ export class Seen {
   #begin(): Open {
     const agreed = this.#agreed();
     if (agreed === null) throw new Error('nothing is recorded before a dupefilter is agreed');
-    const ledger = newLedger(agreed, agreed.class === 'RFPDupeFilter' ? this.#claim() : {});
+    const place = agreed.class === 'RFPDupeFilter' ? placeOfMarks(this.#tables) : {};
+    const ledger = newLedger(agreed, place);
     this.#tables.kept.ledger = ledger;
     return this.#openWith(ledger);
-  }
-
-  /** Where marks are to lie: beside the requests of this crawl, unless those of another dupefilter do. */
-  #claim(): Partial<Ledger> {
-    const { crawl } = this.#tables.spaces;
-    const parts = claimMarks(this.#tables, crawl, this.#space);
-    return parts === 0 ? { parts: 1 } : { parts, space: crawl };
   }
 
   #openWith(ledger: Desk['ledger']): Open {
