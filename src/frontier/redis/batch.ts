@@ -5,6 +5,9 @@ import type { FrontierRequest } from '../frontier.js';
 
 export type Argument = string | number | Buffer;
 
+const HEAD_BYTES = 8;
+const ID_BYTES = 20;
+const FINGERPRINT_BYTES = 40;
 const NUMBERS_BYTES = 22;
 
 /** What sorts ascending as the priority falls: 2³¹ − priority. */
@@ -23,25 +26,28 @@ export function withoutNul(name: string): string {
 }
 
 /**
- * The five arguments of a batch, in the order of the requests.
+ * A batch as one argument, its requests in order.
  * @throws InvalidRequestError for an id that is not 40 hex digits: it would shift those of all others.
  */
-export function packBatch(requests: readonly FrontierRequest[]): Argument[] {
+export function packBatch(requests: readonly FrontierRequest[]): Buffer {
   requireIds(requests);
+  let names = '';
+  let nameBytes = 0;
+  const indexes = new Map<string, number>();
   let ids = '';
   let fingerprints = '';
-  let names = '';
   let records = '';
   let recordBytes = 0;
   const numbers = Buffer.allocUnsafe(requests.length * NUMBERS_BYTES);
-  const indexes = new Map<string, number>();
   let at = 0;
   for (const request of requests) {
     let index = indexes.get(request.domain);
     if (index === undefined) {
       index = indexes.size;
       indexes.set(request.domain, index);
-      names += `${withoutNul(request.domain)}\0`;
+      const name = `${withoutNul(request.domain)}\0`;
+      names += name;
+      nameBytes += Buffer.byteLength(name);
     }
     const bytes = Buffer.byteLength(request.record);
     ids += request.id;
@@ -56,5 +62,14 @@ export function packBatch(requests: readonly FrontierRequest[]): Argument[] {
     recordBytes += bytes;
     at += NUMBERS_BYTES;
   }
-  return [Buffer.from(ids, 'hex'), fingerprints, numbers, names, records];
+  const numbersAt = HEAD_BYTES + requests.length * (ID_BYTES + FINGERPRINT_BYTES);
+  const batch = Buffer.allocUnsafe(numbersAt + numbers.length + nameBytes + recordBytes);
+  batch.writeUInt32BE(nameBytes, 0);
+  batch.writeUInt32BE(recordBytes, 4);
+  batch.write(ids, HEAD_BYTES, 'hex');
+  batch.write(fingerprints, HEAD_BYTES + requests.length * ID_BYTES, 'latin1');
+  numbers.copy(batch, numbersAt);
+  batch.write(names, numbersAt + numbers.length);
+  batch.write(records, numbersAt + numbers.length + nameBytes);
+  return batch;
 }

@@ -56,7 +56,7 @@ export class RedisFailed implements FailedList {
   }
 
   async retry(requests: readonly FrontierRequest[]): Promise<number> {
-    return Number(await this.#call('retry-failed', [requests.length, ...packBatch(requests)]));
+    return Number(await this.#call('retry-failed', [requests.length, packBatch(requests)]));
   }
 
   async purge(ids: readonly string[]): Promise<number> {

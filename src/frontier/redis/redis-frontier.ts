@@ -194,8 +194,8 @@ export class RedisFrontier implements Frontier {
       kind,
       ...this.#forNewMeta(),
       requests.length,
-      ...packBatch(requests),
-      ...(kind === 'start' ? [from, total] : []),
+      ...(kind === 'start' ? [from, total] : ['', '']),
+      packBatch(requests),
     ])) as Reply[];
     return pushAnswer(answer);
   }

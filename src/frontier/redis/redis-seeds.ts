@@ -123,5 +123,5 @@ function seedArguments(converted: ConvertedSeed): Argument[] {
   const { value } = converted.seed;
   if ('bad' in converted) return [value, -1, badSeedEntry(value, converted.bad, Date.now())];
   if (converted.requests.length === 0) return [value, 0, ''];
-  return [value, converted.requests.length, '', ...packBatch(converted.requests)];
+  return [value, converted.requests.length, '', packBatch(converted.requests)];
 }

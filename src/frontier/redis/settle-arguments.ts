@@ -14,8 +14,10 @@ export interface PackedSettle {
   readonly head: Buffer;
   readonly note: string;
   readonly counters: readonly (readonly [name: string, value: number])[];
-  /** Batch, items, feed items. */
-  readonly rest: readonly Argument[];
+  /** Items, then feed items. */
+  readonly items: readonly string[];
+  /** The requests; null for none. */
+  readonly batch: Buffer | null;
   readonly links: number;
   /** Of all texts, roughly. */
   readonly bytes: number;
@@ -29,21 +31,22 @@ export function packSettle(
   hasFeeds: boolean,
   node: string,
 ): PackedSettle {
-  const { items, requests, withheld } = effects;
+  const { requests, withheld } = effects;
   const counters = countersInBounds(effects.stats);
   if (withheld !== undefined) counters.push(['dupefilter/filtered', withheld.count]);
   const feedItems = hasFeeds ? effects.feedItems : [];
-  const batch = requests.length === 0 ? [] : packBatch(requests);
-  const rest = [...batch, ...items, ...feedItems];
-  const counts = [requests.length, items.length, feedItems.length];
+  const batch = requests.length === 0 ? null : packBatch(requests);
+  const items = [...effects.items, ...feedItems];
+  const counts = [requests.length, effects.items.length, feedItems.length];
   return {
     token: lease.token,
     head: packHead(lease, outcome, effects, [...counts, counters.length]),
     note: noteOf(outcome, node),
     counters,
-    rest,
+    items,
+    batch,
     links: requests.length,
-    bytes: rest.reduce<number>((sum, part) => sum + (typeof part === 'number' ? 8 : part.length), 0),
+    bytes: items.reduce((sum, item) => sum + item.length, batch?.length ?? 0),
   };
 }
 
@@ -56,9 +59,12 @@ export function settleArguments(
   const sums = new Sums();
   const packed = settles.map(({ counters }) => packCounters(counters, sums));
   const args: Argument[] = [settles.length, joined(feeds), ...sums.packed(), earlier];
-  for (const [n, { head, note, rest }] of settles.entries()) {
-    args.push(Buffer.concat([head, packed[n] as Buffer, Buffer.from(note)]), ...rest);
+  const batches: Buffer[] = [];
+  for (const [n, { head, note, items, batch }] of settles.entries()) {
+    args.push(Buffer.concat([head, packed[n] as Buffer, Buffer.from(note)]), ...items);
+    if (batch !== null) batches.push(batch);
   }
+  args.push(batches.length === 1 ? (batches[0] as Buffer) : Buffer.concat(batches));
   return args;
 }
 

@@ -8,7 +8,7 @@
 local exists = call('EXISTS', metaKey) == 1
 local refusal = exists and (readMeta('epoch', 'dupefilter') or otherDupefilter())
 if refusal then return redis.error_reply(refusal) end
-local was = forgetMark(marksOf(ARGV[4], ARGV[5], 1)[1])
+local was = forgetMark(marksOf(ARGV[4] .. ARGV[5], 1, 21, 1)[1])
 if was == 1 and exists then setMeta('epoch', string.format('%.0f', number('epoch') + 1)) end
 saveMeta()
 return was

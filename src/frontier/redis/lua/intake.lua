@@ -26,7 +26,7 @@ local values, at = {}, 10
 for i = 1, count do
   local requestCount = tonumber(ARGV[at + 1])
   values[i] = { value = ARGV[at], requests = requestCount, bad = ARGV[at + 2], at = at + 3 }
-  at = at + 3 + (requestCount > 0 and BATCH or 0)
+  at = at + 3 + (requestCount > 0 and 1 or 0)
 end
 
 -- A batch was read at the head of its list, and what was put before it meanwhile stays there: LREM finds a value in as
@@ -47,7 +47,7 @@ for _, value in ipairs(values) do
       call('RPUSH', key .. ':bad', value.bad)
       bad = bad + 1
     elseif value.requests > 0 then
-      local a, d = accept(value.at, value.requests, kind)
+      local a, d = accept(ARGV[value.at], 1, value.requests, kind)
       accepted, duplicates = accepted + a, duplicates + d
     end
   end

@@ -20,12 +20,12 @@ for i = 1, #ARGV - 8 do given[i] = ARGV[8 + i] end
 if DUPEFILTER_TYPE == 'set' then
   chunked('SADD', dupefilter, given)
 elseif DUPEFILTER_TYPE == 'zset' and knows == 'untils' then
-  for i, mark in ipairs(marksOf(ARGV[8], '', count)) do call('ZADD', dupefilter, 'GT', given[i], mark) end
+  for i, mark in ipairs(marksOf(ARGV[8], 1, 1, count)) do call('ZADD', dupefilter, 'GT', given[i], mark) end
 elseif DUPEFILTER_TYPE == 'hash' then
   local finished = packLife('done', 0, 0)
-  for i, mark in ipairs(marksOf(ARGV[8], '', count)) do call('HSETNX', dupefilter, mark, knows == 'lives' and given[i] or finished) end
+  for i, mark in ipairs(marksOf(ARGV[8], 1, 1, count)) do call('HSETNX', dupefilter, mark, knows == 'lives' and given[i] or finished) end
 else
-  recordMarks(marksOf(ARGV[8], '', count))
+  recordMarks(marksOf(ARGV[8], 1, 1, count))
 end
 saveMeta()
 return 1

@@ -5,4 +5,4 @@
 -- uses: dupefilter life
 
 local life = lifeOf(ARGV[4])
-return { seenFlags(marksOf(ARGV[4], ARGV[5], 1))[1], unpack(life) }
+return { seenFlags(marksOf(ARGV[4] .. ARGV[5], 1, 21, 1))[1], unpack(life) }

@@ -12,7 +12,8 @@
 --     (1 each), how many counters (2), token, epoch the sender's cache was judged under ('' when nothing was withheld),
 --     of each counter the number of its name (2) and value (8, a double), a note: the record of a retry, JSON of why
 --     one failed
---   the batch (see parts/acceptance.lua), only with requests · items · feed items
+--   items · feed items
+-- last the batches of those that bring requests, one after the other (see parts/acceptance.lua), '' for none
 -- Their answers are kept together by the call; one that is sent again with others names the call it first travelled in.
 -- Returns for each a text: 'committed', accepted, duplicates, dropped, how many links are not seen, epoch | 'lost' |
 -- 'resend' | 'closed': the run's item budget was used up before this page with its items came, so its request is pending

@@ -1,15 +1,31 @@
 -- What push, settle and intake have in common: a batch of requests is judged and stored.
 -- uses: meta guards queue limits dupefilter
 
--- A batch is ARGV[at] ids (20 bytes each) · ARGV[at+1] fingerprints (40 hex each) · ARGV[at+2] 22 bytes each: 5 of
--- priority, 2 domain index, 1 unfiltered, 6 delay in ms, 4 where the record begins, 4 its length · ARGV[at+3] domain
--- names, each followed by a NUL · ARGV[at+4] records, one after the other: an argument of its own for each would cost
--- Redis 0.4 µs, also for those that nobody looks at.
-local BATCH, NUMBERS = 5, 22
+-- A batch is one text: bytes of its domain names and of its records (4 each) · ids (20 bytes each) · fingerprints (40 hex
+-- each) · 22 bytes each: 5 of priority, 2 domain index, 1 unfiltered, 6 delay in ms, 4 where the record begins, 4 its
+-- length · domain names, each followed by a NUL · records, one after the other.
+-- One text, and the last argument of a call: then Redis reads it in one piece, or two (measured: with five arguments a page
+-- of 1,000 new links took 2.4 reads); an argument for each record would cost 0.4 µs, also for those that nobody looks at.
+local BATCH_HEAD, NUMBERS = 8, 22
+local LINK = 82
 
-local function numbersOf(numbers, i)
-  local priority, index, unfiltered, delayMs, from, length = struct.unpack('>c5I2I1I6I4I4', numbers, i * NUMBERS - NUMBERS + 1)
-  return priority, index + 1, unfiltered == 1, delayMs, from + 1, from + length
+-- at: where it begins. Returns where its ids, fingerprints, numbers, domain names and records do. (Nothing is cut out: each
+-- byte that Lua allocates is paid for once more by its collector.)
+local function partsOfBatch(text, at, size)
+  local idsAt = at + BATCH_HEAD
+  local namesAt = idsAt + LINK * size
+  return idsAt, idsAt + 20 * size, idsAt + 60 * size, namesAt, namesAt + struct.unpack('>I4', text, at)
+end
+
+-- Where what follows a batch begins.
+local function behindBatch(text, at, size)
+  local nameBytes, recordBytes = struct.unpack('>I4I4', text, at)
+  return at + BATCH_HEAD + LINK * size + nameBytes + recordBytes
+end
+
+local function numbersOf(text, at, i, recordsAt)
+  local priority, index, unfiltered, delayMs, from, length = struct.unpack('>c5I2I1I6I4I4', text, at + (i - 1) * NUMBERS)
+  return priority, index + 1, unfiltered == 1, delayMs, recordsAt + from, recordsAt + from + length - 1
 end
 
 local function namesOf(text)
@@ -44,8 +60,8 @@ end
 
 local function isJudged(kind) return kind == 'links' or kind == 'seeds-filtered' end
 
--- Stores and orders those of the asked that have no live record.
-local function acceptUnseen(asked, ids, marks, numbers, names, records, kind)
+-- Stores and orders those of the asked that have no live record. text: the batch's, numbersAt, recordsAt: where those begin.
+local function acceptUnseen(asked, ids, marks, names, text, numbersAt, recordsAt, kind)
   local stored, taken = fetched('HMGET', requests, ids), {}
   local new, fresh, recorded, delayed = {}, {}, {}, {}
   local newSize, freshSize, accepted, dropped, unseen = 0, 0, 0, 0, 0
@@ -54,16 +70,16 @@ local function acceptUnseen(asked, ids, marks, numbers, names, records, kind)
   local anyFailed = call('ZCARD', failedKey) > 0
   for n, i in ipairs(asked) do
     local id = ids[n]
-    local priority, index, unfiltered, delayMs, from, to = numbersOf(numbers, i)
+    local priority, index, unfiltered, delayMs, from, to = numbersOf(text, numbersAt, i, recordsAt)
     local live = taken[id] or (stored[n] and not ended[id]) or (anyFailed and call('ZSCORE', failedKey, id))
-    local revived = live and not taken[id] and kind ~= 'links' and revive(id, sub(records, from, to))
+    local revived = live and not taken[id] and kind ~= 'links' and revive(id, sub(text, from, to))
     if not live and accepted >= room then
       dropped = dropped + 1
     elseif revived or not live then
       taken[id], ended[id] = true, nil
       accepted = accepted + 1
       if not revived then
-        fresh[freshSize + 1], fresh[freshSize + 2] = id, sub(records, from, to)
+        fresh[freshSize + 1], fresh[freshSize + 2] = id, sub(text, from, to)
         freshSize = freshSize + 2
       end
       if not unfiltered then recorded[#recorded + 1] = marks[i] end
@@ -94,21 +110,24 @@ end
 -- queue twice full are dropped: not recorded, so that they are new again when there is room.
 -- Returns accepted, duplicates, dropped, and how many the dupefilter does not hold now: the dropped, and those that are
 -- live but forgotten.
-local function accept(at, size, kind)
+local function accept(text, at, size, kind)
   if size == 0 then return 0, 0, 0, 0 end
-  local ids, numbers, records = ARGV[at], ARGV[at + 2], ARGV[at + 4]
-  local marks = marksOf(ids, ARGV[at + 1], size)
+  local idsAt, fingerprintsAt, numbersAt, namesAt, recordsAt = partsOfBatch(text, at, size)
+  local marks = marksOf(text, idsAt, fingerprintsAt, size)
   local judged = isJudged(kind)
   local seen = judged and seenFlags(marks) or nil
   local asked, askedIds = {}, {}
   for i = 1, size do
-    if not seen or seen[i] == 0 or string.byte(numbers, i * NUMBERS - 14) == 1 then
+    if not seen or seen[i] == 0 or string.byte(text, numbersAt + i * NUMBERS - 15) == 1 then
       asked[#asked + 1] = i
-      askedIds[#askedIds + 1] = sub(ids, i * 20 - 19, i * 20)
+      askedIds[#askedIds + 1] = sub(text, idsAt + i * 20 - 20, idsAt + i * 20 - 1)
     end
   end
   local accepted, dropped, unseen = 0, 0, 0
-  if #asked > 0 then accepted, dropped, unseen = acceptUnseen(asked, askedIds, marks, numbers, namesOf(ARGV[at + 3]), records, kind) end
+  if #asked > 0 then
+    local names = namesOf(sub(text, namesAt, recordsAt - 1))
+    accepted, dropped, unseen = acceptUnseen(asked, askedIds, marks, names, text, numbersAt, recordsAt, kind)
+  end
   local duplicates = size - accepted - dropped
   if duplicates > 0 then addToCounter('dupefilter/filtered', duplicates) end
   return accepted, duplicates, dropped, unseen + dropped

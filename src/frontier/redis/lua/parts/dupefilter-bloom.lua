@@ -28,10 +28,10 @@ end
 
 -- A fingerprint as four numbers: its place among the chunks (48 bits), its first bit, the step to the next, and what
 -- the step grows by each time (32 bits each).
-local function marksOf(ids, _, count)
+local function marksOf(text, idsAt, _, count)
   local marks = {}
   for i = 1, count do
-    local place, first, step, bend = struct.unpack('>I6xxI4I4I4', ids, i * 20 - 19)
+    local place, first, step, bend = struct.unpack('>I6xxI4I4I4', text, idsAt + i * 20 - 20)
     marks[i] = { place, first, step, bend }
   end
   return marks

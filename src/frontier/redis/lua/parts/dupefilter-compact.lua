@@ -23,9 +23,9 @@ local function decimalOf(id)
   return sign .. string.format('%.0f%06.0f', large, small - carry * 1000000)
 end
 
-local function marksOf(ids, _, count)
+local function marksOf(text, idsAt, _, count)
   local marks = {}
-  for i = 1, count do marks[i] = decimalOf(sub(ids, i * 20 - 19, i * 20 - 12)) end
+  for i = 1, count do marks[i] = decimalOf(sub(text, idsAt + i * 20 - 20, idsAt + i * 20 - 13)) end
   return marks
 end
 

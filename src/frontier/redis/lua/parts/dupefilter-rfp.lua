@@ -3,9 +3,9 @@
 
 local DUPEFILTER_TYPE = 'set'
 
-local function marksOf(_, fingerprints, count)
+local function marksOf(text, _, fingerprintsAt, count)
   local marks = {}
-  for i = 1, count do marks[i] = sub(fingerprints, i * 40 - 39, i * 40) end
+  for i = 1, count do marks[i] = sub(text, fingerprintsAt + i * 40 - 40, fingerprintsAt + i * 40 - 1) end
   return marks
 end
 

@@ -3,9 +3,9 @@
 
 local DUPEFILTER_TYPE = 'hash'
 
-local function marksOf(ids, _, count)
+local function marksOf(text, idsAt, _, count)
   local marks = {}
-  for i = 1, count do marks[i] = sub(ids, i * 20 - 19, i * 20) end
+  for i = 1, count do marks[i] = sub(text, idsAt + i * 20 - 20, idsAt + i * 20 - 1) end
   return marks
 end
 

@@ -3,13 +3,14 @@
 
 local SETTLE, SETTLE_BYTES, COUNTER, COUNTER_BYTES, ONLY_COMMITTED = '>c20c1I6c4c5I2I2I2I6I6I1I1I2', 58, '>I2d', 10, 'committed 0 0 0 0 '
 
--- Where in ARGV each begins, and its lease, false where there is none.
+-- Of each where in ARGV it begins, where in the last its batch does, and its lease, false where there is none.
 local function readSettles(from)
-  local starts, ids, leases, domainNames, at = {}, {}, {}, {}, from + 5
+  local starts, batches, ids, leases, domainNames, at, batchAt = {}, {}, {}, {}, {}, from + 5, 1
   for n = 1, tonumber(ARGV[from]) do
     local links, items, feedItems = struct.unpack('>I2I2I2', ARGV[at], 37)
-    starts[n], ids[n] = at, sub(ARGV[at], 1, 20)
-    at = at + 1 + (links > 0 and BATCH or 0) + items + feedItems
+    starts[n], batches[n], ids[n] = at, batchAt, sub(ARGV[at], 1, 20)
+    at = at + 1 + items + feedItems
+    if links > 0 then batchAt = behindBatch(ARGV[#ARGV], batchAt, links) end
   end
   for n, packed in ipairs(fetched('HMGET', leasesKey, ids)) do
     local lease = packed and unpackLease(packed)
@@ -17,7 +18,7 @@ local function readSettles(from)
     if lease then domainNames[#domainNames + 1] = lease.domain end
   end
   loadDomains(domainNames)
-  return starts, leases
+  return starts, batches, leases
 end
 
 local items, feedItems, uncrashed, pages, done = {}, {}, {}, 0, 0
@@ -52,7 +53,7 @@ local function finish(id, kind, amount, how, priority, note, lease)
   end
 end
 
-local function settle(at, lease)
+local function settle(at, batchAt, lease)
   local head = ARGV[at]
   local id, kind, amount, how, priority, links, itemCount, feedItemCount, scraped, errors, tokenBytes, epochBytes, counters = struct.unpack(SETTLE, head)
   local epochAt = SETTLE_BYTES + 1 + tokenBytes
@@ -63,7 +64,7 @@ local function settle(at, lease)
     return 'closed'
   end
   agreeOnDupefilter()
-  local accepted, duplicates, dropped, unseen = accept(at + 1, links, 'links')
+  local accepted, duplicates, dropped, unseen = accept(ARGV[#ARGV], batchAt, links, 'links')
   if kind == 'r' then
     giveBack(id, lease)
     if amount == 1 then setMeta('run_pages', math.max(0, number('run_pages') - 1)) end
@@ -71,9 +72,8 @@ local function settle(at, lease)
     finish(id, kind, amount, how, priority, sub(head, epochAt + epochBytes + counters * COUNTER_BYTES), lease)
   end
   countForBudgets(scraped, errors)
-  local itemsAt = at + 1 + (links > 0 and BATCH or 0)
-  for i = itemsAt, itemsAt + itemCount - 1 do items[#items + 1] = ARGV[i] end
-  for i = itemsAt + itemCount, itemsAt + itemCount + feedItemCount - 1 do feedItems[#feedItems + 1] = ARGV[i] end
+  for i = at + 1, at + itemCount do items[#items + 1] = ARGV[i] end
+  for i = at + itemCount + 1, at + itemCount + feedItemCount do feedItems[#feedItems + 1] = ARGV[i] end
   if links == 0 then return ONLY_COMMITTED .. meta.epoch end
   return table.concat({ 'committed', accepted, duplicates, dropped, unseen, meta.epoch }, ' ')
 end
@@ -121,12 +121,12 @@ local function answerSettles(from)
   local live, feeds, names = isLive(incarnation), namesOf(ARGV[from + 1]), namesOf(ARGV[from + 2])
   local sums = {}
   for i = 1, #names do sums[i] = struct.unpack('>d', ARGV[from + 3], 8 * i - 7) end
-  local starts, leases = readSettles(from)
+  local starts, batches, leases = readSettles(from)
   local first, answers, isNew = firstAnswers(from), {}, false
   for n, at in ipairs(starts) do
     local answer, isCommitted = first[n], false
     if not hasEffect(answer) then
-      answer = live and settle(at, leases[n]) or 'lost'
+      answer = live and settle(at, batches[n], leases[n]) or 'lost'
       isNew = isNew or hasEffect(answer)
       isCommitted = hasEffect(answer) and answer ~= 'closed'
     end
