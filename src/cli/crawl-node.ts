@@ -2,7 +2,6 @@
 import os from 'node:os';
 import { runEngine } from '../engine/engine.js';
 import type { EngineResult } from '../engine/engine-options.js';
-import { tuneV8 } from '../engine/tune-v8.js';
 import type { Frontier } from '../frontier/frontier.js';
 import { loadEngine, type OpenOptions } from '../frontier/open.js';
 import type { Logger } from '../log.js';
@@ -13,6 +12,7 @@ import { downloaderOptionsOf, engineOptionsOf } from './engine-settings.js';
 import type { LoadedSpider } from './open-project.js';
 import { storeOf } from './redis-address.js';
 import type { Signals } from './signals.js';
+import { keepYoungGeneration, tuneV8 } from './tune-v8.js';
 
 export interface NodePlan {
   readonly spider: LoadedSpider;
@@ -38,6 +38,8 @@ export function nodeIdOf(configured: string | null): string {
  * hooks, which takes twice as long.
  */
 export async function loadNode(settings: Settings): Promise<void> {
+  // From here on threads start.
+  keepYoungGeneration();
   const engine = async () => loadEngine(storeOf(settings));
   // What fails is said where it is used: the spider's own settings may name another store.
   await Promise.allSettled([engine(), import('../downloader/downloader.js')]);

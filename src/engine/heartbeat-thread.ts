@@ -13,7 +13,6 @@ import {
   type HeartbeatTrouble,
   Pulse,
 } from './heartbeat.js';
-import { keepYoungGeneration } from './tune-v8.js';
 
 /** After an outage a beat is urgent: peers may be counting. */
 const RETRY_MS = 500;
@@ -33,7 +32,6 @@ parentPort?.on('message', (order: HeartbeatOrder) => {
   if (order === 'stop') void stop();
   else incarnation = order.incarnation;
 });
-keepYoungGeneration();
 await beat();
 
 async function beat(): Promise<void> {
