@@ -25,13 +25,12 @@ export function unpackLease(packed: Buffer): UnpackedLease {
   const tokenAt = 1;
   const incarnationAt = tokenAt + packed.readUInt8(0) + 2;
   const orderAt = incarnationAt + packed.readUInt16BE(incarnationAt - 2);
-  const domainAt = orderAt + ORDER_BYTES + 2;
-  const domainEndsAt = domainAt + packed.readUInt16BE(domainAt - 2);
+  const atMsAt = orderAt + ORDER_BYTES;
   return {
     token: packed.toString('utf8', tokenAt, incarnationAt - 2),
     incarnation: packed.toString('utf8', incarnationAt, orderAt),
-    domain: packed.toString('utf8', domainAt, domainEndsAt),
-    atMs: packed.readUIntBE(domainEndsAt, 6),
+    domain: packed.toString('utf8', atMsAt + 6 + 4),
+    atMs: packed.readUIntBE(atMsAt, 6),
   };
 }
 

@@ -75,7 +75,7 @@ setMeta('has_start', hasStart)
 -- Another concurrency fills or frees the domains that are leased from.
 if meta.limit ~= limitBefore then
   for _, packed in ipairs(call('HVALS', leasesKey)) do
-    local name = unpackLease(packed).domain
+    local name = unpackLease(packed)[LEASE_DOMAIN]
     place(domainOf(name))
   end
 end

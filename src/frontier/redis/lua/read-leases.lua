@@ -14,7 +14,7 @@ local all = call('HGETALL', leasesKey)
 for i = 1, #all, 2 do
   local lease = unpackLease(all[i + 1])
   answer[#answer + 1] = all[i]
-  answer[#answer + 1] = lease.order
-  answer[#answer + 1] = lease.domain
+  answer[#answer + 1] = lease[LEASE_ORDER]
+  answer[#answer + 1] = lease[LEASE_DOMAIN]
 end
 return answer

@@ -19,7 +19,7 @@ for i = 1, #ids / 20 do
   local id = sub(ids, i * 20 - 19, i * 20)
   local packed = call('HGET', leasesKey, id)
   local lease = packed and unpackLease(packed)
-  if lease and lease.incarnation == incarnation and lease.token == ARGV[6 + i] then
+  if lease and lease[OWNER] == incarnation and lease[TOKEN] == ARGV[6 + i] then
     held[id] = true
   else
     answer[#answer + 1] = id
@@ -27,7 +27,7 @@ for i = 1, #ids / 20 do
 end
 if tonumber(call('HGET', heldKey, incarnation) or 0) > #ids / 20 - (#answer - 1) then
   for _, found in ipairs(leasesOf(incarnation, math.huge)) do
-    if not held[found[1]] and nowMs - found[2].atMs >= graceMs then
+    if not held[found[1]] and nowMs - found[2][LEASED_AT] >= graceMs then
       giveBack(found[1], found[2])
       answer[1] = answer[1] + 1
     end

@@ -26,7 +26,7 @@ for _, incarnation in ipairs(call('ZRANGE', deadKey, 0, -1)) do
       fail(id, cjson.encode({ reason = 'crashed', attempts = crashes, crashes = crashes, node = info.id or incarnation }))
       addToCounter('crashed/count', 1)
     else
-      requeue(lease.domain, lease.order, id, crashes)
+      requeue(lease[LEASE_DOMAIN], lease[LEASE_ORDER], id, crashes)
     end
     noteLife(id, crashes >= MAX_CRASHES and 'failed' or 'pending')
     moved = moved + 1

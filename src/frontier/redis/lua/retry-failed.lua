@@ -5,24 +5,29 @@
 -- Returns how many were failed and are pending now. O(n log m).
 -- uses: acceptance life
 
-local count = tonumber(ARGV[4])
+local asked = tonumber(ARGV[4])
 if call('EXISTS', metaKey) == 0 then return 0 end
 local refusal = readMeta(unpack(ACCEPT_FIELDS))
 if refusal then return redis.error_reply(refusal) end
 unlessFull()
 
 local batch = ARGV[5]
-local idsAt, _, numbersAt, namesAt, recordsAt = partsOfBatch(batch, 1, count)
-local names, moved = namesOf(sub(batch, namesAt, recordsAt - 1)), 0
-for i = 1, count do
+local idsAt, _, numbersAt, namesAt, recordsAt = partsOfBatch(batch, 1, asked)
+local moved = {}
+for i = 1, asked do
   local id = sub(batch, idsAt + i * 20 - 20, idsAt + i * 20 - 1)
   local priority, index, _, _, from, to = numbersOf(batch, numbersAt, i, recordsAt)
   if revive(id, sub(batch, from, to)) then
     noteLife(id, 'pending', UNTRIED)
-    enqueueNew(names[index], priority, id)
-    moved = moved + 1
+    moved[#moved + 1] = index
+    moved[#moved + 1] = priority
+    moved[#moved + 1] = id
   end
 end
-if moved > 0 then setMeta('run_accepted', number('run_accepted') + moved) end
+local count = #moved / 3
+if count > 0 then
+  enqueueAll(moved, #moved, namesOf(sub(batch, namesAt, recordsAt - 1)))
+  setMeta('run_accepted', number('run_accepted') + count)
+end
 flush()
-return moved
+return count

@@ -68,8 +68,8 @@ local function acceptUnseen(asked, ids, marks, names, text, numbersAt, recordsAt
   local room = kind == 'links' and roomForLinks() or math.huge
   -- Beyond FAILED_LIMIT a failed request has no record any more, and is live all the same.
   local anyFailed = call('ZCARD', failedKey) > 0
-  for n, i in ipairs(asked) do
-    local id = ids[n]
+  for n = 1, #asked do
+    local i, id = asked[n], ids[n]
     local priority, index, unfiltered, delayMs, from, to = numbersOf(text, numbersAt, i, recordsAt)
     local live = taken[id] or (stored[n] and not ended[id]) or (anyFailed and call('ZSCORE', failedKey, id))
     local revived = live and not taken[id] and kind ~= 'links' and revive(id, sub(text, from, to))
@@ -87,14 +87,14 @@ local function acceptUnseen(asked, ids, marks, names, text, numbersAt, recordsAt
         park(names[index], priority, id, nowMs + delayMs)
         delayed[marks[i]] = true
       else
-        new[newSize + 1], new[newSize + 2], new[newSize + 3] = names[index], priority, id
+        new[newSize + 1], new[newSize + 2], new[newSize + 3] = index, priority, id
         newSize = newSize + 3
       end
     elseif not unfiltered and not taken[id] then
       unseen = unseen + 1
     end
   end
-  enqueueAll(new, newSize)
+  if newSize > 0 then enqueueAll(new, newSize, names) end
   chunked('HSET', requests, fresh)
   recordMarks(recorded, delayed, isJudged(kind))
   if freshSize > 0 then setMeta('accepted', number('accepted') + freshSize / 2) end

@@ -15,25 +15,33 @@ local ENTRY, ORDER, CHUNK = 32, 12, 15
 local read, following, pendingChange = {}, {}, 0
 
 -- A chunk is a list: one by names costs twice as much to make. TEXT: the entries, of which POPPED have gone already; ADDED:
--- those that follow, false for none; LAST: the order of the last one.
-local NAME, BOUND, TEXT, POPPED, ADDED, SIZE, LAST, CHANGED = 1, 2, 3, 4, 5, 6, 7, 8
+-- those that follow, false for none.
+local NAME, BOUND, TEXT, POPPED, ADDED, SIZE, CHANGED = 1, 2, 3, 4, 5, 6, 7
 
--- Orders are not compared by `<`, which goes by the locale that the server was started under.
-local function isBefore(a, b)
+-- Of two orders, or what begins with them; at: where in b, the beginning unless said otherwise. They are not compared by
+-- `<`, which goes by the locale that the server was started under.
+local function isBefore(a, b, at)
   local priorityA, arrivalA = struct.unpack('>I5I7', a)
-  local priorityB, arrivalB = struct.unpack('>I5I7', b)
+  local priorityB, arrivalB = struct.unpack('>I5I7', b, at or 1)
   return priorityA < priorityB or (priorityA == priorityB and arrivalA < arrivalB)
 end
 
 local function pendingCount() return number('pending') + pendingChange end
 
 local function setText(chunk, text)
-  chunk[TEXT], chunk[POPPED], chunk[ADDED], chunk[SIZE], chunk[LAST] = text, 0, false, #text / ENTRY, sub(text, -ENTRY, ORDER - ENTRY - 1)
+  chunk[TEXT], chunk[POPPED], chunk[ADDED], chunk[SIZE] = text, 0, false, #text / ENTRY
+end
+
+-- The last entry of a chunk that has one: a text, and where in it.
+local function lastOf(chunk)
+  local added, text = chunk[ADDED], chunk[TEXT]
+  if added then return added[#added], 1 end
+  return text, #text - ENTRY + 1
 end
 
 local function keepChunk(d, bound, text)
   local name = d[PREFIX] .. bound
-  local chunk = { name, bound, text, 0, false, #text / ENTRY, sub(text, -ENTRY, ORDER - ENTRY - 1), false }
+  local chunk = { name, bound, text, 0, false, #text / ENTRY, false }
   if bound == '' then d[FIRST] = chunk else following[name] = chunk end
   read[#read + 1] = chunk
   return chunk
@@ -51,16 +59,18 @@ end
 -- The chunks of domains that have these bounds, those that were not read yet all at once; none of a new domain.
 local function loadChunks(ds, bounds)
   local found, names, owners, n = {}, {}, {}, 0
-  for i, d in ipairs(ds) do
+  for i = 1, #ds do
+    local d = ds[i]
     found[i] = knownChunk(d, bounds[i])
     if not found[i] and not d[IS_NEW] then
       n = n + 1
       names[n], owners[n] = d[PREFIX] .. bounds[i], i
     end
   end
-  for i, text in ipairs(fetched('HMGET', queueKey, names)) do
+  local texts = fetched('HMGET', queueKey, names)
+  for i = 1, n do
     local owner = owners[i]
-    found[owner] = keepChunk(ds[owner], bounds[owner], text or '')
+    found[owner] = keepChunk(ds[owner], bounds[owner], texts[i] or '')
   end
   return found
 end
@@ -69,12 +79,15 @@ end
 -- unless that came from a clock ahead of ours (a repair goes by the nodes' clocks).
 local function loadEnds(ds)
   local bounds, lastGiven, isNewestFirst = {}, number('arrival'), meta.queue == 'LifoQueue'
-  for i, d in ipairs(ds) do bounds[i] = isNewestFirst and '' or d[TAIL] end
+  for i = 1, #ds do bounds[i] = isNewestFirst and '' or ds[i][TAIL] end
   local ends = loadChunks(ds, bounds)
   if isNewestFirst then return end
-  for i, d in ipairs(ds) do
+  for i = 1, #ds do
     local chunk = ends[i]
-    if chunk and chunk[SIZE] > 0 and struct.unpack('>I7', chunk[LAST], 6) <= lastGiven then d[RUN], d[RUN_CHUNK] = sub(chunk[LAST], 1, 5), chunk end
+    if chunk and chunk[SIZE] > 0 then
+      local text, at = lastOf(chunk)
+      if struct.unpack('>I7', text, at + 5) <= lastGiven then ds[i][RUN], ds[i][RUN_CHUNK] = sub(text, at, at + 4), chunk end
+    end
   end
 end
 
@@ -87,21 +100,20 @@ local function textOf(chunk)
   return chunk[TEXT]
 end
 
--- Where an order belongs: the last chunk whose bound it does not precede, else the first.
-local function chunkFor(d, order)
-  if d[TAIL] == '' or isBefore(order, d[HEAD]) then return chunkOf(d, '') end
-  if not isBefore(order, d[TAIL]) then return chunkOf(d, d[TAIL]) end
-  local names = call('ZREVRANGEBYLEX', chunksKey, '[' .. d[PREFIX] .. order, '[' .. d[PREFIX], 'LIMIT', 0, 1)
+-- Where an entry belongs: the last chunk whose bound it does not precede, else the first.
+local function chunkFor(d, entry)
+  if d[TAIL] == '' or isBefore(entry, d[HEAD]) then return chunkOf(d, '') end
+  if not isBefore(entry, d[TAIL]) then return chunkOf(d, d[TAIL]) end
+  local names = call('ZREVRANGEBYLEX', chunksKey, '[' .. d[PREFIX] .. sub(entry, 1, ORDER), '[' .. d[PREFIX], 'LIMIT', 0, 1)
   return chunkOf(d, names[1] and sub(names[1], 5) or '')
 end
 
--- How many entries go before an order.
-local function placeIn(text, order)
+-- How many entries go before this one.
+local function placeIn(text, entry)
   local low, high = 0, #text / ENTRY
   while low < high do
     local middle = floor((low + high) / 2)
-    local from = middle * ENTRY
-    if isBefore(order, sub(text, from + 1, from + ORDER)) then high = middle else low = middle + 1 end
+    if isBefore(entry, text, middle * ENTRY + 1) then high = middle else low = middle + 1 end
   end
   return low
 end
@@ -120,27 +132,26 @@ end
 -- A full chunk is divided where the newcomer belongs, so that requests that come in order, from either end or between
 -- two priorities, leave full chunks behind. One of the same run as the last goes right behind it, unasked.
 -- Returns whether it is the domain's last now.
-local function insert(d, order, id, run)
-  local entry, chunk = order .. id, nil
-  local isNext = run and d[RUN] == run
-  if isNext then chunk = d[RUN_CHUNK] else chunk = chunkFor(d, order) end
+local function insert(d, entry, run)
+  local isNext, chunk = run and d[RUN] == run, nil
+  if isNext then chunk = d[RUN_CHUNK] else chunk = chunkFor(d, entry) end
   pendingChange = pendingChange + 1
   d[RUN] = false
   local size = chunk[SIZE]
-  if isNext or size == 0 or not isBefore(order, chunk[LAST]) then
+  if isNext or size == 0 or not isBefore(entry, lastOf(chunk)) then
     if size >= CHUNK then
       chunk = follow(d, chunk, entry)
     else
       local added = chunk[ADDED]
       if added then added[#added + 1] = entry else chunk[ADDED] = { entry } end
-      chunk[SIZE], chunk[LAST], chunk[CHANGED] = size + 1, order, true
+      chunk[SIZE], chunk[CHANGED] = size + 1, true
     end
     if chunk[BOUND] ~= d[TAIL] then return false end
     d[RUN], d[RUN_CHUNK] = run, chunk
     return true
   end
   local text = textOf(chunk)
-  local at = placeIn(text, order) * ENTRY
+  local at = placeIn(text, entry) * ENTRY
   local rest = sub(text, at + 1)
   chunk[CHANGED] = true
   if size < CHUNK then
@@ -188,7 +199,8 @@ end
 
 local function saveChunks()
   local changed, emptied, n = {}, {}, 0
-  for _, chunk in ipairs(read) do
+  for i = 1, #read do
+    local chunk = read[i]
     if chunk[CHANGED] then
       if chunk[SIZE] == 0 then
         emptied[#emptied + 1] = chunk[NAME]

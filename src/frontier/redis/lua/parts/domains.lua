@@ -47,13 +47,15 @@ end
 -- Reads the records of domains that a script is about to ask for, all at once.
 local function loadDomains(names)
   local wanted, n = {}, 0
-  for _, name in ipairs(names) do
+  for i = 1, #names do
+    local name = names[i]
     if domains[name] == nil then
       domains[name], n = false, n + 1
       wanted[n] = name
     end
   end
-  for i, packed in ipairs(fetched('HMGET', domainsKey, wanted)) do domains[wanted[i]] = packed and unpackDomain(packed) or newDomain() end
+  local found = fetched('HMGET', domainsKey, wanted)
+  for i = 1, n do domains[wanted[i]] = found[i] and unpackDomain(found[i]) or newDomain() end
 end
 
 local NEVER_SET = { nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0 }

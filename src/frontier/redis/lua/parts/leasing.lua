@@ -67,8 +67,8 @@ local function repeatLeases(first)
   local records = fetched('HMGET', requests, given)
   for i, packed in ipairs(fetched('HMGET', leasesKey, given)) do
     local lease = packed and unpackLease(packed)
-    if lease and lease.incarnation == incarnation and string.match(lease.token, '^%d+') == ARGV[2] then
-      answerLease(given[i], lease.token, lease.domain, delayOf(domainOf(lease.domain)), lease.crashes, records[i] or '')
+    if lease and lease[OWNER] == incarnation and string.match(lease[TOKEN], '^%d+') == ARGV[2] then
+      answerLease(given[i], lease[TOKEN], lease[LEASE_DOMAIN], delayOf(domainOf(lease[LEASE_DOMAIN])), lease[CRASHES], records[i] or '')
     end
   end
 end

@@ -12,7 +12,8 @@ local function readMeta(...)
   if not values[1] then return 'CRAWLNODE_GONE the records of this crawl are gone' end
   if values[1] ~= FORMAT then return 'CRAWLNODE_FORMAT ' .. values[1] end
   meta.pending = values[2]
-  for i, name in ipairs({ ... }) do meta[name] = values[i + 2] end
+  local names = { ... }
+  for i = 1, #names do meta[names[i]] = values[i + 2] end
   return nil
 end
 

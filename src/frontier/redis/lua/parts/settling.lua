@@ -12,10 +12,11 @@ local function readSettles(from)
     at = at + 1 + items + feedItems
     if links > 0 then batchAt = behindBatch(ARGV[#ARGV], batchAt, links) end
   end
-  for n, packed in ipairs(fetched('HMGET', leasesKey, ids)) do
-    local lease = packed and unpackLease(packed)
+  local packed = fetched('HMGET', leasesKey, ids)
+  for n = 1, #ids do
+    local lease = packed[n] and unpackLease(packed[n])
     leases[n] = lease
-    if lease then domainNames[#domainNames + 1] = lease.domain end
+    if lease then domainNames[#domainNames + 1] = lease[LEASE_DOMAIN] end
   end
   loadDomains(domainNames)
   return starts, batches, leases
@@ -39,14 +40,14 @@ local function finish(id, kind, amount, how, priority, note, lease)
   if kind == 't' then
     noteLife(id, 'retry', how)
     call('HSET', requests, id, note)
-    park(lease.domain, priority, id, nowMs + amount)
+    park(lease[LEASE_DOMAIN], priority, id, nowMs + amount)
     return
   end
   pages = pages + 1
   if kind == 'd' then
     noteLife(id, 'done', how)
     ended[id], done = true, done + 1
-    if lease.crashes > 0 then uncrashed[#uncrashed + 1] = id end
+    if lease[CRASHES] > 0 then uncrashed[#uncrashed + 1] = id end
   else
     noteLife(id, 'failed', how)
     fail(id, note)
@@ -57,7 +58,7 @@ local function settle(at, batchAt, lease)
   local head = ARGV[at]
   local id, kind, amount, how, priority, links, itemCount, feedItemCount, scraped, errors, tokenBytes, epochBytes, counters = struct.unpack(SETTLE, head)
   local epochAt = SETTLE_BYTES + 1 + tokenBytes
-  if not lease or lease.token ~= sub(head, SETTLE_BYTES + 1, epochAt - 1) or lease.incarnation ~= incarnation then return 'lost' end
+  if not lease or lease[TOKEN] ~= sub(head, SETTLE_BYTES + 1, epochAt - 1) or lease[OWNER] ~= incarnation then return 'lost' end
   if epochBytes > 0 and sub(head, epochAt, epochAt + epochBytes - 1) ~= meta.epoch then return 'resend' end
   if comesTooLate(scraped) then
     giveBack(id, lease)
@@ -123,7 +124,8 @@ local function answerSettles(from)
   for i = 1, #names do sums[i] = struct.unpack('>d', ARGV[from + 3], 8 * i - 7) end
   local starts, batches, leases = readSettles(from)
   local first, answers, isNew = firstAnswers(from), {}, false
-  for n, at in ipairs(starts) do
+  for n = 1, #starts do
+    local at = starts[n]
     local answer, isCommitted = first[n], false
     if not hasEffect(answer) then
       answer = live and settle(at, batches[n], leases[n]) or 'lost'

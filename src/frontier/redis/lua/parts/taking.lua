@@ -41,8 +41,9 @@ end
 -- gone, since somebody typed DEL, is skipped and counted.
 local function leaseAll(taken, orders, names, ds, crashes)
   local packed, n = {}, 0
-  for i, record in ipairs(fetched('HMGET', requests, taken)) do
-    local id, d = taken[i], ds[i]
+  local records = fetched('HMGET', requests, taken)
+  for i = 1, #taken do
+    local id, d, record = taken[i], ds[i], records[i]
     if record then
       local token = ARGV[2] .. '.' .. #ids + 1
       packed[n + 1], packed[n + 2] = id, packLease(token, incarnation, orders[i], names[i], crashes)
@@ -130,7 +131,9 @@ end
 local function takeBest(room)
   savePlaces()
   local keys, names, taken, orders, takenFrom, ds = {}, {}, {}, {}, {}, {}
-  for i, member in ipairs(call('ZRANGE', readyKey, 0, room)) do
+  local members = call('ZRANGE', readyKey, 0, room)
+  for i = 1, #members do
+    local member = members[i]
     keys[i], names[i] = sub(member, 1, ORDER), sub(member, ORDER + 1)
   end
   loadDomains(names)
