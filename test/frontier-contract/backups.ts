@@ -72,6 +72,25 @@ export function backups(crawl: () => Crawl): void {
       return frontier;
     };
 
+    it('holds what waits and what is leased once, however much of a queue has gone', async () => {
+      const { frontier } = await crawl().node();
+      const names = Array.from({ length: 40 }, (_, n) => `page-${n}`);
+      await frontier.push(
+        names.map((name) => request(name)),
+        'links',
+      );
+      let held = await takeOne(frontier);
+      for (let ended = 0; ended < names.length - 1; ended++) {
+        const kept = (await read(frontier, ['queue'])).flatMap((entry) =>
+          entry.kind === 'requests' ? entry.values.map(nameOf) : [],
+        );
+        expect(kept.toSorted()).toEqual(names.slice(ended).toSorted());
+        const next = await takeOne(frontier);
+        await commit(frontier, held);
+        held = next;
+      }
+    });
+
     /** What of a crawl must be the same again. */
     const picture = async (frontier: Frontier) => {
       const { nodes, bytes, run, domains, queueLimit, ...snapshot } = await frontier.snapshot();

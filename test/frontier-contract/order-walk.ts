@@ -43,7 +43,10 @@ export function orderWalk(crawl: () => Crawl): void {
         await fc.assert(
           fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
             const walker = new OrderWalk(frontier, queueClass, () => `page-${pages++}`);
-            for (const next of steps) await walker.take(next);
+            for (const next of steps) {
+              await walker.take(next);
+              expect(await frontier.verify()).toEqual([]);
+            }
             await walker.drain();
             expect(await frontier.verify()).toEqual([]);
           }),

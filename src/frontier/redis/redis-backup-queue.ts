@@ -1,4 +1,5 @@
 /** The requests that wait in a crawl in Redis, wherever they stand: the one place that reads the queue's layout for a backup. */
+import type { ChainableCommander } from 'ioredis';
 import { CrawlnodeError } from '../../errors.js';
 import type { BackupRequest } from '../backup-entry.js';
 import type { Shape } from '../frontier.js';
@@ -39,13 +40,9 @@ export async function* pendingRequests(store: QueueStore): AsyncIterable<Placed[
 /** By domain in order: the first chunk of each, then those that follow. */
 async function* queued(store: QueueStore): AsyncIterable<Placed[]> {
   const domains = await domainNames(store);
-  const first = [...domains.keys()].map((number) => {
-    const name = Buffer.alloc(4);
-    name.writeUInt32BE(number);
-    return name;
-  });
-  for (let at = 0; at < first.length; at += CHUNKS) {
-    yield inChunks(store, domains, first.slice(at, at + CHUNKS));
+  const numbers = [...domains.keys()];
+  for (let at = 0; at < numbers.length; at += CHUNKS) {
+    yield inFirstChunks(store, domains, numbers.slice(at, at + CHUNKS));
   }
   let from: string | Buffer = '-';
   for (;;) {
@@ -53,29 +50,72 @@ async function* queued(store: QueueStore): AsyncIterable<Placed[]> {
     const names: Buffer[] = await store.ask((client) =>
       client.zrangebylexBuffer(store.key('chunks'), after, '+', 'LIMIT', 0, CHUNKS),
     );
-    yield inChunks(store, domains, names);
+    yield inFurtherChunks(store, domains, names);
     const last = names.at(-1);
     if (last === undefined || names.length < CHUNKS) return;
     from = Buffer.concat([Buffer.from('('), last]);
   }
 }
 
-/** What stands in these chunks; a first one is missing where its domain has nothing pending. */
-async function inChunks(
+/** What stands in the first chunks of domains; one is missing where its domain has nothing pending. */
+async function inFirstChunks(
+  store: QueueStore,
+  domains: ReadonlyMap<number, string>,
+  numbers: readonly number[],
+): Promise<Placed[]> {
+  const names = numbers.map((number) => {
+    const name = Buffer.alloc(4);
+    name.writeUInt32BE(number);
+    return name;
+  });
+  // At one instant: a domain's record says what has gone of its chunk.
+  const [texts = [], records = []] = await store.ask((client) =>
+    manyOf(
+      client
+        .multi()
+        .hmgetBuffer(store.key('queue'), ...names)
+        .hmgetBuffer(store.key('domains'), ...numbers.map((number) => domains.get(number) as string)),
+    ),
+  );
+  const gone = new Map(numbers.map((number, n) => [number, records[n] ? unpackDomain(records[n]).gone : 0]));
+  return placedIn(store, domains, names, texts, (number) => gone.get(number) ?? 0);
+}
+
+async function inFurtherChunks(
   store: QueueStore,
   domains: ReadonlyMap<number, string>,
   names: readonly Buffer[],
 ): Promise<Placed[]> {
   if (names.length === 0) return [];
   const texts = await store.ask((client) => client.hmgetBuffer(store.key('queue'), ...names));
+  return placedIn(store, domains, names, texts, () => 0);
+}
+
+function placedIn(
+  store: QueueStore,
+  domains: ReadonlyMap<number, string>,
+  names: readonly Buffer[],
+  texts: readonly (Buffer | null)[],
+  goneOf: (domain: number) => number,
+): Placed[] {
   const chunks = unpackQueue(
     names,
     texts.map((text) => text ?? Buffer.alloc(0)),
+    goneOf,
   );
   return chunks.flatMap(({ domain: number, orders, ids }) => {
     const domain = domains.get(number);
     if (domain === undefined) throw unknownDomain(ids[0] ?? '');
     return ids.map((id, n) => ({ id, domain, ...placeOf(orders[n] as Buffer, store.queueClass) }));
+  });
+}
+
+/** The replies of a transaction of commands that read many values. */
+async function manyOf(transaction: ChainableCommander): Promise<(Buffer | null)[][]> {
+  const replies = (await transaction.exec()) ?? [];
+  return replies.map(([error, value]) => {
+    if (error) throw error;
+    return value as (Buffer | null)[];
   });
 }
 

@@ -12,9 +12,19 @@ export interface Chunk {
   readonly ids: readonly string[];
 }
 
-/** @returns the chunks in order: by domain, its first one before those that follow. */
-export function unpackQueue(names: readonly Buffer[], texts: readonly Buffer[]): Chunk[] {
-  const chunks = names.map((name, n) => unpackChunk(name, texts[n] as Buffer));
+/**
+ * @param goneOf how many entries of a domain's first chunk have gone, by its number
+ * @returns the chunks in order: by domain, its first one before those that follow.
+ */
+export function unpackQueue(
+  names: readonly Buffer[],
+  texts: readonly Buffer[],
+  goneOf: (domain: number) => number,
+): Chunk[] {
+  const chunks = names.map((name, n) => {
+    const gone = name.length === DOMAIN_BYTES ? goneOf(name.readUInt32BE(0)) : 0;
+    return unpackChunk(name, (texts[n] as Buffer).subarray(gone * ENTRY_BYTES));
+  });
   return chunks.sort((a, b) => Buffer.compare(a.name, b.name));
 }
 

@@ -109,9 +109,11 @@ async function readAll(client: Client, keys: FrontierKeys): Promise<View> {
   for (const [n, id] of leasedIds.entries()) {
     leases.set(id.toString('hex'), unpackLease(packedLeases[n] as Buffer));
   }
+  const known = new Map(Object.entries(domains).map(([name, packed]) => [name, unpackDomain(packed)]));
+  const gone = new Map([...known.values()].map((domain) => [domain.number, domain.gone]));
   return {
     records: new Set(ids.map((id) => id.toString('hex'))),
-    queue: unpackQueue(chunkNames, chunkTexts),
+    queue: unpackQueue(chunkNames, chunkTexts, (domain) => gone.get(domain) ?? 0),
     chunks,
     suspects,
     delayed,
@@ -119,7 +121,7 @@ async function readAll(client: Client, keys: FrontierKeys): Promise<View> {
     leases,
     registered: new Set([...nodes, ...dead]),
     held,
-    domains: new Map(Object.entries(domains).map(([name, packed]) => [name, unpackDomain(packed)])),
+    domains: known,
     ready,
     waiting,
     meta,

@@ -16,6 +16,8 @@ export interface UnpackedDomain {
   /** Order of its best request and bound of its last chunk, hex; '' for none and for the first. */
   readonly head: string;
   readonly tail: string;
+  /** How many entries of its first chunk have gone, and stand there still. */
+  readonly gone: number;
 }
 
 const ORDER_BYTES = 12;
@@ -40,7 +42,7 @@ const NO_ORDER = '00'.repeat(12);
 export function unpackDomain(packed: Buffer): UnpackedDomain {
   const order = (at: number): string => packed.toString('hex', at, at + 12).replace(NO_ORDER, '');
   // Politeness follows where any was ever set.
-  const nextAtMs = packed.length < 51 ? 0 : Math.max(packed.readUIntBE(39, 6), packed.readUIntBE(45, 6));
+  const nextAtMs = packed.length < 52 ? 0 : Math.max(packed.readUIntBE(40, 6), packed.readUIntBE(46, 6));
   return {
     number: packed.readUInt32BE(0),
     place: packed.toString('latin1', 4, 5) as UnpackedDomain['place'],
@@ -48,5 +50,6 @@ export function unpackDomain(packed: Buffer): UnpackedDomain {
     nextAtMs,
     head: order(9),
     tail: order(21),
+    gone: packed.readUInt8(39),
   };
 }

@@ -7,10 +7,11 @@
 --
 -- Measured: an entry takes 48 bytes all told, where a ZSET member of its own takes 144. 15 entries, since twice as many
 -- save 8 bytes of these, and cost more with each change: a string of n bytes takes Lua n nanoseconds to make, and the
--- chunk is replicated and appended to the AOF as a whole.
+-- chunk is replicated and appended to the AOF as a whole. So what is taken from a first chunk stays in it until half of it
+-- has gone: its domain's record, which is written anyway, says how much.
 -- uses: meta
 
-local ENTRY, ORDER, CHUNK = 32, 12, 15
+local ENTRY, ORDER, CHUNK, MOST_GONE = 32, 12, 15, 8
 -- read: all that were read; following: the further ones, by their names.
 local read, following, pendingChange = {}, {}, 0
 
@@ -40,8 +41,9 @@ local function lastOf(chunk)
 end
 
 local function keepChunk(d, bound, text)
-  local name = d[PREFIX] .. bound
-  local chunk = { name, bound, text, 0, false, #text / ENTRY, false }
+  local name, size = d[PREFIX] .. bound, #text / ENTRY
+  local popped = bound == '' and math.min(d[GONE], size) or 0
+  local chunk = { name, bound, text, popped, false, size - popped, false }
   if bound == '' then d[FIRST] = chunk else following[name] = chunk end
   read[#read + 1] = chunk
   return chunk
@@ -137,6 +139,7 @@ local function insert(d, entry, run)
   if isNext then chunk = d[RUN_CHUNK] else chunk = chunkFor(d, entry) end
   pendingChange = pendingChange + 1
   d[RUN] = false
+  if chunk[POPPED] > 0 then d[TOUCHED] = true end
   local size = chunk[SIZE]
   if isNext or size == 0 or not isBefore(entry, lastOf(chunk)) then
     if size >= CHUNK then
@@ -163,7 +166,7 @@ local function insert(d, entry, run)
   return false
 end
 
--- The order of the domain's best request, '' when it has none: the next chunk takes the place of a first one that ran out.
+-- The order of the domain's best request once its first chunk ran out, '' when it has none: the next chunk takes its place.
 local function headOf(d, first)
   while first[SIZE] == 0 and d[TAIL] ~= '' do
     local nextPrefix = struct.pack('>I4', struct.unpack('>I4', d[PREFIX]) + 1)
@@ -176,24 +179,24 @@ local function headOf(d, first)
     setText(chunk, '')
     first[CHANGED], chunk[CHANGED], d[TOUCHED] = true, true, true
   end
-  if first[SIZE] == 0 then return '' end
-  local from = first[POPPED] * ENTRY
-  if from < #first[TEXT] then return sub(first[TEXT], from + 1, from + ORDER) end
-  return sub(first[ADDED][1], 1, ORDER)
+  return first[SIZE] > 0 and sub(first[TEXT], 1, ORDER) or ''
 end
 
 -- Takes the domain's best request out: its id, false when somebody deleted the chunk.
 local function pop(d)
   local first = d[FIRST] or chunkOf(d, '')
   if first[ADDED] then textOf(first) end
-  local id = false
-  if first[SIZE] > 0 then
-    local from = first[POPPED] * ENTRY
-    id = sub(first[TEXT], from + ORDER + 1, from + ENTRY)
-    first[POPPED], first[SIZE], first[CHANGED] = first[POPPED] + 1, first[SIZE] - 1, true
+  local text, popped, size, id = first[TEXT], first[POPPED], first[SIZE], false
+  if size > 0 then
+    local from = popped * ENTRY
+    id = sub(text, from + ORDER + 1, from + ENTRY)
+    popped, size = popped + 1, size - 1
+    first[POPPED], first[SIZE] = popped, size
+    if size == 0 or popped >= MOST_GONE then first[CHANGED] = true end
     pendingChange = pendingChange - 1
   end
-  d[HEAD], d[TOUCHED], d[RUN] = headOf(d, first), true, false
+  d[HEAD] = size > 0 and sub(text, popped * ENTRY + 1, popped * ENTRY + ORDER) or headOf(d, first)
+  d[TOUCHED], d[RUN] = true, false
   return id
 end
 
@@ -203,6 +206,7 @@ local function saveChunks()
     local chunk = read[i]
     if chunk[CHANGED] then
       if chunk[SIZE] == 0 then
+        setText(chunk, '')
         emptied[#emptied + 1] = chunk[NAME]
       else
         changed[n + 1], changed[n + 2] = chunk[NAME], textOf(chunk)

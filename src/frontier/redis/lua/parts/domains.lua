@@ -2,10 +2,11 @@
 -- uses: meta chunks counters
 
 -- Record: number (4 bytes), place (1), active leases (4), order of its best request and bound of its last chunk (12 each,
--- zeros for none and for the first), last lease at (6); then, unless nothing of it was ever set, 6 bytes each: nextAt,
--- blockedUntil, delay by setting + 1 (0: the crawl's), by robots, by autothrottle.
+-- zeros for none and for the first), last lease at (6), how many entries of its first chunk have gone (1); then, unless
+-- nothing of it was ever set, 6 bytes each: nextAt, blockedUntil, delay by setting + 1 (0: the crawl's), by robots, by
+-- autothrottle.
 -- place: r ready, w waiting, f full, i idle. (MessagePack took twice as long to write and to read.)
-local CORE, CORE_BYTES, POLITENESS_FORMAT = '>c4c1I4c12c12I6', 39, '>I6I6I6I6I6'
+local CORE, CORE_BYTES, POLITENESS_FORMAT = '>c4c1I4c12c12I6I1', 40, '>I6I6I6I6I6'
 local NO_ORDER = '\0\0\0\0\0\0\0\0\0\0\0\0'
 
 -- isUnplaced: a domain has been moved or placed, and savePlaces has not told the store.
@@ -13,26 +14,27 @@ local domains, isUnplaced = {}, false
 
 -- A domain is a list: one by names costs twice as much to make. PREFIX: its number as the fields of its chunks begin with
 -- it; PACKED: what stands behind the core of its record, for as long as POLITENESS is false; KEY: its order among the
--- ready, STORED_KEY: what stands there; FIRST: its first chunk, once read; RUN, RUN_CHUNK: see parts/chunks.lua.
+-- ready, STORED_KEY: what stands there; FIRST: its first chunk, once read; GONE: how many entries of that had gone before;
+-- RUN, RUN_CHUNK: see parts/chunks.lua.
 local PREFIX, PLACE, ACTIVE, HEAD, TAIL, LAST_AT, PACKED, POLITENESS = 1, 2, 3, 4, 5, 6, 7, 8
-local KEY, STORED_KEY, STORED_WAITS, WAITS_UNTIL, TOUCHED, MOVED, IS_NEW, FIRST, RUN, RUN_CHUNK = 9, 10, 11, 12, 13, 14, 15, 16, 17, 18
+local KEY, STORED_KEY, STORED_WAITS, WAITS_UNTIL, TOUCHED, MOVED, IS_NEW, FIRST, GONE, RUN, RUN_CHUNK = 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19
 
-local function makeDomain(prefix, place, active, head, tail, lastAt, packed, isNew)
+local function makeDomain(prefix, place, active, head, tail, lastAt, gone, packed, isNew)
   local key = place == 'r' and head or ''
-  return { prefix, place, active, head, tail, lastAt, packed, false, key, key, place == 'w', false, false, false, isNew, false, false, false }
+  return { prefix, place, active, head, tail, lastAt, packed, false, key, key, place == 'w', false, false, false, isNew, false, gone, false, false }
 end
 
 local function unpackDomain(packed)
-  local prefix, place, active, head, tail, lastAt = struct.unpack(CORE, packed)
+  local prefix, place, active, head, tail, lastAt, gone = struct.unpack(CORE, packed)
   if head == NO_ORDER then head = '' end
   if tail == NO_ORDER then tail = '' end
-  return makeDomain(prefix, place, active, head, tail, lastAt, sub(packed, CORE_BYTES + 1), false)
+  return makeDomain(prefix, place, active, head, tail, lastAt, gone, sub(packed, CORE_BYTES + 1), false)
 end
 
 local function newDomain()
   local last = number('domain_numbers') + 1
   setMeta('domain_numbers', last)
-  return makeDomain(struct.pack('>I4', last), 'i', 0, '', '', 0, '', true)
+  return makeDomain(struct.pack('>I4', last), 'i', 0, '', '', 0, 0, '', true)
 end
 
 local function domainOf(name)
@@ -85,22 +87,27 @@ end
 
 local function hasOwnDelay(p) return p.delaySetting >= 0 or p.delayRobots > 0 or p.delayAuto > 0 end
 
+-- Of most domains nothing was ever set.
+local function hasPoliteness(d) return d[POLITENESS] or d[PACKED] ~= '' end
+
 local function delayOf(d)
+  if not hasPoliteness(d) then return number('delay') end
   local p = politenessOf(d)
-  if p == NEVER_SET then return number('delay') end
   local own = p.delaySetting >= 0 and p.delaySetting or number('delay')
   return math.max(own, p.delayRobots, p.delayAuto)
 end
 
 -- When it may be asked again.
 local function dueAt(d)
+  if not hasPoliteness(d) then return 0 end
   local p = politenessOf(d)
   return math.max(p.nextAt, p.blockedUntil)
 end
 
 local function packDomain(d)
-  local head, tail, p = d[HEAD], d[TAIL], d[POLITENESS]
-  local core = struct.pack(CORE, d[PREFIX], d[PLACE], d[ACTIVE], head == '' and NO_ORDER or head, tail == '' and NO_ORDER or tail, d[LAST_AT])
+  local head, tail, first, p = d[HEAD], d[TAIL], d[FIRST], d[POLITENESS]
+  local core = struct.pack(CORE, d[PREFIX], d[PLACE], d[ACTIVE], head == '' and NO_ORDER or head, tail == '' and NO_ORDER or tail, d[LAST_AT],
+    first and first[POPPED] or d[GONE])
   if not p then return core .. d[PACKED] end
   if p.nextAt == 0 and p.blockedUntil == 0 and not hasOwnDelay(p) then return core end
   return core .. struct.pack(POLITENESS_FORMAT, p.nextAt, p.blockedUntil, p.delaySetting + 1, p.delayRobots, p.delayAuto)
@@ -112,14 +119,13 @@ local function move(d) d[MOVED], isUnplaced = true, true end
 -- Puts a domain where it belongs; savePlaces tells the store.
 local function place(d)
   d[TOUCHED], d[MOVED], d[KEY], isUnplaced = true, false, '', true
-  local at = dueAt(d)
-  local hasWork = d[HEAD] ~= ''
-  if hasWork and d[ACTIVE] >= number('limit', 8) then
+  local at, head = dueAt(d), d[HEAD]
+  if head ~= '' and d[ACTIVE] >= number('limit', 8) then
     d[PLACE] = 'f'
   elseif at > nowMs then
     d[PLACE], d[WAITS_UNTIL] = 'w', at
-  elseif hasWork then
-    d[PLACE], d[KEY] = 'r', d[HEAD]
+  elseif head ~= '' then
+    d[PLACE], d[KEY] = 'r', head
   else
     d[PLACE] = 'i'
   end
@@ -157,7 +163,8 @@ end
 -- Nothing waits for it and nothing is to be remembered. With a delay of its own forgetting it would forget the politeness.
 local function isGone(d) return d[PLACE] == 'i' and d[ACTIVE] == 0 and not hasOwnDelay(politenessOf(d)) end
 
--- Writes what the script changed, meta included; every verb that may change a domain ends with it.
+-- Writes what the script changed, meta included; every verb that may change a domain ends with it. Chunks go before their
+-- domains, which say what has gone of them.
 local function flush()
   savePlaces()
   saveChunks()

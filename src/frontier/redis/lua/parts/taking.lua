@@ -85,33 +85,14 @@ local function noteHunger(satisfied)
   end
 end
 
--- A domain gives as many in a row as go before the rival, the next domain's best, and fit its own limits: their ids, orders
--- and the domain itself are put behind those taken. It may have been ready when its limit was another, or the clock.
-local function takeFrom(name, d, rival, room, taken, orders, names, ds)
-  local delay = delayOf(d)
-  local capacity = dueAt(d) <= nowMs and math.min(delay > 0 and 1 or room, number('limit', 8) - d[ACTIVE]) or 0
-  local n = #taken
-  for i = 1, capacity do
-    local order = d[HEAD]
-    if order == '' or (i > 1 and rival and isBefore(rival, order)) then break end
-    local id = pop(d)
-    if id then
-      n = n + 1
-      taken[n], orders[n], names[n], ds[n] = id, order, name, d
-      d[ACTIVE] = d[ACTIVE] + 1
-    end
-  end
-  if capacity > 0 then startClock(d, delay, #ids + n) end
-  place(d)
-end
-
--- How many of the sorted orders, the first `from` of them aside, are not behind this one. Most often it goes last.
-local function placeAmong(orders, from, order)
-  local low, high = from, #orders
-  if low < high and isBefore(orders[high], order) then return high end
+-- How many of the sorted priorities and arrivals, the first `from` of them aside, do not go behind this one. Most often it
+-- goes last.
+local function placeAmong(priorities, arrivals, from, priority, arrival)
+  local low, high = from, #priorities
   while low < high do
-    local middle = floor((low + high) / 2)
-    if isBefore(orders[middle + 1], order) then low = middle + 1 else high = middle end
+    local middle = high == #priorities and high - 1 or floor((low + high) / 2)
+    local p = priorities[middle + 1]
+    if p < priority or (p == priority and arrivals[middle + 1] < arrival) then low = middle + 1 else high = middle end
   end
   return low
 end
@@ -128,34 +109,56 @@ local function loadFirsts(names, from)
 end
 
 -- Takes the best requests of the ready domains. These are read once, one more than can be needed, and kept in order here.
+-- A domain gives as many in a row as go before the rival, the next domain's best, and fit its own limits. It may have been
+-- ready when its limit was another, or the clock.
 local function takeBest(room)
   savePlaces()
-  local keys, names, taken, orders, takenFrom, ds = {}, {}, {}, {}, {}, {}
+  local keys, names, priorities, arrivals = {}, {}, {}, {}
+  local taken, orders, takenFrom, ds, n = {}, {}, {}, {}, 0
   local members = call('ZRANGE', readyKey, 0, room)
   for i = 1, #members do
     local member = members[i]
     keys[i], names[i] = sub(member, 1, ORDER), sub(member, ORDER + 1)
+    priorities[i], arrivals[i] = struct.unpack('>I5I7', member)
   end
   loadDomains(names)
-  local isAll, met, loaded = #keys <= room, 0, 1
-  while met < #keys and #taken < room do
+  local limit, isAll, met, loaded = number('limit', 8), #keys <= room, 0, 1
+  while met < #keys and n < room do
     met = met + 1
     if met == 2 * loaded then
       loaded = met
       loadFirsts(names, met)
     end
-    local key, name = keys[met], names[met]
-    local d = domainOf(name)
-    if d[PLACE] ~= 'r' or d[KEY] ~= key then
+    local order, name = keys[met], names[met]
+    local d = domains[name] or domainOf(name)
+    if d[PLACE] ~= 'r' or d[KEY] ~= order then
       -- Somebody deleted the domain's record: without this the entry would be met for ever.
-      call('ZREM', readyKey, key .. name)
+      call('ZREM', readyKey, order .. name)
     else
-      takeFrom(name, d, keys[met + 1], room - #taken, taken, orders, takenFrom, ds)
-      local before = d[PLACE] == 'r' and placeAmong(keys, met, d[KEY])
+      local priority, arrival, delay = priorities[met], arrivals[met], delayOf(d)
+      local capacity = dueAt(d) > nowMs and 0 or math.min(delay > 0 and 1 or room - n, limit - d[ACTIVE])
+      local rivalPriority, rivalArrival = priorities[met + 1], arrivals[met + 1]
+      for i = 1, capacity do
+        if i > 1 and rivalPriority and (rivalPriority < priority or (rivalPriority == priority and rivalArrival < arrival)) then break end
+        local id = pop(d)
+        if id then
+          n = n + 1
+          taken[n], orders[n], takenFrom[n], ds[n] = id, order, name, d
+          d[ACTIVE] = d[ACTIVE] + 1
+        end
+        order = d[HEAD]
+        if order == '' then break end
+        priority, arrival = struct.unpack('>I5I7', order)
+      end
+      if capacity > 0 then startClock(d, delay, #ids + n) end
+      place(d)
+      local before = d[PLACE] == 'r' and placeAmong(priorities, arrivals, met, priority, arrival)
       -- Behind the last one there may be others that go before it.
       if before and (isAll or before < #keys) then
-        table.insert(keys, before + 1, d[KEY])
+        table.insert(keys, before + 1, order)
         table.insert(names, before + 1, name)
+        table.insert(priorities, before + 1, priority)
+        table.insert(arrivals, before + 1, arrival)
       end
     end
   end
