@@ -22,6 +22,14 @@ describe.each(engines)('seed on the %s engine', (engine) => {
     expect(stderr).toMatch(/shop\.csv: row 5: bad seed: .*nonsense/);
   });
 
+  it('takes a seed a line, however lines end and whatever Unicode calls a separator', async () => {
+    const meta = { text: 'one\u2028two\u2029three\u0085four\vfive' };
+    const seeds = [JSON.stringify({ url: 'https://a.example/1', meta }), 'https://a.example/2'];
+    const input = `\uFEFF${seeds.join('\r\n')}\rhttps://a.example/3\n\nhttps://a.example/4`;
+    const { stdout } = await run(['seed', 'news', '--stdin', '--json'], input);
+    expect(JSON.parse(stdout)).toEqual({ accepted: 4, duplicates: 0, bad: 0 });
+  });
+
   it('takes the URLs of a field of JSON lines, from stdin too', async () => {
     const input = '{"link":"http://a.example/1","n":1}\n\nnonsense\n{"other":1}\n{"link":7}\n';
     const args = ['seed', 'news', '--stdin', '--column', 'link', '--format', 'jsonl', '--json'];

@@ -2,10 +2,10 @@
 import { constants, createReadStream, type ReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { UsageError } from '../errors.js';
 import type { Context } from './context.js';
+import { linesIn } from './each-line.js';
 
 /** One seed as it was written, and where it stands. */
 export interface Line {
@@ -93,26 +93,19 @@ const formats: Readonly<Record<string, Column['format'] | undefined>> = Object.a
 
 async function* linesOf(name: string, stream: Readable, stop?: AbortSignal): AsyncIterable<Line> {
   let number = 0;
-  // readline either throws what its input does or ends quietly, by the version of Node.
-  const failure: { error?: Error } = {};
-  stream.once('error', (error: Error) => {
-    failure.error = error;
-  });
-  const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });
-  const end = () => lines.close();
+  const end = () => void stream.destroy();
   stop?.addEventListener('abort', end);
   try {
-    for await (const line of lines) {
+    for await (const line of linesIn(stream)) {
       number += 1;
       const text = (number === 1 ? line.replace(/^\uFEFF/, '') : line).trim();
       if (text !== '') yield { text, where: `${name}:${number}` };
     }
   } catch (error) {
-    if (error !== failure.error) throw error;
+    if (stop?.aborted !== true) throw unreadable(name, error);
   } finally {
     stop?.removeEventListener('abort', end);
   }
-  if (failure.error !== undefined) throw unreadable(name, failure.error);
 }
 
 /** A line without the field yields an empty text, which is a bad seed and told as such. */
