@@ -65,7 +65,7 @@ export async function examineRights(client: Redis, keys: FrontierKeys, found: Fi
     await client.call('MULTI');
   } catch (error) {
     if (!isDenied(error)) throw error;
-    const message = `the user ${user} of Redis may not run MULTI, so its other rights cannot be tried; "doctor --deep" needs it too`;
+    const message = `the user ${user} of Redis may not run MULTI, so its other rights cannot be tried; "doctor --deep" and backups need it too`;
     found.info('acl', message, `ACL SETUSER ${user} +multi +exec +discard`);
     return;
   }

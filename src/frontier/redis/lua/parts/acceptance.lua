@@ -6,7 +6,7 @@
 -- length · domain names, each followed by a NUL · records, one after the other.
 -- One text, and the last argument of a call: then Redis reads it in one piece, or two (measured: with five arguments a page
 -- of 1,000 new links took 2.4 reads); an argument for each record would cost 0.4 µs, also for those that nobody looks at.
-local BATCH_HEAD, NUMBERS = 8, 22
+local BATCH_HEAD, NUMBERS, NUMBERS_FORMAT = 8, 22, '>c5I2I1I6I4I4'
 local LINK = 82
 
 -- at: where it begins. Returns where its ids, fingerprints, numbers, domain names and records do. (Nothing is cut out: each
@@ -21,11 +21,6 @@ end
 local function behindBatch(text, at, size)
   local nameBytes, recordBytes = struct.unpack('>I4I4', text, at)
   return at + BATCH_HEAD + LINK * size + nameBytes + recordBytes
-end
-
-local function numbersOf(text, at, i, recordsAt)
-  local priority, index, unfiltered, delayMs, from, length = struct.unpack('>c5I2I1I6I4I4', text, at + (i - 1) * NUMBERS)
-  return priority, index + 1, unfiltered == 1, delayMs, recordsAt + from, recordsAt + from + length - 1
 end
 
 local function namesOf(text)
@@ -70,27 +65,28 @@ local function acceptUnseen(asked, ids, marks, names, text, numbersAt, recordsAt
   local anyFailed = call('ZCARD', failedKey) > 0
   for n = 1, #asked do
     local i, id = asked[n], ids[n]
-    local priority, index, unfiltered, delayMs, from, to = numbersOf(text, numbersAt, i, recordsAt)
+    local priority, index, unfiltered, delayMs, from, length = struct.unpack(NUMBERS_FORMAT, text, numbersAt + (i - 1) * NUMBERS)
+    local record = recordsAt + from
     local live = taken[id] or (stored[n] and not ended[id]) or (anyFailed and call('ZSCORE', failedKey, id))
-    local revived = live and not taken[id] and kind ~= 'links' and revive(id, sub(text, from, to))
+    local revived = live and not taken[id] and kind ~= 'links' and revive(id, sub(text, record, record + length - 1))
     if not live and accepted >= room then
       dropped = dropped + 1
     elseif revived or not live then
       taken[id], ended[id] = true, nil
       accepted = accepted + 1
       if not revived then
-        fresh[freshSize + 1], fresh[freshSize + 2] = id, sub(text, from, to)
+        fresh[freshSize + 1], fresh[freshSize + 2] = id, sub(text, record, record + length - 1)
         freshSize = freshSize + 2
       end
-      if not unfiltered then recorded[#recorded + 1] = marks[i] end
+      if unfiltered == 0 then recorded[#recorded + 1] = marks[i] end
       if delayMs > 0 then
-        park(names[index], priority, id, nowMs + delayMs)
+        park(names[index + 1], priority, id, nowMs + delayMs)
         delayed[marks[i]] = true
       else
-        new[newSize + 1], new[newSize + 2], new[newSize + 3] = index, priority, id
+        new[newSize + 1], new[newSize + 2], new[newSize + 3] = index + 1, priority, id
         newSize = newSize + 3
       end
-    elseif not unfiltered and not taken[id] then
+    elseif unfiltered == 0 and not taken[id] then
       unseen = unseen + 1
     end
   end

@@ -16,7 +16,7 @@ local ENTRY, ORDER, CHUNK, MOST_GONE = 32, 12, 15, 8
 local read, following, pendingChange = {}, {}, 0
 
 -- A chunk is a list: one by names costs twice as much to make. TEXT: the entries, of which POPPED have gone already; ADDED:
--- those that follow, false for none.
+-- those that follow, false for none; a single one, as most often over many domains, is no list.
 local NAME, BOUND, TEXT, POPPED, ADDED, SIZE, CHANGED = 1, 2, 3, 4, 5, 6, 7
 
 -- Of two orders, or what begins with them; at: where in b, the beginning unless said otherwise. They are not compared by
@@ -36,12 +36,12 @@ end
 -- The last entry of a chunk that has one: a text, and where in it.
 local function lastOf(chunk)
   local added, text = chunk[ADDED], chunk[TEXT]
-  if added then return added[#added], 1 end
+  if added then return type(added) == 'string' and added or added[#added], 1 end
   return text, #text - ENTRY + 1
 end
 
-local function keepChunk(d, bound, text)
-  local name, size = d[PREFIX] .. bound, #text / ENTRY
+local function keepChunk(d, name, bound, text)
+  local size = #text / ENTRY
   local popped = bound == '' and math.min(d[GONE], size) or 0
   local chunk = { name, bound, text, popped, false, size - popped, false }
   if bound == '' then d[FIRST] = chunk else following[name] = chunk end
@@ -49,30 +49,30 @@ local function keepChunk(d, bound, text)
   return chunk
 end
 
-local function knownChunk(d, bound)
-  if bound == '' then return d[FIRST] end
-  return following[d[PREFIX] .. bound]
-end
-
 local function chunkOf(d, bound)
-  return knownChunk(d, bound) or keepChunk(d, bound, not d[IS_NEW] and call('HGET', queueKey, d[PREFIX] .. bound) or '')
+  local name = d[PREFIX] .. bound
+  local chunk
+  if bound == '' then chunk = d[FIRST] else chunk = following[name] end
+  return chunk or keepChunk(d, name, bound, not d[IS_NEW] and call('HGET', queueKey, name) or '')
 end
 
 -- The chunks of domains that have these bounds, those that were not read yet all at once; none of a new domain.
 local function loadChunks(ds, bounds)
   local found, names, owners, n = {}, {}, {}, 0
   for i = 1, #ds do
-    local d = ds[i]
-    found[i] = knownChunk(d, bounds[i])
-    if not found[i] and not d[IS_NEW] then
+    local d, bound = ds[i], bounds[i]
+    local name, chunk = d[PREFIX] .. bound, nil
+    if bound == '' then chunk = d[FIRST] else chunk = following[name] end
+    if not chunk and not d[IS_NEW] then
       n = n + 1
-      names[n], owners[n] = d[PREFIX] .. bounds[i], i
+      names[n], owners[n] = name, i
     end
+    found[i] = chunk
   end
   local texts = fetched('HMGET', queueKey, names)
   for i = 1, n do
     local owner = owners[i]
-    found[owner] = keepChunk(ds[owner], bounds[owner], texts[i] or '')
+    found[owner] = keepChunk(ds[owner], names[i], bounds[owner], texts[i] or '')
   end
   return found
 end
@@ -97,7 +97,8 @@ local function textOf(chunk)
   local added, popped = chunk[ADDED], chunk[POPPED]
   if popped > 0 or added then
     local rest = popped > 0 and sub(chunk[TEXT], popped * ENTRY + 1) or chunk[TEXT]
-    setText(chunk, added and rest .. (added[2] and table.concat(added) or added[1]) or rest)
+    if type(added) == 'table' then added = table.concat(added) end
+    setText(chunk, added and rest .. added or rest)
   end
   return chunk[TEXT]
 end
@@ -123,10 +124,11 @@ end
 -- A new chunk that follows another.
 local function follow(d, before, text)
   local bound = sub(text, 1, ORDER)
-  local chunk = following[d[PREFIX] .. bound]
-  if chunk then setText(chunk, text) else chunk = keepChunk(d, bound, text) end
+  local name = d[PREFIX] .. bound
+  local chunk = following[name]
+  if chunk then setText(chunk, text) else chunk = keepChunk(d, name, bound, text) end
   chunk[CHANGED] = true
-  call('ZADD', chunksKey, 0, chunk[NAME])
+  call('ZADD', chunksKey, 0, name)
   if d[TAIL] == before[BOUND] then d[TAIL], d[TOUCHED] = bound, true end
   return chunk
 end
@@ -146,7 +148,13 @@ local function insert(d, entry, run)
       chunk = follow(d, chunk, entry)
     else
       local added = chunk[ADDED]
-      if added then added[#added + 1] = entry else chunk[ADDED] = { entry } end
+      if not added then
+        chunk[ADDED] = entry
+      elseif type(added) == 'string' then
+        chunk[ADDED] = { added, entry }
+      else
+        added[#added + 1] = entry
+      end
       chunk[SIZE], chunk[CHANGED] = size + 1, true
     end
     if chunk[BOUND] ~= d[TAIL] then return false end

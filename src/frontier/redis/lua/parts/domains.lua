@@ -28,7 +28,7 @@ local function unpackDomain(packed)
   local prefix, place, active, head, tail, lastAt, gone = struct.unpack(CORE, packed)
   if head == NO_ORDER then head = '' end
   if tail == NO_ORDER then tail = '' end
-  return makeDomain(prefix, place, active, head, tail, lastAt, gone, sub(packed, CORE_BYTES + 1), false)
+  return makeDomain(prefix, place, active, head, tail, lastAt, gone, #packed > CORE_BYTES and sub(packed, CORE_BYTES + 1) or '', false)
 end
 
 local function newDomain()
