@@ -1,4 +1,5 @@
 /** A domain's politeness as the store keeps it: its clock, its limits, and where it stands. */
+import { type DomainId, domainId } from './keys.js';
 import { type Order, orderBytes, readOrder } from './order.js';
 
 /**
@@ -11,6 +12,8 @@ const places: readonly Place[] = ['idle', 'ready', 'waiting', 'full'];
 
 export interface DomainEntry {
   readonly name: string;
+  /** What stands for the name. */
+  readonly id: DomainId;
   place: Place;
   /** Leased requests. */
   active: number;
@@ -40,6 +43,7 @@ const NO_ORDER: Order = { rank: 0, turn: 0 };
 export function newDomain(name: string): DomainEntry {
   return {
     name,
+    id: domainId(name),
     place: 'idle',
     active: 0,
     queued: 0,
@@ -78,10 +82,12 @@ export function encodeDomain(domain: DomainEntry): Buffer {
   return bytes;
 }
 
-/** From bytes. */
-export function decodeDomain(bytes: Buffer): DomainEntry {
+/** From bytes; `known` where it was found by what stands for its name. */
+export function decodeDomain(bytes: Buffer, known?: DomainId): DomainEntry {
+  const name = bytes.toString('utf8', HEAD);
   return {
-    name: bytes.toString('utf8', HEAD),
+    name,
+    id: known ?? domainId(name),
     place: places[bytes.readUInt32LE(0)] ?? 'idle',
     active: bytes.readUInt32LE(4),
     queued: bytes.readDoubleLE(8),

@@ -32,7 +32,7 @@ export class RfpDupefilter implements Dupefilter {
     if (!isSeen) {
       const known = this.#known.get(fingerprint);
       known.generation = this.#generation;
-      this.#known.keep(known);
+      this.#known.keep(fingerprint, known);
       this.#desk.ledger.count += 1;
     }
     return Number.POSITIVE_INFINITY;
@@ -45,7 +45,7 @@ export class RfpDupefilter implements Dupefilter {
     const { tables, ledger } = this.#desk;
     known.generation = 0;
     if (requestOf(tables, ledger.space, known.number, fingerprint) === null) known.number = 0;
-    this.#known.keep(known);
+    this.#known.keep(fingerprint, known);
     ledger.count -= 1;
     return true;
   }

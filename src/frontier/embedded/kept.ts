@@ -26,8 +26,8 @@ export class Kept {
   readonly counters: CachedRecords<number> = new Map();
   /** Leased requests by number: who leased one settles it. */
   readonly leased = new Map<number, Held>();
-  /** By what the keys of the index begin with. */
-  readonly heads = new Map<string, IndexHead>();
+  /** By the table, of the queues by what stands for the domain. */
+  readonly heads = new Map<string | number, IndexHead>();
   /** null where there is none, undefined until somebody has looked. */
   state: State | null | undefined;
   ledger: Ledger | null | undefined;

@@ -96,17 +96,28 @@ export function spaceOf(name: string): Buffer {
   return createHash('sha1').update(name).digest().subarray(0, SPACE_BYTES);
 }
 
-const domainHashes = new Map<string, Buffer>();
-const MAX_DOMAIN_HASHES = 50_000;
+/** What stands for a domain: in keys, and by the same bytes as a text among records. */
+export interface DomainId {
+  readonly hash: Buffer;
+  readonly text: string;
+}
 
-/** The 8 bytes that stand for a domain; hashing costs a microsecond, so they are remembered. */
-export function domainHash(domain: string): Buffer {
-  const known = domainHashes.get(domain);
+const domainIds = new Map<string, DomainId>();
+const MAX_DOMAIN_IDS = 50_000;
+
+/** What stands for a domain; hashing costs a microsecond, so it is remembered. */
+export function domainId(domain: string): DomainId {
+  const known = domainIds.get(domain);
   if (known !== undefined) return known;
-  if (domainHashes.size >= MAX_DOMAIN_HASHES) domainHashes.clear();
-  const hash = Buffer.from(createHash('sha1').update(domain).digest().subarray(0, DOMAIN_BYTES));
-  domainHashes.set(domain, hash);
-  return hash;
+  if (domainIds.size >= MAX_DOMAIN_IDS) domainIds.clear();
+  const id = domainIdOf(createHash('sha1').update(domain).digest().subarray(0, DOMAIN_BYTES));
+  domainIds.set(domain, id);
+  return id;
+}
+
+/** What stands for a domain whose hash was met in a key. */
+export function domainIdOf(hash: Buffer): DomainId {
+  return { hash: Buffer.from(hash), text: hash.toString('latin1') };
 }
 
 /** A key of raw parts. */
@@ -141,6 +152,21 @@ export function requestKey(space: Buffer, number: number): Buffer {
   key.set(space, 1);
   key.writeUIntBE(number, HEAD_BYTES, NUMBER_BYTES);
   return key;
+}
+
+/** The value of each hexadecimal digit, by its character. */
+const digits = new Uint8Array(128);
+for (let digit = 0; digit < 16; digit += 1) {
+  digits[digit.toString(16).charCodeAt(0)] = digit;
+  digits[digit.toString(16).toUpperCase().charCodeAt(0)] = digit;
+}
+
+/** Write the bytes of an id (40 hex digits); half of what a call of `Buffer.write` costs. */
+export function writeId(target: Buffer, id: string, at: number): void {
+  for (let n = 0; n < ID_BYTES; n += 1) {
+    const high = digits[id.charCodeAt(2 * n)] ?? 0;
+    target[at + n] = (high << 4) | (digits[id.charCodeAt(2 * n + 1)] ?? 0);
+  }
 }
 
 /** The number of the request that an index key ends with. */

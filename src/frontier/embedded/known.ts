@@ -15,10 +15,10 @@ import {
   ID_BYTES,
   keyOf,
   NUMBER_BYTES,
-  nothing,
   readUint53,
   SPACE_BYTES,
   Table,
+  writeId,
   writeUint53,
 } from './keys.js';
 import { decodeLedger } from './ledger.js';
@@ -32,65 +32,59 @@ export interface Known {
   /** 0 for none. */
   number: number;
   /** Bytes of its value in the store, 0 where it is not there. */
-  size: number;
-  isDirty: boolean;
+  readonly size: number;
+  /** Its first bytes, to tell about where it lies among the others. */
+  readonly order: number;
+  isChanged: boolean;
 }
 
-/** The entries of one space, read once and written once a transaction. */
+/** The entries of one space, written once a transaction. */
 export class KnownIds {
   readonly #tables: Tables;
   readonly #space: Buffer;
-  readonly #met = new Map<string, Known>();
-  #dirty: Known[] = [];
+  /** What was changed, by id. */
+  readonly #changed = new Map<string, Known>();
+  /** The verbs ask several times in a row for the same id. */
+  #lastId = '';
+  #last: Known | undefined;
 
   constructor(tables: Tables, space: Buffer) {
     this.#tables = tables;
     this.#space = space;
   }
 
-  /** What is known of an id (40 hex digits). Who changes it keeps it. */
+  /** What is known of an id (40 hex digits). Who changes it keeps it at once. */
   get(id: string): Known {
-    const name = id.toLowerCase();
-    let known = this.#met.get(name);
-    if (known === undefined) {
-      known = readKnown(this.#tables, this.#space, name);
-      this.#met.set(name, known);
-    }
-    return known;
+    if (this.#last !== undefined && this.#lastId === id) return this.#last;
+    this.#last = this.#changed.get(id.toLowerCase()) ?? readKnown(this.#tables, this.#space, id);
+    this.#lastId = id;
+    return this.#last;
   }
 
-  keep(known: Known): void {
+  /** The entry, as the last `get` gave it for this id, is not what it was. */
+  keep(id: string, known: Known): void {
     // The write itself comes later, but from here on the transaction is not what it was.
     this.#tables.writes += 1;
-    if (known.isDirty) return;
-    known.isDirty = true;
-    this.#dirty.push(known);
+    if (known.isChanged) return;
+    known.isChanged = true;
+    this.#changed.set(id.toLowerCase(), known);
   }
 
   /** Write back what was changed, in the order of the file: neighbours lie on one page. */
   write(): void {
-    if (this.#dirty.length === 0) return;
-    const dirty = this.#dirty;
-    this.#dirty = [];
-    dirty.sort((a, b) => a.key.readUInt32BE(HEAD_BYTES) - b.key.readUInt32BE(HEAD_BYTES));
-    for (const known of dirty) {
-      known.isDirty = false;
+    if (this.#changed.size === 0) return;
+    for (const known of [...this.#changed.values()].sort((a, b) => a.order - b.order)) {
       const { key, size } = known;
-      if (known.generation === 0 && known.number === 0) {
-        if (size > 0) this.#tables.delete(key, size);
-        known.size = 0;
-      } else {
-        const value = encodeKnown(known);
-        this.#tables.put(key, value, size);
-        known.size = value.length;
-      }
+      if (known.generation !== 0 || known.number !== 0) this.#tables.put(key, encodeKnown(known), size);
+      else if (size > 0) this.#tables.delete(key, size);
     }
+    this.forget();
   }
 
-  /** Forget what was read, after the table itself was wiped. */
+  /** Forget what was read, as the store holds it now, or after the table itself was wiped. */
   forget(): void {
-    this.#met.clear();
-    this.#dirty = [];
+    this.#changed.clear();
+    this.#last = undefined;
   }
 
   /** How many ids bear this mark. */
@@ -108,8 +102,9 @@ export class KnownIds {
 export function readKnown(tables: Tables, space: Buffer, id: string): Known {
   const key = knownKey(space, id);
   const value = tables.get(key);
-  const size = value?.length ?? 0;
-  return { key, ...decodeKnown(value ?? nothing), size, isDirty: false };
+  const order = key.readUInt32BE(HEAD_BYTES);
+  if (value === undefined) return { key, number: 0, generation: 0, size: 0, order, isChanged: false };
+  return { key, ...decodeKnown(value), size: value.length, order, isChanged: false };
 }
 
 /** Where it lies. */
@@ -117,7 +112,7 @@ export function knownKey(space: Buffer, id: string): Buffer {
   const key = Buffer.allocUnsafe(HEAD_BYTES + ID_BYTES);
   key[0] = Table.known;
   key.set(space, 1);
-  key.write(id, HEAD_BYTES, 'hex');
+  writeId(key, id, HEAD_BYTES);
   return key;
 }
 

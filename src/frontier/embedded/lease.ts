@@ -7,7 +7,7 @@ import { closeWhenSpent, isFull } from './limits.js';
 import { showLife } from './liveness.js';
 import { isBefore } from './order.js';
 import { bestReady, delayOf, dueAtOf, place, startClock } from './placement.js';
-import { enqueue, heads } from './queue.js';
+import { enqueue, heads, orderAt } from './queue.js';
 import { decodeRequest } from './request-entry.js';
 import { hungryWaitMs, noteHunger, STAND_BACK_MS, standsBack } from './sharing.js';
 import { openWork } from './state.js';
@@ -102,10 +102,11 @@ function promoteDomains(tx: Transaction, from: 'waiting' | 'idle'): void {
 
 /** Up to `PROMOTE` keys whose instant has come. Nearly always there is none, so the first is asked alone. */
 function dueOf(tx: Transaction, table: Table): readonly Buffer[] {
-  const prefix = keyOf(table, tx.spaces.crawl);
   const isDue = (key: Buffer) => readUint53(key, HEAD_BYTES) <= tx.nowMs * 1000;
-  const [first] = tx.firstOf(prefix, 1);
-  return first === undefined || !isDue(first) ? [] : tx.keys(prefix, PROMOTE).filter(isDue);
+  const [first] = tx.firstOf(table, 1);
+  return first === undefined || !isDue(first)
+    ? []
+    : tx.keys(keyOf(table, tx.spaces.crawl), PROMOTE).filter(isDue);
 }
 
 /** The best domain gives as many in a row as go before the next domain's best and fit its own limits. */
@@ -120,14 +121,15 @@ function takeReady(tx: Transaction, holder: IncarnationEntry, room: number, leas
     const isDue = dueAtOf(tx, domain) <= tx.nowMs;
     const members = capacity > 0 && isDue ? heads(tx, domain, capacity + 1) : [];
     let taken = 0;
-    for (const { key, order, number } of members) {
+    for (const key of members) {
+      const order = orderAt(key);
       domain.head = order;
       if (taken === capacity || (taken > 0 && rival !== null && isBefore(rival, order))) break;
       taken += 1;
-      tx.deleteIndexed(key);
+      tx.deleteIndexed(key, domain.id);
       tx.state().queued -= 1;
       domain.queued -= 1;
-      const lease = hold(tx, holder, domain, number);
+      const lease = hold(tx, holder, domain, numberOf(key));
       // An entry without its request: skipped and counted, so that the sum of the counters holds.
       if (lease === null) tx.state().removed += 1;
       else leases.push(lease);
@@ -140,7 +142,6 @@ function takeReady(tx: Transaction, holder: IncarnationEntry, room: number, leas
 
 /** Until the nearest instant at which something comes due. */
 function waitMs(tx: Transaction, holder: IncarnationEntry): number {
-  const { crawl } = tx.spaces;
   let next = tx.nowMs + Math.min(MAX_WAIT_MS, hungryWaitMs(tx, holder) ?? MAX_WAIT_MS);
   const { delayed, waitingDomains } = tx.state();
   for (const [table, entries] of [
@@ -148,7 +149,7 @@ function waitMs(tx: Transaction, holder: IncarnationEntry): number {
     [Table.waiting, waitingDomains],
   ] as const) {
     if (entries === 0) continue;
-    const [key] = tx.firstOf(keyOf(table, crawl), 1);
+    const [key] = tx.firstOf(table, 1);
     if (key !== undefined) next = Math.min(next, readUint53(key, HEAD_BYTES) / 1000);
   }
   next = Math.min(next, nextSuspectAtMs(tx, holder) ?? next);

@@ -27,7 +27,7 @@ export function requestOf(tables: Tables, space: Buffer, number: number, id: str
 export function takeNumber(tx: Transaction, id: string): number {
   const known = tx.known.get(id);
   known.number = tx.nextNumber();
-  tx.known.keep(known);
+  tx.known.keep(id, known);
   return known.number;
 }
 
@@ -55,5 +55,5 @@ function forgetNumber(ids: KnownIds, id: string): void {
   const known = ids.get(id);
   if (known.number === 0 || known.generation !== 0) return;
   known.number = 0;
-  ids.keep(known);
+  ids.keep(id, known);
 }

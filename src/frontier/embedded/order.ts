@@ -25,9 +25,14 @@ export function isBefore(a: Order, b: Order): boolean {
 /** The order as bytes that sort alike. */
 export function orderBytes(order: Order): Buffer {
   const bytes = Buffer.allocUnsafe(ORDER_BYTES);
-  bytes.writeUInt32BE(order.rank, 0);
-  writeUint53(bytes, order.turn, 4);
+  writeOrder(bytes, order, 0);
   return bytes;
+}
+
+/** Write them into a key. */
+export function writeOrder(key: Buffer, { rank, turn }: Order, at: number): void {
+  key.writeUInt32BE(rank, at);
+  writeUint53(key, turn, at + 4);
 }
 
 /** The order that stands at `at` in a key. */

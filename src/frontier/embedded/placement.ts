@@ -1,6 +1,6 @@
 /** Where a domain stands among its fellows, and what its delay is: the politeness of the crawl. */
 import type { DomainEntry, Place } from './domain-entry.js';
-import { DOMAIN_BYTES, domainHash, HEAD_BYTES, keyOf, Table, writeUint53 } from './keys.js';
+import { DOMAIN_BYTES, HEAD_BYTES, keyOf, Table, writeUint53 } from './keys.js';
 import { type Order, orderBytes, readOrder } from './order.js';
 import type { Transaction } from './transaction.js';
 
@@ -79,7 +79,7 @@ function counterOf({ place }: DomainEntry): 'readyDomains' | 'waitingDomains' | 
 
 /** Where the domain stands in an index, if in any. */
 export function indexKey(tx: Transaction, domain: DomainEntry): Buffer | null {
-  const hash = domainHash(domain.name);
+  const { hash } = domain.id;
   const { crawl } = tx.spaces;
   if (domain.place === 'ready') return keyOf(Table.ready, crawl, orderBytes(domain.placedOrder), hash);
   if (domain.placedAtMs === 0) return null;
@@ -96,7 +96,7 @@ function timedKey(table: Table, space: Buffer, atMs: number, part: Buffer): Buff
 /** The domain whose best request is the best of all, and the best order of the next one; null when none is ready. */
 export function bestReady(tx: Transaction): { domain: DomainEntry; rival: Order | null } | null {
   if (tx.state().readyDomains === 0) return null;
-  const [first, second] = tx.firstOf(keyOf(Table.ready, tx.spaces.crawl), 2);
+  const [first, second] = tx.firstOf(Table.ready, 2);
   if (first === undefined) return null;
   const domain = tx.domainByHash(first.subarray(first.length - DOMAIN_BYTES));
   if (domain === null) {

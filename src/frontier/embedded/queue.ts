@@ -1,11 +1,24 @@
 /** Requests in their structures: into a domain's queue, among the suspects, parked until due, and out again. */
 import type { DomainEntry } from './domain-entry.js';
-import { domainHash, HEAD_BYTES, keyOf, numberBytes, numberedKey, numberOf, Table } from './keys.js';
+import {
+  DOMAIN_BYTES,
+  type DomainId,
+  HEAD_BYTES,
+  keyOf,
+  NUMBER_BYTES,
+  numberBytes,
+  numberedKey,
+  ORDER_BYTES,
+  Table,
+} from './keys.js';
 import { keepRequest } from './live.js';
-import { isBefore, type Order, orderBytes, orderOf, readOrder } from './order.js';
+import { isBefore, type Order, orderBytes, orderOf, readOrder, writeOrder } from './order.js';
 import { place } from './placement.js';
 import type { RequestEntry } from './request-entry.js';
 import type { Transaction } from './transaction.js';
+
+/** Where the order stands in the key of a queue. */
+const ORDER_AT = HEAD_BYTES + DOMAIN_BYTES;
 
 /** The order of a request as the crawl has it. */
 export function orderIn(tx: Transaction, entry: RequestEntry): Order {
@@ -28,7 +41,7 @@ export function enqueue(tx: Transaction, number: number, entry: RequestEntry, be
     entry.phase = 'pending';
     state.queued += 1;
     const domain = tx.ensureDomain(entry.domain);
-    tx.putIndexed(queueKey(tx, entry.domain, order, number));
+    tx.putIndexed(queueKey(tx, domain.id, order, number), domain.id);
     if (domain.queued === 0 || isBefore(order, domain.head)) domain.head = order;
     domain.queued += 1;
   }
@@ -67,25 +80,25 @@ export function delayedKey(tx: Transaction, { at }: RequestEntry, number: number
 }
 
 /** Where a pending request stands in the queue of its domain. */
-export function queueKey(tx: Transaction, domain: string, order: Order, number: number): Buffer {
-  return keyOf(Table.queue, tx.spaces.crawl, domainHash(domain), orderBytes(order), numberBytes(number));
+export function queueKey(tx: Transaction, { hash }: DomainId, order: Order, number: number): Buffer {
+  const key = Buffer.allocUnsafe(ORDER_AT + ORDER_BYTES + NUMBER_BYTES);
+  key[0] = Table.queue;
+  key.set(tx.spaces.crawl, 1);
+  key.set(hash, HEAD_BYTES);
+  writeOrder(key, order, ORDER_AT);
+  key.writeUIntBE(number, ORDER_AT + ORDER_BYTES, NUMBER_BYTES);
+  return key;
 }
 
-/** Up to `max` first entries of a domain's queue. */
-export function heads(
-  tx: Transaction,
-  domain: DomainEntry,
-  max: number,
-): { key: Buffer; order: Order; number: number }[] {
-  const hash = domainHash(domain.name);
-  const prefix = keyOf(Table.queue, tx.spaces.crawl, hash);
+/** Keys of up to `max` first requests of a domain's queue. */
+export function heads(tx: Transaction, domain: DomainEntry, max: number): readonly Buffer[] {
   // From the head on: what lies before it was just deleted, and walking over it would cost.
-  return tx.firstOf(prefix, max, Buffer.concat([prefix, orderBytes(domain.head)])).map((key) => ({
-    key,
-    order: readOrder(key, HEAD_BYTES + hash.length),
-    number: numberOf(key),
-  }));
+  const start = keyOf(Table.queue, tx.spaces.crawl, domain.id.hash, orderBytes(domain.head));
+  return tx.firstOf(Table.queue, max, domain.id, start);
 }
+
+/** The order of the request that stands at a key of a queue. */
+export const orderAt = (key: Buffer): Order => readOrder(key, ORDER_AT);
 
 /** Place every domain of `names`, each once. */
 export function placeAll(tx: Transaction, names: Iterable<string>): void {

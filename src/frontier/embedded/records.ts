@@ -4,8 +4,9 @@ import { decodeIncarnation, encodeIncarnation, type IncarnationEntry } from './i
 import { IndexHead } from './index-head.js';
 import type { Header, Kept } from './kept.js';
 import {
-  DOMAIN_BYTES,
-  domainHash,
+  type DomainId,
+  domainId,
+  domainIdOf,
   HEAD_BYTES,
   keyOf,
   nothing,
@@ -27,7 +28,7 @@ export class Records extends Tables {
   /** What is known of the ids of this crawl. */
   readonly known: KnownIds;
   #elsewhere: readonly [space: Buffer, ids: KnownIds] | undefined;
-  readonly #domains: RecordCache<Buffer, DomainEntry>;
+  readonly #domains: RecordCache<DomainId, DomainEntry>;
   readonly #incarnations: RecordCache<number, IncarnationEntry>;
   readonly #headers: RecordCache<Buffer, Header>;
   readonly #counters: RecordCache<string, number>;
@@ -38,9 +39,9 @@ export class Records extends Tables {
     this.kept = kept;
     this.known = new KnownIds(this, spaces.crawl);
     this.#domains = new RecordCache(this, kept.domains, {
-      nameOf: (hash) => hash.toString('latin1'),
-      keyOf: (hash) => keyOf(Table.domain, spaces.crawl, hash),
-      decode: decodeDomain,
+      nameOf: ({ text }) => text,
+      keyOf: ({ hash }) => keyOf(Table.domain, spaces.crawl, hash),
+      decode: (bytes, id) => decodeDomain(bytes, id),
       encode: encodeDomain,
     });
     this.#incarnations = new RecordCache(this, kept.incarnations, {
@@ -67,20 +68,20 @@ export class Records extends Tables {
 
   /** The domain, or null when it has no record. Who changes it keeps it. */
   domain(name: string): DomainEntry | null {
-    return this.#domains.get(domainHash(name));
+    return this.#domains.get(domainId(name));
   }
 
   /** The domain of a hash met in an index. */
   domainByHash(hash: Buffer): DomainEntry | null {
-    return this.#domains.get(hash);
+    return this.#domains.get(domainIdOf(hash));
   }
 
   keepDomain(domain: DomainEntry): void {
-    this.#domains.keep(domainHash(domain.name), domain);
+    this.#domains.keep(domain.id, domain);
   }
 
   protected forgetDomain(domain: DomainEntry): void {
-    this.#domains.drop(domainHash(domain.name));
+    this.#domains.drop(domain.id);
   }
 
   /** An incarnation, or null when it is not registered. Who changes it keeps it. */
@@ -124,33 +125,38 @@ export class Records extends Tables {
 
   // ── Indexes, whose keys say all ───────────────────────────────────────────────────────────────────────────
 
-  /** Up to `max` first keys of the index that begin with `prefix`. @param start where they begin, if that is known. */
-  firstOf(prefix: Buffer, max: number, start?: Buffer): readonly Buffer[] {
+  /** Up to `max` first keys of an index: a whole table, or the queue of a domain. @param start where they begin, if that is known. */
+  firstOf(table: Table, max: number, queue?: DomainId, start?: Buffer): readonly Buffer[] {
     const { heads } = this.kept;
-    const name = prefix.toString('latin1');
+    const name = queue?.text ?? table;
     let head = heads.get(name);
     if (head === undefined) {
       if (heads.size >= MAX_HEADS) heads.clear();
       head = new IndexHead();
       heads.set(name, head);
     }
-    return head.first(max, (asked) => this.keys(prefix, asked, start));
+    return head.first(max, (asked) => {
+      const { crawl } = this.spaces;
+      return this.keys(
+        queue === undefined ? keyOf(table, crawl) : keyOf(table, crawl, queue.hash),
+        asked,
+        start,
+      );
+    });
   }
 
-  putIndexed(key: Buffer): void {
+  putIndexed(key: Buffer, queue?: DomainId): void {
     this.put(key, nothing, 0);
-    this.#headOf(key)?.add(key);
+    this.#headOf(key, queue)?.add(key);
   }
 
-  deleteIndexed(key: Buffer): void {
+  deleteIndexed(key: Buffer, queue?: DomainId): void {
     this.delete(key, 0);
-    this.#headOf(key)?.remove(key);
+    this.#headOf(key, queue)?.remove(key);
   }
 
-  /** A queue begins with its domain. */
-  #headOf(key: Buffer): IndexHead | undefined {
-    const length = key[0] === Table.queue ? HEAD_BYTES + DOMAIN_BYTES : HEAD_BYTES;
-    return this.kept.heads.get(key.toString('latin1', 0, length));
+  #headOf(key: Buffer, queue: DomainId | undefined): IndexHead | undefined {
+    return this.kept.heads.get(queue?.text ?? key[0] ?? 0);
   }
 
   // ── Lists and statistics ──────────────────────────────────────────────────────────────────────────────────

@@ -102,7 +102,7 @@ function findById(tx: Transaction, number: number, entry: RequestEntry): boolean
   if (other !== null && other.number !== number) return false;
   const known = tx.known.get(entry.id);
   known.number = number;
-  tx.known.keep(known);
+  tx.known.keep(entry.id, known);
   // Its mark may be gone: whoever ends the request is to look.
   entry.recorded = 0;
   return true;

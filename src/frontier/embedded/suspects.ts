@@ -6,7 +6,7 @@
 import type { Lease } from '../frontier.js';
 import { hold } from './holding.js';
 import type { IncarnationEntry } from './incarnation-entry.js';
-import { keyOf, numberOf, requestKey, Table } from './keys.js';
+import { numberOf, requestKey, Table } from './keys.js';
 import { dueAtOf, place, startClock } from './placement.js';
 import { decodeRequest } from './request-entry.js';
 import type { Transaction } from './transaction.js';
@@ -82,7 +82,7 @@ function take(tx: Transaction, holder: IncarnationEntry, key: Buffer): Lease | n
 }
 
 function suspectKeys(tx: Transaction): readonly Buffer[] {
-  return tx.firstOf(keyOf(Table.suspect, tx.spaces.crawl), LOOK_AT);
+  return tx.firstOf(Table.suspect, LOOK_AT);
 }
 
 function domainOf(tx: Transaction, key: Buffer) {

@@ -3,7 +3,7 @@ import { type DomainEntry, decodeDomain } from './domain-entry.js';
 import { decodeIncarnation } from './incarnation-entry.js';
 import {
   DOMAIN_BYTES,
-  domainHash,
+  domainId,
   HEAD_BYTES,
   keyOf,
   NUMBER_BYTES,
@@ -111,7 +111,7 @@ function placeOf(tx: Transaction, entry: RequestEntry, number: number): Buffer {
   const order = orderOf(tx.meta().queueClass, entry.priority, entry.arrival);
   switch (entry.phase) {
     case 'pending':
-      return queueKey(tx, entry.domain, order, number);
+      return queueKey(tx, domainId(entry.domain), order, number);
     case 'suspect':
       return keyOf(Table.suspect, crawl, orderBytes(order), numberBytes(number));
     case 'delayed':
@@ -195,7 +195,7 @@ function misplacement(tx: Transaction, domain: DomainEntry): string | null {
   if (domain.queued === 0 && domain.place !== 'idle') return `has nothing pending but is ${domain.place}`;
   if (domain.place === 'full' && domain.active === 0) return 'is full with nothing leased';
   if (domain.queued === 0) return null;
-  const head = tx.first(keyOf(Table.queue, tx.spaces.crawl, domainHash(domain.name)));
+  const head = tx.first(keyOf(Table.queue, tx.spaces.crawl, domain.id.hash));
   const order = head?.subarray(HEAD_BYTES + DOMAIN_BYTES, head.length - NUMBER_BYTES);
   if (order === undefined || !order.equals(orderBytes(domain.head)))
     return 'has another best request than it says';
