@@ -109,6 +109,8 @@ describe('a reply of Redis that is lost', () => {
       'links',
     );
     const [a, b, c, d] = (await take(frontier, 4)) as [Lease, Lease, Lease, Lease];
+    // Redis knows the script from here on.
+    await commit(frontier, d);
     const page = (name: string) =>
       effects({ items: ['{}'], requests: [request(`${name}/1`)], stats: { item_scraped_count: 1 } });
     proxy.cutAllReplies(true);
@@ -118,6 +120,7 @@ describe('a reply of Redis that is lost', () => {
     ]);
     for (const answer of lost) expect(answer).toMatchObject({ reason: { code: 'frontier_unavailable' } });
     proxy.cutAllReplies(false);
+    expect(await frontier.snapshot()).toMatchObject({ done: 2, failed: 1 });
     const again = await Promise.all([
       frontier.settle(c, done, page('c')),
       frontier.settle(b, failed(), page('b')),
@@ -131,10 +134,33 @@ describe('a reply of Redis that is lost', () => {
     expect(await turn).toMatchObject({ committed: true, accepted: 1 });
     // Of a settle that was answered nothing is remembered.
     expect(await frontier.settle(a, done, page('a'))).toEqual({ committed: false });
-    await commit(frontier, d);
     expect(await frontier.snapshot()).toMatchObject({
       ...{ done: 3, failed: 1, items: 3, pending: 2, leased: 1 },
       counters: { item_scraped_count: 3 },
+    });
+  });
+
+  it('commits a page once that is given up twice, the first time before it reached the store', async () => {
+    const { frontier } = await crawl.node();
+    await frontier.push([request('a'), request('b'), request('c')], 'links');
+    const [a, b, c] = (await take(frontier, 3)) as [Lease, Lease, Lease];
+    const page = effects({ items: ['{}'], stats: { item_scraped_count: 1 } });
+    // Redis knows the script from here on.
+    await commit(frontier, c);
+    const unavailable = { code: 'frontier_unavailable' };
+    proxy.refuse(true);
+    await expect(frontier.settle(a, done, page)).rejects.toMatchObject(unavailable);
+    proxy.refuse(false);
+    expect(await frontier.snapshot()).toMatchObject({ done: 1, leased: 2 });
+    proxy.cutAllReplies(true);
+    await expect(frontier.settle(a, done, page)).rejects.toMatchObject(unavailable);
+    proxy.cutAllReplies(false);
+    expect(await frontier.snapshot()).toMatchObject({ done: 2, leased: 1 });
+    const again = await Promise.all([frontier.settle(b, done, page), frontier.settle(a, done, page)]);
+    expect(again).toMatchObject([{ committed: true }, { committed: true }]);
+    expect(await frontier.snapshot()).toMatchObject({
+      ...{ done: 3, items: 2, leased: 0 },
+      counters: { item_scraped_count: 2 },
     });
   });
 

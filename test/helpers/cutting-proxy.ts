@@ -8,6 +8,8 @@ export interface CuttingProxy {
   cutNextReply(): void;
   /** The same of all of them, until it is told otherwise. */
   cutAllReplies(on: boolean): void;
+  /** Nothing gets through to the server, until it is told otherwise. */
+  refuse(on: boolean): void;
   /** How many replies were cut so far. */
   cuts(): number;
   close(): Promise<void>;
@@ -17,9 +19,14 @@ export interface CuttingProxy {
 export async function startCuttingProxy(targetPort: number): Promise<CuttingProxy> {
   let armed = false;
   let cutsAll = false;
+  let refuses = false;
   let cuts = 0;
   const sockets = new Set<net.Socket>();
   const server = net.createServer((client) => {
+    if (refuses) {
+      client.destroy();
+      return;
+    }
     const upstream = net.connect(targetPort, '127.0.0.1');
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -50,6 +57,10 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
     },
     cutAllReplies(on) {
       cutsAll = on;
+    },
+    refuse(on) {
+      refuses = on;
+      if (on) for (const socket of sockets) socket.destroy();
     },
     cuts: () => cuts,
     async close() {

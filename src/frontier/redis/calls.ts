@@ -45,8 +45,8 @@ export class Calls {
   #last = 0;
   /** Numbers of calls whose answers have arrived, to be told to the store with the next call. */
   #arrived: string[] = [];
-  /** Of settles whose answers have not arrived, by their tokens: the calls they travelled in, and their lines there. */
-  readonly #unanswered = new Map<string, string[]>();
+  /** Of settles whose answers have not arrived, by their tokens: the call that they first travelled in, and their line there. */
+  readonly #unanswered = new Map<string, string>();
 
   constructor(connection: RedisConnection, keys: FrontierKeys, dupefilter: Dupefilter) {
     this.dupefilter = dupefilter;
@@ -70,8 +70,8 @@ export class Calls {
   /** Which settles travel once more, as `lua/settle.lua` takes it. @param tokens of all that are to travel together. */
   earlierCalls(tokens: readonly string[]): string {
     if (this.#unanswered.size === 0) return '';
-    const places = (token: string): readonly string[] => this.#unanswered.get(token) ?? [];
-    return tokens.flatMap((token, n) => places(token).map((place) => `${n + 1}=${place}`)).join(',');
+    const places = tokens.map((token) => this.#unanswered.get(token));
+    return places.flatMap((place, n) => (place === undefined ? [] : [`${n + 1}=${place}`])).join(',');
   }
 
   /** Run a verb's script. @param tokens of the settles in it, in order. */
@@ -98,13 +98,13 @@ export class Calls {
   #hasArrived(verb: Verb, callNumber: string, tokens: readonly string[]): void {
     if (answering.has(verb)) this.#arrived.push(callNumber);
     if (tokens.length > 0) this.#arrived.push(`s${callNumber}`);
-    if (this.#unanswered.size > 0) for (const token of tokens) this.#unanswered.delete(token);
+    if (this.#unanswered.size === 0) return;
+    for (const token of tokens) if (this.#unanswered.delete(token)) this.#arrived.push(`t${token}`);
   }
 
   #hasNotArrived(callNumber: string, tokens: readonly string[]): void {
     for (const [n, token] of tokens.entries()) {
-      const places = this.#unanswered.get(token) ?? [];
-      this.#unanswered.set(token, [...places, `${callNumber}.${n + 1}`]);
+      if (!this.#unanswered.has(token)) this.#unanswered.set(token, `${callNumber}.${n + 1}`);
     }
   }
 

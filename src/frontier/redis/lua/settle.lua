@@ -4,8 +4,8 @@
 --
 -- ARGV: 4 how many · 5 feeds and 6 names of counters, each followed by a NUL · 7 what they all
 -- add to each of these counters (8 bytes, a double), so that only those that commit nothing are gone through · 8 which of
--- them have travelled before, and were not answered: n=call.line, separated by commas · then for each settle, no two of
--- one token:
+-- them have travelled before, and were not answered: n=call.line of the first time, separated by commas · then for each
+-- settle, no two of one token:
 --   head: id (20 bytes), kind (1: d done, t retry, f failed, r released), retry: after ms, released: 1 when unstarted
 --     (6), HTTP status or 0 and attempts (2 each), priority of a retry (5), how many requests, items and feed items
 --     (2 each), what the budgets are to know of the counters: items scraped and errors (6 each), bytes of token and epoch
@@ -14,7 +14,8 @@
 --     one failed
 --   items · feed items
 -- last the batches of those that bring requests, one after the other (see parts/acceptance.lua), '' for none
--- Their answers are kept together by the call; one that is sent again with others names the call it first travelled in.
+-- Their answers are kept together by the call, and of one that is sent again with others by its token too: it looks at the
+-- call that it first travelled in, and for what was kept since.
 -- Returns for each a text: 'committed', accepted, duplicates, dropped, how many links are not seen, epoch | 'lost' |
 -- 'resend' | 'closed': the run's item budget was used up before this page with its items came, so its request is pending
 -- again. O(n log m).

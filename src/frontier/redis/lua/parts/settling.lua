@@ -107,14 +107,22 @@ end
 -- What changed nothing is judged anew.
 local function hasEffect(answer) return answer ~= nil and answer ~= 'lost' and answer ~= 'resend' end
 
--- The answers that these settles were given before, by this very call or by those that ARGV[from + 4] names.
-local function firstAnswers(from)
-  local first = settledBy(ARGV[2])
+local function tokenField(at)
+  local head = ARGV[at]
+  return ARGV[1] .. ':t' .. sub(head, SETTLE_BYTES + 1, SETTLE_BYTES + struct.unpack('>I1', head, 55))
+end
+
+-- The answers that these settles were given before: by this very call, by the one that ARGV[from + 4] names, or by one
+-- between the two, which kept it by its token. Returns them, and which of them have travelled before.
+local function firstAnswers(from, starts)
+  local first, again = settledBy(ARGV[2]), {}
   for n, callNumber, line in string.gmatch(ARGV[from + 4], '(%d+)=(%d+)%.(%d+)') do
     n = tonumber(n)
+    again[n] = true
     if not hasEffect(first[n]) then first[n] = settledBy(callNumber)[tonumber(line)] end
+    if not hasEffect(first[n]) then first[n] = call('HGET', answersKey, tokenField(starts[n])) or nil end
   end
-  return first
+  return first, again
 end
 
 -- Judges the settles that ARGV[from] counts, and commits them.
@@ -123,14 +131,17 @@ local function answerSettles(from)
   local sums = {}
   for i = 1, #names do sums[i] = struct.unpack('>d', ARGV[from + 3], 8 * i - 7) end
   local starts, batches, leases = readSettles(from)
-  local first, answers, isNew = firstAnswers(from), {}, false
+  local first, again = firstAnswers(from, starts)
+  local answers, isNew = {}, false
   for n = 1, #starts do
     local at = starts[n]
     local answer, isCommitted = first[n], false
     if not hasEffect(answer) then
       answer = live and settle(at, batches[n], leases[n]) or 'lost'
-      isNew = isNew or hasEffect(answer)
-      isCommitted = hasEffect(answer) and answer ~= 'closed'
+      if hasEffect(answer) then
+        isNew, isCommitted = true, answer ~= 'closed'
+        if again[n] then call('HSET', answersKey, tokenField(at), answer) end
+      end
     end
     if not isCommitted then leaveOutCounters(ARGV[at], sums) end
     answers[n] = answer
