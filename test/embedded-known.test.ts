@@ -294,6 +294,19 @@ describe('a crawl whose settings name another dupefilter', () => {
     expect([await seen(first), await seen(second)]).toEqual([0, 5]);
     expect(await second.push(many(5), 'links')).toMatchObject({ accepted: 0 });
   });
+
+  it('is swept also when the one that was cleared is not named any more', async () => {
+    const first = await node({ key: 'first' });
+    await first.push(many(4), 'links');
+    await commit(first, await takeOne(first));
+    clearAndDie(['dupefilter'], { key: 'first' });
+    await first.leave('shutdown');
+    const second = await node({ key: 'second' });
+    await second.push(many(2, 'n'), 'links');
+    expect(await second.verify()).toEqual([]);
+    await second.recover();
+    expect(idsKnown()).toBe(3 + 2);
+  });
 });
 
 describe('a dupefilter of data format 3', () => {

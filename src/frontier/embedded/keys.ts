@@ -58,7 +58,7 @@ export const Table = {
   ledger: 23,
   /** instant, number → fingerprints of a dupefilter whose time has come then. */
   expiry: 24,
-  /** space → how far that went: what was cleared there is to be deleted bit by bit (`sweep.ts`). */
+  /** space → how far that went, if it is its own: what was cleared there is to be deleted bit by bit (`sweep.ts`). */
   garbage: 25,
   /** id → whether it is seen, and the number of its request (`known.ts`). */
   known: 26,

@@ -13,29 +13,37 @@ import type { Transaction } from './transaction.js';
 /** Entries looked at by one step: a transaction of some 20 ms. */
 const STEP = 10_000;
 
-/** Something was cleared of what lies in a space: sweeping begins there, or begins anew. */
+/**
+ * Something was cleared of what lies in a space: sweeping begins there, or begins anew. How far it went stands with the
+ * space, whoever sweeps; that there is something to do is said to the clients of the dupefilter as well, as the space may
+ * be another crawl's.
+ */
 export function sweepLater(tables: Records, space: Buffer): void {
-  tables.put(garbageKey(tables, space), nothing, 0);
+  tables.put(keyOf(Table.garbage, tables.spaces.dupefilter, space), nothing, 0);
+  tables.put(progressKey(space), nothing, 0);
 }
 
 /** Whether there is something left to sweep in a space. */
-export function isBeingSwept(tables: Records, space: Buffer): boolean {
-  return tables.has(garbageKey(tables, space));
+export function isBeingSwept(tables: Tables, space: Buffer): boolean {
+  return tables.has(progressKey(space));
 }
 
 /** Sweep some of what was cleared. @returns whether that was all. */
 export function sweepSome(tx: Transaction): boolean {
-  const [garbage] = tx.entries(garbageKey(tx, nothing), 1);
+  const { crawl, dupefilter } = tx.spaces;
+  const [garbage] = [dupefilter, crawl].flatMap((of) => tx.keys(keyOf(Table.garbage, of), 1));
   if (garbage === undefined) return true;
   // What verbs of the same transaction recorded counts as well.
   tx.dupefilter.writeLedger();
   tx.writeKnown();
-  const space = Buffer.from(garbage.key.subarray(HEAD_BYTES));
+  const space = Buffer.from(garbage.subarray(HEAD_BYTES));
   let left = STEP;
   for (const table of [Table.seen, Table.expiry]) left -= tx.wipeSome(table, space, left);
-  const swept = left > 0 ? sweepKnown(tx, space, garbage.value, left) : garbage.value;
-  if (swept === null) tx.delete(garbage.key, 0);
-  else tx.put(garbage.key, swept, 0);
+  if (left === 0) return false;
+  const after = tx.get(progressKey(space));
+  const swept = after === undefined ? null : sweepKnown(tx, space, after, left);
+  if (swept !== null) tx.put(progressKey(space), swept, 0);
+  else for (const key of [garbage, progressKey(space)]) tx.delete(key, 0);
   return false;
 }
 
@@ -60,6 +68,6 @@ function sweepKnown(tables: Tables, space: Buffer, after: Buffer, max: number): 
   return null;
 }
 
-function garbageKey({ spaces }: Records, space: Buffer): Buffer {
-  return keyOf(Table.garbage, spaces.dupefilter, space);
+function progressKey(space: Buffer): Buffer {
+  return keyOf(Table.garbage, space, space);
 }
