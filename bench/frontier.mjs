@@ -2,6 +2,7 @@
  * What the frontier costs, on both engines: push, lease with settle, memory, growth, nodes side by side.
  * `npm run bench:frontier`, `npm run bench:frontier -- growth redis --json out.json`: the measurements whose name holds
  * each of the words, a file for the figures. `--large` goes on to 10⁷ pending requests (4 GB, some ten minutes).
+ * `--runs 3` does all of it three times and gives medians.
  */
 import { parseArgs } from 'node:util';
 import { growth } from './frontier/growth.mjs';
@@ -12,11 +13,16 @@ import { push } from './frontier/push.mjs';
 import { tableOf } from './frontier/report.mjs';
 import { openStage } from './frontier/stage.mjs';
 import { waiting } from './frontier/waiting.mjs';
+import { median } from './median.mjs';
 import { writeFigures } from './write-figures.mjs';
 
 const { values: options, positionals: words } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: 'string' }, large: { type: 'boolean', default: false } },
+  options: {
+    json: { type: 'string' },
+    large: { type: 'boolean', default: false },
+    runs: { type: 'string', default: '1' },
+  },
 });
 
 /** Each gives its rows one by one, with whatever it has measured by then. */
@@ -25,6 +31,10 @@ const engines = ['redis', 'embedded'];
 const chosen = Object.keys(measurements)
   .flatMap((name) => engines.map((engine) => ({ name, engine })))
   .filter(({ name, engine }) => words.every((word) => `${name} ${engine}`.includes(word)));
+if (!(Number(options.runs) >= 1)) {
+  console.error('bench:frontier: --runs is a number, 1 or more');
+  process.exit(2);
+}
 if (chosen.length === 0) {
   const all = Object.keys(measurements).join(', ');
   console.error(
@@ -33,17 +43,32 @@ if (chosen.length === 0) {
   process.exit(2);
 }
 
-const rows = [];
-for (const { name, engine } of chosen) {
-  const found = [];
-  const stage = await openStage(engine);
-  try {
-    for await (const row of measurements[name](stage, options))
-      found.push({ measurement: name, engine, ...row });
-  } finally {
-    await stage.close();
+const rounds = [];
+for (let run = 0; run < Number(options.runs); run++) {
+  const rows = [];
+  for (const { name, engine } of chosen) {
+    const found = [];
+    const stage = await openStage(engine);
+    try {
+      for await (const row of measurements[name](stage, options))
+        found.push({ measurement: name, engine, ...row });
+    } finally {
+      await stage.close();
+    }
+    console.log(tableOf(found));
+    rows.push(...found);
   }
-  console.log(tableOf(found));
-  rows.push(...found);
+  rounds.push(rows);
 }
-if (options.json) await writeFigures(options.json, { rows });
+const rows = rounds[0].map((_, n) => medians(rounds.map((round) => round[n])));
+if (rounds.length > 1) console.log(`Medians of ${rounds.length} runs:\n${tableOf(rows)}`);
+if (options.json) await writeFigures(options.json, { runs: rounds.length, rows });
+
+/** One row of the same measurement in every run. */
+function medians(same) {
+  const figures = Object.entries(same[0]).map(([name, value]) => [
+    name,
+    typeof value === 'number' ? median(same.map((row) => row[name])) : value,
+  ]);
+  return Object.fromEntries(figures);
+}
