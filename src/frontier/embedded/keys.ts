@@ -120,13 +120,19 @@ export function domainIdOf(hash: Buffer): DomainId {
   return { hash: Buffer.from(hash), text: hash.toString('latin1') };
 }
 
-/** A key of raw parts. */
-export function keyOf(table: Table, space: Buffer, ...parts: readonly Buffer[]): Buffer {
-  let length = HEAD_BYTES;
-  for (const part of parts) length += part.length;
-  const key = Buffer.allocUnsafe(length);
+/** A key of which the table and the space are written, and so many bytes behind them are not yet. */
+export function blankKey(table: Table, space: Buffer, bytes: number): Buffer {
+  const key = Buffer.allocUnsafe(HEAD_BYTES + bytes);
   key[0] = table;
   key.set(space, 1);
+  return key;
+}
+
+/** A key of raw parts. */
+export function keyOf(table: Table, space: Buffer, ...parts: readonly Buffer[]): Buffer {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const key = blankKey(table, space, length);
   let at = HEAD_BYTES;
   for (const part of parts) {
     key.set(part, at);
@@ -137,9 +143,7 @@ export function keyOf(table: Table, space: Buffer, ...parts: readonly Buffer[]):
 
 /** A key whose entry is a number, such as a sequence or an incarnation, then raw parts. */
 export function numberedKey(table: Table, space: Buffer, number: number, part: Buffer = nothing): Buffer {
-  const key = Buffer.allocUnsafe(HEAD_BYTES + 8 + part.length);
-  key[0] = table;
-  key.set(space, 1);
+  const key = blankKey(table, space, 8 + part.length);
   writeUint53(key, number, HEAD_BYTES);
   key.set(part, HEAD_BYTES + 8);
   return key;
@@ -147,9 +151,7 @@ export function numberedKey(table: Table, space: Buffer, number: number, part: B
 
 /** Where a live request lies. */
 export function requestKey(space: Buffer, number: number): Buffer {
-  const key = Buffer.allocUnsafe(HEAD_BYTES + NUMBER_BYTES);
-  key[0] = Table.request;
-  key.set(space, 1);
+  const key = blankKey(Table.request, space, NUMBER_BYTES);
   key.writeUIntBE(number, HEAD_BYTES, NUMBER_BYTES);
   return key;
 }

@@ -11,6 +11,7 @@
  * ones is swept bit by bit (`sweep.ts`). The entry without an id tells who has claimed it, and the last generation.
  */
 import {
+  blankKey,
   HEAD_BYTES,
   ID_BYTES,
   keyOf,
@@ -21,7 +22,7 @@ import {
   writeId,
   writeUint53,
 } from './keys.js';
-import { decodeLedger } from './ledger.js';
+import { readLedger } from './ledger.js';
 import type { Tables } from './tables.js';
 
 /** Of one id, to be changed in place, then kept. */
@@ -109,9 +110,7 @@ export function readKnown(tables: Tables, space: Buffer, id: string): Known {
 
 /** Where it lies. */
 export function knownKey(space: Buffer, id: string): Buffer {
-  const key = Buffer.allocUnsafe(HEAD_BYTES + ID_BYTES);
-  key[0] = Table.known;
-  key.set(space, 1);
+  const key = blankKey(Table.known, space, ID_BYTES);
   writeId(key, id, HEAD_BYTES);
   return key;
 }
@@ -143,7 +142,7 @@ export function decodeKnown(value: Buffer): Pick<Known, 'number' | 'generation'>
  */
 export function claimMarks(tables: Tables, space: Buffer, dupefilter: Buffer): number {
   const claim = readClaim(tables, space);
-  if (claim !== null && ledgerAt(tables, claim.dupefilter)?.space.equals(space)) return 0;
+  if (claim !== null && readLedger(tables, claim.dupefilter)?.space.equals(space)) return 0;
   const generation = (claim?.generation ?? 0) + 1;
   keepClaim(tables, space, dupefilter, generation);
   return generation;
@@ -160,7 +159,7 @@ export function keepClaim(tables: Tables, space: Buffer, dupefilter: Buffer, gen
 /** The generation whose marks hold in a space; 0 when none do. */
 export function generationIn(tables: Tables, space: Buffer): number {
   const claim = readClaim(tables, space);
-  const ledger = claim === null ? undefined : ledgerAt(tables, claim.dupefilter);
+  const ledger = claim === null ? null : readLedger(tables, claim.dupefilter);
   return ledger?.space.equals(space) ? ledger.parts : 0;
 }
 
@@ -173,9 +172,4 @@ function readClaim(tables: Tables, space: Buffer) {
   const value = tables.get(claimKey(space));
   if (value === undefined) return null;
   return { dupefilter: value.subarray(0, SPACE_BYTES), generation: readUint53(value, SPACE_BYTES) };
-}
-
-function ledgerAt(tables: Tables, dupefilter: Buffer) {
-  const value = tables.get(keyOf(Table.ledger, dupefilter));
-  return value === undefined ? undefined : decodeLedger(value);
 }

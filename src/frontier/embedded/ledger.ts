@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Dupefilter as Choice } from '../frontier.js';
 import { dupefilterText } from '../shape.js';
-import { SPACE_BYTES } from './keys.js';
+import { keyOf, SPACE_BYTES, Table } from './keys.js';
+import type { Tables } from './tables.js';
 
 const fields = ['count', 'version', 'bytes', 'parts', 'earliestMs', 'latestMs'] as const;
 
@@ -50,6 +51,12 @@ export function decodeLedger(encoded: Buffer): Ledger {
   } as Ledger;
   for (const [n, field] of fields.entries()) ledger[field] = encoded.readDoubleLE(n * 8);
   return ledger;
+}
+
+/** The ledger of a dupefilter, by the space of its key; null where nothing is recorded. */
+export function readLedger(tables: Tables, dupefilter: Buffer): Ledger | null {
+  const encoded = tables.get(keyOf(Table.ledger, dupefilter));
+  return encoded === undefined ? null : decodeLedger(encoded);
 }
 
 /** Random, so that what was begun anew never has a version that a client remembers; never 0. */

@@ -1,6 +1,7 @@
 /** Requests in their structures: into a domain's queue, among the suspects, parked until due, and out again. */
 import type { DomainEntry } from './domain-entry.js';
 import {
+  blankKey,
   DOMAIN_BYTES,
   type DomainId,
   HEAD_BYTES,
@@ -81,9 +82,7 @@ export function delayedKey(tx: Transaction, { at }: RequestEntry, number: number
 
 /** Where a pending request stands in the queue of its domain. */
 export function queueKey(tx: Transaction, { hash }: DomainId, order: Order, number: number): Buffer {
-  const key = Buffer.allocUnsafe(ORDER_AT + ORDER_BYTES + NUMBER_BYTES);
-  key[0] = Table.queue;
-  key.set(tx.spaces.crawl, 1);
+  const key = blankKey(Table.queue, tx.spaces.crawl, DOMAIN_BYTES + ORDER_BYTES + NUMBER_BYTES);
   key.set(hash, HEAD_BYTES);
   writeOrder(key, order, ORDER_AT);
   key.writeUIntBE(number, ORDER_AT + ORDER_BYTES, NUMBER_BYTES);

@@ -7,7 +7,7 @@ import type { Dupefilter as Choice, RequestLife } from '../frontier.js';
 import { type Desk, type Dupefilter, dupefilterOf, type LifeChange, type SeenValue } from './dupefilter.js';
 import { keepPlaceOfMarks, placeOfMarks } from './dupefilter-rfp.js';
 import { HEAD_BYTES, ID_BYTES, keyOf, Table } from './keys.js';
-import { decodeLedger, encodeLedger, newLedger, newVersion } from './ledger.js';
+import { encodeLedger, newLedger, newVersion, readLedger } from './ledger.js';
 import type { SeenCache } from './memory.js';
 import type { Records } from './records.js';
 import { sweepLater } from './sweep.js';
@@ -222,10 +222,7 @@ export class Seen {
   #read(): Open | null {
     if (this.#open !== undefined) return this.#open;
     const { kept } = this.#tables;
-    if (kept.ledger === undefined) {
-      const bytes = this.#tables.get(keyOf(Table.ledger, this.#space));
-      kept.ledger = bytes === undefined ? null : decodeLedger(bytes);
-    }
+    if (kept.ledger === undefined) kept.ledger = readLedger(this.#tables, this.#space);
     this.#open = kept.ledger === null ? null : this.#openWith(kept.ledger);
     return this.#open;
   }
