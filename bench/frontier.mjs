@@ -44,7 +44,12 @@ if (chosen.length === 0) {
 }
 
 const rounds = [];
-for (let run = 0; run < Number(options.runs); run++) {
+while (rounds.length < Number(options.runs)) rounds.push(await measureAll());
+const rows = rounds[0].map((_, n) => medians(rounds.map((round) => round[n])));
+if (rounds.length > 1) console.log(`Medians of ${rounds.length} runs:\n${tableOf(rows)}`);
+if (options.json) await writeFigures(options.json, { runs: rounds.length, rows });
+
+async function measureAll() {
   const rows = [];
   for (const { name, engine } of chosen) {
     const found = [];
@@ -58,11 +63,8 @@ for (let run = 0; run < Number(options.runs); run++) {
     console.log(tableOf(found));
     rows.push(...found);
   }
-  rounds.push(rows);
+  return rows;
 }
-const rows = rounds[0].map((_, n) => medians(rounds.map((round) => round[n])));
-if (rounds.length > 1) console.log(`Medians of ${rounds.length} runs:\n${tableOf(rows)}`);
-if (options.json) await writeFigures(options.json, { runs: rounds.length, rows });
 
 /** One row of the same measurement in every run. */
 function medians(same) {
