@@ -8,13 +8,13 @@ import { Response } from '../src/http/response.js';
 
 const site = 'https://example.org/docs/guide/page.html?v=1';
 
-function page(html: string, url = site, type = 'text/html; charset=utf-8'): Response {
+function page(html: string | Buffer, url = site, type = 'text/html; charset=utf-8'): Response {
   const request = new Request(url);
   return new Response({
     url,
     status: 200,
     headers: { 'Content-Type': type },
-    body: Buffer.from(html),
+    body: typeof html === 'string' ? Buffer.from(html) : html,
     request,
   });
 }
@@ -284,10 +284,14 @@ const piece = fc.oneof(
   { weight: 1, arbitrary: fc.string({ maxLength: 6 }) },
 );
 
-test('the streaming pass finds what the tree holds, whatever the markup: links, and titles', () => {
+test('the streaming pass finds what the tree holds, whatever the markup and its bytes: links, and titles', () => {
+  const bytes = fc.oneof(
+    { weight: 9, arbitrary: piece.map((text) => Buffer.from(text)) },
+    { weight: 1, arbitrary: fc.uint8Array({ maxLength: 4 }).map((raw) => Buffer.from(raw)) },
+  );
   fc.assert(
-    fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
-      const html = pieces.join('');
+    fc.property(fc.array(bytes, { maxLength: 30 }), (pieces) => {
+      const html = Buffer.concat(pieces);
       const streamed = page(html);
       const walked = page(html);
       walked.css('*');

@@ -4,7 +4,7 @@ import { safeUrl } from './safe-url.js';
 import { joinUrl } from './url-parts.js';
 
 /** As far as Scrapy looks for either (`scrapy.utils.response`). */
-const HEAD_CHARACTERS = 4096;
+export const HEAD_CHARACTERS = 4096;
 
 const COMMENT = /<!--.*?(?:-->|$)/gs;
 const SCRIPT = /<(script|noscript)\b.*?<\/\1>|<(?:no)?script\s*\/>/gis;
@@ -27,7 +27,7 @@ export interface MetaRefresh {
  * page's own URL, else that URL itself.
  *
  * Source: w3lib's `get_base_url`, on the first 4,096 characters as in Scrapy. A base that is no URL is passed over.
- * @param html the page's text.
+ * @param html the page's text, or as much of its beginning.
  * @throws InvalidRequestError (`invalid_url`) when `url`, the page's own, is none.
  */
 export function baseUrl(html: string, url: string): string {

@@ -26,14 +26,46 @@ const decoders = new Map<string, TextDecoder>();
  * @param contentType the header as received, or null without one.
  */
 export function decodeBody(bytes: Buffer, contentType: string | null): string {
-  for (const [mark, decoder] of MARKS) {
-    if (bytes.subarray(0, mark.length).equals(mark)) return decode(bytes.subarray(mark.length), decoder);
+  return new BodyText(bytes, contentType).whole;
+}
+
+/** What `decodeBody` gives, of which no more is decoded than is asked for. */
+export class BodyText {
+  /** Without a byte order mark. */
+  readonly #bytes: Buffer;
+  readonly #decoder: string;
+  #whole: string | undefined;
+
+  constructor(body: Buffer, contentType: string | null) {
+    const marked = MARKS.find(([mark]) => body.subarray(0, mark.length).equals(mark));
+    this.#bytes = marked === undefined ? body : body.subarray(marked[0].length);
+    this.#decoder = marked?.[1] ?? toldDecoder(body, contentType);
   }
+
+  get whole(): string {
+    this.#whole ??= decode(this.#bytes, this.#decoder);
+    return this.#whole;
+  }
+
+  /** Its first `length` UTF-16 units, or all where it has fewer. */
+  beginning(length: number): string {
+    if (this.#whole !== undefined || this.#decoder !== 'utf-8') return this.whole.slice(0, length);
+    // A unit takes three bytes at most; but the first of a pair is told by all four of its character.
+    return decode(this.#bytes.subarray(0, 3 * length + 1), 'utf-8').slice(0, length);
+  }
+
+  /** The bytes where they are UTF-8, else the text. */
+  get utf8OrText(): Buffer | string {
+    return this.#decoder === 'utf-8' ? this.#bytes : this.whole;
+  }
+}
+
+function toldDecoder(bytes: Buffer, contentType: string | null): string {
   const fromHeader = decoderOf(headerCharset(contentType));
-  if (fromHeader) return decode(bytes, fromHeader === 'utf-16' ? 'utf-16be' : fromHeader);
+  if (fromHeader) return fromHeader === 'utf-16' ? 'utf-16be' : fromHeader;
   const declared = decoderOf(declaredCharset(bytes));
   // A page whose declaration could be read byte by byte is not in UTF-16 (HTML, "prescan", step 4).
-  return decode(bytes, declared === null || declared.startsWith('utf-16') ? 'utf-8' : declared);
+  return declared === null || declared.startsWith('utf-16') ? 'utf-8' : declared;
 }
 
 function decoderOf(label: string | null): string | null {

@@ -1,9 +1,9 @@
 /** What a callback gets: one downloaded page, decoded and parsed only as far as it is asked for. */
 import { type CheerioAPI, load } from 'cheerio/slim';
 import { CrawlnodeError, InvalidRequestError } from '../errors.js';
-import { baseUrl } from './base-url.js';
+import { baseUrl, HEAD_CHARACTERS } from './base-url.js';
 import { cssQuery } from './css-query.js';
-import { decodeBody } from './decode-body.js';
+import { BodyText } from './decode-body.js';
 import { detached } from './detached.js';
 import { type Headers, headerOf, lowerCaseHeaders } from './headers.js';
 import { checkUrl } from './http-url.js';
@@ -44,7 +44,7 @@ export class Response {
   /** The body after decompression. */
   readonly body: Buffer;
   readonly request: Request;
-  #text: string | undefined;
+  #bodyText: BodyText | undefined;
   #tree: Document | undefined;
   #outline: Outline | undefined;
   #api: CheerioAPI | undefined;
@@ -69,8 +69,7 @@ export class Response {
 
   /** The body as text; its charset by byte order mark, Content-Type and `<meta>`, else UTF-8. Never throws. */
   get text(): string {
-    this.#text ??= decodeBody(this.body, this.#contentType);
-    return this.#text;
+    return this.#decoded.whole;
   }
 
   /** The body as JSON. @throws CrawlnodeError with code `bad_json`, naming the URL, when it is not. */
@@ -182,24 +181,29 @@ export class Response {
     return isXml(this.#contentType);
   }
 
-  /** The text as far as it may be parsed. */
-  get #source(): string {
+  get #decoded(): BodyText {
+    this.#bodyText ??= new BodyText(this.body, this.#contentType);
+    return this.#bodyText;
+  }
+
+  /** Whether it may be parsed. */
+  get #isMarkup(): boolean {
     this.#markup ??= isMarkup(this.body, this.#contentType);
-    return this.#markup ? this.text : '';
+    return this.#markup;
   }
 
   get #root(): Document {
-    this.#tree ??= parseTree(this.#source, this.#isXml);
+    this.#tree ??= parseTree(this.#isMarkup ? this.text : '', this.#isXml);
     return this.#tree;
   }
 
   get #outlined(): Outline {
-    this.#outline ??= outlineOf(this.#source);
+    this.#outline ??= outlineOf(this.#isMarkup ? this.#decoded.utf8OrText : '');
     return this.#outline;
   }
 
   get #baseUrl(): string {
-    this.#base ??= baseUrl(this.#source, this.url);
+    this.#base ??= baseUrl(this.#isMarkup ? this.#decoded.beginning(HEAD_CHARACTERS) : '', this.url);
     return this.#base;
   }
 
