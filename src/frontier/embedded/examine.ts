@@ -31,9 +31,11 @@ export function examineStore(tx: Transaction, store: OpenStore): Finding[] {
       'make room, or set JOBDIR to another disk: without room no node can commit',
     );
   } else about.ok('disk_space', room);
-  const closed = [path, join(path, 'frontier', 'data.mdb'), join(path, 'frontier', 'lock.mdb')].filter(
-    (file) => existsSync(file) && !isWritable(file),
-  );
+  const files = ['frontier', 'lock'].flatMap((name) => [
+    join(path, name, 'data.mdb'),
+    join(path, name, 'lock.mdb'),
+  ]);
+  const closed = [path, ...files].filter((file) => existsSync(file) && !isWritable(file));
   if (closed.length === 0) about.ok('permissions', 'this user may write it');
   else
     about.problem(

@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statfsSync,
   statSync,
@@ -61,9 +62,15 @@ export function enterFolder(path: string): Folder {
   }
   refuseNetwork(path);
   const self: User = { bootId: bootId(), pidNamespace: pidNamespace(), host: hostname(), pid: process.pid };
-  refuseStrangers(path, users, self);
   const file = join(users, `${process.pid}-${randomBytes(4).toString('hex')}.json`);
-  writeFileSync(file, JSON.stringify(self));
+  writeWhole(file, self);
+  try {
+    // Only now: of two strangers who come at the same time, one at least sees the other.
+    refuseStrangers(path, users, self);
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  }
   const timer = setInterval(() => touch(file, self), TOUCH_MS).unref();
   return {
     path,
@@ -84,15 +91,16 @@ function refuseNetwork(path: string): void {
   );
 }
 
-/** Files of processes that are gone are removed when it is certain, or left to go stale. */
+/** A file that nobody has touched for long is of a process that is gone. Others come and go while we look. */
 function refuseStrangers(path: string, users: string, self: User): void {
   for (const name of readdirSync(users)) {
     const file = join(users, name);
-    const user = readUser(file);
-    if (user === null || Date.now() - statSync(file, { throwIfNoEntry: false })!.mtimeMs > STALE_MS) {
+    if (isStale(file)) {
       rmSync(file, { force: true });
       continue;
     }
+    const user = readUser(file);
+    if (user === null) continue;
     const isOtherMachine = user.bootId !== self.bootId && user.host !== self.host;
     const isOtherBoot = user.bootId !== self.bootId && user.host === self.host;
     if (isOtherBoot || (!isOtherMachine && user.pidNamespace === self.pidNamespace)) continue;
@@ -106,18 +114,29 @@ function refuseStrangers(path: string, users: string, self: User): void {
 /** How many other processes have the folder open, as far as they say so. */
 export function otherUsers(path: string): number {
   const users = join(path, 'users');
-  return readdirSync(users).filter((name) => {
-    const touchedAtMs = statSync(join(users, name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    return !name.startsWith(`${process.pid}-`) && Date.now() - touchedAtMs < STALE_MS;
-  }).length;
+  return readdirSync(users).filter(
+    (name) => name.endsWith('.json') && !name.startsWith(`${process.pid}-`) && !isStale(join(users, name)),
+  ).length;
 }
 
+function isStale(file: string): boolean {
+  const touchedAtMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return Date.now() - touchedAtMs > STALE_MS;
+}
+
+/** Null when it is not there any more, or is not of ours. */
 function readUser(file: string): User | null {
   try {
-    return statSync(file).isFile() ? (JSON.parse(readFileSync(file, 'utf8')) as User) : null;
+    return JSON.parse(readFileSync(file, 'utf8')) as User;
   } catch {
     return null;
   }
+}
+
+/** Never seen half written. */
+function writeWhole(file: string, user: User): void {
+  writeFileSync(`${file}.new`, JSON.stringify(user));
+  renameSync(`${file}.new`, file);
 }
 
 function touch(file: string, self: User): void {
@@ -127,7 +146,7 @@ function touch(file: string, self: User): void {
   } catch {
     // Somebody tidied the folder: say it again, if the folder is still there.
     try {
-      writeFileSync(file, JSON.stringify(self));
+      writeWhole(file, self);
     } catch {
       // The store itself will report what is wrong with the folder.
     }

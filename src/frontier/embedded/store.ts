@@ -3,9 +3,10 @@
  * of the machine. All tables lie in one database, so that a commit touches few pages.
  */
 import { join, resolve } from 'node:path';
-import { open } from 'lmdb';
+import { open, type RootDatabase } from 'lmdb';
 import { FrontierUnavailableError, messageOf } from '../../errors.js';
 import { enterFolder, type Folder } from './folder.js';
+import { openFolderLock, whileWorking } from './folder-lock.js';
 import type { Store } from './tables.js';
 
 /** Address space set aside; the file itself grows as it is used, and lmdb-js moves on to more when this is full. */
@@ -81,35 +82,35 @@ export function openStore(dir: string): OpenStore {
 
 function openEnvironment(folder: Folder): OpenStore {
   try {
-    const root = open({
-      path: join(folder.path, 'frontier'),
-      encoding: 'binary',
-      keyEncoding: 'binary',
-      mapSize: MAP_BYTES,
-      maxReaders: MAX_READERS,
-      maxDbs: 4,
-      ...durability,
-    });
-    const db = root.openDB<Buffer, Buffer>({ name: 'crawls', encoding: 'binary', keyEncoding: 'binary' });
-    return {
-      db,
-      path: folder.path,
-      limits: () => {
-        const { maxReaders, numReaders } = root.getStats() as { maxReaders: number; numReaders: number };
-        return { mapBytes: MAP_BYTES, maxReaders, numReaders, staleReaders: root.readerCheck() };
-      },
-      transact(action) {
-        // Braces: a promise returned from here would hold the transaction, and its lock, open.
-        db.transactionSync(() => {
-          action(db.getWriteTxnId());
-        });
-      },
-      refresh: () => db.resetReadTxn(),
-      async close() {
-        await root.close();
-        folder.release();
-      },
-    };
+    const lock = openFolderLock(folder.path);
+    try {
+      const { root, db } = lock.hold(() => openDatabase(join(folder.path, 'frontier')));
+      return {
+        db,
+        path: folder.path,
+        limits: () => {
+          const { maxReaders, numReaders } = root.getStats() as { maxReaders: number; numReaders: number };
+          return { mapBytes: MAP_BYTES, maxReaders, numReaders, staleReaders: root.readerCheck() };
+        },
+        transact(action) {
+          lock.hold(() => {
+            // Braces: a promise returned from here would hold the transaction, and its lock, open.
+            db.transactionSync(() => {
+              action(db.getWriteTxnId());
+            });
+          });
+        },
+        refresh: () => db.resetReadTxn(),
+        async close() {
+          await lock.hold(() => root.close());
+          lock.close();
+          folder.release();
+        },
+      };
+    } catch (error) {
+      lock.close();
+      throw error;
+    }
   } catch (error) {
     folder.release();
     throw new FrontierUnavailableError(
@@ -117,4 +118,14 @@ function openEnvironment(folder: Folder): OpenStore {
       { cause: error },
     );
   }
+}
+
+function openDatabase(path: string): { readonly root: RootDatabase; readonly db: Store } {
+  const options = { mapSize: MAP_BYTES, maxReaders: MAX_READERS, maxDbs: 4, ...durability };
+  const binary = { encoding: 'binary', keyEncoding: 'binary' } as const;
+  return whileWorking(path, options, () => {
+    const root = open({ ...options, ...binary, path });
+    const db = root.openDB<Buffer, Buffer>({ ...binary, name: 'crawls' });
+    return { root, db };
+  });
 }
