@@ -12,8 +12,9 @@
 -- uses: meta
 
 local ENTRY, ORDER, CHUNK, MOST_GONE = 32, 12, 15, 8
--- read: all that were read; following: the further ones, by their names.
-local read, following, pendingChange = {}, {}, 0
+-- read: all that were read; following: the further ones, by their names; appended: texts of those that were changed without
+-- being unpacked (see parts/appending.lua).
+local read, following, appended, pendingChange = {}, {}, {}, 0
 
 -- A chunk is a list: one by names costs twice as much to make. TEXT: the entries, of which POPPED have gone already; ADDED:
 -- those that follow, false for none; a single one, as most often over many domains, is no list.
@@ -53,7 +54,11 @@ local function chunkOf(d, bound)
   local name = d[PREFIX] .. bound
   local chunk
   if bound == '' then chunk = d[FIRST] else chunk = following[name] end
-  return chunk or keepChunk(d, name, bound, not d[IS_NEW] and call('HGET', queueKey, name) or '')
+  if chunk then return chunk end
+  local text = appended[name]
+  chunk = keepChunk(d, name, bound, text or not d[IS_NEW] and call('HGET', queueKey, name) or '')
+  if text then appended[name], chunk[CHANGED] = nil, true end
+  return chunk
 end
 
 -- The chunks of domains that have these bounds, those that were not read yet all at once; none of a new domain.
@@ -63,7 +68,9 @@ local function loadChunks(ds, bounds)
     local d, bound = ds[i], bounds[i]
     local name, chunk = d[PREFIX] .. bound, nil
     if bound == '' then chunk = d[FIRST] else chunk = following[name] end
-    if not chunk and not d[IS_NEW] then
+    if not chunk and appended[name] then
+      chunk = chunkOf(d, bound)
+    elseif not chunk and not d[IS_NEW] then
       n = n + 1
       names[n], owners[n] = name, i
     end
@@ -210,6 +217,10 @@ end
 
 local function saveChunks()
   local changed, emptied, n = {}, {}, 0
+  for name, text in pairs(appended) do
+    changed[n + 1], changed[n + 2] = name, text
+    n = n + 2
+  end
   for i = 1, #read do
     local chunk = read[i]
     if chunk[CHANGED] then

@@ -7,10 +7,16 @@
 -- autothrottle.
 -- place: r ready, w waiting, f full, i idle. (MessagePack took twice as long to write and to read.)
 local CORE, CORE_BYTES, POLITENESS_FORMAT = '>c4c1I4c12c12I6I1', 40, '>I6I6I6I6I6'
+local READY = 114
 local NO_ORDER = '\0\0\0\0\0\0\0\0\0\0\0\0'
 
 -- isUnplaced: a domain has been moved or placed, and savePlaces has not told the store.
 local domains, isUnplaced = {}, false
+
+-- Over many domains each of them is touched once a call, and what most calls do to it needs little of its record. So records
+-- are read as texts (false: there is none) and unpacked when somebody asks for the domain; patched: those of them that have
+-- changed and are to be written as they are; newcomers: entries of domains that are ready for the first time.
+local records, patched, newcomers = {}, {}, {}
 
 -- A domain is a list: one by names costs twice as much to make. PREFIX: its number as the fields of its chunks begin with
 -- it; PACKED: what stands behind the core of its record, for as long as POLITENESS is false; KEY: its order among the
@@ -40,8 +46,10 @@ end
 local function domainOf(name)
   local d = domains[name]
   if d then return d end
-  local packed = call('HGET', domainsKey, name)
+  local packed = records[name]
+  if packed == nil then packed = call('HGET', domainsKey, name) end
   d = packed and unpackDomain(packed) or newDomain()
+  if patched[name] then d[TOUCHED], patched[name] = true, nil end
   domains[name] = d
   return d
 end
@@ -51,13 +59,13 @@ local function loadDomains(names)
   local wanted, n = {}, 0
   for i = 1, #names do
     local name = names[i]
-    if domains[name] == nil then
-      domains[name], n = false, n + 1
+    if not domains[name] and records[name] == nil then
+      records[name], n = false, n + 1
       wanted[n] = name
     end
   end
   local found = fetched('HMGET', domainsKey, wanted)
-  for i = 1, n do domains[wanted[i]] = found[i] and unpackDomain(found[i]) or newDomain() end
+  for i = 1, n do records[wanted[i]] = found[i] end
 end
 
 local NEVER_SET = { nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0 }
@@ -131,8 +139,25 @@ local function place(d)
   end
 end
 
+-- One of its leases has ended. One that is ready stays so, whatever its other leases: of its record a number changes.
+local function release(name)
+  local packed = not domains[name] and records[name]
+  if packed and string.byte(packed, 5) == READY then
+    records[name] = struct.pack('>c5I4c0', packed, math.max(0, struct.unpack('>I4', packed, 6) - 1), sub(packed, 10))
+    patched[name] = true
+    return
+  end
+  local d = domainOf(name)
+  d[ACTIVE] = math.max(0, d[ACTIVE] - 1)
+  move(d)
+end
+
 -- Places what changed, and writes who is ready and who waits.
 local function savePlaces()
+  if #newcomers > 0 then
+    chunked('ZADD', readyKey, newcomers)
+    newcomers = {}
+  end
   if not isUnplaced then return end
   local readyOut, readyIn, waitingOut, waitingIn = {}, {}, {}, {}
   for name, d in pairs(domains) do
@@ -170,6 +195,10 @@ local function flush()
   saveChunks()
   saveCounters()
   local pairsToSet, toDelete = {}, {}
+  for name in pairs(patched) do
+    pairsToSet[#pairsToSet + 1] = name
+    pairsToSet[#pairsToSet + 1] = records[name]
+  end
   for name, d in pairs(domains) do
     if d[TOUCHED] then
       if isGone(d) then

@@ -21,9 +21,7 @@ local freed, released = {}, {}
 local function freeLease(id, lease)
   freed[#freed + 1] = id
   released[lease[OWNER]] = (released[lease[OWNER]] or 0) + 1
-  local d = domainOf(lease[LEASE_DOMAIN])
-  d[ACTIVE] = math.max(0, d[ACTIVE] - 1)
-  move(d)
+  release(lease[LEASE_DOMAIN])
 end
 
 -- Writes which leases have ended; to be called before anybody counts them.

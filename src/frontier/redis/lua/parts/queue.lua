@@ -1,5 +1,5 @@
 -- The order of requests, and the ways into the queue.
--- uses: meta domains
+-- uses: meta domains appending
 
 local function takeArrival()
   local arrival = math.max(number('arrival') + 1, nowUs)
@@ -27,25 +27,38 @@ end
 
 -- Requests that arrive now: the number of the domain among the names, priority and id of one after the other, `count` values.
 local function enqueueAll(new, count, names)
-  local wanted, numbers, ds, byNumber, n = {}, {}, {}, {}, 0
+  local isLifo, isOrdered = meta.queue == 'LifoQueue', meta.queue ~= 'FifoQueue' and meta.queue ~= 'LifoQueue'
+  local slots, wanted, counts, priorities, n = {}, {}, {}, {}, 0
   for i = 1, count, 3 do
-    local index = new[i]
-    if not byNumber[index] then
+    local name, priority = names[new[i]], isOrdered and new[i + 1] or NO_PRIORITY
+    local slot = slots[name]
+    if slot then
+      counts[slot] = counts[slot] + 1
+      if priorities[slot] ~= priority then priorities[slot] = false end
+    else
       n = n + 1
-      byNumber[index], numbers[n], wanted[n] = true, index, names[index]
+      slots[name], wanted[n], counts[n], priorities[n] = n, name, 1, priority
     end
   end
-  loadDomains(wanted)
-  for i = 1, n do
-    ds[i] = domains[wanted[i]]
-    byNumber[numbers[i]] = ds[i]
-  end
-  loadEnds(ds)
-  local isFifo, isLifo, arrival = meta.queue == 'FifoQueue', meta.queue == 'LifoQueue', number('arrival')
+  local fields, texts, ds = endsToAppendTo(wanted, counts, priorities)
+  local arrival = number('arrival')
   for i = 1, count, 3 do
-    local priority = (isFifo or isLifo) and NO_PRIORITY or new[i + 1]
+    local slot, priority = slots[names[new[i]]], isOrdered and new[i + 1] or NO_PRIORITY
     arrival = math.max(arrival + 1, nowUs)
-    enqueue(byNumber[new[i]], struct.pack('>c5I7c20', priority, isLifo and NEWEST - arrival or arrival, new[i + 2]), not isLifo and priority or nil)
+    local entry = struct.pack('>c5I7c20', priority, isLifo and NEWEST - arrival or arrival, new[i + 2])
+    local text = texts[slot]
+    if not text then
+      enqueue(ds[slot], entry, not isLifo and priority or nil)
+    elseif counts[slot] == 1 then
+      texts[slot] = text .. entry
+    elseif type(text) == 'string' then
+      texts[slot] = { text, entry }
+    else
+      text[#text + 1] = entry
+    end
+  end
+  for slot = 1, n do
+    if texts[slot] then append(wanted[slot], fields[slot], texts[slot], counts[slot]) end
   end
   setMeta('arrival', arrival)
 end
