@@ -17,6 +17,10 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: { runs: { type: 'string', default: '5' }, json: { type: 'string' } },
 });
+if (!(Number(options.runs) >= 1)) {
+  console.error('bench: --runs is a number, 1 or more');
+  process.exit(2);
+}
 const chosen = Object.keys(sites).filter((name) => name.includes(positionals[0] ?? ''));
 if (chosen.length === 0) {
   console.error(`bench: no site is named ${positionals[0]}; there are ${Object.keys(sites).join(', ')}`);
