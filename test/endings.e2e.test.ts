@@ -217,10 +217,11 @@ describe.each(engines)('on the %s engine', (engine) => {
       const seeded = await run('seed', 'walk', site.urls[0]!, ...flush);
       expect(seeded).toMatchObject({ code: 0, stdout: expect.stringContaining('1 appended to start_urls') });
       expect(seeded.stderr).toContain('SCHEDULER_FLUSH_ON_START');
-      const { stdout, stderr } = await run('crawl', 'walk', '--exit-when-done', ...flush);
+      const { stdout, stderr } = await run('crawl', 'walk', '--exit-when-done', ...flush, '-o', 'all.jsonl');
       expect(stdout).toMatch(/^walk: finished, 5 pages, 5 items/);
       expect(stderr.includes('cleared the requests')).toBe(round === 2);
     }
+    expect(await here.project.readJsonLines('all.jsonl')).toHaveLength(10);
   });
 
   it('rules and values that make no sense are refused before anything is begun', async () => {

@@ -150,5 +150,54 @@ export function feeds(crawl: () => Crawl): void {
       await drain.feeds.release(writer('w'));
       expect(await drain.feeds.open(writer('next'), usual)).toBeNull();
     });
+
+    it.each([0, 1])(
+      'goes on under a writer that lives while its crawl is cleared, and so into the next run: after %i items',
+      async (items) => {
+        const own = await crawl().outsider();
+        expect(await own.feeds.open(writer('w'), usual)).toBeNull();
+        const first = await crawl().node({ feeds: ['feed-1'], shape: { persist: false } });
+        await first.frontier.push([request('a')], 'links');
+        const feedItems = Array.from({ length: items }, () => 'one');
+        await commit(first.frontier, await takeOne(first.frontier), undefined, { feedItems });
+        await own.feeds.checkpoint(writer('w'), { sequence: items, lengthBytes: 4, header: '' });
+        expect(await first.frontier.leave('finished')).toEqual({ last: true, cleared: true });
+
+        const next = await crawl().node({ feeds: ['feed-1'], shape: { persist: false } });
+        await next.frontier.push([request('a')], 'links');
+        await commit(next.frontier, await takeOne(next.frontier), undefined, { feedItems: ['two'] });
+        expect(await own.feeds.read('feed-1', items, 10)).toEqual(['two']);
+        const written = { sequence: items + 1, lengthBytes: 8, header: '' };
+        await own.feeds.checkpoint(writer('w'), written, items);
+        await own.feeds.release(writer('w'));
+        expect(await own.feeds.open(writer('later'), usual)).toEqual(written);
+      },
+    );
+
+    it('is forgotten with a crawl that is cleared when its writer gives it back, or has died', async () => {
+      const { frontier } = await crawl().node({ shape: { persist: false } });
+      const own = await crawl().outsider();
+      const written = { sequence: 0, lengthBytes: 4, header: '' };
+      await own.feeds.open(writer('w'), usual);
+      await own.feeds.checkpoint(writer('w'), written);
+      const dead = { ...writer('dead'), feed: 'feed-2' };
+      await own.feeds.open(dead, { staleMs: 1 });
+      await own.feeds.checkpoint(dead, written);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(await frontier.leave('finished')).toEqual({ last: true, cleared: true });
+      expect((await own.snapshot()).outbox.map(({ feed }) => feed)).toEqual(['feed-1']);
+      await own.feeds.release(writer('w'));
+      expect((await own.snapshot()).outbox).toEqual([]);
+    });
+
+    it('is begun anew by whoever follows a writer that died after its crawl was cleared', async () => {
+      const { frontier } = await crawl().node({ shape: { persist: false } });
+      const own = await crawl().outsider();
+      const gone = writer('gone', 2 ** 22 + 1);
+      await own.feeds.open({ ...gone, host: 'elsewhere' }, { staleMs: 500 });
+      await own.feeds.checkpoint(gone, { sequence: 0, lengthBytes: 4, header: '' });
+      expect(await frontier.leave('finished')).toEqual({ last: true, cleared: true });
+      expect(await own.feeds.open(writer('next'), { staleMs: 0 })).toBeNull();
+    });
   });
 }

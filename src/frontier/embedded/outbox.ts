@@ -20,6 +20,10 @@ interface FeedEntry {
   /** Its writer; null when nobody writes. */
   owner: string | null;
   seenAtMs: number;
+  /** Without a sign of life for so long its writer counts as dead. */
+  staleMs?: number;
+  /** Its crawl was forgotten under a living writer: whoever opens it next begins anew, unless more has come. */
+  isForgotten?: boolean;
   checkpoint: FeedCheckpoint | null;
   /** The sequence of the last committed item. */
   last: number;
@@ -49,10 +53,12 @@ export function openFeed(
   if (isHeld && (known.host !== hostname() || isRunning(known.pid))) {
     throw heldBy(path, known);
   }
-  const isAnew = anew === true && !known.isExporting && waiting(known) === 0;
+  const isForgotten = known.isForgotten === true && waiting(known) === 0;
+  const isAnew =
+    (anew === true || (isForgotten && known.owner !== owner)) && !known.isExporting && waiting(known) === 0;
   const { checkpoint, last, isExporting } = isAnew ? noFeed() : known;
-  const seenAtMs = tx.nowMs;
-  keepFeed(tx, feed, { host, path, pid, owner, seenAtMs, checkpoint, last, isExporting });
+  const self = { host, path, pid, owner, seenAtMs: tx.nowMs, staleMs };
+  keepFeed(tx, feed, { ...self, checkpoint, last, isExporting, isForgotten: isForgotten && !isAnew });
   return checkpoint;
 }
 
@@ -84,20 +90,22 @@ export function readOutbox(tx: Transaction, feed: string, sequence: number, max:
 /** Remember how far the file is safely written, and drop that from the outbox. @throws RefusedError for another owner. */
 export function checkpointFeed(tx: Transaction, writer: FeedWriter, checkpoint: FeedCheckpoint): void {
   const entry = readFeed(tx, writer.feed);
-  // A feed that was forgotten with its crawl, as all of it was written: there is nothing to remember.
+  // A feed that a reset has forgotten: there is nothing to remember.
   if (entry === null) return;
   if (entry.owner !== writer.owner) {
     throw taken(writer.path);
   }
   dropItems(tx, writer.feed, checkpoint.sequence);
-  keepFeed(tx, writer.feed, { ...entry, checkpoint, seenAtMs: tx.nowMs });
+  const isForgotten = entry.isForgotten === true && checkpoint.sequence === (entry.checkpoint?.sequence ?? 0);
+  keepFeed(tx, writer.feed, { ...entry, checkpoint, isForgotten, seenAtMs: tx.nowMs });
 }
 
 /** The writer is done; what waits stays. */
 export function releaseFeed(tx: Transaction, writer: FeedWriter, exported: boolean): void {
   const entry = readFeed(tx, writer.feed);
   if (entry?.owner !== writer.owner) return;
-  keepFeed(tx, writer.feed, { ...entry, owner: null, isExporting: entry.isExporting && !exported });
+  if (entry.isForgotten === true && waiting(entry) === 0) tx.delete(feedKey(tx, writer.feed));
+  else keepFeed(tx, writer.feed, { ...entry, owner: null, isExporting: entry.isExporting && !exported });
 }
 
 /** Have a feed of a backup known, unless it is. */
@@ -126,11 +134,20 @@ export function listFeeds(tx: Transaction): OutboxSnapshot[] {
   }));
 }
 
-/** Forget the feeds whose items are all written: a new job begins their files anew. What waits is kept. */
+/**
+ * Forget the feeds whose items are all written: a new job begins their files anew. What waits is kept. A writer that
+ * lives may be of a node that came too late for this crawl and begins the next: its feed goes on until it is given back.
+ */
 export function forgetWrittenFeeds(tx: Transaction): void {
   for (const { feed, entry } of readFeeds(tx)) {
-    if (waiting(entry) === 0) tx.delete(feedKey(tx, feed));
+    if (waiting(entry) > 0) continue;
+    if (hasWriter(tx, entry)) keepFeed(tx, feed, { ...entry, isForgotten: true });
+    else tx.delete(feedKey(tx, feed));
   }
+}
+
+function hasWriter(tx: Transaction, { owner, seenAtMs, staleMs = 0, host, pid }: FeedEntry): boolean {
+  return owner !== null && tx.nowMs - seenAtMs < staleMs && (host !== hostname() || isRunning(pid));
 }
 
 /** Items committed and not known to be written. */

@@ -10,7 +10,7 @@
 local feed = ARGV[4]
 local known = call('HGET', feedsKey, feed)
 local writer = known and cjson.decode(known)
--- A feed that was forgotten with its crawl, as all of it was written: there is nothing to remember.
+-- A feed that a reset has forgotten: there is nothing to remember.
 if not writer and call('HEXISTS', feedsKey, feed .. ':tail') == 0 then return 1 end
 if not writer or writer.owner ~= ARGV[5] then return 0 end
 if ARGV[10] ~= '' and writer.sequence and writer.sequence ~= tonumber(ARGV[10]) and writer.sequence ~= tonumber(ARGV[6]) then return 2 end
@@ -19,10 +19,15 @@ if ARGV[6] ~= '' then
   local sequence, dropped = tonumber(ARGV[6]), {}
   for i = (writer.sequence or 0) + 1, sequence do dropped[#dropped + 1] = feed .. ':' .. string.format('%.0f', i) end
   chunked('HDEL', outboxKey, dropped)
+  if sequence > (writer.sequence or 0) then writer.forgotten = nil end
   writer.sequence, writer.lengthBytes, writer.header = sequence, tonumber(ARGV[7]), ARGV[8]
 end
 writer.seenMs = nowMs
 if ARGV[9] ~= '0' then writer.owner = nil end
 if ARGV[9] == '2' then writer.exporting = nil end
+if ARGV[9] ~= '0' and writer.forgotten and (writer.sequence or 0) >= tonumber(call('HGET', feedsKey, feed .. ':tail') or 0) then
+  call('HDEL', feedsKey, feed, feed .. ':tail')
+  return 1
+end
 call('HSET', feedsKey, feed, cjson.encode(writer))
 return 1

@@ -11,11 +11,15 @@ local wanted = cjson.decode(ARGV[5])
 if writer and writer.owner and writer.owner ~= wanted.owner and writer.owner ~= ARGV[7] and nowMs - writer.seenMs < staleMs then
   return { 'held', known }
 end
-if writer and ARGV[8] == '1' and not writer.exporting and (writer.sequence or 0) >= tonumber(call('HGET', feedsKey, feed .. ':tail') or 0) then
+local allWritten = writer and (writer.sequence or 0) >= tonumber(call('HGET', feedsKey, feed .. ':tail') or 0)
+-- Its crawl was forgotten under a living writer, and nothing has come since.
+local forgotten = allWritten and writer.forgotten
+if allWritten and not writer.exporting and (ARGV[8] == '1' or forgotten and writer.owner ~= wanted.owner) then
   call('HDEL', feedsKey, feed .. ':tail')
   writer = nil
 end
-wanted.seenMs = nowMs
+wanted.seenMs, wanted.staleMs = nowMs, staleMs
+wanted.forgotten = writer and forgotten or nil
 wanted.sequence = writer and writer.sequence or nil
 wanted.lengthBytes = writer and writer.lengthBytes or nil
 wanted.header = writer and writer.header or nil

@@ -1,12 +1,20 @@
 -- Feed files and their checkpoints.
 
--- A new job begins its files anew; a feed whose items still wait to be written is kept, and so is its checkpoint.
+-- A new job begins its files anew; a feed whose items still wait to be written is kept, and so is its checkpoint. A writer
+-- that lives may be of a node that came too late for this crawl and begins the next: its feed goes on until it is given back.
 local function forgetWrittenFeeds()
   for _, field in ipairs(call('HKEYS', feedsKey)) do
     if sub(field, -5) ~= ':tail' then
-      local sequence = cjson.decode(call('HGET', feedsKey, field)).sequence or 0
+      local writer = cjson.decode(call('HGET', feedsKey, field))
       local tail = tonumber(call('HGET', feedsKey, field .. ':tail') or 0)
-      if sequence >= tail then call('HDEL', feedsKey, field, field .. ':tail') end
+      if (writer.sequence or 0) >= tail then
+        if writer.owner and nowMs - writer.seenMs < (writer.staleMs or 0) then
+          writer.forgotten = true
+          call('HSET', feedsKey, field, cjson.encode(writer))
+        else
+          call('HDEL', feedsKey, field, field .. ':tail')
+        end
+      end
     end
   end
 end
