@@ -41,7 +41,7 @@ chunked('ZREM', delayedKey, misplaced)
 setMeta('domain_numbers', 0)
 for i = 1, #known, 2 do
   local isWhole, old, lastAt = pcall(function()
-    local d = unpackDomain(known[i + 1])
+    local d = unpackDomain(known[i], known[i + 1])
     return politenessOf(d), d[LAST_AT]
   end)
   if isWhole then

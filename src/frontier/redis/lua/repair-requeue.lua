@@ -16,13 +16,13 @@ for i = 1, #ARGV[4] / 20 do
   local id = sub(ARGV[4], i * 20 - 19, i * 20)
   local isNew = call('HEXISTS', requests, id) == 1 and call('SADD', repairedKey, id) == 1
   if isNew and not call('ZSCORE', failedKey, id) then
-    local index = struct.unpack('>I2', ARGV[5], i * 14 - 8)
+    local index = decode('>I2', ARGV[5], i * 14 - 8)
     if call('HEXISTS', failuresKey, id) == 1 then
       call('ZADD', failedKey, nowUs, id)
     elseif index == 65535 then
       fail(id, ARGV[7])
     else
-      local order = orderOf(sub(ARGV[5], i * 14 - 13, i * 14 - 9), struct.unpack('>I7', ARGV[5], i * 14 - 6))
+      local order = orderOf(sub(ARGV[5], i * 14 - 13, i * 14 - 9), decode('>I7', ARGV[5], i * 14 - 6))
       requeue(names[index + 1], order, id, tonumber(call('HGET', crashesKey, id) or 0) or 0)
       queued = queued + 1
     end

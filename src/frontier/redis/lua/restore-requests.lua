@@ -20,7 +20,7 @@ for i = 1, tonumber(ARGV[6]) do
   if not taken[id] and not isLiveRequest(id) then
     taken[id] = true
     local priority = sub(numbers, i * 21 - 20, i * 21 - 16)
-    local arrival, dueMs, crashes, index = struct.unpack('>I7I6I1I2', numbers, i * 21 - 15)
+    local arrival, dueMs, crashes, index = decode('>I7I6I1I2', numbers, i * 21 - 15)
     records[#records + 1] = id
     records[#records + 1] = ARGV[9 + i]
     if crashes > 0 then

@@ -16,7 +16,7 @@ local idsAt, _, numbersAt, namesAt, recordsAt = partsOfBatch(batch, 1, asked)
 local moved = {}
 for i = 1, asked do
   local id = sub(batch, idsAt + i * 20 - 20, idsAt + i * 20 - 1)
-  local priority, index, _, _, from, length = struct.unpack(NUMBERS_FORMAT, batch, numbersAt + (i - 1) * NUMBERS)
+  local priority, index, _, _, from, length = decode(NUMBERS_FORMAT, batch, numbersAt + (i - 1) * NUMBERS)
   if revive(id, sub(batch, recordsAt + from, recordsAt + from + length - 1)) then
     noteLife(id, 'pending', UNTRIED)
     moved[#moved + 1] = index + 1

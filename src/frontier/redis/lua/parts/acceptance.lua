@@ -14,12 +14,12 @@ local LINK = 82
 local function partsOfBatch(text, at, size)
   local idsAt = at + BATCH_HEAD
   local namesAt = idsAt + LINK * size
-  return idsAt, idsAt + 20 * size, idsAt + 60 * size, namesAt, namesAt + struct.unpack('>I4', text, at)
+  return idsAt, idsAt + 20 * size, idsAt + 60 * size, namesAt, namesAt + decode('>I4', text, at)
 end
 
 -- Where what follows a batch begins.
 local function behindBatch(text, at, size)
-  local nameBytes, recordBytes = struct.unpack('>I4I4', text, at)
+  local nameBytes, recordBytes = decode('>I4I4', text, at)
   return at + BATCH_HEAD + LINK * size + nameBytes + recordBytes
 end
 
@@ -65,7 +65,7 @@ local function acceptUnseen(asked, ids, marks, names, text, numbersAt, recordsAt
   local anyFailed = call('ZCARD', failedKey) > 0
   for n = 1, #asked do
     local i, id = asked[n], ids[n]
-    local priority, index, unfiltered, delayMs, from, length = struct.unpack(NUMBERS_FORMAT, text, numbersAt + (i - 1) * NUMBERS)
+    local priority, index, unfiltered, delayMs, from, length = decode(NUMBERS_FORMAT, text, numbersAt + (i - 1) * NUMBERS)
     local record = recordsAt + from
     local live = taken[id] or (stored[n] and not ended[id]) or (anyFailed and call('ZSCORE', failedKey, id))
     local revived = live and not taken[id] and kind ~= 'links' and revive(id, sub(text, record, record + length - 1))
@@ -112,15 +112,15 @@ local function accept(text, at, size, kind)
   local marks = marksOf(text, idsAt, fingerprintsAt, size)
   local judged = isJudged(kind)
   local seen = judged and seenFlags(marks) or nil
-  local asked, askedIds = {}, {}
+  local asked, askedIds, n = {}, {}, 0
   for i = 1, size do
     if not seen or seen[i] == 0 or string.byte(text, numbersAt + i * NUMBERS - 15) == 1 then
-      asked[#asked + 1] = i
-      askedIds[#askedIds + 1] = sub(text, idsAt + i * 20 - 20, idsAt + i * 20 - 1)
+      n = n + 1
+      asked[n], askedIds[n] = i, sub(text, idsAt + i * 20 - 20, idsAt + i * 20 - 1)
     end
   end
   local accepted, dropped, unseen = 0, 0, 0
-  if #asked > 0 then
+  if n > 0 then
     local names = namesOf(sub(text, namesAt, recordsAt - 1))
     accepted, dropped, unseen = acceptUnseen(asked, askedIds, marks, names, text, numbersAt, recordsAt, kind)
   end

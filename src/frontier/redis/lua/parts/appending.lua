@@ -3,68 +3,86 @@
 -- uses: meta chunks domains
 
 -- Of a domain's record: its number, its place, the bound of its last chunk, how many entries of its first one have gone.
-local ENDS = '>c4c1xxxxxxxxxxxxxxxxc12xxxxxxI1'
+local ENDS, WITH_TAIL = '>c4c1xxxxxxxxxxxxxxxxc12xxxxxxI1', '>c21c12c0'
 
--- Whether so many of one priority may go right behind the last entry. Not behind one from a clock ahead of ours.
-local function fitBehind(text, gone, count, priority)
-  local size = #text / ENTRY - gone
-  return size > 0 and size + count <= CHUNK and sub(text, -ENTRY, -ENTRY + 4) == priority
-    and struct.unpack('>I7', text, #text - ENTRY + 6) <= number('arrival')
+-- Whether one of this priority goes right behind the last entry. Not behind one from a clock ahead of ours.
+local function isBehind(text, priority)
+  return sub(text, -ENTRY, -ENTRY + 4) == priority and decode('>I7', text, #text - ENTRY + 6) <= number('arrival')
 end
 
 -- Of domains by their names, of each how many requests are to come, and their priority (false: several). Returns, in their
--- order, of those where they can be appended the name of the last chunk and its text; of the others the domain, ready for
--- `enqueue`.
+-- order, of those where they can be appended the name of the last chunk (false: they begin one, behind a full one) and what
+-- they go behind; of the others the domain, ready for `enqueue`.
 local function endsToAppendTo(names, counts, priorities)
-  local fields, texts, ds, asked, owners, bounds, gones, others, n = {}, {}, {}, {}, {}, {}, {}, {}, 0
+  local fields, texts, ds, asked, owners, bounds, gones, n = {}, {}, {}, {}, {}, {}, {}, 0
   local isNewestFirst, lastNumber = meta.queue == 'LifoQueue', number('domain_numbers')
   loadDomains(names)
   for i = 1, #names do
-    local packed, isSimple = records[names[i]], priorities[i] and not domains[names[i]]
-    if isSimple and packed and not isNewestFirst then
-      local prefix, place, tail, gone = struct.unpack(ENDS, packed)
-      local field = tail == NO_ORDER and prefix or prefix .. tail
+    local name = names[i]
+    local packed = priorities[i] and not domains[name] and records[name]
+    if packed then
+      local prefix, place, tail, gone = decode(ENDS, packed)
+      local isFirst = tail == NO_ORDER
+      local field = isFirst and prefix or prefix .. tail
       -- What comes a second time in a call is likely to come again.
-      if (place == 'r' or place == 'f') and not appended[field] then
+      if (place == 'r' or place == 'f') and not isNewestFirst and not appended[field] then
         n = n + 1
-        asked[n], owners[n], bounds[n], gones[n] = field, i, tail == NO_ORDER and '' or tail, tail == NO_ORDER and gone or 0
-        texts[i] = true
+        asked[n], owners[n], bounds[n], gones[n] = field, i, isFirst and '' or tail, isFirst and gone or 0
+        texts[i] = ''
       end
-    elseif isSimple and packed == false and counts[i] <= (isNewestFirst and 1 or CHUNK) then
+    elseif packed == false and priorities[i] and not domains[name] and counts[i] <= (isNewestFirst and 1 or CHUNK) then
       lastNumber = lastNumber + 1
-      fields[i], texts[i] = struct.pack('>I4', lastNumber), ''
+      fields[i], texts[i] = encode('>I4', lastNumber), ''
     end
   end
   if lastNumber > number('domain_numbers') then setMeta('domain_numbers', lastNumber) end
   local found = fetched('HMGET', queueKey, asked)
   for k = 1, n do
     local i, text = owners[k], found[k] or ''
-    if fitBehind(text, gones[k], counts[i], priorities[i]) then
+    local size = #text / ENTRY - gones[k]
+    if size > 0 and size + counts[i] <= CHUNK and isBehind(text, priorities[i]) then
       fields[i], texts[i] = asked[k], text
+    elseif size >= CHUNK and counts[i] <= CHUNK and isBehind(text, priorities[i]) then
+      fields[i] = false
     else
       keepChunk(domainOf(names[i]), asked[k], bounds[k], text)
       texts[i] = nil
     end
   end
+  local others = {}
   for i = 1, #names do
     if not texts[i] then
       ds[i] = domainOf(names[i])
       others[#others + 1] = ds[i]
     end
   end
-  loadEnds(others)
+  if #others > 0 then loadEnds(others) end
   return fields, texts, ds
 end
 
--- text: with the requests, `count` of them; a list of what it consists of, unless it is one.
-local function append(name, field, text, count)
-  if type(text) == 'table' then text = table.concat(text) end
-  appended[field] = text
-  pendingChange = pendingChange + count
-  if records[name] then return end
-  local head = sub(text, 1, ORDER)
-  records[name] = struct.pack(CORE, field, 'r', 0, head, NO_ORDER, 0, 0)
-  patched[name] = true
-  newcomers[#newcomers + 1] = 0
-  newcomers[#newcomers + 1] = head .. name
+local function appendAll(names, fields, texts, counts)
+  local followers, n, added = {}, 0, 0
+  for i = 1, #names do
+    local text, field, name = texts[i], fields[i], names[i]
+    if text then
+      local packed = records[name]
+      if type(text) == 'table' then text = table.concat(text) end
+      if not packed then
+        local head = sub(text, 1, ORDER)
+        records[name], patched[name] = encode(CORE, field, 'r', 0, head, NO_ORDER, 0, 0), true
+        newcomers[#newcomers + 1] = 0
+        newcomers[#newcomers + 1] = head .. name
+      elseif not field then
+        local bound = sub(text, 1, ORDER)
+        field = sub(packed, 1, 4) .. bound
+        records[name], patched[name] = encode(WITH_TAIL, packed, bound, sub(packed, 34)), true
+        followers[n + 1], followers[n + 2] = 0, field
+        n = n + 2
+      end
+      appended[field] = text
+      added = added + counts[i]
+    end
+  end
+  chunked('ZADD', chunksKey, followers)
+  pendingChange = pendingChange + added
 end

@@ -10,7 +10,8 @@
 -- An id is 20 raw bytes. An order is 12 bytes that sort as the queue does: 5 of priority, 7 of arrival (µs).
 
 local call = redis.call
-local sub, floor = string.sub, math.floor
+-- What is asked for many times a call, since a name that is no local of the script is looked up twice.
+local sub, floor, encode, decode = string.sub, math.floor, struct.pack, struct.unpack
 local requests, dupefilter, itemsKey, statsKey = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local FIRST_START_URLS = 5
 

@@ -23,8 +23,8 @@ local NAME, BOUND, TEXT, POPPED, ADDED, SIZE, CHANGED = 1, 2, 3, 4, 5, 6, 7
 -- Of two orders, or what begins with them; at: where in b, the beginning unless said otherwise. They are not compared by
 -- `<`, which goes by the locale that the server was started under.
 local function isBefore(a, b, at)
-  local priorityA, arrivalA = struct.unpack('>I5I7', a)
-  local priorityB, arrivalB = struct.unpack('>I5I7', b, at or 1)
+  local priorityA, arrivalA = decode('>I5I7', a)
+  local priorityB, arrivalB = decode('>I5I7', b, at or 1)
   return priorityA < priorityB or (priorityA == priorityB and arrivalA < arrivalB)
 end
 
@@ -95,7 +95,7 @@ local function loadEnds(ds)
     local chunk = ends[i]
     if chunk and chunk[SIZE] > 0 then
       local text, at = lastOf(chunk)
-      if struct.unpack('>I7', text, at + 5) <= lastGiven then ds[i][RUN], ds[i][RUN_CHUNK] = sub(text, at, at + 4), chunk end
+      if decode('>I7', text, at + 5) <= lastGiven then ds[i][RUN], ds[i][RUN_CHUNK] = sub(text, at, at + 4), chunk end
     end
   end
 end
@@ -184,7 +184,7 @@ end
 -- The order of the domain's best request once its first chunk ran out, '' when it has none: the next chunk takes its place.
 local function headOf(d, first)
   while first[SIZE] == 0 and d[TAIL] ~= '' do
-    local nextPrefix = struct.pack('>I4', struct.unpack('>I4', d[PREFIX]) + 1)
+    local nextPrefix = encode('>I4', decode('>I4', d[PREFIX]) + 1)
     local name = call('ZRANGEBYLEX', chunksKey, '[' .. d[PREFIX], '(' .. nextPrefix, 'LIMIT', 0, 1)[1]
     local bound = name and sub(name, 5) or d[TAIL]
     local chunk = chunkOf(d, bound)

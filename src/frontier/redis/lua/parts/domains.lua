@@ -10,8 +10,8 @@ local CORE, CORE_BYTES, POLITENESS_FORMAT = '>c4c1I4c12c12I6I1', 40, '>I6I6I6I6I
 local READY = 114
 local NO_ORDER = '\0\0\0\0\0\0\0\0\0\0\0\0'
 
--- isUnplaced: a domain has been moved or placed, and savePlaces has not told the store.
-local domains, isUnplaced = {}, false
+-- domains: by their names; unpackedDomains: the same, as a list. isUnplaced: a domain has been moved or placed, and savePlaces has not told the store.
+local domains, unpackedDomains, isUnplaced = {}, {}, false
 
 -- Over many domains each of them is touched once a call, and what most calls do to it needs little of its record. So records
 -- are read as texts (false: there is none) and unpacked when somebody asks for the domain; patched: those of them that have
@@ -19,28 +19,25 @@ local domains, isUnplaced = {}, false
 local records, patched, newcomers = {}, {}, {}
 
 -- A domain is a list: one by names costs twice as much to make. PREFIX: its number as the fields of its chunks begin with
--- it; PACKED: what stands behind the core of its record, for as long as POLITENESS is false; KEY: its order among the
--- ready, STORED_KEY: what stands there; FIRST: its first chunk, once read; GONE: how many entries of that had gone before;
--- RUN, RUN_CHUNK: see parts/chunks.lua.
-local PREFIX, PLACE, ACTIVE, HEAD, TAIL, LAST_AT, PACKED, POLITENESS = 1, 2, 3, 4, 5, 6, 7, 8
-local KEY, STORED_KEY, STORED_WAITS, WAITS_UNTIL, TOUCHED, MOVED, IS_NEW, FIRST, GONE, RUN, RUN_CHUNK = 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19
+-- it; PACKED: what stands behind the core of its record, for as long as POLITENESS is nil; KEY: its order among the ready,
+-- STORED_KEY: what stands there; GONE: how many entries of its first chunk had gone before; FIRST: that chunk, once read; RUN,
+-- RUN_CHUNK: see parts/chunks.lua. Those that begin as nil stand last: Lua makes them nil in one step.
+local PREFIX, PLACE, ACTIVE, HEAD, TAIL, LAST_AT, PACKED, GONE, KEY, STORED_KEY, STORED_WAITS, IS_NEW, DOMAIN_NAME = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
+local POLITENESS, WAITS_UNTIL, TOUCHED, MOVED, FIRST, RUN, RUN_CHUNK = 14, 15, 16, 17, 18, 19, 20
 
-local function makeDomain(prefix, place, active, head, tail, lastAt, gone, packed, isNew)
-  local key = place == 'r' and head or ''
-  return { prefix, place, active, head, tail, lastAt, packed, false, key, key, place == 'w', false, false, false, isNew, false, gone, false, false }
-end
-
-local function unpackDomain(packed)
-  local prefix, place, active, head, tail, lastAt, gone = struct.unpack(CORE, packed)
+local function unpackDomain(name, packed)
+  local prefix, place, active, head, tail, lastAt, gone = decode(CORE, packed)
   if head == NO_ORDER then head = '' end
   if tail == NO_ORDER then tail = '' end
-  return makeDomain(prefix, place, active, head, tail, lastAt, gone, #packed > CORE_BYTES and sub(packed, CORE_BYTES + 1) or '', false)
+  local key = place == 'r' and head or ''
+  return { prefix, place, active, head, tail, lastAt, #packed > CORE_BYTES and sub(packed, CORE_BYTES + 1) or '', gone, key, key, place == 'w', false,
+    name, nil, nil, nil, nil, nil, nil, nil }
 end
 
-local function newDomain()
+local function newDomain(name)
   local last = number('domain_numbers') + 1
   setMeta('domain_numbers', last)
-  return makeDomain(struct.pack('>I4', last), 'i', 0, '', '', 0, 0, '', true)
+  return { encode('>I4', last), 'i', 0, '', '', 0, '', 0, '', '', false, true, name, nil, nil, nil, nil, nil, nil, nil }
 end
 
 local function domainOf(name)
@@ -48,9 +45,10 @@ local function domainOf(name)
   if d then return d end
   local packed = records[name]
   if packed == nil then packed = call('HGET', domainsKey, name) end
-  d = packed and unpackDomain(packed) or newDomain()
+  d = packed and unpackDomain(name, packed) or newDomain(name)
   if patched[name] then d[TOUCHED], patched[name] = true, nil end
   domains[name] = d
+  unpackedDomains[#unpackedDomains + 1] = d
   return d
 end
 
@@ -75,7 +73,7 @@ local function politenessOf(d)
   local p = d[POLITENESS]
   if p then return p end
   if d[PACKED] == '' then return NEVER_SET end
-  local nextAt, blockedUntil, delaySetting, delayRobots, delayAuto = struct.unpack(POLITENESS_FORMAT, d[PACKED])
+  local nextAt, blockedUntil, delaySetting, delayRobots, delayAuto = decode(POLITENESS_FORMAT, d[PACKED])
   -- An instant further away than a day is a clock that jumped (a failover): it must block nothing.
   local latest = nowMs + 86400000
   p = { nextAt = math.min(nextAt, latest), blockedUntil = math.min(blockedUntil, latest), delaySetting = delaySetting - 1, delayRobots = delayRobots,
@@ -114,11 +112,11 @@ end
 
 local function packDomain(d)
   local head, tail, first, p = d[HEAD], d[TAIL], d[FIRST], d[POLITENESS]
-  local core = struct.pack(CORE, d[PREFIX], d[PLACE], d[ACTIVE], head == '' and NO_ORDER or head, tail == '' and NO_ORDER or tail, d[LAST_AT],
+  local core = encode(CORE, d[PREFIX], d[PLACE], d[ACTIVE], head == '' and NO_ORDER or head, tail == '' and NO_ORDER or tail, d[LAST_AT],
     first and first[POPPED] or d[GONE])
   if not p then return core .. d[PACKED] end
   if p.nextAt == 0 and p.blockedUntil == 0 and not hasOwnDelay(p) then return core end
-  return core .. struct.pack(POLITENESS_FORMAT, p.nextAt, p.blockedUntil, p.delaySetting + 1, p.delayRobots, p.delayAuto)
+  return core .. encode(POLITENESS_FORMAT, p.nextAt, p.blockedUntil, p.delaySetting + 1, p.delayRobots, p.delayAuto)
 end
 
 -- Its head or its leases have changed: savePlaces finds its place once all has happened.
@@ -143,7 +141,7 @@ end
 local function release(name)
   local packed = not domains[name] and records[name]
   if packed and string.byte(packed, 5) == READY then
-    records[name] = struct.pack('>c5I4c0', packed, math.max(0, struct.unpack('>I4', packed, 6) - 1), sub(packed, 10))
+    records[name] = encode('>c5I4c0', packed, math.max(0, decode('>I4', packed, 6) - 1), sub(packed, 10))
     patched[name] = true
     return
   end
@@ -159,24 +157,30 @@ local function savePlaces()
     newcomers = {}
   end
   if not isUnplaced then return end
-  local readyOut, readyIn, waitingOut, waitingIn = {}, {}, {}, {}
-  for name, d in pairs(domains) do
+  local readyOut, readyIn, waitingOut, waitingIn, out, n = {}, {}, {}, {}, 0, 0
+  for i = 1, #unpackedDomains do
+    local d = unpackedDomains[i]
     if d[MOVED] then place(d) end
-    if d[KEY] ~= d[STORED_KEY] then
-      if d[STORED_KEY] ~= '' then readyOut[#readyOut + 1] = d[STORED_KEY] .. name end
-      if d[KEY] ~= '' then
-        readyIn[#readyIn + 1] = '0'
-        readyIn[#readyIn + 1] = d[KEY] .. name
+    local key, storedKey, name = d[KEY], d[STORED_KEY], d[DOMAIN_NAME]
+    if key ~= storedKey then
+      if storedKey ~= '' then
+        out = out + 1
+        readyOut[out] = storedKey .. name
       end
-      d[STORED_KEY] = d[KEY]
+      if key ~= '' then
+        readyIn[n + 1], readyIn[n + 2] = '0', key .. name
+        n = n + 2
+      end
+      d[STORED_KEY] = key
     end
-    if d[PLACE] == 'w' and d[WAITS_UNTIL] then
+    local waits = d[PLACE] == 'w'
+    if waits and d[WAITS_UNTIL] then
       waitingIn[#waitingIn + 1] = d[WAITS_UNTIL]
       waitingIn[#waitingIn + 1] = name
-    elseif d[PLACE] ~= 'w' and d[STORED_WAITS] then
+    elseif not waits and d[STORED_WAITS] then
       waitingOut[#waitingOut + 1] = name
     end
-    d[STORED_WAITS], d[WAITS_UNTIL] = d[PLACE] == 'w', false
+    d[STORED_WAITS], d[WAITS_UNTIL] = waits, nil
   end
   isUnplaced = false
   chunked('ZREM', readyKey, readyOut)
@@ -194,18 +198,19 @@ local function flush()
   savePlaces()
   saveChunks()
   saveCounters()
-  local pairsToSet, toDelete = {}, {}
+  local pairsToSet, toDelete, n = {}, {}, 0
   for name in pairs(patched) do
-    pairsToSet[#pairsToSet + 1] = name
-    pairsToSet[#pairsToSet + 1] = records[name]
+    pairsToSet[n + 1], pairsToSet[n + 2] = name, records[name]
+    n = n + 2
   end
-  for name, d in pairs(domains) do
+  for i = 1, #unpackedDomains do
+    local d = unpackedDomains[i]
     if d[TOUCHED] then
       if isGone(d) then
-        toDelete[#toDelete + 1] = name
+        toDelete[#toDelete + 1] = d[DOMAIN_NAME]
       else
-        pairsToSet[#pairsToSet + 1] = name
-        pairsToSet[#pairsToSet + 1] = packDomain(d)
+        pairsToSet[n + 1], pairsToSet[n + 2] = d[DOMAIN_NAME], packDomain(d)
+        n = n + 2
       end
     end
   end

@@ -31,7 +31,7 @@ end
 local function marksOf(text, idsAt, _, count)
   local marks = {}
   for i = 1, count do
-    local place, first, step, bend = struct.unpack('>I6xxI4I4I4', text, idsAt + i * 20 - 20)
+    local place, first, step, bend = decode('>I6xxI4I4I4', text, idsAt + i * 20 - 20)
     marks[i] = { place, first, step, bend }
   end
   return marks

@@ -9,7 +9,7 @@ local FILL = 192
 
 -- A 64-bit integer as decimal text. A Lua number is exact to 2^53, so 2^32 is taken as 4294 × 10^6 + 967296.
 local function decimalOf(id)
-  local high, low = struct.unpack('>I4I4', id)
+  local high, low = decode('>I4I4', id)
   local sign = ''
   if high >= 2147483648 then
     sign = '-'

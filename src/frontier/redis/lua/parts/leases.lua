@@ -7,11 +7,11 @@ local LEASE = '>I1c0I2c0c12I6I4'
 local TOKEN, OWNER, LEASE_ORDER, LEASED_AT, CRASHES, LEASE_DOMAIN = 1, 2, 3, 4, 5, 6
 
 local function packLease(token, incarnation, order, domain, crashes)
-  return struct.pack(LEASE, #token, token, #incarnation, incarnation, order, nowMs, crashes) .. domain
+  return encode(LEASE, #token, token, #incarnation, incarnation, order, nowMs, crashes) .. domain
 end
 
 local function unpackLease(packed)
-  local token, incarnation, order, atMs, crashes, domainAt = struct.unpack(LEASE, packed)
+  local token, incarnation, order, atMs, crashes, domainAt = decode(LEASE, packed)
   return { token, incarnation, order, atMs, crashes, sub(packed, domainAt) }
 end
 

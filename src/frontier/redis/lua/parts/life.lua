@@ -5,18 +5,18 @@ local LETTERS = { pending = 'p', leased = 'l', delayed = 'd', retry = 'd', done 
 -- Of a request that begins anew.
 local UNTRIED = '\0\0\0\0'
 
-local function packLife(state, status, attempts) return struct.pack('>c1I6I2I2', LETTERS[state], nowMs, status, attempts) end
+local function packLife(state, status, attempts) return encode('>c1I6I2I2', LETTERS[state], nowMs, status, attempts) end
 
 -- how: 4 bytes of HTTP status and attempts; nil leaves them as they are.
 local function noteLife(id, state, how)
   local entry = call('HGET', dupefilter, id)
-  if entry then call('HSET', dupefilter, id, packLife(state, struct.unpack('>I2I2', how or sub(entry, 8)))) end
+  if entry then call('HSET', dupefilter, id, packLife(state, decode('>I2I2', how or sub(entry, 8)))) end
 end
 
 -- { letter, instant in ms, status or 0, attempts }, empty when nothing is known.
 local function lifeOf(id)
   local entry = call('HGET', dupefilter, id)
   if not entry then return {} end
-  local letter, atMs, status, attempts = struct.unpack('>c1I6I2I2', entry)
+  local letter, atMs, status, attempts = decode('>c1I6I2I2', entry)
   return { letter, atMs, status, attempts }
 end

@@ -25,19 +25,19 @@ local function createMeta(queue, epoch)
   call('HSET', metaKey, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'queue', queue, 'control', 'running', 'began', nowMs)
 end
 
--- A field that is asked for again and again is turned into a number once.
+-- Fields as numbers: each is parsed once.
+local numbers = {}
+
 local function number(name, default)
-  local value = meta[name]
-  if type(value) == 'string' then
-    value = tonumber(value)
-    meta[name] = value
-  end
+  local value = numbers[name]
+  if value then return value end
+  value = tonumber(meta[name])
+  numbers[name] = value
   return value or default or 0
 end
 
 local function setMeta(name, value)
-  meta[name] = value
-  changedMeta[name] = value
+  meta[name], numbers[name], changedMeta[name] = value, nil, value
 end
 
 -- Writes the fields that changed.

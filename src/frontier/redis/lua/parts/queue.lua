@@ -11,9 +11,9 @@ local NO_PRIORITY, NEWEST = '\0\0\0\0\0', 9007199254740992
 
 -- priority: 5 bytes of 2^31 - priority, so that a higher one sorts first.
 local function orderOf(priority, arrival)
-  if meta.queue == 'FifoQueue' then return NO_PRIORITY .. struct.pack('>I7', arrival) end
-  if meta.queue == 'LifoQueue' then return NO_PRIORITY .. struct.pack('>I7', NEWEST - arrival) end
-  return priority .. struct.pack('>I7', arrival)
+  if meta.queue == 'FifoQueue' then return NO_PRIORITY .. encode('>I7', arrival) end
+  if meta.queue == 'LifoQueue' then return NO_PRIORITY .. encode('>I7', NEWEST - arrival) end
+  return priority .. encode('>I7', arrival)
 end
 
 -- run: the priority of one that arrives now; nil of one that comes back with its old arrival, and where the newest is first.
@@ -30,23 +30,25 @@ local function enqueueAll(new, count, names)
   local isLifo, isOrdered = meta.queue == 'LifoQueue', meta.queue ~= 'FifoQueue' and meta.queue ~= 'LifoQueue'
   local slots, wanted, counts, priorities, n = {}, {}, {}, {}, 0
   for i = 1, count, 3 do
-    local name, priority = names[new[i]], isOrdered and new[i + 1] or NO_PRIORITY
+    if not isOrdered then new[i + 1] = NO_PRIORITY end
+    local name, priority = names[new[i]], new[i + 1]
     local slot = slots[name]
     if slot then
       counts[slot] = counts[slot] + 1
       if priorities[slot] ~= priority then priorities[slot] = false end
     else
       n = n + 1
+      slot = n
       slots[name], wanted[n], counts[n], priorities[n] = n, name, 1, priority
     end
+    new[i] = slot
   end
   local fields, texts, ds = endsToAppendTo(wanted, counts, priorities)
   local arrival = number('arrival')
   for i = 1, count, 3 do
-    local slot, priority = slots[names[new[i]]], isOrdered and new[i + 1] or NO_PRIORITY
-    arrival = math.max(arrival + 1, nowUs)
-    local entry = struct.pack('>c5I7c20', priority, isLifo and NEWEST - arrival or arrival, new[i + 2])
-    local text = texts[slot]
+    local slot, priority = new[i], new[i + 1]
+    arrival = arrival < nowUs and nowUs or arrival + 1
+    local text, entry = texts[slot], encode('>c5I7c20', priority, isLifo and NEWEST - arrival or arrival, new[i + 2])
     if not text then
       enqueue(ds[slot], entry, not isLifo and priority or nil)
     elseif counts[slot] == 1 then
@@ -57,9 +59,7 @@ local function enqueueAll(new, count, names)
       text[#text + 1] = entry
     end
   end
-  for slot = 1, n do
-    if texts[slot] then append(wanted[slot], fields[slot], texts[slot], counts[slot]) end
-  end
+  appendAll(wanted, fields, texts, counts)
   setMeta('arrival', arrival)
 end
 

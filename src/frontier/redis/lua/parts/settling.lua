@@ -7,7 +7,7 @@ local SETTLE, SETTLE_BYTES, COUNTER, COUNTER_BYTES, ONLY_COMMITTED = '>c20c1I6c4
 local function readSettles(from)
   local starts, batches, ids, leases, domainNames, at, batchAt = {}, {}, {}, {}, {}, from + 5, 1
   for n = 1, tonumber(ARGV[from]) do
-    local links, items, feedItems = struct.unpack('>I2I2I2', ARGV[at], 37)
+    local links, items, feedItems = decode('>I2I2I2', ARGV[at], 37)
     starts[n], batches[n], ids[n] = at, batchAt, sub(ARGV[at], 1, 20)
     at = at + 1 + items + feedItems
     if links > 0 then batchAt = behindBatch(ARGV[#ARGV], batchAt, links) end
@@ -26,10 +26,10 @@ local items, feedItems, uncrashed, pages, done = {}, {}, {}, 0, 0
 
 -- Those of all its settles together come with a call, so that only the few that commit nothing are gone through.
 local function leaveOutCounters(head, sums)
-  local tokenBytes, epochBytes, counters = struct.unpack('>I1I1I2', head, 55)
+  local tokenBytes, epochBytes, counters = decode('>I1I1I2', head, 55)
   local from = SETTLE_BYTES + tokenBytes + epochBytes + 1
   for i = from, from + (counters - 1) * COUNTER_BYTES, COUNTER_BYTES do
-    local index, value = struct.unpack(COUNTER, head, i)
+    local index, value = decode(COUNTER, head, i)
     sums[index + 1] = sums[index + 1] - value
   end
 end
@@ -56,7 +56,7 @@ end
 
 local function settle(at, batchAt, lease)
   local head = ARGV[at]
-  local id, kind, amount, how, priority, links, itemCount, feedItemCount, scraped, errors, tokenBytes, epochBytes, counters = struct.unpack(SETTLE, head)
+  local id, kind, amount, how, priority, links, itemCount, feedItemCount, scraped, errors, tokenBytes, epochBytes, counters = decode(SETTLE, head)
   local epochAt = SETTLE_BYTES + 1 + tokenBytes
   if not lease or lease[TOKEN] ~= sub(head, SETTLE_BYTES + 1, epochAt - 1) or lease[OWNER] ~= incarnation then return 'lost' end
   if epochBytes > 0 and sub(head, epochAt, epochAt + epochBytes - 1) ~= meta.epoch then return 'resend' end
@@ -109,7 +109,7 @@ local function hasEffect(answer) return answer ~= nil and answer ~= 'lost' and a
 
 local function tokenField(at)
   local head = ARGV[at]
-  return ARGV[1] .. ':t' .. sub(head, SETTLE_BYTES + 1, SETTLE_BYTES + struct.unpack('>I1', head, 55))
+  return ARGV[1] .. ':t' .. sub(head, SETTLE_BYTES + 1, SETTLE_BYTES + decode('>I1', head, 55))
 end
 
 -- The answers that these settles were given before: by this very call, by the one that ARGV[from + 4] names, or by one
@@ -129,7 +129,7 @@ end
 local function answerSettles(from)
   local live, feeds, names = isLive(incarnation), namesOf(ARGV[from + 1]), namesOf(ARGV[from + 2])
   local sums = {}
-  for i = 1, #names do sums[i] = struct.unpack('>d', ARGV[from + 3], 8 * i - 7) end
+  for i = 1, #names do sums[i] = decode('>d', ARGV[from + 3], 8 * i - 7) end
   local starts, batches, leases = readSettles(from)
   local first, again = firstAnswers(from, starts)
   local answers, isNew = {}, false

@@ -113,24 +113,24 @@ end
 -- ready when its limit was another, or the clock.
 local function takeBest(room)
   savePlaces()
-  local keys, names, priorities, arrivals = {}, {}, {}, {}
+  local names, priorities, arrivals = {}, {}, {}
   local taken, orders, takenFrom, ds, n = {}, {}, {}, {}, 0
   local members = call('ZRANGE', readyKey, 0, room)
-  for i = 1, #members do
+  local ready = #members
+  for i = 1, ready do
     local member = members[i]
-    keys[i], names[i] = sub(member, 1, ORDER), sub(member, ORDER + 1)
-    priorities[i], arrivals[i] = struct.unpack('>I5I7', member)
+    names[i], priorities[i], arrivals[i] = sub(member, ORDER + 1), decode('>I5I7', member)
   end
   loadDomains(names)
-  local limit, isAll, met, loaded = number('limit', 8), #keys <= room, 0, 1
-  while met < #keys and n < room do
+  local limit, isAll, met, loaded = number('limit', 8), ready <= room, 0, 1
+  while met < ready and n < room do
     met = met + 1
     if met == 2 * loaded then
       loaded = met
       loadFirsts(names, met)
     end
-    local order, name = keys[met], names[met]
-    local d = domains[name] or domainOf(name)
+    local name = names[met]
+    local order, d = sub(members[met], 1, ORDER), domains[name] or domainOf(name)
     if d[PLACE] ~= 'r' or d[KEY] ~= order then
       -- Somebody deleted the domain's record: without this the entry would be met for ever.
       call('ZREM', readyKey, order .. name)
@@ -148,14 +148,15 @@ local function takeBest(room)
         end
         order = d[HEAD]
         if order == '' then break end
-        priority, arrival = struct.unpack('>I5I7', order)
+        priority, arrival = decode('>I5I7', order)
       end
       if capacity > 0 then startClock(d, delay, #ids + n) end
       place(d)
       local before = d[PLACE] == 'r' and placeAmong(priorities, arrivals, met, priority, arrival)
       -- Behind the last one there may be others that go before it.
-      if before and (isAll or before < #keys) then
-        table.insert(keys, before + 1, order)
+      if before and (isAll or before < ready) then
+        ready = ready + 1
+        table.insert(members, before + 1, order .. name)
         table.insert(names, before + 1, name)
         table.insert(priorities, before + 1, priority)
         table.insert(arrivals, before + 1, arrival)
