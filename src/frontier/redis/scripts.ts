@@ -10,6 +10,7 @@ import { bloomSizing } from '../bloom-sizing.js';
 import { dataFormats } from '../data-format.js';
 import type { Dupefilter } from '../frontier.js';
 import { dupefilterText } from '../shape.js';
+import { inlineScript } from './inline-script.js';
 import { nestScript } from './nest-script.js';
 import { trimScript } from './trim-script.js';
 
@@ -90,7 +91,8 @@ function assemble(verb: Verb, dupefilter: Dupefilter): string {
   const base = `local FORMAT = '${dataFormats.redis}'\n${read('parts/base')}`;
   const body = take(verb, verb);
   const trimmed = trimScript([base, ...texts.values()], body);
-  return nestScript(trimmed.declarations, trimmed.verb);
+  const inlined = inlineScript(trimmed.declarations, trimmed.verb);
+  return nestScript(inlined.declarations, inlined.verb);
 }
 
 function fileOf(part: string, dupefilter: Dupefilter): string {

@@ -24,15 +24,16 @@ const ORDER_BYTES = 12;
 
 /** As `packLease` of `lua/parts/leases.lua` wrote it; its order is not read here. @throws RangeError for one that is too short. */
 export function unpackLease(packed: Buffer): UnpackedLease {
-  const tokenAt = 1;
-  const incarnationAt = tokenAt + packed.readUInt8(0) + 2;
-  const orderAt = incarnationAt + packed.readUInt16BE(incarnationAt - 2);
-  const atMsAt = orderAt + ORDER_BYTES;
+  const atMsAt = 2 + packed.readUInt16BE(0);
+  const tokenAt = atMsAt + 6 + 4 + ORDER_BYTES;
+  const atMs = packed.readUIntBE(atMsAt, 6);
+  const tokenEnd = packed.indexOf(0, tokenAt);
+  if (tokenEnd === -1) throw new RangeError('a lease whose token does not end');
   return {
-    token: packed.toString('utf8', tokenAt, incarnationAt - 2),
-    incarnation: packed.toString('utf8', incarnationAt, orderAt),
-    domain: packed.toString('utf8', atMsAt + 6 + 4),
-    atMs: packed.readUIntBE(atMsAt, 6),
+    token: packed.toString('utf8', tokenAt, tokenEnd),
+    incarnation: packed.toString('utf8', 2, atMsAt),
+    domain: packed.toString('utf8', tokenEnd + 1),
+    atMs,
   };
 }
 
@@ -44,12 +45,12 @@ export function unpackDomain(packed: Buffer): UnpackedDomain {
   // Politeness follows where any was ever set.
   const nextAtMs = packed.length < 52 ? 0 : Math.max(packed.readUIntBE(40, 6), packed.readUIntBE(46, 6));
   return {
-    number: packed.readUInt32BE(0),
+    number: packed.readUInt32BE(24),
     place: packed.toString('latin1', 4, 5) as UnpackedDomain['place'],
-    active: packed.readUInt32BE(5),
+    active: packed.readUInt32BE(0),
     nextAtMs,
-    head: order(9),
-    tail: order(21),
-    gone: packed.readUInt8(39),
+    head: order(5),
+    tail: order(28),
+    gone: packed.readUInt8(23),
   };
 }

@@ -50,7 +50,7 @@ for i = 1, #known, 2 do
     for _, field in ipairs({ 'nextAt', 'blockedUntil', 'delaySetting', 'delayRobots', 'delayAuto' }) do
       politeness[field] = math.min(old[field], nowMs + 86400000)
     end
-    d[LAST_AT] = math.min(lastAt, nowMs)
+    d[LAST_AT] = encode('>I6', math.min(decode('>I6', lastAt), nowMs))
     place(d)
   end
 end

@@ -15,7 +15,8 @@ if ARGV[6] ~= '' then
   p[field] = tonumber(ARGV[6])
   -- A delay that is learnt after a lease counts from that lease on.
   local delay = delayOf(d)
-  if delay > 0 and d[LAST_AT] > 0 then p.nextAt = math.max(p.nextAt, math.min(d[LAST_AT], nowMs) + delay) end
+  local lastAt = decode('>I6', d[LAST_AT])
+if delay > 0 and lastAt > 0 then p.nextAt = math.max(p.nextAt, math.min(lastAt, nowMs) + delay) end
 end
 if ARGV[7] ~= '' then p.blockedUntil = math.max(p.blockedUntil, nowMs + math.min(tonumber(ARGV[7]), 86400000)) end
 place(d)

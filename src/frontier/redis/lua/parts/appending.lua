@@ -2,9 +2,6 @@
 -- its chunk is unpacked, and most often the domain's record stays as it is.
 -- uses: meta chunks domains
 
--- Of a domain's record: its number, its place, the bound of its last chunk, how many entries of its first one have gone.
-local ENDS, WITH_TAIL = '>c4c1xxxxxxxxxxxxxxxxc12xxxxxxI1', '>c21c12c0'
-
 -- Whether one of this priority goes right behind the last entry. Not behind one from a clock ahead of ours.
 local function isBehind(text, priority)
   return sub(text, -ENTRY, -ENTRY + 4) == priority and decode('>I7', text, #text - ENTRY + 6) <= number('arrival')
@@ -21,13 +18,13 @@ local function endsToAppendTo(names, counts, priorities)
     local name = names[i]
     local packed = priorities[i] and not domains[name] and records[name]
     if packed then
-      local prefix, place, tail, gone = decode(ENDS, packed)
+      local place, tail = string.byte(packed, PLACE_AT), sub(packed, TAIL_AT, CORE_BYTES)
       local isFirst = tail == NO_ORDER
-      local field = isFirst and prefix or prefix .. tail
+      local field = sub(packed, NUMBER_AT, isFirst and TAIL_AT - 1 or CORE_BYTES)
       -- What comes a second time in a call is likely to come again.
-      if (place == 'r' or place == 'f') and not isNewestFirst and not appended[field] then
+      if (place == READY or place == FULL) and not isNewestFirst and not appended[field] then
         n = n + 1
-        asked[n], owners[n], bounds[n], gones[n] = field, i, isFirst and '' or tail, isFirst and gone or 0
+        asked[n], owners[n], bounds[n], gones[n] = field, i, isFirst and '' or tail, isFirst and string.byte(packed, GONE_AT) or 0
         texts[i] = ''
       end
     elseif packed == false and priorities[i] and not domains[name] and counts[i] <= (isNewestFirst and 1 or CHUNK) then
@@ -69,13 +66,13 @@ local function appendAll(names, fields, texts, counts)
       if type(text) == 'table' then text = table.concat(text) end
       if not packed then
         local head = sub(text, 1, ORDER)
-        records[name], patched[name] = encode(CORE, field, 'r', 0, head, NO_ORDER, 0, 0), true
+        records[name], patched[name] = inFourBytes(0) .. 'r' .. head .. NEVER .. '\0' .. field .. NO_ORDER, true
         newcomers[#newcomers + 1] = 0
         newcomers[#newcomers + 1] = head .. name
       elseif not field then
         local bound = sub(text, 1, ORDER)
-        field = sub(packed, 1, 4) .. bound
-        records[name], patched[name] = encode(WITH_TAIL, packed, bound, sub(packed, 34)), true
+        records[name], patched[name] = sub(packed, 1, TAIL_AT - 1) .. bound .. sub(packed, CORE_BYTES + 1), true
+        field = sub(packed, NUMBER_AT, TAIL_AT - 1) .. bound
         followers[n + 1], followers[n + 2] = 0, field
         n = n + 2
       end

@@ -1,14 +1,15 @@
 -- Politeness: each domain's record, its delay, and the one place it stands in.
 -- uses: meta chunks counters
 
--- Record: number (4 bytes), place (1), active leases (4), order of its best request and bound of its last chunk (12 each,
--- zeros for none and for the first), last lease at (6), how many entries of its first chunk have gone (1); then, unless
+-- Record: active leases (4 bytes), place (1), order of its best request (12, zeros for none), last lease at (6), how many
+-- entries of its first chunk have gone (1), number (4), bound of its last chunk (12, zeros for the first); then, unless
 -- nothing of it was ever set, 6 bytes each: nextAt, blockedUntil, delay by setting + 1 (0: the crawl's), by robots, by
--- autothrottle.
+-- autothrottle. Number and bound stand together, as in the name of the chunk; active leases first, as they change alone.
 -- place: r ready, w waiting, f full, i idle. (MessagePack took twice as long to write and to read.)
-local CORE, CORE_BYTES, POLITENESS_FORMAT = '>c4c1I4c12c12I6I1', 40, '>I6I6I6I6I6'
-local READY = 114
-local NO_ORDER = '\0\0\0\0\0\0\0\0\0\0\0\0'
+local CORE, CORE_BYTES, POLITENESS_FORMAT = '>I4c1c12c6I1c4c12', 40, '>I6I6I6I6I6'
+local PLACE_AT, GONE_AT, NUMBER_AT, TAIL_AT = 5, 24, 25, 29
+local READY, FULL = 114, 102
+local NO_ORDER, NEVER = '\0\0\0\0\0\0\0\0\0\0\0\0', '\0\0\0\0\0\0'
 
 -- domains: by their names; unpackedDomains: the same, as a list. isUnplaced: a domain has been moved or placed, and savePlaces has not told the store.
 local domains, unpackedDomains, isUnplaced = {}, {}, false
@@ -20,13 +21,13 @@ local records, patched, newcomers = {}, {}, {}
 
 -- A domain is a list: one by names costs twice as much to make. PREFIX: its number as the fields of its chunks begin with
 -- it; PACKED: what stands behind the core of its record, for as long as POLITENESS is nil; KEY: its order among the ready,
--- STORED_KEY: what stands there; GONE: how many entries of its first chunk had gone before; FIRST: that chunk, once read; RUN,
+-- STORED_KEY: what stands there; LAST_AT: 6 bytes; GONE: how many entries of its first chunk had gone before; FIRST: that chunk, once read; RUN,
 -- RUN_CHUNK: see parts/chunks.lua. Those that begin as nil stand last: Lua makes them nil in one step.
 local PREFIX, PLACE, ACTIVE, HEAD, TAIL, LAST_AT, PACKED, GONE, KEY, STORED_KEY, STORED_WAITS, IS_NEW, DOMAIN_NAME = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
 local POLITENESS, WAITS_UNTIL, TOUCHED, MOVED, FIRST, RUN, RUN_CHUNK = 14, 15, 16, 17, 18, 19, 20
 
 local function unpackDomain(name, packed)
-  local prefix, place, active, head, tail, lastAt, gone = decode(CORE, packed)
+  local active, place, head, lastAt, gone, prefix, tail = decode(CORE, packed)
   if head == NO_ORDER then head = '' end
   if tail == NO_ORDER then tail = '' end
   local key = place == 'r' and head or ''
@@ -37,7 +38,7 @@ end
 local function newDomain(name)
   local last = number('domain_numbers') + 1
   setMeta('domain_numbers', last)
-  return { encode('>I4', last), 'i', 0, '', '', 0, '', 0, '', '', false, true, name, nil, nil, nil, nil, nil, nil, nil }
+  return { encode('>I4', last), 'i', 0, '', '', NEVER, '', 0, '', '', false, true, name, nil, nil, nil, nil, nil, nil, nil }
 end
 
 local function domainOf(name)
@@ -110,10 +111,22 @@ local function dueAt(d)
   return math.max(p.nextAt, p.blockedUntil)
 end
 
+-- Numbers as 4 bytes, as most domains of a call have equally many leases; joined, texts take a third of what packing takes.
+local fourBytes = {}
+
+local function inFourBytes(n)
+  local text = fourBytes[n]
+  if not text then
+    text = encode('>I4', n)
+    fourBytes[n] = text
+  end
+  return text
+end
+
 local function packDomain(d)
   local head, tail, first, p = d[HEAD], d[TAIL], d[FIRST], d[POLITENESS]
-  local core = encode(CORE, d[PREFIX], d[PLACE], d[ACTIVE], head == '' and NO_ORDER or head, tail == '' and NO_ORDER or tail, d[LAST_AT],
-    first and first[POPPED] or d[GONE])
+  local core = inFourBytes(d[ACTIVE]) .. d[PLACE] .. (head == '' and NO_ORDER or head) .. d[LAST_AT] ..
+    string.char(first and first[POPPED] or d[GONE]) .. d[PREFIX] .. (tail == '' and NO_ORDER or tail)
   if not p then return core .. d[PACKED] end
   if p.nextAt == 0 and p.blockedUntil == 0 and not hasOwnDelay(p) then return core end
   return core .. encode(POLITENESS_FORMAT, p.nextAt, p.blockedUntil, p.delaySetting + 1, p.delayRobots, p.delayAuto)
@@ -140,8 +153,8 @@ end
 -- One of its leases has ended. One that is ready stays so, whatever its other leases: of its record a number changes.
 local function release(name)
   local packed = not domains[name] and records[name]
-  if packed and string.byte(packed, 5) == READY then
-    records[name] = encode('>c5I4c0', packed, math.max(0, decode('>I4', packed, 6) - 1), sub(packed, 10))
+  if packed and string.byte(packed, PLACE_AT) == READY then
+    records[name] = inFourBytes(math.max(0, decode('>I4', packed) - 1)) .. sub(packed, PLACE_AT)
     patched[name] = true
     return
   end

@@ -1,17 +1,18 @@
 -- Leases: packed, ended, given back, failed, found by their node.
 -- uses: domains queue life
 
--- Token and incarnation behind their lengths, order, leased at ms, crashes, domain. (MessagePack takes twice as long.)
-local LEASE = '>I1c0I2c0c12I6I4'
+-- Incarnation behind its length, leased at ms, crashes, order, token, a NUL, domain. What leases of one call have in common
+-- stands first, packed once for all. (MessagePack takes twice as long.)
+local LEASE, COMMON = '>I2c0I6I4c12s', '>I2c0I6I4'
 -- A lease is a list, as a domain is.
 local TOKEN, OWNER, LEASE_ORDER, LEASED_AT, CRASHES, LEASE_DOMAIN = 1, 2, 3, 4, 5, 6
 
-local function packLease(token, incarnation, order, domain, crashes)
-  return encode(LEASE, #token, token, #incarnation, incarnation, order, nowMs, crashes) .. domain
-end
+local function packCommon(incarnation, crashes) return encode(COMMON, #incarnation, incarnation, nowMs, crashes) end
+
+local function packLease(common, order, token, domain) return common .. order .. token .. '\0' .. domain end
 
 local function unpackLease(packed)
-  local token, incarnation, order, atMs, crashes, domainAt = decode(LEASE, packed)
+  local incarnation, atMs, crashes, order, token, domainAt = decode(LEASE, packed)
   return { token, incarnation, order, atMs, crashes, sub(packed, domainAt) }
 end
 

@@ -40,13 +40,13 @@ end
 -- Requests that are taken out of the queue, by id, order, domain's name and domain, become leases. One whose record is
 -- gone, since somebody typed DEL, is skipped and counted.
 local function leaseAll(taken, orders, names, ds, crashes)
-  local packed, n = {}, 0
+  local packed, n, common, prefix = {}, 0, packCommon(incarnation, crashes), ARGV[2] .. '.'
   local records = fetched('HMGET', requests, taken)
   for i = 1, #taken do
     local id, d, record = taken[i], ds[i], records[i]
     if record then
-      local token = ARGV[2] .. '.' .. #ids + 1
-      packed[n + 1], packed[n + 2] = id, packLease(token, incarnation, orders[i], names[i], crashes)
+      local token = prefix .. #ids + 1
+      packed[n + 1], packed[n + 2] = id, packLease(common, orders[i], token, names[i])
       n = n + 2
       answerLease(id, token, names[i], delayOf(d), crashes, record)
       noteLife(id, 'leased')
@@ -60,9 +60,12 @@ local function leaseAll(taken, orders, names, ds, crashes)
   chunked('HSET', leasesKey, packed)
 end
 
+local nowInBytes
+
 -- nth: how many were leased before it, so that the delays of one call differ.
 local function startClock(d, delay, nth)
-  d[LAST_AT], d[TOUCHED] = nowMs, true
+  nowInBytes = nowInBytes or encode('>I6', nowMs)
+  d[LAST_AT], d[TOUCHED] = nowInBytes, true
   if delay == 0 then return end
   local factor = meta.randomize == '1' and 1 + ((tonumber(ARGV[6]) + nth * 0.618) % 1) / 2 or 1
   itsPoliteness(d).nextAt = nowMs + floor(delay * factor)
