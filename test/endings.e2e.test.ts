@@ -160,6 +160,21 @@ describe.each(engines)('on the %s engine', (engine) => {
     await sound();
   });
 
+  it.each(['SCHEDULER_PERSIST=false', 'SCHEDULER_FLUSH_ON_START=true'])(
+    'under %s the nodes of --workers 4 crawl a site once, however late one of them has started',
+    async (setting) => {
+      await open({ pages: 3 });
+      for (const round of [1, 2]) {
+        const { code, stdout } = await crawl('-s', setting, '--workers', '4', '-o', 'once.jsonl').wait();
+        expect({ code, stdout }).toEqual({
+          code: 0,
+          stdout: expect.stringMatching(/^walk: finished, 3 pages, 3 items/),
+        });
+        expect(await here.project.readJsonLines('once.jsonl')).toHaveLength(3 * round);
+      }
+    },
+  );
+
   it('a second run of a finished job says what to do, whether it leaves when done or stays', async () => {
     await open({ pages: 6 });
     await crawl('--job', 'may').wait();

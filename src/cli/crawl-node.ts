@@ -1,7 +1,7 @@
 /** One node of a crawl in this process: everything the engine needs, made, run and closed. */
 import os from 'node:os';
 import { runEngine } from '../engine/engine.js';
-import type { EngineResult } from '../engine/engine-options.js';
+import type { EngineResult, Siblings } from '../engine/engine-options.js';
 import type { Frontier } from '../frontier/frontier.js';
 import { loadEngine, type OpenOptions } from '../frontier/open.js';
 import type { Logger } from '../log.js';
@@ -23,6 +23,8 @@ export interface NodePlan {
   /** Ids of the feeds whose outbox gets this node's items. */
   readonly feeds: readonly string[];
   readonly feedsFailing: () => string | null;
+  /** The other nodes of the same command; null without any. */
+  readonly siblings: Siblings | null;
   readonly signals: Signals;
   readonly log: Logger;
   readonly onTrouble: (trouble: string | null) => void;
@@ -66,6 +68,7 @@ export async function crawlNode(plan: NodePlan): Promise<EngineResult> {
       drain: signals.drain,
       force: signals.force,
       feedsFailing: plan.feedsFailing,
+      siblings: plan.siblings,
       onProgress: ({ trouble }) => plan.onTrouble(trouble),
     });
   } finally {

@@ -51,17 +51,32 @@ export function startWorkers(
   const living = new Set<ChildProcess>();
   let lastFeeds: ToWorker | null = null;
   let died = 0;
+  let isOver = false;
+  /** Numbers of the nodes that have yet to join: one that finds the crawl cleared would begin it again. */
+  const absent = new Set(Array.from({ length: plan.count }, (_, n) => n + 1));
+  const tellAssembled = () => {
+    for (const child of living) tell(child, { type: 'assembled', all: absent.size === 0 });
+  };
 
   const runOne = async (number: number): Promise<{ result: EngineResult | null; code: number }> => {
     for (let deaths = 0; ; ) {
       const child = spawnNode(context, number, plan.feeds, display);
       living.add(child);
+      child.on('message', ({ type }: FromWorker) => {
+        if (type === 'joined') absent.delete(number);
+        tellAssembled();
+      });
       if (lastFeeds !== null) tell(child, lastFeeds);
       const startedAt = performance.now();
       const { message, code, signal } = await endOf(child);
       living.delete(child);
-      if (message?.type === 'result') return { result: message.result, code: code ?? 0 };
+      if (message?.type === 'result') {
+        isOver ||= message.result.reason === 'finished';
+        return { result: message.result, code: code ?? 0 };
+      }
       died += 1;
+      absent.add(number);
+      tellAssembled();
       if (plan.draining.aborted) return { result: null, code: signal === null ? (code ?? 1) : 0 };
       if (message?.type === 'failed' && (message.code !== UNREACHABLE || deaths === 0)) {
         return { result: null, code: message.code };
@@ -76,11 +91,19 @@ export function startWorkers(
       }
       log.warn(fields, `worker ${number} died (${how}) and is replaced; others take over what it held`);
       await pause(deaths, plan.draining);
-      if (plan.draining.aborted) return { result: null, code: 0 };
+      if (plan.draining.aborted || isOver) return { result: null, code: 0 };
+    }
+  };
+  const runToEnd = async (number: number) => {
+    try {
+      return await runOne(number);
+    } finally {
+      absent.delete(number);
+      tellAssembled();
     }
   };
 
-  const ended = Promise.all(Array.from({ length: plan.count }, (_, n) => runOne(n + 1)));
+  const ended = Promise.all(Array.from({ length: plan.count }, (_, n) => runToEnd(n + 1)));
   return {
     send(message) {
       if (message.type === 'feeds') lastFeeds = message;
@@ -123,7 +146,7 @@ function endOf(child: ChildProcess): Promise<{
 }> {
   let message: FromWorker | null = null;
   child.on('message', (told: FromWorker) => {
-    message = told;
+    if (told.type !== 'joined') message = told;
   });
   return new Promise((resolve) => {
     // Spawning itself failed; `close` does not come then.

@@ -116,7 +116,17 @@ export interface EngineDeps {
   readonly force: AbortSignal;
   /** Why a feed's outbox has outgrown its bound while the file cannot be written; null when all is well. */
   readonly feedsFailing: () => string | null;
+  /** The other nodes of the same command, if any. */
+  readonly siblings?: Siblings | null;
   readonly onProgress?: (progress: EngineProgress) => void;
+}
+
+/** Nodes that were started together. One that comes after the others have cleared the crawl would begin it again. */
+export interface Siblings {
+  /** This node has joined. */
+  joined(): void;
+  /** Whether some have yet to join. */
+  missing(): boolean;
 }
 
 export interface EngineResult {

@@ -42,6 +42,7 @@ export async function runEngine(deps: EngineDeps): Promise<EngineResult> {
   try {
     const node = new NodeState(deps);
     const joined = await join(deps);
+    deps.siblings?.joined();
     const end = joined.justClosed === null ? await live(node, joined) : turnedAway(joined.justClosed, deps);
     const { pages, failed, items } = node.tally;
     const { reason, exitCode, message } = end;

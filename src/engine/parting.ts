@@ -12,6 +12,9 @@
  * Two that live do not wait for each other: who stays is heard of, and the first that hears of another goes. Only the
  * store can judge, within the leave: two that each looked first could both go, trusting the other.
  *
+ * Nor does a node leave before all that were started with it have joined, where one that came later would begin the crawl
+ * again: it would find nothing of it, or flush what it finds.
+ *
  * Rejected: to clear at once whatever the silent ones hold, since nothing is lost with it. One that was paused for a few
  * seconds, or is between two heartbeats, would find its crawl gone and end with 1; NODE_TIMEOUT is what users set for that.
  */
@@ -34,6 +37,8 @@ export class Parting {
   /** When this node first wanted to leave; null while it does not. */
   #since: number | null = null;
   #waitMs: number | null = null;
+  /** When it first saw the crawl finished while a sibling had yet to join. */
+  #missingSince: number | null = null;
   #hasSaid = false;
 
   constructor(node: NodeState, self: Incarnation) {
@@ -50,10 +55,23 @@ export class Parting {
   async judge(end: Ending | null): Promise<Ending | null> {
     this.#waitMs = null;
     if (end === null) this.#since = null;
+    if (end !== null && this.#awaitsSibling(end)) {
+      this.#waitMs = SOON_EVERY_MS;
+      return null;
+    }
     if (end === null || !this.#mayClear(end)) return end;
     await this.#self.slots.settled();
     if (this.#self.slots.inFlight > 0) return end;
     return this.#leave(end);
+  }
+
+  /** For NODE_TIMEOUT at most: one that hangs as it starts is nothing to wait for. */
+  #awaitsSibling({ reason }: Ending): boolean {
+    const { siblings, options } = this.#node.deps;
+    const beginsAgain = !options.shape.persist || options.flushOnStart;
+    if (reason !== 'finished' || !beginsAgain || siblings?.missing() !== true) return false;
+    this.#missingSince ??= performance.now();
+    return performance.now() - this.#missingSince < options.tunables.nodeTimeoutMs;
   }
 
   /** A crawl ended by budget or stop is kept, so nobody need be the last. */

@@ -148,7 +148,7 @@ async function withLog(crawl: Crawl, run: (tools: Tools) => Promise<number>): Pr
 /** One node, in this process. */
 async function runHere(crawl: Crawl, { nodeId, log, display, signals }: Tools): Promise<number> {
   const { spider, role, open, frontier, targets, exitWhenDone } = crawl;
-  const feedsFailing = role === null ? null : obeyParent(signals);
+  const parent = role === null ? null : obeyParent(signals);
   const feeds = await openFeeds(targets, feedsOptions(crawl, log));
   let trouble: string | null = null;
   let result: EngineResult;
@@ -157,7 +157,8 @@ async function runHere(crawl: Crawl, { nodeId, log, display, signals }: Tools): 
     result = await crawlNode({
       ...{ spider, nodeId, open, frontier, exitWhenDone, signals, log },
       feeds: role === null ? targets.map(({ id }) => id) : role.feeds,
-      feedsFailing: feedsFailing ?? feeds.failing,
+      feedsFailing: parent?.feedsFailing ?? feeds.failing,
+      siblings: parent?.siblings ?? null,
       onTrouble: (now) => {
         trouble = now;
       },
