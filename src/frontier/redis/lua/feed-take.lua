@@ -6,7 +6,7 @@
 -- Returns how many, or -1 when the feed has another owner by now, or was forgotten. O(items moved).
 -- uses: guards answers
 
-local feed, max = ARGV[4], tonumber(ARGV[6])
+local feed, most = ARGV[4], tonumber(ARGV[6])
 local known = call('HGET', feedsKey, feed)
 local writer = known and cjson.decode(known)
 if not writer or writer.owner ~= ARGV[5] then return -1 end
@@ -16,7 +16,7 @@ if first then return tonumber(first) end
 -- Exporting is how a full store gets room again.
 confirmArrived()
 
-local items = max > 0 and call('LRANGE', itemsKey, 0, max - 1) or {}
+local items = most > 0 and call('LRANGE', itemsKey, 0, most - 1) or {}
 if #items > 0 then
   local sequence = call('HINCRBY', feedsKey, feed .. ':tail', #items) - #items
   local fields = {}

@@ -32,7 +32,7 @@ end
 -- A batch was read at the head of its list, and what was put before it meanwhile stays there: LREM finds a value in as
 -- many steps as values were put before. Where another node took it, the search is bounded; one that lies deeper (so much
 -- was put before it while it was converted) stays, to be read and converted again.
-local depth = math.max(500, floor(SEARCHED / count))
+local depth = max(500, floor(SEARCHED / count))
 local take = {
   list = function(value) return call('LPOS', key, value, 'MAXLEN', depth) and call('LREM', key, 1, value) == 1 end,
   set = function(value) return call('SREM', key, value) == 1 end,

@@ -20,11 +20,11 @@ local function mayAllBeDead()
   for i = 1, #others, 2 do
     if others[i] ~= incarnation then
       names[#names + 1] = others[i]
-      latest = math.max(latest, tonumber(others[i + 1]))
+      latest = max(latest, tonumber(others[i + 1]))
     end
   end
   if #names == 0 or nowMs - latest < heardWithinMs then return nil end
-  return { 0, 0, latest + number('node_timeout', 30000) - nowMs, unpack(names, 1, math.min(#names, 100)) }
+  return { 0, 0, latest + number('node_timeout', 30000) - nowMs, unpack(names, 1, min(#names, 100)) }
 end
 
 local refusal = readMeta('control', 'has_start', 'start', 'closing', 'queue', 'limit', 'domain_numbers', 'volunteer', 'node_timeout', 'run_closed')

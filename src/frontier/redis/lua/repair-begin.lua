@@ -48,9 +48,9 @@ for i = 1, #known, 2 do
     local d = domainOf(known[i])
     local politeness = itsPoliteness(d)
     for _, field in ipairs({ 'nextAt', 'blockedUntil', 'delaySetting', 'delayRobots', 'delayAuto' }) do
-      politeness[field] = math.min(old[field], nowMs + 86400000)
+      politeness[field] = min(old[field], nowMs + 86400000)
     end
-    d[LAST_AT] = encode('>I6', math.min(decode('>I6', lastAt), nowMs))
+    d[LAST_AT] = encode('>I6', min(decode('>I6', lastAt), nowMs))
     place(d)
   end
 end

@@ -19,7 +19,7 @@ if ARGV[8] == 'pushed' or (meta.start ~= 'pushed' and tonumber(ARGV[8]) > number
 setMeta('done', number('done') + ARGV[9])
 setMeta('removed', number('removed') + ARGV[10])
 setMeta('accepted', number('accepted') + ARGV[9] + ARGV[10])
-if ARGV[11] ~= '' then setMeta('began', string.format('%.0f', math.min(number('began', nowMs), tonumber(ARGV[11])))) end
-if ARGV[12] ~= '' then setMeta('seen_since', string.format('%.0f', math.min(number('seen_since', nowMs), tonumber(ARGV[12])))) end
+if ARGV[11] ~= '' then setMeta('began', string.format('%.0f', min(number('began', nowMs), tonumber(ARGV[11])))) end
+if ARGV[12] ~= '' then setMeta('seen_since', string.format('%.0f', min(number('seen_since', nowMs), tonumber(ARGV[12])))) end
 saveMeta()
 return 1

@@ -30,7 +30,7 @@ for i = 1, tonumber(ARGV[6]) do
     if dueMs > 0 then
       park(names[index + 1], priority, id, dueMs)
     else
-      latest = math.max(latest, arrival)
+      latest = max(latest, arrival)
       requeue(names[index + 1], orderOf(priority, arrival), id, crashes)
     end
   end

@@ -14,7 +14,7 @@ for i = 1, #garbage, 2 do
     pieces = pieces - 1
     names[#names + 1] = dupefilter .. ':~piece:' .. generation .. ':' .. pieces
   end
-  for j = 1, #names, MAX_UNPACK do call('UNLINK', unpack(names, j, math.min(j + MAX_UNPACK - 1, #names))) end
+  for j = 1, #names, MAX_UNPACK do call('UNLINK', unpack(names, j, min(j + MAX_UNPACK - 1, #names))) end
   most, left = most - #names, left + pieces
   if pieces > 0 then call('HSET', garbageKey, generation, pieces) else call('HDEL', garbageKey, generation) end
 end

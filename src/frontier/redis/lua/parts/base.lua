@@ -11,7 +11,7 @@
 
 local call = redis.call
 -- What is asked for many times a call, since a name that is no local of the script is looked up twice.
-local sub, floor, encode, decode = string.sub, math.floor, struct.pack, struct.unpack
+local sub, floor, encode, decode, min, max = string.sub, math.floor, struct.pack, struct.unpack, math.min, math.max
 local requests, dupefilter, itemsKey, statsKey = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local FIRST_START_URLS = 5
 
@@ -50,12 +50,12 @@ local function fetched(command, key, names)
   if #names <= MAX_UNPACK then return call(command, key, unpack(names)) end
   local all = {}
   for i = 1, #names, MAX_UNPACK do
-    for _, reply in ipairs(call(command, key, unpack(names, i, math.min(i + MAX_UNPACK - 1, #names)))) do all[#all + 1] = reply end
+    for _, reply in ipairs(call(command, key, unpack(names, i, min(i + MAX_UNPACK - 1, #names)))) do all[#all + 1] = reply end
   end
   return all
 end
 
 -- A command over any number of arguments.
 local function chunked(command, key, values)
-  for i = 1, #values, MAX_UNPACK do call(command, key, unpack(values, i, math.min(i + MAX_UNPACK - 1, #values))) end
+  for i = 1, #values, MAX_UNPACK do call(command, key, unpack(values, i, min(i + MAX_UNPACK - 1, #values))) end
 end

@@ -43,7 +43,8 @@ end
 
 local function keepChunk(d, name, bound, text)
   local size = #text / ENTRY
-  local popped = bound == '' and math.min(d[GONE], size) or 0
+  local popped = bound == '' and d[GONE] or 0
+  if popped > size then popped = size end
   local chunk = { name, bound, text, popped, false, size - popped, false }
   if bound == '' then d[FIRST] = chunk else following[name] = chunk end
   read[#read + 1] = chunk

@@ -77,7 +77,7 @@ local function politenessOf(d)
   local nextAt, blockedUntil, delaySetting, delayRobots, delayAuto = decode(POLITENESS_FORMAT, d[PACKED])
   -- An instant further away than a day is a clock that jumped (a failover): it must block nothing.
   local latest = nowMs + 86400000
-  p = { nextAt = math.min(nextAt, latest), blockedUntil = math.min(blockedUntil, latest), delaySetting = delaySetting - 1, delayRobots = delayRobots,
+  p = { nextAt = min(nextAt, latest), blockedUntil = min(blockedUntil, latest), delaySetting = delaySetting - 1, delayRobots = delayRobots,
     delayAuto = delayAuto }
   d[POLITENESS] = p
   return p
@@ -101,14 +101,14 @@ local function delayOf(d)
   if not hasPoliteness(d) then return number('delay') end
   local p = politenessOf(d)
   local own = p.delaySetting >= 0 and p.delaySetting or number('delay')
-  return math.max(own, p.delayRobots, p.delayAuto)
+  return max(own, p.delayRobots, p.delayAuto)
 end
 
 -- When it may be asked again.
 local function dueAt(d)
   if not hasPoliteness(d) then return 0 end
   local p = politenessOf(d)
-  return math.max(p.nextAt, p.blockedUntil)
+  return max(p.nextAt, p.blockedUntil)
 end
 
 -- Numbers as 4 bytes, as most domains of a call have equally many leases; joined, texts take a third of what packing takes.
@@ -154,12 +154,12 @@ end
 local function release(name)
   local packed = not domains[name] and records[name]
   if packed and string.byte(packed, PLACE_AT) == READY then
-    records[name] = inFourBytes(math.max(0, decode('>I4', packed) - 1)) .. sub(packed, PLACE_AT)
+    records[name] = inFourBytes(max(0, decode('>I4', packed) - 1)) .. sub(packed, PLACE_AT)
     patched[name] = true
     return
   end
   local d = domainOf(name)
-  d[ACTIVE] = math.max(0, d[ACTIVE] - 1)
+  d[ACTIVE] = max(0, d[ACTIVE] - 1)
   move(d)
 end
 

@@ -41,7 +41,7 @@ local TWO32 = 4294967296
 
 local function chunkOf(slice, mark)
   local chunk = floor(mark[1] % slice.bits / CHUNK_BITS)
-  return slice.first + chunk, math.min(CHUNK_BITS, slice.bits - chunk * CHUNK_BITS)
+  return slice.first + chunk, min(CHUNK_BITS, slice.bits - chunk * CHUNK_BITS)
 end
 
 -- The bits of a fingerprint in a slice of this size, one after the other, by enhanced double hashing (Dillinger and
@@ -88,7 +88,7 @@ end
 local function allocate(piece)
   local slice = slices[#slices]
   local chunk = piece - slice.first
-  call('SETBIT', index.prefix .. piece, math.min(CHUNK_BITS, slice.bits - chunk * CHUNK_BITS), 0)
+  call('SETBIT', index.prefix .. piece, min(CHUNK_BITS, slice.bits - chunk * CHUNK_BITS), 0)
 end
 
 local function openSlice()
@@ -131,7 +131,7 @@ local function recordMarks(marks, _, judged)
       index.seen, index.filled = index.seen + 1, index.filled + 1
     end
   end
-  for piece = index.allocated, math.min(index.allocated + ALLOCATE, index.pieces) - 1 do
+  for piece = index.allocated, min(index.allocated + ALLOCATE, index.pieces) - 1 do
     allocate(piece)
     index.allocated = piece + 1
   end

@@ -73,7 +73,7 @@ local function recordMarks(marks)
   if #marks == 0 then return end
   readIndex()
   beginIndex()
-  index.pieces = math.max(1, index.pieces)
+  index.pieces = max(1, index.pieces)
   roundOf(index.pieces)
   for _, mark in ipairs(marks) do
     index.seen = index.seen + call('SADD', index.prefix .. bucketOf(mark), mark)

@@ -15,7 +15,7 @@ end
 local function seenFlags(marks)
   local flags = {}
   for i = 1, #marks, MAX_UNPACK do
-    for _, score in ipairs(call('ZMSCORE', dupefilter, unpack(marks, i, math.min(i + MAX_UNPACK - 1, #marks)))) do
+    for _, score in ipairs(call('ZMSCORE', dupefilter, unpack(marks, i, min(i + MAX_UNPACK - 1, #marks)))) do
       flags[#flags + 1] = (score and tonumber(score) > nowMs) and 1 or 0
     end
   end
@@ -41,7 +41,7 @@ end
 -- everywhere from ever being fetched again.
 local function recordMarks(marks)
   if #marks == 0 then return end
-  local latest, most = '+inf', math.min(PURGE + 2 * #marks, MAX_UNPACK)
+  local latest, most = '+inf', min(PURGE + 2 * #marks, MAX_UNPACK)
   if EXPIRE_MS > 0 then
     latest = string.format('%.0f', nowMs + EXPIRE_MS)
     removeForgotten(most)

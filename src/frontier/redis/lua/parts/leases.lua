@@ -45,16 +45,16 @@ local function fail(id, failure)
   if call('ZCARD', failedKey) > number('failed_limit', 100000) then call('HDEL', requests, id) end
 end
 
--- The leases of an incarnation, up to `max` of them, by a walk over all: leases are few (nodes × concurrency).
-local function leasesOf(incarnation, max)
+-- The leases of an incarnation, up to `most` of them, by a walk over all: leases are few (nodes × concurrency).
+local function leasesOf(incarnation, most)
   local found, cursor = {}, '0'
   repeat
     local page = call('HSCAN', leasesKey, cursor, 'COUNT', 500)
     cursor = page[1]
     for i = 1, #page[2], 2 do
       local lease = unpackLease(page[2][i + 1])
-      if lease[OWNER] == incarnation and #found < max then found[#found + 1] = { page[2][i], lease } end
+      if lease[OWNER] == incarnation and #found < most then found[#found + 1] = { page[2][i], lease } end
     end
-  until cursor == '0' or #found >= max
+  until cursor == '0' or #found >= most
   return found
 end

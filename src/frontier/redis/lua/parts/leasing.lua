@@ -32,10 +32,10 @@ local function nextInstant()
   local waitMs = 1000
   if stoodBack then return 30 end
   if skipped >= MAX_SKIPPED then return 1 end
-  if meta.hungry == incarnation then waitMs = math.min(waitMs, 25 * call('ZCARD', nodesKey)) end
+  if meta.hungry == incarnation then waitMs = min(waitMs, 25 * call('ZCARD', nodesKey)) end
   for _, key in ipairs({ waitingKey, delayedKey }) do
     local first = call('ZRANGE', key, 0, 0, 'WITHSCORES')
-    if first[2] then waitMs = math.min(waitMs, math.max(1, tonumber(first[2]) - nowMs)) end
+    if first[2] then waitMs = min(waitMs, max(1, tonumber(first[2]) - nowMs)) end
   end
   return waitMs
 end
@@ -44,7 +44,7 @@ local function takeWhatIsFree(wanted)
   promoteDelayed()
   promoteWaiting()
   local budget = budgetsOf(meta.budgets).pages
-  local room = budget > 0 and math.min(wanted, math.max(0, budget - number('run_pages'))) or wanted
+  local room = budget > 0 and min(wanted, max(0, budget - number('run_pages'))) or wanted
   if room > 0 and not volunteers() then
     if standsBack() then
       stoodBack = true
@@ -75,7 +75,7 @@ end
 
 -- Leases as many as are asked for, or those of this call's first answer. Returns what the header of lease.lua says.
 local function answerLeases()
-  local wanted, waitMs = math.min(tonumber(ARGV[4]), MAX_LEASES), 1000
+  local wanted, waitMs = min(tonumber(ARGV[4]), MAX_LEASES), 1000
   closeWhenSpent()
   local isOpen = meta.control == 'running' and (not meta.closing or meta.closing == '')
   local first = firstAnswer()

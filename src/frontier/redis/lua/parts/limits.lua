@@ -95,5 +95,5 @@ end
 local function roomForLinks()
   local limit = number('queue_limit')
   if limit == 0 then return math.huge end
-  return math.max(0, 2 * limit - waitingRequests())
+  return max(0, 2 * limit - waitingRequests())
 end

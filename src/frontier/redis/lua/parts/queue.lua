@@ -2,7 +2,7 @@
 -- uses: meta domains appending
 
 local function takeArrival()
-  local arrival = math.max(number('arrival') + 1, nowUs)
+  local arrival = max(number('arrival') + 1, nowUs)
   setMeta('arrival', arrival)
   return arrival
 end

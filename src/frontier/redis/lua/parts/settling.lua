@@ -68,7 +68,7 @@ local function settle(at, batchAt, lease)
   local accepted, duplicates, dropped, unseen = accept(ARGV[#ARGV], batchAt, links, 'links')
   if kind == 'r' then
     giveBack(id, lease)
-    if amount == 1 then setMeta('run_pages', math.max(0, number('run_pages') - 1)) end
+    if amount == 1 then setMeta('run_pages', max(0, number('run_pages') - 1)) end
   else
     finish(id, kind, amount, how, priority, sub(head, epochAt + epochBytes + counters * COUNTER_BYTES), lease)
   end
