@@ -1,6 +1,7 @@
 /** The loop: nodes of one crawl on a real site, from joining to leaving. */
 
 import type http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { noBudgets } from '../src/frontier/budgets.js';
@@ -8,7 +9,7 @@ import { openFrontier } from '../src/frontier/open.js';
 import type { Request } from '../src/http/request.js';
 import type { Response } from '../src/http/response.js';
 import { Spider } from '../src/spider/spider.js';
-import { crawl, freshStore, startNode } from './helpers/engine.js';
+import { crawl, engineOptions, freshStore, startNode } from './helpers/engine.js';
 import { openOptions } from './helpers/open-options.js';
 import { startRedis } from './helpers/redis-server.js';
 import { startSite } from './helpers/site.js';
@@ -63,6 +64,30 @@ async function isOpen(promise: Promise<unknown>): Promise<boolean> {
   const open = Symbol('open');
   return (await Promise.race([promise, Promise.resolve(open)])) === open;
 }
+
+describe('a domain with a delay', () => {
+  it('is asked at its distance also after a download that began late', async () => {
+    const delayMs = 800;
+    const site = await startSite({ pages: 5 });
+    const { tunables } = engineOptions();
+    const node = await startNode(await freshStore(), walker(site.url), {
+      options: { tunables: { ...tunables, delayMs } },
+    });
+    const lease = node.frontier.lease.bind(node.frontier);
+    let answers = 0;
+    node.frontier.lease = async (max, holding) => {
+      const answer = await lease(max, holding);
+      // As on a node that is busy just then: late, and not too late to begin.
+      if (answer.leases.length > 0 && answers++ % 2 === 0) await sleep(150);
+      return answer;
+    };
+    expect(await node.result).toMatchObject({ reason: 'finished' });
+    const times = site.log.map(({ atMs }) => atMs).sort((a, b) => a - b);
+    const gaps = times.slice(1).map((at, n) => at - times[n]!);
+    expect(gaps).toHaveLength(4);
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(delayMs - 50);
+  });
+});
 
 describe('a crawl to its end', () => {
   it('fetches every page once, commits every item once, and leaves a sound frontier', async () => {

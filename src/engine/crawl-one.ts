@@ -27,6 +27,12 @@ import {
 import type { Flight, Slots } from './slots.js';
 
 /**
+ * The delay of a domain counts from the lease. A download that begins so much later, half of what two of them may be
+ * closer than the delay, has it counted from then, so that the next one keeps its distance.
+ */
+const NOTICEABLY_LATE_MS = 25;
+
+/**
  * Process a leased page and settle it, once. Never rejects.
  * @param onError hears what ends the whole incarnation, such as the death of it.
  */
@@ -56,7 +62,8 @@ export async function crawlOne(
 
 async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
   const { lease } = flight;
-  if (performance.now() - flight.askedAt > beginWithinMs(lease.delayMs)) {
+  const lateMs = performance.now() - flight.askedAt;
+  if (lateMs > beginWithinMs(lease.delayMs)) {
     return { outcome: { kind: 'released', reason: 'late', unstarted: true }, effects: noEffects };
   }
   let work: Work;
@@ -71,6 +78,7 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
   add(work.counters, 'downloader/request_count');
   add(work.counters, `downloader/request_method_count/${work.record.method}`);
   flight.started = true;
+  if (lease.delayMs > 0 && lateMs > NOTICEABLY_LATE_MS) leaveAlone(work, lease.delayMs, 'setting');
   let download: Download;
   try {
     download = await flight.during(deps.downloader.start(work.request));
@@ -99,7 +107,10 @@ async function afterAnswer(work: Work, download: Download): Promise<Ending> {
   add(counters, 'downloader/response_bytes', download.wireBytes);
 
   const pauseMs = askedPause(status, headers, Date.now(), deps.options.retry.retryAfterCapMs);
-  if (pauseMs !== null && pauseMs > 0) leaveAlone(work, pauseMs);
+  if (pauseMs !== null && pauseMs > 0) {
+    deps.log.info({ domain: work.flight.lease.domain, forMs: pauseMs }, 'the site asks to be left alone');
+    leaveAlone(work, pauseMs, 'retry-after');
+  }
   const verdict = judgeStatus(status, headers, record, deps.options, pauseMs);
   if (verdict.kind === 'retry') return retry(work, verdict, status);
   if (verdict.kind === 'redirect') return redirect(work, status, verdict.location);
@@ -127,11 +138,10 @@ function pick({ url, status, headers, body }: Download) {
   return { url, status, headers, body };
 }
 
-/** All nodes leave the domain alone; issued before the page's settle, so no lease slips in between. */
-function leaveAlone({ flight, deps }: Work, forMs: number): void {
+/** All nodes leave the domain alone from now on; issued before the page's settle, so no lease slips in between. */
+function leaveAlone({ flight, deps }: Work, forMs: number, source: 'setting' | 'retry-after'): void {
   const { domain } = flight.lease;
-  deps.log.info({ domain, forMs }, 'the site asks to be left alone');
-  deps.frontier.throttle(domain, { forMs, source: 'retry-after' }).catch((error: unknown) => {
+  deps.frontier.throttle(domain, { forMs, source }).catch((error: unknown) => {
     deps.log.debug({ domain, error: messageOf(error) }, 'the pause of a domain could not be noted');
   });
 }

@@ -79,8 +79,8 @@ export function askedPause(status: number, headers: Headers, nowMs: number, capM
 }
 
 /**
- * By when the download of a domain with a delay must have begun, counted from the asking for its lease; later it
- * would come too close to the next one of another node (DESIGN §5, Politeness).
+ * By when the download of a domain with a delay must have begun, counted from the asking for its lease; later the next one,
+ * of another node, could be on its way already (DESIGN §5, Politeness).
  */
 export function beginWithinMs(delayMs: number): number {
   return delayMs > 0 ? Math.max(50, Math.min(delayMs / 4, 500)) : Number.POSITIVE_INFINITY;
