@@ -10,7 +10,6 @@ import { bloomSizing } from '../bloom-sizing.js';
 import { dataFormats } from '../data-format.js';
 import type { Dupefilter } from '../frontier.js';
 import { dupefilterText } from '../shape.js';
-import { inlineScript } from './inline-script.js';
 import { nestScript } from './nest-script.js';
 import { trimScript } from './trim-script.js';
 
@@ -91,8 +90,7 @@ function assemble(verb: Verb, dupefilter: Dupefilter): string {
   const base = `local FORMAT = '${dataFormats.redis}'\n${read('parts/base')}`;
   const body = take(verb, verb);
   const trimmed = trimScript([base, ...texts.values()], body);
-  const inlined = inlineScript(trimmed.declarations, trimmed.verb);
-  return nestScript(inlined.declarations, inlined.verb);
+  return nestScript(trimmed.declarations, trimmed.verb);
 }
 
 function fileOf(part: string, dupefilter: Dupefilter): string {
