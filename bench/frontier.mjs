@@ -1,7 +1,7 @@
 /**
  * What the frontier costs, on both engines: push, lease with settle, memory, growth, nodes side by side.
  * `npm run bench:frontier`, `npm run bench:frontier -- growth redis --json out.json`: the measurements whose name holds
- * each of the words, a file for the figures. `--large` goes on to 10⁷ pending requests (4 GB, some ten minutes).
+ * each of the words, a file for the figures. `--large` goes on to 10⁷ pending requests (4 GB, 5 to 20 minutes an engine).
  * `--runs 3` does all of it three times and gives medians.
  */
 import { parseArgs } from 'node:util';
