@@ -25,6 +25,9 @@ export interface ResponseParts {
   readonly request: Request;
 }
 
+/** What may be parsed of an image. */
+const noText = new BodyText(Buffer.alloc(0), null);
+
 export type FollowOptions = Omit<RequestOptions, 'callback'>;
 
 /**
@@ -186,24 +189,24 @@ export class Response {
     return this.#bodyText;
   }
 
-  /** Whether it may be parsed. */
-  get #isMarkup(): boolean {
+  /** The text as far as it may be parsed. */
+  get #source(): BodyText {
     this.#markup ??= isMarkup(this.body, this.#contentType);
-    return this.#markup;
+    return this.#markup ? this.#decoded : noText;
   }
 
   get #root(): Document {
-    this.#tree ??= parseTree(this.#isMarkup ? this.text : '', this.#isXml);
+    this.#tree ??= parseTree(this.#source.whole, this.#isXml);
     return this.#tree;
   }
 
   get #outlined(): Outline {
-    this.#outline ??= outlineOf(this.#isMarkup ? this.#decoded.utf8OrText : '');
+    this.#outline ??= outlineOf(this.#source.utf8OrText);
     return this.#outline;
   }
 
   get #baseUrl(): string {
-    this.#base ??= baseUrl(this.#isMarkup ? this.#decoded.beginning(HEAD_CHARACTERS) : '', this.url);
+    this.#base ??= baseUrl(this.#source.beginning(HEAD_CHARACTERS), this.url);
     return this.#base;
   }
 
