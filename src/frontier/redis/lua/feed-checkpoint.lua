@@ -5,7 +5,7 @@
 -- 10 the sequence of the checkpoint before it, or '' where that does not matter
 -- Returns 1, 0 when the feed has another owner by now, or 2 when the store knows another checkpoint than the one
 -- before: it was restored from an older copy. O(items covered).
--- uses: guards
+-- uses: guards feeds
 
 local feed = ARGV[4]
 local known = call('HGET', feedsKey, feed)
@@ -25,7 +25,7 @@ end
 writer.seenMs = nowMs
 if ARGV[9] ~= '0' then writer.owner = nil end
 if ARGV[9] == '2' then writer.exporting = nil end
-if ARGV[9] ~= '0' and writer.forgotten and (writer.sequence or 0) >= tonumber(call('HGET', feedsKey, feed .. ':tail') or 0) then
+if ARGV[9] ~= '0' and writer.forgotten and isAllWritten(feed, writer) then
   call('HDEL', feedsKey, feed, feed .. ':tail')
   return 1
 end

@@ -3,6 +3,7 @@
 -- ARGV: 4 feed · 5 writer JSON { host, path, pid, owner } · 6 stale after ms · 7 owner to displace or '' ·
 -- 8 forget the checkpoint, unless items wait or an export has not ended (0|1)
 -- Returns { 'held', writer JSON } | { 'open', sequence, length, header } | { 'open' } without a checkpoint. O(1).
+-- uses: feeds
 
 local feed, staleMs = ARGV[4], tonumber(ARGV[6])
 local known = call('HGET', feedsKey, feed)
@@ -11,7 +12,7 @@ local wanted = cjson.decode(ARGV[5])
 if writer and writer.owner and writer.owner ~= wanted.owner and writer.owner ~= ARGV[7] and nowMs - writer.seenMs < staleMs then
   return { 'held', known }
 end
-local allWritten = writer and (writer.sequence or 0) >= tonumber(call('HGET', feedsKey, feed .. ':tail') or 0)
+local allWritten = writer and isAllWritten(feed, writer)
 -- Its crawl was forgotten under a living writer, and nothing has come since.
 local forgotten = allWritten and writer.forgotten
 if allWritten and not writer.exporting and (ARGV[8] == '1' or forgotten and writer.owner ~= wanted.owner) then

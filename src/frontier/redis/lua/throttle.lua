@@ -16,7 +16,7 @@ if ARGV[6] ~= '' then
   -- A delay that is learnt after a lease counts from that lease on.
   local delay = delayOf(d)
   local lastAt = decode('>I6', d[LAST_AT])
-if delay > 0 and lastAt > 0 then p.nextAt = max(p.nextAt, min(lastAt, nowMs) + delay) end
+  if delay > 0 and lastAt > 0 then p.nextAt = max(p.nextAt, min(lastAt, nowMs) + delay) end
 end
 if ARGV[7] ~= '' then p.blockedUntil = max(p.blockedUntil, nowMs + min(tonumber(ARGV[7]), 86400000)) end
 place(d)

@@ -11,7 +11,8 @@ local PLACE_AT, GONE_AT, NUMBER_AT, TAIL_AT = 5, 24, 25, 29
 local READY, FULL = 114, 102
 local NO_ORDER, NEVER = '\0\0\0\0\0\0\0\0\0\0\0\0', '\0\0\0\0\0\0'
 
--- domains: by their names; unpackedDomains: the same, as a list. isUnplaced: a domain has been moved or placed, and savePlaces has not told the store.
+-- domains: by their names; unpackedDomains: the same, as a list; isUnplaced: a domain has been moved or placed, and savePlaces
+-- has not told the store.
 local domains, unpackedDomains, isUnplaced = {}, {}, false
 
 -- Over many domains each of them is touched once a call, and what most calls do to it needs little of its record. So records
@@ -21,8 +22,8 @@ local records, patched, newcomers = {}, {}, {}
 
 -- A domain is a list: one by names costs twice as much to make. PREFIX: its number as the fields of its chunks begin with
 -- it; PACKED: what stands behind the core of its record, for as long as POLITENESS is nil; KEY: its order among the ready,
--- STORED_KEY: what stands there; LAST_AT: 6 bytes; GONE: how many entries of its first chunk had gone before; FIRST: that chunk, once read; RUN,
--- RUN_CHUNK: see parts/chunks.lua. Those that begin as nil stand last: Lua makes them nil in one step.
+-- STORED_KEY: what stands there; LAST_AT: 6 bytes; GONE: how many entries of its first chunk had gone before; FIRST: that
+-- chunk, once read; RUN, RUN_CHUNK: see parts/chunks.lua. Those that begin as nil stand last: Lua makes them nil in one step.
 local PREFIX, PLACE, ACTIVE, HEAD, TAIL, LAST_AT, PACKED, GONE, KEY, STORED_KEY, STORED_WAITS, IS_NEW, DOMAIN_NAME = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
 local POLITENESS, WAITS_UNTIL, TOUCHED, MOVED, FIRST, RUN, RUN_CHUNK = 14, 15, 16, 17, 18, 19, 20
 

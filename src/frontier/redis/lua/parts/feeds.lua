@@ -1,13 +1,15 @@
 -- Feed files and their checkpoints.
 
+-- Whether none of its items waits to be written.
+local function isAllWritten(feed, writer) return (writer.sequence or 0) >= tonumber(call('HGET', feedsKey, feed .. ':tail') or 0) end
+
 -- A new job begins its files anew; a feed whose items still wait to be written is kept, and so is its checkpoint. A writer
 -- that lives may be of a node that came too late for this crawl and begins the next: its feed goes on until it is given back.
 local function forgetWrittenFeeds()
   for _, field in ipairs(call('HKEYS', feedsKey)) do
     if sub(field, -5) ~= ':tail' then
       local writer = cjson.decode(call('HGET', feedsKey, field))
-      local tail = tonumber(call('HGET', feedsKey, field .. ':tail') or 0)
-      if (writer.sequence or 0) >= tail then
+      if isAllWritten(field, writer) then
         if writer.owner and nowMs - writer.seenMs < (writer.staleMs or 0) then
           writer.forgotten = true
           call('HSET', feedsKey, field, cjson.encode(writer))
