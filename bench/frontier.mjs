@@ -14,6 +14,7 @@ import { tableOf } from './frontier/report.mjs';
 import { openStage } from './frontier/stage.mjs';
 import { waiting } from './frontier/waiting.mjs';
 import { median } from './median.mjs';
+import { roundsOf } from './rounds.mjs';
 import { writeFigures } from './write-figures.mjs';
 
 const { values: options, positionals: words } = parseArgs({
@@ -31,10 +32,7 @@ const engines = ['redis', 'embedded'];
 const chosen = Object.keys(measurements)
   .flatMap((name) => engines.map((engine) => ({ name, engine })))
   .filter(({ name, engine }) => words.every((word) => `${name} ${engine}`.includes(word)));
-if (!(Number(options.runs) >= 1)) {
-  console.error('bench:frontier: --runs is a number, 1 or more');
-  process.exit(2);
-}
+const runs = roundsOf(options.runs, 'bench:frontier');
 if (chosen.length === 0) {
   const all = Object.keys(measurements).join(', ');
   console.error(
@@ -44,7 +42,7 @@ if (chosen.length === 0) {
 }
 
 const rounds = [];
-while (rounds.length < Number(options.runs)) rounds.push(await measureAll());
+while (rounds.length < runs) rounds.push(await measureAll());
 const rows = rounds[0].map((_, n) => medians(rounds.map((round) => round[n])));
 if (rounds.length > 1) console.log(`Medians of ${rounds.length} runs:\n${tableOf(rows)}`);
 if (options.json) await writeFigures(options.json, { runs: rounds.length, rows });

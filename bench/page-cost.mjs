@@ -11,16 +11,14 @@ import { startRedis } from '../scripts/proof/redis.mjs';
 import { subjects } from './page-cost/measure.mjs';
 import { compare, rowOf, tableOf } from './page-cost/report.mjs';
 import { sites } from './page-cost/sites.mjs';
+import { roundsOf } from './rounds.mjs';
 import { writeFigures } from './write-figures.mjs';
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: { runs: { type: 'string', default: '5' }, json: { type: 'string' } },
 });
-if (!(Number(options.runs) >= 1)) {
-  console.error('bench: --runs is a number, 1 or more');
-  process.exit(2);
-}
+const runs = roundsOf(options.runs, 'bench');
 const chosen = Object.keys(sites).filter((name) => name.includes(positionals[0] ?? ''));
 if (chosen.length === 0) {
   console.error(`bench: no site is named ${positionals[0]}; there are ${Object.keys(sites).join(', ')}`);
@@ -39,14 +37,14 @@ try {
   await redis.stop();
   await rm(dir, { recursive: true, force: true });
 }
-if (options.json) await writeFigures(options.json, { runs: Number(options.runs), rows: compare(rows) });
+if (options.json) await writeFigures(options.json, { runs, rows: compare(rows) });
 
 async function measureSite(name) {
   const stage = { dir, redis };
   const site = await sites[name](dir);
   const rounds = Object.fromEntries(Object.keys(subjects).map((subject) => [subject, []]));
   try {
-    for (let run = 0; run < Number(options.runs); run++) {
+    for (let run = 0; run < runs; run++) {
       for (const [subject, crawl] of Object.entries(subjects)) {
         rounds[subject].push({ one: await crawl(site, stage, '1'), whole: await crawl(site, stage, null) });
       }
