@@ -239,6 +239,32 @@ describe.each(engines)('on the %s engine', (engine) => {
     expect(await here.project.readJsonLines('all.jsonl')).toHaveLength(10);
   });
 
+  it('under SCHEDULER_FLUSH_ON_START the file of -O holds the items of the latest run alone', async () => {
+    await open({ pages: 5 });
+    const flush = ['-s', 'SCHEDULER_FLUSH_ON_START=true'];
+    for (const [round, workers] of ['1', '2', '1'].entries()) {
+      const files = ['-O', 'latest.jsonl', '-O', 'latest.json'];
+      const { code, stdout } = await crawl(...flush, ...files, '--workers', workers).wait();
+      expect({ code, stdout, round }).toMatchObject({ code: 0, stdout: expect.stringContaining('5 items') });
+      expect(await here.project.readJsonLines('latest.jsonl')).toHaveLength(5);
+      expect(JSON.parse(await here.project.read('latest.json'))).toHaveLength(5);
+    }
+    // No start request: this run has no page, and so its file no item.
+    const empty = await run(
+      'crawl',
+      'walk',
+      '--exit-when-done',
+      ...flush,
+      '-s',
+      'START_TIMEOUT=0',
+      '-O',
+      'latest.json',
+    );
+    expect(empty.code).toBe(0);
+    expect(JSON.parse(await here.project.read('latest.json'))).toEqual([]);
+    await sound();
+  });
+
   it('rules and values that make no sense are refused before anything is begun', async () => {
     await open({ pages: 1 });
     await here.project.write('spiders/broken.ts', broken);

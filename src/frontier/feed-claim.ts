@@ -1,5 +1,5 @@
 /** Who may write a feed file: one writer at a time, told from one that died without giving it back. */
-import { RefusedError } from '../errors.js';
+import { CrawlnodeError, RefusedError } from '../errors.js';
 import type { FeedWriter } from './frontier.js';
 
 /** The refusal (exit 3) of a second writer, naming the first. */
@@ -16,6 +16,11 @@ export function taken(path: string): RefusedError {
     `${path} is written by somebody else now, or its crawl was reset meanwhile: see what it holds, and go on with -o`,
     { code: 'feed_held' },
   );
+}
+
+/** A store that was restored from an older copy, or whose crawl was flushed, knows less of a file than its writer. */
+export function rolledBack(): CrawlnodeError {
+  return new CrawlnodeError('feed_rolled_back', 'the store knows less of this file than was written to it');
 }
 
 /** Whether some process of this machine has this pid now; signal 0 only asks. */

@@ -35,7 +35,7 @@ export interface FeedCheckpoint {
 export interface Outbox {
   open(
     writer: FeedWriter,
-    options: { readonly staleMs: number; readonly anew?: boolean },
+    options: { readonly staleMs: number; readonly anew?: boolean; readonly overwrites?: boolean },
   ): Promise<FeedCheckpoint | null>;
   read(feed: string, sequence: number, max: number): Promise<readonly string[]>;
   checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint, after?: number): Promise<void>;
@@ -78,7 +78,8 @@ export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
   // The file first: where it cannot be written, nobody need wait for this writer's claim to go stale.
   const disk = await FeedDisk.open(path);
   try {
-    const known = await feeds.open(writer, { staleMs, anew: options.anew === true });
+    const { anew = false, overwrite: overwrites } = options;
+    const known = await feeds.open(writer, { staleMs, anew, overwrites });
     if (known === null) {
       const begun = options.overwrite ? await disk.begin(format) : await disk.adopt(format);
       const checkpoint = { sequence: 0, ...begun };
@@ -244,19 +245,25 @@ export class FeedFile {
 
   /**
    * A store restored from an older copy crawls again what it has forgotten, and gives its items again: the file goes
-   * back to where the store stands, so that they are not in it twice, nor skipped as written.
+   * back to where the store stands, so that they are not in it twice, nor skipped as written. Where the crawl was flushed
+   * as this node joined, the file that it overwrites begins anew.
    */
   async #goBack(): Promise<void> {
-    const { feeds, writer, path, staleMs, log } = this.#options;
-    const known = await feeds.open(writer, { staleMs });
+    const { feeds, writer, path, overwrite, staleMs, log } = this.#options;
+    const known = await feeds.open(writer, { staleMs, overwrites: overwrite });
     const from = this.#written.sequence;
-    const to = known ?? { ...this.#first, sequence: 0 };
-    await this.#disk.restore(to.lengthBytes, this.#format);
-    this.#written = to;
-    this.#unconfirmed = known === null ? to : null;
+    if (known === null && overwrite) {
+      this.#written = { sequence: 0, ...(await this.#disk.begin(this.#format)) };
+    } else {
+      this.#written = known ?? { ...this.#first, sequence: 0 };
+      await this.#disk.restore(this.#written.lengthBytes, this.#format);
+    }
+    this.#unconfirmed = known === null ? this.#written : null;
     log.warn(
-      { file: path, from, to: to.sequence },
-      'The store is older than the file; the file goes back with it',
+      { file: path, from, to: this.#written.sequence },
+      known === null && overwrite
+        ? 'The crawl begins from nothing, and so does its file'
+        : 'The store is older than the file; the file goes back with it',
     );
   }
 

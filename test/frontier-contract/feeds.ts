@@ -32,7 +32,7 @@ export function feeds(crawl: () => Crawl): void {
       const { frontier } = await settleWith(3);
       expect(await frontier.feeds.open(writer('w'), usual)).toBeNull();
       expect(await frontier.feeds.read('feed-1', 0, 4)).toEqual(['0a', '0b', '1a', '1b']);
-      expect(await frontier.feeds.read('feed-1', 4, 10)).toEqual(['2a', '2b']);
+      expect(await frontier.feeds.read('feed-1', 0, 10)).toEqual(['0a', '0b', '1a', '1b', '2a', '2b']);
       expect((await frontier.snapshot()).outbox).toEqual([
         {
           feed: 'feed-1',
@@ -104,8 +104,9 @@ export function feeds(crawl: () => Crawl): void {
       expect(await feeds.read('feed-1', 0, 10)).toEqual(['{"n":0}', '{"n":1}', '{"n":2}']);
       expect(await feeds.take(writer('w'), 3)).toBe(2);
       expect(await feeds.take(writer('w'), 3)).toBe(0);
+      await feeds.checkpoint(writer('w'), { sequence: 3, lengthBytes: 24, header: '' });
       expect(await feeds.read('feed-1', 3, 10)).toEqual(['{"n":3}', '{"n":4}']);
-      expect((await frontier.snapshot()).outbox[0]?.waiting).toBe(5);
+      expect((await frontier.snapshot()).outbox[0]?.waiting).toBe(2);
     });
 
     it('is begun anew when that is asked for, but not before an export to it has ended', async () => {
@@ -173,6 +174,70 @@ export function feeds(crawl: () => Crawl): void {
         expect(await own.feeds.open(writer('later'), usual)).toEqual(written);
       },
     );
+
+    describe('whose file a writer overwrites, when the crawl is flushed at its start', () => {
+      const overwriting = { ...usual, overwrites: true };
+      const earlier = { sequence: 2, lengthBytes: 8, header: 'h' };
+
+      /** An earlier run, all written or but for one item, and the claim of the run that is to flush. */
+      const claimed = async (options: typeof usual, written = earlier) => {
+        const before = await settleWith(1);
+        const own = (await crawl().outsider()).feeds;
+        await own.open(writer('before'), options);
+        await own.checkpoint(writer('before'), written);
+        await own.release(writer('before'));
+        await before.frontier.leave('finished');
+        expect(await own.open(writer('w'), options)).toEqual(written);
+        return own;
+      };
+      const flushWith = async (feedItems: string[]) => {
+        const { frontier } = await crawl().node({ feeds: ['feed-1'], flushOnStart: true });
+        await frontier.push([request('a')], 'links');
+        await commit(frontier, await takeOne(frontier), undefined, { feedItems });
+        return frontier;
+      };
+
+      it('has no checkpoint any more: its writer is told, and begins with what comes', async () => {
+        const own = await claimed(overwriting);
+        await flushWith(['new']);
+        await expect(own.read('feed-1', 2, 10)).rejects.toMatchObject({ code: 'feed_rolled_back' });
+        await expect(own.checkpoint(writer('w'), earlier, 2)).rejects.toMatchObject({
+          code: 'feed_rolled_back',
+        });
+        expect(await own.open(writer('w'), overwriting)).toBeNull();
+        expect(await own.read('feed-1', 0, 10)).toEqual(['new']);
+        const written = { sequence: 1, lengthBytes: 4, header: '' };
+        await own.checkpoint(writer('w'), written, 0);
+        await own.release(writer('w'));
+        expect(await own.open(writer('next'), overwriting)).toEqual(written);
+      });
+
+      it('has none for whoever follows a writer that died meanwhile', async () => {
+        const own = await claimed(overwriting);
+        await flushWith(['new']);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        expect(await own.open(writer('next', 2 ** 22 + 1), { ...overwriting, staleMs: 1 })).toBeNull();
+        expect(await own.read('feed-1', 0, 10)).toEqual(['new']);
+      });
+
+      it('keeps it where an item waits, or was written since it was opened', async () => {
+        const waits = { ...earlier, sequence: 1 };
+        const own = await claimed(overwriting, waits);
+        const frontier = await flushWith(['new']);
+        expect(await own.read('feed-1', 1, 10)).toEqual(['0b', 'new']);
+        await own.checkpoint(writer('w'), { ...earlier, sequence: 3 }, 1);
+        await frontier.leave('finished');
+        await flushWith(['newer']);
+        expect(await own.read('feed-1', 3, 10)).toEqual(['newer']);
+      });
+
+      it('keeps it under a writer that appends', async () => {
+        const own = await claimed(usual);
+        await flushWith(['new']);
+        expect(await own.read('feed-1', 2, 10)).toEqual(['new']);
+        await own.checkpoint(writer('w'), { sequence: 3, lengthBytes: 12, header: 'h' }, 2);
+      });
+    });
 
     it('is forgotten with a crawl that is cleared when its writer gives it back, or has died', async () => {
       const { frontier } = await crawl().node({ shape: { persist: false } });

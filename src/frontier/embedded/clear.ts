@@ -91,17 +91,22 @@ function voidRestores(tx: Transaction): void {
 
 /** A crawl that is truly complete and does not persist leaves its items, counters and unwritten feeds. */
 export function clearFinished(tx: Transaction): void {
-  clearQueue(tx, new Set(['queue', 'failed', 'dupefilter']));
-  clearDupefilter(tx);
+  clearRequests(tx);
   forgetWrittenFeeds(tx);
 }
 
 /** A new run begins from nothing: seeds, items and counters stay, and so does the crawl's name for itself. */
 export function flush(tx: Transaction, shape: Shape): void {
   const { crawl, epoch, control } = tx.meta();
-  clearFinished(tx);
+  clearRequests(tx);
+  forgetWrittenFeeds(tx, true);
   tx.create(shape);
   Object.assign(tx.changeMeta(), { crawl, epoch: epoch + 1, control });
+}
+
+function clearRequests(tx: Transaction): void {
+  clearQueue(tx, new Set(['queue', 'failed', 'dupefilter']));
+  clearDupefilter(tx);
 }
 
 function clearQueue(tx: Transaction, parts: ReadonlySet<Part>): void {

@@ -46,7 +46,7 @@ import { incarnationNumber } from './incarnation-entry.js';
 import { closeRun, control, forget, throttle } from './knobs.js';
 import { lease } from './lease.js';
 import { heartbeat, join, leave, recoverStep } from './membership.js';
-import { checkpointFeed, openFeed, readOutbox, releaseFeed, takeItems } from './outbox.js';
+import { checkpointFeed, openFeed, readFeed, releaseFeed, takeItems } from './outbox.js';
 import { countParts, inspectRequest, takeSnapshot } from './reading.js';
 import { beginRepair, endRepair, repairStep } from './repair.js';
 import { applyEntry, beginRestore, endRestore } from './restore.js';
@@ -100,8 +100,9 @@ export class EmbeddedFrontier implements Frontier {
     };
     this.feeds = {
       open: (writer, how) => turn.write((tx) => openFeed(tx, writer, how)),
-      read: (feed, sequence, max) => turn.read((tx) => readOutbox(tx, feed, sequence, max)),
-      checkpoint: (writer, checkpoint) => turn.write((tx) => checkpointFeed(tx, writer, checkpoint)),
+      read: (feed, sequence, max) => turn.read((tx) => readFeed(tx, feed, sequence, max)),
+      checkpoint: (writer, checkpoint, after) =>
+        turn.write((tx) => checkpointFeed(tx, writer, checkpoint, after)),
       take: (writer, max) => turn.write((tx) => takeItems(tx, writer, max)),
       release: (writer, how) => turn.write((tx) => releaseFeed(tx, writer, how?.exported === true)),
     };

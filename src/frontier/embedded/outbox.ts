@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { CrawlnodeError } from '../../errors.js';
 import type { BackupEntry } from '../backup-entry.js';
-import { heldBy, isRunning, taken } from '../feed-claim.js';
-import type { FeedCheckpoint, FeedWriter, OutboxSnapshot } from '../frontier.js';
+import { heldBy, isRunning, rolledBack, taken } from '../feed-claim.js';
+import type { FeedCheckpoint, FeedOpening, FeedWriter, OutboxSnapshot } from '../frontier.js';
 import { HEAD_BYTES, keyOf, readUint53, Table, writeUint53 } from './keys.js';
 import { takeFirst } from './lists.js';
 import type { Transaction } from './transaction.js';
@@ -24,6 +24,8 @@ interface FeedEntry {
   staleMs?: number;
   /** Its crawl was forgotten under a living writer: whoever opens it next begins anew, unless more has come. */
   isForgotten?: boolean;
+  /** Its writer overwrites the file, and has come when so many items were written: if no more are, a flush begins it anew. */
+  overwritesAt?: number;
   checkpoint: FeedCheckpoint | null;
   /** The sequence of the last committed item. */
   last: number;
@@ -33,7 +35,7 @@ interface FeedEntry {
 
 /** Append committed items to a feed's outbox. */
 export function appendToOutbox(tx: Transaction, feed: string, texts: readonly string[]): void {
-  const entry = readFeed(tx, feed) ?? noFeed();
+  const entry = knownFeed(tx, feed) ?? noFeed();
   for (const text of texts) {
     entry.last += 1;
     tx.put(itemKey(tx, feed, entry.last), Buffer.from(text), 0);
@@ -45,10 +47,10 @@ export function appendToOutbox(tx: Transaction, feed: string, texts: readonly st
 export function openFeed(
   tx: Transaction,
   writer: FeedWriter,
-  { staleMs, anew }: { staleMs: number; anew?: boolean },
+  { staleMs, anew, overwrites }: FeedOpening,
 ): FeedCheckpoint | null {
   const { feed, host, path, pid, owner } = writer;
-  const known = readFeed(tx, feed) ?? noFeed();
+  const known = knownFeed(tx, feed) ?? noFeed();
   const isHeld = known.owner !== null && known.owner !== owner && tx.nowMs - known.seenAtMs < staleMs;
   if (isHeld && (known.host !== hostname() || isRunning(known.pid))) {
     throw heldBy(path, known);
@@ -58,18 +60,27 @@ export function openFeed(
     (anew === true || (isForgotten && known.owner !== owner)) && !known.isExporting && waiting(known) === 0;
   const { checkpoint, last, isExporting } = isAnew ? noFeed() : known;
   const self = { host, path, pid, owner, seenAtMs: tx.nowMs, staleMs };
-  keepFeed(tx, feed, { ...self, checkpoint, last, isExporting, isForgotten: isForgotten && !isAnew });
+  const atFlush = overwrites === true && checkpoint !== null ? { overwritesAt: checkpoint.sequence } : {};
+  const isStillForgotten = isForgotten && !isAnew;
+  keepFeed(tx, feed, { ...self, checkpoint, last, isExporting, isForgotten: isStillForgotten, ...atFlush });
   return checkpoint;
 }
 
 /** Move items from the head of the items list into the outbox. @throws RefusedError for another owner. */
 export function takeItems(tx: Transaction, { feed, owner, path }: FeedWriter, max: number): number {
-  const entry = readFeed(tx, feed);
+  const entry = knownFeed(tx, feed);
   if (entry?.owner !== owner) throw taken(path);
   const texts = takeFirst(tx, tx.spaces.items, max).map((value) => value.toString());
   keepFeed(tx, feed, { ...entry, isExporting: true, seenAtMs: tx.nowMs });
   appendToOutbox(tx, feed, texts);
   return texts.length;
+}
+
+/** Up to `max` items after `sequence`, for the writer that has written so many. @throws CrawlnodeError `feed_rolled_back` */
+export function readFeed(tx: Transaction, feed: string, sequence: number, max: number): string[] {
+  const entry = knownFeed(tx, feed);
+  if (entry !== null && written(entry) !== sequence) throw rolledBack();
+  return readOutbox(tx, feed, sequence, max);
 }
 
 /** Up to `max` items after `sequence`. */
@@ -87,22 +98,32 @@ export function readOutbox(tx: Transaction, feed: string, sequence: number, max:
   });
 }
 
-/** Remember how far the file is safely written, and drop that from the outbox. @throws RefusedError for another owner. */
-export function checkpointFeed(tx: Transaction, writer: FeedWriter, checkpoint: FeedCheckpoint): void {
-  const entry = readFeed(tx, writer.feed);
+/**
+ * Remember how far the file is safely written, and drop that from the outbox. @throws RefusedError for another owner;
+ * CrawlnodeError `feed_rolled_back` when another checkpoint than `after` was the last.
+ */
+export function checkpointFeed(
+  tx: Transaction,
+  writer: FeedWriter,
+  checkpoint: FeedCheckpoint,
+  after?: number,
+): void {
+  const entry = knownFeed(tx, writer.feed);
   // A feed that a reset has forgotten: there is nothing to remember.
   if (entry === null) return;
   if (entry.owner !== writer.owner) {
     throw taken(writer.path);
   }
+  const before = written(entry);
+  if (after !== undefined && before !== after && before !== checkpoint.sequence) throw rolledBack();
   dropItems(tx, writer.feed, checkpoint.sequence);
-  const isForgotten = entry.isForgotten === true && checkpoint.sequence === (entry.checkpoint?.sequence ?? 0);
+  const isForgotten = entry.isForgotten === true && checkpoint.sequence === before;
   keepFeed(tx, writer.feed, { ...entry, checkpoint, isForgotten, seenAtMs: tx.nowMs });
 }
 
 /** The writer is done; what waits stays. */
 export function releaseFeed(tx: Transaction, writer: FeedWriter, exported: boolean): void {
-  const entry = readFeed(tx, writer.feed);
+  const entry = knownFeed(tx, writer.feed);
   if (entry?.owner !== writer.owner) return;
   if (entry.isForgotten === true && waiting(entry) === 0) tx.delete(feedKey(tx, writer.feed));
   else keepFeed(tx, writer.feed, { ...entry, owner: null, isExporting: entry.isExporting && !exported });
@@ -110,7 +131,7 @@ export function releaseFeed(tx: Transaction, writer: FeedWriter, exported: boole
 
 /** Have a feed of a backup known, unless it is. */
 export function keepFeedOf(tx: Transaction, { feed, host, path, exporting, checkpoint }: BackedUpFeed): void {
-  if (readFeed(tx, feed) !== null) return;
+  if (knownFeed(tx, feed) !== null) return;
   const last = checkpoint?.sequence ?? 0;
   keepFeed(tx, feed, { ...noFeed(), host, path, checkpoint, last, isExporting: exporting });
 }
@@ -137,12 +158,16 @@ export function listFeeds(tx: Transaction): OutboxSnapshot[] {
 /**
  * Forget the feeds whose items are all written: a new job begins their files anew. What waits is kept. A writer that
  * lives may be of a node that came too late for this crawl and begins the next: its feed goes on until it is given back.
+ * At a flush it is of the node that flushes: the file that it overwrites is begun anew, unless it has written to it already.
  */
-export function forgetWrittenFeeds(tx: Transaction): void {
+export function forgetWrittenFeeds(tx: Transaction, isFlush = false): void {
   for (const { feed, entry } of readFeeds(tx)) {
     if (waiting(entry) > 0) continue;
-    if (hasWriter(tx, entry)) keepFeed(tx, feed, { ...entry, isForgotten: true });
-    else tx.delete(feedKey(tx, feed));
+    const { overwritesAt, isExporting } = entry;
+    if (!hasWriter(tx, entry)) tx.delete(feedKey(tx, feed));
+    else if (isFlush && overwritesAt === written(entry) && !isExporting) {
+      keepFeed(tx, feed, { ...entry, checkpoint: null, last: 0 });
+    } else keepFeed(tx, feed, { ...entry, isForgotten: true });
   }
 }
 
@@ -151,7 +176,9 @@ function hasWriter(tx: Transaction, { owner, seenAtMs, staleMs = 0, host, pid }:
 }
 
 /** Items committed and not known to be written. */
-const waiting = ({ last, checkpoint }: FeedEntry): number => last - (checkpoint?.sequence ?? 0);
+const waiting = (entry: FeedEntry): number => entry.last - written(entry);
+
+const written = ({ checkpoint }: FeedEntry): number => checkpoint?.sequence ?? 0;
 
 function readFeeds(tx: Transaction): { feed: string; entry: FeedEntry }[] {
   return tx.entries(keyOf(Table.feed, tx.spaces.crawl), 10_000).map(({ key, value }) => ({
@@ -160,7 +187,7 @@ function readFeeds(tx: Transaction): { feed: string; entry: FeedEntry }[] {
   }));
 }
 
-function readFeed(tx: Transaction, feed: string): FeedEntry | null {
+function knownFeed(tx: Transaction, feed: string): FeedEntry | null {
   const bytes = tx.get(feedKey(tx, feed));
   return bytes === undefined ? null : (JSON.parse(bytes.toString()) as FeedEntry);
 }

@@ -1,7 +1,7 @@
 /** Feeds in Redis: the outbox of committed items, and the checkpoint of the file each is written to. */
 import { CrawlnodeError } from '../../errors.js';
-import { heldBy, isRunning, taken } from '../feed-claim.js';
-import type { FeedCheckpoint, Feeds, FeedWriter } from '../frontier.js';
+import { heldBy, isRunning, rolledBack, taken } from '../feed-claim.js';
+import type { FeedCheckpoint, FeedOpening, Feeds, FeedWriter } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
 import type { Call } from './calls.js';
 import type { RedisConnection } from './connection.js';
@@ -51,10 +51,7 @@ export class RedisFeeds implements Feeds {
     this.#call = call;
   }
 
-  async open(
-    writer: FeedWriter,
-    { staleMs, anew }: { staleMs: number; anew?: boolean },
-  ): Promise<FeedCheckpoint | null> {
+  async open(writer: FeedWriter, { staleMs, anew, overwrites }: FeedOpening): Promise<FeedCheckpoint | null> {
     const { feed, ...self } = writer;
     let displaced = '';
     for (;;) {
@@ -64,6 +61,7 @@ export class RedisFeeds implements Feeds {
         staleMs,
         displaced,
         anew === true ? 1 : 0,
+        overwrites === true ? 1 : 0,
       ])) as Reply[];
       if (String(status) === 'open') {
         if (first === undefined) return null;
@@ -130,13 +128,12 @@ export class RedisFeeds implements Feeds {
   }
 }
 
-/** A store that was restored from an older copy knows an older checkpoint than the one its writer goes on from. */
+/**
+ * A store that was restored from an older copy knows an older checkpoint than the one its writer goes on from, and one
+ * that was flushed knows none.
+ */
 function refuseOtherPast({ known, tail }: Heads, sequence: number): void {
-  const last = known === null ? undefined : (JSON.parse(known) as { sequence?: number }).sequence;
-  const isForgotten = known === null && tail !== null && sequence > 0;
-  if (isForgotten || (last !== undefined && last !== sequence)) throw rolledBack();
-}
-
-function rolledBack(): CrawlnodeError {
-  return new CrawlnodeError('feed_rolled_back', 'Redis knows less of this file than was written to it');
+  const last = known === null ? 0 : ((JSON.parse(known) as { sequence?: number }).sequence ?? 0);
+  const isKnown = known !== null || tail !== null;
+  if (isKnown && last !== sequence) throw rolledBack();
 }

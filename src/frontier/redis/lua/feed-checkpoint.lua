@@ -4,7 +4,7 @@
 -- ARGV: 4 feed · 5 owner · 6 sequence or '' to only renew · 7 length in bytes · 8 header · 9 release (0|1|2) ·
 -- 10 the sequence of the checkpoint before it, or '' where that does not matter
 -- Returns 1, 0 when the feed has another owner by now, or 2 when the store knows another checkpoint than the one
--- before: it was restored from an older copy. O(items covered).
+-- before: it was restored from an older copy, or a flush forgot the file. O(items covered).
 -- uses: guards feeds
 
 local feed = ARGV[4]
@@ -13,13 +13,14 @@ local writer = known and cjson.decode(known)
 -- A feed that a reset has forgotten: there is nothing to remember.
 if not writer and call('HEXISTS', feedsKey, feed .. ':tail') == 0 then return 1 end
 if not writer or writer.owner ~= ARGV[5] then return 0 end
-if ARGV[10] ~= '' and writer.sequence and writer.sequence ~= tonumber(ARGV[10]) and writer.sequence ~= tonumber(ARGV[6]) then return 2 end
+local written = writer.sequence or 0
+if ARGV[10] ~= '' and written ~= tonumber(ARGV[10]) and written ~= tonumber(ARGV[6]) then return 2 end
 evenWhenFull()
 if ARGV[6] ~= '' then
   local sequence, dropped = tonumber(ARGV[6]), {}
-  for i = (writer.sequence or 0) + 1, sequence do dropped[#dropped + 1] = feed .. ':' .. string.format('%.0f', i) end
+  for i = written + 1, sequence do dropped[#dropped + 1] = feed .. ':' .. string.format('%.0f', i) end
   chunked('HDEL', outboxKey, dropped)
-  if sequence > (writer.sequence or 0) then writer.forgotten = nil end
+  if sequence > written then writer.forgotten = nil end
   writer.sequence, writer.lengthBytes, writer.header = sequence, tonumber(ARGV[7]), ARGV[8]
 end
 writer.seenMs = nowMs

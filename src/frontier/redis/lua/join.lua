@@ -40,7 +40,7 @@ if wantsFlush and not isNew then
 elseif wantsFlush then
   if number('accepted') > 0 or hasDupefilter() then flushed = 'flushed' end
   local fresh = { crawl = meta.crawl, epoch = string.format('%.0f', number('epoch') + 1), queue = queue, control = meta.control }
-  forgetCrawl()
+  forgetCrawl(true)
   meta, numbers = {}, {}
   setMeta('version', FORMAT)
   for name, value in pairs(fresh) do setMeta(name, value) end
