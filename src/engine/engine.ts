@@ -129,6 +129,7 @@ async function leave(node: NodeState, self: Incarnation, end: Ending): Promise<v
     outage,
     log,
     graceMs: options.graceMs,
+    persist: options.shape.persist,
     force,
     disowned,
   });

@@ -15,6 +15,9 @@ import type { Slots } from './slots.js';
 /** What the store gets to answer releases and the leave, once the grace time is over. */
 const LAST_WORDS_MS = 1_000;
 
+const kept =
+  'the crawl is kept: SCHEDULER_PERSIST false clears one that is truly over, not one that was ended by a signal, stop or budget';
+
 export interface Leaving {
   readonly frontier: Frontier;
   readonly slots: Slots;
@@ -24,6 +27,8 @@ export interface Leaving {
   readonly graceMs: number;
   /** The second signal: give everything back at once. */
   readonly force: AbortSignal;
+  /** False where the last node clears a crawl that is truly over (SCHEDULER_PERSIST). */
+  readonly persist: boolean;
   /** True once the store has disowned this incarnation; there is nothing left to give back or to leave. */
   readonly disowned: () => boolean;
 }
@@ -65,7 +70,7 @@ async function within(promise: Promise<void>, ms: number, cut?: AbortSignal): Pr
 /** Leave when every settle is answered, so that the last node sees whether the crawl is complete. */
 async function lastWords(
   reason: string,
-  { slots, frontier, outage, log, disowned }: Leaving,
+  { slots, frontier, outage, log, persist, disowned }: Leaving,
   giveUp: AbortSignal,
 ): Promise<void> {
   try {
@@ -73,6 +78,7 @@ async function lastWords(
     if (disowned()) return;
     const { last, cleared } = await outage.through('leave', giveUp, () => frontier.leave(reason));
     log.debug({ last, cleared }, 'left the crawl');
+    if (last && !cleared && !persist) log.info({ reason }, kept);
   } catch (error) {
     const why = messageOf(error);
     log.warn({ error: why }, 'could not leave in good order; peers will recover what this node held');

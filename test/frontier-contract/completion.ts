@@ -137,6 +137,21 @@ export function completion(crawl: () => Crawl): void {
       });
     });
 
+    it.each(['shutdown', 'stopped', 'closespider_pagecount', 'error'])(
+      'clears nothing that its last node leaves for another reason, though all is done: %s',
+      async (reason) => {
+        const one = await crawl().node({ shape: { persist: false } });
+        const { frontier } = await crawl().node({ shape: { persist: false } });
+        await frontier.push([request('a')], 'start');
+        await commit(frontier, await takeOne(frontier));
+        await one.frontier.leave(reason);
+        expect(await frontier.leave(reason)).toEqual({ last: true, cleared: false });
+        expect(await frontier.snapshot()).toMatchObject({ seen: 1, done: 1, run: { closed: reason } });
+        const next = await crawl().node({ shape: { persist: false } });
+        expect(await next.frontier.leave('finished')).toEqual({ last: true, cleared: true });
+      },
+    );
+
     it('clears nothing that is unfinished', async () => {
       const { frontier } = await crawl().node({ shape: { persist: false } });
       await frontier.push([request('a'), request('b')], 'links');

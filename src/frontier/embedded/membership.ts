@@ -177,7 +177,8 @@ export function leave(
     run.closed = run.closing ?? reason;
     run.closedAtMs = tx.nowMs;
   }
-  if (options.persist || !crawlState(tx, hasStart).finished) return { last: true, cleared: false };
+  const isOver = run?.closed === 'finished' && crawlState(tx, hasStart).finished;
+  if (options.persist || !isOver) return { last: true, cleared: false };
   clearFinished(tx);
   return { last: true, cleared: true };
 }

@@ -42,7 +42,7 @@ export const frontierSettings = {
   }),
   SCHEDULER_PERSIST: flag({
     default: true,
-    text: 'Keep queue and dupefilter after the crawl. When false the last live node clears them, after true completion only; where others were killed it stays until they count as dead (NODE_TIMEOUT).',
+    text: 'Keep queue and dupefilter after the crawl. When false the last live node clears them, after true completion only, and not where a signal, a stop or a budget ends the run; where others were killed it stays until they count as dead (NODE_TIMEOUT).',
   }),
   SCHEDULER_FLUSH_ON_START: flag({
     default: false,
