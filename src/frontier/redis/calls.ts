@@ -71,7 +71,9 @@ export class Calls {
   earlierCalls(tokens: readonly string[]): string {
     if (this.#unanswered.size === 0) return '';
     const places = tokens.map((token) => this.#unanswered.get(token));
-    return places.flatMap((place, n) => (place === undefined ? [] : [`${n + 1}=${place}`])).join(',');
+    return places
+      .flatMap((place, n) => (place === undefined ? [] : [`${n + 1}=${place}=${tokens[n]}`]))
+      .join(',');
   }
 
   /** Run a verb's script. @param tokens of the settles in it, in order. */

@@ -43,6 +43,7 @@ import { RedisConnection } from './connection.js';
 import { DataHistory } from './data-history.js';
 import { examineRedis } from './examine/examine.js';
 import { joinArguments, newEpoch, newIncarnation, readJoined } from './joining.js';
+import { givenBy, readLeases } from './leases.js';
 import { foundFormat, refuseOtherFormat, refuseUnsafeStore } from './preflight.js';
 import { RedisBackup } from './redis-backup.js';
 import { RedisFailed } from './redis-failed.js';
@@ -166,12 +167,12 @@ export class RedisFrontier implements Frontier {
   ): Promise<{ lost: string[]; returned: number }> {
     this.#joined();
     const ids = Buffer.from(held.map(({ id }) => id).join(''), 'hex');
-    const tokens = held.map(({ token }) => token);
+    const calls = held.map(givenBy);
     const [returned, ...lost] = (await this.#run('reconcile', [
       graceMs,
       ids,
       this.#crawl,
-      ...tokens,
+      ...calls,
     ])) as Reply[];
     return { returned: int(returned), lost: lost.map(hex) };
   }
@@ -204,20 +205,9 @@ export class RedisFrontier implements Frontier {
     this.#joined();
     await this.#history.refuseOther();
     const reply = await this.#turns.lease([max, holding, Math.random().toFixed(6), this.#crawl]);
-    const [waitMs, control, finished, acceptedInRun, closing, seedsWaiting, idleMs, full] = reply;
-    const leases: Lease[] = [];
-    for (let i = 8; i < reply.length; i += 6) {
-      leases.push({
-        id: hex(reply[i]),
-        token: text(reply[i + 1]),
-        domain: text(reply[i + 2]),
-        delayMs: int(reply[i + 3]),
-        crashes: int(reply[i + 4]),
-        record: text(reply[i + 5]),
-      });
-    }
+    const [waitMs, control, finished, acceptedInRun, closing, seedsWaiting, idleMs, full] = reply.slice(6);
     return {
-      leases,
+      leases: readLeases(reply),
       waitMs: int(waitMs),
       crawl: {
         control: text(control) as Control,

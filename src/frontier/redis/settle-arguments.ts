@@ -3,16 +3,20 @@ import { countersInBounds, delayInBounds } from '../bounds.js';
 import { spentBy } from '../budgets.js';
 import type { Effects, Lease, Outcome } from '../frontier.js';
 import { type Argument, packBatch, packPriority, withoutNul } from './batch.js';
+import { givenBy } from './leases.js';
 
-const HEAD_BYTES = 58;
+const HEAD_BYTES = 55;
 const COUNTER_BYTES = 10;
 const NO_PRIORITY = Buffer.alloc(5);
 
 /** What one settle brings, packed as far as it can be without knowing the others of its call. */
 export interface PackedSettle {
   readonly token: string;
+  readonly id: Buffer;
   readonly head: Buffer;
-  readonly note: string;
+  /** What the sender's cache was judged under; '' when nothing was withheld. */
+  readonly epoch: string;
+  readonly note: Buffer;
   readonly counters: readonly (readonly [name: string, value: number])[];
   /** Items, then feed items. */
   readonly items: readonly string[];
@@ -40,8 +44,10 @@ export function packSettle(
   const counts = [requests.length, effects.items.length, feedItems.length];
   return {
     token: lease.token,
-    head: packHead(lease, outcome, effects, [...counts, counters.length]),
-    note: noteOf(outcome, node),
+    id: Buffer.from(lease.id, 'hex'),
+    head: packHead(lease, outcome, effects, counts),
+    epoch: withheld?.epoch ?? '',
+    note: Buffer.from(noteOf(outcome, node)),
     counters,
     items,
     batch,
@@ -57,15 +63,58 @@ export function settleArguments(
   earlier: string,
 ): Argument[] {
   const sums = new Sums();
-  const packed = settles.map(({ counters }) => packCounters(counters, sums));
-  const args: Argument[] = [settles.length, joined(feeds), ...sums.packed(), earlier];
+  const { heads, epochs } = packHeads(settles, sums);
+  const ids = settles.map(({ id }) => id);
+  const args: Argument[] = [
+    settles.length,
+    joined(feeds),
+    ...sums.packed(),
+    earlier,
+    joined(epochs),
+    heads,
+    ...ids,
+  ];
   const batches: Buffer[] = [];
-  for (const [n, { head, note, items, batch }] of settles.entries()) {
-    args.push(Buffer.concat([head, packed[n] as Buffer, Buffer.from(note)]), ...items);
+  for (const { items, batch } of settles) {
+    args.push(...items);
     if (batch !== null) batches.push(batch);
   }
   args.push(batches.length === 1 ? (batches[0] as Buffer) : Buffer.concat(batches));
   return args;
+}
+
+/** The heads of fixed length, behind them what they point at: counters and notes. */
+function packHeads(
+  settles: readonly PackedSettle[],
+  sums: Sums,
+): { readonly heads: Buffer; readonly epochs: readonly string[] } {
+  const epochs: string[] = [];
+  let bytes = settles.length * HEAD_BYTES;
+  for (const { counters, note } of settles) bytes += counters.length * COUNTER_BYTES + note.length;
+  const heads = Buffer.allocUnsafe(bytes);
+  let behind = settles.length * HEAD_BYTES;
+  for (const [n, { head, epoch, counters, note }] of settles.entries()) {
+    const at = n * HEAD_BYTES;
+    head.copy(heads, at);
+    heads.writeUInt8(epoch === '' ? 0 : numberOf(epoch, epochs), at + 13);
+    heads.writeUInt16BE(counters.length, at + 41);
+    heads.writeUInt32BE(behind + 1, at + 43);
+    for (const [name, value] of counters) {
+      heads.writeUInt16BE(sums.add(withoutNul(name), value), behind);
+      heads.writeDoubleBE(value, behind + 2);
+      behind += COUNTER_BYTES;
+    }
+    heads.writeUInt32BE(behind + 1, at + 47);
+    heads.writeUInt32BE(note.length, at + 51);
+    behind += note.copy(heads, behind);
+  }
+  return { heads, epochs };
+}
+
+/** Where it stands in the list, counted from 1; behind the last where it did not. */
+function numberOf(epoch: string, epochs: string[]): number {
+  const known = epochs.indexOf(epoch) + 1;
+  return known > 0 ? known : epochs.push(epoch);
 }
 
 /** What the settles of a call add to each counter; a counter is known by the number of its name. */
@@ -91,46 +140,30 @@ class Sums {
   }
 }
 
-function packCounters(counters: PackedSettle['counters'], sums: Sums): Buffer {
-  const packed = Buffer.allocUnsafe(counters.length * COUNTER_BYTES);
-  let at = 0;
-  for (const [name, value] of counters) {
-    packed.writeUInt16BE(sums.add(withoutNul(name), value), at);
-    packed.writeDoubleBE(value, at + 2);
-    at += COUNTER_BYTES;
-  }
-  return packed;
-}
-
 const kinds = { done: 'd', retry: 't', failed: 'f', released: 'r' } as const;
 
-/** @param counts of requests, items, feed items and counters. */
+/** But for its epoch, and what it points at. @param counts of requests, items and feed items. */
 function packHead(
   lease: Lease,
   outcome: Outcome,
-  { stats, withheld }: Effects,
-  [requests = 0, items = 0, feedItems = 0, counters = 0]: readonly number[],
+  { stats }: Effects,
+  [requests = 0, items = 0, feedItems = 0]: readonly number[],
 ): Buffer {
-  const token = Buffer.from(lease.token);
-  const epoch = Buffer.from(withheld?.epoch ?? '');
   const head = Buffer.allocUnsafe(HEAD_BYTES);
-  head.write(lease.id, 0, 20, 'hex');
-  head.write(kinds[outcome.kind], 20, 'latin1');
-  head.writeUIntBE(amountOf(outcome), 21, 6);
-  const { status = 0, attempts } = outcome.kind === 'released' ? { status: 0, attempts: 0 } : outcome;
-  head.writeUInt16BE(inTwoBytes(status), 27);
-  head.writeUInt16BE(inTwoBytes(attempts), 29);
-  (outcome.kind === 'retry' ? packPriority(outcome.priority) : NO_PRIORITY).copy(head, 31);
-  head.writeUInt16BE(requests, 36);
-  head.writeUInt16BE(items, 38);
-  head.writeUInt16BE(feedItems, 40);
+  head.writeUIntBE(givenBy(lease), 0, 6);
+  head.write(kinds[outcome.kind], 6, 'latin1');
+  head.writeUInt16BE(requests, 7);
+  head.writeUInt16BE(items, 9);
+  head.writeUInt16BE(feedItems, 11);
   const spent = spentBy(stats);
-  head.writeUIntBE(inSixBytes(spent.items), 42, 6);
-  head.writeUIntBE(inSixBytes(spent.errors), 48, 6);
-  head.writeUInt8(token.length, 54);
-  head.writeUInt8(epoch.length, 55);
-  head.writeUInt16BE(counters, 56);
-  return Buffer.concat([head, token, epoch]);
+  head.writeUIntBE(inSixBytes(spent.items), 14, 6);
+  head.writeUIntBE(inSixBytes(spent.errors), 20, 6);
+  head.writeUIntBE(amountOf(outcome), 26, 6);
+  const { status = 0, attempts } = outcome.kind === 'released' ? { status: 0, attempts: 0 } : outcome;
+  head.writeUInt16BE(inTwoBytes(status), 32);
+  head.writeUInt16BE(inTwoBytes(attempts), 34);
+  (outcome.kind === 'retry' ? packPriority(outcome.priority) : NO_PRIORITY).copy(head, 36);
+  return head;
 }
 
 function amountOf(outcome: Outcome): number {

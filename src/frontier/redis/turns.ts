@@ -43,8 +43,8 @@ export class Turns {
   async #turn(args: readonly Argument[], batch: Batch): Promise<Reply[]> {
     try {
       const both = [...args, ...this.#argumentsOf(batch)];
-      const [answers = [], leased = []] = (await this.#calls.run('turn', both, batch.tokens)) as Reply[][];
-      batch.resolve(answers.map(text));
+      const [answers, leased] = (await this.#calls.run('turn', both, batch.tokens)) as [Reply, Reply[]];
+      batch.resolve(text(answers).split('\n'));
       return leased;
     } catch (error) {
       batch.reject(error);
@@ -55,7 +55,7 @@ export class Turns {
   async #settleAll(batch: Batch): Promise<void> {
     try {
       const answers = await this.#calls.run('settle', this.#argumentsOf(batch), batch.tokens);
-      batch.resolve((answers as Reply[]).map(text));
+      batch.resolve(text(answers).split('\n'));
     } catch (error) {
       batch.reject(error);
     }

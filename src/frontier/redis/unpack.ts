@@ -1,7 +1,6 @@
 /** Read what the scripts pack (leases, domain records) on this side, for inspection and verification. */
 
 export interface UnpackedLease {
-  readonly token: string;
   readonly incarnation: string;
   readonly domain: string;
   readonly atMs: number;
@@ -22,17 +21,13 @@ export interface UnpackedDomain {
 
 const ORDER_BYTES = 12;
 
-/** As `packLease` of `lua/parts/leases.lua` wrote it; its order is not read here. @throws RangeError for one that is too short. */
+/** As `lua/parts/leases.lua` wrote it; the call that gave it, crashes and order are not read here. @throws RangeError for one that is too short. */
 export function unpackLease(packed: Buffer): UnpackedLease {
   const atMsAt = 2 + packed.readUInt16BE(0);
-  const tokenAt = atMsAt + 6 + 4 + ORDER_BYTES;
   const atMs = packed.readUIntBE(atMsAt, 6);
-  const tokenEnd = packed.indexOf(0, tokenAt);
-  if (tokenEnd === -1) throw new RangeError('a lease whose token does not end');
   return {
-    token: packed.toString('utf8', tokenAt, tokenEnd),
     incarnation: packed.toString('utf8', 2, atMsAt),
-    domain: packed.toString('utf8', tokenEnd + 1),
+    domain: packed.toString('utf8', atMsAt + 6 + 6 + 4 + ORDER_BYTES),
     atMs,
   };
 }

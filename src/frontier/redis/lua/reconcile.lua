@@ -3,7 +3,7 @@
 -- grace that an answer may still need to arrive. Atomic with respect to the node's own settles.
 --
 -- ARGV: 4 grace ms · 5 ids held (20 bytes each) · 6 the crawl this node joined ·
--- 7… their tokens
+-- 7… the numbers of the calls that gave them
 -- Returns { returned, ids the store does not know as this node's… }. O(leases).
 -- uses: nodes guards answers leases
 
@@ -19,7 +19,7 @@ for i = 1, #ids / 20 do
   local id = sub(ids, i * 20 - 19, i * 20)
   local packed = call('HGET', leasesKey, id)
   local lease = packed and unpackLease(packed)
-  if lease and lease[OWNER] == incarnation and lease[TOKEN] == ARGV[6 + i] then
+  if lease and lease[OWNER] == incarnation and lease[GIVEN_BY] == tonumber(ARGV[6 + i]) then
     held[id] = true
   else
     answer[#answer + 1] = id

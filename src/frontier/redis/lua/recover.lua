@@ -19,7 +19,7 @@ for _, incarnation in ipairs(call('ZRANGE', deadKey, 0, -1)) do
   local info
   for _, found in ipairs(moved < most and leasesOf(incarnation, most - moved) or {}) do
     local id, lease = found[1], found[2]
-    freeLease(id, lease)
+    freeLease(id, lease[OWNER], lease[LEASE_DOMAIN])
     local crashes = call('HINCRBY', crashesKey, id, 1)
     if crashes >= MAX_CRASHES then
       info = info or cjson.decode(call('HGET', infoKey, incarnation) or '{}')

@@ -12,10 +12,13 @@ local function firstAnswer() return call('HGET', answersKey, ARGV[1] .. ':' .. A
 local function keepAnswer(answer) call('HSET', answersKey, ARGV[1] .. ':' .. ARGV[2], answer) end
 
 -- A call's settles, a line each, apart from what else it answers: a settle that is sent again may travel with others.
+-- Returns those that changed something (false of the others).
 local function settledBy(callNumber)
   local lines = {}
-  for line in string.gmatch(call('HGET', answersKey, ARGV[1] .. ':s' .. callNumber) or '', '[^\n]+') do lines[#lines + 1] = line end
+  for line in string.gmatch(call('HGET', answersKey, ARGV[1] .. ':s' .. callNumber) or '', '[^\n]+') do
+    lines[#lines + 1] = line ~= 'lost' and line ~= 'resend' and line
+  end
   return lines
 end
 
-local function keepSettled(lines) call('HSET', answersKey, ARGV[1] .. ':s' .. ARGV[2], table.concat(lines, '\n')) end
+local function keepSettled(lines) call('HSET', answersKey, ARGV[1] .. ':s' .. ARGV[2], lines) end

@@ -22,7 +22,7 @@ local function endsToAppendTo(names, counts, priorities)
       local isFirst = tail == NO_ORDER
       local field = sub(packed, NUMBER_AT, isFirst and TAIL_AT - 1 or CORE_BYTES)
       -- What comes a second time in a call is likely to come again.
-      if (place == READY or place == FULL) and not isNewestFirst and not appended[field] then
+      if (place == READY or place == FULL) and not isNewestFirst and not rewritten[field] then
         n = n + 1
         asked[n], owners[n], bounds[n], gones[n] = field, i, isFirst and '' or tail, isFirst and string.byte(packed, GONE_AT) or 0
         texts[i] = ''
@@ -67,16 +67,16 @@ local function appendAll(names, fields, texts, counts)
       if not packed then
         local head = sub(text, 1, ORDER)
         records[name], patched[name] = inFourBytes(0) .. 'r' .. head .. NEVER .. '\0' .. field .. NO_ORDER, true
-        newcomers[#newcomers + 1] = 0
+        newcomers[#newcomers + 1] = '0'
         newcomers[#newcomers + 1] = head .. name
       elseif not field then
         local bound = sub(text, 1, ORDER)
         records[name], patched[name] = sub(packed, 1, TAIL_AT - 1) .. bound .. sub(packed, CORE_BYTES + 1), true
         field = sub(packed, NUMBER_AT, TAIL_AT - 1) .. bound
-        followers[n + 1], followers[n + 2] = 0, field
+        followers[n + 1], followers[n + 2] = '0', field
         n = n + 2
       end
-      appended[field] = text
+      rewritten[field] = text
       added = added + counts[i]
     end
   end

@@ -7,14 +7,14 @@
 --
 -- Measured: an entry takes 48 bytes all told, where a ZSET member of its own takes 144. 15 entries, since twice as many
 -- save 8 bytes of these, and cost more with each change: a string of n bytes takes Lua n nanoseconds to make, and the
--- chunk is replicated and appended to the AOF as a whole. So what is taken from a first chunk stays in it until half of it
+-- chunk is replicated and rewritten to the AOF as a whole. So what is taken from a first chunk stays in it until half of it
 -- has gone: its domain's record, which is written anyway, says how much.
 -- uses: meta
 
 local ENTRY, ORDER, CHUNK, MOST_GONE = 32, 12, 15, 8
--- read: all that were read; following: the further ones, by their names; appended: texts of those that were changed without
--- being unpacked (see parts/appending.lua).
-local read, following, appended, pendingChange = {}, {}, {}, 0
+-- read: all that were read; following: the further ones, by their names; rewritten: texts of those that were changed without
+-- being unpacked (see parts/appending.lua and takeFromTexts).
+local read, following, rewritten, pendingChange = {}, {}, {}, 0
 
 -- A chunk is a list: one by names costs twice as much to make. TEXT: the entries, of which POPPED have gone already; ADDED:
 -- those that follow, false for none; a single one, as most often over many domains, is no list.
@@ -56,9 +56,9 @@ local function chunkOf(d, bound)
   local chunk
   if bound == '' then chunk = d[FIRST] else chunk = following[name] end
   if chunk then return chunk end
-  local text = appended[name]
+  local text = rewritten[name]
   chunk = keepChunk(d, name, bound, text or not d[IS_NEW] and call('HGET', queueKey, name) or '')
-  if text then appended[name], chunk[CHANGED] = nil, true end
+  if text then rewritten[name], chunk[CHANGED] = nil, true end
   return chunk
 end
 
@@ -69,7 +69,7 @@ local function loadChunks(ds, bounds)
     local d, bound = ds[i], bounds[i]
     local name, chunk = d[PREFIX] .. bound, nil
     if bound == '' then chunk = d[FIRST] else chunk = following[name] end
-    if not chunk and appended[name] then
+    if not chunk and rewritten[name] then
       chunk = chunkOf(d, bound)
     elseif not chunk and not d[IS_NEW] then
       n = n + 1
@@ -218,9 +218,13 @@ end
 
 local function saveChunks()
   local changed, emptied, n = {}, {}, 0
-  for name, text in pairs(appended) do
-    changed[n + 1], changed[n + 2] = name, text
-    n = n + 2
+  for name, text in pairs(rewritten) do
+    if text == '' then
+      emptied[#emptied + 1] = name
+    else
+      changed[n + 1], changed[n + 2] = name, text
+      n = n + 2
+    end
   end
   for i = 1, #read do
     local chunk = read[i]

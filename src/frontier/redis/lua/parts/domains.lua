@@ -6,7 +6,7 @@
 -- nothing of it was ever set, 6 bytes each: nextAt, blockedUntil, delay by setting + 1 (0: the crawl's), by robots, by
 -- autothrottle. Number and bound stand together, as in the name of the chunk; active leases first, as they change alone.
 -- place: r ready, w waiting, f full, i idle. (MessagePack took twice as long to write and to read.)
-local CORE, CORE_BYTES, POLITENESS_FORMAT = '>I4c1c12c6I1c4c12', 40, '>I6I6I6I6I6'
+local CORE, CORE_IN_NUMBERS, CORE_BYTES, POLITENESS_FORMAT = '>I4c1c12c6I1c4c12', '>I4I1c12I6I1I4c12', 40, '>I6I6I6I6I6'
 local PLACE_AT, GONE_AT, NUMBER_AT, TAIL_AT = 5, 24, 25, 29
 local READY, FULL = 114, 102
 local NO_ORDER, NEVER = '\0\0\0\0\0\0\0\0\0\0\0\0', '\0\0\0\0\0\0'
@@ -17,8 +17,8 @@ local domains, unpackedDomains, isUnplaced = {}, {}, false
 
 -- Over many domains each of them is touched once a call, and what most calls do to it needs little of its record. So records
 -- are read as texts (false: there is none) and unpacked when somebody asks for the domain; patched: those of them that have
--- changed and are to be written as they are; newcomers: entries of domains that are ready for the first time.
-local records, patched, newcomers = {}, {}, {}
+-- changed and are to be written as they are; newcomers and leavers: entries of such domains among the ready ones.
+local records, patched, newcomers, leavers = {}, {}, {}, {}
 
 -- A domain is a list: one by names costs twice as much to make. PREFIX: its number as the fields of its chunks begin with
 -- it; PACKED: what stands behind the core of its record, for as long as POLITENESS is nil; KEY: its order among the ready,
@@ -166,9 +166,11 @@ end
 
 -- Places what changed, and writes who is ready and who waits.
 local function savePlaces()
-  if #newcomers > 0 then
+  if #newcomers + #leavers > 0 then
+    -- In this order: one that came and went in this call has gone.
     chunked('ZADD', readyKey, newcomers)
-    newcomers = {}
+    chunked('ZREM', readyKey, leavers)
+    newcomers, leavers = {}, {}
   end
   if not isUnplaced then return end
   local readyOut, readyIn, waitingOut, waitingIn, out, n = {}, {}, {}, {}, 0, 0

@@ -1,40 +1,40 @@
 -- Leases: packed, ended, given back, failed, found by their node.
 -- uses: domains queue life
 
--- Incarnation behind its length, leased at ms, crashes, order, token, a NUL, domain. What leases of one call have in common
--- stands first, packed once for all. (MessagePack takes twice as long.)
-local LEASE, COMMON = '>I2c0I6I4c12s', '>I2c0I6I4'
+-- Incarnation behind its length, leased at ms, number of the call that gave it, crashes; then order and domain. So leases of
+-- one call begin alike, and that is packed once. A token is the number of that call, since it gives a request once.
+local LEASE = '>I2c0I6I6I4'
 -- A lease is a list, as a domain is.
-local TOKEN, OWNER, LEASE_ORDER, LEASED_AT, CRASHES, LEASE_DOMAIN = 1, 2, 3, 4, 5, 6
+local GIVEN_BY, OWNER, LEASE_ORDER, LEASED_AT, CRASHES, LEASE_DOMAIN = 1, 2, 3, 4, 5, 6
 
-local function packCommon(incarnation, crashes) return encode(COMMON, #incarnation, incarnation, nowMs, crashes) end
-
-local function packLease(common, order, token, domain) return common .. order .. token .. '\0' .. domain end
+local function beginningOfLeases(crashes) return encode(LEASE, #ARGV[1], ARGV[1], nowMs, tonumber(ARGV[2]), crashes) end
 
 local function unpackLease(packed)
-  local incarnation, atMs, crashes, order, token, domainAt = decode(LEASE, packed)
-  return { token, incarnation, order, atMs, crashes, sub(packed, domainAt) }
+  local incarnation, atMs, givenBy, crashes, at = decode(LEASE, packed)
+  return { givenBy, incarnation, sub(packed, at, at + ORDER - 1), atMs, crashes, sub(packed, at + ORDER) }
 end
 
-local freed, released = {}, {}
+local freed, freedFrom, released = {}, {}, {}
 
 -- Ends a lease's hold on its node and its domain; what becomes of the request is the verb's business.
-local function freeLease(id, lease)
-  freed[#freed + 1] = id
-  released[lease[OWNER]] = (released[lease[OWNER]] or 0) + 1
-  release(lease[LEASE_DOMAIN])
+local function freeLease(id, owner, domain)
+  local n = #freed + 1
+  freed[n], freedFrom[n] = id, domain
+  released[owner] = (released[owner] or 0) + 1
 end
 
 -- Writes which leases have ended; to be called before anybody counts them.
 local function saveLeases()
   chunked('HDEL', leasesKey, freed)
   for incarnation, n in pairs(released) do call('HINCRBY', heldKey, incarnation, -n) end
-  freed, released = {}, {}
+  loadDomains(freedFrom)
+  for i = 1, #freedFrom do release(freedFrom[i]) end
+  freed, freedFrom, released = {}, {}, {}
 end
 
 -- A lease goes back to pending as it was, uncounted: its arrival stays.
 local function giveBack(id, lease)
-  freeLease(id, lease)
+  freeLease(id, lease[OWNER], lease[LEASE_DOMAIN])
   requeue(lease[LEASE_DOMAIN], lease[LEASE_ORDER], id, lease[CRASHES])
   noteLife(id, 'pending')
 end

@@ -12,7 +12,8 @@ local function forgetLostQueue()
   setMeta('pending', 0)
 end
 
-local function answerState(waitMs)
+-- As the header of lease.lua has it.
+local function stateOfCrawl(waitMs)
   if #ids == 0 then forgetLostQueue() end
   local seeds = seedsWaiting()
   local leased = call('HLEN', leasesKey)
@@ -23,8 +24,7 @@ local function answerState(waitMs)
   local finished = not busy and isFinished(seeds)
   -- A sign of life now and then (idle nodes ask once a second): whoever leaves a finished crawl looks for one (leave.lua).
   if finished then call('ZADD', nodesKey, 'XX', nowMs, incarnation) end
-  answer[1], answer[2], answer[3], answer[4] = waitMs, meta.control, finished and 1 or 0, number('run_accepted')
-  answer[5], answer[6], answer[7], answer[8] = meta.closing or '', seeds, idleMs, isFull() and 1 or 0
+  return waitMs, meta.control, finished and 1 or 0, number('run_accepted'), meta.closing or '', seeds, idleMs, isFull() and 1 or 0
 end
 
 -- With work behind a full domain: soon, but the more nodes there are the less often each.
@@ -60,17 +60,28 @@ local function takeWhatIsFree(wanted)
   end
 end
 
--- The leases of this call's first answer, those that are still its node's. Their tokens tell them from later ones.
+-- The leases of this call's first answer, those that are still its node's, and given by this call.
 local function repeatLeases(first)
   local given = {}
   for i = 1, #first / 20 do given[i] = sub(first, i * 20 - 19, i * 20) end
-  local records = fetched('HMGET', requests, given)
+  local found = fetched('HMGET', requests, given)
   for i, packed in ipairs(fetched('HMGET', leasesKey, given)) do
     local lease = packed and unpackLease(packed)
-    if lease and lease[OWNER] == incarnation and string.match(lease[TOKEN], '^%d+') == ARGV[2] then
-      answerLease(given[i], lease[TOKEN], lease[LEASE_DOMAIN], delayOf(domainOf(lease[LEASE_DOMAIN])), lease[CRASHES], records[i] or '')
+    if lease and lease[OWNER] == incarnation and lease[GIVEN_BY] == tonumber(ARGV[2]) then
+      local n, name = #ids + 1, lease[LEASE_DOMAIN]
+      ids[n], takenFrom[n], leasedRecords[n], crashesOfLeased = given[i], name, found[i] or '', lease[CRASHES]
+      local delay = delayOf(domainOf(name))
+      if delay > 0 then delays[name] = delay end
     end
   end
+end
+
+-- Of each lease the delay of its domain; none where all are 0.
+local function delaysInOrder()
+  local list = {}
+  if not next(delays) then return list end
+  for i = 1, #takenFrom do list[i] = delays[takenFrom[i]] or 0 end
+  return list
 end
 
 -- Leases as many as are asked for, or those of this call's first answer. Returns what the header of lease.lua says.
@@ -86,6 +97,5 @@ local function answerLeases()
   end
   savePlaces()
   if isOpen then waitMs = (wanted > 0 and #ids == wanted and call('ZCARD', readyKey) > 0) and 0 or nextInstant() end
-  answerState(waitMs)
-  return answer
+  return { ARGV[2], table.concat(ids), takenFrom, leasedRecords, delaysInOrder(), crashesOfLeased, stateOfCrawl(waitMs) }
 end

@@ -7,10 +7,10 @@ local UNTRIED = '\0\0\0\0'
 
 local function packLife(state, status, attempts) return encode('>c1I6I2I2', LETTERS[state], nowMs, status, attempts) end
 
--- how: 4 bytes of HTTP status and attempts; nil leaves them as they are.
-local function noteLife(id, state, how)
+-- how: 4 bytes of HTTP status and attempts, at: where in it, the beginning unless said otherwise; nil leaves them as they are.
+local function noteLife(id, state, how, at)
   local entry = call('HGET', dupefilter, id)
-  if entry then call('HSET', dupefilter, id, packLife(state, decode('>I2I2', how or sub(entry, 8)))) end
+  if entry then call('HSET', dupefilter, id, packLife(state, decode('>I2I2', how or sub(entry, 8), at or 1))) end
 end
 
 -- { letter, instant in ms, status or 0, attempts }, empty when nothing is known.

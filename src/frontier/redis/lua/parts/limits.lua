@@ -10,6 +10,8 @@ local function budgetsOf(text)
   return { pages = tonumber(pages or 0), items = tonumber(items or 0), errors = tonumber(errors or 0), ms = tonumber(ms or 0) }
 end
 
+local function hasBudgets() return meta.budgets and meta.budgets ~= '' end
+
 -- Budgets of a node that takes part in a run: each that it has replaces the run's.
 local function joinBudgets(old, new)
   local b, n = budgetsOf(old), budgetsOf(new)
@@ -30,18 +32,19 @@ local function closingReasons()
   }
 end
 
-local countedNow = { run_items = 0, run_errors = 0 }
+-- By this call, so far.
+local itemsNow, errorsNow = 0, 0
 
-local function counted(field) return tonumber(call('HGET', metaKey, field) or 0) + (countedNow[field] or 0) end
+local function counted(field) return tonumber(call('HGET', metaKey, field) or 0) end
 
 -- Closes the run when a budget is used up; what closed it first stays.
 local function closeWhenSpent()
-  if (meta.budgets or '') == '' or (meta.closing or '') ~= '' then return end
+  if not hasBudgets() or (meta.closing or '') ~= '' then return end
   -- Pages: used up, and nothing is leased that could give one back.
   local spent = {
     pages = function(most) return number('run_pages') >= most and call('HLEN', leasesKey) == 0 end,
-    items = function(most) return counted('run_items') >= most end,
-    errors = function(most) return counted('run_errors') >= most end,
+    items = function(most) return counted('run_items') + itemsNow >= most end,
+    errors = function(most) return counted('run_errors') + errorsNow >= most end,
     ms = function(most) return nowMs - counted('run_started') >= most end,
   }
   local budgets = budgetsOf(meta.budgets)
@@ -68,20 +71,17 @@ end
 
 -- Whether a page comes with items after those the run may scrape.
 local function comesTooLate(items)
-  if items == 0 or (meta.budgets or '') == '' then return false end
+  if items == 0 or not hasBudgets() then return false end
   local most = budgetsOf(meta.budgets).items
-  return most > 0 and counted('run_items') >= most
+  return most > 0 and counted('run_items') + itemsNow >= most
 end
 
-local function countForBudgets(items, errors)
-  countedNow.run_items, countedNow.run_errors = countedNow.run_items + items, countedNow.run_errors + errors
-end
+local function countForBudgets(items, errors) itemsNow, errorsNow = itemsNow + items, errorsNow + errors end
 
 local function saveCounted()
-  for field, n in pairs(countedNow) do
-    if n > 0 then call('HINCRBY', metaKey, field, n) end
-    countedNow[field] = 0
-  end
+  if itemsNow > 0 then call('HINCRBY', metaKey, 'run_items', itemsNow) end
+  if errorsNow > 0 then call('HINCRBY', metaKey, 'run_errors', errorsNow) end
+  itemsNow, errorsNow = 0, 0
 end
 
 local function waitingRequests() return pendingCount() + call('ZCARD', suspectsKey) + call('ZCARD', delayedKey) end

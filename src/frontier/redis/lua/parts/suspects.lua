@@ -23,9 +23,10 @@ local function takeSuspect(member)
   local d = domainOf(name)
   call('ZREM', suspectsKey, member)
   d[ACTIVE] = d[ACTIVE] + 1
-  leaseAll({ id }, { sub(member, 1, ORDER) }, { name }, { d }, tonumber(call('HGET', crashesKey, id) or 1))
-  startClock(d, delayOf(d), 0)
+  ids[1], orders[1], takenFrom[1] = id, sub(member, 1, ORDER), name
+  startClock(d, delayOf(d))
   place(d)
+  leaseTaken(0, tonumber(call('HGET', crashesKey, id) or 1))
 end
 
 -- One incarnation at a time volunteers for the suspects: it empties itself, then processes them one by one alone.

@@ -4,8 +4,9 @@
 local PROMOTE = 200
 local HUNGRY_MS = 300
 
--- answer: what lease.lua returns, its head to be filled in last; ids: of the leases in it.
-local answer, ids = { 0, 0, 0, 0, 0, 0, 0, 0 }, {}
+-- What has been taken out of the queue, in order, and becomes leases. delays: of the domains that have one, in ms. Leases of
+-- one call have crashed equally often: a suspect is leased alone.
+local ids, orders, takenFrom, leasedRecords, delays, crashesOfLeased = {}, {}, {}, {}, {}, 0
 local stoodBack, skipped = false, 0
 
 local function promoteDelayed()
@@ -31,43 +32,47 @@ local function promoteWaiting()
   end
 end
 
-local function answerLease(id, token, name, delay, crashes, record)
-  local at = #answer
-  answer[at + 1], answer[at + 2], answer[at + 3], answer[at + 4], answer[at + 5], answer[at + 6] = id, token, name, delay, crashes, record
-  ids[#ids + 1] = id
+-- One whose record is gone, since somebody typed DEL, is skipped and counted.
+local function skip(n)
+  local d = domainOf(table.remove(takenFrom, n))
+  table.remove(ids, n)
+  table.remove(orders, n)
+  d[ACTIVE] = d[ACTIVE] - 1
+  move(d)
+  setMeta('removed', number('removed') + 1)
+  skipped = skipped + 1
 end
 
--- Requests that are taken out of the queue, by id, order, domain's name and domain, become leases. One whose record is
--- gone, since somebody typed DEL, is skipped and counted.
-local function leaseAll(taken, orders, names, ds, crashes)
-  local packed, n, common, prefix = {}, 0, packCommon(incarnation, crashes), ARGV[2] .. '.'
-  local records = fetched('HMGET', requests, taken)
-  for i = 1, #taken do
-    local id, d, record = taken[i], ds[i], records[i]
-    if record then
-      local token = prefix .. #ids + 1
-      packed[n + 1], packed[n + 2] = id, packLease(common, orders[i], token, names[i])
-      n = n + 2
-      answerLease(id, token, names[i], delayOf(d), crashes, record)
-      noteLife(id, 'leased')
-    else
-      d[ACTIVE] = d[ACTIVE] - 1
-      move(d)
-      setMeta('removed', number('removed') + 1)
-      skipped = skipped + 1
+-- What has been taken, the first `from` aside, becomes leases.
+local function leaseTaken(from, crashes)
+  crashesOfLeased = crashes
+  local taken = from == 0 and ids or { unpack(ids, from + 1) }
+  local found, packed, n, beginning = fetched('HMGET', requests, taken), {}, 0, beginningOfLeases(crashes)
+  for i = #found, 1, -1 do
+    if not found[i] then
+      table.remove(found, i)
+      skip(from + i)
     end
   end
+  for i = from + 1, #ids do
+    packed[n + 1], packed[n + 2] = ids[i], beginning .. orders[i] .. takenFrom[i]
+    n = n + 2
+    noteLife(ids[i], 'leased')
+  end
   chunked('HSET', leasesKey, packed)
+  if from == 0 then leasedRecords = found else
+    for i = 1, #found do leasedRecords[from + i] = found[i] end
+  end
 end
 
-local nowInBytes
+local nowInBytes = encode('>I6', nowMs)
 
--- nth: how many were leased before it, so that the delays of one call differ.
-local function startClock(d, delay, nth)
-  nowInBytes = nowInBytes or encode('>I6', nowMs)
+local function startClock(d, delay)
   d[LAST_AT], d[TOUCHED] = nowInBytes, true
   if delay == 0 then return end
-  local factor = meta.randomize == '1' and 1 + ((tonumber(ARGV[6]) + nth * 0.618) % 1) / 2 or 1
+  delays[d[DOMAIN_NAME]] = delay
+  -- The delays of one call differ.
+  local factor = meta.randomize == '1' and 1 + ((tonumber(ARGV[6]) + #ids * 0.618) % 1) / 2 or 1
   itsPoliteness(d).nextAt = nowMs + floor(delay * factor)
 end
 
@@ -101,77 +106,132 @@ local function placeAmong(priorities, arrivals, from, priority, arrival)
 end
 
 -- The first chunks of domains that are about to give, twice as many as have given so far: one reading for each would cost
--- 0.3 µs, and one of all ready domains 11 where a single one gives everything.
-local function loadFirsts(names, from)
-  local ds, fields, n = {}, {}, 0
+-- 0.3 µs, and one of all ready domains 11 where a single one gives everything. Those of domains that may stay packed are put
+-- among the texts, where the name stands.
+local function loadFirsts(names, texts, from, mayStayPacked)
+  local owners, fields, n = {}, {}, 0
   for i = from, min(2 * from - 1, #names) do
-    local d = domainOf(names[i])
-    local prefix = d[PREFIX]
-    if not d[FIRST] and not appended[prefix] then
+    local name = names[i]
+    local packed = mayStayPacked and not domains[name] and records[name]
+    local d = not packed and domainOf(name)
+    local prefix = packed and sub(packed, NUMBER_AT, TAIL_AT - 1) or d[PREFIX]
+    if not (d and d[FIRST]) and not rewritten[prefix] then
       n = n + 1
-      ds[n], fields[n] = d, prefix
+      owners[n], fields[n] = d or i, prefix
     end
   end
-  local texts = fetched('HMGET', queueKey, fields)
-  for i = 1, n do keepChunk(ds[i], fields[i], '', texts[i] or '') end
+  local found = fetched('HMGET', queueKey, fields)
+  for i = 1, n do
+    local owner = owners[i]
+    if type(owner) == 'number' then texts[owner] = found[i] else keepChunk(owner, fields[i], '', found[i] or '') end
+  end
+end
+
+-- Takes from a ready domain without unpacking its record or its chunk, where nothing was ever set of its politeness and the
+-- chunk need not be followed by the next one. Returns how many, and the domain's order where it is ready still; nil where
+-- it has to be unpacked.
+local function takeFromTexts(name, member, text, most, rivalPriority, rivalArrival)
+  local packed = records[name]
+  local active, place, head, _, gone, _, tail = decode(CORE_IN_NUMBERS, packed)
+  if #packed > CORE_BYTES or place ~= READY or head .. name ~= member then return nil end
+  local size, limit, n, order, priority, arrival = #text / ENTRY, number('limit', 8), 0, head, nil, nil
+  local last = tail == NO_ORDER and size or size - 1
+  most = min(most, limit - active)
+  if most < 1 or gone >= last then return nil end
+  local count = #ids
+  repeat
+    local at = gone * ENTRY
+    n, gone = n + 1, gone + 1
+    ids[count + n], orders[count + n], takenFrom[count + n] = sub(text, at + ORDER + 1, at + ENTRY), order, name
+    if gone == size then
+      order = ''
+    else
+      order = sub(text, at + ENTRY + 1, at + ENTRY + ORDER)
+      priority, arrival = decode('>I5I7', order)
+    end
+  until n == most or gone >= last or rivalPriority and (rivalPriority < priority or (rivalPriority == priority and rivalArrival < arrival))
+  active, pendingChange = active + n, pendingChange - n
+  local isReady = order ~= '' and active < limit
+  if gone >= MOST_GONE or order == '' then
+    rewritten[sub(packed, NUMBER_AT, TAIL_AT - 1)], gone = sub(text, gone * ENTRY + 1), 0
+  end
+  records[name], patched[name] = inFourBytes(active) .. (isReady and 'r' or order == '' and 'i' or 'f') .. (order == '' and NO_ORDER or order) ..
+    nowInBytes .. string.char(gone) .. sub(packed, NUMBER_AT), true
+  leavers[#leavers + 1] = member
+  if not isReady then return n end
+  newcomers[#newcomers + 1] = '0'
+  newcomers[#newcomers + 1] = order .. name
+  return n, order, priority, arrival
+end
+
+-- The same of one that is unpacked.
+local function takeUnpacked(name, member, most, rivalPriority, rivalArrival)
+  local order, d = sub(member, 1, ORDER), domainOf(name)
+  if d[PLACE] ~= 'r' or d[KEY] ~= order then
+    -- Somebody deleted the domain's record: without this the entry would be met for ever.
+    call('ZREM', readyKey, member)
+    return 0
+  end
+  local n, delay, priority, arrival = 0, delayOf(d), nil, nil
+  local capacity = dueAt(d) > nowMs and 0 or min(delay > 0 and 1 or most, number('limit', 8) - d[ACTIVE])
+  for i = 1, capacity do
+    if i > 1 and rivalPriority and (rivalPriority < priority or (rivalPriority == priority and rivalArrival < arrival)) then break end
+    local id = pop(d)
+    if id then
+      local at = #ids + 1
+      n = n + 1
+      ids[at], orders[at], takenFrom[at] = id, order, name
+      d[ACTIVE] = d[ACTIVE] + 1
+    end
+    order = d[HEAD]
+    if order == '' then break end
+    priority, arrival = decode('>I5I7', order)
+  end
+  if capacity > 0 then startClock(d, delay) end
+  place(d)
+  if d[PLACE] ~= 'r' then return n end
+  return n, order, priority, arrival
 end
 
 -- Takes the best requests of the ready domains. These are read once, one more than can be needed, and kept in order here.
 -- A domain gives as many in a row as go before the rival, the next domain's best, and fit its own limits. It may have been
--- ready when its limit was another, or the clock.
+-- ready when its limit was another, or the clock. Where there are more of them than are asked for, each gives but once, most
+-- often: it stays packed.
 local function takeBest(room)
   savePlaces()
-  local taken, orders, takenFrom, ds, n = {}, {}, {}, {}, 0
   local members = call('ZRANGE', readyKey, 0, room)
-  local ready = #members
+  local ready, from = #members, #ids
   -- Lists of their size at once: one that grows to 16 is made six times.
-  local names, priorities, arrivals = { unpack(members) }, { unpack(members) }, { unpack(members) }
+  local names, texts, priorities, arrivals = { unpack(members) }, { unpack(members) }, { unpack(members) }, { unpack(members) }
   for i = 1, ready do
     local member = members[i]
-    names[i], priorities[i], arrivals[i] = sub(member, ORDER + 1), decode('>I5I7', member)
+    names[i], texts[i], priorities[i], arrivals[i] = sub(member, ORDER + 1), false, decode('>I5I7', member)
   end
   loadDomains(names)
-  local limit, isAll, met, loaded = number('limit', 8), ready <= room, 0, 1
+  local isAll, met, loaded, n = ready <= room, 0, 1, 0
+  local isPlain = not isAll and number('delay') == 0
   while met < ready and n < room do
     met = met + 1
-    if met == 2 * loaded then
-      loaded = met
-      loadFirsts(names, met)
+    if met == loaded then
+      loaded = 2 * met
+      loadFirsts(names, texts, met, isPlain)
     end
-    local name = names[met]
-    local order, d = sub(members[met], 1, ORDER), domains[name] or domainOf(name)
-    if d[PLACE] ~= 'r' or d[KEY] ~= order then
-      -- Somebody deleted the domain's record: without this the entry would be met for ever.
-      call('ZREM', readyKey, order .. name)
-    else
-      local priority, arrival, delay = priorities[met], arrivals[met], delayOf(d)
-      local capacity = dueAt(d) > nowMs and 0 or min(delay > 0 and 1 or room - n, limit - d[ACTIVE])
-      local rivalPriority, rivalArrival = priorities[met + 1], arrivals[met + 1]
-      for i = 1, capacity do
-        if i > 1 and rivalPriority and (rivalPriority < priority or (rivalPriority == priority and rivalArrival < arrival)) then break end
-        local id = pop(d)
-        if id then
-          n = n + 1
-          taken[n], orders[n], takenFrom[n], ds[n] = id, order, name, d
-          d[ACTIVE] = d[ACTIVE] + 1
-        end
-        order = d[HEAD]
-        if order == '' then break end
-        priority, arrival = decode('>I5I7', order)
-      end
-      if capacity > 0 then startClock(d, delay, #ids + n) end
-      place(d)
-      local before = d[PLACE] == 'r' and placeAmong(priorities, arrivals, met, priority, arrival)
-      -- Behind the last one there may be others that go before it.
-      if before and (isAll or before < ready) then
-        ready = ready + 1
-        table.insert(members, before + 1, order .. name)
-        table.insert(names, before + 1, name)
-        table.insert(priorities, before + 1, priority)
-        table.insert(arrivals, before + 1, arrival)
-      end
+    local name, text, member, rivalPriority, rivalArrival = names[met], texts[met], members[met], priorities[met + 1], arrivals[met + 1]
+    local given, order, priority, arrival
+    if text then given, order, priority, arrival = takeFromTexts(name, member, text, room - n, rivalPriority, rivalArrival) end
+    if not given then given, order, priority, arrival = takeUnpacked(name, member, room - n, rivalPriority, rivalArrival) end
+    n = n + given
+    local before = order and placeAmong(priorities, arrivals, met, priority, arrival)
+    -- Behind the last one there may be others that go before it.
+    if before and (isAll or before < ready) then
+      ready = ready + 1
+      table.insert(members, before + 1, order .. name)
+      table.insert(names, before + 1, name)
+      table.insert(texts, before + 1, false)
+      table.insert(priorities, before + 1, priority)
+      table.insert(arrivals, before + 1, arrival)
     end
   end
-  leaseAll(taken, orders, takenFrom, ds, 0)
+  leaseTaken(from, 0)
   return met > 0
 end
