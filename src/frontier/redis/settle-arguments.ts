@@ -133,10 +133,8 @@ class Sums {
     return number;
   }
 
-  packed(): [names: string, values: Buffer] {
-    const values = Buffer.allocUnsafe(this.#values.length * 8);
-    for (const [number, value] of this.#values.entries()) values.writeDoubleBE(value, number * 8);
-    return [joined(this.#numbers.keys()), values];
+  packed(): [names: string, values: string] {
+    return [joined(this.#numbers.keys()), joined(this.#values.map(String))];
   }
 }
 

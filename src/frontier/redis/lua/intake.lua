@@ -12,7 +12,7 @@ local kind, type, count, key = ARGV[4], ARGV[5], tonumber(ARGV[6]), KEYS[FIRST_S
 local SEARCHED = 100000
 
 createMeta(ARGV[8], ARGV[9])
-local refusal = readMeta(unpack(ACCEPT_FIELDS)) or refuseForeign()
+local refusal = readMeta(acceptFields()) or refuseForeign()
 if refusal then return redis.error_reply(refusal) end
 agreeOnDupefilter()
 local first = firstAnswer()

@@ -8,8 +8,7 @@
 -- seeds waiting, idle ms, queue full 0|1 }. O(k log n) for k leases.
 -- uses: guards leasing
 
-local refusal = readMeta('queue', 'control', 'arrival', 'domain_numbers', 'limit', 'delay', 'randomize', 'run_accepted', 'run_pages',
-  'budgets', 'queue_limit', 'closing', 'volunteer', 'has_start', 'start', 'idle_since', 'removed', 'hungry', 'hungry_at')
+local refusal = readMeta('control', 'limit', 'delay', 'run_pages', 'run_accepted', 'budgets', 'closing', 'queue_limit', 'volunteer', 'idle_since', 'hungry')
 if refusal then return redis.error_reply(refusal) end
 if not isLive(ARGV[1]) then return redis.error_reply(deathIn(ARGV[7])) end
 unlessFull()

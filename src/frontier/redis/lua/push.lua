@@ -10,7 +10,7 @@
 
 local kind, count = ARGV[4], tonumber(ARGV[7])
 createMeta(ARGV[5], ARGV[6])
-local refusal = readMeta('start', unpack(ACCEPT_FIELDS)) or refuseForeign()
+local refusal = readMeta('start', acceptFields()) or refuseForeign()
 if refusal then return redis.error_reply(refusal) end
 agreeOnDupefilter()
 local first = firstAnswer()

@@ -7,7 +7,7 @@
 
 local asked = tonumber(ARGV[4])
 if call('EXISTS', metaKey) == 0 then return 0 end
-local refusal = readMeta(unpack(ACCEPT_FIELDS))
+local refusal = readMeta(acceptFields())
 if refusal then return redis.error_reply(refusal) end
 unlessFull()
 

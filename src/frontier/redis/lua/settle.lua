@@ -3,7 +3,7 @@
 -- Atomic: this is what makes a page commit once; a stale token changes nothing.
 --
 -- ARGV: 4 how many, at most 64 · 5 feeds and 6 names of counters, each followed by a NUL · 7 what they all
--- add to each of these counters (8 bytes, a double), so that only those that commit nothing are gone through · 8 which of
+-- add to each of these counters (digits, followed by a NUL too), so that only those that commit nothing are gone through · 8 which of
 -- them have travelled before, and were not answered: n=call.line=token of the first time, separated by commas · 9 epochs
 -- that the sender's cache was judged under, each followed by a NUL · 10 heads, 55 bytes each: number of the call that gave
 -- the lease (6), kind (1: d done, t retry, f failed, r released), how many requests, items and feed items (2 each), which
@@ -20,7 +20,7 @@
 -- again. O(n log m).
 -- uses: settling
 
-local refusal = readMeta('epoch', 'delay', 'failed_limit', 'done', 'run_pages', 'budgets', 'closing', unpack(ACCEPT_FIELDS)) or refuseForeign()
+local refusal = readMeta('epoch', 'done', 'limit', 'budgets', 'closing', acceptFields(ARGV[#ARGV])) or refuseForeign()
 if refusal then return redis.error_reply(refusal) end
 confirmArrived()
 local answers = answerSettles(4)

@@ -7,8 +7,8 @@
 -- is full, which must not keep a page from being committed, or this node is dead. O(n log m).
 -- uses: settling leasing
 
-local refusal = readMeta('epoch', 'failed_limit', 'done', 'control', 'delay', 'randomize', 'run_pages', 'budgets', 'closing', 'volunteer', 'has_start',
-  'start', 'idle_since', 'removed', 'hungry', 'hungry_at', unpack(ACCEPT_FIELDS)) or refuseForeign()
+local refusal = readMeta('epoch', 'done', 'control', 'limit', 'delay', 'run_pages', 'run_accepted', 'budgets', 'closing', 'queue_limit', 'volunteer',
+  'idle_since', 'hungry', acceptFields(ARGV[#ARGV])) or refuseForeign()
 if refusal then return redis.error_reply(refusal) end
 local isFull = hasNoMemory()
 confirmArrived()

@@ -32,7 +32,11 @@ end
 -- Requests that end in this script, and are removed with it: no longer live.
 local ended = {}
 
-local ACCEPT_FIELDS = { 'queue', 'arrival', 'domain_numbers', 'limit', 'accepted', 'run_accepted', 'queue_limit', 'dupefilter' }
+-- What of meta it takes to accept a batch, which may be none.
+local function acceptFields(batch)
+  if batch == '' then return 'dupefilter' end
+  return 'dupefilter', 'queue', 'arrival', 'domain_numbers', 'limit', 'accepted', 'run_accepted', 'queue_limit'
+end
 
 -- An error half-way would leave a half-written verb, so what may fail is asked first; meta has been read.
 local function refuseForeign()

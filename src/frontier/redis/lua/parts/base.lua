@@ -11,7 +11,7 @@
 
 local call = redis.call
 -- What is asked for many times a call, since a name that is no local of the script is looked up twice.
-local sub, floor, encode, decode, min, max = string.sub, math.floor, struct.pack, struct.unpack, math.min, math.max
+local sub, char, floor, encode, decode, min, max = string.sub, string.char, math.floor, struct.pack, struct.unpack, math.min, math.max
 local requests, dupefilter, itemsKey, statsKey = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local FIRST_START_URLS = 5
 

@@ -127,7 +127,7 @@ end
 local function packDomain(d)
   local head, tail, first, p = d[HEAD], d[TAIL], d[FIRST], d[POLITENESS]
   local core = inFourBytes(d[ACTIVE]) .. d[PLACE] .. (head == '' and NO_ORDER or head) .. d[LAST_AT] ..
-    string.char(first and first[POPPED] or d[GONE]) .. d[PREFIX] .. (tail == '' and NO_ORDER or tail)
+    char(first and first[POPPED] or d[GONE]) .. d[PREFIX] .. (tail == '' and NO_ORDER or tail)
   if not p then return core .. d[PACKED] end
   if p.nextAt == 0 and p.blockedUntil == 0 and not hasOwnDelay(p) then return core end
   return core .. encode(POLITENESS_FORMAT, p.nextAt, p.blockedUntil, p.delaySetting + 1, p.delayRobots, p.delayAuto)
@@ -154,10 +154,12 @@ end
 -- One of its leases has ended. One that is ready stays so, whatever its other leases: of its record a number changes.
 local function release(name)
   local packed = not domains[name] and records[name]
-  if packed and string.byte(packed, PLACE_AT) == READY then
-    records[name] = inFourBytes(max(0, decode('>I4', packed) - 1)) .. sub(packed, PLACE_AT)
-    patched[name] = true
-    return
+  if packed then
+    local active, place = decode('>I4I1', packed)
+    if place == READY then
+      records[name], patched[name] = inFourBytes(active > 0 and active - 1 or 0) .. sub(packed, PLACE_AT), true
+      return
+    end
   end
   local d = domainOf(name)
   d[ACTIVE] = max(0, d[ACTIVE] - 1)

@@ -16,8 +16,7 @@ end
 local function stateOfCrawl(waitMs)
   if #ids == 0 then forgetLostQueue() end
   local seeds = seedsWaiting()
-  local leased = call('HLEN', leasesKey)
-  local busy = leased > 0 or pendingCount() > 0 or call('ZCARD', delayedKey) > 0 or call('ZCARD', suspectsKey) > 0
+  local busy = #ids > 0 or pendingCount() > 0 or call('HLEN', leasesKey) > 0 or call('ZCARD', delayedKey) > 0 or call('ZCARD', suspectsKey) > 0
   if busy and meta.idle_since and meta.idle_since ~= '' then setMeta('idle_since', '') end
   if not busy and (not meta.idle_since or meta.idle_since == '') then setMeta('idle_since', nowMs) end
   local idleMs = busy and 0 or nowMs - number('idle_since')
@@ -96,6 +95,6 @@ local function answerLeases()
     takeWhatIsFree(wanted)
   end
   savePlaces()
-  if isOpen then waitMs = (wanted > 0 and #ids == wanted and call('ZCARD', readyKey) > 0) and 0 or nextInstant() end
+  if isOpen then waitMs = (wanted > 0 and #ids == wanted and (isMoreReady or call('ZCARD', readyKey) > 0)) and 0 or nextInstant() end
   return { ARGV[2], table.concat(ids), takenFrom, leasedRecords, delaysInOrder(), crashesOfLeased, stateOfCrawl(waitMs) }
 end

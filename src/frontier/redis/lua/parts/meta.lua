@@ -1,10 +1,14 @@
 -- The shared record of the run: read by field, changed in memory, written back once.
 
--- With the fields that the verbs of every page read: a table that grows to their number costs four times as much.
-local meta, changedMeta = { pending = false, queue = false, control = false, arrival = false, domain_numbers = false, limit = false, delay = false,
-  epoch = false, done = false, run_pages = false, run_accepted = false, accepted = false, budgets = false, closing = false, queue_limit = false,
-  dupefilter = false, failed_limit = false, randomize = false, volunteer = false, has_start = false, start = false, idle_since = false,
-  removed = false, hungry = false, hungry_at = false }, {}
+-- With room for the fields that the verbs of every page read: a table that grows to their number costs four times as much. A
+-- field that the verb has not read before (each costs 0.5 µs) is read when somebody asks for it; false: there is none.
+local meta, changedMeta = setmetatable({ pending = nil, epoch = nil, control = nil, done = nil, limit = nil, delay = nil, run_pages = nil,
+  run_accepted = nil, budgets = nil, closing = nil, queue_limit = nil, dupefilter = nil, volunteer = nil, idle_since = nil, hungry = nil }, {
+  __index = function(fields, name)
+    fields[name] = call('HGET', metaKey, name)
+    return fields[name]
+  end,
+}), {}
 
 -- Reads the named fields, and how many requests are in the queue; returns an error text when the records are gone or of another format.
 local function readMeta(...)

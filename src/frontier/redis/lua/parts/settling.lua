@@ -85,11 +85,11 @@ end
 
 -- Judges the settles that ARGV[from] counts, and commits them. Returns a line for each.
 local function answerSettles(from)
-  local count, heads, epochs = tonumber(ARGV[from]), ARGV[from + 6], namesOf(ARGV[from + 5])
-  local ids, itemsAt, batchAt = { unpack(ARGV, from + 7, from + 6 + count) }, from + 7 + count, 1
-  local live, feeds, names = isLive(incarnation), namesOf(ARGV[from + 1]), namesOf(ARGV[from + 2])
-  local sums = {}
-  for i = 1, #names do sums[i] = decode('>d', ARGV[from + 3], 8 * i - 7) end
+  local args = ARGV
+  local count, heads, epochs = tonumber(args[from]), args[from + 6], namesOf(args[from + 5])
+  local ids, itemsAt, batchAt = { unpack(args, from + 7, from + 6 + count) }, from + 7 + count, 1
+  local live, feeds, names = isLive(incarnation), namesOf(args[from + 1]), namesOf(args[from + 2])
+  local sums = namesOf(args[from + 3])
   local first, again = firstAnswers(from)
   local leases, answers = fetched('HMGET', leasesKey, ids), { unpack(ids) }
   local isNew, isLimited, onlyCommitted = false, hasBudgets(), ONLY_COMMITTED .. meta.epoch
@@ -108,7 +108,7 @@ local function answerSettles(from)
       else
         answer, isNew, isCommitted = onlyCommitted, true, true
         if links > 0 then
-          local accepted, duplicates, dropped, unseen = accept(ARGV[#ARGV], batchAt, links, 'links')
+          local accepted, duplicates, dropped, unseen = accept(args[#args], batchAt, links, 'links')
           answer = table.concat({ 'committed', accepted, duplicates, dropped, unseen, meta.epoch }, ' ')
         end
         if kind == DONE then
@@ -120,17 +120,17 @@ local function answerSettles(from)
           finish(id, kind, unpackLease(packed), heads, at)
         end
         countForBudgets(scraped, errors)
-        for i = itemsAt, itemsAt + itemCount - 1 do items[#items + 1] = ARGV[i] end
-        for i = itemsAt + itemCount, itemsAt + itemCount + feedItemCount - 1 do feedItems[#feedItems + 1] = ARGV[i] end
+        for i = itemsAt, itemsAt + itemCount - 1 do items[#items + 1] = args[i] end
+        for i = itemsAt + itemCount, itemsAt + itemCount + feedItemCount - 1 do feedItems[#feedItems + 1] = args[i] end
       end
       if again[n] and answer ~= 'lost' and answer ~= 'resend' then call('HSET', answersKey, ARGV[1] .. ':t' .. again[n], answer) end
     end
     if not isCommitted then leaveOutCounters(heads, at, sums) end
     answers[n], itemsAt = answer, itemsAt + itemCount + feedItemCount
-    if links > 0 then batchAt = behindBatch(ARGV[#ARGV], batchAt, links) end
+    if links > 0 then batchAt = behindBatch(args[#args], batchAt, links) end
   end
-  for i, name in ipairs(names) do
-    if sums[i] ~= 0 then addToCounter(name, sums[i]) end
+  for i = 1, #names do
+    if sums[i] ~= 0 and sums[i] ~= '0' then addToCounter(names[i], sums[i]) end
   end
   saveCommitted(feeds)
   local lines = table.concat(answers, '\n')

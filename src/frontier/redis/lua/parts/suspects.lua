@@ -23,7 +23,7 @@ local function takeSuspect(member)
   local d = domainOf(name)
   call('ZREM', suspectsKey, member)
   d[ACTIVE] = d[ACTIVE] + 1
-  ids[1], orders[1], takenFrom[1] = id, sub(member, 1, ORDER), name
+  ids[1], members[1], takenFrom[1] = id, sub(member, 1, ORDER) .. name, name
   startClock(d, delayOf(d))
   place(d)
   leaseTaken(0, tonumber(call('HGET', crashesKey, id) or 1))
@@ -33,10 +33,11 @@ end
 local function volunteers()
   local volunteer = meta.volunteer
   if volunteer and volunteer ~= '' and volunteer ~= incarnation and isLive(volunteer) then return false end
-  local isBusy = tonumber(call('HGET', heldKey, incarnation) or 0) > 0 or tonumber(ARGV[5]) > 0
+  local mayBe = volunteer == incarnation or call('ZCARD', suspectsKey) > 0
+  local isBusy = mayBe and (tonumber(ARGV[5]) > 0 or tonumber(call('HGET', heldKey, incarnation) or 0) > 0)
   -- It holds a suspect, or empties itself for one: nothing else until then.
   if volunteer == incarnation and isBusy then return true end
-  local member = call('ZCARD', suspectsKey) > 0 and eligibleSuspect()
+  local member = mayBe and eligibleSuspect()
   if not member then
     if volunteer and volunteer ~= '' then setMeta('volunteer', '') end
     return false

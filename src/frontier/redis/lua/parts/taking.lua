@@ -4,10 +4,10 @@
 local PROMOTE = 200
 local HUNGRY_MS = 300
 
--- What has been taken out of the queue, in order, and becomes leases. delays: of the domains that have one, in ms. Leases of
--- one call have crashed equally often: a suspect is leased alone.
-local ids, orders, takenFrom, leasedRecords, delays, crashesOfLeased = {}, {}, {}, {}, {}, 0
-local stoodBack, skipped = false, 0
+-- What has been taken out of the queue, in order, and becomes leases. members: order and domain, as among the ready ones;
+-- delays: of the domains that have one, in ms. Leases of one call have crashed equally often: a suspect is leased alone.
+local ids, members, takenFrom, leasedRecords, delays, crashesOfLeased = {}, {}, {}, {}, {}, 0
+local stoodBack, skipped, isMoreReady = false, 0, false
 
 local function promoteDelayed()
   if call('ZCARD', delayedKey) == 0 then return end
@@ -36,7 +36,7 @@ end
 local function skip(n)
   local d = domainOf(table.remove(takenFrom, n))
   table.remove(ids, n)
-  table.remove(orders, n)
+  table.remove(members, n)
   d[ACTIVE] = d[ACTIVE] - 1
   move(d)
   setMeta('removed', number('removed') + 1)
@@ -55,7 +55,7 @@ local function leaseTaken(from, crashes)
     end
   end
   for i = from + 1, #ids do
-    packed[n + 1], packed[n + 2] = ids[i], beginning .. orders[i] .. takenFrom[i]
+    packed[n + 1], packed[n + 2] = ids[i], beginning .. members[i]
     n = n + 2
     noteLife(ids[i], 'leased')
   end
@@ -109,78 +109,79 @@ end
 -- 0.3 µs, and one of all ready domains 11 where a single one gives everything. Those of domains that may stay packed are put
 -- among the texts, where the name stands.
 local function loadFirsts(names, texts, from, mayStayPacked)
-  local owners, fields, n = {}, {}, 0
+  local fields, places, ds, n = {}, {}, {}, 0
   for i = from, min(2 * from - 1, #names) do
     local name = names[i]
     local packed = mayStayPacked and not domains[name] and records[name]
     local d = not packed and domainOf(name)
-    local prefix = packed and sub(packed, NUMBER_AT, TAIL_AT - 1) or d[PREFIX]
-    if not (d and d[FIRST]) and not rewritten[prefix] then
+    local field = packed and sub(packed, NUMBER_AT, TAIL_AT - 1) or d[PREFIX]
+    if not rewritten[field] and (packed or not d[FIRST]) then
       n = n + 1
-      owners[n], fields[n] = d or i, prefix
+      fields[n], places[n], ds[n] = field, i, d
     end
   end
   local found = fetched('HMGET', queueKey, fields)
-  for i = 1, n do
-    local owner = owners[i]
-    if type(owner) == 'number' then texts[owner] = found[i] else keepChunk(owner, fields[i], '', found[i] or '') end
+  for k = 1, n do
+    local d = ds[k]
+    if d then keepChunk(d, fields[k], '', found[k] or '') else texts[places[k]] = found[k] end
   end
 end
 
 -- Takes from a ready domain without unpacking its record or its chunk, where nothing was ever set of its politeness and the
 -- chunk need not be followed by the next one. Returns how many, and the domain's order where it is ready still; nil where
 -- it has to be unpacked.
-local function takeFromTexts(name, member, text, most, rivalPriority, rivalArrival)
+local function takeFromText(name, member, text, most, limit, rivalPriority, rivalArrival)
   local packed = records[name]
   local active, place, head, _, gone, _, tail = decode(CORE_IN_NUMBERS, packed)
   if #packed > CORE_BYTES or place ~= READY or head .. name ~= member then return nil end
-  local size, limit, n, order, priority, arrival = #text / ENTRY, number('limit', 8), 0, head, nil, nil
+  local size = #text / ENTRY
   local last = tail == NO_ORDER and size or size - 1
-  most = min(most, limit - active)
+  if limit - active < most then most = limit - active end
   if most < 1 or gone >= last then return nil end
-  local count = #ids
+  local n, given, nextMember, order, priority, arrival = #ids, 0, member, '', nil, nil
   repeat
     local at = gone * ENTRY
-    n, gone = n + 1, gone + 1
-    ids[count + n], orders[count + n], takenFrom[count + n] = sub(text, at + ORDER + 1, at + ENTRY), order, name
+    given, gone = given + 1, gone + 1
+    ids[n + given], members[n + given], takenFrom[n + given] = sub(text, at + ORDER + 1, at + ENTRY), nextMember, name
     if gone == size then
       order = ''
-    else
-      order = sub(text, at + ENTRY + 1, at + ENTRY + ORDER)
-      priority, arrival = decode('>I5I7', order)
+      break
     end
-  until n == most or gone >= last or rivalPriority and (rivalPriority < priority or (rivalPriority == priority and rivalArrival < arrival))
-  active, pendingChange = active + n, pendingChange - n
-  local isReady = order ~= '' and active < limit
+    order = sub(text, at + ENTRY + 1, at + ENTRY + ORDER)
+    nextMember, priority, arrival = order .. name, decode('>I5I7', order)
+  until given == most or gone == last or rivalPriority < priority or (rivalPriority == priority and rivalArrival < arrival)
+  active, pendingChange = active + given, pendingChange - given
   if gone >= MOST_GONE or order == '' then
     rewritten[sub(packed, NUMBER_AT, TAIL_AT - 1)], gone = sub(text, gone * ENTRY + 1), 0
   end
-  records[name], patched[name] = inFourBytes(active) .. (isReady and 'r' or order == '' and 'i' or 'f') .. (order == '' and NO_ORDER or order) ..
-    nowInBytes .. string.char(gone) .. sub(packed, NUMBER_AT), true
+  local isReady = order ~= '' and active < limit
+  records[name] = inFourBytes(active) .. (isReady and 'r' or order == '' and 'i' or 'f') .. (order == '' and NO_ORDER or order) ..
+    nowInBytes .. char(gone) .. sub(packed, NUMBER_AT)
+  patched[name] = true
   leavers[#leavers + 1] = member
-  if not isReady then return n end
-  newcomers[#newcomers + 1] = '0'
-  newcomers[#newcomers + 1] = order .. name
-  return n, order, priority, arrival
+  if not isReady then return given end
+  local m = #newcomers
+  newcomers[m + 1], newcomers[m + 2] = '0', nextMember
+  return given, order, priority, arrival
 end
 
 -- The same of one that is unpacked.
-local function takeUnpacked(name, member, most, rivalPriority, rivalArrival)
+local function takeUnpacked(name, member, most, limit, rivalPriority, rivalArrival)
   local order, d = sub(member, 1, ORDER), domainOf(name)
   if d[PLACE] ~= 'r' or d[KEY] ~= order then
     -- Somebody deleted the domain's record: without this the entry would be met for ever.
     call('ZREM', readyKey, member)
     return 0
   end
-  local n, delay, priority, arrival = 0, delayOf(d), nil, nil
-  local capacity = dueAt(d) > nowMs and 0 or min(delay > 0 and 1 or most, number('limit', 8) - d[ACTIVE])
+  local given, delay, priority, arrival = 0, delayOf(d), nil, nil
+  local capacity = dueAt(d) > nowMs and 0 or min(delay > 0 and 1 or most, limit - d[ACTIVE])
   for i = 1, capacity do
     if i > 1 and rivalPriority and (rivalPriority < priority or (rivalPriority == priority and rivalArrival < arrival)) then break end
     local id = pop(d)
     if id then
-      local at = #ids + 1
-      n = n + 1
-      ids[at], orders[at], takenFrom[at] = id, order, name
+      local n = #ids + 1
+      given = given + 1
+      ids[n], members[n], takenFrom[n] = id, order .. name, name
       d[ACTIVE] = d[ACTIVE] + 1
     end
     order = d[HEAD]
@@ -189,8 +190,8 @@ local function takeUnpacked(name, member, most, rivalPriority, rivalArrival)
   end
   if capacity > 0 then startClock(d, delay) end
   place(d)
-  if d[PLACE] ~= 'r' then return n end
-  return n, order, priority, arrival
+  if d[PLACE] ~= 'r' then return given end
+  return given, order, priority, arrival
 end
 
 -- Takes the best requests of the ready domains. These are read once, one more than can be needed, and kept in order here.
@@ -199,39 +200,42 @@ end
 -- often: it stays packed.
 local function takeBest(room)
   savePlaces()
-  local members = call('ZRANGE', readyKey, 0, room)
-  local ready, from = #members, #ids
+  local inOrder = call('ZRANGE', readyKey, 0, room)
+  local ready, from, given, met, loaded = #inOrder, #ids, 0, 0, 1
   -- Lists of their size at once: one that grows to 16 is made six times.
-  local names, texts, priorities, arrivals = { unpack(members) }, { unpack(members) }, { unpack(members) }, { unpack(members) }
+  local names, texts, priorities, arrivals = { unpack(inOrder) }, { unpack(inOrder) }, { unpack(inOrder) }, { unpack(inOrder) }
   for i = 1, ready do
-    local member = members[i]
+    local member = inOrder[i]
     names[i], texts[i], priorities[i], arrivals[i] = sub(member, ORDER + 1), false, decode('>I5I7', member)
   end
   loadDomains(names)
-  local isAll, met, loaded, n = ready <= room, 0, 1, 0
-  local isPlain = not isAll and number('delay') == 0
-  while met < ready and n < room do
+  local limit, isAll = number('limit', 8), ready <= room
+  local mayStayPacked = not isAll and number('delay') == 0
+  while met < ready and given < room do
     met = met + 1
     if met == loaded then
+      loadFirsts(names, texts, met, mayStayPacked)
       loaded = 2 * met
-      loadFirsts(names, texts, met, isPlain)
     end
-    local name, text, member, rivalPriority, rivalArrival = names[met], texts[met], members[met], priorities[met + 1], arrivals[met + 1]
-    local given, order, priority, arrival
-    if text then given, order, priority, arrival = takeFromTexts(name, member, text, room - n, rivalPriority, rivalArrival) end
-    if not given then given, order, priority, arrival = takeUnpacked(name, member, room - n, rivalPriority, rivalArrival) end
-    n = n + given
-    local before = order and placeAmong(priorities, arrivals, met, priority, arrival)
+    local name, member, rivalPriority, rivalArrival = names[met], inOrder[met], priorities[met + 1], arrivals[met + 1]
+    local n, order, priority, arrival
+    if texts[met] and rivalPriority then
+      n, order, priority, arrival = takeFromText(name, member, texts[met], room - given, limit, rivalPriority, rivalArrival)
+    end
+    if not n then n, order, priority, arrival = takeUnpacked(name, member, room - given, limit, rivalPriority, rivalArrival) end
+    given = given + n
     -- Behind the last one there may be others that go before it.
-    if before and (isAll or before < ready) then
+    if order and (isAll or priority < priorities[ready] or (priority == priorities[ready] and arrival < arrivals[ready])) then
+      local before = placeAmong(priorities, arrivals, met, priority, arrival)
       ready = ready + 1
-      table.insert(members, before + 1, order .. name)
+      table.insert(inOrder, before + 1, order .. name)
       table.insert(names, before + 1, name)
       table.insert(texts, before + 1, false)
       table.insert(priorities, before + 1, priority)
       table.insert(arrivals, before + 1, arrival)
     end
   end
+  isMoreReady = met < ready
   leaseTaken(from, 0)
   return met > 0
 end
