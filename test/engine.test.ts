@@ -433,6 +433,54 @@ describe('trouble', () => {
     await closeOutsider();
   });
 
+  it('what a spider throws while closing is said with its place, and takes nothing of the crawl back', async () => {
+    const site = await startSite({ pages: 3 });
+    const { open, outsider, closeOutsider } = await stage();
+    class Broken extends walker(site.url) {
+      override closed() {
+        throw new Error('no mail server');
+      }
+    }
+    expect(await crawl(open, Broken)).toMatchObject({
+      ...{ reason: 'finished', exitCode: 1, pages: 3 },
+      message: expect.stringMatching(
+        /^closed\(\) of the spider "walk" failed at .*engine\.test\.ts:.*no mail server$/,
+      ),
+    });
+    expect(await outsider.snapshot()).toMatchObject({ nodes: [], done: 3 });
+    await closeOutsider();
+  });
+
+  const never = () => new Promise<void>(() => {});
+  it.each(['opened', 'closed'] as const)(
+    'a spider whose %s() never ends has the grace time once the node is told to leave, and less when told twice',
+    async (hook) => {
+      for (const times of ['once', 'twice']) {
+        const site = await startSite({ pages: 3 });
+        const { open, outsider, closeOutsider } = await stage();
+        let waits = false;
+        class Endless extends walker(site.url) {
+          override opened = () => this.#stop('opened');
+          override closed = () => this.#stop('closed');
+          #stop(now: typeof hook) {
+            if (now !== hook) return Promise.resolve();
+            waits = true;
+            return never();
+          }
+        }
+        const graceMs = times === 'once' ? 0 : 3_600_000;
+        const node = await startNode(open, Endless, { options: { graceMs } });
+        await waitFor(() => waits);
+        node.drain();
+        if (times === 'twice') node.force();
+        const reason = hook === 'opened' ? 'shutdown' : 'finished';
+        expect(await node.result).toMatchObject({ reason, exitCode: 0 });
+        expect(await outsider.snapshot()).toMatchObject({ nodes: [], leased: 0 });
+        await closeOutsider();
+      }
+    },
+  );
+
   it('a Redis that is killed and comes back is waited for, with one line in the log for each', async () => {
     const redis = await startRedis({ persist: true });
     const site = await startSite({ pages: 60, delayMs: 10 });

@@ -34,22 +34,34 @@ const STUCK_NODE_TIMEOUTS = 3;
 
 /**
  * Crawl until the crawl is over, a signal comes, or the store says so.
- * @throws RefusedError at join; FrontierUnavailableError when the first join cannot reach the store; what the
- *   spider's `opened` or a pipeline's `open` throws.
+ * @throws RefusedError at join; FrontierUnavailableError when the first join cannot reach the store; CrawlnodeError when
+ *   the spider's `opened` or a pipeline's `open` throws.
  */
 export async function runEngine(deps: EngineDeps): Promise<EngineResult> {
-  await deps.pipelines.open();
-  try {
-    const node = new NodeState(deps);
+  const node = new NodeState(deps);
+  const end = await withPipelines(node, async () => {
     const joined = await join(deps);
     deps.siblings?.joined();
-    const end = joined.justClosed === null ? await live(node, joined) : turnedAway(joined.justClosed, deps);
-    const { pages, failed, items } = node.tally;
-    const { reason, exitCode, message } = end;
-    const elapsedMs = Math.round(performance.now() - node.startedAt);
-    return { reason, exitCode, message, pages, failed, items, elapsedMs };
+    return joined.justClosed === null ? live(node, joined) : turnedAway(joined.justClosed, deps);
+  });
+  const { pages, failed, items } = node.tally;
+  const { failure } = node.hooks;
+  const elapsedMs = Math.round(performance.now() - node.startedAt);
+  return {
+    reason: end.reason,
+    exitCode: failure === null ? end.exitCode : 1,
+    message: end.message ?? failure,
+    ...{ pages, failed, items, elapsedMs },
+  };
+}
+
+async function withPipelines({ deps, hooks }: NodeState, run: () => Promise<Ending>): Promise<Ending> {
+  const { pipelines } = deps;
+  try {
+    const areOpen = await hooks.open('open() of the item pipelines', () => pipelines.open());
+    return areOpen ? await run() : ending('shutdown');
   } finally {
-    await deps.pipelines.close();
+    await hooks.close('close() of the item pipelines', () => pipelines.close());
   }
 }
 
@@ -90,13 +102,17 @@ function endingOf(error: unknown, self: Incarnation, { persist }: Shape): Ending
 
 /** From joining to leaving, through as many incarnations as it takes. */
 async function live(node: NodeState, joined: Joined): Promise<Ending> {
-  const { deps } = node;
+  const { deps, hooks } = node;
+  const { spider } = deps;
   announce(joined, deps);
   let self = new Incarnation(node, joined);
   const heartbeat = startHeartbeat(node, joined, () => self);
   let end: Ending = ending('error');
   try {
-    await deps.spider.opened();
+    if (!(await hooks.open(`opened() of the spider "${spider.name}"`, () => spider.opened()))) {
+      end = ending('shutdown');
+      return end;
+    }
     for (;;) {
       const stop = await crawl(node, self);
       if (stop !== null) {
@@ -114,7 +130,7 @@ async function live(node: NodeState, joined: Joined): Promise<Ending> {
   } finally {
     await leave(node, self, end);
     await heartbeat.stop();
-    await deps.spider.closed(end.reason);
+    await hooks.close(`closed() of the spider "${spider.name}"`, () => spider.closed(end.reason));
   }
 }
 

@@ -3,6 +3,7 @@ import { Alarm } from './alarm.js';
 import { type LinkRules, linkRules } from './discovered.js';
 import type { EngineDeps } from './engine-options.js';
 import { Pulse } from './heartbeat.js';
+import { Hooks } from './hooks.js';
 import { Outage } from './outage.js';
 import type { Tally } from './slots.js';
 
@@ -10,6 +11,7 @@ export class NodeState {
   readonly deps: EngineDeps;
   readonly alarm = new Alarm();
   readonly outage: Outage;
+  readonly hooks: Hooks;
   readonly pulse = new Pulse();
   readonly rules: LinkRules;
   readonly tally: Tally = { pages: 0, failed: 0, items: 0 };
@@ -20,6 +22,7 @@ export class NodeState {
   constructor(deps: EngineDeps) {
     this.deps = deps;
     this.outage = new Outage(deps.log);
+    this.hooks = new Hooks(deps);
     this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);
     this.pulse.note(0, 0);
   }
