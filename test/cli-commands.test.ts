@@ -1,5 +1,6 @@
 /** The commands that need no frontier, and every way to call them wrongly, through the real executable. */
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { executable, runCli } from './helpers/cli.js';
 import { createProject, type Project } from './helpers/project.js';
@@ -96,6 +97,38 @@ describe('the program', () => {
     );
     expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
     expect(stdout.split('\n')).toHaveLength(2);
+  });
+
+  it.runIf(existsSync('/dev/full'))('a full disk behind stdout is said, and fails', () => {
+    const { stderr, status } = spawnSync(
+      'bash',
+      ['-c', `"${process.execPath}" "${executable}" list >/dev/full`],
+      {
+        cwd: project.dir,
+        encoding: 'utf8',
+      },
+    );
+    expect({ stderr, status }).toEqual({
+      stderr: expect.stringMatching(/^crawlnode: the result cannot be written: ENOSPC[^\n]*\n$/),
+      status: 1,
+    });
+  });
+
+  it('a working folder that was removed is said', () => {
+    const script = `mkdir gone && cd gone && rmdir ../gone && "${process.execPath}" "${executable}" list`;
+    const { stderr, status } = spawnSync('bash', ['-c', script], { cwd: project.dir, encoding: 'utf8' });
+    expect({ stderr, status }).toEqual({
+      stderr: 'crawlnode: the working folder has been removed: go to another one\n',
+      status: 2,
+    });
+  });
+
+  it('code of the project that ends the process makes a failure of it', async () => {
+    const rude = await createProject({ files: { 'spiders/rude.ts': 'process.exit(0);' } });
+    expect(await runCli(['list'], { cwd: rude.dir })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('"process.exit"'),
+    });
   });
 });
 

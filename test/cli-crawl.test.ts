@@ -1,7 +1,9 @@
 /** `crawlnode crawl` through the real executable, on both engines. */
-import { writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runCli, startCli } from './helpers/cli.js';
+import { executable, runCli, startCli } from './helpers/cli.js';
 import { engines, projectOn } from './helpers/engine-project.js';
 import { descendants } from './helpers/leftovers.js';
 import { type Site, startSite } from './helpers/site.js';
@@ -120,6 +122,14 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
     expect(lines[0]!.msg).toContain('AUTOTHROTTLE_ENABLED has no effect yet');
   });
 
+  it.runIf(existsSync('/dev/full'))('a full disk behind the log or stdout ends no crawl', async () => {
+    const args = crawl('--logfile', '/dev/full', '-o', 'items.jsonl').map((arg) => JSON.stringify(arg));
+    const script = `"${process.execPath}" "${executable}" ${args.join(' ')} >/dev/full`;
+    const { stderr } = await promisify(execFile)('bash', ['-c', script], { cwd: here.project.dir });
+    expect(stderr).toMatch(/^crawlnode: LOG_FILE: cannot write \/dev\/full: ENOSPC[^\n]*\n$/);
+    expect(await urls()).toEqual(allUrls());
+  });
+
   it('a crawl that is done says so the next time, and what to do', async () => {
     await run(...crawl());
     const { code, stdout } = await run(...crawl('--json'));
@@ -185,7 +195,7 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
       '--exit-when-done',
     ];
     const { code, stderr } = await run(...args);
-    expect(stderr.match(/died \(exit code 0\) and is replaced/g)).toHaveLength(3);
+    expect(stderr.match(/died \(exit code 1\) and is replaced/g)).toHaveLength(3);
     expect(code).toBe(0);
     expect(JSON.parse((await run('stats', 'moody', '--json')).stdout)).toMatchObject({
       pending: 0,

@@ -40,7 +40,10 @@ export interface Context {
 export function processContext(argv: readonly string[], globals: Globals): Context {
   return {
     argv,
-    cwd: process.cwd(),
+    // When it is asked for, so that its absence is reported like any other error.
+    get cwd() {
+      return workingFolder();
+    },
     env: process.env,
     stdin: process.stdin,
     stdout: outputOf(process.stdout),
@@ -48,6 +51,14 @@ export function processContext(argv: readonly string[], globals: Globals): Conte
     globals,
     mask: maskUrls,
   };
+}
+
+function workingFolder(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    throw new UsageError('the working folder has been removed: go to another one', { cause: error });
+  }
 }
 
 /** The settings that global options stand for, as NAME → text. @throws UsageError for a `-s` without `=`. */

@@ -2,14 +2,11 @@
  * The log: pino's JSON lines with node, spider and job in a pipe or a file; short lines for people on a terminal.
  * Secrets are masked in either, and nothing that was crawled can move a terminal's cursor.
  */
-
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { CrawlnodeError } from '../errors.js';
 import type { Logger } from '../log.js';
 import type { Settings } from '../settings/schema.js';
-import type { Context } from './context.js';
+import { type Context, note } from './context.js';
 import { humanLine } from './human-line.js';
+import { openLogFile } from './log-file.js';
 import { hasColour } from './paint.js';
 
 export interface OpenLogger {
@@ -59,23 +56,8 @@ function terminal(context: Context, sink: Sink) {
 }
 
 async function logFile(file: string, context: Context) {
-  const stream = createWriteStream(file, { flags: 'a' });
-  try {
-    await once(stream, 'open');
-  } catch (error) {
-    throw new CrawlnodeError('log_file', `LOG_FILE: cannot write ${file}: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
-  // A full disk must not end a crawl.
-  stream.on('error', () => {});
-  return {
-    write: (line: string) => void stream.write(context.mask(line)),
-    close: async () => {
-      stream.end();
-      await once(stream, 'close').catch(() => {});
-    },
-  };
+  const log = await openLogFile(file, (text) => note(context, text));
+  return { write: (line: string) => log.write(context.mask(line)), close: () => log.close() };
 }
 
 function describeError(error: unknown, verbose: boolean): unknown {

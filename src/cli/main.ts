@@ -7,12 +7,14 @@ import { Command, CommanderError } from 'commander';
 import { UsageError } from '../errors.js';
 import { commands } from './commands.js';
 import { type Context, type Globals, processContext } from './context.js';
+import { guardExit } from './exit.js';
 import { exitCodeOf, report } from './report.js';
 import { guardStreams, leave } from './streams.js';
 import { version } from './version.js';
 
 /** Run the process: `argv` without node and script. Ends the process. */
 export async function start(argv: readonly string[]): Promise<void> {
+  guardExit();
   guardStreams();
   await leave(await main(argv));
 }

@@ -3,6 +3,7 @@
  * parent says the same over its channel; hearing it twice, from both, still counts once.
  */
 import os from 'node:os';
+import { exit } from './exit.js';
 
 export interface Signals {
   /** Aborted by the first: finish what is in work. */
@@ -42,7 +43,7 @@ export function watchSignals(onSignal: (signal: NodeJS.Signals, count: number) =
     drain.abort();
     force.abort();
     const code = forced;
-    setTimeout(() => process.exit(code), FORCED_END_MS).unref();
+    setTimeout(() => exit(code), FORCED_END_MS).unref();
   };
   const heard = (signal: NodeJS.Signals) => {
     count += 1;

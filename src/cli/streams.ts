@@ -1,20 +1,24 @@
 /** The ends of the process's streams: readers that go away, and an exit that loses no output. */
 
+import { exit } from './exit.js';
+
 let enduring = false;
 
 /**
- * A reader that closed our stdout (`| head`) ends the process quietly; a crawl goes on without it.
- * Nobody reading the log is no reason to stop either.
+ * A reader that closed our stdout (`| head`) ends the process quietly, a full disk behind it with a message; a crawl goes
+ * on without it. Nobody reading the log is no reason to stop either.
  */
 export function guardStreams(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    if (!enduring) process.exit(0);
+    if (enduring) return;
+    if (error.code === 'EPIPE') exit(0);
+    process.stderr.write(`crawlnode: the result cannot be written: ${error.message}\n`);
+    exit(1);
   });
   process.stderr.on('error', () => {});
 }
 
-/** From now on the process does not end for want of a reader. */
+/** From now on the process does not end for want of somebody who takes its output. */
 export function endureBrokenPipe(): void {
   enduring = true;
 }
@@ -23,7 +27,7 @@ export function endureBrokenPipe(): void {
 export async function leave(code: number): Promise<void> {
   process.exitCode = code;
   await Promise.all([process.stdout, process.stderr].map(flushed));
-  process.exit(code);
+  exit(code);
 }
 
 function flushed(stream: NodeJS.WriteStream): Promise<void> {

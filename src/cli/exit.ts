@@ -1,0 +1,34 @@
+/** Ending the process: only crawlnode does, and it says so when somebody else did. */
+import { writeSync } from 'node:fs';
+
+let isOver = false;
+
+/** End the process now. */
+export function exit(code: number): never {
+  isOver = true;
+  process.exit(code);
+}
+
+/**
+ * Code of the project may call `process.exit`, or wait for what cannot come when nothing else is to be done (Node ends
+ * with 13 then): a command that did not come to its end has failed, whatever code that gave.
+ */
+export function guardExit(): void {
+  process.on('exit', (code) => {
+    if (isOver) return;
+    process.exitCode = code === 0 || code === UNSETTLED ? 1 : code;
+    sayLast(
+      'crawlnode: the process ended before the command did: see to "process.exit" in the project\'s code',
+    );
+  });
+}
+
+const UNSETTLED = 13;
+
+function sayLast(text: string): void {
+  try {
+    writeSync(2, `${text}\n`);
+  } catch {
+    // Nobody listens.
+  }
+}
