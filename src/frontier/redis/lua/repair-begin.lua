@@ -42,7 +42,7 @@ setMeta('domain_numbers', 0)
 for i = 1, #known, 2 do
   local isWhole, old, lastAt = pcall(function()
     local d = unpackDomain(known[i], known[i + 1])
-    return politenessOf(d), d[LAST_AT]
+    return itsPoliteness(d), d[LAST_AT]
   end)
   if isWhole then
     local d = domainOf(known[i])

@@ -17,8 +17,8 @@ local domains, unpackedDomains, isUnplaced = {}, {}, false
 
 -- Over many domains each of them is touched once a call, and what most calls do to it needs little of its record. So records
 -- are read as texts (false: there is none) and unpacked when somebody asks for the domain; patched: those of them that have
--- changed and are to be written as they are; newcomers and leavers: entries of such domains among the ready ones.
-local records, patched, newcomers, leavers = {}, {}, {}, {}
+-- changed and are to be written as they are; newcomers: entries of such domains that come among the ready ones.
+local records, patched, newcomers = {}, {}, {}
 
 -- A domain is a list: one by names costs twice as much to make. PREFIX: its number as the fields of its chunks begin with
 -- it; PACKED: what stands behind the core of its record, for as long as POLITENESS is nil; KEY: its order among the ready,
@@ -68,13 +68,13 @@ local function loadDomains(names)
   for i = 1, n do records[wanted[i]] = found[i] end
 end
 
-local NEVER_SET = { nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0 }
+-- Of most domains nothing was ever set.
+local function hasPoliteness(d) return d[POLITENESS] or d[PACKED] ~= '' end
 
--- What it has come to know of when and how often it may be asked, to be read.
+-- What one has come to know of when and how often it may be asked, where it has.
 local function politenessOf(d)
   local p = d[POLITENESS]
   if p then return p end
-  if d[PACKED] == '' then return NEVER_SET end
   local nextAt, blockedUntil, delaySetting, delayRobots, delayAuto = decode(POLITENESS_FORMAT, d[PACKED])
   -- An instant further away than a day is a clock that jumped (a failover): it must block nothing.
   local latest = nowMs + 86400000
@@ -86,17 +86,12 @@ end
 
 -- The same, to be changed.
 local function itsPoliteness(d)
-  if politenessOf(d) == NEVER_SET then
-    d[POLITENESS] = { nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0 }
-  end
+  if not hasPoliteness(d) then d[POLITENESS] = { nextAt = 0, blockedUntil = 0, delaySetting = -1, delayRobots = 0, delayAuto = 0 } end
   d[TOUCHED] = true
-  return d[POLITENESS]
+  return politenessOf(d)
 end
 
 local function hasOwnDelay(p) return p.delaySetting >= 0 or p.delayRobots > 0 or p.delayAuto > 0 end
-
--- Of most domains nothing was ever set.
-local function hasPoliteness(d) return d[POLITENESS] or d[PACKED] ~= '' end
 
 local function delayOf(d)
   if not hasPoliteness(d) then return number('delay') end
@@ -168,11 +163,9 @@ end
 
 -- Places what changed, and writes who is ready and who waits.
 local function savePlaces()
-  if #newcomers + #leavers > 0 then
-    -- In this order: one that came and went in this call has gone.
+  if #newcomers > 0 then
     chunked('ZADD', readyKey, newcomers)
-    chunked('ZREM', readyKey, leavers)
-    newcomers, leavers = {}, {}
+    newcomers = {}
   end
   if not isUnplaced then return end
   local readyOut, readyIn, waitingOut, waitingIn, out, n = {}, {}, {}, {}, 0, 0
@@ -208,7 +201,7 @@ local function savePlaces()
 end
 
 -- Nothing waits for it and nothing is to be remembered. With a delay of its own forgetting it would forget the politeness.
-local function isGone(d) return d[PLACE] == 'i' and d[ACTIVE] == 0 and not hasOwnDelay(politenessOf(d)) end
+local function isGone(d) return d[PLACE] == 'i' and d[ACTIVE] == 0 and not (hasPoliteness(d) and hasOwnDelay(politenessOf(d))) end
 
 -- Writes what the script changed, meta included; every verb that may change a domain ends with it. Chunks go before their
 -- domains, which say what has gone of them.

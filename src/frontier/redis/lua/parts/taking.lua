@@ -1,8 +1,7 @@
 -- How requests are taken out of the queue and become leases: best first over all domains, as their delays and limits allow.
 -- uses: nodes leases
 
-local PROMOTE = 200
-local HUNGRY_MS = 300
+local PROMOTE, HUNGRY_MS, AGAIN = 200, 300, 'again'
 
 -- What has been taken out of the queue, in order, and becomes leases. members: order and domain, as among the ready ones;
 -- delays: of the domains that have one, in ms. Leases of one call have crashed equally often: a suspect is leased alone.
@@ -112,7 +111,7 @@ local function loadFirsts(names, texts, from, mayStayPacked)
   local fields, places, ds, n = {}, {}, {}, 0
   for i = from, min(2 * from - 1, #names) do
     local name = names[i]
-    local packed = mayStayPacked and not domains[name] and records[name]
+    local packed = mayStayPacked and texts[i] ~= AGAIN and not domains[name] and records[name]
     local d = not packed and domainOf(name)
     local field = packed and sub(packed, NUMBER_AT, TAIL_AT - 1) or d[PREFIX]
     if not rewritten[field] and (packed or not d[FIRST]) then
@@ -158,21 +157,16 @@ local function takeFromText(name, member, text, most, limit, rivalPriority, riva
   records[name] = inFourBytes(active) .. (isReady and 'r' or order == '' and 'i' or 'f') .. (order == '' and NO_ORDER or order) ..
     nowInBytes .. char(gone) .. sub(packed, NUMBER_AT)
   patched[name] = true
-  leavers[#leavers + 1] = member
   if not isReady then return given end
   local m = #newcomers
   newcomers[m + 1], newcomers[m + 2] = '0', nextMember
   return given, order, priority, arrival
 end
 
--- The same of one that is unpacked.
+-- The same of one that is unpacked; none where somebody has deleted the domain's record.
 local function takeUnpacked(name, member, most, limit, rivalPriority, rivalArrival)
   local order, d = sub(member, 1, ORDER), domainOf(name)
-  if d[PLACE] ~= 'r' or d[KEY] ~= order then
-    -- Somebody deleted the domain's record: without this the entry would be met for ever.
-    call('ZREM', readyKey, member)
-    return 0
-  end
+  if d[PLACE] ~= 'r' or d[KEY] ~= order then return 0 end
   local given, delay, priority, arrival = 0, delayOf(d), nil, nil
   local capacity = dueAt(d) > nowMs and 0 or min(delay > 0 and 1 or most, limit - d[ACTIVE])
   for i = 1, capacity do
@@ -197,11 +191,11 @@ end
 -- Takes the best requests of the ready domains. These are read once, one more than can be needed, and kept in order here.
 -- A domain gives as many in a row as go before the rival, the next domain's best, and fit its own limits. It may have been
 -- ready when its limit was another, or the clock. Where there are more of them than are asked for, each gives but once, most
--- often: it stays packed.
+-- often: it stays packed. Those that have been met leave the ready ones all at once, and come back as they are then.
 local function takeBest(room)
   savePlaces()
   local inOrder = call('ZRANGE', readyKey, 0, room)
-  local ready, from, given, met, loaded = #inOrder, #ids, 0, 0, 1
+  local ready, from, given, met, metAgain, loaded = #inOrder, #ids, 0, 0, 0, 1
   -- Lists of their size at once: one that grows to 16 is made six times.
   local names, texts, priorities, arrivals = { unpack(inOrder) }, { unpack(inOrder) }, { unpack(inOrder) }, { unpack(inOrder) }
   for i = 1, ready do
@@ -217,12 +211,16 @@ local function takeBest(room)
       loadFirsts(names, texts, met, mayStayPacked)
       loaded = 2 * met
     end
-    local name, member, rivalPriority, rivalArrival = names[met], inOrder[met], priorities[met + 1], arrivals[met + 1]
+    local name, text, member, rivalPriority, rivalArrival = names[met], texts[met], inOrder[met], priorities[met + 1], arrivals[met + 1]
     local n, order, priority, arrival
-    if texts[met] and rivalPriority then
-      n, order, priority, arrival = takeFromText(name, member, texts[met], room - given, limit, rivalPriority, rivalArrival)
+    if text and text ~= AGAIN and rivalPriority then
+      n, order, priority, arrival = takeFromText(name, member, text, room - given, limit, rivalPriority, rivalArrival)
     end
-    if not n then n, order, priority, arrival = takeUnpacked(name, member, room - given, limit, rivalPriority, rivalArrival) end
+    if not n then
+      n, order, priority, arrival = takeUnpacked(name, member, room - given, limit, rivalPriority, rivalArrival)
+      local d = domains[name]
+      if text == AGAIN then metAgain = metAgain + 1 elseif d[STORED_KEY] .. name == member then d[STORED_KEY] = '' end
+    end
     given = given + n
     -- Behind the last one there may be others that go before it.
     if order and (isAll or priority < priorities[ready] or (priority == priorities[ready] and arrival < arrivals[ready])) then
@@ -230,11 +228,12 @@ local function takeBest(room)
       ready = ready + 1
       table.insert(inOrder, before + 1, order .. name)
       table.insert(names, before + 1, name)
-      table.insert(texts, before + 1, false)
+      table.insert(texts, before + 1, AGAIN)
       table.insert(priorities, before + 1, priority)
       table.insert(arrivals, before + 1, arrival)
     end
   end
+  if met > metAgain then call('ZREMRANGEBYRANK', readyKey, '0', met - metAgain - 1) end
   isMoreReady = met < ready
   leaseTaken(from, 0)
   return met > 0
