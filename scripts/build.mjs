@@ -1,4 +1,5 @@
-// `npm run build`: src/ → dist/, compiled by the local TypeScript, with the Lua scripts copied beside their modules.
+// `npm run build`: src/ → dist/, compiled by the local TypeScript, with the Lua scripts copied beside their modules, and
+// bundled for the executable (`bundle.mjs`).
 //
 // The output is made in a folder of its own and then moved into dist/ file by file: a node that runs from dist/
 // meanwhile, or a second build, never finds a file missing or half written. Files that did not change are left
@@ -38,6 +39,8 @@ try {
     },
   );
   await copyOthers();
+  const { bundle } = await import('./bundle.mjs');
+  await bundle(fresh);
   await install();
   // Like tsc itself: what could be emitted is there, and the exit code says that it is not sound.
   process.exitCode = compiled.status ?? 1;

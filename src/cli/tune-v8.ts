@@ -32,17 +32,17 @@ const LATER_EVERY_MS = 100;
 /** Flags that V8 reads while it runs; the bounds of the young generation are not among them. Called before much is loaded. */
 export function tuneV8(): void {
   v8.setFlagsFromString(HEAP_GROWTH);
-  if (!isYoungChosen()) lookAfterYoung();
   // Later ones have no such flag, and a compiler between (Maglev) that makes optimising later no cheaper.
   if (Number.parseInt(process.versions.v8, 10) < 12) v8.setFlagsFromString(OPTIMISE_LATER);
 }
 
 /**
- * Set once would not do. Each new thread, those of hooks and heartbeat among them, has V8 set the flag back for the whole
- * process; and an idle process gives the memory back, within a minute down to 1 MB. Where it may not grow again from there,
- * what comes next takes a node a fifth more CPU.
+ * From now on, unless its bounds were chosen. Set once would not do: each new thread, those of hooks and heartbeat among
+ * them, has V8 set the flag back for the whole process; and an idle process gives the memory back, within a minute down to
+ * 1 MB. Where it may not grow again from there, what comes next takes a node a fifth more CPU.
  */
-function lookAfterYoung(): void {
+export function lookAfterYoung(): void {
+  if (isYoungChosen()) return;
   holdYoung();
   const first = setInterval(holdYoung, FIRST_EVERY_MS).unref();
   const later = () => {
@@ -50,6 +50,11 @@ function lookAfterYoung(): void {
     setInterval(holdYoung, LATER_EVERY_MS).unref();
   };
   setTimeout(later, FIRST_MS).unref();
+}
+
+/** As V8 has it by itself, until it is next looked after: compiled code is only taken back under the flags of then. */
+export function letYoungGrow(): void {
+  v8.setFlagsFromString('--semi-space-growth-factor=2');
 }
 
 /** By this factor it grows at a time: by nothing, once it is large enough. */

@@ -32,7 +32,7 @@ parentPort?.on('message', (order: HeartbeatOrder) => {
   if (order === 'stop') void stop();
   else incarnation = order.incarnation;
 });
-await beat();
+void beat();
 
 async function beat(): Promise<void> {
   const ok = await attempt();

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { OpenOptions } from '../frontier/open.js';
 import type { Logger } from '../log.js';
+import { heartbeatThread, isSource, typescriptLoader } from '../outside.js';
 
 /** Handed to the thread at its start; plain data and shared memory. */
 export interface HeartbeatOptions {
@@ -196,10 +197,8 @@ function monotonicMs(): number {
 
 /** Built code starts its neighbour as it is; run from source, the thread first learns TypeScript (as `tsx` does it). */
 function startThread(options: HeartbeatOptions): Worker {
-  const own = import.meta.url;
-  if (!own.endsWith('.ts')) return new Worker(new URL('./heartbeat-thread.js', own), { workerData: options });
-  const tsx = import.meta.resolve('tsx/esm/api');
-  const thread = new URL('./heartbeat-thread.ts', own).href;
-  const script = `import('${tsx}').then(({ register }) => { register(); return import('${thread}'); })`;
+  if (!isSource) return new Worker(heartbeatThread, { workerData: options });
+  const tsx = typescriptLoader();
+  const script = `import('${tsx}').then(({ register }) => { register(); return import('${heartbeatThread}'); })`;
   return new Worker(script, { eval: true, workerData: options });
 }

@@ -2,6 +2,7 @@
 import { realpath } from 'node:fs/promises';
 import { register } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { entry, importer, importModule, isSource, ownFolder } from '../outside.js';
 import { loadError } from './load-error.js';
 import type { HooksData } from './module-hooks.js';
 
@@ -13,7 +14,7 @@ export async function loadModule(path: string): Promise<Record<string, unknown>>
   installed ??= installHooks();
   await installed;
   try {
-    return await import(/* @vite-ignore */ pathToFileURL(await realpath(path)).href);
+    return await importModule(pathToFileURL(await realpath(path)).href);
   } catch (error) {
     throw await loadError(path, error);
   }
@@ -27,12 +28,11 @@ let installed: Promise<void> | undefined;
  * `crawlnode` from tsconfig.json or vitest.config.ts.
  */
 async function installHooks(): Promise<void> {
-  if (import.meta.url.endsWith('.ts')) return;
-  const entry = new URL('../index.js', import.meta.url).href;
-  // Every spider needs it, and it loads twice as fast before its modules pass through the hooks' thread.
-  await import(entry);
-  const data: HooksData = { loader: import.meta.url, crawlnode: entry };
-  register('./module-hooks.js', { parentURL: import.meta.url, data });
+  if (isSource) return;
+  // Every spider needs it, and it loads twice as fast before it passes through the hooks' thread.
+  await importModule(entry.href);
+  const data: HooksData = { loader: importer, crawlnode: entry.href };
+  register('./spider/module-hooks.js', { parentURL: ownFolder, data });
   // Stack traces of TypeScript then show its own lines.
   process.setSourceMapsEnabled(true);
 }

@@ -1,6 +1,7 @@
 /** Where in the user's code an error comes from, for messages that show no stack. */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ownFolder } from '../outside.js';
 
 /** `Name: message`, or whatever else was thrown, on one line. */
 export function describeError(error: unknown): string {
@@ -24,7 +25,7 @@ export function shortPath(file: string): string {
   return relative.startsWith('..') ? file : relative;
 }
 
-const own = fileURLToPath(new URL('..', import.meta.url));
+const own = fileURLToPath(ownFolder);
 
 function isUsers(file: string): boolean {
   return (

@@ -6,12 +6,16 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { ownFolder } from '../../outside.js';
 import { bloomSizing } from '../bloom-sizing.js';
 import { dataFormats } from '../data-format.js';
 import type { Dupefilter } from '../frontier.js';
 import { dupefilterText } from '../shape.js';
 import { nestScript } from './nest-script.js';
 import { trimScript } from './trim-script.js';
+
+/** One file a verb; the parts that they share lie in parts/. */
+export const luaFolder = new URL('frontier/redis/lua/', ownFolder);
 
 export type Verb =
   | 'clear'
@@ -119,5 +123,5 @@ function usesOf(text: string): string[] {
 }
 
 function read(file: string): string {
-  return readFileSync(new URL(`./lua/${file}.lua`, import.meta.url), 'utf8');
+  return readFileSync(new URL(`${file}.lua`, luaFolder), 'utf8');
 }

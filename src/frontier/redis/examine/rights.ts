@@ -8,6 +8,7 @@ import type { Redis } from 'ioredis';
 import { messageOf } from '../../../errors.js';
 import type { Findings } from '../../findings.js';
 import type { FrontierKeys } from '../../open.js';
+import { luaFolder } from '../scripts.js';
 
 /** What this side sends beside the scripts, to any key of the crawl. */
 const ours = [
@@ -140,8 +141,8 @@ export const isDenied = (error: unknown): boolean => messageOf(error).startsWith
 /** Every command that stands in a script, so that a new one is never forgotten here. */
 function commandsOfScripts(): string[] {
   const found = new Set<string>();
-  for (const folder of ['../lua/', '../lua/parts/']) {
-    const url = new URL(folder, import.meta.url);
+  for (const folder of ['./', 'parts/']) {
+    const url = new URL(folder, luaFolder);
     for (const file of readdirSync(url)) {
       if (!file.endsWith('.lua')) continue;
       const text = readFileSync(new URL(file, url), 'utf8');

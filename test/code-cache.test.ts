@@ -1,0 +1,77 @@
+/** What V8 compiled of the executable, kept for its next run: used where it is sound, and never in the way. */
+import { chownSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runCli } from './helpers/cli.js';
+import { tempDir } from './helpers/temp-dir.js';
+
+/** Runs of `crawlnode --version` that keep their code in one folder. */
+function newCache(environment: Record<string, string> = {}) {
+  const { dir } = tempDir('code-cache');
+  const folder = path.join(dir, 'crawlnode');
+  return {
+    dir,
+    run: () => runCli(['--version'], { env: { XDG_CACHE_HOME: dir, ...environment } }),
+    files: () => readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((file) => file.includes('/')),
+    file: () => path.join(folder, readdirSync(folder)[0]!),
+  };
+}
+
+/** How many runs have added to a file. */
+const runsIn = (file: string) => readFileSync(file).readUInt32LE(4);
+
+describe('compiled code', () => {
+  it('is kept for the next run in a file of the user alone, to which the first three runs add', async () => {
+    const cache = newCache();
+    const counts: number[] = [];
+    for (let run = 0; run < 4; run++) {
+      expect(await cache.run()).toMatchObject({ code: 0, stderr: '' });
+      counts.push(runsIn(cache.file()));
+    }
+    expect(counts).toEqual([1, 2, 3, 3]);
+    expect(statSync(path.dirname(cache.file())).mode & 0o777).toBe(0o700);
+    expect(cache.files()).toHaveLength(1);
+  });
+
+  it('is compiled anew where the file is damaged or cut short', async () => {
+    const cache = newCache();
+    await cache.run();
+    await cache.run();
+    const sound = readFileSync(cache.file());
+    const flipped = Buffer.from(sound);
+    flipped.writeUInt8(flipped.readUInt8(sound.length >> 1) ^ 1, sound.length >> 1);
+    for (const damaged of [flipped, sound.subarray(0, 5_000), sound.subarray(0, 3), Buffer.alloc(0)]) {
+      writeFileSync(cache.file(), damaged);
+      expect(await cache.run()).toMatchObject({ code: 0, stderr: '' });
+      expect(runsIn(cache.file())).toBe(1);
+    }
+  });
+
+  it.runIf(process.getuid?.() === 0)('of another user is not run', async () => {
+    const cache = newCache();
+    await cache.run();
+    await cache.run();
+    chownSync(cache.file(), 12_345, 12_345);
+    expect(await cache.run()).toMatchObject({ code: 0, stderr: '' });
+    expect(runsIn(cache.file())).toBe(1);
+    expect(statSync(cache.file()).uid).toBe(0);
+  });
+
+  it('is not kept where it cannot be or must not be', async () => {
+    const forbidden = newCache({ NODE_DISABLE_COMPILE_CACHE: '1' });
+    expect(await forbidden.run()).toMatchObject({ code: 0, stderr: '' });
+    expect(forbidden.files()).toEqual([]);
+
+    const homeless = newCache({ XDG_CACHE_HOME: '/dev/null' });
+    expect(await homeless.run()).toMatchObject({ code: 0, stderr: '' });
+    expect(homeless.files()).toEqual([]);
+  });
+
+  it('lies where Node is told to keep its own', async () => {
+    const cache = newCache();
+    const { dir } = tempDir('chosen');
+    await runCli(['--version'], { env: { XDG_CACHE_HOME: cache.dir, NODE_COMPILE_CACHE: dir } });
+    expect(cache.files()).toEqual([]);
+    expect(readdirSync(path.join(dir, 'crawlnode'))).toHaveLength(1);
+  });
+});
