@@ -10,7 +10,7 @@ import { Script } from 'node:vm';
 import * as outside from '../outside.js';
 import { CodeCache } from './code-cache.js';
 
-type Bundle = (module: { exports: unknown }, require: (id: string) => unknown) => void;
+type Bundle = (exports: object, module: { exports: object }, require: (id: string) => unknown) => void;
 
 /**
  * @param name - of `NAME.cjs` in this folder
@@ -29,6 +29,6 @@ export function loadBundle<T>(name: string, keepAfterMs: number, given: Partial<
   const require = createRequire(url);
   const module = { exports: {} };
   const run: Bundle = script.runInThisContext();
-  run(module, (id) => (id === 'outside' ? { ...outside, ...given } : require(id)));
+  run(module.exports, module, (id) => (id === 'outside' ? { ...outside, ...given } : require(id)));
   return module.exports as T;
 }
