@@ -10,7 +10,7 @@ COPY package.json package-lock.json ./
 # The package's own `prepare` would build before the sources are here; dependencies need no install scripts.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/build.mjs scripts/
+COPY scripts/build.mjs scripts/bundle.mjs scripts/
 COPY src src
 RUN node scripts/build.mjs
 
@@ -31,6 +31,9 @@ COPY --from=build /build/dist dist
 RUN chmod 755 bin/crawlnode.js \
  && ln -s /crawlnode/bin/crawlnode.js /usr/local/bin/crawlnode \
  && mkdir /project && chown node:node /project
+# What V8 compiles of the executable is kept for whoever runs it, with a root file system that is read-only too.
+ENV NODE_COMPILE_CACHE=/crawlnode/cache
+RUN crawlnode crawl --help > /dev/null && chmod -R a+rX cache
 USER node
 WORKDIR /project
 # Exec form, and node itself: SIGTERM of `docker stop` reaches the process that drains.
