@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { FrontierUnavailableError, RefusedError } from '../../errors.js';
+import { FrontierUnavailableError, messageOf, RefusedError } from '../../errors.js';
 import { bootId } from './processes.js';
 
 /** Types of statfs(2) that are network file systems: NFS, SMB, CIFS, SMB2, Ceph, AFS, 9P. */
@@ -50,20 +50,11 @@ export interface Folder {
  */
 export function enterFolder(path: string): Folder {
   const users = join(path, 'users');
-  try {
-    mkdirSync(users, { recursive: true });
-  } catch (error) {
-    throw new FrontierUnavailableError(
-      `the folder ${path} of the embedded frontier cannot be made or entered`,
-      {
-        cause: error,
-      },
-    );
-  }
+  orUnavailable(path, 'made or entered', () => mkdirSync(users, { recursive: true }));
   refuseNetwork(path);
   const self: User = { bootId: bootId(), pidNamespace: pidNamespace(), host: hostname(), pid: process.pid };
   const file = join(users, `${process.pid}-${randomBytes(4).toString('hex')}.json`);
-  writeWhole(file, self);
+  orUnavailable(path, 'written', () => announce(users, file, self));
   try {
     // Only now: of two strangers who come at the same time, one at least sees the other.
     refuseStrangers(path, users, self);
@@ -79,6 +70,18 @@ export function enterFolder(path: string): Folder {
       rmSync(file, { force: true });
     },
   };
+}
+
+function orUnavailable(path: string, what: string, act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    const why = messageOf(error);
+    throw new FrontierUnavailableError(
+      `the folder ${path} of the embedded frontier cannot be ${what}: ${why}; see to it, or set JOBDIR to another folder`,
+      { cause: error },
+    );
+  }
 }
 
 function refuseNetwork(path: string): void {
@@ -133,10 +136,30 @@ function readUser(file: string): User | null {
   }
 }
 
+/**
+ * On a disk that is full since this process came, its heartbeat thread has no room for a file of its own: that of the main
+ * thread says the same. Without a heartbeat the node would be taken for dead, again and again.
+ */
+function announce(users: string, file: string, self: User): void {
+  try {
+    writeWhole(file, self);
+  } catch (error) {
+    const isKnown = readdirSync(users).some(
+      (name) => name.startsWith(`${process.pid}-`) && name.endsWith('.json'),
+    );
+    if (!isKnown) throw error;
+  }
+}
+
 /** Never seen half written. */
 function writeWhole(file: string, user: User): void {
-  writeFileSync(`${file}.new`, JSON.stringify(user));
-  renameSync(`${file}.new`, file);
+  try {
+    writeFileSync(`${file}.new`, JSON.stringify(user));
+    renameSync(`${file}.new`, file);
+  } catch (error) {
+    rmSync(`${file}.new`, { force: true });
+    throw error;
+  }
 }
 
 function touch(file: string, self: User): void {
