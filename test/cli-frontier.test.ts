@@ -189,6 +189,20 @@ describe.each(engines)('on the %s engine', (engine) => {
     expect((await run(['stop', 'news'])).stdout).toContain('nothing to stop');
     await site.close();
   });
+
+  it('a crawl that has not begun cannot be paused, and need not be resumed; once it is seeded it can', async () => {
+    expect(await run(['pause', 'news'])).toMatchObject({
+      ...{ code: 1, stdout: '' },
+      stderr: expect.stringContaining('news has not begun, so there is nothing to pause'),
+    });
+    const resumed = { code: 0, stdout: 'news: nothing to resume, it has not begun\n' };
+    expect(await run(['resume', 'news'])).toMatchObject(resumed);
+    await run(['seed', 'news', 'http://a.example/']);
+    expect(await run(['pause', 'news'])).toMatchObject({
+      code: 0,
+      stdout: 'news: paused (no node is running)\n',
+    });
+  });
 });
 
 describe('on the redis engine alone', () => {

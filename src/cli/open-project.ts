@@ -15,6 +15,7 @@ import type { Spider } from '../spider/spider.js';
 import { type Context, globalSettings, note } from './context.js';
 import { shapeOf } from './engine-settings.js';
 import { storeOf } from './redis-address.js';
+import { refuseUnsendable } from './sendable-headers.js';
 
 /** Settings that options of a command stand for, such as `--job` for JOB. */
 export type SettingTexts = Readonly<Record<string, string | undefined>>;
@@ -135,6 +136,7 @@ function load(
   const { config } = context.globals;
   const loaded = loadSettings({ cwd: context.cwd, configFile: config, env: context.env, cli, spider });
   context.mask = secretFilter(loaded.settings);
+  refuseUnsendable(loaded.settings);
   return loaded;
 }
 

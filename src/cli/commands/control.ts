@@ -1,5 +1,6 @@
 /** `crawlnode pause|resume|stop S`: one word to all nodes of a crawl, which they hear with their next lease. */
 import type { Command } from 'commander';
+import { CrawlnodeError } from '../../errors.js';
 import type { Control } from '../../frontier/frontier.js';
 import type { CliCommand } from '../commands.js';
 import { print, printJson } from '../context.js';
@@ -32,20 +33,28 @@ function tell(control: Control): CliCommand {
     run: async (context, [spider = ''], options) => {
       const { loaded } = await loadSpiderOrSettings(context, spider, textsOf(options));
       return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
-        const { nodes } = await frontier.snapshot();
+        const { nodes, beganAtMs } = await frontier.snapshot();
+        const hasBegun = beganAtMs !== null;
+        if (control === 'paused' && !hasBegun) throw notBegun(spider);
         // A stop that nobody hears would end the next crawl as it begins.
-        const heard = control !== 'stopping' || nodes.length > 0;
+        const heard = control === 'stopping' ? nodes.length > 0 : hasBegun;
         if (heard) await frontier.control(control);
         if (context.globals.json) printJson(context, { spider, control, nodes: nodes.length });
-        else print(context, sentence(spider, control, nodes.length));
+        else print(context, sentence(spider, control, nodes.length, hasBegun));
         return 0;
       });
     },
   };
 }
 
-function sentence(spider: string, control: Control, nodes: number): string {
+function notBegun(spider: string): CrawlnodeError {
+  const what = `${spider} has not begun, so there is nothing to pause`;
+  return new CrawlnodeError('not_begun', `${what}: seed it ("crawlnode seed ${spider} URL"), then pause it`);
+}
+
+function sentence(spider: string, control: Control, nodes: number, hasBegun: boolean): string {
   const who = nodes === 0 ? 'no node is running' : howMany(nodes, 'node');
+  if (control === 'running' && !hasBegun) return `${spider}: nothing to resume, it has not begun`;
   if (control === 'stopping' && nodes === 0) return `${spider}: nothing to stop, ${who}`;
   const what = { paused: 'paused', running: 'goes on', stopping: 'is told to leave' }[control];
   return `${spider}: ${what} (${who})`;
