@@ -1,5 +1,5 @@
 /** The file of a backup: written whole or not at all, and read only where it is what was written. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BackupReader, verifyBackup } from '../src/cli/backup/read-backup.js';
@@ -36,11 +36,26 @@ beforeEach(() => {
 });
 afterEach(() => remove());
 
+const abandoned = (name: string, ageMs: number) => {
+  const at = new Date(Date.now() - ageMs);
+  writeFileSync(`${dir}/${name}`, 'half a backup');
+  utimesSync(`${dir}/${name}`, at, at);
+};
 const write = (name: string, what: AsyncIterable<BackupEntry> = all()) =>
   writeBackup(`${dir}/${name}`, header, what, () => {});
 const verify = (name: string) => verifyBackup(`${dir}/${name}`, () => {});
 
 describe('a backup file', () => {
+  it('takes away what a killed process left of the same one, also under its own pid, and nothing else', async () => {
+    const hourMs = 3_600_000;
+    abandoned('a.jsonl.0badcafe.partial', hourMs);
+    abandoned(`a.jsonl.${process.pid}.partial`, hourMs);
+    const others = ['a.jsonl.12345678.partial', 'b.jsonl.12345678.partial', 'a.jsonl.notes.partial.txt'];
+    for (const [n, name] of others.entries()) abandoned(name, n * hourMs);
+    await write('a.jsonl');
+    expect(readdirSync(dir).sort()).toEqual(['a.jsonl', ...others].sort());
+  });
+
   it.each(['a.jsonl', 'a.jsonl.gz', 'deep/er/a.jsonl'])(
     '%s gives back what was put into it',
     async (name) => {

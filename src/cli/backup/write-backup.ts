@@ -1,7 +1,7 @@
 /** Writing a backup: streamed under another name, flushed to the disk, and only then called what it is to be called. */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -10,6 +10,8 @@ import { CrawlnodeError, messageOf, UsageError } from '../../errors.js';
 import type { BackupEntry } from '../../frontier/backup-entry.js';
 import { type BackupHeader, countEntry, type EntryCounts } from './backup-file.js';
 
+/** One that is written grows all the time, but for an outage of the store. */
+const ABANDONED_MS = 30 * 60_000;
 /** After so many bytes the reader is told what they should have been. */
 const CHECK_BYTES = 1024 * 1024;
 /**
@@ -44,9 +46,11 @@ export async function writeBackup(
   entries: AsyncIterable<BackupEntry>,
   onProgress: (values: number) => void,
 ): Promise<WrittenBackup> {
-  const partial = `${file}.${process.pid}.partial`;
+  // Not the pid alone: in containers it is the same each time.
+  const partial = `${file}.${randomBytes(4).toString('hex')}.partial`;
   const handle = await writing(file, async () => {
     await mkdir(path.dirname(file), { recursive: true });
+    await removeAbandoned(file);
     return open(partial, 'wx');
   });
   try {
@@ -107,6 +111,18 @@ async function writing<T>(file: string, action: () => Promise<T>): Promise<T> {
     return await action();
   } catch (error) {
     throw unwritable(file, error);
+  }
+}
+
+/** What processes that were killed have left of the same backup. */
+async function removeAbandoned(file: string): Promise<void> {
+  const folder = path.dirname(file);
+  const own = `${path.basename(file)}.`;
+  for (const name of await readdir(folder)) {
+    const isPartial = name.startsWith(own) && /^[0-9a-f]+\.partial$/.test(name.slice(own.length));
+    if (!isPartial) continue;
+    const { mtimeMs } = await stat(path.join(folder, name));
+    if (Date.now() - mtimeMs > ABANDONED_MS) await rm(path.join(folder, name), { force: true });
   }
 }
 
