@@ -18,6 +18,9 @@ export const heartbeatThread = new URL(`engine/heartbeat-thread.${isSource ? 'ts
 /** What teaches a thread TypeScript. */
 export const typescriptLoader = () => import.meta.resolve('tsx/esm/api');
 
+/** Where compiled code may be kept between runs: nowhere but by the executable. */
+export const cacheFolder: string | null = null;
+
 /** The module whose `import()` brings in the user's: this one. */
 export const importer = import.meta.url;
 

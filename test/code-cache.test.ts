@@ -1,8 +1,10 @@
-/** What V8 compiled of the executable, kept for its next run: used where it is sound, and never in the way. */
+/** What was compiled in one run and kept for the next: used where it is sound, and never in the way. */
 import { chownSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readCacheFile, writeCacheFile } from '../src/cache-file.js';
 import { runCli } from './helpers/cli.js';
+import { createProject } from './helpers/project.js';
 import { tempDir } from './helpers/temp-dir.js';
 
 /** Runs of `crawlnode --version` that keep their code in one folder. */
@@ -18,9 +20,9 @@ function newCache(environment: Record<string, string> = {}) {
 }
 
 /** How many runs have added to a file. */
-const runsIn = (file: string) => readFileSync(file).readUInt32LE(4);
+const runsIn = (file: string) => readFileSync(file).readUInt8(4);
 
-describe('compiled code', () => {
+describe('compiled code of the executable', () => {
   it('is kept for the next run in a file of the user alone, to which the first three runs add', async () => {
     const cache = newCache();
     const counts: number[] = [];
@@ -73,5 +75,39 @@ describe('compiled code', () => {
     await runCli(['--version'], { env: { XDG_CACHE_HOME: cache.dir, NODE_COMPILE_CACHE: dir } });
     expect(cache.files()).toEqual([]);
     expect(readdirSync(path.join(dir, 'crawlnode'))).toHaveLength(1);
+  });
+});
+
+describe('a spider in TypeScript', () => {
+  const spider = (name: string) =>
+    `import { Spider } from 'crawlnode';\nexport default class Probe extends Spider { name: string = '${name}'; }\n`;
+
+  it('is compiled once for as long as it stays as it is', async () => {
+    const { dir } = tempDir('compiled');
+    const project = await createProject({ files: { 'spiders/probe.ts': spider('first') } });
+    const list = async () =>
+      (await runCli(['list'], { cwd: project.dir, env: { XDG_CACHE_HOME: dir } })).stdout;
+    expect(await list()).toBe('first\n');
+
+    const folder = path.join(dir, 'crawlnode');
+    const [kept, ...others] = readdirSync(folder).filter((file) => file.startsWith('probe.ts-'));
+    expect(others).toEqual([]);
+    const file = path.join(folder, kept!);
+    writeCacheFile(file, Buffer.from(readCacheFile(file)!.toString().replace('first', 'kept')));
+    expect(await list()).toBe('kept\n');
+
+    await project.write('spiders/probe.ts', spider('second'));
+    expect(await list()).toBe('second\n');
+    await project.write('spiders/probe.ts', spider('first'));
+    expect(await list()).toBe('kept\n');
+  });
+
+  it('that does not compile leaves nothing', async () => {
+    const { dir } = tempDir('compiled');
+    const project = await createProject({ files: { 'spiders/probe.ts': 'export const a = ;\n' } });
+    const { code, stderr } = await runCli(['list'], { cwd: project.dir, env: { XDG_CACHE_HOME: dir } });
+    expect(code).toBe(2);
+    expect(stderr).toContain('probe.ts:1:18');
+    expect(readdirSync(path.join(dir, 'crawlnode')).filter((file) => file.startsWith('probe'))).toEqual([]);
   });
 });

@@ -11,6 +11,7 @@ const src = fileURLToPath(new URL('../src/', import.meta.url));
 const layers: Readonly<Record<string, number>> = {
   'errors.ts': 0,
   'log.ts': 0,
+  'cache-file.ts': 0,
   'outside.ts': 0,
   settings: 1,
   http: 2,

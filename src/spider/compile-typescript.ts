@@ -1,6 +1,15 @@
 /** TypeScript → JavaScript by esbuild, file by file, as Node 20 cannot do it; types are dropped, not checked. */
 import { readFile } from 'node:fs/promises';
 
+/** What beside the file decides what comes of it. */
+export const OPTIONS = {
+  format: 'esm',
+  target: 'node20',
+  sourcemap: 'inline',
+  sourcesContent: false,
+  logLevel: 'silent',
+} as const;
+
 let esbuild: Promise<typeof import('esbuild')> | undefined;
 let compiling = 0;
 
@@ -16,12 +25,8 @@ export async function compileTypeScript(file: string): Promise<string> {
     const { transform } = await esbuild;
     const { code } = await transform(await readFile(file, 'utf8'), {
       loader: file.endsWith('x') ? 'tsx' : /ts$/.test(file) ? 'ts' : 'js',
-      format: 'esm',
-      target: 'node20',
-      sourcemap: 'inline',
-      sourcesContent: false,
       sourcefile: file,
-      logLevel: 'silent',
+      ...OPTIONS,
     });
     return code;
   } catch (error) {

@@ -2,7 +2,7 @@
 import { realpath } from 'node:fs/promises';
 import { register } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { entry, importer, importModule, isSource, ownFolder } from '../outside.js';
+import { cacheFolder, entry, importer, importModule, isSource, ownFolder } from '../outside.js';
 import { loadError } from './load-error.js';
 import type { HooksData } from './module-hooks.js';
 
@@ -31,7 +31,7 @@ async function installHooks(): Promise<void> {
   if (isSource) return;
   // Every spider needs it, and it loads twice as fast before it passes through the hooks' thread.
   await importModule(entry.href);
-  const data: HooksData = { loader: importer, crawlnode: entry.href };
+  const data: HooksData = { loader: importer, crawlnode: entry.href, cacheFolder };
   register('./spider/module-hooks.js', { parentURL: ownFolder, data });
   // Stack traces of TypeScript then show its own lines.
   process.setSourceMapsEnabled(true);

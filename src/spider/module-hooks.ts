@@ -12,7 +12,7 @@ import { readFile, stat } from 'node:fs/promises';
 import type { InitializeHook, LoadHook, ResolveHook } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { compileFunction } from 'node:vm';
-import { compileTypeScript } from './compile-typescript.js';
+import { compileOnce } from './compile-once.js';
 
 /** What the thread is told when it starts. */
 export interface HooksData {
@@ -20,6 +20,8 @@ export interface HooksData {
   readonly loader: string;
   /** The entry of the running copy. */
   readonly crawlnode: string;
+  /** Where compiled TypeScript is kept; null: nowhere. */
+  readonly cacheFolder: string | null;
 }
 
 let own: HooksData;
@@ -49,7 +51,7 @@ export const resolve: ResolveHook = async (specifier, context, nextResolve) => {
 export const load: LoadHook = async (url, context, nextLoad) => {
   if (!userModules.has(url)) return nextLoad(url, context);
   const file = fileURLToPath(url);
-  if (/\.[mc]?tsx?$/.test(file)) return asModule(await compileTypeScript(file));
+  if (/\.[mc]?tsx?$/.test(file)) return asModule(await compileOnce(file, own.cacheFolder));
   if (file.endsWith('.json')) return asModule(`export default ${await readFile(file, 'utf8')}`);
   if (!file.endsWith('.js')) return nextLoad(url, context);
   const source = await readFile(file, 'utf8');

@@ -1,0 +1,69 @@
+/**
+ * Files that only save work: what does not come back as it was written counts as absent, and what cannot be written is
+ * left. As they hold code that is run, one that belongs to another user is not read.
+ */
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { crc32 } from 'node:zlib';
+
+/** A CRC-32 of all that follows. */
+const HEADER_BYTES = 4;
+/** Of other versions, or of files that nobody loads any more; who still needs one writes it again. */
+const FORGET_AFTER_MS = 30 * 24 * 60 * 60 * 1_000;
+
+/** What was written last; null without it. */
+export function readCacheFile(file: string): Buffer | null {
+  const bytes = readOwn(file);
+  if (bytes === null || bytes.length < HEADER_BYTES) return null;
+  const content = bytes.subarray(HEADER_BYTES);
+  return bytes.readUInt32LE(0) === crc32(content) ? content : null;
+}
+
+/** Write a file as a whole, and remove those of its folder that are old. */
+export function writeCacheFile(file: string, content: Buffer): void {
+  const folder = path.dirname(file);
+  const fresh = `${file}.${process.pid}`;
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt32LE(crc32(content));
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(fresh, Buffer.concat([header, content]));
+    renameSync(fresh, file);
+    for (const each of readdirSync(folder)) {
+      const old = path.join(folder, each);
+      if (Date.now() - statSync(old).mtimeMs > FORGET_AFTER_MS) rmSync(old, { force: true });
+    }
+  } catch {
+    try {
+      rmSync(fresh);
+    } catch {
+      // It was not there.
+    }
+  }
+}
+
+/** The whole of a file that is ours or root's. */
+function readOwn(file: string): Buffer | null {
+  try {
+    const descriptor = openSync(file, 'r');
+    try {
+      const owner = fstatSync(descriptor).uid;
+      return owner === 0 || owner === process.getuid?.() ? readFileSync(descriptor) : null;
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return null;
+  }
+}
