@@ -200,8 +200,8 @@ describe('a request is refused, naming the culprit,', () => {
     [{ priority: 2 ** 31 }, /priority is 2147483648/],
     [{ priority: '1' }, /priority is 1;/],
     [{ dontFilter: 1 }, /dontFilter is 1/],
-    [{ callback: 7 }, /callback is neither/],
-    [{ errback: '' }, /errback is neither/],
+    [{ callback: 7 }, /callback is 7, neither/],
+    [{ errback: '' }, /errback is "", neither/],
     [{ cookies: { 'a b': 'x' } }, /"a b", which is no cookie name/],
     [{ cookies: { a: 'x; Path=/' } }, /cookies\.a has a character/],
     [{ cookies: { a: null } }, /cookies\.a is not text/],
@@ -244,4 +244,23 @@ test('anything at all is either copied as JSON would or refused as an InvalidReq
     }),
     { numRuns: 500 },
   );
+});
+
+test("an option that a request does not know is refused, one of Scrapy's above all; a spread request is none", () => {
+  const make = (options: object) => () => new Request('https://a.example/', options as RequestOptions);
+  expect(make({ dont_filter: true })).toThrow(
+    '"dont_filter" is no option of a request; did you mean dontFilter?',
+  );
+  expect(make({ callBack: 'parse' })).toThrow('"callBack" is no option of a request; did you mean callback?');
+  expect(make({ cb_kwargs: {} })).toThrow(
+    /^"cb_kwargs" is no option of a request; there are method, headers, /,
+  );
+  expect(make({ callback: { meta: {} } })).toThrow('the options of follow and followAll come after it');
+  expect(make({ callback: 5 })).toThrow('callback is 5, neither a method');
+  const first = new Request('https://a.example/', { priority: 3, meta: { a: 1 } });
+  expect(make({ ...first, dontFilter: true })()).toMatchObject({
+    priority: 3,
+    meta: { a: 1 },
+    dontFilter: true,
+  });
 });

@@ -5,6 +5,7 @@ import { encodeForm, type FormData } from './form-data.js';
 import { checkHeaders, type Headers, type HeadersInput, isToken, noHeaders } from './headers.js';
 import { checkUrl } from './http-url.js';
 import { jsonCopy, jsonObjectCopy } from './json-safe.js';
+import { checkOptionNames } from './option-names.js';
 import { MAX_PRIORITY, MIN_PRIORITY } from './priority.js';
 import type { Origin, RequestRecord } from './request-record.js';
 
@@ -84,6 +85,7 @@ export class Request implements Bookkeeping {
    *   that does not survive JSON, a header with a line break, …
    */
   constructor(url: string | URL, options: RequestOptions = {}, bookkeeping: Bookkeeping = fresh) {
+    checkOptionNames(options);
     const content = contentOf(options);
     const method = options.method === undefined ? (content ? 'POST' : 'GET') : checkMethod(options.method);
     const safe = checkUrl(url);
@@ -218,5 +220,7 @@ function checkCallback(callback: unknown, field: 'callback' | 'errback'): Callba
   if (callback === undefined || callback === null) return null;
   if (typeof callback === 'function') return callback as Callback;
   if (typeof callback === 'string' && callback !== '') return callback;
-  throw new InvalidRequestError(`${field} is neither a method of the spider nor the name of one.`);
+  const what = `${field} is ${typeof callback === 'object' ? 'an object' : JSON.stringify(callback)}`;
+  const hint = typeof callback === 'object' ? '; the options of follow and followAll come after it' : '';
+  throw new InvalidRequestError(`${what}, neither a method of the spider nor the name of one${hint}.`);
 }
