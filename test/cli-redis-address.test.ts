@@ -27,6 +27,9 @@ describe('where the frontier is', () => {
       url: null,
       options: { host: 'h', port: 6379, db: 3, username: 'u', tls: {} },
     });
+    expect(() => address({ REDIS_URL: 'redis://h:1/staging' })).toThrow(
+      'the database is a number, and /staging',
+    );
     expect(address({ REDIS_URL: 'unix:///run/redis.sock' })).toMatchObject({
       options: { path: '/run/redis.sock' },
     });

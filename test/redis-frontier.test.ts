@@ -249,6 +249,17 @@ describe('a Redis server', () => {
     }
   });
 
+  it('without the database asked for refuses at once, and writes into no other', async () => {
+    const server = await startRedis();
+    try {
+      const there = { message: expect.stringMatching(/refuses: ERR DB index .*check REDIS_DB/) };
+      await expect(open('nobody', `redis://127.0.0.1:${server.port}/99`)).rejects.toMatchObject(there);
+      await (await open('somebody', `redis://127.0.0.1:${server.port}/15`)).close();
+    } finally {
+      await server.stop();
+    }
+  });
+
   it('that may evict the frontier is refused, unless the user takes the risk', async () => {
     const evicting = await startRedis({
       args: ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'],

@@ -14,6 +14,10 @@ export function exit(code: number): never {
  * with 13 then): a command that did not come to its end has failed, whatever code that gave.
  */
 export function guardExit(): void {
+  // Node says what was thrown, and where.
+  process.on('uncaughtExceptionMonitor', () => {
+    isOver = true;
+  });
   process.on('exit', (code) => {
     if (isOver) return;
     process.exitCode = code === 0 || code === UNSETTLED ? 1 : code;

@@ -124,7 +124,11 @@ function hostPort(address: Settings['REDIS_SENTINELS'][number]): { host: string;
 
 /** ioredis takes anything for a URL and then looks for a socket file of that name. */
 function checkedUrl(url: string): string {
-  if (parseUrl(url) !== null) return url;
+  const parsed = parseUrl(url);
+  if (parsed !== null && !/^\/?\d*$/.test(parsed.pathname)) {
+    throw new SettingsError(`REDIS_URL: the database is a number, and ${parsed.pathname} is none`);
+  }
+  if (parsed !== null) return url;
   throw new SettingsError(
     'REDIS_URL: not a valid URL; percent-encode what is special in user name and password, or set REDIS_PASSWORD',
   );

@@ -68,6 +68,7 @@ export class RedisConnection {
       try {
         await client.connect();
         await client.ping();
+        await selectDatabase(client);
         state.connected = true;
         return new RedisConnection(client);
       } catch (error) {
@@ -171,6 +172,13 @@ function createClient(
   return address.url === null ? new ioredis.Redis(options) : new ioredis.Redis(address.url, options);
 }
 
+/** ioredis selects it too, and goes on in database 0, somebody else's perhaps, where the server has no such one. */
+async function selectDatabase(client: Client): Promise<void> {
+  if (!('status' in client) || 'nodes' in client) return;
+  const { db = 0 } = (client as Redis).options;
+  if (db !== 0) await (client as Redis).select(db);
+}
+
 /** An error that no repetition will mend, in our words; null for one worth another try. */
 function translate(error: unknown): Error | null {
   if (error instanceof CrawlnodeError) return error;
@@ -211,9 +219,7 @@ function unavailable(
   const message = messageOf(cause);
   const where = placeOf(address);
   if (refused) {
-    const hint = /NOPERM/.test(message)
-      ? 'the ACL user lacks a right'
-      : 'check REDIS_USERNAME and REDIS_PASSWORD (or those in REDIS_URL)';
+    const hint = hintFor(message);
     return new FrontierUnavailableError(`Redis at ${where} refuses: ${message}; ${hint}`, {
       code: 'unauthorized',
       cause,
@@ -223,6 +229,12 @@ function unavailable(
     `Redis at ${where} cannot be reached (tried for ${Math.round(triedMs / 1000)} s): ${message || 'no answer'}; check REDIS_URL and that the server runs`,
     { cause },
   );
+}
+
+function hintFor(refusal: string): string {
+  if (refusal.startsWith('NOPERM')) return 'the ACL user lacks a right';
+  if (refusal.includes('DB index')) return 'check REDIS_DB, or the number at the end of REDIS_URL';
+  return 'check REDIS_USERNAME and REDIS_PASSWORD (or those in REDIS_URL)';
 }
 
 /** The address without its secrets. */
