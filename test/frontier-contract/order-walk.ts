@@ -10,38 +10,52 @@ const priority = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(0, 1, -7) },
   { weight: 1, arbitrary: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }) },
 );
-const batch = fc.record({
-  verb: fc.constant('push' as const),
-  /** Pages of one site and priority, as links come, or a mixture. */
-  runs: fc.array(fc.record({ domain: fc.nat(2), priority, count: fc.nat(70) }), { maxLength: 4 }),
-});
-const step = fc.oneof(
-  { weight: 3, arbitrary: batch },
-  { weight: 3, arbitrary: fc.record({ verb: fc.constant('lease' as const), max: fc.nat(90) }) },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      verb: fc.constant('settle' as const),
-      count: fc.nat(50),
-      how: fc.constantFrom('done', 'released', 'retry'),
-      fromTheEnd: fc.boolean(),
-      priority,
-    }),
-  },
-);
-type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+/** How many domains there are, and at most how many requests come in a row and are leased at once. */
+const sizes = [
+  { domains: 3, run: 70, runs: 4, lease: 90 },
+  { domains: 40, run: 4, runs: 60, lease: 12 },
+] as const;
+
+const walks = queueClasses.flatMap((queueClass) => sizes.map((size) => ({ queueClass, size })));
+
+const stepOf = ({ domains, run, runs, lease }: (typeof sizes)[number]) =>
+  fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        verb: fc.constant('push' as const),
+        /** Pages of one site and priority, as links come, or a mixture. */
+        runs: fc.array(fc.record({ domain: fc.nat(domains - 1), priority, count: fc.nat(run) }), {
+          maxLength: runs,
+          size: 'max',
+        }),
+      }),
+    },
+    { weight: 3, arbitrary: fc.record({ verb: fc.constant('lease' as const), max: fc.nat(lease) }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        verb: fc.constant('settle' as const),
+        count: fc.nat(50),
+        how: fc.constantFrom('done', 'released', 'retry'),
+        fromTheEnd: fc.boolean(),
+        priority,
+      }),
+    },
+  );
+type Step = ReturnType<typeof stepOf> extends fc.Arbitrary<infer T> ? T : never;
 
 export function orderWalk(crawl: () => Crawl): void {
   describe('order, whatever comes and goes', () => {
-    for (const queueClass of queueClasses) {
-      it(`is that of a sorted list in a ${queueClass}`, async () => {
+    for (const { queueClass, size } of walks) {
+      it(`is that of a sorted list in a ${queueClass} over ${size.domains} domains`, async () => {
         const { frontier } = await crawl().node({
           shape: { queueClass },
           tunables: { concurrencyPerDomain: 100_000 },
         });
         let pages = 0;
         await fc.assert(
-          fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
+          fc.asyncProperty(fc.array(stepOf(size), { minLength: 5, maxLength: 25 }), async (steps) => {
             const walker = new OrderWalk(frontier, queueClass, () => `page-${pages++}`);
             for (const next of steps) {
               await walker.take(next);
