@@ -13,6 +13,18 @@ local function noteLife(id, state, how, at)
   if entry then call('HSET', dupefilter, id, packLife(state, decode('>I2I2', how or sub(entry, 8), at or 1))) end
 end
 
+-- Of many at once, HTTP status and attempts left as they are: two commands instead of two for each.
+local function noteLives(ids, state)
+  local entries, pairsToSet = fetched('HMGET', dupefilter, ids), {}
+  for i = 1, #ids do
+    if entries[i] then
+      pairsToSet[#pairsToSet + 1] = ids[i]
+      pairsToSet[#pairsToSet + 1] = packLife(state, decode('>I2I2', entries[i], 8))
+    end
+  end
+  chunked('HSET', dupefilter, pairsToSet)
+end
+
 -- { letter, instant in ms, status or 0, attempts }, empty when nothing is known.
 local function lifeOf(id)
   local entry = call('HGET', dupefilter, id)

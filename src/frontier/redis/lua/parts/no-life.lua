@@ -4,4 +4,6 @@ local UNTRIED
 
 local function noteLife() end
 
+local function noteLives() end
+
 local function lifeOf() return {} end

@@ -56,9 +56,9 @@ local function leaseTaken(from, crashes)
   for i = from + 1, #ids do
     packed[n + 1], packed[n + 2] = ids[i], beginning .. members[i]
     n = n + 2
-    noteLife(ids[i], 'leased')
   end
   chunked('HSET', leasesKey, packed)
+  noteLives(from == 0 and ids or { unpack(ids, from + 1) }, 'leased')
   if from == 0 then leasedRecords = found else
     for i = 1, #found do leasedRecords[from + i] = found[i] end
   end
