@@ -17,11 +17,20 @@ local function leaveOutCounters(heads, at, sums)
   end
 end
 
--- Where in a packed lease its order begins, and its crashes; nil where it is not this node's, given by this call.
-local function find(packed, givenBy)
-  if not packed then return nil end
-  local owner, _, calledBy, crashes, at = decode(LEASE, packed)
-  if owner == incarnation and calledBy == givenBy then return at, crashes end
+-- Reads the leases before anything is written. Returns them packed, of each where its order begins (false: there is none, or it
+-- is not this node's), which call gave it, and its crashes.
+local function readLeases(ids)
+  local leases, orderAts, givenBys, crashes = fetched('HMGET', leasesKey, ids), { unpack(ids) }, { unpack(ids) }, { unpack(ids) }
+  for n = 1, #ids do
+    local packed = leases[n]
+    if packed then
+      local owner, _, givenBy, crashed, orderAt = decode(LEASE, packed)
+      orderAts[n], givenBys[n], crashes[n] = owner == incarnation and orderAt, givenBy, crashed
+    else
+      orderAts[n] = false
+    end
+  end
+  return leases, orderAts, givenBys, crashes
 end
 
 -- A lease that ends otherwise than done. at: behind what in heads its own begins.
@@ -91,14 +100,14 @@ local function answerSettles(from)
   local live, feeds, names = isLive(incarnation), namesOf(args[from + 1]), namesOf(args[from + 2])
   local sums = namesOf(args[from + 3])
   local first, again = firstAnswers(from)
-  local leases, answers = fetched('HMGET', leasesKey, ids), { unpack(ids) }
+  local leases, orderAts, givenBys, crashes = readLeases(ids)
+  local answers = { unpack(ids) }
   local isNew, isLimited, onlyCommitted = false, hasBudgets(), ONLY_COMMITTED .. meta.epoch
   for n = 1, count do
-    local at, id, packed, answer, isCommitted = (n - 1) * SETTLE_BYTES, ids[n], live and leases[n], first[n], false
+    local at, id, packed, answer, isCommitted = (n - 1) * SETTLE_BYTES, ids[n], leases[n], first[n], false
     local givenBy, kind, links, itemCount, feedItemCount, epoch, scraped, errors = decode(SETTLE, heads, at + 1)
     if not answer then
-      local orderAt, crashes = find(packed, givenBy)
-      if not orderAt then
+      if not live or not orderAts[n] or givenBys[n] ~= givenBy then
         answer = 'lost'
       elseif epoch > 0 and epochs[epoch] ~= meta.epoch then
         answer = 'resend'
@@ -114,8 +123,8 @@ local function answerSettles(from)
         if kind == DONE then
           pages, done, ended[id] = pages + 1, done + 1, true
           noteLife(id, 'done', heads, at + HOW_AT)
-          if crashes > 0 then uncrashed[#uncrashed + 1] = id end
-          freeLease(id, incarnation, sub(packed, orderAt + ORDER))
+          if crashes[n] > 0 then uncrashed[#uncrashed + 1] = id end
+          freeLease(id, incarnation, sub(packed, orderAts[n] + ORDER))
         else
           finish(id, kind, unpackLease(packed), heads, at)
         end
