@@ -181,6 +181,7 @@ describe.each(engines)('on the %s engine', (engine) => {
       stderr: expect.stringContaining('(one)'),
     });
     expect((await run(['pause', 'news'])).stdout).toBe('news: paused (1 node)\n');
+    await crawl.waitForOutput('the crawl is paused; \\"crawlnode resume news\\" lets it go on');
     await run(['seed', 'news', site.url]);
     expect(await stats('news')).toMatchObject({ pending: 1, nodes: [{ id: 'one', pid: crawl.pid }] });
     expect((await run(['resume', 'news'])).code).toBe(0);

@@ -107,6 +107,6 @@ export function howToCrawlAgain(view: Named): string {
 }
 
 /** As the commands take it. */
-function nameOf({ spider, job }: Named): string {
+export function nameOf({ spider, job }: Named): string {
   return job === null ? spider : `${spider} --job ${job}`;
 }

@@ -10,7 +10,7 @@ import {
 } from '../frontier/frontier.js';
 import { crawlOne } from './crawl-one.js';
 import { inRun, type LinkRules } from './discovered.js';
-import { type Ending, ending, feedEnding, type NodeView } from './endings.js';
+import { type Ending, ending, feedEnding, type NodeView, nameOf } from './endings.js';
 import type { NodeState } from './node-state.js';
 import type { PageDeps } from './page-endings.js';
 import { SeedIntake } from './seed-intake.js';
@@ -135,6 +135,7 @@ export class Incarnation {
         return this.#node.deps.frontier.lease(free, this.slots.inFlight);
       }),
     );
+    this.#sayControl(answer.crawl);
     this.#crawl = answer.crawl;
     this.#answeredAt = performance.now();
     for (const lease of answer.leases) this.#start(lease, askedAt);
@@ -180,6 +181,18 @@ export class Incarnation {
 
   #start(lease: Lease, askedAt: number): void {
     void crawlOne(this.slots.begin(lease, askedAt), this.slots, this.#page, this.#onError);
+  }
+
+  /** A node that waits since somebody paused the crawl, perhaps before it came, would wait in silence. */
+  #sayControl({ control }: CrawlState): void {
+    const before = this.#crawl?.control ?? 'running';
+    const { log, spider, job } = this.#node.deps;
+    if (control === 'paused' && before !== 'paused') {
+      log.info(
+        {},
+        `the crawl is paused; "crawlnode resume ${nameOf({ spider: spider.name, job })}" lets it go on`,
+      );
+    } else if (control === 'running' && before === 'paused') log.info({}, 'the crawl goes on');
   }
 
   /** Once a run: the counter says how many. */

@@ -1,7 +1,7 @@
 /** Joining, leaving, budgets: what a run is. */
 import { describe, expect, it } from 'vitest';
 import { RefusedError } from '../../src/errors.js';
-import { type Crawl, commit, released, request, take, takeOne } from './world.js';
+import { type Crawl, commit, released, request, take, takeOne, until } from './world.js';
 
 export function runs(crawl: () => Crawl): void {
   describe('a run', () => {
@@ -107,6 +107,29 @@ export function runs(crawl: () => Crawl): void {
       const other = await crawl().node({ budgets: { maxPages: 5 } });
       expect(other.joined.justClosed).toBeNull();
       expect(await take(other.frontier, 3)).toHaveLength(3);
+    });
+
+    it('goes on after a stop that all who were told of have not lived to hear', async () => {
+      const quick = { tunables: { nodeTimeoutMs: 300 } };
+      const doomed = await crawl().node(quick);
+      await doomed.frontier.push([request('a'), request('b')], 'links');
+      await takeOne(doomed.frontier);
+      await doomed.frontier.control('stopping');
+      await crawl().recoverUntil(1, []);
+      const next = await crawl().node(quick);
+      expect((await next.frontier.snapshot()).run?.id).toBe(doomed.joined.run);
+      expect((await next.frontier.lease(0, 0)).crawl.control).toBe('running');
+      await takeOne(next.frontier);
+    });
+
+    it('is stopped still for a node that was told and joins anew, though no other lives', async () => {
+      const quick = { tunables: { nodeTimeoutMs: 300 } };
+      const { frontier } = await crawl().node(quick);
+      await frontier.control('stopping');
+      const live = async () => (await frontier.snapshot()).nodes.length;
+      await until(live, (nodes) => nodes === 0);
+      await crawl().join(frontier, quick);
+      expect((await frontier.lease(0, 0)).crawl.control).toBe('stopping');
     });
 
     it('leases nothing more once it is closed, for any node', async () => {

@@ -122,8 +122,7 @@ export class EmbeddedFrontier implements Frontier {
         this.#refuseOtherCrawl(tx);
         leave(tx, former.number, 'rejoined', { persist: true, isRejoin: true });
       }
-      const first = former === null;
-      const { number, joined } = join(tx, node, { ...options, flushOnStart: options.flushOnStart && first });
+      const { number, joined } = join(tx, node, options, former === null);
       return { joined, self: number === 0 ? null : { number, crawl: tx.meta().crawl, options } };
     });
     this.#self = self;

@@ -32,11 +32,15 @@ import type { Transaction } from './transaction.js';
 /** Leases moved by one step of recovery: a transaction of a few ms. */
 const RECOVERY_STEP = 100;
 
-/** Register a node as a new incarnation; starts or continues the run. `number` is 0 when it should not start. */
+/**
+ * Register a node as a new incarnation; starts or continues the run. `number` is 0 when it should not start.
+ * @param first false for a node that was declared dead and joins anew.
+ */
 export function join(
   tx: Transaction,
   node: NodeInfo,
   options: JoinOptions,
+  first: boolean,
 ): { number: number; joined: Joined } {
   if (tx.peekState() === undefined) refuseOtherDupefilter(tx, options.shape.dupefilter);
   tx.create(options.shape);
@@ -44,7 +48,7 @@ export function join(
   if (tx.meta().restoring !== null) throw restoreUnderWay();
   const others = liveNodes(tx).length;
   const beginsRun = beginsNewRun(tx, others);
-  const flushes = options.flushOnStart && beginsRun;
+  const flushes = options.flushOnStart && first && beginsRun;
   if (!flushes) refuseOtherShape(tx, options.shape);
   declareDead(tx);
   const number = newIncarnationNumber();
@@ -55,10 +59,13 @@ export function join(
     const joined = { incarnation, run: '', found: nothing, startPushed: false, justClosed, notices: [] };
     return { number: 0, joined };
   }
-  const flushed = options.flushOnStart ? flushOnStart(tx, options, beginsRun, others) : null;
+  const flushed = options.flushOnStart && first ? flushOnStart(tx, options, beginsRun, others) : null;
   const notices = [...flushNotice(flushed, others), ...setTunables(tx, options.tunables)];
   if (beginsRun) beginRun(tx, options.budgets);
   else joinBudgets(tx, options.budgets);
+  // A stop was for those that are gone, unless this is one of them and joins anew.
+  const isForOthers = beginsRun || (others === 0 && first);
+  if (tx.meta().control === 'stopping' && isForOthers) tx.changeMeta().control = 'running';
   const state = tx.state();
   const joined: Joined = {
     incarnation,
@@ -225,7 +232,6 @@ function beginRun(tx: Transaction, budgets: Budgets): void {
   const meta = tx.changeMeta();
   const state = tx.state();
   meta.run = newRun(tx.nowMs, budgets);
-  if (meta.control === 'stopping') meta.control = 'running';
   Object.assign(state, { runPages: 0, runItems: 0, runErrors: 0, runAccepted: 0, busyAtMs: tx.nowMs });
 }
 

@@ -58,10 +58,11 @@ if isNew then
   local begun = { run = ARGV[9], run_started = nowMs, run_pages = 0, run_items = 0, run_errors = 0, run_accepted = 0, run_closed = '', run_ended = '', closing = '',
     idle_since = '', budgets = budgets }
   for name, value in pairs(begun) do setMeta(name, value) end
-  if meta.control == 'stopping' then setMeta('control', 'running') end
 else
   setMeta('budgets', joinBudgets(meta.budgets, budgets))
 end
+-- A stop was for those that are gone, unless this is one of them and joins anew.
+if meta.control == 'stopping' and (isNew or alone and ARGV[17] == '') then setMeta('control', 'running') end
 -- Nobody was there to be idle.
 if alone then setMeta('idle_since', '') end
 
