@@ -175,6 +175,23 @@ describe.each(engines)('on the %s engine', (engine) => {
     },
   );
 
+  it('under SCHEDULER_PERSIST=false -O begins its file anew for each crawl, and goes on with one that was interrupted', async () => {
+    await open({ pages: 30, delayMs: 40 });
+    const latest = ['-s', 'SCHEDULER_PERSIST=false', '-O', 'latest.jsonl'];
+    for (const _ of [1, 2]) {
+      expect((await crawl(...latest).wait()).code).toBe(0);
+      expect(await here.project.readJsonLines('latest.jsonl')).toHaveLength(30);
+    }
+    const node = crawl(...latest);
+    const begun = site.log.length;
+    await waitFor(() => site.log.length > begun + 8, { what: 'some pages' });
+    node.kill();
+    await node.wait();
+    expect((await here.project.readJsonLines('latest.jsonl')).length).toBeLessThan(30);
+    await crawl(...latest).wait();
+    expect(await here.project.readJsonLines('latest.jsonl')).toHaveLength(30);
+  });
+
   it('a second run of a finished job says what to do, whether it leaves when done or stays', async () => {
     await open({ pages: 6 });
     await crawl('--job', 'may').wait();

@@ -239,6 +239,28 @@ export function feeds(crawl: () => Crawl): void {
       });
     });
 
+    it.each(['its writer', 'the next'])(
+      'is forgotten with a crawl that is cleared before all is written, once %s has written it',
+      async (who) => {
+        const { frontier } = await crawl().node({ feeds: ['feed-1'], shape: { persist: false } });
+        const own = (await crawl().outsider()).feeds;
+        await own.open(writer('w'), usual);
+        await own.checkpoint(writer('w'), { sequence: 0, lengthBytes: 4, header: '' });
+        await frontier.push([request('a')], 'links');
+        await commit(frontier, await takeOne(frontier), undefined, { feedItems: ['one', 'two'] });
+        expect(await frontier.leave('finished')).toEqual({ last: true, cleared: true });
+        await own.checkpoint(writer('w'), { sequence: 1, lengthBytes: 8, header: '' }, 0);
+        if (who === 'the next') {
+          await own.release(writer('w'));
+          expect(await own.open(writer('w'), usual)).toMatchObject({ sequence: 1 });
+        }
+        expect(await own.read('feed-1', 1, 10)).toEqual(['two']);
+        await own.checkpoint(writer('w'), { sequence: 2, lengthBytes: 12, header: '' }, 1);
+        await own.release(writer('w'));
+        expect(await own.open(writer('later'), usual)).toBeNull();
+      },
+    );
+
     it('is forgotten with a crawl that is cleared when its writer gives it back, or has died', async () => {
       const { frontier } = await crawl().node({ shape: { persist: false } });
       const own = await crawl().outsider();

@@ -6,7 +6,7 @@ import { numberOf, queueTables, Table } from './keys.js';
 import { dropRequest } from './live.js';
 import { liveNodes } from './liveness.js';
 import { newMeta } from './meta.js';
-import { forgetWrittenFeeds } from './outbox.js';
+import { forgetFeeds } from './outbox.js';
 import { decodeRequest, phaseOf, type RequestEntry } from './request-entry.js';
 import { nameKey } from './spaces.js';
 import { emptyState } from './state.js';
@@ -26,7 +26,7 @@ export function clear(tx: Transaction, parts: ReadonlySet<Part>, force: boolean)
   if (live > 0 && !force) throw nodesAtWork(live, 'clear');
   if (parts.has('queue')) {
     clearQueue(tx, parts);
-    forgetWrittenFeeds(tx);
+    forgetFeeds(tx);
   } else if (parts.has('failed')) clearFailed(tx);
   if (parts.has('dupefilter')) clearDupefilter(tx);
   clearLists(tx, parts);
@@ -92,14 +92,14 @@ function voidRestores(tx: Transaction): void {
 /** A crawl that is truly complete and does not persist leaves its items, counters and unwritten feeds. */
 export function clearFinished(tx: Transaction): void {
   clearRequests(tx);
-  forgetWrittenFeeds(tx);
+  forgetFeeds(tx);
 }
 
 /** A new run begins from nothing: seeds, items and counters stay, and so does the crawl's name for itself. */
 export function flush(tx: Transaction, shape: Shape): void {
   const { crawl, epoch, control } = tx.meta();
   clearRequests(tx);
-  forgetWrittenFeeds(tx, true);
+  forgetFeeds(tx, true);
   tx.create(shape);
   Object.assign(tx.changeMeta(), { crawl, epoch: epoch + 1, control });
 }

@@ -22,8 +22,8 @@ interface FeedEntry {
   seenAtMs: number;
   /** Without a sign of life for so long its writer counts as dead. */
   staleMs?: number;
-  /** Its crawl was forgotten under a living writer: whoever opens it next begins anew, unless more has come. */
-  isForgotten?: boolean;
+  /** Its crawl was forgotten with so many items: when these are written, and no more, whoever opens it next begins anew. */
+  forgottenAt?: number;
   /** Its writer overwrites the file, and has come when so many items were written: if no more are, a flush begins it anew. */
   overwritesAt?: number;
   checkpoint: FeedCheckpoint | null;
@@ -55,14 +55,15 @@ export function openFeed(
   if (isHeld && (known.host !== hostname() || isRunning(known.pid))) {
     throw heldBy(path, known);
   }
-  const isForgotten = known.isForgotten === true && waiting(known) === 0;
   const isAnew =
-    (anew === true || (isForgotten && known.owner !== owner)) && !known.isExporting && waiting(known) === 0;
-  const { checkpoint, last, isExporting } = isAnew ? noFeed() : known;
+    (anew === true || (isForgotten(known) && known.owner !== owner)) &&
+    !known.isExporting &&
+    waiting(known) === 0;
+  const { checkpoint, last, isExporting, forgottenAt } = isAnew ? noFeed() : known;
   const self = { host, path, pid, owner, seenAtMs: tx.nowMs, staleMs };
   const atFlush = overwrites === true && checkpoint !== null ? { overwritesAt: checkpoint.sequence } : {};
-  const isStillForgotten = isForgotten && !isAnew;
-  keepFeed(tx, feed, { ...self, checkpoint, last, isExporting, isForgotten: isStillForgotten, ...atFlush });
+  const forgotten = forgottenAt === undefined ? {} : { forgottenAt };
+  keepFeed(tx, feed, { ...self, checkpoint, last, isExporting, ...forgotten, ...atFlush });
   return checkpoint;
 }
 
@@ -117,15 +118,14 @@ export function checkpointFeed(
   const before = written(entry);
   if (after !== undefined && before !== after && before !== checkpoint.sequence) throw rolledBack();
   dropItems(tx, writer.feed, checkpoint.sequence);
-  const isForgotten = entry.isForgotten === true && checkpoint.sequence === before;
-  keepFeed(tx, writer.feed, { ...entry, checkpoint, isForgotten, seenAtMs: tx.nowMs });
+  keepFeed(tx, writer.feed, { ...entry, checkpoint, seenAtMs: tx.nowMs });
 }
 
 /** The writer is done; what waits stays. */
 export function releaseFeed(tx: Transaction, writer: FeedWriter, exported: boolean): void {
   const entry = knownFeed(tx, writer.feed);
   if (entry?.owner !== writer.owner) return;
-  if (entry.isForgotten === true && waiting(entry) === 0) tx.delete(feedKey(tx, writer.feed));
+  if (isForgotten(entry)) tx.delete(feedKey(tx, writer.feed));
   else keepFeed(tx, writer.feed, { ...entry, owner: null, isExporting: entry.isExporting && !exported });
 }
 
@@ -156,20 +156,25 @@ export function listFeeds(tx: Transaction): OutboxSnapshot[] {
 }
 
 /**
- * Forget the feeds whose items are all written: a new job begins their files anew. What waits is kept. A writer that
- * lives may be of a node that came too late for this crawl and begins the next: its feed goes on until it is given back.
- * At a flush it is of the node that flushes: the file that it overwrites is begun anew, unless it has written to it already.
+ * A new job begins its files anew: a feed is forgotten with its crawl, at once where nobody writes it and nothing waits,
+ * else when it is given back with all that waited written, and no more. More is of the next crawl, where its writer is of
+ * a node that came too late for this one: then it goes on. At a flush the writer is of the node that flushes: the file that
+ * it overwrites is begun anew, unless it has written to it already.
  */
-export function forgetWrittenFeeds(tx: Transaction, isFlush = false): void {
+export function forgetFeeds(tx: Transaction, isFlush = false): void {
   for (const { feed, entry } of readFeeds(tx)) {
-    if (waiting(entry) > 0) continue;
-    const { overwritesAt, isExporting } = entry;
-    if (!hasWriter(tx, entry)) tx.delete(feedKey(tx, feed));
-    else if (isFlush && overwritesAt === written(entry) && !isExporting) {
+    const { overwritesAt, isExporting, last } = entry;
+    const lives = hasWriter(tx, entry);
+    const isWritten = waiting(entry) === 0;
+    if (isWritten && !lives) tx.delete(feedKey(tx, feed));
+    else if (isFlush && lives && isWritten && overwritesAt === last && !isExporting) {
       keepFeed(tx, feed, { ...entry, checkpoint: null, last: 0 });
-    } else keepFeed(tx, feed, { ...entry, isForgotten: true });
+    } else keepFeed(tx, feed, { ...entry, forgottenAt: last });
   }
 }
+
+/** Whether its crawl was forgotten, and nothing has come since. */
+const isForgotten = (entry: FeedEntry): boolean => waiting(entry) === 0 && entry.forgottenAt === entry.last;
 
 function hasWriter(tx: Transaction, { owner, seenAtMs, staleMs = 0, host, pid }: FeedEntry): boolean {
   return owner !== null && tx.nowMs - seenAtMs < staleMs && (host !== hostname() || isRunning(pid));

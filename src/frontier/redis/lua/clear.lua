@@ -57,7 +57,7 @@ end
 
 if parts.queue then
   clearQueue()
-  if not isOther then forgetWrittenFeeds() end
+  if not isOther then forgetFeeds() end
 elseif parts.failed then
   clearFailed()
 end

@@ -20,13 +20,12 @@ if ARGV[6] ~= '' then
   local sequence, dropped = tonumber(ARGV[6]), {}
   for i = written + 1, sequence do dropped[#dropped + 1] = feed .. ':' .. string.format('%.0f', i) end
   chunked('HDEL', outboxKey, dropped)
-  if sequence > written then writer.forgotten = nil end
   writer.sequence, writer.lengthBytes, writer.header = sequence, tonumber(ARGV[7]), ARGV[8]
 end
 writer.seenMs = nowMs
 if ARGV[9] ~= '0' then writer.owner = nil end
 if ARGV[9] == '2' then writer.exporting = nil end
-if ARGV[9] ~= '0' and writer.forgotten and isAllWritten(feed, writer) then
+if ARGV[9] ~= '0' and isForgotten(feed, writer) then
   call('HDEL', feedsKey, feed, feed .. ':tail')
   return 1
 end

@@ -14,14 +14,12 @@ if writer and writer.owner and writer.owner ~= wanted.owner and writer.owner ~= 
   return { 'held', known }
 end
 local allWritten = writer and isAllWritten(feed, writer)
--- Its crawl was forgotten under a living writer, and nothing has come since.
-local forgotten = allWritten and writer.forgotten
-if allWritten and not writer.exporting and (ARGV[8] == '1' or forgotten and writer.owner ~= wanted.owner) then
+if allWritten and not writer.exporting and (ARGV[8] == '1' or isForgotten(feed, writer) and writer.owner ~= wanted.owner) then
   call('HDEL', feedsKey, feed .. ':tail')
   writer = nil
 end
 wanted.seenMs, wanted.staleMs = nowMs, staleMs
-wanted.forgotten = writer and forgotten or nil
+wanted.forgottenAt = writer and writer.forgottenAt or nil
 wanted.sequence = writer and writer.sequence or nil
 wanted.lengthBytes = writer and writer.lengthBytes or nil
 wanted.header = writer and writer.header or nil

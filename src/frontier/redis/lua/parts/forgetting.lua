@@ -5,5 +5,5 @@ local function forgetCrawl(isFlush)
   call('UNLINK', requests, metaKey, queueKey, chunksKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey, leasesKey,
     nodesKey, deadKey, infoKey, heldKey, pagesKey, crashesKey, failedKey, failuresKey, answersKey, repairedKey)
   dropDupefilter()
-  forgetWrittenFeeds(isFlush)
+  forgetFeeds(isFlush)
 end
