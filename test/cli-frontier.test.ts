@@ -176,6 +176,12 @@ describe.each(engines)('on the %s engine', (engine) => {
     const site = await startSite({ pages: 3 });
     const crawl = startCli(['crawl', 'news', '--node-id', 'one'], { cwd: here.project.dir });
     await crawl.waitForOutput('crawling news');
+    expect(await run(['reset', 'news', '--job', 'other', '--yes'])).toMatchObject({
+      ...{
+        code: 0,
+        stdout: expect.stringMatching(/^news@other: to be deleted\n(.*\n)*news@other: deleted\n$/),
+      },
+    });
     expect(await run(['reset', 'news', '--yes'])).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('(one)'),

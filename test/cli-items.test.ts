@@ -208,7 +208,7 @@ describe('what doctor makes of a look', () => {
     control: 'running',
   } as unknown as Snapshot;
   const findings = (some: Partial<Snapshot>) =>
-    crawlFindings('news', { ...calm, ...some }, ['news:start_urls'], 30_000).map(
+    crawlFindings({ spider: 'news', job: null }, { ...calm, ...some }, ['news:start_urls'], 30_000).map(
       ({ level, check }) => `${level} ${check}`,
     );
   const node = {

@@ -4,7 +4,7 @@ import type { Finding, Snapshot } from '../frontier/frontier.js';
 import { type Context, print, printJson } from './context.js';
 import { paintFor } from './paint.js';
 import { oneLine } from './printable.js';
-import { howMany, n } from './wording.js';
+import { crawlArguments, howMany, n } from './wording.js';
 
 /** A finding with the crawl it is about; null when it is about all. */
 export interface SpiderFinding extends Omit<Finding, 'about'> {
@@ -67,11 +67,12 @@ export function nodeVersion(version: string): SpiderFinding {
 
 /** What a crawl at one instant tells. @param nodeTimeoutMs of silence after which a node counts as dead. */
 export function crawlFindings(
-  spider: string,
+  { spider, job }: { readonly spider: string; readonly job: string | null },
   snapshot: Snapshot,
   seedKeys: readonly string[],
   nodeTimeoutMs: number,
 ): SpiderFinding[] {
+  const crawl = crawlArguments({ spider, job });
   const findings: SpiderFinding[] = [];
   const found = (level: Finding['level'], check: string, message: string, action: string | null) =>
     void findings.push({ level, check, spider, message, action });
@@ -92,7 +93,7 @@ export function crawlFindings(
       isServed ? 'info' : 'problem',
       'items_waiting',
       `${n(waiting)} committed items wait to be written to ${path} on ${host}`,
-      isServed ? null : `on ${host}: crawlnode items ${spider} export`,
+      isServed ? null : `on ${host}: crawlnode items ${crawl} export`,
     );
   }
   for (const { id, clockAheadMs } of nodes) {
@@ -126,7 +127,7 @@ export function crawlFindings(
       'info',
       'leases_of_dead_nodes',
       `${n(leased)} requests are held by nodes that died`,
-      `none is lost: the next "crawlnode crawl ${spider}" takes them over`,
+      `none is lost: the next "crawlnode crawl ${crawl}" takes them over`,
     );
   }
   if (suspects > 0) {
@@ -138,10 +139,10 @@ export function crawlFindings(
     );
   }
   if (failed > 0) {
-    found('info', 'failed', `${n(failed)} requests have failed for good`, `crawlnode failed ${spider} list`);
+    found('info', 'failed', `${n(failed)} requests have failed for good`, `crawlnode failed ${crawl} list`);
   }
   if (control !== 'running' && pending + delayed + nodes.length > 0) {
-    found('info', 'control', `the crawl is ${control}`, `crawlnode resume ${spider}`);
+    found('info', 'control', `the crawl is ${control}`, `crawlnode resume ${crawl}`);
   }
   return findings;
 }

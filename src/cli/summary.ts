@@ -4,7 +4,7 @@ import type { Snapshot } from '../frontier/frontier.js';
 import { type Context, print, printJson } from './context.js';
 import type { FeedTarget } from './crawl-feeds.js';
 import { oneLine } from './printable.js';
-import { crawlName, n } from './wording.js';
+import { crawlArguments, crawlName, n } from './wording.js';
 
 export interface Summary {
   readonly spider: string;
@@ -73,11 +73,8 @@ export function printSummary(context: Context, { spider, job, nodes, result, fee
   );
   if (message !== null) print(context, oneLine(context.mask(message)));
   if (failed > 0) {
-    const option = job === null ? '' : ` --job ${job}`;
-    print(
-      context,
-      `failed requests are kept with the crawl; "crawlnode failed ${spider} list${option}" says why`,
-    );
+    const crawl = crawlArguments({ spider, job });
+    print(context, `failed requests are kept with the crawl; "crawlnode failed ${crawl} list" says why`);
   }
   for (const { path } of feeds) print(context, `items: ${path}`);
 }

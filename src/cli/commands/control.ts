@@ -6,7 +6,7 @@ import type { CliCommand } from '../commands.js';
 import { print, printJson } from '../context.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
-import { howMany } from '../wording.js';
+import { crawlArguments, crawlName, howMany } from '../wording.js';
 
 const helps: Readonly<Record<Control, string>> = {
   paused: `
@@ -33,29 +33,31 @@ function tell(control: Control): CliCommand {
     run: async (context, [spider = ''], options) => {
       const { loaded } = await loadSpiderOrSettings(context, spider, textsOf(options));
       return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
+        const crawl = { spider, job: loaded.settings.JOB };
         const { nodes, beganAtMs } = await frontier.snapshot();
         const hasBegun = beganAtMs !== null;
-        if (control === 'paused' && !hasBegun) throw notBegun(spider);
+        if (control === 'paused' && !hasBegun) throw notBegun(crawl);
         // A stop that nobody hears would end the next crawl as it begins.
         const heard = control === 'stopping' ? nodes.length > 0 : hasBegun;
         if (heard) await frontier.control(control);
         if (context.globals.json) printJson(context, { spider, control, nodes: nodes.length });
-        else print(context, sentence(spider, control, nodes.length, hasBegun));
+        else print(context, sentence(crawlName(crawl), control, nodes.length, hasBegun));
         return 0;
       });
     },
   };
 }
 
-function notBegun(spider: string): CrawlnodeError {
-  const what = `${spider} has not begun, so there is nothing to pause`;
-  return new CrawlnodeError('not_begun', `${what}: seed it ("crawlnode seed ${spider} URL"), then pause it`);
+function notBegun(crawl: Parameters<typeof crawlName>[0]): CrawlnodeError {
+  const what = `${crawlName(crawl)} has not begun, so there is nothing to pause`;
+  const how = `seed it ("crawlnode seed ${crawlArguments(crawl)} URL"), then pause it`;
+  return new CrawlnodeError('not_begun', `${what}: ${how}`);
 }
 
-function sentence(spider: string, control: Control, nodes: number, hasBegun: boolean): string {
+function sentence(name: string, control: Control, nodes: number, hasBegun: boolean): string {
   const who = nodes === 0 ? 'no node is running' : howMany(nodes, 'node');
-  if (control === 'running' && !hasBegun) return `${spider}: nothing to resume, it has not begun`;
-  if (control === 'stopping' && nodes === 0) return `${spider}: nothing to stop, ${who}`;
+  if (control === 'running' && !hasBegun) return `${name}: nothing to resume, it has not begun`;
+  if (control === 'stopping' && nodes === 0) return `${name}: nothing to stop, ${who}`;
   const what = { paused: 'paused', running: 'goes on', stopping: 'is told to leave' }[control];
-  return `${spider}: ${what} (${who})`;
+  return `${name}: ${what} (${who})`;
 }

@@ -12,7 +12,7 @@ import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '..
 import { jobOption, textsOf } from '../job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings, openOptions } from '../open-project.js';
 import { recordedRequest } from '../recorded-request.js';
-import { howMany, n } from '../wording.js';
+import { crawlArguments, howMany, n } from '../wording.js';
 
 const help = `
 Looks at Node, the spiders of the project, the store (version, memory, persistence, clock, rights, or folder and disk)
@@ -146,7 +146,12 @@ async function examineCrawl(
   const message = `${frontier.engine} engine, ${howMany(length, 'live node')}; ${numbers}`;
   return [
     { level: 'ok', check: 'crawl', spider, action: null, message },
-    ...crawlFindings(spider, snapshot, options.keys.startUrls, settings.NODE_TIMEOUT * 1000),
+    ...crawlFindings(
+      { spider, job: settings.JOB },
+      snapshot,
+      options.keys.startUrls,
+      settings.NODE_TIMEOUT * 1000,
+    ),
   ];
 }
 
@@ -156,13 +161,14 @@ async function invariants(
   frontier: Frontier,
   { repair, force }: Depth,
 ): Promise<SpiderFinding[]> {
+  const crawl = crawlArguments({ spider, job: settings.JOB });
   const breaches = await frontier.verify();
   if (breaches.length === 0) {
     const message = 'all records agree with each other';
     return [{ level: 'ok', check: 'invariants', spider, message, action: null }];
   }
   if (!repair) {
-    const action = `stop the nodes, then "crawlnode doctor ${spider} --repair"`;
+    const action = `stop the nodes, then "crawlnode doctor ${crawl} --repair"`;
     return listed(breaches).map((message) => ({ ...problem('invariants', message), spider, action }));
   }
   const read = (_: string, record: string) => recordedRequest(record, settings);
@@ -175,7 +181,7 @@ async function invariants(
     ...listed(left).map((breach) => ({
       ...problem('invariants', breach),
       spider,
-      action: `"crawlnode reset ${spider} --only queue" and seed anew`,
+      action: `"crawlnode reset ${crawl} --only queue" and seed anew`,
     })),
   ];
 }

@@ -22,7 +22,7 @@ import { jobOption, textsOf } from '../job-option.js';
 import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
 import { oneLine } from '../printable.js';
 import { namedParts, ownParts } from '../reset-parts.js';
-import { n } from '../wording.js';
+import { crawlArguments, crawlName, n } from '../wording.js';
 
 /** Without `--only` or `--all`; never the items. */
 const DEFAULT_PARTS: readonly Part[] = ['queue', 'dupefilter', 'start_urls', 'failed', 'stats'];
@@ -66,6 +66,7 @@ export const command: CliCommand = {
     const wanted = partsOf(options);
     const { loaded } = await loadSpiderOrSettings(context, spider, textsOf(options));
     const { settings } = loaded;
+    const crawl = { spider, job: settings.JOB };
     const open = openOptions(settings, spider);
     const { parts, keys, kept } = ownParts(wanted, settings, open, force);
     for (const key of kept)
@@ -77,15 +78,15 @@ export const command: CliCommand = {
       const verdict = await verdictOn(frontier, parts, options);
       if (verdict !== null && !verdict.isDue) {
         if (context.globals.json) printJson(context, { spider, dryRun: false, parts: {}, ...dueOf(verdict) });
-        else print(context, `${spider}: nothing to do: ${verdict.why}`);
+        else print(context, `${crawlName(crawl)}: nothing to do: ${verdict.why}`);
         return 0;
       }
       const counts = await frontier.count();
-      const found: Found = { spider, parts, counts, verdict, dryRun: options.dryRun === true };
+      const found: Found = { ...crawl, parts, counts, verdict, dryRun: options.dryRun === true };
       if (!context.globals.json) show(context, found, file);
       if (!found.dryRun) {
-        if (!force) await refuseWhileCrawling(context, frontier, spider);
-        if (options.yes !== true) await confirm(context, 'reset', `Delete this of ${spider}?`);
+        if (!force) await refuseWhileCrawling(context, frontier, crawl);
+        if (options.yes !== true) await confirm(context, 'reset', `Delete this of ${crawlName(crawl)}?`);
       }
       const shape = shapeOf(settings);
       const backup =
@@ -94,15 +95,19 @@ export const command: CliCommand = {
           : await backUp(context, frontier, { file, spider, job: settings.JOB, shape, parts, counts, force });
       if (!found.dryRun) await frontier.clear(parts, { force });
       if (context.globals.json) printJson(context, jsonOf(found, backup));
-      else if (!found.dryRun) tell(context, spider, backup);
+      else if (!found.dryRun) tell(context, crawl, backup);
       return 0;
     });
   },
 };
 
-/** What a reset is about. */
-interface Found {
+interface Crawl {
   readonly spider: string;
+  readonly job: string | null;
+}
+
+/** What a reset is about. */
+interface Found extends Crawl {
   readonly parts: readonly Part[];
   readonly counts: PartCounts;
   readonly verdict: Verdict | null;
@@ -144,23 +149,24 @@ function jsonOf({ spider, parts, counts, verdict, dryRun }: Found, backup: Writt
 }
 
 function show(context: Context, found: Found, file: string | undefined): void {
-  const { spider, parts, counts, verdict, dryRun } = found;
-  if (verdict !== null) print(context, `${spider}: ${verdict.why}`);
-  print(context, `${spider}: ${dryRun ? 'would delete' : 'to be deleted'}`);
+  const { parts, counts, verdict, dryRun } = found;
+  const name = crawlName(found);
+  if (verdict !== null) print(context, `${name}: ${verdict.why}`);
+  print(context, `${name}: ${dryRun ? 'would delete' : 'to be deleted'}`);
   for (const part of parts) print(context, `  ${part.padEnd(10)}  ${counts[part].toLocaleString('en')}`);
   if (dryRun && file !== undefined) print(context, oneLine(`after a backup to ${file}`));
 }
 
-function tell(context: Context, spider: string, backup: WrittenBackup | null): void {
+function tell(context: Context, crawl: Crawl, backup: WrittenBackup | null): void {
   const saved = backup === null ? '' : `; a backup of ${n(backup.bytes)} bytes is in ${backup.file}`;
-  print(context, oneLine(`${spider}: deleted${saved}`));
+  print(context, oneLine(`${crawlName(crawl)}: deleted${saved}`));
 }
 
-async function refuseWhileCrawling(context: Context, frontier: Frontier, spider: string): Promise<void> {
+async function refuseWhileCrawling(context: Context, frontier: Frontier, crawl: Crawl): Promise<void> {
   const nodes = await nodesOf(context, frontier);
   if (nodes.length === 0) return;
   throw new RefusedError(
-    `${nodes.length} ${nodes.length === 1 ? 'node is' : 'nodes are'} crawling ${spider} (${nodes.map(({ id }) => id).join(', ')}); stop them first ("crawlnode stop ${spider}"), or --force`,
+    `${nodes.length} ${nodes.length === 1 ? 'node is' : 'nodes are'} crawling ${crawlName(crawl)} (${nodes.map(({ id }) => id).join(', ')}); stop them first ("crawlnode stop ${crawlArguments(crawl)}"), or --force`,
     { code: 'live_nodes' },
   );
 }
