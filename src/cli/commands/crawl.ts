@@ -40,7 +40,8 @@ const FEEDS_NEWS_MS = 1_000;
 const help = `
 Give the same command again to go on with a crawl, and from as many terminals or machines as you like to have more nodes
 work on it. Ctrl-C finishes what is in work and leaves; a second one leaves at once. Nothing is lost either way.
-With -o or -O each committed item is in the file exactly once, however the nodes end.
+With -o or -O each committed item is in the file exactly once, however the nodes end. -O begins its file anew with each new
+crawl (another job, a reset, a flush); one that goes on, goes on with its file.
 
 Examples:
   crawlnode crawl shop -o shop.jsonl --exit-when-done     crawl to the end, then leave
