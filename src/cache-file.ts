@@ -1,6 +1,6 @@
 /**
  * Files that only save work: what does not come back as it was written counts as absent, and what cannot be written is
- * left. As they hold code that is run, one that belongs to another user is not read.
+ * left. As they hold code that is run, one that belongs to another user is not read, and nobody else may write to ours.
  */
 import {
   closeSync,
@@ -38,7 +38,8 @@ export function writeCacheFile(file: string, content: Buffer): void {
   header.writeUInt32LE(crc32(content));
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileSync(fresh, Buffer.concat([header, content]));
+    // A new file, not one that was put there or a link to one of ours.
+    writeFileSync(fresh, Buffer.concat([header, content]), { mode: 0o600, flag: 'wx' });
     renameSync(fresh, file);
     for (const each of readdirSync(folder)) {
       const old = path.join(folder, each);

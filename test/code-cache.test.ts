@@ -1,5 +1,5 @@
 /** What was compiled in one run and kept for the next: used where it is sound, and never in the way. */
-import { chownSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readCacheFile, writeCacheFile } from '../src/cache-file.js';
@@ -69,12 +69,36 @@ describe('compiled code of the executable', () => {
     expect(homeless.files()).toEqual([]);
   });
 
+  it('is not kept in the working folder of whoever has no home', async () => {
+    const { dir } = tempDir('working');
+    for (const folder of ['', 'relative']) {
+      const env = { HOME: '', XDG_CACHE_HOME: folder };
+      expect(await runCli(['--version'], { cwd: dir, env })).toMatchObject({ code: 0, stderr: '' });
+      expect(readdirSync(dir)).toEqual([]);
+    }
+  });
+
   it('lies where Node is told to keep its own', async () => {
     const cache = newCache();
     const { dir } = tempDir('chosen');
     await runCli(['--version'], { env: { XDG_CACHE_HOME: cache.dir, NODE_COMPILE_CACHE: dir } });
     expect(cache.files()).toEqual([]);
     expect(readdirSync(path.join(dir, 'crawlnode'))).toHaveLength(1);
+  });
+});
+
+describe('a file of the cache', () => {
+  it('is readable by nobody else, and never written through a link that somebody put in its place', () => {
+    const { dir } = tempDir('cache-file');
+    const [file, precious] = [path.join(dir, 'code'), path.join(dir, 'precious')];
+    writeFileSync(precious, 'mine');
+    symlinkSync(precious, `${file}.${process.pid}`);
+    writeCacheFile(file, Buffer.from('first'));
+    expect(readFileSync(precious, 'utf8')).toBe('mine');
+    writeCacheFile(file, Buffer.from('second'));
+    expect(readCacheFile(file)?.toString()).toBe('second');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(dir).sort()).toEqual(['code', 'precious']);
   });
 });
 

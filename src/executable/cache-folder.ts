@@ -7,9 +7,16 @@ export function cacheFolder(): string | null {
   const { NODE_DISABLE_COMPILE_CACHE, NODE_COMPILE_CACHE, XDG_CACHE_HOME } = process.env;
   if (NODE_DISABLE_COMPILE_CACHE) return null;
   if (NODE_COMPILE_CACHE) return path.resolve(NODE_COMPILE_CACHE, 'crawlnode');
+  // The XDG Base Directory Specification has relative ones ignored.
+  const caches = [XDG_CACHE_HOME ?? '', path.join(homeFolder(), '.cache')].find(path.isAbsolute);
+  return caches === undefined ? null : path.join(caches, 'crawlnode');
+}
+
+/** Empty for a user without one. */
+function homeFolder(): string {
   try {
-    return path.join(XDG_CACHE_HOME || path.join(os.homedir(), '.cache'), 'crawlnode');
+    return os.homedir();
   } catch {
-    return null; // A user without a home folder.
+    return '';
   }
 }

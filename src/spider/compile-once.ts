@@ -11,17 +11,16 @@ import { compileTypeScript, OPTIONS } from './compile-typescript.js';
  * @param folder - where compiled files are kept; null: nowhere
  */
 export async function compileOnce(file: string, folder: string | null): Promise<string> {
-  if (folder === null) return compileTypeScript(file);
+  // Read once: what is kept has to be of the text that it is found by.
+  const text = await readFile(file, 'utf8');
+  if (folder === null) return compileTypeScript(file, text);
   // The path is in the source map.
   const hash = createHash('sha256').update(JSON.stringify([file, OPTIONS, esbuildVersion()]));
-  const id = hash
-    .update(await readFile(file))
-    .digest('hex')
-    .slice(0, 32);
+  const id = hash.update(text).digest('hex').slice(0, 32);
   const kept = path.join(folder, `${path.basename(file)}-${id}`);
   const before = readCacheFile(kept);
   if (before !== null) return before.toString();
-  const code = await compileTypeScript(file);
+  const code = await compileTypeScript(file, text);
   writeCacheFile(kept, Buffer.from(code));
   return code;
 }

@@ -1,5 +1,4 @@
 /** TypeScript → JavaScript by esbuild, file by file, as Node 20 cannot do it; types are dropped, not checked. */
-import { readFile } from 'node:fs/promises';
 
 /** What beside the file decides what comes of it. */
 export const OPTIONS = {
@@ -14,16 +13,16 @@ let esbuild: Promise<typeof import('esbuild')> | undefined;
 let compiling = 0;
 
 /**
- * The file as an ES module, with its source map; decorators and what else Node 20 lacks are written out.
+ * The text of a file as an ES module, with its source map; decorators and what else Node 20 lacks are written out.
  * A JavaScript file goes through as well.
  * @throws SyntaxError with `at`, the `file:line:column` of the mistake.
  */
-export async function compileTypeScript(file: string): Promise<string> {
+export async function compileTypeScript(file: string, text: string): Promise<string> {
   esbuild ??= import('esbuild');
   compiling += 1;
   try {
     const { transform } = await esbuild;
-    const { code } = await transform(await readFile(file, 'utf8'), {
+    const { code } = await transform(text, {
       loader: file.endsWith('x') ? 'tsx' : /ts$/.test(file) ? 'ts' : 'js',
       sourcefile: file,
       ...OPTIONS,

@@ -1,4 +1,5 @@
 /** What is said of a module that does not load. */
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { SpiderLoadError } from '../errors.js';
 import { compileTypeScript } from './compile-typescript.js';
@@ -23,6 +24,8 @@ async function whereWritten(file: string, error: SyntaxError & { at?: unknown })
     return `${shortPath(written)}:${line}:${carets.indexOf('^') + 1}`;
   }
   // V8 does not tell where a module fails to parse, so plain JavaScript is parsed once more.
-  const mistake = await compileTypeScript(file).catch((second: { at?: string }) => second);
+  const mistake = await readFile(file, 'utf8')
+    .then((text) => compileTypeScript(file, text))
+    .catch((second: { at?: string }) => second);
   return typeof mistake === 'object' && mistake.at !== undefined ? shortPath(mistake.at) : null;
 }
