@@ -1,4 +1,6 @@
 /** The command line from its bundle, in this process once. `api.js`, which the build writes, hands its API to spiders. */
+import Module, { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { tuneV8 } from '../cli/tune-v8.js';
 import { cacheFolder } from './cache-folder.js';
 import type * as contents from './contents.js';
@@ -15,3 +17,8 @@ export const { start, api } = loadBundle<typeof contents>('crawlnode', KEEP_AFTE
   entry: new URL('./api.js', import.meta.url),
   heartbeatThread: new URL('./heartbeat.js', import.meta.url),
 });
+
+// CommonJS asks past the hooks that give other modules the API (spider/module-hooks.ts), for the index.js of its package. Where
+// that is this one it gets the same: `instanceof` allows no second copy.
+const index = fileURLToPath(new URL('../index.js', import.meta.url));
+createRequire(index).cache[index] = Object.assign(new Module(index), { exports: api, loaded: true });
