@@ -17,7 +17,7 @@ export async function bundle(folder) {
   const executable = path.join(folder, 'executable');
   const scoped = path.join(folder, 'scoped');
   await toCommonJs(folder, scoped);
-  const { metafile } = await build({
+  const { metafile, warnings } = await build({
     entryPoints: {
       crawlnode: path.join(scoped, 'executable', 'contents.js'),
       heartbeat: path.join(scoped, 'engine', 'heartbeat-thread.js'),
@@ -39,6 +39,8 @@ export async function bundle(folder) {
     metafile: true,
     absWorkingDir: folder,
   });
+  // `import.meta`, which is empty in a script, is one of them.
+  if (warnings.length > 0) throw new Error('what esbuild warns of would break the executable');
   await rm(scoped, { recursive: true });
   await writeFile(path.join(executable, 'api.js'), await apiModule(folder));
   const inputs = Object.keys(metafile.inputs).map((input) => path.resolve(folder, input));

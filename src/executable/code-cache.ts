@@ -8,7 +8,6 @@ import type { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import { readCacheFile, writeCacheFile } from '../cache-file.js';
 import { letYoungGrow } from '../cli/tune-v8.js';
-import { cacheFolder } from './cache-folder.js';
 
 /** So many runs add what they compiled: V8 compiles a function when it is called first, and no run calls all. */
 const RUNS = 3;
@@ -18,9 +17,11 @@ export class CodeCache {
   /** Kept in the first byte. */
   #runs = 0;
 
-  /** @param name - of the script, told apart by its `source` and by what else V8 asks for */
-  constructor(name: string, source: Buffer) {
-    const folder = cacheFolder();
+  /**
+   * @param folder - null: nothing is kept
+   * @param name - of the script, told apart by its `source` and by what else V8 asks for
+   */
+  constructor(folder: string | null, name: string, source: Buffer) {
     letYoungGrow();
     const id = [crc32(source), v8.cachedDataVersionTag()].map((part) => part.toString(16)).join('-');
     this.#file = folder && path.join(folder, `${name}-${id}`);

@@ -8,6 +8,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import * as outside from '../outside.js';
+import { cacheFolder } from './cache-folder.js';
 import { CodeCache } from './code-cache.js';
 
 type Bundle = (exports: object, module: { exports: object }, require: (id: string) => unknown) => void;
@@ -21,7 +22,8 @@ export function loadBundle<T>(name: string, keepAfterMs: number, given: Partial<
   const url = new URL(`./${name}.cjs`, import.meta.url);
   const filename = fileURLToPath(url);
   const bytes = readFileSync(url);
-  const cache = new CodeCache(name, bytes);
+  const folder = cacheFolder();
+  const cache = new CodeCache(folder, name, bytes);
   const kept = cache.read();
   // The bundle is ASCII, and so a byte a character in memory too.
   const script = new Script(bytes.toString('latin1'), { filename, ...(kept && { cachedData: kept }) });
@@ -29,6 +31,7 @@ export function loadBundle<T>(name: string, keepAfterMs: number, given: Partial<
   const require = createRequire(url);
   const module = { exports: {} };
   const run: Bundle = script.runInThisContext();
-  run(module.exports, module, (id) => (id === 'outside' ? { ...outside, ...given } : require(id)));
+  const host = { ...outside, cacheFolder: folder, ...given };
+  run(module.exports, module, (id) => (id === 'outside' ? host : require(id)));
   return module.exports as T;
 }

@@ -2,7 +2,6 @@
 import Module, { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { tuneV8 } from '../cli/tune-v8.js';
-import { cacheFolder } from './cache-folder.js';
 import type * as contents from './contents.js';
 import { loadBundle } from './load-bundle.js';
 
@@ -13,12 +12,11 @@ const KEEP_AFTER_MS = 5_000;
 if (process.argv.includes('crawl')) tuneV8();
 
 export const { start, api } = loadBundle<typeof contents>('crawlnode', KEEP_AFTER_MS, {
-  cacheFolder: cacheFolder(),
   entry: new URL('./api.js', import.meta.url),
   heartbeatThread: new URL('./heartbeat.js', import.meta.url),
 });
 
-// CommonJS asks past the hooks that give other modules the API (spider/module-hooks.ts), for the index.js of its package. Where
-// that is this one it gets the same: `instanceof` allows no second copy.
+// CommonJS asks past the hooks that give other modules the API (spider/module-hooks.ts), for the index.js of its package.
+// Where that is this one it gets the same: `instanceof` allows no second copy.
 const index = fileURLToPath(new URL('../index.js', import.meta.url));
 createRequire(index).cache[index] = Object.assign(new Module(index), { exports: api, loaded: true });
