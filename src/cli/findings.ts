@@ -1,10 +1,11 @@
 /** What `doctor` found, how it is shown, and the checks that need no more than a look at a crawl. */
+import { crawlArguments } from '../engine/crawl-arguments.js';
 import { duration } from '../frontier/amounts.js';
 import type { Finding, Snapshot } from '../frontier/frontier.js';
 import { type Context, print, printJson } from './context.js';
 import { paintFor } from './paint.js';
 import { oneLine } from './printable.js';
-import { crawlArguments, howMany, n } from './wording.js';
+import { howMany, n } from './wording.js';
 
 /** A finding with the crawl it is about; null when it is about all. */
 export interface SpiderFinding extends Omit<Finding, 'about'> {

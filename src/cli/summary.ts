@@ -1,10 +1,11 @@
 /** What is said when a crawl command ends. */
+import { crawlArguments } from '../engine/crawl-arguments.js';
 import type { EngineResult } from '../engine/engine-options.js';
 import type { Snapshot } from '../frontier/frontier.js';
 import { type Context, print, printJson } from './context.js';
 import type { FeedTarget } from './crawl-feeds.js';
 import { oneLine } from './printable.js';
-import { crawlArguments, crawlName, n } from './wording.js';
+import { crawlName, n } from './wording.js';
 
 export interface Summary {
   readonly spider: string;

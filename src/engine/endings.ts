@@ -1,6 +1,8 @@
 /** Why a node stops, decided from what the store and the node itself say. Pure functions. */
+
 import { FrontierGoneError, IncarnationDeadError } from '../errors.js';
 import type { CrawlState, Joined } from '../frontier/frontier.js';
+import { crawlArguments } from './crawl-arguments.js';
 
 /** The end of a node's part in the crawl. */
 export interface Ending {
@@ -82,7 +84,7 @@ function nothingToDo({ maxIdleMs }: NodeView): string {
 function nothingCame(view: NodeView): string {
   const waited = `nothing to crawl came within ${view.startTimeoutMs / 1_000} s`;
   if (view.found.seen > 0) return `${waited}, and ${everythingSeen(view.found)}; ${howToCrawlAgain(view)}`;
-  return `${waited}; seed it with "crawlnode seed ${nameOf(view)} URL", or give the spider startUrls`;
+  return `${waited}; seed it with "crawlnode seed ${crawlArguments(view)} URL", or give the spider startUrls`;
 }
 
 type Named = Pick<NodeView, 'spider' | 'job'>;
@@ -98,15 +100,10 @@ function everythingSeen({ seen }: Joined['found']): string {
 
 /** What a user may want who runs a finished crawl again. */
 export function howToCrawlAgain(view: Named): string {
-  const name = nameOf(view);
+  const name = crawlArguments(view);
   return (
     `fetch single pages again with "crawlnode seed ${name} URL", forget everything with "crawlnode reset ${name}", ` +
     'crawl apart from it under another --job, or let pages be fetched again: the "refresh" rules of a spider, or ' +
     'DUPEFILTER_CLASS TimedRFPDupeFilter'
   );
-}
-
-/** As the commands take it. */
-export function nameOf({ spider, job }: Named): string {
-  return job === null ? spider : `${spider} --job ${job}`;
 }

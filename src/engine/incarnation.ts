@@ -1,4 +1,5 @@
 /** One registration of this node: what it holds, and the workers beside the loop. A node declared dead takes a new one. */
+
 import { FrontierGoneError, FrontierUnavailableError, IncarnationDeadError } from '../errors.js';
 import {
   type CrawlState,
@@ -8,9 +9,10 @@ import {
   type Left,
   MAX_WAIT_MS,
 } from '../frontier/frontier.js';
+import { crawlArguments } from './crawl-arguments.js';
 import { crawlOne } from './crawl-one.js';
 import { inRun, type LinkRules } from './discovered.js';
-import { type Ending, ending, feedEnding, type NodeView, nameOf } from './endings.js';
+import { type Ending, ending, feedEnding, type NodeView } from './endings.js';
 import type { NodeState } from './node-state.js';
 import type { PageDeps } from './page-endings.js';
 import { SeedIntake } from './seed-intake.js';
@@ -190,7 +192,7 @@ export class Incarnation {
     if (control === 'paused' && before !== 'paused') {
       log.info(
         {},
-        `the crawl is paused; "crawlnode resume ${nameOf({ spider: spider.name, job })}" lets it go on`,
+        `the crawl is paused; "crawlnode resume ${crawlArguments({ spider: spider.name, job })}" lets it go on`,
       );
     } else if (control === 'running' && before === 'paused') log.info({}, 'the crawl goes on');
   }

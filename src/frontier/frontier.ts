@@ -533,7 +533,8 @@ export interface Frontier {
   join(node: NodeInfo, options: JoinOptions): Promise<Joined>;
   /**
    * Deregister. The last incarnation also ends the run with `reason`, and clears the crawl when that is `finished`, it is
-   * truly complete, and the shape does not persist: a signal, stop or budget ends a run, not the crawl. Leases still held go back to pending uncounted.
+   * truly complete, and the shape does not persist: a signal, stop or budget ends a run, not the crawl. Leases still held
+   * go back to pending uncounted.
    * @param heardWithinMs with it, who would leave such a crawl to others that may all have been killed stays instead, and
    *   asks again: none of them was heard of within so long, where its process cannot be seen to run. Whoever stays is heard of.
    */

@@ -1,12 +1,14 @@
 /** `crawlnode pause|resume|stop S`: one word to all nodes of a crawl, which they hear with their next lease. */
+
 import type { Command } from 'commander';
+import { crawlArguments } from '../../engine/crawl-arguments.js';
 import { CrawlnodeError } from '../../errors.js';
 import type { Control } from '../../frontier/frontier.js';
 import type { CliCommand } from '../commands.js';
 import { print, printJson } from '../context.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
-import { crawlArguments, crawlName, howMany } from '../wording.js';
+import { crawlName, howMany } from '../wording.js';
 
 const helps: Readonly<Record<Control, string>> = {
   paused: `

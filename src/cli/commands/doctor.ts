@@ -1,6 +1,8 @@
 /** `crawlnode doctor`: is this machine, this store and this crawl as it should be, and what to do where not. */
+
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import { crawlArguments } from '../../engine/crawl-arguments.js';
 import { FrontierUnavailableError, RefusedError, UsageError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { type OpenOptions, openFrontier } from '../../frontier/open.js';
@@ -12,7 +14,7 @@ import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '..
 import { jobOption, textsOf } from '../job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings, openOptions } from '../open-project.js';
 import { recordedRequest } from '../recorded-request.js';
-import { crawlArguments, howMany, n } from '../wording.js';
+import { howMany, n } from '../wording.js';
 
 const help = `
 Looks at Node, the spiders of the project, the store (version, memory, persistence, clock, rights, or folder and disk)

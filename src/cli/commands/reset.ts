@@ -1,6 +1,8 @@
 /** `crawlnode reset`: delete the state of one spider and job, part by part, after saying how much it is. */
+
 import path from 'node:path';
 import type { Command } from 'commander';
+import { crawlArguments } from '../../engine/crawl-arguments.js';
 import { RefusedError, UsageError } from '../../errors.js';
 import {
   allParts,
@@ -22,7 +24,7 @@ import { jobOption, textsOf } from '../job-option.js';
 import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
 import { oneLine } from '../printable.js';
 import { namedParts, ownParts } from '../reset-parts.js';
-import { crawlArguments, crawlName, n } from '../wording.js';
+import { crawlName, n } from '../wording.js';
 
 /** Without `--only` or `--all`; never the items. */
 const DEFAULT_PARTS: readonly Part[] = ['queue', 'dupefilter', 'start_urls', 'failed', 'stats'];

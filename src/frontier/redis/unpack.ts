@@ -21,7 +21,10 @@ export interface UnpackedDomain {
 
 const ORDER_BYTES = 12;
 
-/** As `lua/parts/leases.lua` wrote it; the call that gave it, crashes and order are not read here. @throws RangeError for one that is too short. */
+/**
+ * As `lua/parts/leases.lua` wrote it; the call that gave it, crashes and order are not read here.
+ * @throws RangeError for one that is too short.
+ */
 export function unpackLease(packed: Buffer): UnpackedLease {
   const atMsAt = 2 + packed.readUInt16BE(0);
   const atMs = packed.readUIntBE(atMsAt, 6);

@@ -1,5 +1,6 @@
 -- Deregister an incarnation; the last one ends the run and, where it leaves since the crawl is truly complete (not for a
--- signal, stop or budget) and the crawl does not persist, clears it. Atomic: "am I the last" and "is it complete" must not change before the clearing.
+-- signal, stop or budget) and the crawl does not persist, clears it. Atomic: "am I the last" and "is it complete" must not
+-- change before the clearing.
 --
 -- ARGV: 4 incarnation · 5 reason · 6 persist (0|1) · 7 forget the incarnation only (1: it joins anew at
 -- once) · 8 the crawl it joined · 9 it stays where all others may have been killed: none was heard of within so many

@@ -7,7 +7,7 @@
 --
 -- Measured: an entry takes 48 bytes all told, where a ZSET member of its own takes 144. 15 entries, since twice as many
 -- save 8 bytes of these, and cost more with each change: a string of n bytes takes Lua n nanoseconds to make, and the
--- chunk is replicated and rewritten to the AOF as a whole. So what is taken from a first chunk stays in it until half of it
+-- chunk is replicated and appended to the AOF as a whole. So what is taken from a first chunk stays in it until half of it
 -- has gone: its domain's record, which is written anyway, says how much.
 -- uses: meta
 
