@@ -5,7 +5,6 @@
 import {
   closeSync,
   fstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -16,6 +15,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
+import { makeFolder } from './make-folder.js';
 
 /** A CRC-32 of all that follows. */
 const HEADER_BYTES = 4;
@@ -37,7 +37,7 @@ export function writeCacheFile(file: string, content: Buffer): void {
   const header = Buffer.alloc(HEADER_BYTES);
   header.writeUInt32LE(crc32(content));
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     // A new file, not one that was put there or a link to one of ours.
     writeFileSync(fresh, Buffer.concat([header, content]), { mode: 0o600, flag: 'wx' });
     renameSync(fresh, file);

@@ -1,6 +1,6 @@
 /** `crawlnode crawl` through the real executable, on both engines. */
 import { execFile } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { executable, runCli, startCli } from './helpers/cli.js';
@@ -309,14 +309,18 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
       stderr: expect.stringContaining('.jsonl'),
     });
     expect(await run(...crawl('-o', 'a.jsonl', '-O', './a.jsonl'))).toMatchObject({ code: 2 });
+    symlinkSync('items.jsonl', here.project.path('link.jsonl'));
+    expect(await run(...crawl('-o', 'items.jsonl', '-o', 'link.jsonl'))).toMatchObject({ code: 2 });
     expect(site.log).toEqual([]);
 
     const first = startCli(['crawl', 'docs', '-o', 'items.jsonl'], { cwd: here.project.dir });
     await first.waitForOutput('crawling docs');
-    expect(await run('crawl', 'docs', '-o', 'items.jsonl')).toMatchObject({
-      code: 3,
-      stderr: expect.stringContaining(`process ${first.pid}`),
-    });
+    for (const name of ['items.jsonl', 'link.jsonl']) {
+      expect(await run('crawl', 'docs', '-o', name)).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining(`process ${first.pid}`),
+      });
+    }
     first.kill();
     expect(await first.wait()).toMatchObject({ code: 0 });
   });

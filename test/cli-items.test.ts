@@ -1,16 +1,17 @@
 /** `items S export` and `doctor` through the real executable, on both engines. */
 
 import { spawnSync } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { renameSync, statSync, symlinkSync } from 'node:fs';
 import os from 'node:os';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { crawlFindings, nodeVersion } from '../src/cli/findings.js';
+import { feedId } from '../src/feed.js';
 import type { Frontier, Snapshot } from '../src/frontier/frontier.js';
 import { openFrontier } from '../src/frontier/open.js';
 import { silentLogger } from '../src/log.js';
 import { feedFormat } from '../src/pipelines/feed-format.js';
-import { feedId, openFeedWriter } from '../src/pipelines/feed-writer.js';
+import { openFeedWriter } from '../src/pipelines/feed-writer.js';
 import { runCli, startCli } from './helpers/cli.js';
 import { engines, newsSpider, projectOn } from './helpers/engine-project.js';
 import { joinAs } from './helpers/joining.js';
@@ -117,6 +118,19 @@ describe.each(engines)('on the %s engine', (engine) => {
       stdout: expect.stringContaining('is being written by process'),
     });
     expect(await numbers('held.jsonl')).toEqual([0]);
+  });
+
+  it('a file whose name has become a link to another one is told, and neither is touched', async () => {
+    await leave(here.project.path('now.jsonl'), 3);
+    renameSync(here.project.path('now.jsonl'), here.project.path('monday.jsonl'));
+    await here.project.write('tuesday.jsonl', '{"n":7}\n'.repeat(9));
+    symlinkSync('tuesday.jsonl', here.project.path('now.jsonl'));
+    expect(await run('items', 'news', 'export')).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/2 items wait: .*now.jsonl leads to another file/),
+    });
+    expect(await numbers('tuesday.jsonl')).toEqual(Array(9).fill(7));
+    expect(await numbers('monday.jsonl')).toEqual([0]);
   });
 
   it('doctor finds nothing wrong with what is well, and looks deep when asked', async () => {

@@ -9,19 +9,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FrontierUnavailableError, RefusedError, UsageError } from '../src/errors.js';
+import { type FeedCheckpoint, type FeedWriter, feedId, type Outbox } from '../src/feed.js';
 import { type Frontier, noEffects } from '../src/frontier/frontier.js';
 import { type OpenOptions, openFrontier } from '../src/frontier/open.js';
 import { silentLogger } from '../src/log.js';
 import type { FeedFormatName } from '../src/pipelines/feed-format.js';
-import {
-  type FeedCheckpoint,
-  type FeedFile,
-  type FeedOptions,
-  type FeedWriter,
-  feedId,
-  type Outbox,
-  openFeedWriter,
-} from '../src/pipelines/feed-writer.js';
+import { type FeedFile, type FeedOptions, openFeedWriter } from '../src/pipelines/feed-writer.js';
 import { request, take } from './frontier-contract/world.js';
 import { engines } from './helpers/engine-project.js';
 import type { FeedChildTask } from './helpers/feed-child.js';

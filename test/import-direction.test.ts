@@ -7,12 +7,14 @@ import { describe, expect, it } from 'vitest';
 
 const src = fileURLToPath(new URL('../src/', import.meta.url));
 
-/** executable → cli → engine → siblings → http → settings → errors and log. Whatever has a higher number may import a lower one. */
+/** executable → cli → engine → siblings → http → settings → errors, log and the like. Whatever has a higher number may import a lower one. */
 const layers: Readonly<Record<string, number>> = {
   'errors.ts': 0,
   'log.ts': 0,
-  'cache-file.ts': 0,
+  'feed.ts': 0,
+  'make-folder.ts': 0,
   'outside.ts': 0,
+  'cache-file.ts': 1,
   settings: 1,
   http: 2,
   spider: 3,

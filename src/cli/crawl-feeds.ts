@@ -4,14 +4,15 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../errors.js';
+import { feedId } from '../feed.js';
 import type { Frontier } from '../frontier/frontier.js';
 import type { Logger } from '../log.js';
 import { type FeedFormatName, feedFormat } from '../pipelines/feed-format.js';
-import { type FeedFile, feedId, openFeedWriter } from '../pipelines/feed-writer.js';
+import { type FeedFile, openFeedWriter } from '../pipelines/feed-writer.js';
 import type { Settings } from '../settings/schema.js';
 
 export interface FeedTarget {
-  /** Stable over restarts: of this host and the absolute path. */
+  /** `feedId` of this host. */
   readonly id: string;
   readonly path: string;
   readonly format: FeedFormatName;

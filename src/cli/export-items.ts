@@ -9,7 +9,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import os from 'node:os';
-import type { FeedWriter, Frontier } from '../frontier/frontier.js';
+import type { FeedWriter } from '../feed.js';
+import type { Frontier } from '../frontier/frontier.js';
 import { silentLogger } from '../log.js';
 import { type FeedFile, openFeedWriter } from '../pipelines/feed-writer.js';
 import type { FeedTarget } from './crawl-feeds.js';

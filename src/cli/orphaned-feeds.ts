@@ -6,7 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import os from 'node:os';
-import { RefusedError } from '../errors.js';
+import { CrawlnodeError, RefusedError } from '../errors.js';
+import { feedId } from '../feed.js';
 import type { Frontier, OutboxSnapshot } from '../frontier/frontier.js';
 import type { Logger } from '../log.js';
 import { feedFormat } from '../pipelines/feed-format.js';
@@ -42,12 +43,17 @@ export async function writeOrphanedFeeds(options: OrphansOptions): Promise<void>
 
 /**
  * Write what waits for one file of this machine. @returns how many items.
- * @throws RefusedError while its writer lives; CrawlnodeError when the file cannot be written, or is not as it was left.
+ * @throws RefusedError while its writer lives; CrawlnodeError when the file cannot be written, or is not as it was left:
+ *   its name may be a link, which leads elsewhere by now.
  */
 export async function writeOrphanedFeed(
   { feed, host, path }: Pick<OutboxSnapshot, 'feed' | 'host' | 'path'>,
   { frontier, staleMs, log, formats }: OrphansOptions,
 ): Promise<number> {
+  if (feedId(host, path) !== feed) {
+    const what = `${path} leads to another file than when it was written: have it lead to that one again`;
+    throw new CrawlnodeError('feed_elsewhere', what);
+  }
   const writer = { feed, host, path, pid: process.pid, owner: randomUUID() };
   const format = feedFormat(path, formats[path]?.format);
   const file = await openFeedWriter({

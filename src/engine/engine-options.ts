@@ -76,7 +76,7 @@ export interface EngineOptions {
   readonly flushOnStart: boolean;
   /** MAX_IDLE_TIME_BEFORE_CLOSE: leave when all nodes together have had nothing to do for so long; 0 is never. */
   readonly maxIdleMs: number;
-  /** Feed ids of the `-o` files of this command (`feedId` in pipelines/feed-writer.ts); none without `-o`. */
+  /** Feed ids of the `-o` files of this command (`feedId`); none without `-o`. */
   readonly feeds: readonly string[];
 }
 

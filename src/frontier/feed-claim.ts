@@ -1,6 +1,6 @@
 /** Who may write a feed file: one writer at a time, told from one that died without giving it back. */
 import { CrawlnodeError, RefusedError } from '../errors.js';
-import type { FeedWriter } from './frontier.js';
+import type { FeedWriter } from '../feed.js';
 
 /** The refusal (exit 3) of a second writer, naming the first. */
 export function heldBy(path: string, holder: Pick<FeedWriter, 'host' | 'pid'>): RefusedError {

@@ -22,6 +22,7 @@
  * the store's clock unless a name says otherwise.
  */
 
+import type { FeedWriter, Outbox } from '../feed.js';
 import type { FrontierRequest } from '../http/request-record.js';
 import type { Backups } from './backup-entry.js';
 
@@ -379,62 +380,14 @@ export interface OutboxSnapshot {
   readonly writerPid: number | null;
 }
 
-/** A feed file known to the store: one writer drains its outbox. */
-export interface FeedWriter {
-  /** Stable over restarts: a hash of host and absolute path. */
-  readonly feed: string;
-  readonly host: string;
-  readonly path: string;
-  readonly pid: number;
-  /** Random per writer, so that two writers of one file are told apart. */
-  readonly owner: string;
-}
-
-/** How far the file of a feed is known to be safely written. */
-export interface FeedCheckpoint {
-  /** Items written since the feed's first; the next one in the outbox is `sequence` + 1. */
-  readonly sequence: number;
-  readonly lengthBytes: number;
-  /** The CSV header, or other text the writer needs to go on with the same file. */
-  readonly header: string;
-}
-
-/** How a writer comes to a feed. */
-export interface FeedOpening {
-  /** A writer that gives no sign for so long may be replaced. */
-  readonly staleMs: number;
-  /** Forget the checkpoint, unless items wait for the file or an export to it has not ended (`take`). */
-  readonly anew?: boolean;
-  /**
-   * A flush of the crawl (`JoinOptions.flushOnStart`) forgets the checkpoint under this writer, too, unless there is more
-   * to be written, or was since this call.
-   */
-  readonly overwrites?: boolean;
-}
-
-export interface Feeds {
-  /**
-   * Register as the one writer of a feed.
-   * @returns the checkpoint to truncate the file to, or null when the job has none for it.
-   * @throws RefusedError when a live writer holds it (alive: seen within `staleMs`, and on this host its pid runs).
-   */
-  open(writer: FeedWriter, options: FeedOpening): Promise<FeedCheckpoint | null>;
+/** Committed items that wait for their files, and how far each file has come. */
+export interface Feeds extends Outbox {
   /**
    * Move up to `max` items from the head of the items list to the end of the feed's outbox. From then on an export to
    * this feed has begun, until `release` says that it has ended.
    * @returns how many. @throws RefusedError when the writer does not hold the feed, or not any more.
    */
   take(writer: FeedWriter, max: number): Promise<number>;
-  /** Up to `max` waiting items in order, after `sequence`, which is that of the last checkpoint. */
-  read(feed: string, sequence: number, max: number): Promise<readonly string[]>;
-  /**
-   * Record that everything up to the checkpoint is on disk and drop it from the outbox; also renews the writer.
-   * @param after sequence of the checkpoint before it. @throws CrawlnodeError `feed_rolled_back`, as `read` does, when
-   *   the store knows another one: it was restored from an older copy, or flushed, and `open` tells where it stands.
-   */
-  checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint, after?: number): Promise<void>;
-  /** The writer is done; what waits stays. `exported`: it has written all that it meant to take. */
-  release(writer: FeedWriter, options?: { readonly exported?: boolean }): Promise<void>;
 }
 
 export type Part = 'queue' | 'dupefilter' | 'start_urls' | 'items' | 'stats' | 'failed';

@@ -1,9 +1,10 @@
 /** The file of a feed on disk: opened, brought to a known length, written at a position and synced. */
 
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { CrawlnodeError, UsageError } from '../errors.js';
+import { makeFolder } from '../make-folder.js';
 import type { FeedFormat } from './feed-format.js';
 
 /** The length a file begins with, and what its format noted of it. */
@@ -27,7 +28,7 @@ export class FeedDisk {
   /** Open for writing, with its folders; nothing of an existing file is changed. @throws CrawlnodeError `feed_unwritable` */
   static async open(file: string): Promise<FeedDisk> {
     try {
-      await mkdir(path.dirname(file), { recursive: true });
+      makeFolder(path.dirname(file));
       return new FeedDisk(file, await open(file, constants.O_RDWR | constants.O_CREAT, 0o666));
     } catch (error) {
       throw unwritable(file, error);
@@ -115,6 +116,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'not permitted',
   EROFS: 'the file system is read-only',
+  ENOENT: 'there can be no such folder or file',
   EISDIR: 'it is a folder',
   ENOTDIR: 'a part of its path is not a folder',
   EEXIST: 'a part of its path is not a folder',

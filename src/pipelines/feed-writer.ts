@@ -9,38 +9,12 @@
  * next start, cut off: neither a missing nor a double line. A file that cannot be written leaves its items in the
  * outbox; `failing` says why, and writing goes on when it can.
  */
-import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CrawlnodeError, FrontierUnavailableError, messageOf } from '../errors.js';
+import type { FeedCheckpoint, FeedWriter, Outbox } from '../feed.js';
 import type { Logger } from '../log.js';
 import { FeedDisk } from './feed-disk.js';
 import { type FeedFormat, type FeedFormatName, feedFormats } from './feed-format.js';
-
-/** Who writes a feed; the same as the frontier's `FeedWriter`. */
-export interface FeedWriter {
-  readonly feed: string;
-  readonly host: string;
-  readonly path: string;
-  readonly pid: number;
-  readonly owner: string;
-}
-
-export interface FeedCheckpoint {
-  readonly sequence: number;
-  readonly lengthBytes: number;
-  readonly header: string;
-}
-
-/** The part of a frontier that holds committed items until they are written: `frontier.feeds`. */
-export interface Outbox {
-  open(
-    writer: FeedWriter,
-    options: { readonly staleMs: number; readonly anew?: boolean; readonly overwrites?: boolean },
-  ): Promise<FeedCheckpoint | null>;
-  read(feed: string, sequence: number, max: number): Promise<readonly string[]>;
-  checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint, after?: number): Promise<void>;
-  release(writer: FeedWriter, options?: { readonly exported?: boolean }): Promise<void>;
-}
 
 export interface FeedOptions {
   readonly feeds: Outbox;
@@ -55,11 +29,6 @@ export interface FeedOptions {
   /** A writer that gives no sign for so long may be replaced. */
   readonly staleMs: number;
   readonly log: Logger;
-}
-
-/** A feed's id, stable over restarts. */
-export function feedId(host: string, absolutePath: string): string {
-  return createHash('sha256').update(`${host}\0${absolutePath}`).digest('hex').slice(0, 16);
 }
 
 const BATCH = 1_000;

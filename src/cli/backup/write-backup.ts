@@ -1,13 +1,14 @@
 /** Writing a backup: streamed under another name, flushed to the disk, and only then called what it is to be called. */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { CrawlnodeError, messageOf, UsageError } from '../../errors.js';
 import type { BackupEntry } from '../../frontier/backup-entry.js';
+import { makeFolder } from '../../make-folder.js';
 import { type BackupHeader, countEntry, type EntryCounts } from './backup-file.js';
 
 /** One that is written grows all the time, but for an outage of the store. */
@@ -49,7 +50,7 @@ export async function writeBackup(
   // Not the pid alone: in containers it is the same each time.
   const partial = `${file}.${randomBytes(4).toString('hex')}.partial`;
   const handle = await writing(file, async () => {
-    await mkdir(path.dirname(file), { recursive: true });
+    makeFolder(path.dirname(file));
     await removeAbandoned(file);
     return open(partial, 'wx');
   });

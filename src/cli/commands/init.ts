@@ -1,9 +1,10 @@
 /** `crawlnode init DIR`: a new project that can be crawled at once. */
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { UsageError } from '../../errors.js';
+import { makeFolder } from '../../make-folder.js';
 import type { CliCommand } from '../commands.js';
 import { note, print, printJson } from '../context.js';
 import { mayExist, projectTemplate } from '../project-template.js';
@@ -29,7 +30,7 @@ export const command: CliCommand = {
     }
     const written = files.filter(([file]) => !there.includes(file));
     for (const [file, text] of written) {
-      await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
+      makeFolder(path.dirname(path.join(folder, file)));
       // Somebody may have written one meanwhile.
       await writeFile(path.join(folder, file), text, { flag: 'wx' });
     }

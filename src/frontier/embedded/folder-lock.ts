@@ -13,10 +13,10 @@
  * it to the next. Measured: 1 µs each time. Rejected: files made with O_EXCL, which a killed process leaves behind, at
  * twenty times the price; Node has no lock of the kernel's.
  */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as lmdb from 'lmdb';
 import { FrontierUnavailableError } from '../../errors.js';
+import { makeFolder } from '../../make-folder.js';
 
 /** What lmdb-js makes its databases of, and exports without a type. */
 interface NativeEnvironment {
@@ -88,7 +88,7 @@ export function whileWorking<T>(path: string, options: EnvironmentOptions, actio
 
 /** Open until the mutexes are not those that another process has just destroyed: the first to be alone makes new ones. */
 function openWorking(path: string, options: EnvironmentOptions): NativeEnvironment {
-  mkdirSync(path, { recursive: true });
+  makeFolder(path);
   const deadline = performance.now() + BROKEN_MS;
   for (;;) {
     const environment = new Env();

@@ -5,7 +5,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import {
-  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -19,6 +18,7 @@ import {
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { FrontierUnavailableError, messageOf, RefusedError } from '../../errors.js';
+import { makeFolder } from '../../make-folder.js';
 import { bootId } from './processes.js';
 
 /** Types of statfs(2) that are network file systems: NFS, SMB, CIFS, SMB2, Ceph, AFS, 9P. */
@@ -50,7 +50,7 @@ export interface Folder {
  */
 export function enterFolder(path: string): Folder {
   const users = join(path, 'users');
-  orUnavailable(path, 'made or entered', () => mkdirSync(users, { recursive: true }));
+  orUnavailable(path, 'made or entered', () => makeFolder(users));
   refuseNetwork(path);
   const self: User = { bootId: bootId(), pidNamespace: pidNamespace(), host: hostname(), pid: process.pid };
   const file = join(users, `${process.pid}-${randomBytes(4).toString('hex')}.json`);

@@ -3,9 +3,10 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { CrawlnodeError } from '../../errors.js';
+import type { FeedCheckpoint, FeedOpening, FeedWriter } from '../../feed.js';
 import type { BackupEntry } from '../backup-entry.js';
 import { heldBy, isRunning, rolledBack, taken } from '../feed-claim.js';
-import type { FeedCheckpoint, FeedOpening, FeedWriter, OutboxSnapshot } from '../frontier.js';
+import type { OutboxSnapshot } from '../frontier.js';
 import { HEAD_BYTES, keyOf, readUint53, Table, writeUint53 } from './keys.js';
 import { takeFirst } from './lists.js';
 import type { Transaction } from './transaction.js';

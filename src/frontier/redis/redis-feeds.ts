@@ -1,7 +1,8 @@
 /** Feeds in Redis: the outbox of committed items, and the checkpoint of the file each is written to. */
 import { CrawlnodeError } from '../../errors.js';
+import type { FeedCheckpoint, FeedOpening, FeedWriter } from '../../feed.js';
 import { heldBy, isRunning, rolledBack, taken } from '../feed-claim.js';
-import type { FeedCheckpoint, FeedOpening, Feeds, FeedWriter } from '../frontier.js';
+import type { Feeds } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
 import type { Call } from './calls.js';
 import type { RedisConnection } from './connection.js';
