@@ -1,4 +1,6 @@
 /** Seeds from tables, and in numbers, through the real executable, on both engines. */
+import { writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { pushSeeds } from '../src/cli/push-seeds.js';
 import { seedLine } from '../src/cli/seed-progress.js';
@@ -9,7 +11,8 @@ import { waitFor } from './helpers/wait-for.js';
 
 describe.each(engines)('seed on the %s engine', (engine) => {
   const here = projectOn(engine);
-  const run = (args: readonly string[], input = '') => runCli(args, { cwd: here.project.dir, input });
+  const run = (args: readonly string[], input: string | Buffer = '') =>
+    runCli(args, { cwd: here.project.dir, input });
 
   it('takes the URLs of a CSV column, quotes and line breaks in others notwithstanding', async () => {
     await here.project.write(
@@ -34,6 +37,37 @@ describe.each(engines)('seed on the %s engine', (engine) => {
     const input = '{"link":"http://a.example/1","n":1}\n\nnonsense\n{"other":1}\n{"link":7}\n';
     const args = ['seed', 'news', '--stdin', '--column', 'link', '--format', 'jsonl', '--json'];
     expect((await run(args, input)).stdout).toBe('{"accepted":1,"duplicates":0,"bad":3}\n');
+  });
+
+  it('reads gzip by what it is, whatever its name, from stdin too, and seeds that are piped to it unasked', async () => {
+    const lines = Array.from({ length: 3_000 }, (_, n) => `http://a.example/${n}`).join('\n');
+    const tables = `{"link":"http://b.example/1"}\n{"link":"http://b.example/2"}\n`;
+    writeFileSync(here.project.path('urls.txt'), gzipSync(lines));
+    writeFileSync(here.project.path('links.jsonl.gz'), gzipSync(tables));
+    writeFileSync(here.project.path('shop.csv.GZ'), gzipSync('name,url\na,http://c.example/\n'));
+    expect((await run(['seed', 'news', '--file', 'urls.txt'])).stdout).toContain('3,000 accepted');
+    expect((await run(['seed', 'news'], gzipSync(lines))).stdout).toContain('3,000 duplicate');
+    expect((await run(['seed', 'news'], 'http://d.example/')).stdout).toContain('1 accepted');
+    const columned = await run(['seed', 'news', '--file', 'links.jsonl.gz', '--column', 'link']);
+    expect(columned.stdout).toContain('2 accepted, 0 duplicate, 0 bad');
+    expect((await run(['seed', 'news', '--file', 'shop.csv.GZ'])).stdout).toContain('1 accepted');
+  });
+
+  it('what is packed otherwise, cut off or empty is exit 2 and says so', async () => {
+    const whole = gzipSync('http://a.example/\n'.repeat(9_000));
+    writeFileSync(here.project.path('cut.gz'), whole.subarray(0, whole.length - 20));
+    writeFileSync(here.project.path('urls.zst'), Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x04]));
+    for (const [args, said] of [
+      [['--file', 'cut.gz'], 'cut.gz: unexpected end of file'],
+      [['--file', 'urls.zst'], 'packed with zstd: unpack it first'],
+      [[], 'no seeds: give URLs'],
+    ] as const) {
+      expect(await run(['seed', 'news', ...args])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(said),
+      });
+    }
+    expect(await run(['forget', 'news', '--file', 'urls.zst'])).toMatchObject({ code: 2 });
   });
 
   it('a table that does not fit is exit 2 with what does', async () => {

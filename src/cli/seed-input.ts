@@ -1,4 +1,4 @@
-/** Where seeds and URLs come from: arguments, a file, stdin; a line each, or a column of a table. Constant memory. */
+/** Where seeds and URLs come from: arguments, a file, stdin, packed or not; a line each, or a column of a table. Constant memory. */
 import { constants, createReadStream, type ReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { UsageError } from '../errors.js';
 import type { Context } from './context.js';
 import { linesIn } from './each-line.js';
+import { unpacked } from './unpacked.js';
 
 /** One seed as it was written, and where it stands. */
 export interface Line {
@@ -54,12 +55,25 @@ export async function* readLines(
   if (stdin) yield* seedsOf('stdin', context.stdin, reading);
 }
 
-function seedsOf(name: string, stream: Readable, reading: Reading): AsyncIterable<Line> {
+async function* seedsOf(name: string, stream: Readable, reading: Reading): AsyncIterable<Line> {
   const { column = null, stop } = reading;
-  if (column === null) return linesOf(name, stream, stop);
-  return column.format === 'csv'
-    ? cellsOf(name, stream, column.name, reading)
-    : fieldsOf(name, stream, column.name ?? 'url', stop);
+  const plain = await plainOf(name, stream, stop);
+  if (stop?.aborted) return;
+  if (column === null) yield* linesOf(name, plain, stop);
+  else if (column.format === 'csv') yield* cellsOf(name, plain, column.name, reading);
+  else yield* fieldsOf(name, plain, column.name ?? 'url', stop);
+}
+
+async function plainOf(name: string, stream: Readable, stop?: AbortSignal): Promise<Readable> {
+  const end = () => void stream.destroy();
+  stop?.addEventListener('abort', end);
+  try {
+    return await unpacked(name, stream);
+  } catch (error) {
+    throw error instanceof UsageError ? error : unreadable(name, error);
+  } finally {
+    stop?.removeEventListener('abort', end);
+  }
 }
 
 /** Said before the first seed is pushed, not after. @throws UsageError */
@@ -75,7 +89,7 @@ export async function refuseUnreadable(file: string): Promise<void> {
  */
 export function columnOf(file: string | null, options: Readonly<Record<string, unknown>>): Column | null {
   const named = typeof options.format === 'string' ? options.format.toLowerCase() : null;
-  const extension = file === null ? '' : path.extname(file).slice(1).toLowerCase();
+  const extension = file === null ? '' : path.extname(file.replace(/\.gz$/i, '')).slice(1).toLowerCase();
   const format = formats[named ?? extension];
   if (named !== null && format === undefined) {
     throw new UsageError(`--format ${named}: expected csv or jsonl`);

@@ -16,8 +16,8 @@ export interface CliOptions {
   readonly cwd?: string;
   /** Added to a clean environment; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Text for stdin; it is closed at once when absent. */
-  readonly input?: string;
+  /** For stdin; it is closed at once when absent. */
+  readonly input?: string | Buffer;
   /** Another executable than this checkout's, such as an installed one. */
   readonly executable?: string;
   /** After this many ms the process is killed and the call fails; default 120,000. */

@@ -1,11 +1,10 @@
 /** Reading a backup: every line in order, and an error that says where as soon as one is not what was written. */
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { createGunzip } from 'node:zlib';
 import { CrawlnodeError, messageOf, UsageError } from '../../errors.js';
 import type { BackupEntry } from '../../frontier/backup-entry.js';
 import type { Shape } from '../../frontier/frontier.js';
+import { unpacked } from '../unpacked.js';
 import {
   BACKUP_FORMAT,
   type BackupEnd,
@@ -175,17 +174,14 @@ export class BackupReader {
 
 /** Its lines without their line feeds; a last one that has none is not a line. @throws UsageError when it cannot be opened. */
 async function* readLines(file: string): AsyncIterable<Buffer> {
-  const isGzip = await startsAsGzip(file);
   const source = createReadStream(file, { highWaterMark: READ_BYTES });
-  const gunzip = isGzip ? createGunzip({ chunkSize: READ_BYTES }) : null;
-  if (gunzip !== null) {
-    source.on('error', (error) => gunzip.destroy(error));
-    source.pipe(gunzip);
-  }
+  const plain = await unpacked(file, source).catch((error) => {
+    throw new UsageError(`the backup ${file} cannot be read: ${messageOf(error)}`, { cause: error });
+  });
   let rest: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of (gunzip ?? source) as AsyncIterable<Buffer>) {
+    for await (const chunk of plain as AsyncIterable<Buffer>) {
       let from = 0;
       for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
         yield Buffer.concat([...rest, chunk.subarray(from, at)]);
@@ -200,21 +196,6 @@ async function* readLines(file: string): AsyncIterable<Buffer> {
     }
   } finally {
     source.destroy();
-    gunzip?.destroy();
-  }
-}
-
-/** By what is in it, whatever it is called. */
-async function startsAsGzip(file: string): Promise<boolean> {
-  try {
-    const handle = await open(file, 'r');
-    try {
-      const { buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0);
-      return buffer[0] === 0x1f && buffer[1] === 0x8b;
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    throw new UsageError(`the backup ${file} cannot be read: ${messageOf(error)}`, { cause: error });
+    plain.destroy();
   }
 }
