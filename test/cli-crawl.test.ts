@@ -217,6 +217,19 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
     expect(stderr).not.toContain('replaced');
   });
 
+  it('--workers: nodes keep their memory in one arena, unless told otherwise', async () => {
+    const arenas = "this.log.warn('arenas: ' + process.env.MALLOC_ARENA_MAX);";
+    await here.project.write(
+      'spiders/arenas.ts',
+      docs.replace('docs', 'arenas').replace('*parse', `opened() { ${arenas} } *parse`),
+    );
+    const args = ['crawl', 'arenas', '--workers', '2', '--exit-when-done'];
+    const { stderr } = await run(...args);
+    expect(stderr.match(/arenas: 1/g)).toHaveLength(2);
+    const told = await runCli(args, { cwd: here.project.dir, env: { MALLOC_ARENA_MAX: '4' } });
+    expect(told.stderr.match(/arenas: 4/g)).toHaveLength(2);
+  });
+
   it('a callback that throws, an item that breaks its schema: the page fails, the crawl goes on; no HTML is no failure', async () => {
     const { code, stdout, stderr } = await run(
       'crawl',

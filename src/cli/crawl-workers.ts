@@ -117,6 +117,13 @@ export function startWorkers(
   };
 }
 
+/**
+ * What glibc is told of a node's memory: one arena for all threads, in place of one for each, as V8's compilers leave much
+ * behind in theirs. Read by glibc as a process begins, so nobody can tell it to a node that a person starts but that
+ * person. Measured over 20,000 small pages: 156 → 145 MB at most on Node 20, 208 → 174 on 24, CPU the same.
+ */
+const ONE_ARENA = { MALLOC_ARENA_MAX: '1' };
+
 /** The same command line again, in the same way this process was started. */
 function spawnNode(
   context: Context,
@@ -127,7 +134,7 @@ function spawnNode(
   const script = process.argv[1]!;
   const child = spawn(process.execPath, [...process.execArgv, script, ...context.argv], {
     cwd: context.cwd,
-    env: { ...context.env, ...workerEnv({ number, feeds }) },
+    env: { ...ONE_ARENA, ...context.env, ...workerEnv({ number, feeds }) },
     // Onto a terminal the lines go through the display, or they would tear the live line apart.
     stdio: ['ignore', 'inherit', context.stderr.isTTY ? 'pipe' : 'inherit', 'ipc'],
   });
