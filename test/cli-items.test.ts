@@ -222,7 +222,7 @@ describe('what doctor makes of a look', () => {
     control: 'running',
   } as unknown as Snapshot;
   const findings = (some: Partial<Snapshot>) =>
-    crawlFindings({ spider: 'news', job: null }, { ...calm, ...some }, ['news:start_urls'], 30_000).map(
+    crawlFindings('news', 'news', { ...calm, ...some }, ['news:start_urls'], 30_000).map(
       ({ level, check }) => `${level} ${check}`,
     );
   const node = {

@@ -15,6 +15,8 @@ import type { Signals } from './signals.js';
 import { lookAfterYoung } from './tune-v8.js';
 
 export interface NodePlan {
+  /** The crawl in a command to be typed. */
+  readonly crawlArguments: string;
   readonly spider: LoadedSpider;
   readonly nodeId: string;
   readonly open: OpenOptions;
@@ -63,6 +65,7 @@ export async function crawlNode(plan: NodePlan): Promise<EngineResult> {
   try {
     return await runEngine({
       ...{ frontier, open, job, spider, downloader, pipelines, log },
+      crawlArguments: plan.crawlArguments,
       node: { id: nodeId, host: os.hostname(), pid: process.pid },
       options: engineOptionsOf(settings, plan),
       drain: signals.drain,

@@ -1,5 +1,4 @@
 /** What `doctor` found, how it is shown, and the checks that need no more than a look at a crawl. */
-import { crawlArguments } from '../engine/crawl-arguments.js';
 import { duration } from '../frontier/amounts.js';
 import type { Finding, Snapshot } from '../frontier/frontier.js';
 import { type Context, print, printJson } from './context.js';
@@ -66,14 +65,17 @@ export function nodeVersion(version: string): SpiderFinding {
   };
 }
 
-/** What a crawl at one instant tells. @param nodeTimeoutMs of silence after which a node counts as dead. */
+/**
+ * What a crawl at one instant tells.
+ * @param crawl as a command to be typed names it. @param nodeTimeoutMs of silence after which a node counts as dead.
+ */
 export function crawlFindings(
-  { spider, job }: { readonly spider: string; readonly job: string | null },
+  spider: string,
+  crawl: string,
   snapshot: Snapshot,
   seedKeys: readonly string[],
   nodeTimeoutMs: number,
 ): SpiderFinding[] {
-  const crawl = crawlArguments({ spider, job });
   const findings: SpiderFinding[] = [];
   const found = (level: Finding['level'], check: string, message: string, action: string | null) =>
     void findings.push({ level, check, spider, message, action });

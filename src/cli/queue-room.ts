@@ -73,14 +73,17 @@ function fullness({ pending, delayed, queueLimit, nodes }: Snapshot, limit: numb
   return { waiting: pending + delayed, limit: queueLimit ?? limit, nodes: nodes.length };
 }
 
-/** Says once that the queue is full, each time it is, and what would make room. */
-export function queueNews(spider: string, say: (text: string) => void): (full: Full | null) => void {
+/**
+ * Says once that the queue is full, each time it is, and what would make room.
+ * @param crawl as a command to be typed names it.
+ */
+export function queueNews(crawl: string, say: (text: string) => void): (full: Full | null) => void {
   let isWaiting = false;
   return (full) => {
     if (full !== null && !isWaiting) {
       const nodes =
         full.nodes === 0
-          ? `no node is crawling: start one with "crawlnode crawl ${spider}"`
+          ? `no node is crawling: start one with "crawlnode crawl ${crawl}"`
           : 'nodes make room';
       say(
         `the queue is full (${n(full.waiting)} requests wait, SCHEDULER_QUEUE_LIMIT is ${n(full.limit)}); waiting, ${nodes}`,

@@ -1,15 +1,16 @@
 /** What `seed` tells at its end, and with which exit code: 1 when a sitemap was not read, 2 when every seed was bad. */
 import { type Context, note, print, printJson } from './context.js';
+import type { CrawlName } from './found-crawls.js';
 import type { SeedCounts } from './seed-progress.js';
 import type { SitemapCounts } from './sitemap-seeds.js';
-import { howMany, n } from './wording.js';
+import { crawlName, howMany, n } from './wording.js';
 
 /** So many bad seeds are told one by one. */
 export const TOLD = 20;
 
 /** What `seed` ended with. */
 export interface SeedResult {
-  readonly spider: string;
+  readonly crawl: CrawlName;
   readonly counts: SeedCounts;
   /** They were appended to start_urls: `accepted` says how many. */
   readonly isRaw: boolean;
@@ -21,7 +22,7 @@ export interface SeedResult {
 /** Say what became of the seeds. @returns the exit code. */
 export function sayResult(
   context: Context,
-  { spider, counts, isRaw, sitemaps, interrupted }: SeedResult,
+  { crawl, counts, isRaw, sitemaps, interrupted }: SeedResult,
 ): number {
   const { accepted, duplicates, bad } = counts;
   if (bad > TOLD) note(context, `… and ${n(bad - TOLD)} more bad seeds`);
@@ -36,7 +37,7 @@ export function sayResult(
   else {
     const what = isRaw
       ? `${n(accepted)} appended to start_urls, to be judged by the node that takes them in${bad > 0 ? `, ${n(bad)} bad` : ''}`
-      : `${spider}: ${n(accepted)} accepted, ${n(duplicates)} duplicate, ${n(bad)} bad`;
+      : `${crawlName(crawl)}: ${n(accepted)} accepted, ${n(duplicates)} duplicate, ${n(bad)} bad`;
     print(context, `${what}${sitemaps === null ? '' : ` (${sitemapText(sitemaps)})`}`);
   }
   if (interrupted !== null) return interrupted;

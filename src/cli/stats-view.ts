@@ -26,9 +26,12 @@ export function lookAt(stats: CrawlStats, atMs: number, before: Look | undefined
   return { stats, atMs, rates };
 }
 
-/** One crawl: its requests with what each state means, its memory, its run, its nodes, its files, its counters. */
-export function detail({ stats, rates }: Look, paint: Paint, nowMs: number): string {
-  const { spider, engine, bytes, nodes, silentNodes, counters, shape } = stats;
+/**
+ * One crawl: its requests with what each state means, its memory, its run, its nodes, its files, its counters.
+ * @param crawl as a command to be typed names it.
+ */
+export function detail({ stats, rates }: Look, crawl: string, paint: Paint, nowMs: number): string {
+  const { engine, bytes, nodes, silentNodes, counters, shape } = stats;
   const remark = (text: string) => paint('dim', text);
   const meanings: readonly [name: keyof CrawlStats & string, meaning: string][] = [
     ['startUrls', 'seeds that wait to be taken in'],
@@ -39,7 +42,7 @@ export function detail({ stats, rates }: Look, paint: Paint, nowMs: number): str
     ['delayed', 'wait for their time, such as retries'],
     ['leased', 'in work'],
     ['done', 'fetched'],
-    ['failed', stats.failed === 0 ? 'given up' : `given up: crawlnode failed ${spider} list`],
+    ['failed', stats.failed === 0 ? 'given up' : `given up: crawlnode failed ${crawl} list`],
     ['seen', 'fingerprints in the dupefilter'],
     ['items', 'in the items list'],
   ];
@@ -75,7 +78,7 @@ export function detail({ stats, rates }: Look, paint: Paint, nowMs: number): str
         `  ${name.padEnd(9)}  ${' '.repeat(width - own)}${value}${rates === null ? '' : rate.padStart(11)}  ${remark(meaning)}`,
     ),
     ...(stats.badSeeds > 0
-      ? [`  ${paint('red', `${n(stats.badSeeds)} bad seeds`)} were put aside: crawlnode doctor ${spider}`]
+      ? [`  ${paint('red', `${n(stats.badSeeds)} bad seeds`)} were put aside: crawlnode doctor ${crawl}`]
       : []),
     '',
     `  ${remark(engine === 'redis' ? 'memory' : 'size  ')}  ${sizes.join(' · ')}`,

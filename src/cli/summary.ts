@@ -1,8 +1,8 @@
 /** What is said when a crawl command ends. */
-import { crawlArguments } from '../engine/crawl-arguments.js';
 import type { EngineResult } from '../engine/engine-options.js';
 import type { Snapshot } from '../frontier/frontier.js';
 import { type Context, print, printJson } from './context.js';
+import { crawlArguments } from './crawl-arguments.js';
 import type { FeedTarget } from './crawl-feeds.js';
 import { oneLine } from './printable.js';
 import { crawlName, n } from './wording.js';
@@ -74,7 +74,7 @@ export function printSummary(context: Context, { spider, job, nodes, result, fee
   );
   if (message !== null) print(context, oneLine(context.mask(message)));
   if (failed > 0) {
-    const crawl = crawlArguments({ spider, job });
+    const crawl = crawlArguments(context, { spider, job });
     print(context, `failed requests are kept with the crawl; "crawlnode failed ${crawl} list" says why`);
   }
   for (const { path } of feeds) print(context, `items: ${path}`);

@@ -1,4 +1,4 @@
-/** Numbers and names as the commands say them. */
+/** Numbers, names and arguments as the commands say them. */
 
 /** A number with commas: `1,234,567`. */
 export function n(value: number): string {
@@ -13,4 +13,9 @@ export function howMany(count: number, noun: string): string {
 /** A crawl as its user names it: `shop`, or `shop@may` with a job. */
 export function crawlName({ spider, job }: { readonly spider: string; readonly job: string | null }): string {
   return job === null ? spider : `${spider}@${job}`;
+}
+
+/** An argument as a shell takes it. */
+export function shellWord(text: string): string {
+  return /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

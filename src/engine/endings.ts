@@ -2,7 +2,6 @@
 
 import { FrontierGoneError, IncarnationDeadError } from '../errors.js';
 import type { CrawlState, Joined } from '../frontier/frontier.js';
-import { crawlArguments } from './crawl-arguments.js';
 
 /** The end of a node's part in the crawl. */
 export interface Ending {
@@ -27,9 +26,8 @@ export interface NodeView {
   readonly startedBefore: boolean;
   /** What it found when it joined. */
   readonly found: Joined['found'];
-  readonly spider: string;
-  /** Null when unnamed. */
-  readonly job: string | null;
+  /** `EngineDeps.crawlArguments`. */
+  readonly crawlArguments: string;
 }
 
 export function ending(reason: string, message: string | null = null): Ending {
@@ -84,10 +82,8 @@ function nothingToDo({ maxIdleMs }: NodeView): string {
 function nothingCame(view: NodeView): string {
   const waited = `nothing to crawl came within ${view.startTimeoutMs / 1_000} s`;
   if (view.found.seen > 0) return `${waited}, and ${everythingSeen(view.found)}; ${howToCrawlAgain(view)}`;
-  return `${waited}; seed it with "crawlnode seed ${crawlArguments(view)} URL", or give the spider startUrls`;
+  return `${waited}; seed it with "crawlnode seed ${view.crawlArguments} URL", or give the spider startUrls`;
 }
-
-type Named = Pick<NodeView, 'spider' | 'job'>;
 
 /** A run that finds its start requests pushed, and all that came of them done. */
 export function nothingNew({ found }: Pick<NodeView, 'found'>): string {
@@ -99,8 +95,7 @@ function everythingSeen({ seen }: Joined['found']): string {
 }
 
 /** What a user may want who runs a finished crawl again. */
-export function howToCrawlAgain(view: Named): string {
-  const name = crawlArguments(view);
+export function howToCrawlAgain({ crawlArguments: name }: Pick<NodeView, 'crawlArguments'>): string {
   return (
     `fetch single pages again with "crawlnode seed ${name} URL", forget everything with "crawlnode reset ${name}", ` +
     'crawl apart from it under another --job, or let pages be fetched again: the "refresh" rules of a spider, or ' +

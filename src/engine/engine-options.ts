@@ -103,6 +103,8 @@ export interface EngineDeps {
   readonly node: NodeInfo;
   /** The named job, null when unnamed. */
   readonly job: string | null;
+  /** The crawl in a command to be typed: `shop`, `shop --job may`. */
+  readonly crawlArguments: string;
   /** The engine calls `opened()` after joining and `closed(reason)` at the end. */
   readonly spider: Spider;
   readonly downloader: Downloader;

@@ -9,7 +9,6 @@ import {
   type Left,
   MAX_WAIT_MS,
 } from '../frontier/frontier.js';
-import { crawlArguments } from './crawl-arguments.js';
 import { crawlOne } from './crawl-one.js';
 import { inRun, type LinkRules } from './discovered.js';
 import { type Ending, ending, feedEnding, type NodeView } from './endings.js';
@@ -154,7 +153,7 @@ export class Incarnation {
 
   /** What `crawlEnding` is to know of this node. */
   view(): NodeView {
-    const { options, spider, job } = this.#node.deps;
+    const { options, spider, crawlArguments } = this.#node.deps;
     const { found } = this.joined;
     return {
       exitWhenDone: options.exitWhenDone,
@@ -164,8 +163,7 @@ export class Incarnation {
       worked: this.#node.tally.pages > 0 || found.pending + found.delayed + found.leased > 0,
       startedBefore: this.joined.startPushed && spider.startUrls.length > 0,
       found,
-      spider: spider.name,
-      job,
+      crawlArguments,
     };
   }
 
@@ -188,12 +186,9 @@ export class Incarnation {
   /** A node that waits since somebody paused the crawl, perhaps before it came, would wait in silence. */
   #sayControl({ control }: CrawlState): void {
     const before = this.#crawl?.control ?? 'running';
-    const { log, spider, job } = this.#node.deps;
+    const { log, crawlArguments } = this.#node.deps;
     if (control === 'paused' && before !== 'paused') {
-      log.info(
-        {},
-        `the crawl is paused; "crawlnode resume ${crawlArguments({ spider: spider.name, job })}" lets it go on`,
-      );
+      log.info({}, `the crawl is paused; "crawlnode resume ${crawlArguments}" lets it go on`);
     } else if (control === 'running' && before === 'paused') log.info({}, 'the crawl goes on');
   }
 

@@ -32,9 +32,9 @@ function whatItComesInto(found: Joined['found'], spider: string): string {
 }
 
 /** A service node that finds a finished crawl would wait in silence; one that leaves when done says it as it leaves. */
-export function sayNothingNew({ found }: Joined, { log, spider, job, options }: EngineDeps): void {
+export function sayNothingNew({ found }: Joined, { log, crawlArguments, options }: EngineDeps): void {
   if (options.exitWhenDone || found.pending + found.delayed + found.leased + found.nodes > 0) return;
-  const how = howToCrawlAgain({ spider: spider.name, job });
+  const how = howToCrawlAgain({ crawlArguments });
   log.warn({}, `${nothingNew({ found })}; this node waits for seeds. You may want to: ${how}`);
 }
 

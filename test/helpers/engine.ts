@@ -132,6 +132,7 @@ export async function startNode(
     open,
     node: { id, host: hostname(), pid: process.pid },
     job: null,
+    crawlArguments: spider.name,
     spider,
     downloader,
     pipelines,

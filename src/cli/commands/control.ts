@@ -1,11 +1,12 @@
 /** `crawlnode pause|resume|stop S`: one word to all nodes of a crawl, which they hear with their next lease. */
 
 import type { Command } from 'commander';
-import { crawlArguments } from '../../engine/crawl-arguments.js';
 import { CrawlnodeError } from '../../errors.js';
 import type { Control } from '../../frontier/frontier.js';
 import type { CliCommand } from '../commands.js';
-import { print, printJson } from '../context.js';
+import { type Context, print, printJson } from '../context.js';
+import { crawlArguments } from '../crawl-arguments.js';
+import type { CrawlName } from '../found-crawls.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
 import { crawlName, howMany } from '../wording.js';
@@ -38,7 +39,7 @@ function tell(control: Control): CliCommand {
         const crawl = { spider, job: loaded.settings.JOB };
         const { nodes, beganAtMs } = await frontier.snapshot();
         const hasBegun = beganAtMs !== null;
-        if (control === 'paused' && !hasBegun) throw notBegun(crawl);
+        if (control === 'paused' && !hasBegun) throw notBegun(context, crawl);
         // A stop that nobody hears would end the next crawl as it begins.
         const heard = control === 'stopping' ? nodes.length > 0 : hasBegun;
         if (heard) await frontier.control(control);
@@ -50,9 +51,9 @@ function tell(control: Control): CliCommand {
   };
 }
 
-function notBegun(crawl: Parameters<typeof crawlName>[0]): CrawlnodeError {
+function notBegun(context: Context, crawl: CrawlName): CrawlnodeError {
   const what = `${crawlName(crawl)} has not begun, so there is nothing to pause`;
-  const how = `seed it ("crawlnode seed ${crawlArguments(crawl)} URL"), then pause it`;
+  const how = `seed it ("crawlnode seed ${crawlArguments(context, crawl)} URL"), then pause it`;
   return new CrawlnodeError('not_begun', `${what}: ${how}`);
 }
 

@@ -11,6 +11,7 @@ import type { OpenOptions } from '../../frontier/open.js';
 import type { Logger } from '../../log.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, note } from '../context.js';
+import { crawlArguments } from '../crawl-arguments.js';
 import {
   type FeedsOptions,
   type FeedTarget,
@@ -148,7 +149,7 @@ async function withLog(crawl: Crawl, run: (tools: Tools) => Promise<number>): Pr
 
 /** One node, in this process. */
 async function runHere(crawl: Crawl, { nodeId, log, display, signals }: Tools): Promise<number> {
-  const { spider, role, open, frontier, targets, exitWhenDone } = crawl;
+  const { context, spider, role, open, frontier, targets, exitWhenDone } = crawl;
   const parent = role === null ? null : obeyParent(signals);
   const feeds = await openFeeds(targets, feedsOptions(crawl, log));
   let trouble: string | null = null;
@@ -157,6 +158,7 @@ async function runHere(crawl: Crawl, { nodeId, log, display, signals }: Tools): 
     if (role === null) display.start(frontier, log, () => trouble);
     result = await crawlNode({
       ...{ spider, nodeId, open, frontier, exitWhenDone, signals, log },
+      crawlArguments: crawlArguments(context, { spider: spider.found.name, job: spider.loaded.settings.JOB }),
       feeds: role === null ? targets.map(({ id }) => id) : role.feeds,
       feedsFailing: parent?.feedsFailing ?? feeds.failing,
       siblings: parent?.siblings ?? null,

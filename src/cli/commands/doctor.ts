@@ -2,7 +2,6 @@
 
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { crawlArguments } from '../../engine/crawl-arguments.js';
 import { FrontierUnavailableError, RefusedError, UsageError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { type OpenOptions, openFrontier } from '../../frontier/open.js';
@@ -10,6 +9,7 @@ import type { Settings } from '../../settings/schema.js';
 import { problemsOf } from '../../spider/discover.js';
 import type { CliCommand } from '../commands.js';
 import type { Context } from '../context.js';
+import { crawlArguments } from '../crawl-arguments.js';
 import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../findings.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings, openOptions } from '../open-project.js';
@@ -56,7 +56,8 @@ export const command: CliCommand = {
     const crawls = await crawlsOf(context, spider, options, findings);
     for (const [name, settings] of crawls) {
       try {
-        add(findings, await examine(name, settings, depth));
+        const crawl = crawlArguments(context, { spider: name, job: settings.JOB });
+        add(findings, await examine(name, crawl, settings, depth));
       } catch (error) {
         if (!(error instanceof FrontierUnavailableError)) throw error;
         findings.push({ ...problem('unreachable', error.message), spider: name });
@@ -100,7 +101,13 @@ interface Depth {
   readonly force: boolean;
 }
 
-async function examine(spider: string, settings: Settings, depth: Depth): Promise<SpiderFinding[]> {
+/** @param crawl as a command to be typed names it. */
+async function examine(
+  spider: string,
+  crawl: string,
+  settings: Settings,
+  depth: Depth,
+): Promise<SpiderFinding[]> {
   const options = openOptions(settings, spider);
   if (options.store.engine === 'embedded' && !existsSync(options.store.dir)) {
     const message = `nothing is stored in ${options.store.dir} yet; the first seed or crawl makes it`;
@@ -123,8 +130,8 @@ async function examine(spider: string, settings: Settings, depth: Depth): Promis
     if (seen.some(({ level, check }) => level === 'problem' && unreadable.has(check))) return seen;
     return [
       ...seen,
-      ...(await examineCrawl(spider, settings, options, frontier)),
-      ...(depth.deep ? await invariants(spider, settings, frontier, depth) : []),
+      ...(await examineCrawl(spider, crawl, settings, options, frontier)),
+      ...(depth.deep ? await invariants(spider, crawl, settings, frontier, depth) : []),
     ];
   } finally {
     await frontier.close();
@@ -135,6 +142,7 @@ const unreadable = new Set(['foreign_key', 'format', 'slots', 'acl']);
 
 async function examineCrawl(
   spider: string,
+  crawl: string,
   settings: Settings,
   options: OpenOptions,
   frontier: Frontier,
@@ -148,22 +156,17 @@ async function examineCrawl(
   const message = `${frontier.engine} engine, ${howMany(length, 'live node')}; ${numbers}`;
   return [
     { level: 'ok', check: 'crawl', spider, action: null, message },
-    ...crawlFindings(
-      { spider, job: settings.JOB },
-      snapshot,
-      options.keys.startUrls,
-      settings.NODE_TIMEOUT * 1000,
-    ),
+    ...crawlFindings(spider, crawl, snapshot, options.keys.startUrls, settings.NODE_TIMEOUT * 1000),
   ];
 }
 
 async function invariants(
   spider: string,
+  crawl: string,
   settings: Settings,
   frontier: Frontier,
   { repair, force }: Depth,
 ): Promise<SpiderFinding[]> {
-  const crawl = crawlArguments({ spider, job: settings.JOB });
   const breaches = await frontier.verify();
   if (breaches.length === 0) {
     const message = 'all records agree with each other';

@@ -7,12 +7,14 @@ import { atLeastOne } from '../at-least-one.js';
 import type { CliCommand } from '../commands.js';
 import { confirm } from '../confirm.js';
 import { type Context, note, print, printJson, printJsonLine } from '../context.js';
+import { crawlArguments } from '../crawl-arguments.js';
 import { type FailedFilter, failedFilter, filterOptions } from '../failed-filter.js';
 import { failedPages, type ReadFailed, revived } from '../failed-requests.js';
+import type { CrawlName } from '../found-crawls.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
 import { rowPrinter } from '../rows.js';
-import { n } from '../wording.js';
+import { crawlName, n } from '../wording.js';
 
 const help = `
 A request fails for good when its retries are used up, its callback throws, its items break the schema, or its node
@@ -42,14 +44,15 @@ export const command: CliCommand = {
     const isDry = options.dryRun === true;
     if (isDry && action === 'list')
       throw new UsageError('--dry-run goes with retry and purge; list changes nothing');
-    const { loaded } = await loadSpiderOrSettings(context, spider, textsOf(options));
-    return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
+    const { settings } = (await loadSpiderOrSettings(context, spider, textsOf(options))).loaded;
+    const crawl = { spider, job: settings.JOB };
+    return withFrontier(openOptions(settings, spider), async (frontier) => {
       const find = () =>
         matching(frontier, filter, (options.limit as number | undefined) ?? Number.POSITIVE_INFINITY);
-      if (action === 'list') await list(context, spider, find());
-      else if (isDry) await sayHowMany(context, spider, action, find());
-      else if (action === 'retry') await retry(context, spider, frontier, find(), loaded.settings);
-      else await purge(context, spider, frontier, find, options.yes === true);
+      if (action === 'list') await list(context, crawl, find());
+      else if (isDry) await sayHowMany(context, crawl, action, find());
+      else if (action === 'retry') await retry(context, crawl, frontier, find(), settings);
+      else await purge(context, crawl, frontier, find, options.yes === true);
       return 0;
     });
   },
@@ -82,14 +85,19 @@ async function count(pages: Pages): Promise<number> {
   return total;
 }
 
-async function sayHowMany(context: Context, spider: string, action: string, pages: Pages): Promise<void> {
+async function sayHowMany(context: Context, crawl: CrawlName, action: string, pages: Pages): Promise<void> {
   const found = await count(pages);
   if (context.globals.json)
-    printJson(context, { spider, dryRun: true, [action === 'retry' ? 'retried' : 'purged']: found });
-  else print(context, `${spider}: ${n(found)} would be ${action === 'retry' ? 'retried' : 'dropped'}`);
+    printJson(context, {
+      spider: crawl.spider,
+      dryRun: true,
+      [action === 'retry' ? 'retried' : 'purged']: found,
+    });
+  else
+    print(context, `${crawlName(crawl)}: ${n(found)} would be ${action === 'retry' ? 'retried' : 'dropped'}`);
 }
 
-async function list(context: Context, spider: string, pages: Pages): Promise<void> {
+async function list(context: Context, crawl: CrawlName, pages: Pages): Promise<void> {
   const printRows = rowPrinter(context, [
     ...['FAILED AT', 'REASON', 'STATUS', 'ATTEMPTS', 'CRASHES', 'NODE', 'URL'],
   ]);
@@ -99,12 +107,12 @@ async function list(context: Context, spider: string, pages: Pages): Promise<voi
     if (context.globals.json) for (const each of page) printJsonLine(context, jsonOf(each));
     else printRows(page.map(rowOf));
   }
-  if (shown === 0) note(context, `${spider}: no such request has failed`);
+  if (shown === 0) note(context, `${crawlName(crawl)}: no such request has failed`);
 }
 
 async function retry(
   context: Context,
-  spider: string,
+  crawl: CrawlName,
   frontier: Frontier,
   pages: Pages,
   settings: Settings,
@@ -118,8 +126,8 @@ async function retry(
     withoutRecord += page.length - requests.length;
     if (requests.length > 0) retried += await frontier.failed.retry(requests);
   }
-  if (context.globals.json) printJson(context, { spider, job: settings.JOB, retried, withoutRecord });
-  else print(context, `${spider}: ${n(retried)} back to pending`);
+  if (context.globals.json) printJson(context, { ...crawl, retried, withoutRecord });
+  else print(context, `${crawlName(crawl)}: ${n(retried)} back to pending`);
   if (withoutRecord > 0) {
     note(
       context,
@@ -127,26 +135,26 @@ async function retry(
     );
   }
   if (retried > 0 && (await frontier.snapshot()).nodes.length === 0) {
-    note(context, `no node is running; "crawlnode crawl ${spider}" fetches them`);
+    note(context, `no node is running; "crawlnode crawl ${crawlArguments(context, crawl)}" fetches them`);
   }
 }
 
 /** Off the terminal nobody is asked, so nothing is counted first. */
 async function purge(
   context: Context,
-  spider: string,
+  crawl: CrawlName,
   frontier: Frontier,
   find: () => Pages,
   yes: boolean,
 ): Promise<void> {
   if (!yes) {
     const found = context.stdin.isTTY ? await count(find()) : 0;
-    await confirm(context, 'purge', `Drop ${n(found)} failed requests of ${spider}?`);
+    await confirm(context, 'purge', `Drop ${n(found)} failed requests of ${crawlName(crawl)}?`);
   }
   let purged = 0;
   for await (const page of find()) purged += await frontier.failed.purge(page.map(({ failed }) => failed.id));
-  if (context.globals.json) printJson(context, { spider, purged });
-  else print(context, `${spider}: ${n(purged)} dropped`);
+  if (context.globals.json) printJson(context, { spider: crawl.spider, purged });
+  else print(context, `${crawlName(crawl)}: ${n(purged)} dropped`);
 }
 
 function jsonOf({ failed, request }: ReadFailed): object {

@@ -10,7 +10,7 @@ import { jobOption } from '../job-option.js';
 import { openOptions, withFrontier } from '../open-project.js';
 import { oneLine } from '../printable.js';
 import { readLines, refuseUnreadable } from '../seed-input.js';
-import { n } from '../wording.js';
+import { crawlName, n } from '../wording.js';
 
 const help = `
 The dupefilter remembers every URL the crawl has accepted, and does not take its links again. What is forgotten is
@@ -70,7 +70,7 @@ export const command: CliCommand = {
         const bad = counts.bad === 0 ? '' : `, ${n(counts.bad)} bad`;
         print(
           context,
-          `${spider}: ${n(counts.forgotten)} forgotten, ${n(counts.unknown)} were not there${bad}`,
+          `${crawlName({ spider, job: loaded.settings.JOB })}: ${n(counts.forgotten)} forgotten, ${n(counts.unknown)} were not there${bad}`,
         );
       }
       if (counts.live > 0) {

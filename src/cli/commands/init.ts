@@ -8,6 +8,7 @@ import { makeFolder } from '../../make-folder.js';
 import type { CliCommand } from '../commands.js';
 import { note, print, printJson } from '../context.js';
 import { mayExist, projectTemplate } from '../project-template.js';
+import { shellWord } from '../wording.js';
 
 const help = `
 Writes settings, one spider with comments, the type of its items and a README; never over a file that is there.
@@ -42,7 +43,7 @@ export const command: CliCommand = {
     const run = context.env.npm_command === 'exec' ? 'npx crawlnode' : 'crawlnode';
     print(context, `a new project in ${dir}: ${written.map(([file]) => file).join(', ')}\n`);
     print(context, 'next:\n');
-    print(context, `  cd ${/^[\w./~-]+$/.test(dir) ? dir : `'${dir.replaceAll("'", "'\\''")}'`}`);
+    print(context, `  cd ${shellWord(dir)}`);
     print(context, `  ${run} crawl quotes -o quotes.jsonl --exit-when-done`);
     return 0;
   },

@@ -4,6 +4,7 @@ import { duration } from '../../frontier/amounts.js';
 import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
 import type { CliCommand } from '../commands.js';
 import { print, printJson } from '../context.js';
+import { crawlArguments } from '../crawl-arguments.js';
 import { type Identified, identifier } from '../identify.js';
 import { jobOption } from '../job-option.js';
 import { openOptions, withFrontier } from '../open-project.js';
@@ -27,7 +28,7 @@ const meanings: Readonly<Record<RequestState, string>> = {
   pending: 'waits for a node',
   delayed: 'waits for its time: a retry, or a delayed request',
   leased: 'a node has it in work',
-  failed: 'failed for good; "crawlnode failed SPIDER retry" brings it back',
+  failed: 'failed for good; "crawlnode failed CRAWL retry" brings it back',
   seen: 'was accepted, and is done or was dropped; its links are not taken again',
   unknown: 'was never accepted, or has been forgotten since',
 };
@@ -64,7 +65,10 @@ export const command: CliCommand = {
       if (context.globals.json) printJson(context, shown);
       else {
         const isOfPeriod = shown.state === 'seen' && shown.period !== null;
-        const state = (isOfPeriod ? seenInPeriod : meanings[shown.state]).replace('SPIDER', spider);
+        const state = (isOfPeriod ? seenInPeriod : meanings[shown.state]).replace(
+          'CRAWL',
+          crawlArguments(context, { spider, job: loaded.settings.JOB }),
+        );
         const rows = {
           ...shown,
           seen: shown.seen ? 'yes' : 'no',

@@ -12,6 +12,7 @@ import type { Settings } from '../../settings/schema.js';
 import { atLeastOne } from '../at-least-one.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, note, print, printJson } from '../context.js';
+import { crawlArguments } from '../crawl-arguments.js';
 import { type FeedTarget, feedTargets } from '../crawl-feeds.js';
 import { exportItems } from '../export-items.js';
 import { jobOption, textsOf } from '../job-option.js';
@@ -19,7 +20,7 @@ import { withLiveLine } from '../live-line.js';
 import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
 import { type OrphansOptions, writeOrphanedFeed } from '../orphaned-feeds.js';
 import { oneLine } from '../printable.js';
-import { n } from '../wording.js';
+import { crawlName, n } from '../wording.js';
 
 const help = `
 With -o or -O: the items list of the crawl (<spider>:items, filled by RedisPipeline) is moved into the file. Each item
@@ -83,7 +84,7 @@ export const command: CliCommand = {
           job: settings.JOB,
           files: exports.map(({ failed: _, ...rest }) => rest),
         });
-      } else show(context, spider, exports);
+      } else show(context, crawlName({ spider, job: settings.JOB }), exports);
       if (items > 0 && !context.globals.json) {
         note(
           context,
@@ -135,7 +136,7 @@ async function exportList(
   for (const { path, waiting } of outbox.filter((feed) => feed.waiting > 0)) {
     note(
       context,
-      `${n(waiting)} items wait for ${path}: "crawlnode items ${spider} export" without a file writes them`,
+      `${n(waiting)} items wait for ${path}: "crawlnode items ${crawlArguments(context, { spider, job: settings.JOB })} export" without a file writes them`,
     );
   }
   if (context.globals.json) {
@@ -164,8 +165,8 @@ async function exportOne(feed: OutboxSnapshot, how: OrphansOptions): Promise<Exp
   }
 }
 
-function show(context: Context, spider: string, exports: readonly Export[]): void {
-  if (exports.length === 0) print(context, `${spider}: no items wait for a file`);
+function show(context: Context, name: string, exports: readonly Export[]): void {
+  if (exports.length === 0) print(context, `${name}: no items wait for a file`);
   for (const { path, written, waiting, why } of exports) {
     print(
       context,

@@ -2,7 +2,6 @@
 
 import path from 'node:path';
 import type { Command } from 'commander';
-import { crawlArguments } from '../../engine/crawl-arguments.js';
 import { RefusedError, UsageError } from '../../errors.js';
 import {
   allParts,
@@ -18,6 +17,7 @@ import { judge, type Verdict } from '../clean-policy.js';
 import type { CliCommand } from '../commands.js';
 import { confirm } from '../confirm.js';
 import { type Context, note, print, printJson } from '../context.js';
+import { crawlArguments } from '../crawl-arguments.js';
 import { parseDuration } from '../duration.js';
 import { shapeOf } from '../engine-settings.js';
 import { jobOption, textsOf } from '../job-option.js';
@@ -168,7 +168,7 @@ async function refuseWhileCrawling(context: Context, frontier: Frontier, crawl: 
   const nodes = await nodesOf(context, frontier);
   if (nodes.length === 0) return;
   throw new RefusedError(
-    `${nodes.length} ${nodes.length === 1 ? 'node is' : 'nodes are'} crawling ${crawlName(crawl)} (${nodes.map(({ id }) => id).join(', ')}); stop them first ("crawlnode stop ${crawlArguments(crawl)}"), or --force`,
+    `${nodes.length} ${nodes.length === 1 ? 'node is' : 'nodes are'} crawling ${crawlName(crawl)} (${nodes.map(({ id }) => id).join(', ')}); stop them first ("crawlnode stop ${crawlArguments(context, crawl)}"), or --force`,
     { code: 'live_nodes' },
   );
 }

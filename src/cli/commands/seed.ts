@@ -10,6 +10,7 @@ import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, note, printJsonLine } from '../context.js';
+import { crawlArguments } from '../crawl-arguments.js';
 import { linkOptionsOf } from '../engine-settings.js';
 import { interruptible } from '../interrupt.js';
 import { jobOption, textsOf } from '../job-option.js';
@@ -70,6 +71,7 @@ export const command: CliCommand = {
     if (sources !== null && sources.file !== null) await refuseUnreadable(sources.file);
     const { loaded, create } = await loadSpider(context, spider, textsOf(options));
     const { settings } = loaded;
+    const crawl = { spider, job: settings.JOB };
     return withFrontier(openOptions(settings, spider), async (frontier) => {
       if (sources === null) return listBad(context, frontier);
       const instance = await create();
@@ -100,7 +102,12 @@ export const command: CliCommand = {
           };
           if (isRaw) return appendSeeds(frontier, lines, counts, { onBad, stop });
           const limit = settings.SCHEDULER_QUEUE_LIMIT;
-          const room = pushWithinRoom({ frontier, limit, onWait: queueNews(spider, say), stop });
+          const room = pushWithinRoom({
+            frontier,
+            limit,
+            onWait: queueNews(crawlArguments(context, crawl), say),
+            stop,
+          });
           const kind = settings.SEEDS_FILTERED ? 'seeds-filtered' : 'seeds';
           const convert = (text: string) => requestsOfSeed(text, instance, rules, Date.now());
           return pushSeeds(room, lines, counts, { kind, convert, onBad, stop });
@@ -111,7 +118,7 @@ export const command: CliCommand = {
       }
       const none = counts.accepted + counts.duplicates + counts.bad === 0;
       if (none && sources.isImplied && interrupted === null) throw noSeeds();
-      return sayResult(context, { spider, counts, isRaw, sitemaps: sitemaps?.counts ?? null, interrupted });
+      return sayResult(context, { crawl, counts, isRaw, sitemaps: sitemaps?.counts ?? null, interrupted });
     });
   },
 };

@@ -6,6 +6,7 @@ import type { Frontier } from '../../frontier/frontier.js';
 import { openFrontier } from '../../frontier/open.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, note, print, printJson, printJsonLine } from '../context.js';
+import { crawlArguments } from '../crawl-arguments.js';
 import { type CrawlName, crawlsInStore } from '../found-crawls.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings, openOptions } from '../open-project.js';
@@ -42,7 +43,9 @@ export const command: CliCommand = {
       const text = (looks: readonly Look[]) =>
         spider === undefined
           ? overview(looks, paint, Date.now())
-          : looks.map((look) => detail(look, paint, Date.now())).join('\n');
+          : looks
+              .map((look) => detail(look, crawlArguments(context, look.stats), paint, Date.now()))
+              .join('\n');
       if (options.watch === true) await watch(context, read, json, text);
       else if (context.globals.json) printJson(context, json(await read()));
       else if (crawls.length > 0) print(context, text(await read()));
