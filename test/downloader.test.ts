@@ -1,11 +1,6 @@
 /** One request in, one answer or one named error out, against real servers. */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import http from 'node:http';
-import https from 'node:https';
 import type { AddressInfo, LookupFunction } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import zlib from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import {
@@ -39,7 +34,7 @@ function get(url: string, more: Partial<DownloadRequest> = {}): DownloadRequest 
   return { url, method: 'GET', headers: {}, body: null, cookies: null, ...more };
 }
 
-async function site(handler: http.RequestListener, server: http.Server | https.Server = http.createServer()) {
+async function site(handler: http.RequestListener, server = http.createServer()) {
   server.on('request', handler);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   cleanups.push(() => {
@@ -283,33 +278,4 @@ test('a large body is logged when asked for', async () => {
   await downloader({ warnBodyBytes: 999, log }).fetch(get(url), never);
   await downloader({ warnBodyBytes: 1000, log }).fetch(get(url), never);
   expect(warnings).toMatchObject([{ bytes: 1000 }]);
-});
-
-test('HTTPS works with a trusted certificate, is refused without, and plain HTTP on its port is a TLS error', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'crawlnode-tls-'));
-  cleanups.push(() => rmSync(dir, { recursive: true }));
-  const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')];
-  const self = [
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:prime256v1',
-    '-nodes',
-    '-days',
-    '2',
-  ];
-  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
-  execFileSync('openssl', [...self, ...names, '-keyout', key, '-out', cert], { stdio: 'ignore' });
-  const server = https.createServer({ key: readFileSync(key), cert: readFileSync(cert) });
-  const { port } = await site((_request, response) => response.end('safe'), server);
-  const plain = await echo();
-
-  const trusting = downloader({ ca: readFileSync(cert) });
-  expect((await trusting.fetch(get(`https://localhost:${port}/`), never)).body.toString()).toBe('safe');
-  const refused = downloader().fetch(get(`https://127.0.0.1:${port}/`), never);
-  await expect(refused).rejects.toMatchObject({ reason: 'tls', retryable: false });
-  const wrong = trusting.fetch(get(`https://127.0.0.1:${plain.port}/`), never);
-  await expect(wrong).rejects.toMatchObject({ reason: 'tls' });
 });

@@ -1,6 +1,7 @@
 /** Keep-alive agents of one node: how many sockets may idle, for how long, and which are never used again. */
 import http from 'node:http';
 import https from 'node:https';
+import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /** Servers commonly drop idle connections after 5 to 75 s; leaving first avoids most resets on reuse. */
@@ -20,18 +21,29 @@ export interface Agents {
   close(): void;
 }
 
+export interface AgentsOptions {
+  readonly maxSockets: number;
+  /** A certificate authority to trust instead of Node's, PEM. */
+  readonly ca?: string | Buffer;
+  /** Resolves host names in place of `dns.lookup`. */
+  readonly lookup?: LookupFunction;
+}
+
 /**
  * `maxSockets` bounds the connections to one host, and twice as many (at least `MAX_IDLE`) may idle over all hosts:
  * Node bounds idle sockets per host only, so a broad crawl would pile them up, and its `maxTotalSockets` lets
  * idle sockets of other hosts block a new one.
  */
-export function createAgents(options: { maxSockets: number }): Agents {
-  const agentOptions = {
+export function createAgents(options: AgentsOptions): Agents {
+  const shared = {
     keepAlive: true,
     maxSockets: options.maxSockets,
     maxFreeSockets: options.maxSockets,
+    ...(options.lookup ? { lookup: options.lookup } : {}),
   };
-  const agents = { http: new http.Agent(agentOptions), https: new https.Agent(agentOptions) };
+  // Certificates are checked, whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+  const secure = { rejectUnauthorized: true, ...(options.ca ? { ca: options.ca } : {}) };
+  const agents = { http: new http.Agent(shared), https: new https.Agent({ ...shared, ...secure }) };
   const idle = new Map<Duplex, number>();
   guardIdle(agents.http, idle, Math.max(MAX_IDLE, 2 * options.maxSockets));
   guardIdle(agents.https, idle, Math.max(MAX_IDLE, 2 * options.maxSockets));

@@ -1,5 +1,5 @@
 /** One request and its answer: what got reports, turned into exactly one result. */
-import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Request as GotRequest, OptionsInit } from 'got';
 import type { Logger } from '../log.js';
@@ -76,10 +76,6 @@ export class Exchange {
   #send(outgoing: Outgoing, mayResend: boolean): void {
     const stream = this.#client.open(outgoing.url, outgoing.options);
     this.#stream = stream;
-    // Node keeps the first 1,000 headers and drops the rest silently; their size is bounded anyway.
-    stream.on('request', (request: ClientRequest) => {
-      request.maxHeadersCount = 0;
-    });
     stream.on('information', () => this.#countInterim());
     stream.on('upgrade', (_response: IncomingMessage, socket: Socket) => {
       // got listens for upgrades, so Node hands the socket over instead of closing it.

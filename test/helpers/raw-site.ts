@@ -17,7 +17,7 @@ export interface RawSite {
  */
 export type Answer = (socket: net.Socket, head: string, nth: number) => void;
 
-export async function rawSite(answer: Answer): Promise<RawSite> {
+export async function rawSite(answer: Answer, host = '127.0.0.1'): Promise<RawSite> {
   const sockets = new Set<net.Socket>();
   const requests: string[] = [];
   let connections = 0;
@@ -37,7 +37,7 @@ export async function rawSite(answer: Answer): Promise<RawSite> {
       }
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as net.AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/`,
