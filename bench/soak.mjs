@@ -2,8 +2,9 @@
  * Memory of a node over many pages: `npm run bench:soak`, `npm run bench:soak -- 20000 embedded`. A generated site of
  * 100,000 small pages, the node's RSS at every tenth of them, and whether it stays flat.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -40,7 +41,7 @@ async function soak(engine) {
     const ended = await Promise.race([exit, new Promise((resolve) => setTimeout(resolve, LOOK_MS))]);
     served += await site.served();
     if (ended !== undefined) break;
-    const rssMb = Math.round(execFileSync('ps', ['-o', 'rss=', '-p', String(child.pid)]) / 1024);
+    const rssMb = rssMbOf(child.pid);
     largest = Math.max(largest, rssMb);
     if (served >= ((tenths.length + 1) * pages) / 10) tenths.push(rssMb);
   }
@@ -48,4 +49,10 @@ async function soak(engine) {
   if (code !== 0) throw new Error(`the crawl on ${engine} ended with ${code}`);
   const mean = (some) => some.reduce((sum, mb) => sum + mb, 0) / some.length;
   return { pages: served, rssMb: tenths, largest, growth: mean(tenths.slice(-3)) / mean(tenths.slice(1, 4)) };
+}
+
+/** 0 for one that has just ended. */
+function rssMbOf(pid) {
+  const [, kilobytes = 0] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Math.round(kilobytes / 1024);
 }

@@ -253,6 +253,23 @@ describe('on the redis engine alone', () => {
     client.disconnect();
   });
 
+  it('a password that Redis does not ask for is told once, as a line of the log', async () => {
+    const { port } = new URL(here.redis!.url);
+    const env = { REDIS_URL: `redis://:needless@127.0.0.1:${port}`, START_TIMEOUT: '1' };
+    expect(await runCli(['stats', 'news'], { cwd: here.project.dir, env })).toMatchObject({ stderr: '' });
+    const { code, stderr } = await runCli(['crawl', 'news', '--exit-when-done'], {
+      cwd: here.project.dir,
+      env,
+    });
+    const log = stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { level: string; msg: string });
+    const told = log.filter(({ msg }) => msg.includes('asks for no password'));
+    expect({ code, told }).toMatchObject({ code: 0, told: [{ level: 'warn' }] });
+    expect(stderr).not.toContain('needless');
+  });
+
   it('Redis that is away or refuses is exit 4, without the password in what is said', async () => {
     const away = await runCli(['stats', 'news'], {
       cwd: here.project.dir,

@@ -1,6 +1,7 @@
 /** Which links of a page are wanted: absolute, http(s), without fragment, each once, in document order. */
 import { detached } from './detached.js';
 import type { UrlJoiner } from './join-url.js';
+import { linkTags } from './link-tags.js';
 import type { AnyNode } from './markup-tree.js';
 import { matcher, type Patterns } from './patterns.js';
 
@@ -41,11 +42,7 @@ export function hrefsOf(roots: readonly AnyNode[]): string[] {
   // A stack of its own: a page may be nested deeper than the call stack.
   const stack = [...roots].reverse();
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    if (
-      'attribs' in node &&
-      (node.name === 'a' || node.name === 'area') &&
-      Object.hasOwn(node.attribs, 'href')
-    ) {
+    if ('attribs' in node && linkTags.includes(node.name) && Object.hasOwn(node.attribs, 'href')) {
       hrefs.push(node.attribs.href!);
     }
     if (!('children' in node)) continue;

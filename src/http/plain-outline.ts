@@ -5,6 +5,7 @@
  * tokenizer takes 0.58 ms a page, half of all CPU of a node, and this 0.19. `test/plain-outline.test.ts` holds both to the
  * same answers.
  */
+import { linkTags } from './link-tags.js';
 import type { WrittenOutline } from './tokenized-outline.js';
 
 /** What is found so far. */
@@ -31,7 +32,10 @@ const attribute = `${name}(?:${equals}${value}|${after}(?!${space}*=))`;
 const attributes = `(?:${gap}|${attribute}){0,${MOST_ATTRIBUTES}}`;
 const noHref = `(?:${gap}|(?!href[${white}/>=])${attribute}){0,${MOST_ATTRIBUTES}}`;
 
-const otherTag = `<(?!(?:a|area|title|script|style|textarea|xmp)${after})[a-z][^${white}/>]*${after}${attributes}>`;
+/** Whose text is not markup. */
+const rawTags = ['script', 'style', 'textarea', 'xmp'];
+const oneOf = (tags: readonly string[]) => tags.join('|');
+const otherTag = `<(?!(?:${oneOf([...linkTags, 'title', ...rawTags])})${after})[a-z][^${white}/>]*${after}${attributes}>`;
 const closingTag = '</[a-z][^>]*>';
 const comment = '<!(?=--)[^]*?-->';
 const declaration = '<![^-[][^>]*>';
@@ -41,15 +45,15 @@ const others = [otherTag, closingTag, comment, declaration, instruction, noTag].
 
 /** Whatever is neither link nor title, nor has text of its own rules. */
 const OTHERS = new RegExp(`(?:[^<]*(?:${others})){0,${MOST_TAGS}}`, 'iy');
-const LINK = new RegExp(`<(?:a|area)${after}${noHref}(?:href${equals}${valueIn('(')}${attributes})?>`, 'iy');
+const LINK = new RegExp(
+  `<(?:${oneOf(linkTags)})${after}${noHref}(?:href${equals}${valueIn('(')}${attributes})?>`,
+  'iy',
+);
 const TITLE = new RegExp(`<title(?:${space}[^/>"']*)?>([^<\\x1c]*)(?=</title[${white}>])`, 'iy');
-const RAW = new RegExp(`<(script|style|textarea|xmp)${after}${attributes}>`, 'iy');
+const RAW = new RegExp(`<(${oneOf(rawTags)})${after}${attributes}>`, 'iy');
 const RAW_ENDS: Readonly<Record<string, RegExp>> = Object.fromEntries(
   // By the tokenizer's way of ignoring case, these control characters are `<` and `/` too.
-  ['script', 'style', 'textarea', 'xmp'].map((raw) => [
-    raw,
-    new RegExp(`[<\\x1c][/\\x0f]${raw}[${white}>]`, 'gi'),
-  ]),
+  rawTags.map((raw) => [raw, new RegExp(`[<\\x1c][/\\x0f]${raw}[${white}>]`, 'gi')]),
 );
 
 /** @returns null when only the tokenizer can tell. */

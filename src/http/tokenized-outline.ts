@@ -3,6 +3,7 @@
  * attributes wanted looked at. Measured on a 147 KB page with 346 hrefs: 0.6 ms, against 3.1 ms for the tree (Node 20).
  */
 import { Tokenizer } from 'htmlparser2';
+import { linkTags } from './link-tags.js';
 
 /** What a page has as it is written: entities are not decoded. */
 export interface WrittenOutline {
@@ -90,10 +91,8 @@ class OutlineScan {
 }
 
 function tagOf(html: string, start: number, end: number): Tag {
-  const length = end - start;
-  if (length === 1) return (html.charCodeAt(start) | 0x20) === 0x61 ? 'link' : 'other';
-  if (length === 4) return isWord(html, start, end, 'area') ? 'link' : 'other';
-  return length === 5 && isWord(html, start, end, 'title') ? 'title' : 'other';
+  for (const name of linkTags) if (isWord(html, start, end, name)) return 'link';
+  return isWord(html, start, end, 'title') ? 'title' : 'other';
 }
 
 /** Whether a slice is this lower-case ASCII word, in any case. */

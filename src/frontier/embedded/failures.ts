@@ -43,7 +43,7 @@ export function failureAt(tx: Transaction, sequence: number): Failure | null {
 }
 
 /** Put a request of a backup at the end of the list, its record only where it was kept. */
-export function keepFailed(tx: Transaction, request: FailedRequest): void {
+export function restoreFailed(tx: Transaction, request: FailedRequest): void {
   const { id, record, crashes, ...why } = request;
   const state = tx.state();
   state.failedSequence += 1;

@@ -12,7 +12,7 @@ import type { FailedRequest, Part, Shape } from '../frontier.js';
 import { nodesAtWork } from '../nodes-at-work.js';
 import { otherRestore, partNotEmpty, restoreGone } from '../restore-refusals.js';
 import { refuseOtherDupefilter, refuseOtherFormat } from './agreement.js';
-import { keepFailed } from './failures.js';
+import { restoreFailed } from './failures.js';
 import { addCounters, append, appendFindable } from './lists.js';
 import { liveRequest, takeNumber } from './live.js';
 import { liveNodes } from './liveness.js';
@@ -159,7 +159,7 @@ function putFailed(tx: Transaction, requests: readonly FailedRequest[]): void {
   requireIds(requests.map(({ id }) => ({ id, fingerprint: id })));
   for (const request of requests) {
     if (liveRequest(tx, request.id) !== null) continue;
-    keepFailed(tx, request);
+    restoreFailed(tx, request);
     tx.state().accepted += 1;
   }
 }

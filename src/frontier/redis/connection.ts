@@ -18,6 +18,7 @@ import type { Dupefilter } from '../frontier.js';
 import type { RedisAddress } from '../open.js';
 import { otherShape } from '../shape.js';
 import type { Argument } from './batch.js';
+import { noteNeedlessPasswords } from './needless-password.js';
 import type { Reply } from './reply.js';
 import type { Script } from './scripts.js';
 
@@ -58,6 +59,7 @@ export class RedisConnection {
    */
   static async open(address: RedisAddress, connectTimeoutMs: number): Promise<RedisConnection> {
     const ioredis = await import('ioredis');
+    noteNeedlessPasswords(ioredis.Redis);
     const deadline = Date.now() + connectTimeoutMs;
     for (let attempt = 0; ; attempt++) {
       const state = { connected: false, lastError: undefined as unknown };

@@ -50,11 +50,15 @@ function budgetsText({ maxPages, maxItems, maxErrors, maxRunMs }: Budgets): stri
   return all.some((most) => most > 0) ? all.join(',') : '';
 }
 
-/** @throws RefusedError when the crawl has another shape, or is not wholly restored. */
+/**
+ * @param notices of the connection.
+ * @throws RefusedError when the crawl has another shape, or is not wholly restored.
+ */
 export function readJoined(
   reply: Reply,
   incarnation: string,
   shape: Shape,
+  notices: readonly string[],
 ): { joined: Joined; crawl: string } {
   const [status, shapeFound, pending, delayed, leased, seen, startPushed, justClosed, ...rest] =
     reply as Reply[];
@@ -80,7 +84,7 @@ export function readJoined(
     },
     startPushed: int(startPushed) === 1,
     justClosed: text(justClosed) || null,
-    notices: [...flushed, ...text(changed).split(',').filter(Boolean).map(noticeOf)],
+    notices: [...notices, ...flushed, ...text(changed).split(',').filter(Boolean).map(noticeOf)],
   };
   return { joined, crawl: text(crawl) };
 }

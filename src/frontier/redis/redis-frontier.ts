@@ -44,6 +44,7 @@ import { DataHistory } from './data-history.js';
 import { examineRedis } from './examine/examine.js';
 import { joinArguments, newEpoch, newIncarnation, readJoined } from './joining.js';
 import { givenBy, readLeases } from './leases.js';
+import { needlessPasswordNotice } from './needless-password.js';
 import { foundFormat, refuseOtherFormat, refuseUnsafeStore } from './preflight.js';
 import { RedisBackup } from './redis-backup.js';
 import { RedisFailed } from './redis-failed.js';
@@ -122,7 +123,8 @@ export class RedisFrontier implements Frontier {
     this.#calls.become(incarnation);
     this.#calls.dupefilter = options.shape.dupefilter;
     const reply = await this.#run('join', joinArguments(incarnation, node, options, this.#crawl));
-    const { joined, crawl } = readJoined(reply, incarnation, options.shape);
+    const password = needlessPasswordNotice(this.#connection.client);
+    const { joined, crawl } = readJoined(reply, incarnation, options.shape, password);
     if (joined.justClosed !== null) {
       this.#calls.become(null);
       return joined;
