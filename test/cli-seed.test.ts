@@ -1,11 +1,14 @@
 /** Seeds from tables, and in numbers, through the real executable, on both engines. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { pushSeeds } from '../src/cli/push-seeds.js';
 import { seedLine } from '../src/cli/seed-progress.js';
 import type { FrontierRequest } from '../src/frontier/frontier.js';
-import { runCli, startCli } from './helpers/cli.js';
+import { executable, runCli, startCli } from './helpers/cli.js';
 import { engines, projectOn } from './helpers/engine-project.js';
 import { waitFor } from './helpers/wait-for.js';
 
@@ -39,15 +42,14 @@ describe.each(engines)('seed on the %s engine', (engine) => {
     expect((await run(args, input)).stdout).toBe('{"accepted":1,"duplicates":0,"bad":3}\n');
   });
 
-  it('reads gzip by what it is, whatever its name, from stdin too, and seeds that are piped to it unasked', async () => {
+  it('reads gzip by what it is, whatever its name, from stdin too', async () => {
     const lines = Array.from({ length: 3_000 }, (_, n) => `http://a.example/${n}`).join('\n');
     const tables = `{"link":"http://b.example/1"}\n{"link":"http://b.example/2"}\n`;
     writeFileSync(here.project.path('urls.txt'), gzipSync(lines));
     writeFileSync(here.project.path('links.jsonl.gz'), gzipSync(tables));
     writeFileSync(here.project.path('shop.csv.GZ'), gzipSync('name,url\na,http://c.example/\n'));
     expect((await run(['seed', 'news', '--file', 'urls.txt'])).stdout).toContain('3,000 accepted');
-    expect((await run(['seed', 'news'], gzipSync(lines))).stdout).toContain('3,000 duplicate');
-    expect((await run(['seed', 'news'], 'http://d.example/')).stdout).toContain('1 accepted');
+    expect((await run(['seed', 'news', '--stdin'], gzipSync(lines))).stdout).toContain('3,000 duplicate');
     const columned = await run(['seed', 'news', '--file', 'links.jsonl.gz', '--column', 'link']);
     expect(columned.stdout).toContain('2 accepted, 0 duplicate, 0 bad');
     expect((await run(['seed', 'news', '--file', 'shop.csv.GZ'])).stdout).toContain('1 accepted');
@@ -68,6 +70,13 @@ describe.each(engines)('seed on the %s engine', (engine) => {
       });
     }
     expect(await run(['forget', 'news', '--file', 'urls.zst'])).toMatchObject({ code: 2 });
+  });
+
+  it('without a source it ends at once, whoever holds stdin open', async () => {
+    const child = spawn(process.execPath, [executable, 'seed', 'news'], { cwd: here.project.dir });
+    const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    child.stdin.end();
+    expect({ said, code }).toEqual({ said: expect.stringContaining('no seeds: give URLs'), code: 2 });
   });
 
   it('a table that does not fit is exit 2 with what does', async () => {

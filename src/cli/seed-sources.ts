@@ -11,8 +11,6 @@ export interface SeedSources {
   /** Absolute path. */
   readonly file: string | null;
   readonly stdin: boolean;
-  /** Nothing was named, and stdin is no terminal: seeds may come from there, as in `zcat urls.gz | crawlnode seed shop`. */
-  readonly isImplied: boolean;
   readonly column: Column | null;
   /** URLs as given, paths absolute. */
   readonly sitemaps: readonly string[];
@@ -28,20 +26,18 @@ export async function seedSources(
 ): Promise<SeedSources> {
   const file = typeof options.file === 'string' ? path.resolve(context.cwd, options.file) : null;
   const given = (options.sitemap ?? []) as readonly string[];
-  const isNamed = seeds.length + given.length > 0 || file !== null || options.stdin === true;
-  if (!isNamed && context.stdin.isTTY) throw noSeeds();
+  const stdin = options.stdin === true;
+  // Never from stdin unasked: what starts a command from a program often leaves it open, with nobody to write into it.
+  if (seeds.length + given.length === 0 && file === null && !stdin) {
+    throw new UsageError('no seeds: give URLs, --file FILE, --stdin or --sitemap URL');
+  }
   const sinceMs = instantOf(options.since);
   if (sinceMs !== null && given.length === 0) {
     throw new UsageError('--since goes with --sitemap: only sitemaps say when a page has changed');
   }
   const { sitemapSource } = await import('./sitemap-seeds.js');
   const sitemaps = given.map((source) => sitemapSource(source, context.cwd));
-  const stdin = options.stdin === true || !isNamed;
-  return { seeds, file, stdin, isImplied: !isNamed, column: columnOf(file, options), sitemaps, sinceMs };
-}
-
-export function noSeeds(): UsageError {
-  return new UsageError('no seeds: give URLs, --file FILE, --stdin or --sitemap URL');
+  return { seeds, file, stdin, column: columnOf(file, options), sitemaps, sinceMs };
 }
 
 /** The sitemaps of a command, once they are open. */

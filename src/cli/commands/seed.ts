@@ -21,7 +21,7 @@ import { pushWithinRoom, queueNews } from '../queue-room.js';
 import { refuseUnreadable } from '../seed-input.js';
 import { type SeedCounts, seedProgress } from '../seed-progress.js';
 import { sayResult, TOLD } from '../seed-result.js';
-import { noSeeds, openSitemaps, seedLines, seedSources } from '../seed-sources.js';
+import { openSitemaps, seedLines, seedSources } from '../seed-sources.js';
 
 /** Bad seeds of a store are read so many at a time. */
 const BATCH = 1_000;
@@ -34,14 +34,14 @@ A sitemap is a URL or a file: XML or a list of URLs, an index of further sitemap
 names some. Its URLs pass the spider's allowedDomains. One that cannot be read is told and the others go on; the exit
 code is 1 then.
 
-Files and stdin may be gzip. Without any source seeds are read from stdin, unless that is a terminal.
+Files and stdin may be gzip.
 
 Examples:
   crawlnode seed shop https://example.com/
   crawlnode seed shop --file urls.txt
   crawlnode seed shop --file products.csv --column link
   crawlnode seed shop --file dump.jsonl.gz --column url
-  sort -u urls/*.txt | crawlnode seed shop
+  sort -u urls/*.txt | crawlnode seed shop --stdin
   crawlnode seed shop --sitemap https://example.com/robots.txt --since 2026-11-01
   crawlnode seed shop --list-bad`;
 
@@ -86,7 +86,6 @@ export const command: CliCommand = {
       const isFlushed = settings.SCHEDULER_FLUSH_ON_START && options.toStartUrls !== true;
       if (isFlushed) say(flushed);
       const isRaw = isFlushed || options.toStartUrls === true;
-      if (sources.isImplied) say('reading seeds from stdin, a line each');
       let interrupted: number | null;
       try {
         interrupted = await interruptible((stop) => {
@@ -116,8 +115,6 @@ export const command: CliCommand = {
         progress.stop();
         await sitemaps?.close();
       }
-      const none = counts.accepted + counts.duplicates + counts.bad === 0;
-      if (none && sources.isImplied && interrupted === null) throw noSeeds();
       return sayResult(context, { crawl, counts, isRaw, sitemaps: sitemaps?.counts ?? null, interrupted });
     });
   },
