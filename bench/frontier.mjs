@@ -13,7 +13,7 @@ import { push } from './frontier/push.mjs';
 import { tableOf } from './frontier/report.mjs';
 import { openStage } from './frontier/stage.mjs';
 import { waiting } from './frontier/waiting.mjs';
-import { median } from './median.mjs';
+import { mediansOf } from './median.mjs';
 import { roundsOf } from './rounds.mjs';
 import { writeFigures } from './write-figures.mjs';
 
@@ -43,7 +43,7 @@ if (chosen.length === 0) {
 
 const rounds = [];
 while (rounds.length < runs) rounds.push(await measureAll());
-const rows = rounds[0].map((_, n) => medians(rounds.map((round) => round[n])));
+const rows = rounds[0].map((_, n) => mediansOf(rounds.map((round) => round[n])));
 if (rounds.length > 1) console.log(`Medians of ${rounds.length} runs:\n${tableOf(rows)}`);
 if (options.json) await writeFigures(options.json, { runs: rounds.length, rows });
 
@@ -62,13 +62,4 @@ async function measureAll() {
     rows.push(...found);
   }
   return rows;
-}
-
-/** One row of the same measurement in every run. */
-function medians(same) {
-  const figures = Object.entries(same[0]).map(([name, value]) => [
-    name,
-    typeof value === 'number' ? median(same.map((row) => row[name])) : value,
-  ]);
-  return Object.fromEntries(figures);
 }
