@@ -85,7 +85,7 @@ describe('discovery', () => {
     const { discovery } = await discover({ 'spiders/a.ts': spider('a') }, ['spiders', 'spider']);
     expect([...discovery.spiders.keys()]).toEqual(['a']);
     expect(problemsOf(discovery)).toEqual([
-      expect.stringMatching(/^the folder .*\/spider of SPIDER_MODULES does not exist$/),
+      expect.stringMatching(/^the folder .*\/spider of SPIDER_MODULES does not exist; /),
     ]);
   });
 

@@ -196,10 +196,11 @@ describe('seeds', () => {
 
     await outsider.appendSeeds([site.url]);
     await waitFor(async () => (await outsider.snapshot()).done === 3);
-    await outsider.appendSeeds(['no url', '123', `${site.origin}/page/1.html?again`]);
+    const again = `${site.origin}/page/1.html?again`; // answers 404
+    await outsider.appendSeeds(['no url', '123', again]);
     await waitFor(async () => (await outsider.snapshot()).done + (await outsider.snapshot()).failed === 4);
     expect(await outsider.snapshot()).toMatchObject({ startUrls: 0, badSeeds: 2 });
-    expect(warnings).toMatchObject([{ seed: 'no url' }, { seed: '123' }]);
+    expect(warnings).toMatchObject([{ seed: 'no url' }, { seed: '123' }, { url: again }]);
 
     node.drain();
     expect(await node.result).toMatchObject({ reason: 'shutdown', exitCode: 0 });

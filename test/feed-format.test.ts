@@ -1,7 +1,7 @@
 /** The formats of feed files: jsonl, json and csv. */
 import { expect, test } from 'vitest';
 import { UsageError } from '../src/errors.js';
-import { type FeedFormatName, feedFormat, feedFormats } from '../src/pipelines/feed-format.js';
+import { type FeedFormatName, feedFormat, feedFormats, namedFeed } from '../src/pipelines/feed-format.js';
 
 /** The file after these batches, as the writer puts it together. */
 function file(name: FeedFormatName, batches: object[][], header = '') {
@@ -28,6 +28,12 @@ test('the format follows from the extension or is named', () => {
   expect(feedFormat('/data/a.csv')).toBe('csv');
   expect(feedFormat('/data/a.txt', 'jsonlines')).toBe('jsonl');
   expect(feedFormat('/data/a.json', 'csv')).toBe('csv');
+});
+
+test('a file is named with its format as in Scrapy, and a colon elsewhere is its own', () => {
+  expect(namedFeed('out:csv')).toEqual({ file: 'out', format: 'csv' });
+  expect(namedFeed('a:b.json:JL')).toEqual({ file: 'a:b.json', format: 'JL' });
+  for (const file of ['out.csv', '10:30.csv', 'out:xml', ':csv']) expect(namedFeed(file)).toEqual({ file });
 });
 
 test('an extension or name that stands for no format is refused with those that do', () => {

@@ -7,7 +7,7 @@ import { UsageError } from '../errors.js';
 import { feedId } from '../feed.js';
 import type { Frontier } from '../frontier/frontier.js';
 import type { Logger } from '../log.js';
-import { type FeedFormatName, feedFormat } from '../pipelines/feed-format.js';
+import { type FeedFormatName, feedFormat, namedFeed } from '../pipelines/feed-format.js';
 import { type FeedFile, openFeedWriter } from '../pipelines/feed-writer.js';
 import type { Settings } from '../settings/schema.js';
 
@@ -32,7 +32,10 @@ export function feedTargets(
   ];
   const targets =
     given.length > 0
-      ? given.map(({ file, fresh }) => target(named(cwd, file), undefined, fresh))
+      ? given.map(({ file: text, fresh }) => {
+          const { file, format } = namedFeed(text);
+          return target(named(cwd, file), format, fresh);
+        })
       : Object.entries(settings.FEEDS).map(([file, { format, overwrite: fresh }]) =>
           target(file, format, fresh ?? false),
         );

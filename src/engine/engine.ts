@@ -159,7 +159,7 @@ async function start(node: NodeState, self: Incarnation): Promise<void> {
   const isWanted = again ? comesAgain(self.rules, deps.options.shape.dupefilter) : undefined;
   const requests = startRequests(deps.spider, self.rules, Date.now(), isWanted);
   const accepted = await pushStart(requests, deps, outage, self.halt, again);
-  if (again && accepted === 0 && node.tally.pages === 0) sayNothingNew(self.joined, deps);
+  if (again && accepted === 0 && node.tally.pages === 0) node.saidIdle ||= sayNothingNew(self.joined, deps);
 }
 
 /** @returns null when a signal came while the store was away. */

@@ -44,14 +44,15 @@ export class Incarnation {
   constructor(node: NodeState, joined: Joined) {
     this.#node = node;
     this.joined = joined;
-    const { deps, alarm, outage, tally, pulse } = node;
+    const { deps, alarm, outage, tally, pulse, lostStarts } = node;
     const { frontier, spider, downloader, pipelines, options, log } = deps;
     const onError = this.#onError;
     const rules = inRun(node.rules, joined.run);
     const seen = seenLinksOf(spider, options.shape.dupefilter, rules.refresh);
     const onDropped = (dropped: number) => this.#sayDropped(dropped);
     this.rules = rules;
-    this.#page = { frontier, spider, downloader, pipelines, options, rules, outage, seen, onDropped, log };
+    const parts = { frontier, spider, downloader, pipelines, options, rules, outage, log };
+    this.#page = { ...parts, seen, lostStarts, onDropped };
     this.slots = new Slots({
       frontier,
       concurrency: options.concurrency,
@@ -137,6 +138,7 @@ export class Incarnation {
       }),
     );
     this.#sayControl(answer.crawl);
+    this.#sayIdle(answer.crawl);
     this.#crawl = answer.crawl;
     this.#answeredAt = performance.now();
     for (const lease of answer.leases) this.#start(lease, askedAt);
@@ -190,6 +192,18 @@ export class Incarnation {
     if (control === 'paused' && before !== 'paused') {
       log.info({}, `the crawl is paused; "crawlnode resume ${crawlArguments}" lets it go on`);
     } else if (control === 'running' && before === 'paused') log.info({}, 'the crawl goes on');
+  }
+
+  /** A service that has done all there was would look as if it hung. */
+  #sayIdle({ finished }: CrawlState): void {
+    const { saidIdle, deps } = this.#node;
+    if (!finished || saidIdle || deps.options.exitWhenDone) return;
+    this.#node.saidIdle = true;
+    const seed = `"crawlnode seed ${deps.crawlArguments} URL"`;
+    deps.log.info(
+      {},
+      `nothing is left to crawl; this node waits for seeds (${seed}), and --exit-when-done would leave`,
+    );
   }
 
   /** Once a run: the counter says how many. */

@@ -31,11 +31,15 @@ function whatItComesInto(found: Joined['found'], spider: string): string {
   return `resuming ${spider} with the requests that an earlier run left: ${parts.join(', ')}`;
 }
 
-/** A service node that finds a finished crawl would wait in silence; one that leaves when done says it as it leaves. */
-export function sayNothingNew({ found }: Joined, { log, crawlArguments, options }: EngineDeps): void {
-  if (options.exitWhenDone || found.pending + found.delayed + found.leased + found.nodes > 0) return;
+/**
+ * A service node that finds a finished crawl would wait in silence; one that leaves when done says it as it leaves.
+ * @returns whether it was said.
+ */
+export function sayNothingNew({ found }: Joined, { log, crawlArguments, options }: EngineDeps): boolean {
+  if (options.exitWhenDone || found.pending + found.delayed + found.leased + found.nodes > 0) return false;
   const how = howToCrawlAgain({ crawlArguments });
   log.warn({}, `${nothingNew({ found })}; this node waits for seeds. You may want to: ${how}`);
+  return true;
 }
 
 /**

@@ -4,6 +4,7 @@ import { type LinkRules, linkRules } from './discovered.js';
 import type { EngineDeps } from './engine-options.js';
 import { Pulse } from './heartbeat.js';
 import { Hooks } from './hooks.js';
+import { LostStarts } from './lost-starts.js';
 import { Outage } from './outage.js';
 import type { Tally } from './slots.js';
 
@@ -12,17 +13,21 @@ export class NodeState {
   readonly alarm = new Alarm();
   readonly outage: Outage;
   readonly hooks: Hooks;
+  readonly lostStarts: LostStarts;
   readonly pulse = new Pulse();
   readonly rules: LinkRules;
   readonly tally: Tally = { pages: 0, failed: 0, items: 0 };
   readonly startedAt = performance.now();
   /** When a feed began to fail; null while all is well. */
   feedFailingSince: number | null = null;
+  /** Whether it was said that there is nothing to do but to wait for seeds. */
+  saidIdle = false;
 
   constructor(deps: EngineDeps) {
     this.deps = deps;
     this.outage = new Outage(deps.log);
     this.hooks = new Hooks(deps);
+    this.lostStarts = new LostStarts(deps.log);
     this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);
     this.pulse.note(0, 0);
   }

@@ -17,6 +17,7 @@ import type { Spider } from '../spider/spider.js';
 import { add, admit, type Counters, toFrontier } from './discovered.js';
 import { effectsOf } from './effects.js';
 import type { EngineOptions } from './engine-options.js';
+import type { LostStarts } from './lost-starts.js';
 import { concernsNode } from './node-errors.js';
 import type { Verdict } from './outcome.js';
 import { type LinkDeps, noLinks, PageLinks } from './page-links.js';
@@ -29,6 +30,7 @@ export interface PageDeps extends LinkDeps {
   readonly downloader: Downloader;
   readonly pipelines: ItemPipelines;
   readonly options: EngineOptions;
+  readonly lostStarts: LostStarts;
   readonly log: Logger;
 }
 
@@ -123,6 +125,7 @@ export async function errback(
   outcome: Outcome,
 ): Promise<Ending> {
   const { record, request, deps } = work;
+  deps.lostStarts.tell(record, failure.message);
   deps.log.debug({ url: record.url, reason: failure.reason, status: failure.status }, failure.message);
   const { maxItems } = deps.options;
   if (record.errback === null) return { outcome, effects: { ...noEffects, stats: work.counters } };

@@ -49,8 +49,7 @@ const byExtension: Readonly<Record<string, FeedFormatName>> = {
  * @throws UsageError for an extension or name that stands for none.
  */
 export function feedFormat(file: string, named?: string): FeedFormatName {
-  const extension = named === undefined ? path.extname(file).toLowerCase() : `.${named.toLowerCase()}`;
-  const format = Object.hasOwn(byExtension, extension) ? byExtension[extension] : undefined;
+  const format = formatOf(named === undefined ? path.extname(file) : `.${named}`);
   if (format !== undefined) return format;
   const known = 'jsonl, json or csv';
   throw new UsageError(
@@ -58,6 +57,19 @@ export function feedFormat(file: string, named?: string): FeedFormatName {
       ? `${file} does not say its format: end it in .${known.replaceAll(', ', ', .').replace('or ', 'or .')}.`
       : `"${named}" is not a feed format: use ${known}.`,
   );
+}
+
+/** A file as Scrapy's `-o` takes it, `out:csv` for one whose extension does not say its format. */
+export function namedFeed(text: string): { readonly file: string; readonly format?: string } {
+  const [, file, format] = /^(.+):(\w+)$/.exec(text) ?? [];
+  return file === undefined || formatOf(`.${format}`) === undefined
+    ? { file: text }
+    : { file, format: format! };
+}
+
+function formatOf(extension: string): FeedFormatName | undefined {
+  const lower = extension.toLowerCase();
+  return Object.hasOwn(byExtension, lower) ? byExtension[lower] : undefined;
 }
 
 const jsonl: FeedFormat = {

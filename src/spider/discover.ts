@@ -35,6 +35,13 @@ export interface Discovery {
   readonly duplicates: readonly DuplicateName[];
   /** Folders that do not exist. */
   readonly missing: readonly string[];
+  /** Spiders that a module exports by name only: base classes of others, or meant to be its default export. */
+  readonly unexported: readonly UnexportedSpider[];
+}
+
+export interface UnexportedSpider {
+  readonly file: string;
+  readonly exported: string;
 }
 
 /**
@@ -53,12 +60,14 @@ export async function discoverSpiders(
 
   const found = results.filter((result) => result !== null && 'SpiderClass' in result);
   const broken = results.filter((result) => result !== null && 'error' in result);
+  const unexported = results.filter((result) => result !== null && 'exported' in result);
   const byName = new Map<string, FoundSpider[]>();
   for (const spider of found) byName.set(spider.name, [...(byName.get(spider.name) ?? []), spider]);
   return {
     folders,
     missing,
     broken,
+    unexported,
     spiders: new Map(
       [...byName.values()]
         .filter((same) => same.length === 1)
@@ -80,7 +89,15 @@ export function findSpider(discovery: Discovery, name: string): FoundSpider {
     throw new SpiderLoadError(`two spiders are named "${name}": ${same.files.map(shortPath).join(' and ')}`);
   }
   throw new SpiderLoadError(
-    [`there is no spider "${name}"`, whatIsThere(discovery, name), ...whatIsBroken(discovery)].join('; '),
+    [
+      `there is no spider "${name}"`,
+      whatIsThere(discovery, name),
+      ...whatIsBroken(discovery),
+      ...discovery.unexported.map(
+        ({ file, exported }) =>
+          `${shortPath(file)} exports the spider ${exported} by name, and is looked at for its default export`,
+      ),
+    ].join('; '),
   );
 }
 
@@ -91,7 +108,10 @@ export function problemsOf(discovery: Discovery): string[] {
     ...discovery.duplicates.map(
       ({ name, files }) => `two spiders are named "${name}": ${files.map(shortPath).join(' and ')}`,
     ),
-    ...discovery.missing.map((folder) => `the folder ${shortPath(folder)} of SPIDER_MODULES does not exist`),
+    ...discovery.missing.map(
+      (folder) =>
+        `the folder ${shortPath(folder)} of SPIDER_MODULES does not exist; "crawlnode init DIR" makes a project`,
+    ),
   ];
 }
 
@@ -110,18 +130,19 @@ function whatIsBroken({ broken }: Discovery): string[] {
   return broken.map(({ error }) => error.message);
 }
 
-/** @returns null for a module without a default-exported class: a helper of the spiders. */
+/** @returns null for a module without a spider: a helper of the others. */
 async function inspectModule(
   file: string,
   context: Partial<SpiderContext>,
-): Promise<FoundSpider | BrokenModule | null> {
-  let exported: unknown;
+): Promise<FoundSpider | BrokenModule | UnexportedSpider | null> {
+  let module: Readonly<Record<string, unknown>>;
   try {
-    exported = (await loadModule(file)).default;
+    module = await loadModule(file);
   } catch (error) {
     return { file, error: error as SpiderLoadError };
   }
-  if (!isClass(exported)) return null;
+  const exported = module.default;
+  if (!isClass(exported)) return unexportedIn(file, module);
   if (!(exported.prototype instanceof Spider)) {
     return broken(
       file,
@@ -137,6 +158,12 @@ async function inspectModule(
     const where = whereThrown(error) ?? shortPath(file);
     return broken(file, `constructing it failed at ${where}: ${describeError(error)}`, error);
   }
+}
+
+function unexportedIn(file: string, module: Readonly<Record<string, unknown>>): UnexportedSpider | null {
+  const isSpider = (value: unknown) => isClass(value) && value.prototype instanceof Spider;
+  const exported = Object.keys(module).find((name) => isSpider(module[name]));
+  return exported === undefined ? null : { file, exported };
 }
 
 function nameProblem(SpiderClass: SpiderClass, name: unknown): string {

@@ -58,7 +58,11 @@ export const command: CliCommand = {
     void command
       .argument('<spider>', 'its name, as "crawlnode list" shows it')
       .option('-a, --arg <name=value>', 'an argument for the spider; may repeat', addPair)
-      .option('-o, --output <file>', 'append items to a .jsonl, .json or .csv file; may repeat', collect)
+      .option(
+        '-o, --output <file>',
+        'append items to a .jsonl, .json or .csv file, or to FILE:FORMAT; may repeat',
+        collect,
+      )
       .option('-O, --overwrite-output <file>', 'the same, beginning the file anew', collect)
       .option('--workers <n>', 'so many nodes, each a process; auto is one a processor', workerCount, 1)
       .option('--exit-when-done', 'leave when the crawl is truly over, instead of waiting for seeds')
