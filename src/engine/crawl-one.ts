@@ -117,7 +117,8 @@ async function afterAnswer(work: Work, download: Download): Promise<Ending> {
 
   add(counters, 'response_received_count');
   const attempts = record.attempts + 1;
-  const response = new Response({ ...pick(download), request: work.request });
+  const { url, body } = download;
+  const response = new Response({ url, status, headers, body, request: work.request });
   if (verdict.kind === 'callback') {
     deps.log.debug({ url: record.url, status }, 'crawled');
     const { maxItems } = deps.options;
@@ -132,10 +133,6 @@ async function afterAnswer(work: Work, download: Download): Promise<Ending> {
   add(counters, 'httperror/response_ignored_count');
   add(counters, `httperror/response_ignored_status_count/${status}`);
   return errback(work, failure, { kind: 'done', reason: 'httperror', status, attempts });
-}
-
-function pick({ url, status, headers, body }: Download) {
-  return { url, status, headers, body };
 }
 
 /** All nodes leave the domain alone from now on; issued before the page's settle, so no lease slips in between. */

@@ -157,10 +157,14 @@ export function toFrontier(
   rules: LinkRules,
   nowMs: number,
 ): FrontierRequest {
+  // Field by field: V8 fills what comes behind a spread by a slow way.
   return toFrontierRequest(request, {
     callback: names.callback,
     errback: names.errback,
-    ...place,
+    parentId: place.parentId,
+    ordinal: place.ordinal,
+    depth: place.depth,
+    origin: place.origin,
     fingerprint: rules.fingerprint,
     domainKey: rules.domainKey,
     nowMs,

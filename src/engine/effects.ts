@@ -16,13 +16,13 @@ export async function effectsOf(
   counters: Counters,
   pipelines: ItemPipelines,
 ): Promise<Effects> {
-  if (items.length === 0) return { items: [], feedItems: [], ...links, stats: counters };
+  if (items.length === 0) return { items: [], feedItems: [], stats: counters, ...links };
 
   const processed = await pipelines.process(items);
   refuseTooManyBytes(processed.listItems, processed.feedItems);
   if (processed.scraped > 0) add(counters, 'item_scraped_count', processed.scraped);
   if (processed.dropped > 0) add(counters, 'item_dropped_count', processed.dropped);
-  return { items: processed.listItems, feedItems: processed.feedItems, ...links, stats: counters };
+  return { items: processed.listItems, feedItems: processed.feedItems, stats: counters, ...links };
 }
 
 function refuseTooManyBytes(...lists: readonly (readonly string[])[]): void {

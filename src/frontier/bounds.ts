@@ -16,9 +16,12 @@ export function delayInBounds(delayMs: number | undefined): number {
 
 /** Counters as the store adds them: whole numbers other than 0, under names of a bounded length. */
 export function countersInBounds(stats: Readonly<Record<string, number>>): [string, number][] {
-  return Object.entries(stats)
-    .map(([name, value]): [string, number] => [name.slice(0, MAX_NAME_CHARS), Math.round(value)])
-    .filter(([, value]) => value !== 0 && Number.isSafeInteger(value));
+  const counters: [string, number][] = [];
+  for (const name of Object.keys(stats)) {
+    const value = Math.round(stats[name]!);
+    if (value !== 0 && Number.isSafeInteger(value)) counters.push([name.slice(0, MAX_NAME_CHARS), value]);
+  }
+  return counters;
 }
 
 /** @throws InvalidRequestError for an id or fingerprint that is not 40 hex digits. */

@@ -230,15 +230,15 @@ export function toFrontierRequest(request: Request, context: RequestContext): Fr
     acceptedAtMs: context.nowMs,
   });
   const slot: unknown = request.meta.download_slot;
-  return {
+  const made = {
     id,
     fingerprint,
     record,
     domain: typeof slot === 'string' && slot !== '' ? slot : domainOf(request.url, context.domainKey),
     priority: request.priority,
     unfiltered: request.dontFilter,
-    ...(context.delayMs === undefined ? {} : { delayMs: context.delayMs }),
   };
+  return context.delayMs === undefined ? made : { ...made, delayMs: context.delayMs };
 }
 
 function unfilteredId(fingerprint: string, context: RequestContext): string {
