@@ -71,6 +71,16 @@ function createProgram(printError: (text: string) => void): Command {
     .exitOverride();
 }
 
+/** Commands that a user of Scrapy tries, and ours. */
+const ofScrapy: Readonly<Record<string, string>> = {
+  startproject: 'init DIR',
+  genspider: 'init DIR',
+  runspider: 'crawl SPIDER',
+  shell: 'parse URL --spider SPIDER',
+  view: 'fetch URL',
+  check: 'doctor',
+};
+
 /** The command's name and the arguments for the parser; null for the help and the version of the program itself. */
 async function findCommand(
   argv: readonly string[],
@@ -84,8 +94,12 @@ async function findCommand(
     return topic === undefined ? { name: null, args: ['--help'] } : findCommand([topic, '--help']);
   }
   const { didYouMean } = await import('../settings/nearest.js');
-  const near = didYouMean(word, Object.keys(commands), 3) || '; "crawlnode --help" lists the commands';
-  throw new UsageError(`unknown command ${JSON.stringify(word)}${near}`);
+  const scrapys = Object.hasOwn(ofScrapy, word)
+    ? `; "crawlnode ${ofScrapy[word]}" is nearest to Scrapy's`
+    : '';
+  const near = scrapys || didYouMean(word, Object.keys(commands), 3);
+  const rest = near || '; "crawlnode --help" lists the commands';
+  throw new UsageError(`unknown command ${JSON.stringify(word)}${rest}`);
 }
 
 /** The first word that is neither an option nor the value of one; only global options stand before the command. */

@@ -6,9 +6,9 @@ import type { z } from 'zod';
 import { SettingsError } from '../errors.js';
 import type { Definition } from './kinds.js';
 import { maskSetting } from './mask.js';
-import { didYouMean } from './nearest.js';
 import { readSettingsFile, type Written } from './read-file.js';
 import { definitionOf, definitions, type SettingName, type Settings, settingNames } from './schema.js';
+import { inPlaceOf } from './scrapy-names.js';
 
 export type Source = 'default' | 'file' | 'spider' | 'environment' | 'cli';
 
@@ -51,7 +51,7 @@ export function loadSettings(options: LoadOptions): LoadedSettings {
     for (const [name, { value, where }] of layer) {
       const definition = definitionOf(name);
       if (definition === null) {
-        problems.push(`${where}: unknown setting ${name}${didYouMean(name, settingNames)}`);
+        problems.push(`${where}: unknown setting ${name}${inPlaceOf(name, settingNames)}`);
         continue;
       }
       const checked = check(name, definition, value);

@@ -1,0 +1,30 @@
+/** Settings of Scrapy's and Scrapy-Redis' that a migrating project has and crawlnode has not, with what serves instead. */
+import { didYouMean } from './nearest.js';
+
+const nothing = 'delete it';
+
+const instead: readonly (readonly [names: RegExp, advice: string])[] = [
+  [/^FEED_(URI|FORMAT)$/, 'name files in FEEDS, or with -o FILE'],
+  [/^FEED_(EXPORT|STOR|TEMPDIR|EMPTY)/, 'files are UTF-8, with the fields that the items have: delete it'],
+  [/^LOG_(ENABLED|STDOUT)$/, 'LOG_LEVEL: SILENT keeps the log quiet'],
+  [
+    /^LOG_(ENCODING|FORMAT|FORMATTER|DATEFORMAT|SHORT_NAMES|FILE_APPEND)$/,
+    'the log is JSON lines: delete it',
+  ],
+  [/^REQUEST_FINGERPRINTER_(CLASS|IMPLEMENTATION)$/, 'use REQUEST_FINGERPRINTER'],
+  [/^CONCURRENT_REQUESTS_PER_IP$/, 'use CONCURRENT_REQUESTS_PER_DOMAIN'],
+  [/^(BOT_NAME|BOT_VERSION)$/, 'use USER_AGENT'],
+  [/^(STATS_CLASS|STATS_DUMP|STATSMAILER_RCPTS|TELNETCONSOLE_.*)$/, 'see "crawlnode stats": delete it'],
+  [/^(DOWNLOADER|SPIDER)_MIDDLEWARES(_BASE)?$/, 'there are no middlewares'],
+  [/^EXTENSIONS(_BASE)?$/, 'there are no extensions'],
+  [/^(HTTPCACHE|FILES|IMAGES)_/, 'there is no such part'],
+  [/^(TWISTED_REACTOR|ASYNCIO_EVENT_LOOP|REACTOR_.*|DNS_.*|DNSCACHE_.*)$/, nothing],
+  [/^(MEMUSAGE|MEMDEBUG|MAIL|ADDONS|COMMANDS_MODULE|NEWSPIDER_MODULE|TEMPLATES_DIR|EDITOR)(_|$)/, nothing],
+  [/^(SPIDER_LOADER_.*|SCHEDULER_(DISK|MEMORY|PRIORITY)_QUEUE|DUPEFILTER_KEY|DEPTH_STATS_VERBOSE)$/, nothing],
+];
+
+/** What follows "unknown setting NAME": what serves instead of one of Scrapy's, else the nearest there is. */
+export function inPlaceOf(name: string, known: readonly string[]): string {
+  const advice = instead.find(([names]) => names.test(name))?.[1];
+  return advice === undefined ? didYouMean(name, known) : ` of Scrapy's: ${advice}`;
+}
