@@ -204,6 +204,50 @@ describe('a node', () => {
     await redis.stop();
   });
 
+  it('lives through a Redis that is away with pages under way, and says why it waits', async () => {
+    const redis = await startRedis({ persist: true });
+    const settings = { REDIS_URL: redis.url, ROBOTSTXT_OBEY: false, CONCURRENT_REQUESTS: 32 };
+    const project = await createProject({
+      settings: { ...settings, CONCURRENT_REQUESTS_PER_DOMAIN: 32 },
+      files: { 'spiders/walk.ts': walk },
+    });
+    const names = Array.from({ length: 20 }, (_, n) => `/page/${n + 1}.html`);
+    const answer = answering({ '/': names, '*': [] });
+    const held: (() => void)[] = [];
+    const site = await startSite({
+      pages: 21,
+      handler: (request, response) => {
+        if (request.url === '/') return answer(request, response);
+        held.push(() => void answer(request, response));
+        return true;
+      },
+    });
+    const node = startCli(['crawl', 'walk', '-a', `start=${site.url}`, '--exit-when-done'], {
+      cwd: project.dir,
+    });
+    await waitFor(() => held.length === names.length, { what: 'all pages to be under way' });
+    await redis.kill();
+    for (const release of held) release();
+    await node.waitForOutput('waiting for it');
+    await waitFor(() => site.log.length === names.length + 1, { what: 'pages that end without a store' });
+    await redis.restart();
+    const { code, stderr } = await node.wait();
+    expect(code, stderr).toBe(0);
+    const log = stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { msg: string; error?: string });
+    const away = log.filter(({ msg }) => msg.includes('waiting for it'));
+    expect(away[0]?.error).toMatch(
+      /^Redis does not answer: .*(ECONNREFUSED 127\.0\.0\.1:\d+|the connection was lost)$/,
+    );
+    expect(site.compare()).toEqual({ missing: [], twice: [] });
+    await expectSound('walk', { cwd: project.dir });
+    await site.close();
+    await project.remove();
+    await redis.stop();
+  });
+
   it('stops with a clear message when somebody flushes its Redis', async () => {
     const redis = await startRedis();
     const settings = { REDIS_URL: redis.url, ROBOTSTXT_OBEY: false };

@@ -1,4 +1,5 @@
 /** Living through a store that cannot be reached: repeat with backoff, and say so once, not once per attempt. */
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FrontierUnavailableError } from '../errors.js';
 import type { Logger } from '../log.js';
@@ -39,6 +40,8 @@ export class Outage {
         if (!(error instanceof FrontierUnavailableError)) throw error;
         this.#began(verb, error);
         if (stop.aborted) throw error;
+        // Every page that ends waits here; Node warns from the eleventh listener of a signal on.
+        setMaxListeners(0, stop);
         await sleep(backoffMs(attempt), undefined, { signal: stop, ref: true }).catch(() => {});
         if (stop.aborted) throw error;
       }

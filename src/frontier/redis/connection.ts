@@ -43,13 +43,22 @@ const refusals =
 const passing =
   /^(LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY|MISCONF|UNBLOCKED|OOM|NOREPLICAS|ERR max number of clients|MOVED|ASK)/;
 
+/** What the client's events have told. */
+interface ConnectionState {
+  connected: boolean;
+  /** Since the connection was last ready; undefined for none. */
+  lastError: unknown;
+}
+
 export class RedisConnection {
   readonly client: Client;
   readonly #scripting: Scripting;
+  readonly #state: ConnectionState;
   #closed = false;
 
-  private constructor(client: Client) {
+  private constructor(client: Client, state: ConnectionState) {
     this.client = client;
+    this.#state = state;
     this.#scripting = client as unknown as Scripting;
   }
 
@@ -62,17 +71,20 @@ export class RedisConnection {
     noteNeedlessPasswords(ioredis.Redis);
     const deadline = Date.now() + connectTimeoutMs;
     for (let attempt = 0; ; attempt++) {
-      const state = { connected: false, lastError: undefined as unknown };
+      const state: ConnectionState = { connected: false, lastError: undefined };
       const client = createClient(ioredis, address, state, deadline - Date.now());
       client.on('error', (error) => {
         state.lastError = error;
+      });
+      client.on('ready', () => {
+        state.lastError = undefined;
       });
       try {
         await client.connect();
         await client.ping();
         await selectDatabase(client);
         state.connected = true;
-        return new RedisConnection(client);
+        return new RedisConnection(client, state);
       } catch (error) {
         client.disconnect();
         const cause = state.lastError ?? error;
@@ -98,7 +110,8 @@ export class RedisConnection {
         const final = translate(error);
         if (final) throw final;
         if (this.#closed || Date.now() > deadline) {
-          throw new FrontierUnavailableError(`Redis does not answer: ${messageOf(error)}`, { cause: error });
+          const why = this.#whyLost(error);
+          throw new FrontierUnavailableError(`Redis does not answer: ${why}`, { cause: error });
         }
         await sleep(Math.min(20 * 2 ** attempt, MAX_RETRY_DELAY_MS) * (0.5 + Math.random() / 2));
       }
@@ -125,6 +138,13 @@ export class RedisConnection {
     this.client.disconnect();
   }
 
+  /** Of a command that a broken connection took with it, ioredis says no more than that it was not sent again. */
+  #whyLost(error: unknown): string {
+    if (!(error instanceof Error) || error.name !== 'MaxRetriesPerRequestError') return messageOf(error);
+    const { lastError } = this.#state;
+    return lastError === undefined ? 'the connection was lost' : networkMessageOf(lastError);
+  }
+
   async #evaluate(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
     try {
       return await this.#scripting.evalshaBuffer(script.sha, keys.length, ...keys, ...args);
@@ -140,7 +160,7 @@ type Ioredis = Pick<typeof import('ioredis'), 'Redis' | 'Cluster'>;
 function createClient(
   ioredis: Ioredis,
   address: RedisAddress,
-  state: { readonly connected: boolean },
+  state: Readonly<ConnectionState>,
   patienceMs: number,
 ): Redis | Cluster {
   const delayOf = (times: number): number | null =>
@@ -218,7 +238,7 @@ function unavailable(
   refused: boolean,
   triedMs: number,
 ): FrontierUnavailableError {
-  const message = messageOf(cause);
+  const message = networkMessageOf(cause);
   const where = placeOf(address);
   if (refused) {
     const hint = hintFor(message);
@@ -228,9 +248,14 @@ function unavailable(
     });
   }
   return new FrontierUnavailableError(
-    `Redis at ${where} cannot be reached (tried for ${Math.round(triedMs / 1000)} s): ${message || 'no answer'}; check REDIS_URL and that the server runs`,
+    `Redis at ${where} cannot be reached (tried for ${Math.round(triedMs / 1000)} s): ${message}; check REDIS_URL and that the server runs`,
     { cause },
   );
+}
+
+/** Of a name with several addresses Node has an error without words for all of them. */
+function networkMessageOf(error: unknown): string {
+  return messageOf(error) || ((error as NodeJS.ErrnoException).code ?? 'no answer');
 }
 
 function hintFor(refusal: string): string {
