@@ -270,6 +270,20 @@ describe('on the redis engine alone', () => {
     expect(stderr).not.toContain('needless');
   });
 
+  it('a node whose Redis goes away says so as the network does, and that it could not leave in good order', async () => {
+    const redis = await startRedis();
+    const env = { REDIS_URL: redis.url, SHUTDOWN_TIMEOUT: '1' };
+    const node = startCli(['crawl', 'news'], { cwd: here.project.dir, env });
+    await node.waitForOutput('crawling news');
+    await redis.stop();
+    await node.waitForOutput(`Redis does not answer: connect ECONNREFUSED 127.0.0.1:${redis.port}`);
+    node.kill();
+    expect(await node.wait()).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('could not leave in good order'),
+    });
+  });
+
   it('Redis that is away or refuses is exit 4, without the password in what is said', async () => {
     const away = await runCli(['stats', 'news'], {
       cwd: here.project.dir,

@@ -232,7 +232,7 @@ describe('a finished crawl that does not persist', () => {
     await outsider.clear(['queue', 'dupefilter'], { force: true });
     const { reason, exitCode, message } = await node.result;
     expect({ reason, exitCode }).toEqual({ reason: 'frontier_gone', exitCode: 1 });
-    expect(message).toMatch(/took it for dead, finished the crawl and cleared it/);
+    expect(message).toMatch(/reset .*took this one for dead, finished the crawl and cleared it/);
     await close();
   });
 

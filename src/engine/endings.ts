@@ -57,8 +57,8 @@ export function errorEnding(error: unknown, persist: boolean): Ending | null {
   if (error instanceof FrontierGoneError) {
     const others = persist
       ? ''
-      : ', or the other nodes took it for dead, finished the crawl and cleared it (SCHEDULER_PERSIST false)';
-    const message = `${error.message}; somebody flushed or reset the store while this node was crawling${others}`;
+      : '; or the other nodes took this one for dead, finished the crawl and cleared it (SCHEDULER_PERSIST false)';
+    const message = `${error.message}${others}`;
     return { reason: 'frontier_gone', exitCode: 1, message, leave: false };
   }
   throw error;

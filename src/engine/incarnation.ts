@@ -104,7 +104,12 @@ export class Incarnation {
   /** The store's verdict, brought by the heartbeat thread. */
   disown(verdict: 'dead' | 'gone'): void {
     if (verdict === 'dead') this.fail(new IncarnationDeadError('the frontier has declared this node dead'));
-    else this.fail(new FrontierGoneError('the records of this crawl have vanished from the frontier'));
+    else
+      this.fail(
+        new FrontierGoneError(
+          'the records of this crawl have vanished: somebody reset it or flushed the store',
+        ),
+      );
   }
 
   /** Why the loop should stop now, for reasons of this node's own. @throws the error that ended this incarnation. */

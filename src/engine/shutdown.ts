@@ -15,6 +15,7 @@ import type { Slots } from './slots.js';
 /** What the store gets to answer releases and the leave, once the grace time is over. */
 const LAST_WORDS_MS = 1_000;
 
+const notInOrder = 'could not leave in good order; peers will recover what this node held';
 const kept =
   'the crawl is kept: SCHEDULER_PERSIST false clears one that is truly over, not one that was ended by a signal, stop or budget';
 
@@ -52,10 +53,14 @@ export async function windDown(ending: Ending, leaving: Leaving): Promise<void> 
   slots.releaseAll(ending.reason);
 
   const giveUp = new AbortController();
-  const said = lastWords(ending.reason, leaving, giveUp.signal);
+  let isSaid = false;
+  const said = lastWords(ending.reason, leaving, giveUp.signal).finally(() => {
+    isSaid = true;
+  });
   if (!force.aborted) await within(said, leftMs(), force);
   await within(said, LAST_WORDS_MS);
   giveUp.abort();
+  if (!isSaid) log.warn({ error: leaving.outage.why }, notInOrder);
   slots.giveUp();
 }
 
@@ -80,7 +85,6 @@ async function lastWords(
     log.debug({ last, cleared }, 'left the crawl');
     if (last && !cleared && !persist) log.info({ reason }, kept);
   } catch (error) {
-    const why = messageOf(error);
-    log.warn({ error: why }, 'could not leave in good order; peers will recover what this node held');
+    if (!giveUp.aborted) log.warn({ error: messageOf(error) }, notInOrder);
   }
 }
