@@ -83,6 +83,9 @@ describe('canonicalizeUrl', () => {
     expect(canonicalizeUrl('http://a.example?b&a=2&a=1&%C3%A9=&z=%E9&a-=0')).toBe(
       'http://a.example/?a=1&a=2&a-=0&b=&z=%E9&%C3%A9=',
     );
+    expect(canonicalizeUrl('http://a.example/?aa=1&a1=0&a=2&a-=3&a=10')).toBe(
+      'http://a.example/?a=10&a=2&a-=3&a1=0&aa=1',
+    );
   });
 
   it('splits the query on ampersands alone', () => {

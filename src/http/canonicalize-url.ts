@@ -57,18 +57,21 @@ export function canonicalizeSafeUrl(safe: string, keepFragments = false): string
 }
 
 function sortPlainFields(query: string): string {
-  const fields = query.split('&').map((field): Field => {
-    const equals = field.indexOf('=');
-    return [field.slice(0, equals), field.slice(equals + 1)];
-  });
-  return isSorted(fields) ? query : joinFields(fields.sort(byNameThenValue));
+  let before = '';
+  for (let from = 0; from <= query.length; from += before.length + 1) {
+    const to = query.indexOf('&', from);
+    const field = query.slice(from, to < 0 ? query.length : to);
+    if (byPlainField(before, field) > 0) return query.split('&').sort(byPlainField).join('&');
+    before = field;
+  }
+  return query;
 }
 
-function isSorted(fields: readonly Field[]): boolean {
-  for (let i = 1; i < fields.length; i += 1) {
-    if (byNameThenValue(fields[i - 1] as Field, fields[i] as Field) > 0) return false;
-  }
-  return true;
+/** As `byNameThenValue`, each field in one piece: names of one length are compared together with what follows. */
+function byPlainField(a: string, b: string): number {
+  const [inA, inB] = [a.indexOf('='), b.indexOf('=')];
+  const [x, y] = inA === inB ? [a, b] : [a.slice(0, inA), b.slice(0, inB)];
+  return x === y ? 0 : x < y ? -1 : 1;
 }
 
 /** Of the query's bytes; `%2F` and `%3F` in a path are not decoded, for a decoded one would mean something else. */
