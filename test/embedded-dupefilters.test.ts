@@ -8,12 +8,14 @@ import { spacesOf } from '../src/frontier/embedded/spaces.js';
 import { type OpenStore, openStore } from '../src/frontier/embedded/store.js';
 import { sweepSome } from '../src/frontier/embedded/sweep.js';
 import { Transaction } from '../src/frontier/embedded/transaction.js';
+import { Turn } from '../src/frontier/embedded/turn.js';
 import type { Dupefilter, Frontier } from '../src/frontier/frontier.js';
 import { request } from './frontier-contract/world.js';
 import { defaultShape, openOptions } from './helpers/open-options.js';
 import { type TempDir, tempDir } from './helpers/temp-dir.js';
 
 const HOUR_MS = 3_600_000;
+const compact: Dupefilter = { class: 'CompactDupeFilter' };
 const timed: Dupefilter = { class: 'TimedRFPDupeFilter', expireMs: HOUR_MS };
 
 let folder: TempDir;
@@ -115,7 +117,6 @@ describe('the timed dupefilter', () => {
 describe('the compact dupefilter', () => {
   it('finds and forgets each of many, through all the cutting of its buckets', () => {
     const all = fingerprints(30_000);
-    const compact: Dupefilter = { class: 'CompactDupeFilter' };
     for (let at = 0; at < all.length; at += 1_000) {
       transact(compact, (tx) => record(tx, all.slice(at, at + 1_000)));
     }
@@ -136,7 +137,6 @@ describe('the compact dupefilter', () => {
   });
 
   it('bears fingerprints that all begin alike', () => {
-    const compact: Dupefilter = { class: 'CompactDupeFilter' };
     const alike = fingerprints(2_000).map((one) => `00000000${one.slice(8)}`);
     transact(compact, (tx) => record(tx, alike));
     transact(compact, (tx) => {
@@ -146,6 +146,48 @@ describe('the compact dupefilter', () => {
     });
     while (!transact(compact, sweepSome));
     expect(entriesIn(Table.seen) + entriesIn(Table.piece)).toBe(0);
+  });
+});
+
+describe('what a client remembers to be seen', () => {
+  const zeros = '0'.repeat(40);
+
+  it('tells fingerprints apart that share a place, however often they take it over', () => {
+    const memory = new Memory();
+    const alike = [...fingerprints(20).map((one) => `${one.slice(0, 36)}0000`), zeros];
+    const [seen, unseen] = [alike.slice(0, 10), alike.slice(10)];
+    for (let round = 0; round < 3; round += 1) {
+      const has = (one: string) => transact(compact, (tx) => tx.dupefilter.has(one), memory);
+      if (round === 0) transact(compact, (tx) => record(tx, seen), memory);
+      expect([...alike, ...alike.toReversed()].filter(has)).toEqual([...seen, ...seen.toReversed()]);
+      expect(seen.flatMap((one) => [one.toUpperCase(), one]).every(has)).toBe(true);
+    }
+    expect(unseen).toContain(zeros);
+  });
+
+  it('is nothing that a transaction had recorded which failed', async () => {
+    const turn = new Turn(store, spacesOf(openOptions(folder.dir, 'news').keys));
+    const [before, failed] = [fingerprints(10), fingerprints(10)];
+    const has = (all: readonly string[]) =>
+      turn.write((tx) => all.map((one) => tx.dupefilter.has(one)).filter(Boolean).length);
+    await turn.write((tx) => {
+      tx.create(defaultShape);
+      record(tx, before);
+    });
+    expect(await has([...before, ...failed])).toBe(10);
+    const verbs = [
+      turn.write((tx) => record(tx, failed)),
+      has([...before, ...failed]),
+      turn.write(() => {
+        throw new Error('a disk that is full');
+      }),
+    ];
+    expect((await Promise.allSettled(verbs)).map(({ status }) => status)).toEqual(
+      verbs.map(() => 'rejected'),
+    );
+    expect(await has(failed)).toBe(0);
+    expect(await has(before)).toBe(10);
+    turn.close();
   });
 });
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { clear } from '../src/frontier/embedded/clear.js';
 import { EmbeddedFrontier } from '../src/frontier/embedded/embedded-frontier.js';
 import { HEAD_BYTES, keyOf, requestKey, Table } from '../src/frontier/embedded/keys.js';
-import { decodeKnown, encodeKnown, knownKey } from '../src/frontier/embedded/known.js';
+import { decodeKnown, encodeKnown } from '../src/frontier/embedded/known.js';
 import { decodeLedger, encodeLedger, newLedger } from '../src/frontier/embedded/ledger.js';
 import { Memory } from '../src/frontier/embedded/memory.js';
 import { spacesOf } from '../src/frontier/embedded/spaces.js';
@@ -79,6 +79,9 @@ const entriesIn = (table: number) => [...store.db.getKeys()].filter((key) => key
 const idsKnown = () =>
   [...store.db.getKeys()].filter((key) => key[0] === Table.known && key.length > HEAD_BYTES).length;
 
+const knownKey = (space: Buffer, name: string) =>
+  keyOf(Table.known, space, Buffer.from(request(name).id, 'hex'));
+
 const many = (count: number, prefix = 'p') =>
   Array.from({ length: count }, (_, n) => request(`${prefix}${n}`));
 const seen = async (frontier: Frontier) => (await frontier.snapshot()).seen;
@@ -91,6 +94,36 @@ describe('an entry of an id', () => {
         expect(decodeKnown(value)).toEqual({ number, generation });
       }
     }
+  });
+});
+
+describe('requests of all lengths', () => {
+  it('come back as they were, whatever is written in between', async () => {
+    const frontier = await node();
+    const texts = ['', 'é', '🦊', 'x'].flatMap((letter) =>
+      [0, 1, 20, 400, 1_300, 1_400, 1_700, 4_000, 20_000].map((length) => letter.repeat(length)),
+    );
+    const made = texts.flatMap((text, n) =>
+      ['a.example', 'bücher.example', 'd'.repeat(300)].map((domain) => ({
+        ...request(`${n} of ${domain}`, { domain }),
+        record: `{"u":"${text}"}`,
+      })),
+    );
+    const [first, second] = [made.slice(0, made.length / 2), made.slice(made.length / 2)];
+    await Promise.all([frontier.push(first, 'links'), frontier.push(many(50), 'links')]);
+    const found = new Map<string, string>();
+    const settled: Promise<unknown>[] = [];
+    const note = (leases: Awaited<ReturnType<typeof take>>) => {
+      for (const { id, record, domain } of leases) found.set(id, `${domain} ${record}`);
+      return leases;
+    };
+    // In one transaction: leases that read, a push that writes, and settles that write and delete.
+    const some = note(await take(frontier, 40));
+    for (const lease of some) settled.push(commit(frontier, lease));
+    settled.push(frontier.push(second, 'links'));
+    await Promise.all(settled);
+    for (const lease of note(await take(frontier, made.length + 50 - 40))) await commit(frontier, lease);
+    for (const { id, record, domain } of made) expect(found.get(id)).toBe(`${domain} ${record}`);
   });
 });
 
@@ -354,12 +387,12 @@ describe('verify and repair', () => {
     [
       'an id that leads nowhere',
       'I1: 1 ids are known that are neither live nor seen',
-      (tx) => tx.put(knownKey(crawl, request('x').id), encodeKnown({ number: 99, generation: 0 })),
+      (tx) => tx.put(knownKey(crawl, 'x'), encodeKnown({ number: 99, generation: 0 })),
     ],
     [
       'an id that leads to another request',
       `I1: ${request('p3').id} is pending but not found by its id, or twice`,
-      (tx) => tx.put(knownKey(crawl, request('p3').id), encodeKnown({ number: 5, generation: 1 })),
+      (tx) => tx.put(knownKey(crawl, 'p3'), encodeKnown({ number: 5, generation: 1 })),
     ],
     [
       'a request that is there twice',

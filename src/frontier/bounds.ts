@@ -7,7 +7,9 @@ const MAX_DELAY_MS = 2 ** 48 - 1;
 /** In UTF-8 at most 1,200 bytes: LMDB takes keys of 1,978. */
 const MAX_NAME_CHARS = 400;
 
-const isDigits = /^[0-9a-f]{40}$/i;
+const ID_CHARS = 40;
+const isDigit = new Uint8Array(128);
+for (const digit of '0123456789abcdefABCDEF') isDigit[digit.charCodeAt(0)] = 1;
 
 /** A delay as the store takes it: whole ms, not negative, not beyond all bounds. */
 export function delayInBounds(delayMs: number | undefined): number {
@@ -27,9 +29,16 @@ export function countersInBounds(stats: Readonly<Record<string, number>>): [stri
 /** @throws InvalidRequestError for an id or fingerprint that is not 40 hex digits. */
 export function requireIds(requests: readonly Pick<FrontierRequest, 'id' | 'fingerprint'>[]): void {
   for (const { id, fingerprint } of requests) {
-    if (isDigits.test(fingerprint) && (id === fingerprint || isDigits.test(id))) continue;
+    if (isId(fingerprint) && (id === fingerprint || isId(id))) continue;
     throw new InvalidRequestError(
       `the fingerprint of a request must be 40 hex digits, not ${JSON.stringify(fingerprint)} (id ${JSON.stringify(id)}): see the spider's fingerprint()`,
     );
   }
+}
+
+/** Whether a text is 40 hex digits; an expression takes twice as long. */
+function isId(text: unknown): boolean {
+  if (typeof text !== 'string' || text.length !== ID_CHARS) return false;
+  for (let n = 0; n < ID_CHARS; n += 1) if (isDigit[text.charCodeAt(n)] !== 1) return false;
+  return true;
 }

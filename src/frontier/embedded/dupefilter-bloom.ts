@@ -53,8 +53,8 @@ export class BloomDupefilter implements Dupefilter {
     return 0;
   }
 
-  record(digits: string, isSeen: boolean): number {
-    if (isSeen) return Number.POSITIVE_INFINITY;
+  record(digits: string, isSeen: boolean): void {
+    if (isSeen) return;
     const fingerprint = Buffer.from(digits, 'hex');
     const { tables, ledger } = this.#desk;
     const slice = this.#sliceAt(Math.floor(ledger.count / this.#capacity) + 1);
@@ -64,7 +64,6 @@ export class BloomDupefilter implements Dupefilter {
     setBits(block, fingerprint, slice.hashes);
     tables.put(key, block, BLOCK_BYTES);
     ledger.count += 1;
-    return Number.POSITIVE_INFINITY;
   }
 
   forget(): boolean {

@@ -46,8 +46,8 @@ export class CompactDupefilter implements Dupefilter {
     return find(packed, fingerprint, skip) < 0 ? 0 : Number.POSITIVE_INFINITY;
   }
 
-  record(digits: string, isSeen: boolean): number {
-    if (isSeen) return Number.POSITIVE_INFINITY;
+  record(digits: string, isSeen: boolean): void {
+    if (isSeen) return;
     const fingerprint = Buffer.from(digits, 'hex');
     const { tables, ledger } = this.#desk;
     const { key, skip } = this.#bucketOf(fingerprint.readUInt32BE(0));
@@ -61,7 +61,6 @@ export class CompactDupefilter implements Dupefilter {
     ledger.count += 1;
     ledger.bytes += KEPT - skip;
     if (ledger.count > MEAN * buckets(ledger.parts)) this.#cutNext();
-    return Number.POSITIVE_INFINITY;
   }
 
   forget(digits: string): boolean {

@@ -25,27 +25,23 @@ export class RfpDupefilter implements Dupefilter {
   }
 
   seenUntilMs(fingerprint: string): number {
-    return this.#known.get(fingerprint).generation === this.#generation ? Number.POSITIVE_INFINITY : 0;
+    return this.#known.generationOf(fingerprint) === this.#generation ? Number.POSITIVE_INFINITY : 0;
   }
 
-  record(fingerprint: string, isSeen: boolean): number {
-    if (!isSeen) {
-      const known = this.#known.get(fingerprint);
-      known.generation = this.#generation;
-      this.#known.keep(fingerprint, known);
-      this.#desk.ledger.count += 1;
-    }
-    return Number.POSITIVE_INFINITY;
+  record(fingerprint: string, isSeen: boolean): void {
+    if (isSeen) return;
+    this.#known.setGeneration(fingerprint, this.#generation);
+    this.#desk.ledger.count += 1;
   }
 
   /** The number stays only with a live request. */
   forget(fingerprint: string): boolean {
-    const known = this.#known.get(fingerprint);
-    if (known.generation !== this.#generation) return false;
+    const known = this.#known;
+    if (known.generationOf(fingerprint) !== this.#generation) return false;
     const { tables, ledger } = this.#desk;
-    known.generation = 0;
-    if (requestOf(tables, ledger.space, known.number, fingerprint) === null) known.number = 0;
-    this.#known.keep(fingerprint, known);
+    known.setGeneration(fingerprint, 0);
+    if (requestOf(tables, ledger.space, known.numberOf(fingerprint), fingerprint) === null)
+      known.setNumber(fingerprint, 0);
     ledger.count -= 1;
     return true;
   }

@@ -16,7 +16,7 @@ export class StateDupefilter extends EntriesDupefilter implements Dupefilter {
     return this.has(bytesOf(fingerprint)) ? Number.POSITIVE_INFINITY : 0;
   }
 
-  record(fingerprint: string, isSeen: boolean): number {
+  record(fingerprint: string, isSeen: boolean): void {
     this.#write(bytesOf(fingerprint), {
       state: 'pending',
       atMs: this.desk.nowMs,
@@ -24,7 +24,6 @@ export class StateDupefilter extends EntriesDupefilter implements Dupefilter {
       attempts: 0,
     });
     if (!isSeen) this.desk.ledger.count += 1;
-    return Number.POSITIVE_INFINITY;
   }
 
   forget(digits: string): boolean {

@@ -45,14 +45,12 @@ export class TimedDupefilter extends EntriesDupefilter implements Dupefilter {
   }
 
   /** Accepted again is renewed; a fingerprint whose time has come may still be there. */
-  record(digits: string, isSeen: boolean): number {
+  record(digits: string, isSeen: boolean): void {
     const fingerprint = bytesOf(digits);
     if (!isSeen && !this.has(fingerprint)) this.desk.ledger.count += 1;
     const untilMs = this.#expireMs === 0 ? 0 : this.desk.nowMs + this.#expireMs;
     this.#expireAt(fingerprint, untilMs);
-    if (untilMs === 0) return Number.POSITIVE_INFINITY;
-    this.#fresh.push(fingerprint);
-    return untilMs;
+    if (untilMs > 0) this.#fresh.push(fingerprint);
   }
 
   /** What has passed its time is not there any more, deleted or not. */

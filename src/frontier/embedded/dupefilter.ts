@@ -37,11 +37,8 @@ export interface SeenValue {
 export interface Dupefilter {
   /** Until when a fingerprint counts as seen: 0 for one that does not, Infinity for good. */
   seenUntilMs(fingerprint: string): number;
-  /**
-   * Record a fingerprint whose request was accepted; also when it was seen already, and accepted all the same.
-   * @returns until when it counts as seen now.
-   */
-  record(fingerprint: string, isSeen: boolean): number;
+  /** Record a fingerprint whose request was accepted; also when it was seen already, and accepted all the same. */
+  record(fingerprint: string, isSeen: boolean): void;
   /** @returns whether it was there. @throws RefusedError `cannot_forget` where the class cannot. */
   forget(fingerprint: string): boolean;
   /** What it takes in the store, bookkeeping included. */

@@ -4,7 +4,7 @@ import type { Lease } from '../frontier.js';
 import type { DomainEntry } from './domain-entry.js';
 import type { LifeChange } from './dupefilter.js';
 import type { IncarnationEntry } from './incarnation-entry.js';
-import { numberBytes, numberedKey, numberOf, requestKey, Table } from './keys.js';
+import { numberBytes, numberedKey, numberOf, Table } from './keys.js';
 import { dropRequest } from './live.js';
 import { delayOf, place } from './placement.js';
 import { enqueue } from './queue.js';
@@ -35,7 +35,7 @@ export function hold(
   domain: DomainEntry,
   number: number,
 ): Lease | null {
-  const bytes = tx.get(requestKey(tx.spaces.crawl, number));
+  const bytes = tx.request(number);
   if (bytes === undefined) return null;
   const entry = decodeRequest(bytes);
   const state = tx.state();
@@ -76,7 +76,7 @@ export function heldRequest(tx: Transaction, incarnation: number, number: number
   const kept = tx.kept.leased.get(number);
   if (kept !== undefined) return kept.lease.incarnation === incarnation ? kept : null;
   const lease = leaseOf(tx, incarnation, number);
-  const bytes = lease === null ? undefined : tx.get(requestKey(tx.spaces.crawl, number));
+  const bytes = lease === null ? undefined : tx.request(number);
   if (lease === null || bytes === undefined) return null;
   return { number, entry: decodeRequest(bytes), lease, size: bytes.length };
 }

@@ -20,12 +20,12 @@ export class IndexHead {
     return this.#keys.slice(0, max);
   }
 
-  /** A key was put. */
+  /** A key was put; it is copied where it is kept, as others are written over it. */
   add(key: Buffer): void {
     const at = this.#placeOf(key);
     if (at === this.#keys.length && !this.#isWhole) return;
     if (this.#keys[at]?.equals(key) === true) return;
-    this.#keys.splice(at, 0, key);
+    this.#keys.splice(at, 0, Buffer.from(key));
     if (this.#keys.length > MOST) {
       this.#keys.length = READ_AHEAD;
       this.#isWhole = false;

@@ -122,7 +122,11 @@ export function domainIdOf(hash: Buffer): DomainId {
 
 /** A key of which the table and the space are written, and so many bytes behind them are not yet. */
 export function blankKey(table: Table, space: Buffer, bytes: number): Buffer {
-  const key = Buffer.allocUnsafe(HEAD_BYTES + bytes);
+  return beginKey(Buffer.allocUnsafe(HEAD_BYTES + bytes), table, space);
+}
+
+/** Write what all keys begin with. */
+export function beginKey(key: Buffer, table: Table, space: Buffer): Buffer {
   key[0] = table;
   key.set(space, 1);
   return key;
@@ -152,8 +156,13 @@ export function numberedKey(table: Table, space: Buffer, number: number, part: B
 /** Where a live request lies. */
 export function requestKey(space: Buffer, number: number): Buffer {
   const key = blankKey(Table.request, space, NUMBER_BYTES);
-  key.writeUIntBE(number, HEAD_BYTES, NUMBER_BYTES);
+  writeNumber(key, number);
   return key;
+}
+
+/** Write the number of a request where the key of its own has it. */
+export function writeNumber(key: Buffer, number: number): void {
+  key.writeUIntBE(number, HEAD_BYTES, NUMBER_BYTES);
 }
 
 /** The value of each hexadecimal digit, by its character. */
@@ -169,6 +178,13 @@ export function writeId(target: Buffer, id: string, at: number): void {
     const high = digits[id.charCodeAt(2 * n)] ?? 0;
     target[at + n] = (high << 4) | (digits[id.charCodeAt(2 * n + 1)] ?? 0);
   }
+}
+
+/** The number of 32 bits that digits `from` to `to` of an id make. */
+export function hexOf(id: string, from: number, to: number): number {
+  let number = 0;
+  for (let at = from; at < to; at += 1) number = (number << 4) | (digits[id.charCodeAt(at)] ?? 0);
+  return number;
 }
 
 /** The number of the request that an index key ends with. */

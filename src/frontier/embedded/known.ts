@@ -23,69 +23,80 @@ import {
   writeUint53,
 } from './keys.js';
 import { readLedger } from './ledger.js';
+import { Scratch } from './scratch.js';
 import type { Tables } from './tables.js';
 
-/** Of one id, to be changed in place, then kept. */
+/** Of one id. */
 export interface Known {
-  readonly key: Buffer;
   /** 0 for no mark. */
-  generation: number;
+  readonly generation: number;
   /** 0 for none. */
-  number: number;
-  /** Bytes of its value in the store, 0 where it is not there. */
-  readonly size: number;
-  /** Its first bytes, to tell about where it lies among the others. */
-  readonly order: number;
-  isChanged: boolean;
+  readonly number: number;
 }
 
-/** The entries of one space, written once a transaction. */
+/**
+ * The entries of one space. The verbs ask several times in a row for the same id, so its entry is kept, and written when
+ * they ask for another. (Rejected: all that were changed, written at the end in the order of the file. LMDB takes as long,
+ * as it finds a page that was just read at once, and finding and sorting them took a twentieth of a new link.)
+ */
 export class KnownIds {
   readonly #tables: Tables;
   readonly #space: Buffer;
-  /** What was changed, by id. */
-  readonly #changed = new Map<string, Known>();
-  /** The verbs ask several times in a row for the same id. */
-  #lastId = '';
-  #last: Known | undefined;
+  /** Of the id last asked for; LMDB copies it at once. */
+  readonly #key: Buffer;
+  #id = '';
+  #number = 0;
+  #generation = 0;
+  /** Bytes of its value in the store, 0 where it is not there. */
+  #size = 0;
+  #isChanged = false;
 
   constructor(tables: Tables, space: Buffer) {
     this.#tables = tables;
     this.#space = space;
+    this.#key = blankKey(Table.known, space, ID_BYTES);
   }
 
-  /** What is known of an id (40 hex digits). Who changes it keeps it at once. */
-  get(id: string): Known {
-    if (this.#last !== undefined && this.#lastId === id) return this.#last;
-    this.#last = this.#changed.get(id.toLowerCase()) ?? readKnown(this.#tables, this.#space, id);
-    this.#lastId = id;
-    return this.#last;
+  /** The number of the request of an id (40 hex digits); 0 for none. */
+  numberOf(id: string): number {
+    this.#find(id);
+    return this.#number;
   }
 
-  /** The entry, as the last `get` gave it for this id, is not what it was. */
-  keep(id: string, known: Known): void {
-    // The write itself comes later, but from here on the transaction is not what it was.
-    this.#tables.writes += 1;
-    if (known.isChanged) return;
-    known.isChanged = true;
-    this.#changed.set(id.toLowerCase(), known);
+  /** The mark of an id; 0 for none. */
+  generationOf(id: string): number {
+    this.#find(id);
+    return this.#generation;
   }
 
-  /** Write back what was changed, in the order of the file: neighbours lie on one page. */
+  /** Have an id found under a number, or under none. */
+  setNumber(id: string, number: number): void {
+    this.#find(id);
+    this.#number = number;
+    this.#change();
+  }
+
+  /** Mark an id, or take its mark away. */
+  setGeneration(id: string, generation: number): void {
+    this.#find(id);
+    this.#generation = generation;
+    this.#change();
+  }
+
+  /** Write what was changed, and forget it. */
   write(): void {
-    if (this.#changed.size === 0) return;
-    for (const known of [...this.#changed.values()].sort((a, b) => a.order - b.order)) {
-      const { key, size } = known;
-      if (known.generation !== 0 || known.number !== 0) this.#tables.put(key, encodeKnown(known), size);
-      else if (size > 0) this.#tables.delete(key, size);
+    if (this.#isChanged) {
+      const value = encodeKnown({ number: this.#number, generation: this.#generation });
+      if (value.length > 0) this.#tables.put(this.#key, value, this.#size);
+      else if (this.#size > 0) this.#tables.delete(this.#key, this.#size);
     }
     this.forget();
   }
 
-  /** Forget what was read, as the store holds it now, or after the table itself was wiped. */
+  /** The table was wiped. */
   forget(): void {
-    this.#changed.clear();
-    this.#last = undefined;
+    this.#id = '';
+    this.#isChanged = false;
   }
 
   /** How many ids bear this mark. */
@@ -97,36 +108,45 @@ export class KnownIds {
     }
     return count;
   }
+
+  #find(id: string): void {
+    if (this.#id === id) return;
+    this.write();
+    writeId(this.#key, id, HEAD_BYTES);
+    const value = this.#tables.glance(this.#key);
+    const { number, generation } = value === undefined ? nothingKnown : decodeKnown(value);
+    this.#id = id;
+    this.#number = number;
+    this.#generation = generation;
+    this.#size = value?.length ?? 0;
+  }
+
+  #change(): void {
+    // The write itself comes later, but from here on the transaction is not what it was.
+    this.#tables.writes += 1;
+    this.#isChanged = true;
+  }
 }
 
-/** What is known of an id, read from the store. */
-export function readKnown(tables: Tables, space: Buffer, id: string): Known {
-  const key = knownKey(space, id);
-  const value = tables.get(key);
-  const order = key.readUInt32BE(HEAD_BYTES);
-  if (value === undefined) return { key, number: 0, generation: 0, size: 0, order, isChanged: false };
-  return { key, ...decodeKnown(value), size: value.length, order, isChanged: false };
-}
+const nothingKnown: Known = { number: 0, generation: 0 };
 
-/** Where it lies. */
-export function knownKey(space: Buffer, id: string): Buffer {
-  const key = blankKey(Table.known, space, ID_BYTES);
-  writeId(key, id, HEAD_BYTES);
-  return key;
-}
+const scratch = new Scratch(NUMBER_BYTES + 4);
 
-/** To bytes: the number, if any, and the mark in as few as hold it, so nearly always one. */
-export function encodeKnown({ number, generation }: Pick<Known, 'number' | 'generation'>): Buffer {
+/**
+ * To bytes: the number, if any, and the mark in as few as hold it, so nearly always one. To be put at once: the next one is
+ * written over it.
+ */
+export function encodeKnown({ number, generation }: Known): Buffer {
   const markAt = number === 0 ? 0 : NUMBER_BYTES;
   const markBytes = generation === 0 ? 0 : generation < 0x100 ? 1 : generation < 0x1_0000 ? 2 : 4;
-  const value = Buffer.allocUnsafe(markAt + markBytes);
+  const value = scratch.first(markAt + markBytes);
   if (number !== 0) value.writeUIntBE(number, 0, NUMBER_BYTES);
   if (markBytes > 0) value.writeUIntBE(generation, markAt, markBytes);
   return value;
 }
 
 /** From bytes. */
-export function decodeKnown(value: Buffer): Pick<Known, 'number' | 'generation'> {
+export function decodeKnown(value: Buffer): Known {
   const hasNumber = value.length >= NUMBER_BYTES;
   const markAt = hasNumber ? NUMBER_BYTES : 0;
   return {

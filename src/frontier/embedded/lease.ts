@@ -2,7 +2,7 @@
 import { type CrawlState, type Lease, type LeaseAnswer, MAX_WAIT_MS } from '../frontier.js';
 import { hold, requireAlive } from './holding.js';
 import type { IncarnationEntry } from './incarnation-entry.js';
-import { DOMAIN_BYTES, HEAD_BYTES, keyOf, numberOf, readUint53, requestKey, Table } from './keys.js';
+import { DOMAIN_BYTES, HEAD_BYTES, keyOf, numberOf, readUint53, Table } from './keys.js';
 import { closeWhenSpent, isFull } from './limits.js';
 import { showLife } from './liveness.js';
 import { isBefore } from './order.js';
@@ -78,7 +78,7 @@ function promoteDelayed(tx: Transaction): void {
     tx.deleteIndexed(key);
     tx.state().delayed -= 1;
     const number = numberOf(key);
-    const bytes = tx.get(requestKey(tx.spaces.crawl, number));
+    const bytes = tx.request(number);
     if (bytes === undefined) continue;
     const entry = decodeRequest(bytes);
     entry.arrival = tx.takeArrival();

@@ -14,7 +14,7 @@ export interface Stored {
 
 /** The live request of an id (40 hex digits), or null. */
 export function liveRequest(tx: Transaction, id: string): Stored | null {
-  return requestOf(tx, tx.spaces.crawl, tx.known.get(id).number, id);
+  return requestOf(tx, tx.spaces.crawl, tx.known.numberOf(id), id);
 }
 
 /** The request of a number if it is this id's, in the space of any crawl; null where a number outlived its request. */
@@ -25,16 +25,15 @@ export function requestOf(tables: Tables, space: Buffer, number: number, id: str
 
 /** Number a request that is accepted, and have it found by its id. */
 export function takeNumber(tx: Transaction, id: string): number {
-  const known = tx.known.get(id);
-  known.number = tx.nextNumber();
-  tx.known.keep(id, known);
-  return known.number;
+  const number = tx.nextNumber();
+  tx.known.setNumber(id, number);
+  return number;
 }
 
 /** Write a request; `before` is the size it had, so that the sum of sizes stays right. */
 export function keepRequest(tx: Transaction, number: number, entry: RequestEntry, before: number): void {
   const bytes = encodeRequest(entry);
-  tx.put(requestKey(tx.spaces.crawl, number), bytes, before);
+  tx.putRequest(number, bytes, before);
   tx.state().bytes += bytes.length - before;
 }
 
@@ -45,15 +44,12 @@ export function dropRequest(
   { id, recorded }: Pick<RequestEntry, 'id' | 'recorded'>,
   before: number,
 ): void {
-  tx.delete(requestKey(tx.spaces.crawl, number), before);
+  tx.deleteRequest(number, before);
   tx.state().bytes -= before;
   if (recorded === 0 || recorded !== tx.dupefilter.stamp()) forgetNumber(tx.known, id);
 }
 
 /** A mark outlives the request, and then the number may as well. */
 function forgetNumber(ids: KnownIds, id: string): void {
-  const known = ids.get(id);
-  if (known.number === 0 || known.generation !== 0) return;
-  known.number = 0;
-  ids.keep(id, known);
+  if (ids.numberOf(id) !== 0 && ids.generationOf(id) === 0) ids.setNumber(id, 0);
 }

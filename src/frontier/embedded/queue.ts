@@ -1,7 +1,7 @@
 /** Requests in their structures: into a domain's queue, among the suspects, parked until due, and out again. */
 import type { DomainEntry } from './domain-entry.js';
 import {
-  blankKey,
+  beginKey,
   DOMAIN_BYTES,
   type DomainId,
   HEAD_BYTES,
@@ -80,9 +80,11 @@ export function delayedKey(tx: Transaction, { at }: RequestEntry, number: number
   return numberedKey(Table.delayed, tx.spaces.crawl, at, numberBytes(number));
 }
 
-/** Where a pending request stands in the queue of its domain. */
+const scratch = Buffer.allocUnsafeSlow(ORDER_AT + ORDER_BYTES + NUMBER_BYTES);
+
+/** Where a pending request stands in the queue of its domain; the next such key is written over it. */
 export function queueKey(tx: Transaction, { hash }: DomainId, order: Order, number: number): Buffer {
-  const key = blankKey(Table.queue, tx.spaces.crawl, DOMAIN_BYTES + ORDER_BYTES + NUMBER_BYTES);
+  const key = beginKey(scratch, Table.queue, tx.spaces.crawl);
   key.set(hash, HEAD_BYTES);
   writeOrder(key, order, ORDER_AT);
   key.writeUIntBE(number, ORDER_AT + ORDER_BYTES, NUMBER_BYTES);

@@ -4,15 +4,18 @@ import { decodeIncarnation, encodeIncarnation, type IncarnationEntry } from './i
 import { IndexHead } from './index-head.js';
 import type { Header, Kept } from './kept.js';
 import {
+  blankKey,
   type DomainId,
   domainId,
   domainIdOf,
   HEAD_BYTES,
   keyOf,
+  NUMBER_BYTES,
   nothing,
   numberedKey,
   readUint53,
   Table,
+  writeNumber,
 } from './keys.js';
 import { KnownIds } from './known.js';
 import { RecordCache } from './record-cache.js';
@@ -27,6 +30,7 @@ export class Records extends Tables {
   readonly kept: Kept;
   /** What is known of the ids of this crawl. */
   readonly known: KnownIds;
+  readonly #requestKey: Buffer;
   #elsewhere: readonly [space: Buffer, ids: KnownIds] | undefined;
   readonly #domains: RecordCache<DomainId, DomainEntry>;
   readonly #incarnations: RecordCache<number, IncarnationEntry>;
@@ -38,6 +42,7 @@ export class Records extends Tables {
     this.spaces = spaces;
     this.kept = kept;
     this.known = new KnownIds(this, spaces.crawl);
+    this.#requestKey = blankKey(Table.request, spaces.crawl, NUMBER_BYTES);
     this.#domains = new RecordCache(this, kept.domains, {
       nameOf: ({ text }) => text,
       keyOf: ({ hash }) => keyOf(Table.domain, spaces.crawl, hash),
@@ -62,6 +67,28 @@ export class Records extends Tables {
       decode: (bytes) => bytes.readDoubleLE(0),
       encode: encodeNumber,
     });
+  }
+
+  // ── Live requests, by their number ────────────────────────────────────────────────────────────────────────
+
+  /** A request as it is stored; undefined where none has this number. */
+  request(number: number): Buffer | undefined {
+    return this.get(this.#keyOfRequest(number));
+  }
+
+  /** `before` is the size it had, 0 for a new one. */
+  putRequest(number: number, bytes: Buffer, before: number): void {
+    this.put(this.#keyOfRequest(number), bytes, before);
+  }
+
+  deleteRequest(number: number, before: number): void {
+    this.delete(this.#keyOfRequest(number), before);
+  }
+
+  /** The next one is written over it. */
+  #keyOfRequest(number: number): Buffer {
+    writeNumber(this.#requestKey, number);
+    return this.#requestKey;
   }
 
   // ── Domains and incarnations ──────────────────────────────────────────────────────────────────────────────

@@ -100,9 +100,7 @@ export function repairStep(tx: Transaction, after: Buffer | null): Buffer | null
 function findById(tx: Transaction, number: number, entry: RequestEntry): boolean {
   const other = liveRequest(tx, entry.id);
   if (other !== null && other.number !== number) return false;
-  const known = tx.known.get(entry.id);
-  known.number = number;
-  tx.known.keep(entry.id, known);
+  tx.known.setNumber(entry.id, number);
   // Its mark may be gone: whoever ends the request is to look.
   entry.recorded = 0;
   return true;

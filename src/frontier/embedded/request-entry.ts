@@ -1,5 +1,6 @@
 /** A live request as the store keeps it: a fixed head, the domain's name, then the record, opaque to us. */
 import { ID_BYTES, NUMBER_BYTES, writeId } from './keys.js';
+import { Scratch } from './scratch.js';
 
 /** In which structure a live request is; `suspect` is pending too, but waits apart. */
 export type Phase = 'pending' | 'suspect' | 'delayed' | 'failed';
@@ -37,14 +38,17 @@ const HEAD = 42;
 const MOST_NUMBERS = 2 ** (8 * NUMBER_BYTES);
 const UNFILTERED = 0x80;
 
-/** To bytes. */
+/** Longer requests get a Buffer of their own. */
+const scratch = new Scratch(4096);
+
+/** To bytes, to be put at once: the next ones are written over them. */
 export function encodeRequest(entry: RequestEntry): Buffer {
-  // In one piece, which is nearly always plain ASCII: 0.2 µs instead of 0.35.
+  // In one piece, which is nearly always plain ASCII, and not measured before it is written: half of what that costs.
   const text = entry.domain + entry.record;
-  const length = Buffer.byteLength(text);
-  const isAscii = length === text.length;
-  const domainLength = isAscii ? entry.domain.length : Buffer.byteLength(entry.domain);
-  const bytes = Buffer.allocUnsafe(HEAD + length);
+  const isShort = HEAD + 3 * text.length <= scratch.bytes.length;
+  const bytes = isShort ? scratch.bytes : Buffer.allocUnsafe(HEAD + Buffer.byteLength(text));
+  const length = bytes.write(text, HEAD);
+  const domainLength = length === text.length ? entry.domain.length : Buffer.byteLength(entry.domain);
   writeId(bytes, entry.id, 0);
   bytes[20] = phases.indexOf(entry.phase) | (entry.unfiltered ? UNFILTERED : 0);
   bytes[21] = entry.crashes;
@@ -52,8 +56,7 @@ export function encodeRequest(entry: RequestEntry): Buffer {
   bytes.writeDoubleLE(isQueued(entry.phase) ? entry.arrival : entry.at, 26);
   bytes.writeUInt32LE(entry.recorded, 34);
   bytes.writeUInt32LE(domainLength, 38);
-  bytes.write(text, HEAD, isAscii ? 'latin1' : 'utf8');
-  return bytes;
+  return isShort ? scratch.first(HEAD + length) : bytes;
 }
 
 /** From bytes. */

@@ -19,6 +19,8 @@ const TIDY_STEP = 5_000;
 interface Open {
   readonly desk: Desk;
   readonly filter: Dupefilter;
+  /** Whether what it has seen is marked among what is known of this crawl's ids. */
+  readonly isAmongIds: boolean;
 }
 
 export class Seen {
@@ -30,7 +32,6 @@ export class Seen {
   readonly #agreed: () => Choice | null;
   #open: Open | null | undefined;
   #isDirty = false;
-  readonly #found: [fingerprint: string, untilMs: number][] = [];
 
   constructor(tables: Records, space: Buffer, nowMs: number, cache: SeenCache, agreed: () => Choice | null) {
     this.#tables = tables;
@@ -56,17 +57,16 @@ export class Seen {
   has(fingerprint: string): boolean {
     const open = this.#read();
     if (open === null) return false;
-    if (this.#cache.has(open.desk.ledger.version, fingerprint, this.#nowMs)) return true;
+    const { version } = open.desk.ledger;
+    if (this.#cache.has(version, fingerprint, this.#nowMs)) return true;
     const untilMs = open.filter.seenUntilMs(fingerprint);
-    if (untilMs === 0) return false;
-    this.#found.push([fingerprint, untilMs]);
-    return true;
+    if (untilMs > 0) this.#cache.add(version, fingerprint, untilMs);
+    return untilMs > 0;
   }
 
   /** Record the fingerprint of a request that is being accepted. `isSeen` is what `has` said. */
   record(fingerprint: string, isSeen: boolean): void {
-    const untilMs = this.#write().filter.record(fingerprint, isSeen);
-    this.#found.push([fingerprint, untilMs]);
+    this.#write().filter.record(fingerprint, isSeen);
   }
 
   /**
@@ -74,9 +74,8 @@ export class Seen {
    * the number of its request; 0 where fingerprints are recorded elsewhere.
    */
   stamp(): number {
-    const ledger = this.#read()?.desk.ledger;
-    if (ledger?.choice.class !== 'RFPDupeFilter' || !ledger.space.equals(this.#tables.spaces.crawl)) return 0;
-    return ledger.version % 2 ** 32;
+    const open = this.#read();
+    return open?.isAmongIds ? open.desk.ledger.version % 2 ** 32 : 0;
   }
 
   /** The request of a fingerprint moved on. */
@@ -105,7 +104,6 @@ export class Seen {
     if (open === null) return;
     sweepLater(this.#tables, open.desk.ledger.space);
     this.#tables.delete(keyOf(Table.ledger, this.#space), 0);
-    this.#found.length = 0;
     this.#isDirty = false;
     this.#open = null;
     this.#tables.kept.ledger = null;
@@ -207,16 +205,9 @@ export class Seen {
     this.#tables.put(keyOf(Table.ledger, this.#space), encodeLedger(this.#open.desk.ledger), 0);
   }
 
-  /** The transaction is committed: what it found may be remembered. */
-  committed(): void {
-    const version = this.#open?.desk.ledger.version;
-    if (version !== undefined) this.#cache.add(version, this.#found);
-  }
-
   /** What clients remember is void from now on. */
   #void(open: Open): void {
     open.desk.ledger.version = newVersion();
-    this.#found.length = 0;
   }
 
   #read(): Open | null {
@@ -245,6 +236,8 @@ export class Seen {
 
   #openWith(ledger: Desk['ledger']): Open {
     const desk = { tables: this.#tables, ledger, nowMs: this.#nowMs };
-    return { desk, filter: dupefilterOf(desk) };
+    const isAmongIds =
+      ledger.choice.class === 'RFPDupeFilter' && ledger.space.equals(this.#tables.spaces.crawl);
+    return { desk, filter: dupefilterOf(desk), isAmongIds };
   }
 }

@@ -6,7 +6,7 @@
 import type { Lease } from '../frontier.js';
 import { hold } from './holding.js';
 import type { IncarnationEntry } from './incarnation-entry.js';
-import { numberOf, requestKey, Table } from './keys.js';
+import { numberOf, Table } from './keys.js';
 import { dueAtOf, place, startClock } from './placement.js';
 import { decodeRequest } from './request-entry.js';
 import type { Transaction } from './transaction.js';
@@ -67,7 +67,7 @@ function eligible(tx: Transaction): Buffer | null {
 
 function take(tx: Transaction, holder: IncarnationEntry, key: Buffer): Lease | null {
   const number = numberOf(key);
-  const bytes = tx.get(requestKey(tx.spaces.crawl, number));
+  const bytes = tx.request(number);
   tx.deleteIndexed(key);
   tx.state().suspects -= 1;
   if (bytes === undefined) {
@@ -86,6 +86,6 @@ function suspectKeys(tx: Transaction): readonly Buffer[] {
 }
 
 function domainOf(tx: Transaction, key: Buffer) {
-  const bytes = tx.get(requestKey(tx.spaces.crawl, numberOf(key)));
+  const bytes = tx.request(numberOf(key));
   return bytes === undefined ? null : tx.domain(decodeRequest(bytes).domain);
 }

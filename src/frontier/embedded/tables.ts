@@ -54,6 +54,11 @@ export class Tables {
     return value === undefined ? undefined : this.#whole(key, value);
   }
 
+  /** A small value, to be decoded at once: it lies in memory of lmdb-js that the next look is written over. */
+  glance(key: Buffer): Buffer | undefined {
+    return this.#db.getBinaryFast(key);
+  }
+
   has(key: Buffer): boolean {
     return this.#db.doesExist(key);
   }

@@ -186,11 +186,6 @@ export class Transaction extends Records {
     if (openWork(state) > 0) state.busyAtMs = this.nowMs;
     this.put(keyOf(Table.state, this.spaces.crawl), encodeState(state));
   }
-
-  /** The transaction is committed: what it found may be remembered. */
-  committed(): void {
-    this.dupefilter.committed();
-  }
 }
 
 function gone(): FrontierGoneError {

@@ -73,11 +73,11 @@ export class Turn {
         const tx = new Transaction(this.#store.db, this.#spaces, this.#memory, this.#memory.keptFor(number));
         for (const waiting of batch) settled.push(runOne(tx, waiting));
         tx.finish();
-        settled.push(() => tx.committed());
         if (tx.puts > 0) settled.push(() => this.#memory.keep(number));
         committingAtMs = performance.now();
       });
     } catch (error) {
+      this.#memory.seen.clear();
       const reason = asExpected(error);
       for (const { reject } of batch) reject(reason);
       return;

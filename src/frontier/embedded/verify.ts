@@ -13,7 +13,7 @@ import {
   readUint53,
   Table,
 } from './keys.js';
-import { decodeKnown, generationIn, readKnown } from './known.js';
+import { decodeKnown, generationIn } from './known.js';
 import { requestOf } from './live.js';
 import { orderBytes, orderOf } from './order.js';
 import { indexKey } from './placement.js';
@@ -60,7 +60,7 @@ function checkRequests(
     const entry = decodeRequest(value);
     const { id } = entry;
     size += value.length;
-    if (readKnown(tx, tx.spaces.crawl, id).number !== number)
+    if (tx.known.numberOf(id) !== number)
       breaches.push(`I1: ${id} is ${entry.phase} but not found by its id, or twice`);
     const holder = leases.get(number);
     const phase = holder === undefined ? entry.phase : 'leased';
