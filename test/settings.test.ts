@@ -99,6 +99,11 @@ describe('layers', () => {
     const { settings } = load({ env: { CONCURENT_REQUESTS: 'x', REDIS_URL: '', PATH: '/bin' } });
     expect(settings.REDIS_URL).toBeNull();
   });
+
+  it('what Kubernetes calls REDIS_PORT beside a service of the name redis is not taken for it', () => {
+    expect(load({ env: { REDIS_PORT: 'tcp://10.96.0.1:6379' } }).settings.REDIS_PORT).toBe(6379);
+    expect(load({ env: { REDIS_PORT: '6380' } }).settings.REDIS_PORT).toBe(6380);
+  });
 });
 
 describe('values', () => {

@@ -75,8 +75,16 @@ function fromSpider(spider: LoadOptions['spider']): Map<string, Written> {
 
 /** Only names in the schema are read, and an empty variable counts as unset. */
 function fromEnvironment(env: LoadOptions['env'], problems: string[]): Map<string, Written> {
-  const given = settingNames.flatMap((name) => (env[name] ? [[name, env[name]] as const] : []));
+  const given = settingNames.flatMap((name) => {
+    const text = env[name];
+    return !text || isServiceLink(name, text) ? [] : [[name, text] as const];
+  });
   return fromTexts(given, () => 'the environment', problems);
+}
+
+/** What Kubernetes puts into the REDIS_PORT of every pod beside a service of the name `redis`; nobody has asked for it. */
+function isServiceLink(name: string, text: string): boolean {
+  return name === 'REDIS_PORT' && text.startsWith('tcp://');
 }
 
 function fromCli(cli: LoadOptions['cli'], problems: string[]): Map<string, Written> {
