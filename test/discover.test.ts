@@ -81,6 +81,24 @@ describe('discovery', () => {
     expect(problemsOf(discovery)).toEqual([]);
   });
 
+  it("refuses what Scrapy's names would leave without effect", async () => {
+    const migrated = (member: string) =>
+      `import { Spider } from 'crawlnode';\nexport default class extends Spider { name = 'old'; ${member} }\n`;
+    for (const [member, use] of [
+      ["start_urls = ['http://a.example/'];", 'has start_urls, which has no effect: use startUrls'],
+      ['custom_settings = { DOWNLOAD_DELAY: 1 };', 'use customSettings'],
+      ['*start_requests() {}', 'use startUrls, which takes Requests too'],
+    ] as const) {
+      const { discovery } = await discover({
+        'spiders/a.ts': spider('a'),
+        'spiders/old.ts': migrated(member),
+      });
+      expect([...discovery.spiders.keys()]).toEqual(['a']);
+      expect(problemsOf(discovery)[0]).toMatch(/spiders\/old\.ts: /);
+      expect(problemsOf(discovery)[0]).toContain(use);
+    }
+  });
+
   it('tells of a folder that does not exist', async () => {
     const { discovery } = await discover({ 'spiders/a.ts': spider('a') }, ['spiders', 'spider']);
     expect([...discovery.spiders.keys()]).toEqual(['a']);

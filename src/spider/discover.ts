@@ -2,6 +2,7 @@
 import { SpiderLoadError } from '../errors.js';
 import { nearest } from '../settings/nearest.js';
 import { loadModule } from './load-module.js';
+import { scrapyMember } from './scrapy-members.js';
 import { createSpider, Spider, type SpiderClass, type SpiderContext } from './spider.js';
 import { spiderFiles } from './spider-files.js';
 import { describeError, shortPath, whereThrown } from './where-thrown.js';
@@ -151,7 +152,10 @@ async function inspectModule(
   }
   const SpiderClass = exported as SpiderClass;
   try {
-    const { name } = createSpider(SpiderClass, context);
+    const spider = createSpider(SpiderClass, context);
+    const { name } = spider;
+    const foreign = scrapyMember(spider);
+    if (foreign !== null) return broken(file, foreign);
     if (typeof name === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(name)) return { name, file, SpiderClass };
     return broken(file, nameProblem(SpiderClass, name));
   } catch (error) {
