@@ -9,7 +9,8 @@
 local parts = {}
 for i = 5, #ARGV do parts[ARGV[i]] = true end
 local refusal = readMeta('epoch', 'removed', 'shape', 'queue', 'dupefilter', 'node_timeout', 'began', 'seen_since', 'restoring')
--- What another data format holds cannot be told apart: its queue goes with its failed requests, and who is live is not known.
+-- What another data format holds cannot be told apart: its queue goes with its failed requests, and who is live is not
+-- known.
 local isOther = refusal and sub(refusal, 1, 16) == 'CRAWLNODE_FORMAT'
 if isOther then
   if not parts.queue and (parts.failed or parts.dupefilter) then return redis.error_reply(refusal) end

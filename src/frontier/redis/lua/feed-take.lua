@@ -1,6 +1,6 @@
 -- Move the first items of the items list to the end of a feed's outbox, for its writer to put into a file.
--- Atomic: an item is in the list or in the outbox, never in both and never in neither. From here on an export has begun,
--- until its writer releases the feed as exported: nobody begins the file anew in between.
+-- Atomic: an item is in the list or in the outbox, never in both and never in neither. From here on an export has
+-- begun, until its writer releases the feed as exported: nobody begins the file anew in between.
 --
 -- ARGV: 4 feed · 5 owner · 6 how many at most
 -- Returns how many, or -1 when the feed has another owner by now, or was forgotten. O(items moved).

@@ -4,7 +4,8 @@
 -- ARGV: 4 kind (seeds | seeds-filtered) · 5 start_urls type (list | set | zset) · 6 seeds · 7 key index (1…) ·
 -- 8 queue class and 9 epoch for a new meta ('': make none) · then for each seed: value, number of requests (-1: bad),
 -- JSON for the bad list ('' when good), and when it has requests their batch.
--- Returns { accepted, duplicates, bad }. O(n log m), and for a list n times what was put before the batch since it was read.
+-- Returns { accepted, duplicates, bad }. O(n log m), and for a list n times what was put before the batch since it was
+-- read.
 -- uses: answers acceptance
 
 local kind, type, count, key = ARGV[4], ARGV[5], tonumber(ARGV[6]), KEYS[FIRST_START_URLS - 1 + tonumber(ARGV[7])]
@@ -30,8 +31,8 @@ for i = 1, count do
 end
 
 -- A batch was read at the head of its list, and what was put before it meanwhile stays there: LREM finds a value in as
--- many steps as values were put before. Where another node took it, the search is bounded; one that lies deeper (so much
--- was put before it while it was converted) stays, to be read and converted again.
+-- many steps as values were put before. Where another node took it, the search is bounded; one that lies deeper (so
+-- much was put before it while it was converted) stays, to be read and converted again.
 local depth = max(500, floor(SEARCHED / count))
 local take = {
   list = function(value) return call('LPOS', key, value, 'MAXLEN', depth) and call('LREM', key, 1, value) == 1 end,

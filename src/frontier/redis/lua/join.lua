@@ -5,9 +5,9 @@
 -- meta · 9 run id for a new run · 10 budgets (see parts/limits.lua) · 11 has start requests (0|1) · 12 delay ms ·
 -- 13 randomize (0|1) · 14 concurrency per domain · 15 node timeout ms · 16 failed limit · 17 the crawl this node was in
 -- before, or '' · 18 flush on start (0|1) · 19 limit of the queue
--- Returns { 'shape', the shape found, the dupefilter found or '' } | { 'joined', shape, found: pending, delayed, leased,
--- seen, start pushed, just closed, changed tunables, other live nodes, crawl, run, what became of the flush: '' |
--- flushed | others | interrupted } | { 'restoring' }. O(nodes + leases).
+-- Returns { 'shape', the shape found, the dupefilter found or '' } | { 'joined', shape, found: pending, delayed,
+-- leased, seen, start pushed, just closed, changed tunables, other live nodes, crawl, run, what became of the flush: ''
+-- | flushed | others | interrupted } | { 'restoring' }. O(nodes + leases).
 -- uses: nodes answers leases limits forgetting dupefilter
 
 local incarnation, info, shape, queue = ARGV[4], ARGV[5], ARGV[6], ARGV[7]

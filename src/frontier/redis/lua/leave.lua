@@ -1,6 +1,6 @@
--- Deregister an incarnation; the last one ends the run and, where it leaves since the crawl is truly complete (not for a
--- signal, stop or budget) and the crawl does not persist, clears it. Atomic: "am I the last" and "is it complete" must not
--- change before the clearing.
+-- Deregister an incarnation; the last one ends the run and, where it leaves since the crawl is truly complete (not for
+-- a signal, stop or budget) and the crawl does not persist, clears it. Atomic: "am I the last" and "is it complete"
+-- must not change before the clearing.
 --
 -- ARGV: 4 incarnation · 5 reason · 6 persist (0|1) · 7 forget the incarnation only (1: it joins anew at
 -- once) · 8 the crawl it joined · 9 it stays where all others may have been killed: none was heard of within so many
@@ -11,8 +11,8 @@
 
 local incarnation, reason, heardWithinMs = ARGV[4], ARGV[5], tonumber(ARGV[9])
 
--- Whoever stays is heard of, so that of two that want to leave the one does and the other is the last. Its answer is not
--- kept: sent again, the call looks again, and has one effect at most all the same.
+-- Whoever stays is heard of, so that of two that want to leave the one does and the other is the last. Its answer is
+-- not kept: sent again, the call looks again, and has one effect at most all the same.
 local function mayAllBeDead()
   call('ZADD', nodesKey, 'XX', nowMs, incarnation)
   markDead()

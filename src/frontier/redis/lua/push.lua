@@ -1,8 +1,9 @@
 -- Accept a batch of requests: store, order and record the unseen ones in one step, or none of them.
 -- Atomic: between recording a fingerprint and queueing its request a crash would lose the URL for good.
 --
--- ARGV: 4 kind (links | seeds | seeds-filtered | start) · 5 queue class and 6 epoch for a new meta ('': make none) · 7 count ·
--- 8 of start requests the place of the first, and 9 how many there are · 10 the batch (see parts/acceptance.lua).
+-- ARGV: 4 kind (links | seeds | seeds-filtered | start) · 5 queue class and 6 epoch for a new meta ('': make none) · 7
+-- count · 8 of start requests the place of the first, and 9 how many there are · 10 the batch (see
+-- parts/acceptance.lua).
 -- A long list of them comes in parts, in order; each is accepted once, whichever node brings it.
 -- A new meta has no shape yet: the first node to join decides it. A shape that stands holds for pushes as well.
 -- Returns { accepted, duplicates, dropped }. O(n log m) for n requests on m pending.

@@ -1,8 +1,9 @@
--- Bring back what a backup says of the crawl as a whole. What stands already stays: the shape, and an earlier beginning.
+-- Bring back what a backup says of the crawl as a whole. What stands already stays: the shape, and an earlier
+-- beginning.
 -- Atomic: counters grow by an entry once.
 --
--- ARGV: 6 queue class · 7 shape JSON or '' · 8 start requests pushed, or `pushed` · 9 done · 10 removed · 11 began at ms or '' ·
--- 12 the dupefilter holds fingerprints since ms, or ''
+-- ARGV: 6 queue class · 7 shape JSON or '' · 8 start requests pushed, or `pushed` · 9 done · 10 removed · 11 began at
+-- ms or '' · 12 the dupefilter holds fingerprints since ms, or ''
 -- Returns as parts/restoring.lua says. O(1).
 -- uses: restoring queue
 

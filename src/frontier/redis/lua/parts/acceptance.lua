@@ -1,16 +1,17 @@
 -- What push, settle and intake have in common: a batch of requests is judged and stored.
 -- uses: meta guards queue limits dupefilter
 
--- A batch is one text: bytes of its domain names and of its records (4 each) · ids (20 bytes each) · fingerprints (40 hex
--- each) · 22 bytes each: 5 of priority, 2 domain index, 1 unfiltered, 6 delay in ms, 4 where the record begins, 4 its
--- length · domain names, each followed by a NUL · records, one after the other.
--- One text, and the last argument of a call: then Redis reads it in one piece, or two (measured: with five arguments a page
--- of 1,000 new links took 2.4 reads); an argument for each record would cost 0.4 µs, also for those that nobody looks at.
+-- A batch is one text: bytes of its domain names and of its records (4 each) · ids (20 bytes each) · fingerprints (40
+-- hex each) · 22 bytes each: 5 of priority, 2 domain index, 1 unfiltered, 6 delay in ms, 4 where the record begins, 4
+-- its length · domain names, each followed by a NUL · records, one after the other.
+-- One text, and the last argument of a call: then Redis reads it in one piece, or two (measured: with five arguments a
+-- page of 1,000 new links took 2.4 reads); an argument for each record would cost 0.4 µs, also for those that nobody
+-- looks at.
 local BATCH_HEAD, NUMBERS, NUMBERS_FORMAT = 8, 22, '>c5I2I1I6I4I4'
 local LINK = 82
 
--- at: where it begins. Returns where its ids, fingerprints, numbers, domain names and records do. (Nothing is cut out: each
--- byte that Lua allocates is paid for once more by its collector.)
+-- at: where it begins. Returns where its ids, fingerprints, numbers, domain names and records do. (Nothing is cut out:
+-- each byte that Lua allocates is paid for once more by its collector.)
 local function partsOfBatch(text, at, size)
   local idsAt = at + BATCH_HEAD
   local namesAt = idsAt + LINK * size
@@ -59,7 +60,8 @@ end
 
 local function isJudged(kind) return kind == 'links' or kind == 'seeds-filtered' end
 
--- Stores and orders those of the asked that have no live record. text: the batch's, numbersAt, recordsAt: where those begin.
+-- Stores and orders those of the asked that have no live record. text: the batch's, numbersAt, recordsAt: where those
+-- begin.
 local function acceptUnseen(asked, ids, marks, names, text, numbersAt, recordsAt, kind)
   local stored, taken = fetched('HMGET', requests, ids), {}
   local new, fresh, recorded, delayed = {}, {}, {}, {}

@@ -1,5 +1,5 @@
--- Requests that go behind the last one of their domain, as nearly all that arrive over many domains do: neither the domain nor
--- its chunk is unpacked, and most often the domain's record stays as it is.
+-- Requests that go behind the last one of their domain, as nearly all that arrive over many domains do: neither the
+-- domain nor its chunk is unpacked, and most often the domain's record stays as it is.
 -- uses: meta chunks domains
 
 -- Whether one of this priority goes right behind the last entry. Not behind one from a clock ahead of ours.
@@ -7,9 +7,9 @@ local function isBehind(text, priority)
   return sub(text, -ENTRY, -ENTRY + 4) == priority and decode('>I7', text, #text - ENTRY + 6) <= number('arrival')
 end
 
--- Of domains by their names, of each how many requests are to come, and their priority (false: several). Returns, in their
--- order, of those where they can be appended the name of the last chunk (false: they begin one, behind a full one) and what
--- they go behind; of the others the domain, ready for `enqueue`.
+-- Of domains by their names, of each how many requests are to come, and their priority (false: several). Returns, in
+-- their order, of those where they can be appended the name of the last chunk (false: they begin one, behind a full
+-- one) and what they go behind; of the others the domain, ready for `enqueue`.
 local function endsToAppendTo(names, counts, priorities)
   local fields, texts, ds, asked, owners, bounds, gones, n = {}, {}, {}, {}, {}, {}, {}, 0
   local isNewestFirst, lastNumber = meta.queue == 'LifoQueue', number('domain_numbers')

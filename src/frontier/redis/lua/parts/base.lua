@@ -5,7 +5,8 @@
 -- KEYS, the same for all: 1 requests HASH id → record · 2 dupefilter · 3 items LIST · 4 stats HASH · 5… start_urls
 -- Every other key is requests .. ':~' .. word (one slot in Cluster, since they share the hash tag).
 -- ARGV, the same for all: 1 caller (an incarnation, or a client that never joined) · 2 call number, unique per
--- caller · 3 call numbers whose answers have arrived, separated by commas (to a verb that confirms) · then the verb's own.
+-- caller · 3 call numbers whose answers have arrived, separated by commas (to a verb that confirms) · then the verb's
+-- own.
 --
 -- An id is 20 raw bytes. An order is 12 bytes that sort as the queue does: 5 of priority, 7 of arrival (µs).
 

@@ -1,27 +1,29 @@
 -- The queue of a domain: sorted runs of entries, a chunk a field of one HASH.
 --
--- An entry is 32 bytes, order and id. The first chunk of a domain is the field of its number (4 bytes); a further one is
--- number and bound, an order that none of its entries precedes and all of the chunk before it do. Only the further ones
--- are indexed, in a lexical ZSET of their names, so that a domain of a few requests costs one field. A script reads a
--- chunk once and writes it once, however many entries come and go: a page's links of one priority fall into one chunk.
+-- An entry is 32 bytes, order and id. The first chunk of a domain is the field of its number (4 bytes); a further one
+-- is number and bound, an order that none of its entries precedes and all of the chunk before it do. Only the further
+-- ones are indexed, in a lexical ZSET of their names, so that a domain of a few requests costs one field. A script
+-- reads a chunk once and writes it once, however many entries come and go: a page's links of one priority fall into one
+-- chunk.
 --
 -- Measured: an entry takes 48 bytes all told, where a ZSET member of its own takes 144. 15 entries, since twice as many
 -- save 8 bytes of these, and cost more with each change: a string of n bytes takes Lua n nanoseconds to make, and the
--- chunk is replicated and appended to the AOF as a whole. So what is taken from a first chunk stays in it until half of it
--- has gone: its domain's record, which is written anyway, says how much.
+-- chunk is replicated and appended to the AOF as a whole. So what is taken from a first chunk stays in it until half of
+-- it has gone: its domain's record, which is written anyway, says how much.
 -- uses: meta
 
 local ENTRY, ORDER, CHUNK, MOST_GONE = 32, 12, 15, 8
--- read: all that were read; following: the further ones, by their names; rewritten: texts of those that were changed without
--- being unpacked (see parts/appending.lua and takeFromText).
+-- read: all that were read; following: the further ones, by their names; rewritten: texts of those that were changed
+-- without being unpacked (see parts/appending.lua and takeFromText).
 local read, following, rewritten, pendingChange = {}, {}, {}, 0
 
--- A chunk is a list: one by names costs twice as much to make. TEXT: the entries, of which POPPED have gone already; ADDED:
+-- A chunk is a list: one by names costs twice as much to make. TEXT: the entries, of which POPPED have gone already;
+-- ADDED:
 -- those that follow, false for none; a single one, as most often over many domains, is no list.
 local NAME, BOUND, TEXT, POPPED, ADDED, SIZE, CHANGED = 1, 2, 3, 4, 5, 6, 7
 
--- Of two orders, or what begins with them; at: where in b, the beginning unless said otherwise. They are not compared by
--- `<`, which goes by the locale that the server was started under.
+-- Of two orders, or what begins with them; at: where in b, the beginning unless said otherwise. They are not compared
+-- by `<`, which goes by the locale that the server was started under.
 local function isBefore(a, b, at)
   local priorityA, arrivalA = decode('>I5I7', a)
   local priorityB, arrivalB = decode('>I5I7', b, at or 1)
@@ -85,8 +87,8 @@ local function loadChunks(ds, bounds)
   return found
 end
 
--- Reads the chunks of domains where requests that arrive now belong. One of the last one's priority goes right behind it,
--- unless that came from a clock ahead of ours (a repair goes by the nodes' clocks).
+-- Reads the chunks of domains where requests that arrive now belong. One of the last one's priority goes right behind
+-- it, unless that came from a clock ahead of ours (a repair goes by the nodes' clocks).
 local function loadEnds(ds)
   local bounds, lastGiven, isNewestFirst = {}, number('arrival'), meta.queue == 'LifoQueue'
   for i = 1, #ds do bounds[i] = isNewestFirst and '' or ds[i][TAIL] end
@@ -182,7 +184,8 @@ local function insert(d, entry, run)
   return false
 end
 
--- The order of the domain's best request once its first chunk ran out, '' when it has none: the next chunk takes its place.
+-- The order of the domain's best request once its first chunk ran out, '' when it has none: the next chunk takes its
+-- place.
 local function headOf(d, first)
   while first[SIZE] == 0 and d[TAIL] ~= '' do
     local nextPrefix = encode('>I4', decode('>I4', d[PREFIX]) + 1)

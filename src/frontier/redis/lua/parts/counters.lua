@@ -8,8 +8,8 @@ local function addToCounter(name, n)
   counters[name] = known and known + n or n
 end
 
--- A counter that somebody overwrote with text must not keep a page from being committed. (`%d`: Redis itself takes four times
--- as long to write a number out, and gives it 17 digits at most.)
+-- A counter that somebody overwrote with text must not keep a page from being committed. (`%d`: Redis itself takes four
+-- times as long to write a number out, and gives it 17 digits at most.)
 local function saveCounters()
   for name, n in pairs(counters) do
     redis.pcall('HINCRBY', statsKey, name, type(n) == 'string' and n or string.format('%d', n))

@@ -1,29 +1,33 @@
 -- Politeness: each domain's record, its delay, and the one place it stands in.
 -- uses: meta chunks counters
 
--- Record: active leases (4 bytes), place (1), order of its best request (12, zeros for none), last lease at (6), how many
--- entries of its first chunk have gone (1), number (4), bound of its last chunk (12, zeros for the first); then, unless
--- nothing of it was ever set, 6 bytes each: nextAt, blockedUntil, delay by setting + 1 (0: the crawl's), by robots, by
--- autothrottle. Number and bound stand together, as in the name of the chunk; active leases first, as they change alone.
+-- Record: active leases (4 bytes), place (1), order of its best request (12, zeros for none), last lease at (6), how
+-- many entries of its first chunk have gone (1), number (4), bound of its last chunk (12, zeros for the first); then,
+-- unless nothing of it was ever set, 6 bytes each: nextAt, blockedUntil, delay by setting + 1 (0: the crawl's), by
+-- robots, by autothrottle. Number and bound stand together, as in the name of the chunk; active leases first, as they
+-- change alone.
 -- place: r ready, w waiting, f full, i idle. (MessagePack took twice as long to write and to read.)
 local CORE, CORE_IN_NUMBERS, CORE_BYTES, POLITENESS_FORMAT = '>I4c1c12c6I1c4c12', '>I4I1c12I6I1I4c12', 40, '>I6I6I6I6I6'
 local PLACE_AT, GONE_AT, NUMBER_AT, TAIL_AT = 5, 24, 25, 29
 local READY, FULL = 114, 102
 local NO_ORDER, NEVER = '\0\0\0\0\0\0\0\0\0\0\0\0', '\0\0\0\0\0\0'
 
--- domains: by their names; unpackedDomains: the same, as a list; isUnplaced: a domain has been moved or placed, and savePlaces
--- has not told the store.
+-- domains: by their names; unpackedDomains: the same, as a list; isUnplaced: a domain has been moved or placed, and
+-- savePlaces has not told the store.
 local domains, unpackedDomains, isUnplaced = {}, {}, false
 
--- Over many domains each of them is touched once a call, and what most calls do to it needs little of its record. So records
--- are read as texts (false: there is none) and unpacked when somebody asks for the domain; patched: those of them that have
--- changed and are to be written as they are; newcomers: entries of such domains that come among the ready ones.
+-- Over many domains each of them is touched once a call, and what most calls do to it needs little of its record. So
+-- records are read as texts (false: there is none) and unpacked when somebody asks for the domain; patched: those of
+-- them that have changed and are to be written as they are; newcomers: entries of such domains that come among the
+-- ready ones.
 local records, patched, newcomers = {}, {}, {}
 
--- A domain is a list: one by names costs twice as much to make. PREFIX: its number as the fields of its chunks begin with
--- it; PACKED: what stands behind the core of its record, for as long as POLITENESS is nil; KEY: its order among the ready,
--- STORED_KEY: what stands there; LAST_AT: 6 bytes; GONE: how many entries of its first chunk had gone before; FIRST: that
--- chunk, once read; RUN, RUN_CHUNK: see parts/chunks.lua. Those that begin as nil stand last: Lua makes them nil in one step.
+-- A domain is a list: one by names costs twice as much to make. PREFIX: its number as the fields of its chunks begin
+-- with it; PACKED: what stands behind the core of its record, for as long as POLITENESS is nil; KEY: its order among
+-- the ready,
+-- STORED_KEY: what stands there; LAST_AT: 6 bytes; GONE: how many entries of its first chunk had gone before; FIRST:
+-- that chunk, once read; RUN, RUN_CHUNK: see parts/chunks.lua. Those that begin as nil stand last: Lua makes them nil
+-- in one step.
 local PREFIX, PLACE, ACTIVE, HEAD, TAIL, LAST_AT, PACKED, GONE, KEY, STORED_KEY, STORED_WAITS, IS_NEW, DOMAIN_NAME = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
 local POLITENESS, WAITS_UNTIL, TOUCHED, MOVED, FIRST, RUN, RUN_CHUNK = 14, 15, 16, 17, 18, 19, 20
 
@@ -107,7 +111,8 @@ local function dueAt(d)
   return max(p.nextAt, p.blockedUntil)
 end
 
--- Numbers as 4 bytes, as most domains of a call have equally many leases; joined, texts take a third of what packing takes.
+-- Numbers as 4 bytes, as most domains of a call have equally many leases; joined, texts take a third of what packing
+-- takes.
 local fourBytes = {}
 
 local function inFourBytes(n)
@@ -200,11 +205,12 @@ local function savePlaces()
   chunked('ZADD', waitingKey, waitingIn)
 end
 
--- Nothing waits for it and nothing is to be remembered. With a delay of its own forgetting it would forget the politeness.
+-- Nothing waits for it and nothing is to be remembered. With a delay of its own forgetting it would forget the
+-- politeness.
 local function isGone(d) return d[PLACE] == 'i' and d[ACTIVE] == 0 and not (hasPoliteness(d) and hasOwnDelay(politenessOf(d))) end
 
--- Writes what the script changed, meta included; every verb that may change a domain ends with it. Chunks go before their
--- domains, which say what has gone of them.
+-- Writes what the script changed, meta included; every verb that may change a domain ends with it. Chunks go before
+-- their domains, which say what has gone of them.
 local function flush()
   savePlaces()
   saveChunks()

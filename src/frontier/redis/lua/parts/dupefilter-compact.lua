@@ -1,7 +1,8 @@
 -- CompactDupeFilter: the first 64 bits of each fingerprint, as signed integers in SETs small enough to stay intsets (8
 -- bytes an entry). The SETs are buckets of a linear hash: whenever they hold more than FILL on the mean, the next one
 -- in turn is split in two, so that no step moves more than one bucket. Just before its turn a bucket holds twice the
--- mean: 384 and some, below the 512 (set-max-intset-entries) beyond which Redis makes it a hash table of seven times the size.
+-- mean: 384 and some, below the 512 (set-max-intset-entries) beyond which Redis makes it a hash table of seven times
+-- the size.
 -- uses: agreement dupefilter-pieces
 
 local DUPEFILTER_TYPE = 'none'

@@ -6,10 +6,10 @@ local function isAllWritten(feed, writer) return (writer.sequence or 0) >= tonum
 -- Whether its crawl was forgotten, and nothing has come since.
 local function isForgotten(feed, writer) return isAllWritten(feed, writer) and writer.forgottenAt == (writer.sequence or 0) end
 
--- A new job begins its files anew: a feed is forgotten with its crawl, at once where nobody writes it and nothing waits, else
--- when it is given back with all that waited written, and no more. More is of the next crawl, where its writer is of a node
--- that came too late for this one: then it goes on. At a flush the writer is of the node that flushes: the file that it
--- overwrites is begun anew, unless it has written to it already.
+-- A new job begins its files anew: a feed is forgotten with its crawl, at once where nobody writes it and nothing
+-- waits, else when it is given back with all that waited written, and no more. More is of the next crawl, where its
+-- writer is of a node that came too late for this one: then it goes on. At a flush the writer is of the node that
+-- flushes: the file that it overwrites is begun anew, unless it has written to it already.
 local function forgetFeeds(isFlush)
   for _, field in ipairs(call('HKEYS', feedsKey)) do
     if sub(field, -5) ~= ':tail' then

@@ -1,8 +1,8 @@
 -- A store that is full, or whose keys hold something else.
 
 -- With maxmemory reached Redis refuses a script's first writing command if it may need memory, and none after it.
--- So a script that must go on all the same writes nothing first, or confirms answers; one that must wait asks for memory
--- first.
+-- So a script that must go on all the same writes nothing first, or confirms answers; one that must wait asks for
+-- memory first.
 
 local function evenWhenFull() call('HDEL', answersKey, '') end
 

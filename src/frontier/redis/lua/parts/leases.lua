@@ -1,8 +1,9 @@
 -- Leases: packed, ended, given back, failed, found by their node.
 -- uses: domains queue life
 
--- Incarnation behind its length, leased at ms, number of the call that gave it, crashes; then order and domain. So leases of
--- one call begin alike, and that is packed once. A token is the number of that call, since it gives a request once.
+-- Incarnation behind its length, leased at ms, number of the call that gave it, crashes; then order and domain. So
+-- leases of one call begin alike, and that is packed once. A token is the number of that call, since it gives a request
+-- once.
 local LEASE = '>I2c0I6I6I4'
 -- A lease is a list, as a domain is.
 local GIVEN_BY, OWNER, LEASE_ORDER, LEASED_AT, CRASHES, LEASE_DOMAIN = 1, 2, 3, 4, 5, 6

@@ -1,4 +1,5 @@
--- What a lease brings, and how the crawl is said to stand: what lease.lua and turn.lua have in common, ARGV 4–7 included.
+-- What a lease brings, and how the crawl is said to stand: what lease.lua and turn.lua have in common, ARGV 4–7
+-- included.
 -- Order, delays and concurrency hold for all nodes together because they are decided here, on one clock.
 -- uses: answers suspects completion limits
 
@@ -21,7 +22,8 @@ local function stateOfCrawl(waitMs)
   if not busy and (not meta.idle_since or meta.idle_since == '') then setMeta('idle_since', nowMs) end
   local idleMs = busy and 0 or nowMs - number('idle_since')
   local finished = not busy and isFinished(seeds)
-  -- A sign of life now and then (idle nodes ask once a second): whoever leaves a finished crawl looks for one (leave.lua).
+  -- A sign of life now and then (idle nodes ask once a second): whoever leaves a finished crawl looks for one
+  -- (leave.lua).
   if finished then call('ZADD', nodesKey, 'XX', nowMs, incarnation) end
   return waitMs, meta.control, finished and 1 or 0, number('run_accepted'), meta.closing or '', seeds, idleMs, isFull() and 1 or 0
 end

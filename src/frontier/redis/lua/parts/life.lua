@@ -1,5 +1,5 @@
--- What happens to requests, noted in the StateDupeFilter. An entry is 11 bytes: state, instant in ms (6), HTTP status or
--- 0 (2), attempts (2). What has no entry gets none: it is unfiltered, or was forgotten.
+-- What happens to requests, noted in the StateDupeFilter. An entry is 11 bytes: state, instant in ms (6), HTTP status
+-- or 0 (2), attempts (2). What has no entry gets none: it is unfiltered, or was forgotten.
 
 local LETTERS = { pending = 'p', leased = 'l', delayed = 'd', retry = 'd', done = 'x', failed = 'f' }
 -- Of a request that begins anew.
@@ -7,7 +7,8 @@ local UNTRIED = '\0\0\0\0'
 
 local function packLife(state, status, attempts) return encode('>c1I6I2I2', LETTERS[state], nowMs, status, attempts) end
 
--- how: 4 bytes of HTTP status and attempts, at: where in it, the beginning unless said otherwise; nil leaves them as they are.
+-- how: 4 bytes of HTTP status and attempts, at: where in it, the beginning unless said otherwise; nil leaves them as
+-- they are.
 local function noteLife(id, state, how, at)
   local entry = call('HGET', dupefilter, id)
   if entry then call('HSET', dupefilter, id, packLife(state, decode('>I2I2', how or sub(entry, 8), at or 1))) end

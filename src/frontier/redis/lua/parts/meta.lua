@@ -1,7 +1,8 @@
 -- The shared record of the run: read by field, changed in memory, written back once.
 
--- With room for the fields that the verbs of every page read: a table that grows to their number costs four times as much. A
--- field that the verb has not read before (each costs 0.5 µs) is read when somebody asks for it; false: there is none.
+-- With room for the fields that the verbs of every page read: a table that grows to their number costs four times as
+-- much. A field that the verb has not read before (each costs 0.5 µs) is read when somebody asks for it; false: there
+-- is none.
 local meta, changedMeta = setmetatable({ pending = nil, epoch = nil, control = nil, done = nil, limit = nil, delay = nil, run_pages = nil,
   run_accepted = nil, budgets = nil, closing = nil, queue_limit = nil, dupefilter = nil, volunteer = nil, idle_since = nil, hungry = nil }, {
   __index = function(fields, name)
@@ -10,7 +11,8 @@ local meta, changedMeta = setmetatable({ pending = nil, epoch = nil, control = n
   end,
 }), {}
 
--- Reads the named fields, and how many requests are in the queue; returns an error text when the records are gone or of another format.
+-- Reads the named fields, and how many requests are in the queue; returns an error text when the records are gone or of
+-- another format.
 local function readMeta(...)
   local values = call('HMGET', metaKey, 'version', 'pending', ...)
   if not values[1] then return 'CRAWLNODE_GONE the records of this crawl are gone' end

@@ -16,7 +16,8 @@ local function orderOf(priority, arrival)
   return priority .. encode('>I7', arrival)
 end
 
--- run: the priority of one that arrives now; nil of one that comes back with its old arrival, and where the newest is first.
+-- run: the priority of one that arrives now; nil of one that comes back with its old arrival, and where the newest is
+-- first.
 local function enqueue(d, entry, run)
   local isLast = insert(d, entry, run)
   if d[HEAD] == '' or (not isLast and isBefore(entry, d[HEAD])) then
@@ -25,7 +26,8 @@ local function enqueue(d, entry, run)
   end
 end
 
--- Requests that arrive now: the number of the domain among the names, priority and id of one after the other, `count` values.
+-- Requests that arrive now: the number of the domain among the names, priority and id of one after the other, `count`
+-- values.
 local function enqueueAll(new, count, names)
   local isLifo, isOrdered = meta.queue == 'LifoQueue', meta.queue ~= 'FifoQueue' and meta.queue ~= 'LifoQueue'
   local slots, wanted, counts, priorities, n = {}, {}, {}, {}, 0

@@ -17,8 +17,8 @@ local function leaveOutCounters(heads, at, sums)
   end
 end
 
--- Reads the leases before anything is written. Returns them packed, of each where its order begins (false: there is none, or it
--- is not this node's), which call gave it, and its crashes.
+-- Reads the leases before anything is written. Returns them packed, of each where its order begins (false: there is
+-- none, or it is not this node's), which call gave it, and its crashes.
 local function readLeases(ids)
   local leases, orderAts, givenBys, crashes = fetched('HMGET', leasesKey, ids), { unpack(ids) }, { unpack(ids) }, { unpack(ids) }
   for n = 1, #ids do

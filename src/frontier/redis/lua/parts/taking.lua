@@ -1,10 +1,13 @@
--- How requests are taken out of the queue and become leases: best first over all domains, as their delays and limits allow.
+-- How requests are taken out of the queue and become leases: best first over all domains, as their delays and limits
+-- allow.
 -- uses: nodes leases
 
 local PROMOTE, HUNGRY_MS, AGAIN = 200, 300, 'again'
 
--- What has been taken out of the queue, in order, and becomes leases. members: order and domain, as among the ready ones;
--- delays: of the domains that have one, in ms. Leases of one call have crashed equally often: a suspect is leased alone.
+-- What has been taken out of the queue, in order, and becomes leases. members: order and domain, as among the ready
+-- ones;
+-- delays: of the domains that have one, in ms. Leases of one call have crashed equally often: a suspect is leased
+-- alone.
 local ids, members, takenFrom, leasedRecords, delays, crashesOfLeased = {}, {}, {}, {}, {}, 0
 local stoodBack, skipped, isMoreReady = false, 0, false
 
@@ -92,8 +95,8 @@ local function noteHunger(satisfied)
   end
 end
 
--- How many of the sorted priorities and arrivals, the first `from` of them aside, do not go behind this one. Most often it
--- goes last.
+-- How many of the sorted priorities and arrivals, the first `from` of them aside, do not go behind this one. Most often
+-- it goes last.
 local function placeAmong(priorities, arrivals, from, priority, arrival)
   local low, high = from, #priorities
   while low < high do
@@ -104,9 +107,9 @@ local function placeAmong(priorities, arrivals, from, priority, arrival)
   return low
 end
 
--- The first chunks of domains that are about to give, twice as many as have given so far: one reading for each would cost
--- 0.3 µs, and one of all ready domains 11 where a single one gives everything. Those of domains that may stay packed are put
--- among the texts, where the name stands.
+-- The first chunks of domains that are about to give, twice as many as have given so far: one reading for each would
+-- cost 0.3 µs, and one of all ready domains 11 where a single one gives everything. Those of domains that may stay
+-- packed are put among the texts, where the name stands.
 local function loadFirsts(names, texts, from, mayStayPacked)
   local fields, places, ds, n = {}, {}, {}, 0
   for i = from, min(2 * from - 1, #names) do
@@ -126,9 +129,9 @@ local function loadFirsts(names, texts, from, mayStayPacked)
   end
 end
 
--- Takes from a ready domain without unpacking its record or its chunk, where nothing was ever set of its politeness and the
--- chunk need not be followed by the next one. Returns how many, and the domain's order where it is ready still; nil where
--- it has to be unpacked.
+-- Takes from a ready domain without unpacking its record or its chunk, where nothing was ever set of its politeness and
+-- the chunk need not be followed by the next one. Returns how many, and the domain's order where it is ready still; nil
+-- where it has to be unpacked.
 local function takeFromText(name, member, text, most, limit, rivalPriority, rivalArrival)
   local packed = records[name]
   local active, place, head, _, gone, _, tail = decode(CORE_IN_NUMBERS, packed)
@@ -188,10 +191,12 @@ local function takeUnpacked(name, member, most, limit, rivalPriority, rivalArriv
   return given, order, priority, arrival
 end
 
--- Takes the best requests of the ready domains. These are read once, one more than can be needed, and kept in order here.
--- A domain gives as many in a row as go before the rival, the next domain's best, and fit its own limits. It may have been
--- ready when its limit was another, or the clock. Where there are more of them than are asked for, each gives but once, most
--- often: it stays packed. Those that have been met leave the ready ones all at once, and come back as they are then.
+-- Takes the best requests of the ready domains. These are read once, one more than can be needed, and kept in order
+-- here.
+-- A domain gives as many in a row as go before the rival, the next domain's best, and fit its own limits. It may have
+-- been ready when its limit was another, or the clock. Where there are more of them than are asked for, each gives but
+-- once, most often: it stays packed. Those that have been met leave the ready ones all at once, and come back as they
+-- are then.
 local function takeBest(room)
   savePlaces()
   local inOrder = call('ZRANGE', readyKey, 0, room)
