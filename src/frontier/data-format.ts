@@ -11,7 +11,7 @@ export function otherFormat(
   found: string | number,
 ): RefusedError {
   return new RefusedError(
-    `the crawl ${crawl} is kept in data format ${found}, and this crawlnode reads and writes format ${dataFormats[engine]}: go on with the version of crawlnode that wrote it, or delete it with "crawlnode reset" and begin anew`,
+    `the crawl ${crawl} is kept in data format ${found}, and this crawlnode reads and writes format ${dataFormats[engine]}: go on with the version of crawlnode that wrote it, or delete it with "crawlnode reset SPIDER" and begin anew`,
     { code: 'format' },
   );
 }

@@ -57,7 +57,7 @@ export function examineStore(tx: Transaction, store: OpenStore): Finding[] {
     crawl.problem(
       'format',
       `${tx.spaces.crawlName} is kept in data format ${other}, this crawlnode reads and writes format ${dataFormats.embedded}`,
-      'go on with the version of crawlnode that wrote it, or "crawlnode reset" and begin anew',
+      'go on with the version of crawlnode that wrote it, or "crawlnode reset SPIDER" and begin anew',
     );
   } else if (tx.format() === null) crawl.ok('format', 'nothing is stored yet');
   else crawl.ok('format', `data format ${dataFormats.embedded}`);

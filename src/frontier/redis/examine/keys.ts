@@ -15,7 +15,7 @@ export async function examineKeys(client: Client, options: OpenOptions, found: F
     found.problem(
       'format',
       `${keys.requests} is kept in data format ${format}, this crawlnode reads and writes format ${dataFormats.redis}`,
-      'go on with the version of crawlnode that wrote it, or "crawlnode reset" and begin anew',
+      'go on with the version of crawlnode that wrote it, or "crawlnode reset SPIDER" and begin anew',
     );
   } else {
     const foreign = await foreignKeys(client, options);
