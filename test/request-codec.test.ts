@@ -61,6 +61,56 @@ const plain = (value: RequestRecord) => ({
 });
 
 describe('a record', () => {
+  test('is its own beside records that differ from it in one thing', () => {
+    const base: RequestRecord = {
+      ...{
+        url,
+        method: 'GET',
+        headers: {},
+        body: null,
+        meta: {},
+        callback: 'parseé',
+        errback: null,
+        priority: 0,
+      },
+      ...{
+        dontFilter: false,
+        depth: 2,
+        origin: { seed: '0123abcd', private: false },
+        parent: null,
+        attempts: 0,
+      },
+      ...{ redirects: 0, cookies: null, cookieJar: null, acceptedAtMs: 1_764_000_000_000 },
+    };
+    const changes: Partial<RequestRecord>[] = [
+      ...[
+        { url: `${url}?a` },
+        { callback: null },
+        { callback: 'p🦊' },
+        { errback: 'parseé' },
+        { priority: -1 },
+      ],
+      ...[
+        { dontFilter: true },
+        { depth: 3 },
+        { origin: null },
+        { origin: { seed: '0123abcd', private: true } },
+      ],
+      ...[
+        { origin: { seed: '0123abce', private: false } },
+        { parent: parentId },
+        { attempts: 1 },
+        { redirects: 1 },
+      ],
+      ...[{ cookies: { a: 'b' } }, { cookies: { a: 'c' } }, { cookieJar: '1é' }, { acceptedAtMs: 0 }],
+    ];
+    for (const change of changes) {
+      for (const one of [base, { ...base, ...change }, base]) {
+        expect(decodeRecord(encodeRecord(one))).toEqual(one);
+      }
+    }
+  });
+
   test('is what it was when it comes back', () => {
     fc.assert(
       fc.property(record, (original) => {

@@ -15,6 +15,7 @@ import { isToken, noHeaders } from './headers.js';
 import { jsonCopy } from './json-safe.js';
 import { parseUrl } from './parse-url.js';
 import { MAX_PRIORITY, MIN_PRIORITY } from './priority.js';
+import { endingOf } from './record-ending.js';
 import type { Request } from './request.js';
 import type { FrontierRequest, JsonObject, Origin, RequestRecord } from './request-record.js';
 import { SAFE_URL } from './safe-url.js';
@@ -32,19 +33,7 @@ export function encodeRecord(record: RequestRecord): string {
   if (!isEmpty(record.headers)) text += `,"h":${JSON.stringify(record.headers)}`;
   if (record.body !== null) text += `,"b":"${record.body.toString('base64')}"`;
   if (!isEmpty(record.meta)) text += `,"x":${JSON.stringify(record.meta)}`;
-  if (record.callback !== null) text += `,"c":${JSON.stringify(record.callback)}`;
-  if (record.errback !== null) text += `,"e":${JSON.stringify(record.errback)}`;
-  if (record.priority !== 0) text += `,"p":${record.priority}`;
-  if (record.dontFilter) text += ',"n":1';
-  if (record.depth !== 0) text += `,"d":${record.depth}`;
-  if (record.origin !== null) text += `,"o":"${record.origin.seed}${record.origin.private ? '!' : ''}"`;
-  if (record.parent !== null) text += `,"q":"${record.parent}"`;
-  if (record.attempts !== 0) text += `,"a":${record.attempts}`;
-  if (record.redirects !== 0) text += `,"r":${record.redirects}`;
-  if (record.cookies !== null) text += `,"k":${JSON.stringify(record.cookies)}`;
-  if (record.cookieJar !== null) text += `,"j":${JSON.stringify(record.cookieJar)}`;
-  if (record.acceptedAtMs !== 0) text += `,"t":${record.acceptedAtMs}`;
-  text += '}';
+  text += endingOf(record);
   // A character is at most three bytes of UTF-8, so most records need no count.
   if (text.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(text) > MAX_RECORD_BYTES) {
     throw new InvalidRequestError(
