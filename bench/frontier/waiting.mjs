@@ -6,12 +6,12 @@ import { measure, openStage } from './stage.mjs';
 
 const WAITING = 100_000;
 const DOMAINS = WAITING + 1;
-/** Each turn of the embedded engine waits for the disk. */
-const ROUNDS = { redis: 80, embedded: 30 };
-const PAGES = 640;
+/** Of the embedded engine fewer and longer ones: a page of a turn costs from half to twice as much as the disk has it. */
+const TURNS = { redis: { rounds: 80, pages: 640 }, embedded: { rounds: 10, pages: 3_000 } };
 /** At the beginning of each turn, unmeasured: the first hundred pages cost up to twice as much, until the caches are this crawl's. */
 const LEAD = 160;
-const WARM_UP = 4_000;
+/** As in `growth.mjs`: what the pushes have left behind in the store is used up by then. */
+const WARM_UP = 8_000;
 const AN_HOUR_MS = 3_600_000;
 
 /**
@@ -23,15 +23,15 @@ const AN_HOUR_MS = 3_600_000;
  */
 export async function* waiting(stage) {
   const other = stage.engine === 'redis' ? stage : await openStage(stage.engine);
-  const rounds = ROUNDS[stage.engine];
-  const crawled = WARM_UP + rounds * (LEAD + PAGES);
+  const { rounds, pages } = TURNS[stage.engine];
+  const crawled = WARM_UP + rounds * (LEAD + pages);
   try {
     const alone = { stage, frontier: await crawlOfOneDomain(stage, crawled + WAITING), costs: [] };
     const beside = { stage: other, frontier: await crawlOfOneDomain(other, crawled), costs: [] };
     await haveOthersWait(beside.frontier);
     for (const { frontier } of [alone, beside]) await crawlInTurns(frontier, WARM_UP, 16);
     for (let round = 0; round < rounds; round++) {
-      for (const crawl of round % 2 === 0 ? [alone, beside] : [beside, alone]) await takeTurn(crawl);
+      for (const crawl of round % 2 === 0 ? [alone, beside] : [beside, alone]) await takeTurn(crawl, pages);
     }
     yield { what: 'lease + settle, no domain waits', ...mediansOf(alone.costs) };
     yield {
@@ -63,9 +63,9 @@ async function haveOthersWait(frontier) {
   }
 }
 
-async function takeTurn({ stage, frontier, costs }) {
+async function takeTurn({ stage, frontier, costs }, pages) {
   await crawlInTurns(frontier, LEAD, 16);
-  costs.push(await measure(stage, PAGES, () => crawlInTurns(frontier, PAGES, 16)));
+  costs.push(await measure(stage, pages, () => crawlInTurns(frontier, pages, 16)));
 }
 
 const usOf = (cost) => cost.serverUs ?? cost.nodeUs;
