@@ -22,7 +22,8 @@ export class Turn {
   readonly #spaces: Spaces;
   readonly #memory = new Memory();
   #waiting: Waiting[] = [];
-  #lastCommitMs = 0;
+  /** How long the last commit took, and when it ended. */
+  #lastCommit = { tookMs: 0, endedAtMs: 0 };
   #isClosed = false;
 
   constructor(store: OpenStore, spaces: Spaces) {
@@ -52,11 +53,12 @@ export class Turn {
   }
 
   /**
-   * After this turn; where a commit is slow (a disk that takes ms to flush) only after as long as the last one took,
-   * so that commits never take more than half of the main loop, and gather more verbs instead.
+   * After this turn; where a commit is slow (a disk that takes ms to flush) not before as long has passed as the last one
+   * took, so that commits never take more than half of the main loop, and gather more verbs instead.
    */
   #schedule(): void {
-    const delayMs = Math.min(this.#lastCommitMs, MAX_GATHER_MS);
+    const { tookMs, endedAtMs } = this.#lastCommit;
+    const delayMs = endedAtMs + Math.min(tookMs, MAX_GATHER_MS) - performance.now();
     if (delayMs < 1) setImmediate(() => this.flush());
     else setTimeout(() => this.flush(), delayMs);
   }
@@ -82,7 +84,8 @@ export class Turn {
       for (const { reject } of batch) reject(reason);
       return;
     }
-    this.#lastCommitMs = performance.now() - committingAtMs;
+    const endedAtMs = performance.now();
+    this.#lastCommit = { tookMs: endedAtMs - committingAtMs, endedAtMs };
     for (const settle of settled) settle();
   }
 
