@@ -1,10 +1,11 @@
+/**
+ * Making a folder. Node's own way, `recursive`, never comes back where the system answers that there is no such folder
+ * although the one above is there, as under /proc.
+ */
 import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-/**
- * Make a folder, and those above it that are missing. Node's own way, `recursive`, never comes back where the system
- * answers that there is no such folder although the one above is there, as under /proc.
- */
+/** Make it, and those above it that are missing. @throws what the system says. */
 export function makeFolder(folder: string, mode = 0o777): void {
   if (isFolder(folder)) return;
   const above = path.dirname(folder);

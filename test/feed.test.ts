@@ -1,3 +1,4 @@
+/** One file is one feed, by whichever of its names. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+/** Folders are made, or an error says why not. */
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';

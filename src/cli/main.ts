@@ -94,12 +94,12 @@ async function findCommand(
     return topic === undefined ? { name: null, args: ['--help'] } : findCommand([topic, '--help']);
   }
   const { didYouMean } = await import('../settings/nearest.js');
-  const scrapys = Object.hasOwn(ofScrapy, word)
+  const near = Object.hasOwn(ofScrapy, word)
     ? `; "crawlnode ${ofScrapy[word]}" is nearest to Scrapy's`
-    : '';
-  const near = scrapys || didYouMean(word, Object.keys(commands), 3);
-  const rest = near || '; "crawlnode --help" lists the commands';
-  throw new UsageError(`unknown command ${JSON.stringify(word)}${rest}`);
+    : didYouMean(word, Object.keys(commands), 3);
+  throw new UsageError(
+    `unknown command ${JSON.stringify(word)}${near || '; "crawlnode --help" lists the commands'}`,
+  );
 }
 
 /** The first word that is neither an option nor the value of one; only global options stand before the command. */

@@ -2,12 +2,11 @@
 import type { Spider } from './spider.js';
 
 const ours: Readonly<Record<string, string>> = {
-  ...{ start_urls: 'startUrls', start_requests: 'startUrls, which takes Requests too' },
-  ...{
-    allowed_domains: 'allowedDomains',
-    custom_settings: 'customSettings',
-    parse_start_url: 'parseStartUrl',
-  },
+  start_urls: 'startUrls',
+  start_requests: 'startUrls, which takes Requests too',
+  allowed_domains: 'allowedDomains',
+  custom_settings: 'customSettings',
+  parse_start_url: 'parseStartUrl',
   make_request_from_data: 'makeRequestFromData',
   redis_key: 'the setting REDIS_START_URLS_KEY',
   redis_batch_size: 'the setting REDIS_START_URLS_BATCH_SIZE',
