@@ -126,6 +126,35 @@ describe('the program', () => {
     });
   });
 
+  it('with --json what a command ends with, and all else on stderr in a pipe, are lines of JSON', async () => {
+    const lines = async (...args: string[]) => {
+      const { code, stderr } = await run(...args, '--json');
+      return {
+        code,
+        said: stderr
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line)),
+      };
+    };
+    const fatal = (exitCode: number, code: string, msg: string) => ({
+      code: exitCode,
+      said: [{ level: 'fatal', time: expect.any(String), exitCode, code, msg: expect.stringContaining(msg) }],
+    });
+    expect(await lines('crawl', 'nobody')).toEqual(fatal(2, 'spider', 'there is no spider "nobody"'));
+    expect(await lines('crawl', 'news', '--exit-when-dnoe')).toEqual(fatal(2, 'usage', '--exit-when-done'));
+    expect(await lines('stast')).toEqual(fatal(2, 'usage', 'did you mean stats?'));
+    const redis = 'REDIS_URL=redis://:hush@127.0.0.1:1';
+    const away = await lines('crawl', 'news', '-s', redis, '-s', 'REDIS_CONNECT_TIMEOUT=1');
+    expect(away).toEqual(fatal(4, 'frontier_unavailable', 'cannot be reached'));
+    expect(await lines('stats', 'gone')).toMatchObject({
+      code: 0,
+      said: [{ level: 'info', msg: expect.stringContaining('without customSettings') }],
+    });
+    const debug = await lines('crawl', 'nobody', '-L', 'DEBUG');
+    expect(debug.said).toMatchObject([{ level: 'fatal', stack: expect.stringMatching(/\n\s+at /) }]);
+  });
+
   it('code of the project that ends the process makes a failure of it', async () => {
     const rude = await createProject({ files: { 'spiders/rude.ts': 'process.exit(0);' } });
     expect(await runCli(['list'], { cwd: rude.dir })).toMatchObject({

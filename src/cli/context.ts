@@ -85,9 +85,23 @@ export function print(context: Context, text: string): void {
   context.stdout.write(`${text}\n`);
 }
 
-/** Print a line for the user beside the result. */
+/** Print a line for the user beside the result, as a line of the log where all is JSON. */
 export function note(context: Context, text: string): void {
-  context.stderr.write(`${context.mask(text)}\n`);
+  const masked = context.mask(text);
+  context.stderr.write(speaksJson(context) ? logLine('info', masked) : `${masked}\n`);
+}
+
+/**
+ * Whether whoever reads stderr parses it: with `--json`, off a terminal, each line there is JSON, as each line of the log
+ * is. Without it what is no log stays text, also beside the log: scripts and people look for `crawlnode: …`.
+ */
+export function speaksJson({ globals, stderr }: Pick<Context, 'globals' | 'stderr'>): boolean {
+  return globals.json && !stderr.isTTY;
+}
+
+/** A line as the log writes them, for what is said where there is no log. */
+export function logLine(level: 'info' | 'fatal', text: string, fields: object = {}): string {
+  return `${printableJson({ level, time: new Date().toISOString(), ...fields, msg: text })}\n`;
 }
 
 /** Print a result as JSON: indented for people, one line in a pipe. */

@@ -12,8 +12,9 @@ export function exit(code: number): never {
 /**
  * Code of the project may call `process.exit`, or wait for what cannot come when nothing else is to be done (Node ends
  * with 13 then): a command that did not come to its end has failed, whatever code that gave.
+ * @param lastWords makes a line of what is to be said
  */
-export function guardExit(): void {
+export function guardExit(lastWords: (text: string) => string): void {
   // Node says what was thrown, and where.
   process.on('uncaughtExceptionMonitor', () => {
     isOver = true;
@@ -22,16 +23,16 @@ export function guardExit(): void {
     if (isOver) return;
     process.exitCode = code === 0 || code === UNSETTLED ? 1 : code;
     sayLast(
-      'crawlnode: the process ended before the command did: see to "process.exit" in the project\'s code',
+      lastWords('the process ended before the command did: see to "process.exit" in the project\'s code'),
     );
   });
 }
 
 const UNSETTLED = 13;
 
-function sayLast(text: string): void {
+function sayLast(line: string): void {
   try {
-    writeSync(2, `${text}\n`);
+    writeSync(2, line);
   } catch {
     // Nobody listens.
   }

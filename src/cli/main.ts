@@ -8,14 +8,16 @@ import { UsageError } from '../errors.js';
 import { commands } from './commands.js';
 import { type Context, type Globals, processContext } from './context.js';
 import { guardExit } from './exit.js';
-import { exitCodeOf, report } from './report.js';
+import { exitCodeOf, fatalLine, report } from './report.js';
 import { guardStreams, leave } from './streams.js';
 import { version } from './version.js';
 
 /** Run the process: `argv` without node and script. Ends the process. */
 export async function start(argv: readonly string[]): Promise<void> {
-  guardExit();
-  guardStreams();
+  const context = processContext(argv, earlyGlobals(argv));
+  const lastWords = (text: string) => fatalLine(context, text, { exitCode: 1 });
+  guardExit(lastWords);
+  guardStreams(lastWords);
   await leave(await main(argv));
 }
 
@@ -25,7 +27,9 @@ export async function main(argv: readonly string[]): Promise<number> {
   try {
     const { name, args } = await findCommand(argv);
     let code = 0;
-    const program = createProgram((text) => context.stderr.write(text));
+    const program = createProgram((text) =>
+      context.stderr.write(fatalLine(context, text.trimEnd(), { code: 'usage', exitCode: 2 })),
+    );
     for (const [each, { summary }] of Object.entries(commands)) program.command(each).description(summary);
     if (name !== null) {
       const { command: cli } = await commands[name]!.load();
@@ -66,7 +70,7 @@ function createProgram(printError: (text: string) => void): Command {
     .version(version(), '-V, --version')
     .helpCommand('help [command]', 'show the help of a command')
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
-    .configureOutput({ outputError: (text) => printError(text.replace(/^error: /, 'crawlnode: ')) })
+    .configureOutput({ outputError: (text) => printError(text.replace(/^error: /, '')) })
     .addHelpText('after', help)
     .exitOverride();
 }
@@ -126,7 +130,7 @@ function globalsOf(program: Command): Globals {
 /** What an error before the parsing needs to know. */
 function earlyGlobals(argv: readonly string[]): Globals {
   const at = argv.findIndex((arg) => arg === '-L' || arg === '--level');
-  return { set: [], json: false, level: at === -1 ? undefined : argv[at + 1] };
+  return { set: [], json: argv.includes('--json'), level: at === -1 ? undefined : argv[at + 1] };
 }
 
 const collect = (value: string, all: string[] = []) => [...all, value];

@@ -6,12 +6,24 @@ import {
   RefusedError,
   UsageError,
 } from '../errors.js';
-import { type Context, wantsStack } from './context.js';
+import { type Context, logLine, speaksJson, wantsStack } from './context.js';
 import { printable } from './printable.js';
 
 /** Print `crawlnode: message`; a stack trace only for `-L DEBUG`, or where the error is none of ours. */
 export function report(context: Context, error: unknown): void {
-  context.stderr.write(`${printable(context.mask(describe(error, wantsStack(context))))}\n`);
+  const { message, code, stack } = describe(error, wantsStack(context));
+  context.stderr.write(fatalLine(context, message, { code, exitCode: exitCodeOf(error), stack }));
+}
+
+/** What a command ends with, as a line for people, or as one of the log where all is JSON. */
+export function fatalLine(
+  context: Context,
+  text: string,
+  { stack, ...fields }: { code?: string | undefined; exitCode: number; stack?: string | undefined },
+): string {
+  const [message, trace] = [context.mask(text), stack === undefined ? undefined : context.mask(stack)];
+  if (speaksJson(context)) return logLine('fatal', message, { ...fields, stack: trace });
+  return `${printable(`crawlnode: ${message}${trace === undefined ? '' : `\n${trace}`}`)}\n`;
 }
 
 export function exitCodeOf(error: unknown): number {
@@ -21,15 +33,17 @@ export function exitCodeOf(error: unknown): number {
   return 1;
 }
 
-function describe(error: unknown, stack: boolean): string {
-  if (!(error instanceof Error)) return `crawlnode: ${String(error)}`;
+function describe(error: unknown, wantsStack: boolean): { message: string; code?: string; stack?: string } {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { code } = error as { code?: unknown };
+  const named = { message: error.message, ...(typeof code === 'string' ? { code } : {}) };
   const expected = error instanceof CrawlnodeError || isSystemError(error);
-  if (expected && !stack) return `crawlnode: ${error.message}`;
+  if (expected && !wantsStack) return named;
   const causes: string[] = [];
   for (let cause: unknown = error; cause instanceof Error && causes.length < 5; cause = cause.cause) {
     causes.push(cause.stack ?? cause.message);
   }
-  return `crawlnode: ${error.message}\n${causes.join('\ncaused by: ')}`;
+  return { ...named, stack: causes.join('\ncaused by: ') };
 }
 
 /** A file that cannot be written, a port that is taken: the message says it all. */

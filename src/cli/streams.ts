@@ -7,12 +7,13 @@ let enduring = false;
 /**
  * A reader that closed our stdout (`| head`) ends the process quietly, a full disk behind it with a message; a crawl goes
  * on without it. Nobody reading the log is no reason to stop either.
+ * @param lastWords makes a line of what is to be said
  */
-export function guardStreams(): void {
+export function guardStreams(lastWords: (text: string) => string): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (enduring) return;
     if (error.code === 'EPIPE') exit(0);
-    process.stderr.write(`crawlnode: the result cannot be written: ${error.message}\n`);
+    process.stderr.write(lastWords(`the result cannot be written: ${error.message}`));
     exit(1);
   });
   process.stderr.on('error', () => {});

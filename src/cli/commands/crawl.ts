@@ -10,7 +10,7 @@ import type { Frontier } from '../../frontier/frontier.js';
 import type { OpenOptions } from '../../frontier/open.js';
 import type { Logger } from '../../log.js';
 import type { CliCommand } from '../commands.js';
-import { type Context, note } from '../context.js';
+import type { Context } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import {
   type FeedsOptions,
@@ -29,7 +29,7 @@ import { writeOrphanedFeeds } from '../orphaned-feeds.js';
 import { addPair, type Pairs } from '../pairs.js';
 import { oneLine } from '../printable.js';
 import { createDisplay, type Display } from '../progress.js';
-import { exitCodeOf } from '../report.js';
+import { exitCodeOf, fatalLine } from '../report.js';
 import { type Signals, watchSignals } from '../signals.js';
 import { endureBrokenPipe } from '../streams.js';
 import { combine, difference, printSummary, totalsOf } from '../summary.js';
@@ -256,12 +256,8 @@ function finish(
 ): void {
   display.stop();
   if (unwritten !== null) {
-    note(
-      context,
-      oneLine(
-        `crawlnode: ${unwritten}; committed items wait in the frontier, and the same command writes them`,
-      ),
-    );
+    const why = `${unwritten}; committed items wait in the frontier, and the same command writes them`;
+    context.stderr.write(fatalLine(context, oneLine(why), { code: 'feed_unwritable', exitCode: 1 }));
   }
   printSummary(context, {
     spider: spider.found.name,
