@@ -16,6 +16,8 @@ export interface FeedWriter {
   readonly pid: number;
   /** Random per writer, so that two writers of one file are told apart. */
   readonly owner: string;
+  /** What the file is written in, for whoever finishes it after a death: its name need not say it. */
+  readonly format?: string;
 }
 
 /** How far the file of a feed is known to be safely written. */

@@ -24,13 +24,16 @@ describe.each(engines)('on the %s engine', (engine) => {
   const open = () => openFrontier(openOptions(here.place(), 'news'));
 
   /** Items committed for a file, whose writer ends before it has written the last ones. */
-  async function leave(file: string, items: number, { pid = 0, host = os.hostname() } = {}): Promise<void> {
+  async function leave(
+    file: string,
+    items: number,
+    { pid = 0, host = os.hostname(), format = feedFormat(file) } = {},
+  ): Promise<void> {
     await run('seed', 'news', 'http://a.example/', `http://a.example/${file}`);
     const frontier = await open();
     const feed = feedId(host, file);
     const dead = pid || spawnSync(process.execPath, ['--version']).pid;
-    const writer = { feed, host, path: file, pid: dead, owner: 'the dead' };
-    const format = feedFormat(file);
+    const writer = { feed, host, path: file, pid: dead, owner: 'the dead', format };
     await joinAs(frontier, { feeds: [feed] });
     // It closes its file, as the end of a process does, and never gives its feed back.
     const feeds = {
@@ -75,6 +78,15 @@ describe.each(engines)('on the %s engine', (engine) => {
       '{"spider":"news","job":null,"files":[]}\n',
     );
     expect(await numbers('out.jsonl')).toEqual(upTo(50));
+  });
+
+  it('a file whose name does not say its format is finished in that of its writer', async () => {
+    await leave(here.project.path('out'), 3, { format: 'csv' });
+    expect(await run('items', 'news', 'export')).toMatchObject({
+      code: 0,
+      stdout: `${here.project.path('out')}: 2 items written\n`,
+    });
+    expect(await here.project.read('out')).toBe('n\r\n0\r\n1\r\n2\r\n');
   });
 
   it('killed in the middle, again and again, it writes each item once', async () => {
@@ -231,7 +243,7 @@ describe('what doctor makes of a look', () => {
     heartbeatAgeMs: 20_000,
     clockAheadMs: 0,
   } as Snapshot['nodes'][number];
-  const outbox = [{ feed: 'f', host: 'h1', path: '/a', waiting: 3, writerPid: null }];
+  const outbox = [{ feed: 'f', host: 'h1', path: '/a', waiting: 3, writerPid: null, format: null }];
 
   it.each([
     [{}, []],

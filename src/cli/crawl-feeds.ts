@@ -114,7 +114,8 @@ async function openFiles(
   const files: FeedFile[] = [];
   try {
     for (const { id, path: file, format, overwrite } of targets) {
-      const writer = { feed: id, host: os.hostname(), path: file, pid: process.pid, owner: randomUUID() };
+      const self = { host: os.hostname(), pid: process.pid, owner: randomUUID() };
+      const writer = { feed: id, ...self, path: file, format };
       files.push(
         await openFeedWriter({ feeds: frontier.feeds, writer, path: file, format, overwrite, staleMs, log }),
       );

@@ -47,7 +47,7 @@ export interface Exported {
 export async function exportItems(options: ExportOptions): Promise<Exported> {
   const { frontier, target, staleMs } = options;
   const { id: feed, path, format, overwrite } = target;
-  const writer = { feed, host: os.hostname(), path, pid: process.pid, owner: randomUUID() };
+  const writer = { feed, host: os.hostname(), path, pid: process.pid, owner: randomUUID(), format };
   let foreign = 0;
   const feeds = {
     open: frontier.feeds.open.bind(frontier.feeds),

@@ -18,7 +18,7 @@ export interface OrphansOptions {
   readonly frontier: Frontier;
   readonly staleMs: number;
   readonly log: Logger;
-  /** The setting FEEDS: formats of files whose extension does not say it. */
+  /** The setting FEEDS: formats of files whose name and whose writer do not say it. */
   readonly formats: Settings['FEEDS'];
 }
 
@@ -47,15 +47,15 @@ export async function writeOrphanedFeeds(options: OrphansOptions): Promise<void>
  *   its name may be a link, which leads elsewhere by now.
  */
 export async function writeOrphanedFeed(
-  { feed, host, path }: Pick<OutboxSnapshot, 'feed' | 'host' | 'path'>,
+  { feed, host, path, format: known }: Pick<OutboxSnapshot, 'feed' | 'host' | 'path' | 'format'>,
   { frontier, staleMs, log, formats }: OrphansOptions,
 ): Promise<number> {
   if (feedId(host, path) !== feed) {
     const what = `${path} leads to another file than when it was written: have it lead to that one again`;
     throw new CrawlnodeError('feed_elsewhere', what);
   }
-  const writer = { feed, host, path, pid: process.pid, owner: randomUUID() };
-  const format = feedFormat(path, formats[path]?.format);
+  const format = feedFormat(path, known ?? formats[path]?.format);
+  const writer = { feed, host, path, pid: process.pid, owner: randomUUID(), format };
   const file = await openFeedWriter({
     ...{ feeds: frontier.feeds, writer, path, format, staleMs, log },
     overwrite: false,

@@ -75,6 +75,7 @@ export type BackupEntry =
       readonly feed: string;
       readonly host: string;
       readonly path: string;
+      readonly format?: string;
       readonly exporting: boolean;
       /** Null when nothing is known to be written. */
       readonly checkpoint: {

@@ -378,6 +378,8 @@ export interface OutboxSnapshot {
   readonly waiting: number;
   /** The process that writes the file; null when none does. It may have died since. */
   readonly writerPid: number | null;
+  /** `FeedWriter.format` of its last writer; null where that did not say. */
+  readonly format: string | null;
 }
 
 /** Committed items that wait for their files, and how far each file has come. */

@@ -42,7 +42,7 @@ async function bringBack(
 
 export function backups(crawl: () => Crawl): void {
   describe('a backup', () => {
-    const writer = { feed: 'f1', host: 'elsewhere', path: '/data/a.jsonl', pid: 1, owner: 'w' };
+    const writer = { feed: 'f1', host: 'elsewhere', path: '/data/a', pid: 1, owner: 'w', format: 'csv' };
 
     /** A crawl with something of everything. */
     const full = async (): Promise<Frontier> => {

@@ -11,6 +11,7 @@ const writer = (owner: string, pid = process.pid): FeedWriter => ({
   path: '/data/out.jsonl',
   pid,
   owner,
+  format: 'csv',
 });
 const usual = { staleMs: 30_000 };
 
@@ -40,6 +41,7 @@ export function feeds(crawl: () => Crawl): void {
           path: '/data/out.jsonl',
           waiting: 6,
           writerPid: expect.any(Number),
+          format: 'csv',
         },
       ]);
     });

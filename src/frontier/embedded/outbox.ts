@@ -18,6 +18,8 @@ interface FeedEntry {
   host: string;
   path: string;
   pid: number;
+  /** What its last writer wrote it in. */
+  format?: string;
   /** Its writer; null when nobody writes. */
   owner: string | null;
   seenAtMs: number;
@@ -50,7 +52,7 @@ export function openFeed(
   writer: FeedWriter,
   { staleMs, anew, overwrites }: FeedOpening,
 ): FeedCheckpoint | null {
-  const { feed, host, path, pid, owner } = writer;
+  const { feed, host, path, pid, owner, format } = writer;
   const known = knownFeed(tx, feed) ?? noFeed();
   const isHeld = known.owner !== null && known.owner !== owner && tx.nowMs - known.seenAtMs < staleMs;
   if (isHeld && (known.host !== hostname() || isRunning(known.pid))) {
@@ -61,7 +63,7 @@ export function openFeed(
     !known.isExporting &&
     waiting(known) === 0;
   const { checkpoint, last, isExporting, forgottenAt } = isAnew ? noFeed() : known;
-  const self = { host, path, pid, owner, seenAtMs: tx.nowMs, staleMs };
+  const self = { host, path, pid, ...(format && { format }), owner, seenAtMs: tx.nowMs, staleMs };
   const atFlush = overwrites === true && checkpoint !== null ? { overwritesAt: checkpoint.sequence } : {};
   const forgotten = forgottenAt === undefined ? {} : { forgottenAt };
   keepFeed(tx, feed, { ...self, checkpoint, last, isExporting, ...forgotten, ...atFlush });
@@ -131,17 +133,20 @@ export function releaseFeed(tx: Transaction, writer: FeedWriter, exported: boole
 }
 
 /** Have a feed of a backup known, unless it is. */
-export function keepFeedOf(tx: Transaction, { feed, host, path, exporting, checkpoint }: BackedUpFeed): void {
+export function keepFeedOf(tx: Transaction, entry: BackedUpFeed): void {
+  const { feed, host, path, format, exporting, checkpoint } = entry;
   if (knownFeed(tx, feed) !== null) return;
   const last = checkpoint?.sequence ?? 0;
-  keepFeed(tx, feed, { ...noFeed(), host, path, checkpoint, last, isExporting: exporting });
+  const file = { host, path, ...(format && { format }) };
+  keepFeed(tx, feed, { ...noFeed(), ...file, checkpoint, last, isExporting: exporting });
 }
 
 /** The feeds as a backup has them, and how many items wait for each. */
 export function backUpFeeds(tx: Transaction): { entry: BackedUpFeed; waiting: number }[] {
   return readFeeds(tx).map(({ feed, entry }) => {
-    const { host, path, checkpoint, isExporting: exporting } = entry;
-    return { entry: { kind: 'feed', feed, host, path, exporting, checkpoint }, waiting: waiting(entry) };
+    const { host, path, format, checkpoint, isExporting: exporting } = entry;
+    const file = { feed, host, path, ...(format && { format }) };
+    return { entry: { kind: 'feed', ...file, exporting, checkpoint }, waiting: waiting(entry) };
   });
 }
 
@@ -153,6 +158,7 @@ export function listFeeds(tx: Transaction): OutboxSnapshot[] {
     path: entry.path,
     waiting: waiting(entry),
     writerPid: entry.owner === null ? null : entry.pid,
+    format: entry.format ?? null,
   }));
 }
 

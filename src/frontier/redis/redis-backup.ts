@@ -132,12 +132,12 @@ export class RedisBackup {
   async *#feeds(withItems: boolean): AsyncIterable<BackupEntry> {
     const fields = await this.#ask((client) => client.hgetall(this.#key('feeds')));
     for (const { feed, record, last } of readFeeds(fields)) {
-      const { host, path, sequence, lengthBytes = 0, header = '', exporting = false } = record;
+      const { host, path, format, sequence, lengthBytes = 0, header = '', exporting = false } = record;
       const written = sequence ?? 0;
       // Resetting the queue alone forgets a feed only when all of it is written.
       if (!withItems && last > written) continue;
       const checkpoint = sequence === undefined ? null : { sequence, lengthBytes, header };
-      yield { kind: 'feed', feed, host, path, exporting, checkpoint };
+      yield { kind: 'feed', feed, host, path, ...(format && { format }), exporting, checkpoint };
       for await (const values of inEntries(this.#outbox(feed, written, last), byteLength)) {
         yield { kind: 'outbox', feed, values: values.map(backupText) };
       }

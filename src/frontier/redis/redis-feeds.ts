@@ -21,6 +21,7 @@ interface FeedRecord extends Partial<FeedCheckpoint> {
   readonly path: string;
   readonly pid: number;
   readonly owner?: string;
+  readonly format?: string;
   readonly exporting?: boolean;
 }
 

@@ -242,7 +242,8 @@ async function readNodes(
 async function readOutbox(client: Client, keys: FrontierKeys): Promise<OutboxSnapshot[]> {
   const fields = await client.hgetall(internalKey(keys, 'feeds'));
   return readFeeds(fields).map(({ feed, record, last }) => {
-    const { host, path, pid, owner, sequence = 0 } = record;
-    return { feed, host, path, waiting: Math.max(0, last - sequence), writerPid: owner ? pid : null };
+    const { host, path, pid, owner, format = null, sequence = 0 } = record;
+    const waiting = Math.max(0, last - sequence);
+    return { feed, host, path, waiting, writerPid: owner ? pid : null, format };
   });
 }

@@ -149,8 +149,16 @@ function failedArguments(requests: readonly FailedRequest[]): Argument[] {
   });
 }
 
-function feedArguments({ feed, host, path, exporting, checkpoint }: Entry<'feed'>): Argument[] {
+function feedArguments({ feed, host, path, format, exporting, checkpoint }: Entry<'feed'>): Argument[] {
   // Nobody writes it: its pid is of a process that is long gone, and without an owner it does not matter.
-  const record = { host, path, pid: 0, seenMs: 0, ...(exporting ? { exporting } : {}), ...checkpoint };
+  const record = {
+    host,
+    path,
+    format,
+    pid: 0,
+    seenMs: 0,
+    ...(exporting ? { exporting } : {}),
+    ...checkpoint,
+  };
   return ['feed', feed, JSON.stringify(record), checkpoint?.sequence ?? 0];
 }
