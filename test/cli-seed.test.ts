@@ -144,6 +144,27 @@ describe.each(engines)('seed on the %s engine', (engine) => {
     expect(again).toEqual({ accepted: 60_000 - accepted, duplicates: accepted, bad: 0 });
   });
 
+  it('where the input breaks off in the middle, it says what is in beside what is wrong', async () => {
+    const rows = Array.from({ length: 4_500 }, (_, n) => `http://a.example/${n}`);
+    await here.project.write('shop.csv', `url\n${rows.join('\n')}\n"x" y\n`);
+    const args = ['seed', 'news', '--file', 'shop.csv', '--column', 'url', '--json'];
+    const { code, stdout, stderr } = await run(args);
+    expect(code).toBe(2);
+    const said = stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(said).toMatchObject([
+      { level: 'info', msg: expect.stringMatching(/what is counted here is in; the same command goes on/) },
+      { level: 'fatal', exitCode: 2, msg: expect.stringContaining('is not valid CSV') },
+    ]);
+    const { accepted } = JSON.parse(stdout);
+    expect(accepted).toBeGreaterThan(0);
+    expect(await here.look(async (frontier) => (await frontier.snapshot()).pending)).toBe(accepted);
+    const raw = await run([...args, '--to-start-urls']);
+    expect(raw).toMatchObject({ code: 2, stderr: expect.stringContaining('give it what is left') });
+  });
+
   it('many seeds are all counted, and keep their order', async () => {
     const urls = Array.from({ length: 5_500 }, (_, n) => `http://a.example/${n % 5_000}`);
     const { stdout } = await run(['seed', 'news', '--stdin'], urls.join('\n'));

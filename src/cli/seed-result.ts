@@ -15,22 +15,24 @@ export interface SeedResult {
   /** They were appended to start_urls: `accepted` says how many. */
   readonly isRaw: boolean;
   readonly sitemaps: SitemapCounts | null;
-  /** 130 or 143 when a signal ended it. */
-  readonly interrupted: number | null;
+  /** 130 or 143 when a signal ended it; what was thrown when an error did. */
+  readonly interrupted: number | Error | null;
 }
 
-/** Say what became of the seeds. @returns the exit code. */
+/** Say what became of the seeds. @returns the exit code. @throws the error that ended it, once that is said. */
 export function sayResult(
   context: Context,
   { crawl, counts, isRaw, sitemaps, interrupted }: SeedResult,
 ): number {
   const { accepted, duplicates, bad } = counts;
+  if (interrupted instanceof Error && accepted + duplicates + bad === 0) throw interrupted;
   if (bad > TOLD) note(context, `… and ${n(bad - TOLD)} more bad seeds`);
   if (interrupted !== null) {
     const again = isRaw
       ? 'the same command would append these once more; give it what is left'
       : 'the same command goes on, and takes none twice that still waits';
-    note(context, `interrupted: what is counted here is in; ${again}`);
+    const what = typeof interrupted === 'number' ? 'interrupted' : 'not all was read or taken';
+    note(context, `${what}: what is counted here is in; ${again}`);
   }
   const told = isRaw ? { appended: accepted, ...(bad > 0 && { bad }) } : counts;
   if (context.globals.json) printJson(context, { ...told, ...(sitemaps && { sitemaps }) });
@@ -40,6 +42,7 @@ export function sayResult(
       : `${crawlName(crawl)}: ${n(accepted)} accepted, ${n(duplicates)} duplicate, ${n(bad)} bad`;
     print(context, `${what}${sitemaps === null ? '' : ` (${sitemapText(sitemaps)})`}`);
   }
+  if (interrupted instanceof Error) throw interrupted;
   if (interrupted !== null) return interrupted;
   if (sitemaps !== null && sitemaps.unread > 0) return 1;
   return bad > 0 && accepted + duplicates === 0 ? 2 : 0;

@@ -86,7 +86,7 @@ export const command: CliCommand = {
       const isFlushed = settings.SCHEDULER_FLUSH_ON_START && options.toStartUrls !== true;
       if (isFlushed) say(flushed);
       const isRaw = isFlushed || options.toStartUrls === true;
-      let interrupted: number | null;
+      let interrupted: number | Error | null;
       try {
         interrupted = await interruptible((stop) => {
           const reading = {
@@ -111,6 +111,9 @@ export const command: CliCommand = {
           const convert = (text: string) => requestsOfSeed(text, instance, rules, Date.now());
           return pushSeeds(room, lines, counts, { kind, convert, onBad, stop });
         });
+      } catch (error) {
+        if (!(error instanceof Error)) throw error;
+        interrupted = error;
       } finally {
         progress.stop();
         await sitemaps?.close();
