@@ -63,7 +63,9 @@ export default class extends Spider {
     });
     expect(await run('forget', 'site', page(1), ...settings)).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining('reset SPIDER --only dupefilter'),
+      stderr: expect.stringContaining(
+        '"crawlnode reset site -s DUPEFILTER_CLASS=BloomDupeFilter --only dupefilter"',
+      ),
     });
   });
 

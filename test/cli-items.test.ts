@@ -187,7 +187,15 @@ describe('doctor on the redis engine alone', () => {
     const { code, stdout } = await run('doctor', 'news');
     expect(code).toBe(1);
     expect(stdout).toMatch(/problem {2}Redis may evict the frontier/);
-    expect(stdout).toMatch(/problem {2}news: news:requests is a ZSET, left by Scrapy-Redis/);
+    expect(stdout).toMatch(
+      /problem {2}news: news:requests is a ZSET, left by Scrapy-Redis.*"crawlnode reset news --only queue"/,
+    );
+    await client.config('SET', 'maxmemory', '0');
+    await client.rename('news:requests', 'news:requests@may');
+    expect(await run('crawl', 'news', '--job', 'may', '-s', 'REDIS_ALLOW_EVICTION=true')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('run "crawlnode reset news --job may'),
+    });
     client.disconnect();
   });
 

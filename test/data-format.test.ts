@@ -43,7 +43,7 @@ describe.each(engines)('on the %s engine, a crawl of a later data format', (engi
     await run('seed', 'news', 'http://a.example/');
     await makeLater();
     const refusal = new RegExp(
-      `news:requests is kept in data format ${later}, .*writes format ${ours}: go on with the version`,
+      `news:requests is kept in data format ${later}, .*writes format ${ours}: go on with the version .*"crawlnode reset news"`,
     );
     for (const args of [
       ['crawl', 'news', '--exit-when-done'],
@@ -65,6 +65,7 @@ describe.each(engines)('on the %s engine, a crawl of a later data format', (engi
     expect(JSON.parse(doctor.stdout).findings.at(-1)).toMatchObject({
       ...{ level: 'problem', check: 'format', spider: 'news' },
       message: expect.stringContaining(`data format ${later}`),
+      action: expect.stringContaining('"crawlnode reset news"'),
     });
   });
 
@@ -73,6 +74,7 @@ describe.each(engines)('on the %s engine, a crawl of a later data format', (engi
     await makeLater();
     const { code, stderr } = await run('stats', '--json');
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(`data format ${later}`) });
+    expect(stderr).toContain('crawlnode reset news');
   });
 
   it('is deleted by reset, all of it, and begins anew', async () => {

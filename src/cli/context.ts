@@ -34,6 +34,8 @@ export interface Context {
   readonly globals: Globals;
   /** Masks secrets in whatever is shown; knows more of them once the settings are loaded. */
   mask: (text: string) => string;
+  /** The crawl this command is about, as one to be typed names it (`crawlArguments`); null before it is known. */
+  crawl: string | null;
 }
 
 /** A context over this process; its global options are filled in when they are parsed. */
@@ -50,6 +52,7 @@ export function processContext(argv: readonly string[], globals: Globals): Conte
     stderr: outputOf(process.stderr),
     globals,
     mask: maskUrls,
+    crawl: null,
   };
 }
 

@@ -13,6 +13,7 @@ import type { Settings } from '../settings/schema.js';
 import type { Discovery, FoundSpider } from '../spider/discover.js';
 import type { Spider } from '../spider/spider.js';
 import { type Context, globalSettings, note } from './context.js';
+import { crawlArguments } from './crawl-arguments.js';
 import { shapeOf } from './engine-settings.js';
 import { storeOf } from './redis-address.js';
 import { refuseUnsendable } from './sendable-headers.js';
@@ -84,14 +85,19 @@ export async function loadSpiderOrSettings(
   name: string,
   texts: SettingTexts = {},
 ): Promise<LoadedProject & { readonly create: LoadedSpider['create'] | null }> {
-  try {
-    const { loaded, create } = await loadSpider(context, name, texts);
-    return { loaded, create };
-  } catch (error) {
+  const project = await loadSpider(context, name, texts).catch((error: unknown) => {
     if (!(error instanceof SpiderLoadError)) throw error;
     note(context, `${error.message}; going on with the settings of the project, without customSettings`);
     return { ...loadProject(context, texts), create: null };
-  }
+  });
+  speakOf(context, name, project);
+  return project;
+}
+
+/** From here on what is advised to type names this crawl. @returns its arguments of a command */
+export function speakOf(context: Context, spider: string, { loaded }: LoadedProject): string {
+  context.crawl = crawlArguments(context, { spider, job: loaded.settings.JOB });
+  return context.crawl;
 }
 
 /** How to open the frontier of a spider, under the JOB of the settings. @throws SettingsError */

@@ -7,12 +7,15 @@ import {
   UsageError,
 } from '../errors.js';
 import { type Context, logLine, speaksJson, wantsStack } from './context.js';
+import { typeable } from './crawl-arguments.js';
 import { printable } from './printable.js';
 
 /** Print `crawlnode: message`; a stack trace only for `-L DEBUG`, or where the error is none of ours. */
 export function report(context: Context, error: unknown): void {
   const { message, code, stack } = describe(error, wantsStack(context));
-  context.stderr.write(fatalLine(context, message, { code, exitCode: exitCodeOf(error), stack }));
+  context.stderr.write(
+    fatalLine(context, typeable(message, context.crawl), { code, exitCode: exitCodeOf(error), stack }),
+  );
 }
 
 /** What a command ends with, as a line for people, or as one of the log where all is JSON. */

@@ -11,7 +11,6 @@ import type { OpenOptions } from '../../frontier/open.js';
 import type { Logger } from '../../log.js';
 import type { CliCommand } from '../commands.js';
 import type { Context } from '../context.js';
-import { crawlArguments } from '../crawl-arguments.js';
 import {
   type FeedsOptions,
   type FeedTarget,
@@ -24,7 +23,7 @@ import { sayForgotten, sayLeaving, sayNotices } from '../crawl-notices.js';
 import { startWorkers } from '../crawl-workers.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { createLogger } from '../logger.js';
-import { type LoadedSpider, loadSpider, openOptions, withFrontier } from '../open-project.js';
+import { type LoadedSpider, loadSpider, openOptions, speakOf, withFrontier } from '../open-project.js';
 import { writeOrphanedFeeds } from '../orphaned-feeds.js';
 import { addPair, type Pairs } from '../pairs.js';
 import { oneLine } from '../printable.js';
@@ -96,13 +95,14 @@ async function crawl(
   const workers = role === null ? (options.workers as number) : 1;
   const beforehand = workers === 1 ? loadNode : undefined;
   const spider = await loadSpider(context, name, texts, (options.arg ?? {}) as Pairs, beforehand);
+  const typed = speakOf(context, name, spider);
   const { settings } = spider.loaded;
   const files = [list(options.output), list(options.overwriteOutput)] as const;
   const targets = role === null ? feedTargets(context.cwd, ...files, settings) : [];
   const open = openOptions(settings, name);
   const exitWhenDone = options.exitWhenDone === true;
   return withFrontier(open, (frontier) => {
-    const crawl = { context, spider, role, open, frontier, targets, exitWhenDone };
+    const crawl = { context, spider, typed, role, open, frontier, targets, exitWhenDone };
     return withLog(crawl, (tools) =>
       workers === 1 ? runHere(crawl, tools) : runWorkers(crawl, workers, tools),
     );
@@ -112,6 +112,8 @@ async function crawl(
 interface Crawl {
   readonly context: Context;
   readonly spider: LoadedSpider;
+  /** It in a command to be typed. */
+  readonly typed: string;
   /** Set in a child of `--workers`. */
   readonly role: WorkerRole | null;
   readonly open: OpenOptions;
@@ -153,7 +155,7 @@ async function withLog(crawl: Crawl, run: (tools: Tools) => Promise<number>): Pr
 
 /** One node, in this process. */
 async function runHere(crawl: Crawl, { nodeId, log, display, signals }: Tools): Promise<number> {
-  const { context, spider, role, open, frontier, targets, exitWhenDone } = crawl;
+  const { spider, role, open, frontier, targets, exitWhenDone } = crawl;
   const parent = role === null ? null : obeyParent(signals);
   const feeds = await openFeeds(targets, feedsOptions(crawl, log));
   let trouble: string | null = null;
@@ -162,7 +164,7 @@ async function runHere(crawl: Crawl, { nodeId, log, display, signals }: Tools): 
     if (role === null) display.start(frontier, log, () => trouble);
     result = await crawlNode({
       ...{ spider, nodeId, open, frontier, exitWhenDone, signals, log },
-      crawlArguments: crawlArguments(context, { spider: spider.found.name, job: spider.loaded.settings.JOB }),
+      crawlArguments: crawl.typed,
       feeds: role === null ? targets.map(({ id }) => id) : role.feeds,
       feedsFailing: parent?.feedsFailing ?? feeds.failing,
       siblings: parent?.siblings ?? null,

@@ -9,7 +9,7 @@ import type { Settings } from '../../settings/schema.js';
 import { problemsOf } from '../../spider/discover.js';
 import type { CliCommand } from '../commands.js';
 import type { Context } from '../context.js';
-import { crawlArguments } from '../crawl-arguments.js';
+import { crawlArguments, typeable } from '../crawl-arguments.js';
 import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../findings.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings, openOptions } from '../open-project.js';
@@ -57,7 +57,11 @@ export const command: CliCommand = {
     for (const [name, settings] of crawls) {
       try {
         const crawl = crawlArguments(context, { spider: name, job: settings.JOB });
-        add(findings, await examine(name, crawl, settings, depth));
+        const found = await examine(name, crawl, settings, depth);
+        add(
+          findings,
+          found.map((finding) => inWords(finding, crawl)),
+        );
       } catch (error) {
         if (!(error instanceof FrontierUnavailableError)) throw error;
         findings.push({ ...problem('unreachable', error.message), spider: name });
@@ -198,6 +202,11 @@ function listed(breaches: readonly string[]): string[] {
 
 function problem(check: string, message: string): Omit<SpiderFinding, 'spider'> {
   return { level: 'problem', check, message, action: null };
+}
+
+function inWords({ message, action, ...finding }: SpiderFinding, crawl: string): SpiderFinding {
+  const todo = action === null ? null : typeable(action, crawl);
+  return { ...finding, message: typeable(message, crawl), action: todo };
 }
 
 /** The user knows, and runs at that risk. */

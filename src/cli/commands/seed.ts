@@ -10,11 +10,10 @@ import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, note, printJsonLine } from '../context.js';
-import { crawlArguments } from '../crawl-arguments.js';
 import { linkOptionsOf } from '../engine-settings.js';
 import { interruptible } from '../interrupt.js';
 import { jobOption, textsOf } from '../job-option.js';
-import { loadSpider, openOptions, withFrontier } from '../open-project.js';
+import { loadSpider, openOptions, speakOf, withFrontier } from '../open-project.js';
 import { oneLine } from '../printable.js';
 import { appendSeeds, type PushOptions, pushSeeds } from '../push-seeds.js';
 import { pushWithinRoom, queueNews } from '../queue-room.js';
@@ -69,12 +68,13 @@ export const command: CliCommand = {
     const isList = options.listBad === true;
     const sources = isList ? null : await seedSources(context, seeds, options);
     if (sources !== null && sources.file !== null) await refuseUnreadable(sources.file);
-    const { loaded, create } = await loadSpider(context, spider, textsOf(options));
-    const { settings } = loaded;
+    const project = await loadSpider(context, spider, textsOf(options));
+    const typed = speakOf(context, spider, project);
+    const { settings } = project.loaded;
     const crawl = { spider, job: settings.JOB };
     return withFrontier(openOptions(settings, spider), async (frontier) => {
       if (sources === null) return listBad(context, frontier);
-      const instance = await create();
+      const instance = await project.create();
       const rules = await rulesNow(frontier, instance, settings);
       const counts: SeedCounts = { accepted: 0, duplicates: 0, bad: 0 };
       const say = (text: string) => progress.note(() => note(context, oneLine(text)));
@@ -104,7 +104,7 @@ export const command: CliCommand = {
           const room = pushWithinRoom({
             frontier,
             limit,
-            onWait: queueNews(crawlArguments(context, crawl), say),
+            onWait: queueNews(typed, say),
             stop,
           });
           const kind = settings.SEEDS_FILTERED ? 'seeds-filtered' : 'seeds';

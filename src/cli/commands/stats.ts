@@ -6,7 +6,7 @@ import type { Frontier } from '../../frontier/frontier.js';
 import { openFrontier } from '../../frontier/open.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, note, print, printJson, printJsonLine } from '../context.js';
-import { crawlArguments } from '../crawl-arguments.js';
+import { crawlArguments, typeable } from '../crawl-arguments.js';
 import { type CrawlName, crawlsInStore } from '../found-crawls.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings, openOptions } from '../open-project.js';
@@ -103,7 +103,8 @@ async function openCrawls(
     } catch (error) {
       // One crawl that may not be touched does not hide the others.
       if (!(error instanceof RefusedError)) throw error;
-      note(context, `${name}: ${error.message}`);
+      const crawl = crawlArguments(context, { spider: name, job: own.JOB });
+      note(context, `${name}: ${typeable(error.message, crawl)}`);
     }
   }
   return crawls;
