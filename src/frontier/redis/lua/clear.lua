@@ -8,7 +8,8 @@
 
 local parts = {}
 for i = 5, #ARGV do parts[ARGV[i]] = true end
-local refusal = readMeta('epoch', 'removed', 'shape', 'queue', 'dupefilter', 'node_timeout', 'began', 'seen_since', 'restoring')
+local refusal = readMeta('epoch', 'removed', 'shape', 'queue', 'dupefilter', 'node_timeout', 'began', 'seen_since',
+  'restoring')
 -- What another data format holds cannot be told apart: its queue goes with its failed requests, and who is live is not
 -- known.
 local isOther = refusal and sub(refusal, 1, 16) == 'CRAWLNODE_FORMAT'
@@ -35,16 +36,16 @@ local function clearQueue()
     end
   end
   local failedCount = parts.failed and 0 or call('ZCARD', failedKey)
-  call('UNLINK', requests, metaKey, queueKey, chunksKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey, leasesKey, nodesKey, deadKey,
-    infoKey, heldKey, pagesKey, answersKey, crashesKey, repairedKey)
+  call('UNLINK', requests, metaKey, queueKey, chunksKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey,
+    leasesKey, nodesKey, deadKey, infoKey, heldKey, pagesKey, answersKey, crashesKey, repairedKey)
   if parts.failed then call('UNLINK', failedKey, failuresKey) end
   chunked('HSET', requests, kept)
   chunked('HSET', crashesKey, crashes)
   if failedCount > 0 or (not refusal and not parts.dupefilter and hasDupefilter()) then
     local epoch = string.format('%.0f', number('epoch') + 1)
     call('HSET', metaKey, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'shape', meta.shape or '',
-      'dupefilter', parts.dupefilter and '' or meta.dupefilter or '', 'queue', meta.queue or '', 'control', 'running', 'accepted', failedCount,
-      'began', nowMs, 'seen_since', meta.seen_since or meta.began or nowMs)
+      'dupefilter', parts.dupefilter and '' or meta.dupefilter or '', 'queue', meta.queue or '', 'control', 'running',
+      'accepted', failedCount, 'began', nowMs, 'seen_since', meta.seen_since or meta.began or nowMs)
   end
 end
 

@@ -10,11 +10,13 @@ local feed, staleMs = ARGV[4], tonumber(ARGV[6])
 local known = call('HGET', feedsKey, feed)
 local writer = known and cjson.decode(known) or nil
 local wanted = cjson.decode(ARGV[5])
-if writer and writer.owner and writer.owner ~= wanted.owner and writer.owner ~= ARGV[7] and nowMs - writer.seenMs < staleMs then
+local isOthers = writer and writer.owner and writer.owner ~= wanted.owner
+if isOthers and writer.owner ~= ARGV[7] and nowMs - writer.seenMs < staleMs then
   return { 'held', known }
 end
 local allWritten = writer and isAllWritten(feed, writer)
-if allWritten and not writer.exporting and (ARGV[8] == '1' or isForgotten(feed, writer) and writer.owner ~= wanted.owner) then
+local wasForgotten = allWritten and isForgotten(feed, writer) and writer.owner ~= wanted.owner
+if allWritten and not writer.exporting and (ARGV[8] == '1' or wasForgotten) then
   call('HDEL', feedsKey, feed .. ':tail')
   writer = nil
 end

@@ -10,7 +10,9 @@ local feed, most = ARGV[4], tonumber(ARGV[6])
 local known = call('HGET', feedsKey, feed)
 local writer = known and cjson.decode(known)
 if not writer or writer.owner ~= ARGV[5] then return -1 end
-if not isOf('list', itemsKey) then return redis.error_reply('WRONGTYPE the items key of this crawl holds another type') end
+if not isOf('list', itemsKey) then
+  return redis.error_reply('WRONGTYPE the items key of this crawl holds another type')
+end
 local first = firstAnswer()
 if first then return tonumber(first) end
 -- Exporting is how a full store gets room again.

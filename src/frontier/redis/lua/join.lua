@@ -14,8 +14,9 @@ local incarnation, info, shape, queue = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local budgets, hasStart = ARGV[10], ARGV[11]
 
 createMeta(queue, ARGV[17] == '' and ARGV[8] or '')
-local refusal = readMeta('epoch', 'crawl', 'restoring', 'shape', 'queue', 'control', 'run', 'run_closed', 'closing', 'closed_at', 'closed_limit', 'budgets', 'start',
-  'has_start', 'accepted', 'domain_numbers', 'delay', 'randomize', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'dupefilter')
+local refusal = readMeta('epoch', 'crawl', 'restoring', 'shape', 'queue', 'control', 'run', 'run_closed', 'closing',
+  'closed_at', 'closed_limit', 'budgets', 'start', 'has_start', 'accepted', 'domain_numbers', 'delay', 'randomize',
+  'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'dupefilter')
 if refusal then return redis.error_reply(refusal) end
 if ARGV[17] ~= '' and meta.crawl ~= ARGV[17] then return redis.error_reply(deathIn(ARGV[17])) end
 local first = firstAnswer()
@@ -30,7 +31,9 @@ local isNew = not meta.run or (alone and ended)
 -- A node that was declared dead joins anew in the middle of its work: it begins nothing.
 local wantsFlush = ARGV[18] == '1' and ARGV[17] == ''
 local otherShape = (meta.shape and meta.shape ~= '' and meta.shape ~= shape) or otherDupefilter()
-if otherShape and not (wantsFlush and isNew) then return { 'shape', (not meta.shape or meta.shape == '') and '{}' or meta.shape, meta.dupefilter or '' } end
+if otherShape and not (wantsFlush and isNew) then
+  return { 'shape', (not meta.shape or meta.shape == '') and '{}' or meta.shape, meta.dupefilter or '' }
+end
 local closed = isNew and closedJustNow(budgets, timeoutMs)
 if closed then return { 'joined', shape, 0, 0, 0, 0, 0, closed, '', others, meta.crawl, '', '' } end
 
@@ -39,7 +42,8 @@ if wantsFlush and not isNew then
   flushed = alone and 'interrupted' or 'others'
 elseif wantsFlush then
   if number('accepted') > 0 or hasDupefilter() then flushed = 'flushed' end
-  local fresh = { crawl = meta.crawl, epoch = string.format('%.0f', number('epoch') + 1), queue = queue, control = meta.control }
+  local epoch = string.format('%.0f', number('epoch') + 1)
+  local fresh = { crawl = meta.crawl, epoch = epoch, queue = queue, control = meta.control }
   forgetCrawl(true)
   meta, numbers = {}, {}
   setMeta('version', FORMAT)
@@ -48,15 +52,17 @@ end
 
 if not meta.shape or meta.shape == '' then
   -- Seeds came before the first node: they are in the order their client knew, which must be this one.
-  if meta.queue ~= queue and number('pending') > 0 then return { 'shape', cjson.encode({ queueClass = meta.queue }), '' } end
+  if meta.queue ~= queue and number('pending') > 0 then
+    return { 'shape', cjson.encode({ queueClass = meta.queue }), '' }
+  end
   setMeta('shape', shape)
   setMeta('queue', queue)
 end
 agreeOnDupefilter()
 
 if isNew then
-  local begun = { run = ARGV[9], run_started = nowMs, run_pages = 0, run_items = 0, run_errors = 0, run_accepted = 0, run_closed = '', run_ended = '', closing = '',
-    idle_since = '', budgets = budgets }
+  local begun = { run = ARGV[9], run_started = nowMs, run_pages = 0, run_items = 0, run_errors = 0, run_accepted = 0,
+    run_closed = '', run_ended = '', closing = '', idle_since = '', budgets = budgets }
   for name, value in pairs(begun) do setMeta(name, value) end
 else
   setMeta('budgets', joinBudgets(meta.budgets, budgets))
@@ -67,9 +73,12 @@ if meta.control == 'stopping' and (isNew or alone and ARGV[17] == '') then setMe
 if alone then setMeta('idle_since', '') end
 
 local changed, limitBefore = {}, meta.limit
-local tunables = { delay = ARGV[12], randomize = ARGV[13], limit = ARGV[14], node_timeout = ARGV[15], failed_limit = ARGV[16], queue_limit = ARGV[19] }
+local tunables = { delay = ARGV[12], randomize = ARGV[13], limit = ARGV[14], node_timeout = ARGV[15],
+  failed_limit = ARGV[16], queue_limit = ARGV[19] }
 for name, value in pairs(tunables) do
-  if meta[name] and meta[name] ~= value and not alone then changed[#changed + 1] = name .. '=' .. meta[name] .. '=' .. value end
+  if meta[name] and meta[name] ~= value and not alone then
+    changed[#changed + 1] = name .. '=' .. meta[name] .. '=' .. value
+  end
   if meta[name] ~= value then setMeta(name, value) end
 end
 setMeta('has_start', hasStart)
@@ -84,8 +93,9 @@ end
 call('ZADD', nodesKey, nowMs, incarnation)
 call('HSET', infoKey, incarnation, sub(info, 1, -2) .. ',"joinedAtMs":' .. string.format('%.0f', nowMs) .. '}')
 call('HSET', heldKey, incarnation, 0)
-local answer = { 'joined', shape, number('pending') + call('ZCARD', suspectsKey), call('ZCARD', delayedKey), call('HLEN', leasesKey),
-  seenCount(), meta.start == 'pushed' and 1 or 0, '', table.concat(changed, ','), others, meta.crawl, meta.run, flushed }
+local answer = { 'joined', shape, number('pending') + call('ZCARD', suspectsKey), call('ZCARD', delayedKey),
+  call('HLEN', leasesKey), seenCount(), meta.start == 'pushed' and 1 or 0, '', table.concat(changed, ','), others,
+  meta.crawl, meta.run, flushed }
 keepAnswer(cmsgpack.pack(answer))
 flush()
 return answer

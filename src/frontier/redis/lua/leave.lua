@@ -28,7 +28,8 @@ local function mayAllBeDead()
   return { 0, 0, latest + number('node_timeout', 30000) - nowMs, unpack(names, 1, min(#names, 100)) }
 end
 
-local refusal = readMeta('control', 'has_start', 'start', 'closing', 'queue', 'limit', 'domain_numbers', 'volunteer', 'node_timeout', 'run_closed')
+local refusal = readMeta('control', 'has_start', 'start', 'closing', 'queue', 'limit', 'domain_numbers', 'volunteer',
+  'node_timeout', 'run_closed')
 -- The answer of a leave that cleared everything, itself included, was lost.
 if refusal and ARGV[6] == '0' and ARGV[7] ~= '1' and call('EXISTS', metaKey) == 0 then return { 1, 1 } end
 if refusal then return redis.error_reply(refusal) end

@@ -23,7 +23,8 @@ for _, incarnation in ipairs(call('ZRANGE', deadKey, 0, -1)) do
     local crashes = call('HINCRBY', crashesKey, id, 1)
     if crashes >= MAX_CRASHES then
       info = info or cjson.decode(call('HGET', infoKey, incarnation) or '{}')
-      fail(id, cjson.encode({ reason = 'crashed', attempts = crashes, crashes = crashes, node = info.id or incarnation }))
+      local node = info.id or incarnation
+      fail(id, cjson.encode({ reason = 'crashed', attempts = crashes, crashes = crashes, node = node }))
       addToCounter('crashed/count', 1)
     else
       requeue(lease[LEASE_DOMAIN], lease[LEASE_ORDER], id, crashes)

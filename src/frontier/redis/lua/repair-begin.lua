@@ -10,8 +10,8 @@
 if not isOf('hash', metaKey) then call('UNLINK', metaKey) end
 createMeta(ARGV[5], ARGV[6])
 call('HSETNX', metaKey, 'version', FORMAT)
-local numbers = { 'pending', 'accepted', 'done', 'removed', 'arrival', 'domain_numbers', 'run_pages', 'run_items', 'run_errors', 'run_accepted', 'delay', 'limit',
-  'node_timeout', 'failed_limit', 'queue_limit' }
+local numbers = { 'pending', 'accepted', 'done', 'removed', 'arrival', 'domain_numbers', 'run_pages', 'run_items',
+  'run_errors', 'run_accepted', 'delay', 'limit', 'node_timeout', 'failed_limit', 'queue_limit' }
 for _, name in ipairs(numbers) do
   local value = call('HGET', metaKey, name)
   if value and not tonumber(value) then call('HDEL', metaKey, name) end
@@ -21,18 +21,20 @@ if refusal then return redis.error_reply(refusal) end
 local live = isOf('zset', nodesKey) and call('ZCOUNT', nodesKey, nowMs - number('node_timeout', 30000), '+inf') or 0
 if live > 0 and ARGV[4] ~= '1' then return { 'live', live } end
 
-for _, kept in ipairs({ { 'zset', delayedKey }, { 'zset', failedKey }, { 'hash', failuresKey }, { 'hash', crashesKey }, { 'hash', domainsKey } }) do
+for _, kept in ipairs({ { 'zset', delayedKey }, { 'zset', failedKey }, { 'hash', failuresKey }, { 'hash', crashesKey },
+  { 'hash', domainsKey } }) do
   if not isOf(kept[1], kept[2]) then call('UNLINK', kept[2]) end
 end
 
 -- repaired: the ids that stand where they belong.
 local known = call('HGETALL', domainsKey)
-call('UNLINK', queueKey, chunksKey, domainsKey, readyKey, waitingKey, suspectsKey, leasesKey, nodesKey, deadKey, infoKey, heldKey, pagesKey, answersKey,
-  repairedKey)
+call('UNLINK', queueKey, chunksKey, domainsKey, readyKey, waitingKey, suspectsKey, leasesKey, nodesKey, deadKey,
+  infoKey, heldKey, pagesKey, answersKey, repairedKey)
 local misplaced = {}
 for _, member in ipairs(call('ZRANGE', delayedKey, 0, -1)) do
   local id = sub(member, 1, 20)
-  if #member < 26 or call('HEXISTS', requests, id) == 0 or call('ZSCORE', failedKey, id) or call('SADD', repairedKey, id) == 0 then
+  if #member < 26 or call('HEXISTS', requests, id) == 0 or call('ZSCORE', failedKey, id)
+    or call('SADD', repairedKey, id) == 0 then
     misplaced[#misplaced + 1] = member
   end
 end

@@ -10,10 +10,14 @@ if refusal then return redis.error_reply(refusal) end
 for _, id in ipairs(call('HKEYS', failuresKey)) do
   if not call('ZSCORE', failedKey, id) then call('ZADD', failedKey, nowUs, id) end
 end
-for _, key in ipairs({ requests, dupefilter, dupefilter .. ':~index', itemsKey, statsKey, metaKey, queueKey, chunksKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey,
-  crashesKey, failedKey, failuresKey, feedsKey, outboxKey }) do call('PERSIST', key) end
+for _, key in ipairs({ requests, dupefilter, dupefilter .. ':~index', itemsKey, statsKey, metaKey, queueKey, chunksKey,
+  domainsKey, readyKey, waitingKey, delayedKey, suspectsKey, crashesKey, failedKey, failuresKey, feedsKey,
+  outboxKey }) do
+  call('PERSIST', key)
+end
 for i = FIRST_START_URLS, #KEYS do call('PERSIST', KEYS[i]) end
-local pending, delayed, failed = pendingCount() + call('ZCARD', suspectsKey), call('ZCARD', delayedKey), call('ZCARD', failedKey)
+local pending = pendingCount() + call('ZCARD', suspectsKey)
+local delayed, failed = call('ZCARD', delayedKey), call('ZCARD', failedKey)
 setMeta('accepted', pending + delayed + failed + number('done') + number('removed'))
 if meta.repairing and meta.repairing ~= '' then setMeta('control', meta.repairing) end
 flush()

@@ -18,7 +18,9 @@ if meta.restoring == ARGV[4] then return { 'begun', number('restored') } end
 if meta.restoring and meta.restoring ~= '' then return { 'other' } end
 
 local sizes = {
-  queue = function() return pendingCount() + call('ZCARD', suspectsKey) + call('ZCARD', delayedKey) + call('HLEN', leasesKey) end,
+  queue = function()
+    return pendingCount() + call('ZCARD', suspectsKey) + call('ZCARD', delayedKey) + call('HLEN', leasesKey)
+  end,
   failed = function() return call('ZCARD', failedKey) end,
   dupefilter = seenCount,
   start_urls = function()

@@ -13,7 +13,9 @@ if not isNew then return answer end
 readIndex()
 if ARGV[6] == 'index' then
   beginIndex()
-  for i, field in ipairs({ 'pieces', 'seen', 'slices', 'filled', 'allocated' }) do index[field] = tonumber(ARGV[6 + i]) end
+  for i, field in ipairs({ 'pieces', 'seen', 'slices', 'filled', 'allocated' }) do
+    index[field] = tonumber(ARGV[6 + i])
+  end
   saveIndex()
 else
   for i = 7, #ARGV, 2 do call('SET', index.prefix .. ARGV[i], ARGV[i + 1]) end

@@ -16,11 +16,14 @@ if ARGV[7] ~= '' and (meta.shape or '') == '' and pendingCount() == 0 then
   setMeta('shape', ARGV[7])
   setMeta('queue', ARGV[6])
 end
-if ARGV[8] == 'pushed' or (meta.start ~= 'pushed' and tonumber(ARGV[8]) > number('start')) then setMeta('start', ARGV[8]) end
+if ARGV[8] == 'pushed' or (meta.start ~= 'pushed' and tonumber(ARGV[8]) > number('start')) then
+  setMeta('start', ARGV[8])
+end
 setMeta('done', number('done') + ARGV[9])
 setMeta('removed', number('removed') + ARGV[10])
 setMeta('accepted', number('accepted') + ARGV[9] + ARGV[10])
-if ARGV[11] ~= '' then setMeta('began', string.format('%.0f', min(number('began', nowMs), tonumber(ARGV[11])))) end
-if ARGV[12] ~= '' then setMeta('seen_since', string.format('%.0f', min(number('seen_since', nowMs), tonumber(ARGV[12])))) end
+for field, given in pairs({ began = ARGV[11], seen_since = ARGV[12] }) do
+  if given ~= '' then setMeta(field, string.format('%.0f', min(number(field, nowMs), tonumber(given)))) end
+end
 saveMeta()
 return 1

@@ -11,7 +11,9 @@
 local knows, count = ARGV[6], tonumber(ARGV[7])
 local refusal = readMeta('dupefilter', unpack(RESTORE_FIELDS)) or otherDupefilter()
 if refusal then return redis.error_reply(refusal) end
-if not isOf(DUPEFILTER_TYPE, dupefilter) then return redis.error_reply('WRONGTYPE the dupefilter of this crawl holds another type') end
+if not isOf(DUPEFILTER_TYPE, dupefilter) then
+  return redis.error_reply('WRONGTYPE the dupefilter of this crawl holds another type')
+end
 local isNew, answer = beginEntry()
 if not isNew then return answer end
 
@@ -23,7 +25,9 @@ elseif DUPEFILTER_TYPE == 'zset' and knows == 'untils' then
   for i, mark in ipairs(marksOf(ARGV[8], 1, 1, count)) do call('ZADD', dupefilter, 'GT', given[i], mark) end
 elseif DUPEFILTER_TYPE == 'hash' then
   local finished = packLife('done', 0, 0)
-  for i, mark in ipairs(marksOf(ARGV[8], 1, 1, count)) do call('HSETNX', dupefilter, mark, knows == 'lives' and given[i] or finished) end
+  for i, mark in ipairs(marksOf(ARGV[8], 1, 1, count)) do
+    call('HSETNX', dupefilter, mark, knows == 'lives' and given[i] or finished)
+  end
 else
   recordMarks(marksOf(ARGV[8], 1, 1, count))
 end

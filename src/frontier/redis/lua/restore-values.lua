@@ -16,7 +16,9 @@ local seedsKey, seedsType
 if kind == 'seeds' then
   seedsKey, seedsType = KEYS[FIRST_START_URLS - 1 + tonumber(ARGV[7])], ARGV[8]
   if seedsType == 'bad' then seedsKey, seedsType = seedsKey .. ':bad', 'list' end
-  if not isOf(seedsType, seedsKey) then return redis.error_reply('WRONGTYPE a start_urls key of this crawl holds another type') end
+  if not isOf(seedsType, seedsKey) then
+    return redis.error_reply('WRONGTYPE a start_urls key of this crawl holds another type')
+  end
 end
 if not (isOf('list', itemsKey) and isOf('hash', statsKey)) then
   return redis.error_reply('WRONGTYPE the items or stats key of this crawl holds another type')

@@ -71,7 +71,8 @@ local function acceptUnseen(asked, ids, marks, names, text, numbersAt, recordsAt
   local anyFailed = call('ZCARD', failedKey) > 0
   for n = 1, #asked do
     local i, id = asked[n], ids[n]
-    local priority, index, unfiltered, delayMs, from, length = decode(NUMBERS_FORMAT, text, numbersAt + (i - 1) * NUMBERS)
+    local priority, index, unfiltered, delayMs, from, length =
+      decode(NUMBERS_FORMAT, text, numbersAt + (i - 1) * NUMBERS)
     local record = recordsAt + from
     local live = taken[id] or (stored[n] and not ended[id]) or (anyFailed and call('ZSCORE', failedKey, id))
     local revived = live and not taken[id] and kind ~= 'links' and revive(id, sub(text, record, record + length - 1))

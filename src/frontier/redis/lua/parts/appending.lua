@@ -24,7 +24,8 @@ local function endsToAppendTo(names, counts, priorities)
       -- What comes a second time in a call is likely to come again.
       if (place == READY or place == FULL) and not isNewestFirst and not rewritten[field] then
         n = n + 1
-        asked[n], owners[n], bounds[n], gones[n] = field, i, isFirst and '' or tail, isFirst and string.byte(packed, GONE_AT) or 0
+        asked[n], owners[n] = field, i
+        bounds[n], gones[n] = isFirst and '' or tail, isFirst and string.byte(packed, GONE_AT) or 0
         texts[i] = ''
       end
     elseif packed == false and priorities[i] and not domains[name] and counts[i] <= (isNewestFirst and 1 or CHUNK) then

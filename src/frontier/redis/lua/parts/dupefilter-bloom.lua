@@ -18,7 +18,8 @@ local function sliceOf(number)
   while 2 ^ halvings < number * (number - 1) do halvings = halvings + 1 end
   local bits = BITS + halvings * BITS_PER_HALVING
   local before = slices[number - 1]
-  return { bits = bits, hashes = HASHES + halvings, chunks = math.ceil(bits / CHUNK_BITS), first = before and before.first + before.chunks or 0 }
+  local first = before and before.first + before.chunks or 0
+  return { bits = bits, hashes = HASHES + halvings, chunks = math.ceil(bits / CHUNK_BITS), first = first }
 end
 
 local function readSlices()

@@ -11,7 +11,8 @@ local function readIndex()
   local found = call('HMGET', indexKey, 'generation', 'pieces', 'seen', 'slices', 'filled', 'allocated')
   index.generation = found[1]
   index.pieces, index.seen = tonumber(found[2] or 0), tonumber(found[3] or 0)
-  index.slices, index.filled, index.allocated = tonumber(found[4] or 0), tonumber(found[5] or 0), tonumber(found[6] or 0)
+  index.slices, index.filled = tonumber(found[4] or 0), tonumber(found[5] or 0)
+  index.allocated = tonumber(found[6] or 0)
   index.prefix = dupefilter .. ':~piece:' .. (found[1] or '') .. ':'
 end
 
@@ -23,8 +24,8 @@ local function beginIndex()
 end
 
 local function saveIndex()
-  call('HSET', indexKey, 'generation', index.generation, 'pieces', index.pieces, 'seen', index.seen, 'slices', index.slices,
-    'filled', index.filled, 'allocated', index.allocated)
+  call('HSET', indexKey, 'generation', index.generation, 'pieces', index.pieces, 'seen', index.seen, 'slices',
+    index.slices, 'filled', index.filled, 'allocated', index.allocated)
 end
 
 local function seenCount()

@@ -1,10 +1,14 @@
 -- Feed files and their checkpoints.
 
 -- Whether none of its items waits to be written.
-local function isAllWritten(feed, writer) return (writer.sequence or 0) >= tonumber(call('HGET', feedsKey, feed .. ':tail') or 0) end
+local function isAllWritten(feed, writer)
+  return (writer.sequence or 0) >= tonumber(call('HGET', feedsKey, feed .. ':tail') or 0)
+end
 
 -- Whether its crawl was forgotten, and nothing has come since.
-local function isForgotten(feed, writer) return isAllWritten(feed, writer) and writer.forgottenAt == (writer.sequence or 0) end
+local function isForgotten(feed, writer)
+  return isAllWritten(feed, writer) and writer.forgottenAt == (writer.sequence or 0)
+end
 
 -- A new job begins its files anew: a feed is forgotten with its crawl, at once where nobody writes it and nothing
 -- waits, else when it is given back with all that waited written, and no more. More is of the next crawl, where its

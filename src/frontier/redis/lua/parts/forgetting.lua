@@ -2,8 +2,9 @@
 -- uses: feeds dupefilter-clearing
 
 local function forgetCrawl(isFlush)
-  call('UNLINK', requests, metaKey, queueKey, chunksKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey, leasesKey,
-    nodesKey, deadKey, infoKey, heldKey, pagesKey, crashesKey, failedKey, failuresKey, answersKey, repairedKey)
+  call('UNLINK', requests, metaKey, queueKey, chunksKey, domainsKey, readyKey, waitingKey, delayedKey, suspectsKey,
+    leasesKey, nodesKey, deadKey, infoKey, heldKey, pagesKey, crashesKey, failedKey, failuresKey, answersKey,
+    repairedKey)
   dropDupefilter()
   forgetFeeds(isFlush)
 end

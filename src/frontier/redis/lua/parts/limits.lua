@@ -7,7 +7,8 @@
 
 local function budgetsOf(text)
   local pages, items, errors, ms = string.match(text or '', '^(%d+),(%d+),(%d+),(%d+)$')
-  return { pages = tonumber(pages or 0), items = tonumber(items or 0), errors = tonumber(errors or 0), ms = tonumber(ms or 0) }
+  return { pages = tonumber(pages or 0), items = tonumber(items or 0), errors = tonumber(errors or 0),
+    ms = tonumber(ms or 0) }
 end
 
 local function hasBudgets() return meta.budgets and meta.budgets ~= '' end

@@ -17,7 +17,8 @@ end
 local function markDead()
   local timeoutMs = number('node_timeout', 30000)
   -- A heartbeat from the future is a clock that jumped back (a failover): it counts from now.
-  for _, incarnation in ipairs(call('ZRANGEBYSCORE', nodesKey, '(' .. string.format('%.0f', nowMs + timeoutMs), '+inf')) do
+  local future = '(' .. string.format('%.0f', nowMs + timeoutMs)
+  for _, incarnation in ipairs(call('ZRANGEBYSCORE', nodesKey, future, '+inf')) do
     call('ZADD', nodesKey, nowMs, incarnation)
   end
   for _, incarnation in ipairs(call('ZRANGEBYSCORE', nodesKey, '-inf', nowMs - timeoutMs)) do
