@@ -8,8 +8,11 @@ const MAX_DELAY_MS = 2 ** 48 - 1;
 const MAX_NAME_CHARS = 400;
 
 const ID_CHARS = 40;
-const isDigit = new Uint8Array(128);
-for (const digit of '0123456789abcdefABCDEF') isDigit[digit.charCodeAt(0)] = 1;
+const NO_DIGIT = 255;
+
+/** The value of each hexadecimal digit, by its character: an expression, and `Buffer.write`, take twice as long. */
+export const hexDigits = new Uint8Array(128).fill(NO_DIGIT);
+for (const digit of '0123456789abcdefABCDEF') hexDigits[digit.charCodeAt(0)] = Number.parseInt(digit, 16);
 
 /** A delay as the store takes it: whole ms, not negative, not beyond all bounds. */
 export function delayInBounds(delayMs: number | undefined): number {
@@ -36,9 +39,9 @@ export function requireIds(requests: readonly Pick<FrontierRequest, 'id' | 'fing
   }
 }
 
-/** Whether a text is 40 hex digits; an expression takes twice as long. */
+/** Whether a text is 40 hex digits. */
 function isId(text: unknown): boolean {
   if (typeof text !== 'string' || text.length !== ID_CHARS) return false;
-  for (let n = 0; n < ID_CHARS; n += 1) if (isDigit[text.charCodeAt(n)] !== 1) return false;
+  for (let n = 0; n < ID_CHARS; n += 1) if (!(hexDigits[text.charCodeAt(n)]! < NO_DIGIT)) return false;
   return true;
 }

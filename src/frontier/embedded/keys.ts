@@ -4,6 +4,7 @@
  * so that no client needs a table of numbers that another client may have cleared.
  */
 import { createHash } from 'node:crypto';
+import { hexDigits } from '../bounds.js';
 
 /** The tables, in the order they lie in the file. */
 export const Table = {
@@ -165,25 +166,18 @@ export function writeNumber(key: Buffer, number: number): void {
   key.writeUIntBE(number, HEAD_BYTES, NUMBER_BYTES);
 }
 
-/** The value of each hexadecimal digit, by its character. */
-const digits = new Uint8Array(128);
-for (let digit = 0; digit < 16; digit += 1) {
-  digits[digit.toString(16).charCodeAt(0)] = digit;
-  digits[digit.toString(16).toUpperCase().charCodeAt(0)] = digit;
-}
-
-/** Write the bytes of an id (40 hex digits); half of what a call of `Buffer.write` costs. */
+/** Write the bytes of an id (40 hex digits). */
 export function writeId(target: Buffer, id: string, at: number): void {
   for (let n = 0; n < ID_BYTES; n += 1) {
-    const high = digits[id.charCodeAt(2 * n)] ?? 0;
-    target[at + n] = (high << 4) | (digits[id.charCodeAt(2 * n + 1)] ?? 0);
+    const high = hexDigits[id.charCodeAt(2 * n)] ?? 0;
+    target[at + n] = (high << 4) | (hexDigits[id.charCodeAt(2 * n + 1)] ?? 0);
   }
 }
 
 /** The number of 32 bits that digits `from` to `to` of an id make. */
 export function hexOf(id: string, from: number, to: number): number {
   let number = 0;
-  for (let at = from; at < to; at += 1) number = (number << 4) | (digits[id.charCodeAt(at)] ?? 0);
+  for (let at = from; at < to; at += 1) number = (number << 4) | (hexDigits[id.charCodeAt(at)] ?? 0);
   return number;
 }
 
