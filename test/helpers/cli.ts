@@ -133,9 +133,19 @@ function watch(child: ChildProcess, pid: number, name: string): RunningCli {
 
 /** The environment of a user who has set nothing of crawlnode's: only what a process needs to run. */
 function cleanEnvironment(extra: CliOptions['env'] = {}): NodeJS.ProcessEnv {
-  const kept = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'LANG', 'LC_ALL', 'TZ', 'SystemRoot'];
-  // Compiled spiders of hundreds of temporary projects are not for the home of whoever runs the tests.
-  const env: NodeJS.ProcessEnv = { XDG_CACHE_HOME: path.join(root, 'node_modules', '.cache') };
+  const kept = [
+    'PATH',
+    'HOME',
+    'XDG_CACHE_HOME',
+    'TMPDIR',
+    'TEMP',
+    'TMP',
+    'LANG',
+    'LC_ALL',
+    'TZ',
+    'SystemRoot',
+  ];
+  const env: NodeJS.ProcessEnv = {};
   for (const name of kept) if (process.env[name] !== undefined) env[name] = process.env[name];
   for (const [name, value] of Object.entries(extra)) if (value !== undefined) env[name] = value;
   return env;
