@@ -1,6 +1,7 @@
 /** What was compiled in one run and kept for the next: used where it is sound, and never in the way. */
-import { chownSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chownSync, cpSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readCacheFile, writeCacheFile } from '../src/cache-file.js';
 import { runCli } from './helpers/cli.js';
@@ -13,10 +14,26 @@ function newCache(environment: Record<string, string> = {}) {
   const folder = path.join(dir, 'crawlnode');
   return {
     dir,
-    run: () => runCli(['--version'], { env: { XDG_CACHE_HOME: dir, ...environment } }),
+    run: (executable?: string) =>
+      runCli(['--version'], {
+        env: { XDG_CACHE_HOME: dir, ...environment },
+        ...(executable && { executable }),
+      }),
     files: () => readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((file) => file.includes('/')),
     file: () => path.join(folder, readdirSync(folder)[0]!),
+    contents: () => readdirSync(folder).map((file) => readFileSync(path.join(folder, file), 'latin1')),
   };
+}
+
+/** @returns the executable of a second installation of the same build. */
+function installElsewhere(): string {
+  const { dir } = tempDir('elsewhere');
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  for (const part of ['bin', 'dist', 'package.json']) {
+    cpSync(path.join(root, part), path.join(dir, part), { recursive: true });
+  }
+  symlinkSync(path.join(root, 'node_modules'), path.join(dir, 'node_modules'));
+  return path.join(dir, 'bin', 'crawlnode.js');
 }
 
 /** How many runs have added to a file. */
@@ -33,6 +50,20 @@ describe('compiled code of the executable', () => {
     expect(counts).toEqual([1, 2, 3, 3]);
     expect(statSync(path.dirname(cache.file())).mode & 0o777).toBe(0o700);
     expect(cache.files()).toHaveLength(1);
+  });
+
+  it('is kept by each installation for itself, as it says where the lines of a stack lie', async () => {
+    const cache = newCache();
+    const elsewhere = installElsewhere();
+    await cache.run();
+    expect(await cache.run(elsewhere)).toMatchObject({ code: 0, stderr: '' });
+    const bundle = path.join(path.dirname(elsewhere), '..', 'dist', 'executable', 'crawlnode.cjs');
+    expect(
+      cache
+        .contents()
+        .map((content) => content.includes(bundle))
+        .sort(),
+    ).toEqual([false, true]);
   });
 
   it('is compiled anew where the file is damaged or cut short', async () => {

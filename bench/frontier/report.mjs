@@ -11,6 +11,7 @@ const columns = [
   { name: 'bytes', head: 'bytes', show: (value) => value.toFixed(0) },
   { name: 'seenBytes', head: 'bytes seen', show: (value) => value.toFixed(0) },
   { name: 'ratio', head: '× first', show: (value) => value.toFixed(2) },
+  { name: 'ofSharing', head: '× apart', show: (value) => value.toFixed(2) },
 ];
 
 export function tableOf(rows) {

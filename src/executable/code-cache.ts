@@ -19,12 +19,14 @@ export class CodeCache {
 
   /**
    * @param folder - null: nothing is kept
-   * @param name - of the script, told apart by its `source` and by what else V8 asks for
+   * @param filename - of the script, told apart by its `source` and by what else V8 asks for; and by where it lies, since
+   *   V8 11 goes on naming the place that the code was compiled for in stacks
    */
-  constructor(folder: string | null, name: string, source: Buffer) {
+  constructor(folder: string | null, filename: string, source: Buffer) {
     letYoungGrow();
-    const id = [crc32(source), v8.cachedDataVersionTag()].map((part) => part.toString(16)).join('-');
-    this.#file = folder && path.join(folder, `${name}-${id}`);
+    const parts = [crc32(filename, crc32(source)), v8.cachedDataVersionTag()];
+    const id = parts.map((part) => part.toString(16)).join('-');
+    this.#file = folder && path.join(folder, `${path.parse(filename).name}-${id}`);
   }
 
   /** What earlier runs compiled; null without any. */

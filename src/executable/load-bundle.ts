@@ -23,7 +23,7 @@ export function loadBundle<T>(name: string, keepAfterMs: number, given: Partial<
   const filename = fileURLToPath(url);
   const bytes = readFileSync(url);
   const folder = cacheFolder();
-  const cache = new CodeCache(folder, name, bytes);
+  const cache = new CodeCache(folder, filename, bytes);
   const kept = cache.read();
   // The bundle is ASCII, and so a byte a character in memory too.
   const script = new Script(bytes.toString('latin1'), { filename, ...(kept && { cachedData: kept }) });
