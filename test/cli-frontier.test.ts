@@ -7,6 +7,7 @@ import { type CliResult, runCli, startCli } from './helpers/cli.js';
 import { engines, projectOn } from './helpers/engine-project.js';
 import { startRedis } from './helpers/redis-server.js';
 import { startSite } from './helpers/site.js';
+import { waitFor } from './helpers/wait-for.js';
 
 const spider = (name: string) => `
 import { Spider, type Response } from 'crawlnode';
@@ -186,6 +187,10 @@ describe.each(engines)('on the %s engine', (engine) => {
       code: 3,
       stderr: expect.stringContaining('(one)'),
     });
+    crawl.kill('SIGSTOP');
+    const reset = ['reset', 'news', '--yes', '-s', 'HEARTBEAT_INTERVAL=1'];
+    await waitFor(async () => /\(one, not heard for \d+ s\).*NODE_TIMEOUT/.test((await run(reset)).stderr));
+    crawl.kill('SIGCONT');
     expect((await run(['pause', 'news'])).stdout).toBe('news: paused (1 node)\n');
     await crawl.waitForOutput('the crawl is paused; \\"crawlnode resume news\\" lets it go on');
     await run(['seed', 'news', site.url]);

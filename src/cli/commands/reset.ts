@@ -3,6 +3,7 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { RefusedError, UsageError } from '../../errors.js';
+import { duration } from '../../frontier/amounts.js';
 import {
   allParts,
   type Frontier,
@@ -24,7 +25,7 @@ import { jobOption, textsOf } from '../job-option.js';
 import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
 import { oneLine } from '../printable.js';
 import { namedParts, ownParts } from '../reset-parts.js';
-import { crawlName, n } from '../wording.js';
+import { crawlName, howMany, n } from '../wording.js';
 
 /** Without `--only` or `--all`; never the items. */
 const DEFAULT_PARTS: readonly Part[] = ['queue', 'dupefilter', 'start_urls', 'failed', 'stats'];
@@ -87,7 +88,7 @@ export const command: CliCommand = {
       const found: Found = { ...crawl, parts, counts, verdict, dryRun: options.dryRun === true };
       if (!context.globals.json) show(context, found, file);
       if (!found.dryRun) {
-        if (!force) await refuseWhileCrawling(context, frontier, crawl);
+        if (!force) await refuseWhileCrawling(context, frontier, crawl, settings.HEARTBEAT_INTERVAL * 2_000);
         if (options.yes !== true) await confirm(context, 'reset', `Delete this of ${crawlName(crawl)}?`);
       }
       const shape = shapeOf(settings);
@@ -164,13 +165,24 @@ function tell(context: Context, crawl: Crawl, backup: WrittenBackup | null): voi
   print(context, oneLine(`${crawlName(crawl)}: deleted${saved}`));
 }
 
-async function refuseWhileCrawling(context: Context, frontier: Frontier, crawl: Crawl): Promise<void> {
+/** @param silentMs a node that lives is heard more often than that. */
+async function refuseWhileCrawling(
+  context: Context,
+  frontier: Frontier,
+  crawl: Crawl,
+  silentMs: number,
+): Promise<void> {
   const nodes = await nodesOf(context, frontier);
   if (nodes.length === 0) return;
-  throw new RefusedError(
-    `${nodes.length} ${nodes.length === 1 ? 'node is' : 'nodes are'} crawling ${crawlName(crawl)} (${nodes.map(({ id }) => id).join(', ')}); stop them first ("crawlnode stop ${crawlArguments(context, crawl)}"), or --force`,
-    { code: 'live_nodes' },
+  const who = `${howMany(nodes.length, 'node')} ${nodes.length === 1 ? 'is' : 'are'} crawling ${crawlName(crawl)}`;
+  const which = nodes.map(({ id, heartbeatAgeMs }) =>
+    heartbeatAgeMs < silentMs ? id : `${id}, not heard for ${duration(heartbeatAgeMs)}`,
   );
+  const silent = nodes.some(({ heartbeatAgeMs }) => heartbeatAgeMs >= silentMs)
+    ? '; one that was killed counts as dead after NODE_TIMEOUT'
+    : '';
+  const how = `stop them first ("crawlnode stop ${crawlArguments(context, crawl)}"), or --force`;
+  throw new RefusedError(`${who} (${which.join('; ')}); ${how}${silent}`, { code: 'live_nodes' });
 }
 
 /** Who works on a crawl of another data format cannot be told. */
