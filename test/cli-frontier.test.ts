@@ -187,10 +187,13 @@ describe.each(engines)('on the %s engine', (engine) => {
       code: 3,
       stderr: expect.stringContaining('(one)'),
     });
-    crawl.kill('SIGSTOP');
-    const reset = ['reset', 'news', '--yes', '-s', 'HEARTBEAT_INTERVAL=1'];
-    await waitFor(async () => /\(one, not heard for \d+ s\).*NODE_TIMEOUT/.test((await run(reset)).stderr));
-    crawl.kill('SIGCONT');
+    if (here.redis !== null) {
+      // On the embedded engine it may hold the lock of the folder as it is stopped.
+      crawl.kill('SIGSTOP');
+      const reset = ['reset', 'news', '--yes', '-s', 'HEARTBEAT_INTERVAL=1'];
+      await waitFor(async () => /\(one, not heard for \d+ s\).*NODE_TIMEOUT/.test((await run(reset)).stderr));
+      crawl.kill('SIGCONT');
+    }
     expect((await run(['pause', 'news'])).stdout).toBe('news: paused (1 node)\n');
     await crawl.waitForOutput('the crawl is paused; \\"crawlnode resume news\\" lets it go on');
     await run(['seed', 'news', site.url]);
