@@ -151,8 +151,13 @@ describe.each(engines)('failed on the %s engine', (engine) => {
     const crawl = ['crawl', 'news', '--exit-when-done', '-s', 'RETRY_TIMES=0', '-s', 'ROBOTSTXT_OBEY=false'];
     await run('seed', 'news', `${site.origin}/broken`);
     expect(await run(...crawl)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 failed') });
+    const inspect = ['inspect', 'news', `${site.origin}/broken`];
+    expect((await run(...inspect)).stdout).toMatch(
+      /\nattempts +1\n(.*\n)*failure +http_status, .*after 1 attempt/,
+    );
     isMended = true;
     expect((await run('failed', 'news', 'retry', '--status', '500')).code).toBe(0);
+    expect((await run(...inspect)).stdout).toMatch(/\nattempts +0\n/);
     expect((await run(...crawl)).code).toBe(0);
     expect(site.log.filter(({ path }) => path === '/broken')).toHaveLength(2);
     expect(await stats()).toMatchObject({ failed: 0, pending: 0, done: 1 });

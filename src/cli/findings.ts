@@ -85,7 +85,7 @@ export function crawlFindings(
     found(
       'problem',
       'bad_seeds',
-      `${n(badSeeds)} seeds could not be understood and were put aside`,
+      `${howMany(badSeeds, 'seed')} could not be understood: put aside`,
       `see ${seedKeys.map((key) => `${key}:bad`).join(', ')} for each with its reason, mend and seed them, then delete that key`,
     );
   }
@@ -129,7 +129,7 @@ export function crawlFindings(
     found(
       'info',
       'leases_of_dead_nodes',
-      `${n(leased)} requests are held by nodes that died`,
+      `${howMany(leased, 'request')} held by nodes that died`,
       `none is lost: the next "crawlnode crawl ${crawl}" takes them over`,
     );
   }
@@ -137,12 +137,17 @@ export function crawlFindings(
     found(
       'info',
       'suspects',
-      `${n(suspects)} requests were in work when a node died, and are tried alone`,
+      `${howMany(suspects, 'request')} in work when a node died, each to be tried alone`,
       null,
     );
   }
   if (failed > 0) {
-    found('info', 'failed', `${n(failed)} requests have failed for good`, `crawlnode failed ${crawl} list`);
+    found(
+      'info',
+      'failed',
+      `${howMany(failed, 'request')} failed for good`,
+      `crawlnode failed ${crawl} list`,
+    );
   }
   if (control !== 'running' && pending + delayed + nodes.length > 0) {
     found('info', 'control', `the crawl is ${control}`, `crawlnode resume ${crawl}`);

@@ -102,7 +102,7 @@ function describe(
   return {
     ...{ spider, job, url: request?.url ?? text, fingerprint, period, state, seen },
     life: life === null ? null : lifeOf(life),
-    attempts: request?.attempts ?? life?.attempts ?? null,
+    attempts: failure?.attempts ?? request?.attempts ?? life?.attempts ?? null,
     crashes: request === null ? null : crashes,
     owner,
     leasedAt: leasedAtMs === null ? null : new Date(leasedAtMs).toISOString(),
