@@ -1,11 +1,12 @@
 /** What goes wrong under a crawl of real processes: nothing is lost, nothing comes twice, and every crawl ends. */
+import { spawnSync } from 'node:child_process';
 import { cp, rm } from 'node:fs/promises';
 import type http from 'node:http';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Frontier, Snapshot } from '../src/frontier/frontier.js';
-import { type RunningCli, startCli } from './helpers/cli.js';
+import { executable, type RunningCli, startCli } from './helpers/cli.js';
 import { engines, projectOn } from './helpers/engine-project.js';
 import { expectSound } from './helpers/expect-sound.js';
 import { createProject } from './helpers/project.js';
@@ -153,6 +154,51 @@ describe('a node', () => {
     await site.close();
     await project.remove();
   });
+
+  const namespace = ['--map-root-user', '--pid', '--fork', '--mount-proc', '--kill-child'];
+  const canBeFirst = spawnSync('unshare', [...namespace, 'true']).status === 0;
+
+  it.runIf(canBeFirst)(
+    'ends so as process 1 of a container too, which no signal from within can kill',
+    async () => {
+      const redis = await startRedis();
+      const first = [...namespace, process.execPath, executable];
+      const project = await createProject({
+        settings: {
+          ...{ REDIS_URL: redis.url, ROBOTSTXT_OBEY: false },
+          ...{ NODE_TIMEOUT: 2, HEARTBEAT_INTERVAL: 1, MAIN_LOOP_TIMEOUT: 1 },
+        },
+        files: {
+          'spiders/walk.ts': walk,
+          'first.mjs': `
+          import { spawn } from 'node:child_process';
+          const args = [...${JSON.stringify(first)}, ...process.argv.slice(2)];
+          spawn('unshare', args, { stdio: 'inherit' }).on('close', (code) => process.exit(code ?? 137));
+        `,
+        },
+      });
+      const site = await startSite({ pages: 1 });
+      const args = [
+        'crawl',
+        'walk',
+        '-a',
+        `start=${site.url}`,
+        '-a',
+        'loop=/',
+        '--json',
+        '--node-id',
+        'first',
+      ];
+      const node = startCli(args, { cwd: project.dir, executable: project.path('first.mjs') });
+      const { code, stderr } = await node.wait(40_000);
+      expect(code).toBe(1);
+      const said = stderr.split('\n').find((line) => line.includes('"fatal"'));
+      expect(JSON.parse(said!)).toMatchObject({ node: 'first', msg: expect.stringContaining('main loop') });
+      await site.close();
+      await project.remove();
+      await redis.stop();
+    },
+  );
 
   it('outlives a promise that a callback forgot to await, and logs it', async () => {
     const project = await createProject({

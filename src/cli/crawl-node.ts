@@ -22,6 +22,8 @@ export interface NodePlan {
   readonly open: OpenOptions;
   readonly frontier: Frontier;
   readonly exitWhenDone: boolean;
+  /** What is said beside the log is JSON too. */
+  readonly speaksJson: boolean;
   /** Ids of the feeds whose outbox gets this node's items. */
   readonly feeds: readonly string[];
   readonly feedsFailing: () => string | null;

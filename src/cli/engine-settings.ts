@@ -53,7 +53,11 @@ export function retryOptionsOf(settings: Settings): RetryOptions {
 
 export function engineOptionsOf(
   settings: Settings,
-  command: { readonly exitWhenDone: boolean; readonly feeds: readonly string[] },
+  command: {
+    readonly exitWhenDone: boolean;
+    readonly feeds: readonly string[];
+    readonly speaksJson: boolean;
+  },
 ): EngineOptions {
   return {
     concurrency: settings.CONCURRENT_REQUESTS,
@@ -63,6 +67,7 @@ export function engineOptionsOf(
     graceMs: ms(settings.SHUTDOWN_TIMEOUT),
     heartbeatMs: ms(settings.HEARTBEAT_INTERVAL),
     mainLoopTimeoutMs: ms(settings.MAIN_LOOP_TIMEOUT),
+    speaksJson: command.speaksJson,
     allowedStatuses: settings.HTTPERROR_ALLOWED_CODES,
     allowAllStatuses: settings.HTTPERROR_ALLOW_ALL,
     maxItems: settings.MAX_ITEMS_PER_PAGE,

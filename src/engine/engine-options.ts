@@ -56,6 +56,8 @@ export interface EngineOptions {
   readonly heartbeatMs: number;
   /** MAIN_LOOP_TIMEOUT: without main-loop progress for so long, heartbeats stop. */
   readonly mainLoopTimeoutMs: number;
+  /** What this process says beside the log is JSON too (`--json`, off a terminal). */
+  readonly speaksJson: boolean;
   /** HTTPERROR_ALLOWED_CODES. */
   readonly allowedStatuses: readonly number[];
   /** HTTPERROR_ALLOW_ALL. */

@@ -206,6 +206,7 @@ function startHeartbeat(node: NodeState, joined: Joined, current: () => Incarnat
   const beat = {
     ...{ open, incarnation, mainLoopTimeoutMs, intervalMs: heartbeatMs, node: node.deps.node.id },
     endAfterMs: STUCK_NODE_TIMEOUTS * tunables.nodeTimeoutMs,
+    speaksJson: options.speaksJson,
     pulse: node.pulse.buffer,
   };
   return new Heartbeat(beat, onNews, log);

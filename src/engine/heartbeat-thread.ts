@@ -4,6 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { FrontierGoneError, FrontierUnavailableError, messageOf } from '../errors.js';
 import type { Frontier } from '../frontier/frontier.js';
 import { openFrontier } from '../frontier/open.js';
+import { endStuckProcess } from './end-process.js';
 import {
   Gate,
   type HeartbeatMessage,
@@ -26,6 +27,7 @@ let frontier: Frontier | null = null;
 let stuckSince: number | null = null;
 let timer: NodeJS.Timeout | null = null;
 let stopped = false;
+let isEnding = false;
 let lastTrouble: string | null = null;
 
 parentPort?.on('message', (order: HeartbeatOrder) => {
@@ -45,7 +47,7 @@ async function attempt(): Promise<boolean> {
   if (pulse.silentMs > options.mainLoopTimeoutMs) {
     if (stuckSince === null) tell({ kind: 'stuck', incarnation });
     stuckSince ??= performance.now();
-    if (performance.now() - stuckSince > options.endAfterMs) endProcess();
+    if (performance.now() - stuckSince > options.endAfterMs) end();
     return true;
   }
   stuckSince = null;
@@ -73,18 +75,21 @@ async function attempt(): Promise<boolean> {
 
 /**
  * A loop that never returns hears no signal and holds a processor for nothing, and whoever started this process waits
- * for it. What it held is others' by now. Only a signal ends a process from here, and only the descriptor itself can
- * still be written to: streams go through the main loop.
+ * for it. What it held is others' by now. Only the descriptor itself can still be written to from here: streams go
+ * through the main loop.
  */
-function endProcess(): void {
+function end(): void {
+  if (isEnding) return;
+  isEnding = true;
   const seconds = Math.round(pulse.silentMs / 1_000);
   const why = `a callback has blocked the main loop of ${options.node} for ${seconds} s; others took over its work, and this process ends`;
+  const fatal = { level: 'fatal', time: new Date().toISOString(), node: options.node, msg: why };
   try {
-    writeSync(2, `crawlnode: ${why}\n`);
+    writeSync(2, options.speaksJson ? `${JSON.stringify(fatal)}\n` : `crawlnode: ${why}\n`);
   } catch {
     // Nobody reads it.
   }
-  process.kill(process.pid, 'SIGKILL');
+  endStuckProcess().catch(trouble);
 }
 
 function trouble(error: unknown): void {

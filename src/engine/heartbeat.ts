@@ -20,6 +20,8 @@ export interface HeartbeatOptions {
   readonly endAfterMs: number;
   /** The label of this node, for that occasion. */
   readonly node: string;
+  /** What is said then is a line of JSON. */
+  readonly speaksJson: boolean;
   readonly pulse: SharedArrayBuffer;
   readonly gate: SharedArrayBuffer;
 }

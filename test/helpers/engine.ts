@@ -31,6 +31,7 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
     startTimeoutMs: 200,
     graceMs: 10_000,
     heartbeatMs: 500,
+    speaksJson: false,
     mainLoopTimeoutMs: 60_000,
     allowedStatuses: [],
     allowAllStatuses: false,

@@ -10,7 +10,7 @@ import type { Frontier } from '../../frontier/frontier.js';
 import type { OpenOptions } from '../../frontier/open.js';
 import type { Logger } from '../../log.js';
 import type { CliCommand } from '../commands.js';
-import type { Context } from '../context.js';
+import { type Context, speaksJson } from '../context.js';
 import {
   type FeedsOptions,
   type FeedTarget,
@@ -165,6 +165,7 @@ async function runHere(crawl: Crawl, { nodeId, log, display, signals }: Tools): 
     result = await crawlNode({
       ...{ spider, nodeId, open, frontier, exitWhenDone, signals, log },
       crawlArguments: crawl.typed,
+      speaksJson: speaksJson(crawl.context),
       feeds: role === null ? targets.map(({ id }) => id) : role.feeds,
       feedsFailing: parent?.feedsFailing ?? feeds.failing,
       siblings: parent?.siblings ?? null,
