@@ -70,7 +70,8 @@ export class PageLinks {
     for (let ordinal = 0; ordinal < discovered.length; ordinal++) {
       const found = discovered[ordinal]!;
       if (!admit(found.request, depth, rules, counters)) continue;
-      if (seen?.has(found.request)) this.#withheld.push(ordinal);
+      // What is learnt while links are pushed early is of no use to a page that began without an epoch to name.
+      if (this.#epoch !== null && seen?.has(found.request)) this.#withheld.push(ordinal);
       else {
         if (this.#requests.length === MAX_SETTLE_REQUESTS) await this.#pushEarly(flight.signal);
         this.#send({ found, ordinal });
