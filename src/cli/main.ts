@@ -66,7 +66,7 @@ function createProgram(printError: (text: string) => void): Command {
     .option('-s, --set <NAME=VALUE>', 'change a setting; may repeat', collect)
     .option('-L, --level <level>', 'log level; DEBUG also shows stack traces')
     .option('--logfile <file>', 'write the log to a file instead of stderr')
-    .option('--json', 'print results as JSON')
+    .option('--json', 'print results as JSON; off a terminal notices and errors too')
     .version(version(), '-V, --version')
     .helpCommand('help [command]', 'show the help of a command')
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })

@@ -91,7 +91,9 @@ export function nothingNew({ found }: Pick<NodeView, 'found'>): string {
 }
 
 function everythingSeen({ seen }: Joined['found']): string {
-  return `all ${seen.toLocaleString('en')} requests known from earlier runs are done or failed`;
+  return seen === 1
+    ? 'the one request known from earlier runs is done or failed'
+    : `all ${seen.toLocaleString('en')} requests known from earlier runs are done or failed`;
 }
 
 /** What a user may want who runs a finished crawl again. */

@@ -89,7 +89,8 @@ export const command: CliCommand = {
       if (!context.globals.json) show(context, found, file);
       if (!found.dryRun) {
         if (!force) await refuseWhileCrawling(context, frontier, crawl, settings.HEARTBEAT_INTERVAL * 2_000);
-        if (options.yes !== true) await confirm(context, 'reset', `Delete this of ${crawlName(crawl)}?`);
+        if (options.yes !== true)
+          await confirm(context, 'reset', `Delete these parts of ${crawlName(crawl)}?`);
       }
       const shape = shapeOf(settings);
       const backup =
