@@ -47,7 +47,8 @@ export interface Outbox {
   /**
    * Register as the one writer of a feed.
    * @returns the checkpoint to truncate the file to, or null when the job has none for it.
-   * @throws RefusedError when a live writer holds it (alive: seen within `staleMs`, and on this host its pid runs).
+   * @throws RefusedError when a live writer holds it (alive: seen within `staleMs`, and on this host its pid runs), or
+   *   the file is written in another format so far.
    */
   open(writer: FeedWriter, options: FeedOpening): Promise<FeedCheckpoint | null>;
   /** Up to `max` waiting items in order, after `sequence`, which is that of the last checkpoint. */

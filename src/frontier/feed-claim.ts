@@ -18,6 +18,14 @@ export function taken(path: string): RefusedError {
   );
 }
 
+/** The refusal of a file in two formats. */
+export function writtenOtherwise({ path, format }: FeedWriter, before: string): RefusedError {
+  return new RefusedError(
+    `this crawl has written ${path} as ${before}, and ${format} cannot follow in the same file: go on with ${before}, or give another file`,
+    { code: 'feed_format' },
+  );
+}
+
 /** A store that was restored from an older copy, or whose crawl was flushed, knows less of a file than its writer. */
 export function rolledBack(): CrawlnodeError {
   return new CrawlnodeError('feed_rolled_back', 'the store knows less of this file than was written to it');

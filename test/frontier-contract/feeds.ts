@@ -79,6 +79,24 @@ export function feeds(crawl: () => Crawl): void {
       expect(await other.feeds.open(writer('x'), usual)).toBeNull();
     });
 
+    it('is written in one format: another one is refused until the file is begun anew', async () => {
+      const { frontier } = await settleWith(1);
+      const other = { ...writer('x'), format: 'json' };
+      const { format: _, ...silent } = writer('z');
+      await frontier.feeds.open(writer('w'), usual);
+      await frontier.feeds.checkpoint(writer('w'), { sequence: 2, lengthBytes: 9, header: '' });
+      await frontier.feeds.release(writer('w'));
+      await expect(frontier.feeds.open(other, usual)).rejects.toMatchObject({
+        ...{ name: 'RefusedError', code: 'feed_format' },
+        message: expect.stringContaining('as csv, and json'),
+      });
+      expect(await frontier.feeds.open(writer('y'), usual)).toMatchObject({ sequence: 2 });
+      await frontier.feeds.release(writer('y'));
+      expect(await frontier.feeds.open(other, { ...usual, anew: true })).toBeNull();
+      await frontier.feeds.release(other);
+      expect(await frontier.feeds.open(silent, usual)).toBeNull();
+    });
+
     it('takes over from a writer that was not seen for a while, or whose process is gone', async () => {
       const { frontier } = await settleWith(1);
       await frontier.feeds.open(writer('w', 2 ** 22 + 1), usual);

@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { CrawlnodeError } from '../../errors.js';
 import type { FeedCheckpoint, FeedOpening, FeedWriter } from '../../feed.js';
 import type { BackupEntry } from '../backup-entry.js';
-import { heldBy, isRunning, rolledBack, taken } from '../feed-claim.js';
+import { heldBy, isRunning, rolledBack, taken, writtenOtherwise } from '../feed-claim.js';
 import type { OutboxSnapshot } from '../frontier.js';
 import { HEAD_BYTES, keyOf, readUint53, Table, writeUint53 } from './keys.js';
 import { takeFirst } from './lists.js';
@@ -62,7 +62,8 @@ export function openFeed(
     (anew === true || (isForgotten(known) && known.owner !== owner)) &&
     !known.isExporting &&
     waiting(known) === 0;
-  const { checkpoint, last, isExporting, forgottenAt } = isAnew ? noFeed() : known;
+  const { checkpoint, last, isExporting, forgottenAt, format: before } = isAnew ? noFeed() : known;
+  if (checkpoint !== null && before && format && before !== format) throw writtenOtherwise(writer, before);
   const self = { host, path, pid, ...(format && { format }), owner, seenAtMs: tx.nowMs, staleMs };
   const atFlush = overwrites === true && checkpoint !== null ? { overwritesAt: checkpoint.sequence } : {};
   const forgotten = forgottenAt === undefined ? {} : { forgottenAt };

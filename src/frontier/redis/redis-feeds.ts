@@ -1,7 +1,7 @@
 /** Feeds in Redis: the outbox of committed items, and the checkpoint of the file each is written to. */
 import { CrawlnodeError } from '../../errors.js';
 import type { FeedCheckpoint, FeedOpening, FeedWriter } from '../../feed.js';
-import { heldBy, isRunning, rolledBack, taken } from '../feed-claim.js';
+import { heldBy, isRunning, rolledBack, taken, writtenOtherwise } from '../feed-claim.js';
 import type { Feeds } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
 import type { Call } from './calls.js';
@@ -69,6 +69,7 @@ export class RedisFeeds implements Feeds {
         if (first === undefined) return null;
         return { sequence: Number(first), lengthBytes: Number(length), header: String(header ?? '') };
       }
+      if (String(status) === 'format') throw writtenOtherwise(writer, String(first));
       const held = JSON.parse(String(first)) as HeldBy;
       if (held.host !== writer.host || held.owner === displaced || isRunning(held.pid)) {
         throw heldBy(writer.path, held);

@@ -3,7 +3,7 @@
 -- ARGV: 4 feed · 5 writer JSON { host, path, pid, owner } · 6 stale after ms · 7 owner to displace or '' ·
 -- 8 forget the checkpoint, unless items wait or an export has not ended (0|1) · 9 the file is overwritten: a flush of
 -- the crawl begins it anew, as long as nothing is written from here on (0|1)
--- Returns { 'held', writer JSON } | { 'open', sequence, length, header } | { 'open' } without a checkpoint. O(1).
+-- Returns { 'held', writer JSON } | { 'format', in which it is written so far } | { 'open', sequence, length, header } | { 'open' } without a checkpoint. O(1).
 -- uses: feeds
 
 local feed, staleMs = ARGV[4], tonumber(ARGV[6])
@@ -19,6 +19,9 @@ local wasForgotten = allWritten and isForgotten(feed, writer) and writer.owner ~
 if allWritten and not writer.exporting and (ARGV[8] == '1' or wasForgotten) then
   call('HDEL', feedsKey, feed .. ':tail')
   writer = nil
+end
+if writer and writer.sequence and writer.format and wanted.format and writer.format ~= wanted.format then
+  return { 'format', writer.format }
 end
 wanted.seenMs, wanted.staleMs = nowMs, staleMs
 wanted.forgottenAt = writer and writer.forgottenAt or nil
