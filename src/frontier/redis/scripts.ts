@@ -12,6 +12,7 @@ import { dataFormats } from '../data-format.js';
 import type { Dupefilter } from '../frontier.js';
 import { dupefilterText } from '../shape.js';
 import { nestScript } from './nest-script.js';
+import { deferRareFunctions } from './rare-functions.js';
 import { trimScript } from './trim-script.js';
 
 /** One file a verb; the parts that they share lie in parts/. */
@@ -94,7 +95,8 @@ function assemble(verb: Verb, dupefilter: Dupefilter): string {
   const base = `local FORMAT = '${dataFormats.redis}'\n${read('parts/base')}`;
   const body = take(verb, verb);
   const trimmed = trimScript([base, ...texts.values()], body);
-  return nestScript(trimmed.declarations, trimmed.verb);
+  const deferred = deferRareFunctions(trimmed.declarations, trimmed.verb);
+  return nestScript(deferred.declarations, deferred.verb);
 }
 
 function fileOf(part: string, dupefilter: Dupefilter): string {

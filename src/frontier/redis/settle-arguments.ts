@@ -18,8 +18,8 @@ export interface PackedSettle {
   readonly epoch: string;
   readonly note: Buffer;
   readonly counters: readonly (readonly [name: string, value: number])[];
-  /** Items, then feed items. */
   readonly items: readonly string[];
+  readonly feedItems: readonly string[];
   /** The requests; null for none. */
   readonly batch: Buffer | null;
   readonly links: number;
@@ -40,7 +40,6 @@ export function packSettle(
   if (withheld !== undefined) counters.push(['dupefilter/filtered', withheld.count]);
   const feedItems = hasFeeds ? effects.feedItems : [];
   const batch = requests.length === 0 ? null : packBatch(requests);
-  const items = [...effects.items, ...feedItems];
   const counts = [requests.length, effects.items.length, feedItems.length];
   return {
     token: lease.token,
@@ -49,10 +48,11 @@ export function packSettle(
     epoch: withheld?.epoch ?? '',
     note: Buffer.from(noteOf(outcome, node)),
     counters,
-    items,
+    items: effects.items,
+    feedItems,
     batch,
     links: requests.length,
-    bytes: items.reduce((sum, item) => sum + item.length, batch?.length ?? 0),
+    bytes: [...effects.items, ...feedItems].reduce((sum, item) => sum + item.length, batch?.length ?? 0),
   };
 }
 
@@ -74,11 +74,9 @@ export function settleArguments(
     heads,
     ...ids,
   ];
-  const batches: Buffer[] = [];
-  for (const { items, batch } of settles) {
-    args.push(...items);
-    if (batch !== null) batches.push(batch);
-  }
+  for (const { items } of settles) args.push(...items);
+  if (feeds.length > 0) for (const { feedItems } of settles) args.push(...feedItems);
+  const batches = settles.flatMap(({ batch }) => batch ?? []);
   args.push(batches.length === 1 ? (batches[0] as Buffer) : Buffer.concat(batches));
   return args;
 }

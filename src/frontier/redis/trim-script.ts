@@ -10,9 +10,14 @@ const declaration = /^local (?:function (\w+)|([\w, ]+?)(?: =|$))/;
 const constant = /^local ([A-Z_\d, ]+) = ((?:\d+|'[^']*')(?:, (?:\d+|'[^']*'))*)$/;
 const nameOrString = /'(?:[^'\\]|\\.)*'|\b[A-Z][A-Z_\d]*\b/g;
 
+/** On the first line of a function that few calls come to: see rare-functions.ts. */
+const rarely = /^local function .* -- rarely: (\w+)/;
+
 export interface Declaration {
   readonly text: string;
   readonly names: readonly string[];
+  /** Of a function that few calls come to, which others are made with it. */
+  readonly group: string | undefined;
 }
 
 /** @param parts in the order of their use, each before those that name it. @returns those declarations that count. */
@@ -21,19 +26,19 @@ export function trimScript(
   verb: string,
 ): { readonly declarations: Declaration[]; readonly verb: string } {
   const constants = new Map<string, string>();
-  const texts = parts.flatMap(statementsOf).filter((text) => !isConstant(text, constants));
+  const statements = parts.flatMap(statementsOf).filter((text) => !isConstant(text, constants));
   const own = withoutComments(verb)
     .split('\n')
     .filter((line) => !isConstant(line, constants));
   const body = withConstants(own.join('\n'), constants);
   const named = new Set(body.match(word));
   const declarations: Declaration[] = [];
-  for (const raw of texts.toReversed()) {
-    const text = withConstants(raw, constants);
+  for (const raw of statements.toReversed()) {
+    const text = withConstants(raw.replace(/(?<=^local .*) --.*/, ''), constants);
     const names = namesOf(text);
     if (!names.some((name) => named.has(name))) continue;
     for (const name of text.match(word) ?? []) named.add(name);
-    declarations.unshift({ text, names });
+    declarations.unshift({ text, names, group: rarely.exec(raw)?.[1] });
   }
   return { declarations, verb: body };
 }
@@ -46,7 +51,7 @@ function withoutComments(text: string): string {
 function statementsOf(part: string): string[] {
   return withoutComments(part)
     .split(/\n(?=[a-z])(?!end\b)/)
-    .map((text) => text.replace(/(?<=^local .*) --.*/, '').trim())
+    .map((text) => text.trim())
     .filter((text) => text !== '');
 }
 

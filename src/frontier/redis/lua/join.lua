@@ -86,7 +86,7 @@ setMeta('has_start', hasStart)
 if meta.limit ~= limitBefore then
   for _, packed in ipairs(call('HVALS', leasesKey)) do
     local name = unpackLease(packed)[LEASE_DOMAIN]
-    place(domainOf(name))
+    placeDomain(domainOf(name))
   end
 end
 

@@ -53,7 +53,7 @@ for i = 1, #known, 2 do
       politeness[field] = min(old[field], nowMs + 86400000)
     end
     d[LAST_AT] = encode('>I6', min(decode('>I6', lastAt), nowMs))
-    place(d)
+    placeDomain(d)
   end
 end
 

@@ -12,7 +12,7 @@
 -- retry: after ms, released: 1 when unstarted (6), HTTP status or 0 and attempts (2 each), priority of a retry (5), how
 -- many counters (2), where in this argument they begin (4), where a note does and its bytes (4 each); behind the heads
 -- of each counter the number of its name (2) and value (8, a double), and the notes: the record of a retry, JSON of why
--- one failed · 11… their ids, no two of one lease · then of each items and feed items · last the batches of those that
+-- one failed · 11… their ids, no two of one lease · then the items of all, and the feed items of all · last the batches of those that
 -- bring requests, one after the other (see parts/acceptance.lua), '' for none
 -- Their answers are kept together by the call, and of one that is sent again with others by its token too: it looks at
 -- the call that it first travelled in, and for what was kept since.

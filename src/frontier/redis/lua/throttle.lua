@@ -19,6 +19,6 @@ if ARGV[6] ~= '' then
   if delay > 0 and lastAt > 0 then p.nextAt = max(p.nextAt, min(lastAt, nowMs) + delay) end
 end
 if ARGV[7] ~= '' then p.blockedUntil = max(p.blockedUntil, nowMs + min(tonumber(ARGV[7]), 86400000)) end
-place(d)
+placeDomain(d)
 flush()
 return redis.status_reply('OK')

@@ -19,7 +19,7 @@ local function partsOfBatch(text, at, size)
 end
 
 -- Where what follows a batch begins.
-local function behindBatch(text, at, size)
+local function behindBatch(text, at, size) -- rarely: links
   local nameBytes, recordBytes = decode('>I4I4', text, at)
   return at + BATCH_HEAD + LINK * size + nameBytes + recordBytes
 end
@@ -113,7 +113,7 @@ end
 -- queue twice full are dropped: not recorded, so that they are new again when there is room.
 -- Returns accepted, duplicates, dropped, and how many the dupefilter does not hold now: the dropped, and those that are
 -- live but forgotten.
-local function accept(text, at, size, kind)
+local function accept(text, at, size, kind) -- rarely: links
   if size == 0 then return 0, 0, 0, 0 end
   local idsAt, fingerprintsAt, numbersAt, namesAt, recordsAt = partsOfBatch(text, at, size)
   local marks = marksOf(text, idsAt, fingerprintsAt, size)

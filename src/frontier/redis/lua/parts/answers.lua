@@ -12,10 +12,12 @@ local function firstAnswer() return call('HGET', answersKey, ARGV[1] .. ':' .. A
 local function keepAnswer(answer) call('HSET', answersKey, ARGV[1] .. ':' .. ARGV[2], answer) end
 
 -- A call's settles, a line each, apart from what else it answers: a settle that is sent again may travel with others.
--- Returns those that changed something (false of the others).
-local function settledBy(callNumber)
+local function settledText(callNumber) return call('HGET', answersKey, ARGV[1] .. ':s' .. callNumber) end
+
+-- Those that changed something (false of the others).
+local function settledOnes(text) -- rarely: seldom
   local lines = {}
-  for line in string.gmatch(call('HGET', answersKey, ARGV[1] .. ':s' .. callNumber) or '', '[^\n]+') do
+  for line in string.gmatch(text or '', '[^\n]+') do
     lines[#lines + 1] = line ~= 'lost' and line ~= 'resend' and line
   end
   return lines

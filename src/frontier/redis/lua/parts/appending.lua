@@ -18,11 +18,11 @@ local function endsToAppendTo(names, counts, priorities)
     local name = names[i]
     local packed = priorities[i] and not domains[name] and records[name]
     if packed then
-      local place, tail = string.byte(packed, PLACE_AT), sub(packed, TAIL_AT, CORE_BYTES)
+      local letter, tail = string.byte(packed, PLACE_AT), sub(packed, TAIL_AT, CORE_BYTES)
       local isFirst = tail == NO_ORDER
       local field = sub(packed, NUMBER_AT, isFirst and TAIL_AT - 1 or CORE_BYTES)
       -- What comes a second time in a call is likely to come again.
-      if (place == READY or place == FULL) and not isNewestFirst and not rewritten[field] then
+      if (letter == READY or letter == FULL) and not isNewestFirst and not rewritten[field] then
         n = n + 1
         asked[n], owners[n] = field, i
         bounds[n], gones[n] = isFirst and '' or tail, isFirst and string.byte(packed, GONE_AT) or 0
@@ -67,12 +67,12 @@ local function appendAll(names, fields, texts, counts)
       if type(text) == 'table' then text = table.concat(text) end
       if not packed then
         local head = sub(text, 1, ORDER)
-        records[name], patched[name] = inFourBytes(0) .. 'r' .. head .. NEVER .. '\0' .. field .. NO_ORDER, true
+        records[name] = inFourBytes(0) .. 'r' .. head .. NEVER .. '\0' .. field .. NO_ORDER
         newcomers[#newcomers + 1] = '0'
         newcomers[#newcomers + 1] = head .. name
       elseif not field then
         local bound = sub(text, 1, ORDER)
-        records[name], patched[name] = sub(packed, 1, TAIL_AT - 1) .. bound .. sub(packed, CORE_BYTES + 1), true
+        records[name] = sub(packed, 1, TAIL_AT - 1) .. bound .. sub(packed, CORE_BYTES + 1)
         field = sub(packed, NUMBER_AT, TAIL_AT - 1) .. bound
         followers[n + 1], followers[n + 2] = '0', field
         n = n + 2

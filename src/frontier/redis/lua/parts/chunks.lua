@@ -43,7 +43,7 @@ local function lastOf(chunk)
   return text, #text - ENTRY + 1
 end
 
-local function keepChunk(d, name, bound, text)
+local function keepChunk(d, name, bound, text) -- rarely: unpacked
   local size = #text / ENTRY
   local popped = bound == '' and d[GONE] or 0
   if popped > size then popped = size end
@@ -219,16 +219,8 @@ local function pop(d)
   return id
 end
 
-local function saveChunks()
-  local changed, emptied, n = {}, {}, 0
-  for name, text in pairs(rewritten) do
-    if text == '' then
-      emptied[#emptied + 1] = name
-    else
-      changed[n + 1], changed[n + 2] = name, text
-      n = n + 2
-    end
-  end
+-- Those that were unpacked, behind those to be set, `n` values, and to be deleted.
+local function saveRead(changed, n, emptied) -- rarely: unpacked
   for i = 1, #read do
     local chunk = read[i]
     if chunk[CHANGED] then
@@ -241,6 +233,19 @@ local function saveChunks()
       end
     end
   end
+end
+
+local function saveChunks()
+  local changed, emptied, n = {}, {}, 0
+  for name, text in pairs(rewritten) do
+    if text == '' then
+      emptied[#emptied + 1] = name
+    else
+      changed[n + 1], changed[n + 2] = name, text
+      n = n + 2
+    end
+  end
+  if #read > 0 then saveRead(changed, n, emptied) end
   chunked('HSET', queueKey, changed)
   chunked('HDEL', queueKey, emptied)
   if pendingChange ~= 0 then setMeta('pending', pendingCount()) end

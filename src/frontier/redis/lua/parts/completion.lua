@@ -1,7 +1,7 @@
 -- When a run is over.
 -- uses: meta chunks
 
-local function seedsWaiting()
+local function seedsWaiting() -- rarely: aside
   local total = 0
   for i = FIRST_START_URLS, #KEYS do
     local kind = call('TYPE', KEYS[i]).ok
@@ -13,7 +13,7 @@ local function seedsWaiting()
 end
 
 -- True completion, decided here and nowhere else.
-local function isFinished(seeds)
+local function isFinished(seeds) -- rarely: seldom
   return seeds == 0 and meta.control == 'running' and (meta.has_start ~= '1' or meta.start == 'pushed')
     and pendingCount() == 0 and call('ZCARD', delayedKey) == 0 and call('HLEN', leasesKey) == 0
     and call('ZCARD', suspectsKey) == 0

@@ -6,8 +6,9 @@
 -- unless nothing of it was ever set, 6 bytes each: nextAt, blockedUntil, delay by setting + 1 (0: the crawl's), by
 -- robots, by autothrottle. Number and bound stand together, as in the name of the chunk; active leases first, as they
 -- change alone.
+-- In numbers order and bound are priority and arrival; an arrival of 0 is none.
 -- place: r ready, w waiting, f full, i idle. (MessagePack took twice as long to write and to read.)
-local CORE, CORE_IN_NUMBERS, CORE_BYTES, POLITENESS_FORMAT = '>I4c1c12c6I1c4c12', '>I4I1c12I6I1I4c12', 40, '>I6I6I6I6I6'
+local CORE, CORE_IN_NUMBERS, CORE_BYTES, POLITENESS_FORMAT = '>I4c1c12c6I1c4c12', '>I4I1I5I7I6I1I4I5I7', 40, '>I6I6I6I6I6'
 local PLACE_AT, GONE_AT, NUMBER_AT, TAIL_AT = 5, 24, 25, 29
 local READY, FULL = 114, 102
 local NO_ORDER, NEVER = '\0\0\0\0\0\0\0\0\0\0\0\0', '\0\0\0\0\0\0'
@@ -17,10 +18,10 @@ local NO_ORDER, NEVER = '\0\0\0\0\0\0\0\0\0\0\0\0', '\0\0\0\0\0\0'
 local domains, unpackedDomains, isUnplaced = {}, {}, false
 
 -- Over many domains each of them is touched once a call, and what most calls do to it needs little of its record. So
--- records are read as texts (false: there is none) and unpacked when somebody asks for the domain; patched: those of
--- them that have changed and are to be written as they are; newcomers: entries of such domains that come among the
--- ready ones.
-local records, patched, newcomers = {}, {}, {}
+-- records are read as texts (false: there is none) and unpacked when somebody asks for the domain. loaded: names of those
+-- that were read together, originals: their texts at that time; the ones that have changed are written as they are.
+-- newcomers: entries of such domains that come among the ready ones.
+local records, loaded, originals, newcomers = {}, NONE, NONE, {}
 
 -- A domain is a list: one by names costs twice as much to make. PREFIX: its number as the fields of its chunks begin
 -- with it; PACKED: what stands behind the core of its record, for as long as POLITENESS is nil; KEY: its order among
@@ -46,34 +47,45 @@ local function newDomain(name)
   return { encode('>I4', last), 'i', 0, '', '', NEVER, '', 0, '', '', false, true, name, nil, nil, nil, nil, nil, nil, nil }
 end
 
-local function domainOf(name)
+local function domainOf(name) -- rarely: unpacked
   local d = domains[name]
   if d then return d end
   local packed = records[name]
   if packed == nil then packed = call('HGET', domainsKey, name) end
   d = packed and unpackDomain(name, packed) or newDomain(name)
-  if patched[name] then d[TOUCHED], patched[name] = true, nil end
   domains[name] = d
   unpackedDomains[#unpackedDomains + 1] = d
   return d
 end
 
--- Reads the records of domains that a script is about to ask for, all at once.
-local function loadDomains(names)
-  local wanted, n = {}, 0
+-- Reads the records of domains that a script is about to ask for, all at once. areUnique: no name comes twice.
+local function loadDomains(names, areUnique)
+  local before = #loaded
+  local n = before
+  if areUnique and n == 0 and #unpackedDomains == 0 then
+    loaded, originals = { unpack(names) }, fetched('HMGET', domainsKey, names)
+    for i = 1, #names do records[names[i]] = originals[i] end
+    return
+  end
+  if n == 0 then loaded = roomFor(#names) end
   for i = 1, #names do
     local name = names[i]
-    if not domains[name] and records[name] == nil then
+    if records[name] == nil and not domains[name] then
       records[name], n = false, n + 1
-      wanted[n] = name
+      loaded[n] = name
     end
   end
-  local found = fetched('HMGET', domainsKey, wanted)
-  for i = 1, n do records[wanted[i]] = found[i] end
+  local found = fetched('HMGET', domainsKey, loaded, before + 1)
+  if before == 0 then originals = found else
+    for i = before + 1, n do originals[i] = found[i - before] end
+  end
+  for i = before + 1, n do records[loaded[i]] = originals[i] end
 end
 
 -- Of most domains nothing was ever set.
-local function hasPoliteness(d) return d[POLITENESS] or d[PACKED] ~= '' end
+local function hasPoliteness(d) -- rarely: unpacked
+  return d[POLITENESS] or d[PACKED] ~= ''
+end
 
 -- What one has come to know of when and how often it may be asked, where it has.
 local function politenessOf(d)
@@ -134,10 +146,12 @@ local function packDomain(d)
 end
 
 -- Its head or its leases have changed: savePlaces finds its place once all has happened.
-local function move(d) d[MOVED], isUnplaced = true, true end
+local function move(d) -- rarely: unpacked
+  d[MOVED], isUnplaced = true, true
+end
 
 -- Puts a domain where it belongs; savePlaces tells the store.
-local function place(d)
+local function placeDomain(d)
   d[TOUCHED], d[MOVED], d[KEY], isUnplaced = true, false, '', true
   local at, head = dueAt(d), d[HEAD]
   if head ~= '' and d[ACTIVE] >= number('limit', 8) then
@@ -151,32 +165,35 @@ local function place(d)
   end
 end
 
--- One of its leases has ended. One that is ready stays so, whatever its other leases: of its record a number changes.
-local function release(name)
-  local packed = not domains[name] and records[name]
-  if packed then
-    local active, place = decode('>I4I1', packed)
-    if place == READY then
-      records[name], patched[name] = inFourBytes(active > 0 and active - 1 or 0) .. sub(packed, PLACE_AT), true
-      return
-    end
-  end
-  local d = domainOf(name)
+local function releaseUnpacked(d) -- rarely: unpacked
   d[ACTIVE] = max(0, d[ACTIVE] - 1)
   move(d)
 end
 
--- Places what changed, and writes who is ready and who waits.
-local function savePlaces()
-  if #newcomers > 0 then
-    chunked('ZADD', readyKey, newcomers)
-    newcomers = {}
+-- Of each one lease has ended. One that is ready stays so, whatever its other leases: of its record a number changes,
+-- and as most have equally many leases, what the record begins with is made once.
+local function releaseAll(names)
+  local beginnings = {}
+  for i = 1, #names do
+    local name = names[i]
+    local packed = not domains[name] and records[name]
+    local beginning = packed and sub(packed, 1, PLACE_AT)
+    local after = beginning and beginnings[beginning]
+    if packed and not after then
+      local active, letter = decode('>I4I1', packed)
+      after = letter == READY and inFourBytes(active > 0 and active - 1 or 0) .. 'r'
+      beginnings[beginning] = after
+    end
+    if after then records[name] = after .. sub(packed, PLACE_AT + 1) else releaseUnpacked(domainOf(name)) end
   end
-  if not isUnplaced then return end
+end
+
+-- Of the domains that are unpacked.
+local function saveUnplaced() -- rarely: unpacked
   local readyOut, readyIn, waitingOut, waitingIn, out, n = {}, {}, {}, {}, 0, 0
   for i = 1, #unpackedDomains do
     local d = unpackedDomains[i]
-    if d[MOVED] then place(d) end
+    if d[MOVED] then placeDomain(d) end
     local key, storedKey, name = d[KEY], d[STORED_KEY], d[DOMAIN_NAME]
     if key ~= storedKey then
       if storedKey ~= '' then
@@ -205,20 +222,27 @@ local function savePlaces()
   chunked('ZADD', waitingKey, waitingIn)
 end
 
+-- Places what changed, and writes who is ready and who waits.
+local function savePlaces()
+  if #newcomers > 0 then
+    chunked('ZADD', readyKey, newcomers)
+    newcomers = {}
+  end
+  if isUnplaced then saveUnplaced() end
+end
+
 -- Nothing waits for it and nothing is to be remembered. With a delay of its own forgetting it would forget the
 -- politeness.
 local function isGone(d) return d[PLACE] == 'i' and d[ACTIVE] == 0 and not (hasPoliteness(d) and hasOwnDelay(politenessOf(d))) end
 
--- Writes what the script changed, meta included; every verb that may change a domain ends with it. Chunks go before
--- their domains, which say what has gone of them.
-local function flush()
-  savePlaces()
-  saveChunks()
-  saveCounters()
-  local pairsToSet, toDelete, n = {}, {}, 0
-  for name in pairs(patched) do
-    pairsToSet[n + 1], pairsToSet[n + 2] = name, records[name]
-    n = n + 2
+-- The records of domains that are unpacked, behind those to be set, `n` values, if any. Returns all of them.
+local function packUnpacked(pairsToSet, n) -- rarely: unpacked
+  if n == 0 then pairsToSet = {} end
+  local toDelete = {}
+  -- What was changed before it was unpacked.
+  for i = 1, #loaded do
+    local d = domains[loaded[i]]
+    if d and records[loaded[i]] ~= originals[i] then d[TOUCHED] = true end
   end
   for i = 1, #unpackedDomains do
     local d = unpackedDomains[i]
@@ -231,7 +255,27 @@ local function flush()
       end
     end
   end
-  chunked('HSET', domainsKey, pairsToSet)
   chunked('HDEL', domainsKey, toDelete)
+  return pairsToSet
+end
+
+-- Writes what the script changed, meta included; every verb that may change a domain ends with it. Chunks go before
+-- their domains, which say what has gone of them.
+local function flush()
+  savePlaces()
+  saveChunks()
+  if next(counters) then saveCounters() end
+  local pairsToSet, n = NONE, 0
+  for i = 1, #loaded do
+    local name = loaded[i]
+    local packed = records[name]
+    if packed ~= originals[i] and not domains[name] then
+      if n == 0 then pairsToSet = roomFor(2 * (#loaded - i + 1)) end
+      pairsToSet[n + 1], pairsToSet[n + 2] = name, packed
+      n = n + 2
+    end
+  end
+  if #unpackedDomains > 0 then pairsToSet = packUnpacked(pairsToSet, n) end
+  chunked('HSET', domainsKey, pairsToSet)
   saveMeta()
 end

@@ -40,7 +40,7 @@ end
 
 local TWO32 = 4294967296
 
-local function chunkOf(slice, mark)
+local function pieceOf(slice, mark)
   local chunk = floor(mark[1] % slice.bits / CHUNK_BITS)
   return slice.first + chunk, min(CHUNK_BITS, slice.bits - chunk * CHUNK_BITS)
 end
@@ -62,7 +62,7 @@ end
 -- Bit by bit: half of them are set, so a fingerprint that is not in it is told after two. Rejected: BITFIELD_RO for all
 -- of them, which takes twice the time where there are ten slices.
 local function isIn(slice, mark)
-  local piece, size = chunkOf(slice, mark)
+  local piece, size = pieceOf(slice, mark)
   local nextBit = bitsOf(mark, size)
   for _ = 1, slice.hashes do
     if call('GETBIT', index.prefix .. piece, nextBit()) == 0 then return false end
@@ -103,7 +103,7 @@ local isAllocated = {}
 -- Returns whether any of its bits was not set.
 local function setBits(mark)
   local slice = slices[#slices]
-  local piece, size = chunkOf(slice, mark)
+  local piece, size = pieceOf(slice, mark)
   if piece >= index.allocated and not isAllocated[piece] then
     allocate(piece)
     isAllocated[piece] = true

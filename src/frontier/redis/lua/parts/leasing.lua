@@ -7,16 +7,20 @@ local MAX_LEASES = 1000
 local MAX_SKIPPED = 1000
 
 -- Somebody typed DEL: what the queue held is counted as removed, or the crawl would wait for it for ever.
-local function forgetLostQueue()
+local function forgetLostQueue() -- rarely: seldom
   if number('pending') == 0 or pendingChange ~= 0 or call('EXISTS', queueKey) == 1 then return end
   setMeta('removed', number('removed') + number('pending'))
   setMeta('pending', 0)
 end
 
+-- Whether anything stands apart from the ready domains: delayed requests, domains that wait, suspects, seeds. One
+-- question, as most often there is nothing.
+local hasAside
+
 -- As the header of lease.lua has it.
 local function stateOfCrawl(waitMs)
   if #ids == 0 then forgetLostQueue() end
-  local seeds = seedsWaiting()
+  local seeds = hasAside and seedsWaiting() or 0
   local busy = #ids > 0 or pendingCount() > 0 or call('HLEN', leasesKey) > 0 or call('ZCARD', delayedKey) > 0 or call('ZCARD', suspectsKey) > 0
   if busy and meta.idle_since and meta.idle_since ~= '' then setMeta('idle_since', '') end
   if not busy and (not meta.idle_since or meta.idle_since == '') then setMeta('idle_since', nowMs) end
@@ -25,11 +29,11 @@ local function stateOfCrawl(waitMs)
   -- A sign of life now and then (idle nodes ask once a second): whoever leaves a finished crawl looks for one
   -- (leave.lua).
   if finished then call('ZADD', nodesKey, 'XX', nowMs, incarnation) end
-  return waitMs, meta.control, finished and 1 or 0, number('run_accepted'), meta.closing or '', seeds, idleMs, isFull() and 1 or 0
+  return waitMs, meta.control, finished and 1 or 0, number('run_accepted'), meta.closing or '', seeds, idleMs, number('queue_limit') > 0 and isQueueFull() and 1 or 0
 end
 
 -- With work behind a full domain: soon, but the more nodes there are the less often each.
-local function nextInstant()
+local function nextInstant() -- rarely: aside
   local waitMs = 1000
   if stoodBack then return 30 end
   if skipped >= MAX_SKIPPED then return 1 end
@@ -42,27 +46,22 @@ local function nextInstant()
 end
 
 local function takeWhatIsFree(wanted)
-  promoteDelayed()
-  promoteWaiting()
-  local budget = budgetsOf(meta.budgets).pages
-  local room = budget > 0 and min(wanted, max(0, budget - number('run_pages'))) or wanted
-  if room > 0 and not volunteers() then
-    if standsBack() then
+  if hasAside then promoteWhatIsDue() end
+  local room, volunteer = hasBudgets() and roomForPages(wanted) or wanted, meta.volunteer
+  if room > 0 and not ((hasAside or (volunteer and volunteer ~= '')) and volunteers()) then
+    local hungry = meta.hungry
+    if hungry and hungry ~= '' and standsBack() then
       stoodBack = true
     else
       while #ids < room and skipped < MAX_SKIPPED and takeBest(room - #ids) do end
-      noteHunger(#ids > 0 or number('delay') > 0 or pendingCount() == 0)
+      local isSatisfied = #ids > 0 or number('delay') > 0 or pendingCount() == 0
+      if not isSatisfied or hungry == incarnation then noteHunger(isSatisfied) end
     end
-  end
-  if #ids > 0 then
-    call('HINCRBY', heldKey, incarnation, #ids)
-    setMeta('run_pages', number('run_pages') + #ids)
-    keepAnswer(table.concat(ids))
   end
 end
 
 -- The leases of this call's first answer, those that are still its node's, and given by this call.
-local function repeatLeases(first)
+local function repeatLeases(first) -- rarely: seldom
   local given = {}
   for i = 1, #first / 20 do given[i] = sub(first, i * 20 - 19, i * 20) end
   local found = fetched('HMGET', requests, given)
@@ -75,12 +74,12 @@ local function repeatLeases(first)
       if delay > 0 then delays[name] = delay end
     end
   end
+  return table.concat(ids)
 end
 
--- Of each lease the delay of its domain; none where all are 0.
-local function delaysInOrder()
+-- Of each lease the delay of its domain.
+local function delaysInOrder() -- rarely: aside
   local list = {}
-  if not next(delays) then return list end
   for i = 1, #takenFrom do list[i] = delays[takenFrom[i]] or 0 end
   return list
 end
@@ -88,15 +87,22 @@ end
 -- Leases as many as are asked for, or those of this call's first answer. Returns what the header of lease.lua says.
 local function answerLeases()
   local wanted, waitMs = min(tonumber(ARGV[4]), MAX_LEASES), 1000
-  closeWhenSpent()
+  if hasBudgets() then closeWhenSpent() end
+  hasAside = call('EXISTS', delayedKey, waitingKey, suspectsKey, unpack(KEYS, FIRST_START_URLS)) > 0
   local isOpen = meta.control == 'running' and (not meta.closing or meta.closing == '')
-  local first = firstAnswer()
+  local first, taken = firstAnswer(), ''
   if first then
-    repeatLeases(first)
+    taken = repeatLeases(first)
   elseif isOpen and wanted > 0 then
     takeWhatIsFree(wanted)
+    taken = table.concat(ids)
+    if taken ~= '' then
+      call('HINCRBY', heldKey, incarnation, inDigits(#ids))
+      setMeta('run_pages', number('run_pages') + #ids)
+      keepAnswer(taken)
+    end
   end
   savePlaces()
   if isOpen then waitMs = (wanted > 0 and #ids == wanted and (isMoreReady or call('ZCARD', readyKey) > 0)) and 0 or nextInstant() end
-  return { ARGV[2], table.concat(ids), takenFrom, leasedRecords, delaysInOrder(), crashesOfLeased, stateOfCrawl(waitMs) }
+  return { ARGV[2], taken, takenFrom, leasedRecords, next(delays) and delaysInOrder() or NONE, crashesOfLeased, stateOfCrawl(waitMs) }
 end

@@ -14,13 +14,13 @@ local function noteLife(id, state, how, at)
   if entry then call('HSET', dupefilter, id, packLife(state, decode('>I2I2', how or sub(entry, 8), at or 1))) end
 end
 
--- Of many at once, HTTP status and attempts left as they are: two commands instead of two for each.
-local function noteLives(ids, state)
+-- The same of many at once: two commands instead of two for each. hows: where in `how`, of each.
+local function noteLives(ids, state, how, hows)
   local entries, pairsToSet = fetched('HMGET', dupefilter, ids), {}
   for i = 1, #ids do
     if entries[i] then
       pairsToSet[#pairsToSet + 1] = ids[i]
-      pairsToSet[#pairsToSet + 1] = packLife(state, decode('>I2I2', entries[i], 8))
+      pairsToSet[#pairsToSet + 1] = packLife(state, decode('>I2I2', how or entries[i], how and hows[i] or 8))
     end
   end
   chunked('HSET', dupefilter, pairsToSet)

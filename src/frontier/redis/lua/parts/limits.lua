@@ -38,9 +38,9 @@ local itemsNow, errorsNow = 0, 0
 
 local function counted(field) return tonumber(call('HGET', metaKey, field) or 0) end
 
--- Closes the run when a budget is used up; what closed it first stays.
-local function closeWhenSpent()
-  if not hasBudgets() or (meta.closing or '') ~= '' then return end
+-- Closes a run of budgets when one is used up; what closed it first stays.
+local function closeWhenSpent() -- rarely: seldom
+  if (meta.closing or '') ~= '' then return end
   -- Pages: used up, and nothing is leased that could give one back.
   local spent = {
     pages = function(most) return number('run_pages') >= most and call('HLEN', leasesKey) == 0 end,
@@ -60,6 +60,12 @@ local function closeWhenSpent()
   end
 end
 
+-- Of so many pages those that the budget has left.
+local function roomForPages(wanted) -- rarely: seldom
+  local most = budgetsOf(meta.budgets).pages
+  return most > 0 and min(wanted, max(0, most - number('run_pages'))) or wanted
+end
+
 -- Why a node of these budgets should not begin a run: the last one was closed by the same a moment ago.
 local function closedJustNow(text, withinMs)
   if nowMs - number('closed_at') >= withinMs then return nil end
@@ -71,23 +77,22 @@ local function closedJustNow(text, withinMs)
 end
 
 -- Whether a page comes with items after those the run may scrape.
-local function comesTooLate(items)
-  if items == 0 or not hasBudgets() then return false end
+-- so far: in this call, before it.
+local function comesTooLate(items, soFar) -- rarely: seldom
+  if items == 0 then return false end
   local most = budgetsOf(meta.budgets).items
-  return most > 0 and counted('run_items') + itemsNow >= most
+  return most > 0 and counted('run_items') + soFar >= most
 end
 
-local function countForBudgets(items, errors) itemsNow, errorsNow = itemsNow + items, errorsNow + errors end
-
 local function saveCounted()
-  if itemsNow > 0 then call('HINCRBY', metaKey, 'run_items', itemsNow) end
-  if errorsNow > 0 then call('HINCRBY', metaKey, 'run_errors', errorsNow) end
+  if itemsNow > 0 then call('HINCRBY', metaKey, 'run_items', inDigits(itemsNow)) end
+  if errorsNow > 0 then call('HINCRBY', metaKey, 'run_errors', inDigits(errorsNow)) end
   itemsNow, errorsNow = 0, 0
 end
 
 local function waitingRequests() return pendingCount() + call('ZCARD', suspectsKey) + call('ZCARD', delayedKey) end
 
-local function isFull()
+local function isQueueFull() -- rarely: seldom
   local limit = number('queue_limit')
   return limit > 0 and waitingRequests() >= limit
 end

@@ -51,7 +51,7 @@ local function saveMeta()
   local fields = {}
   for name, value in pairs(changedMeta) do
     fields[#fields + 1] = name
-    fields[#fields + 1] = value
+    fields[#fields + 1] = type(value) == 'number' and inDigits(value) or value
   end
   if #fields > 0 then call('HSET', metaKey, unpack(fields)) end
 end

@@ -8,7 +8,7 @@ local incarnation = ARGV[1]
 local function isLive(incarnation) return call('ZRANK', nodesKey, incarnation) end
 
 -- What a node that is not live is told: that it is dead, or that the crawl it was in is not this one.
-local function deathIn(crawl)
+local function deathIn(crawl) -- rarely: seldom
   if call('HGET', metaKey, 'crawl') ~= crawl then return 'CRAWLNODE_GONE another crawl of this name has begun' end
   return 'CRAWLNODE_DEAD this node was declared dead'
 end

@@ -10,7 +10,7 @@ local function eligibleSuspect()
     local name = sub(member, 33)
     local d = domainOf(name)
     if dueAt(d) > nowMs then
-      if d[PLACE] ~= 'w' then place(d) end
+      if d[PLACE] ~= 'w' then placeDomain(d) end
     elseif d[ACTIVE] < number('limit', 8) then
       return member
     end
@@ -25,12 +25,12 @@ local function takeSuspect(member)
   d[ACTIVE] = d[ACTIVE] + 1
   ids[1], members[1], takenFrom[1] = id, sub(member, 1, ORDER) .. name, name
   startClock(d, delayOf(d))
-  place(d)
+  placeDomain(d)
   leaseTaken(0, tonumber(call('HGET', crashesKey, id) or 1))
 end
 
 -- One incarnation at a time volunteers for the suspects: it empties itself, then processes them one by one alone.
-local function volunteers()
+local function volunteers() -- rarely: aside
   local volunteer = meta.volunteer
   if volunteer and volunteer ~= '' and volunteer ~= incarnation and isLive(volunteer) then return false end
   local mayBe = volunteer == incarnation or call('ZCARD', suspectsKey) > 0

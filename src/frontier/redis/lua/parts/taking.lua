@@ -30,12 +30,17 @@ local function promoteWaiting()
     local d = domainOf(name)
     -- Of a domain whose record somebody deleted nothing else would end the waiting.
     if d[PLACE] ~= 'w' then call('ZREM', waitingKey, name) end
-    place(d)
+    placeDomain(d)
   end
 end
 
+local function promoteWhatIsDue() -- rarely: aside
+  promoteDelayed()
+  promoteWaiting()
+end
+
 -- One whose record is gone, since somebody typed DEL, is skipped and counted.
-local function skip(n)
+local function skip(n) -- rarely: seldom
   local d = domainOf(table.remove(takenFrom, n))
   table.remove(ids, n)
   table.remove(members, n)
@@ -49,13 +54,14 @@ end
 local function leaseTaken(from, crashes)
   crashesOfLeased = crashes
   local taken = from == 0 and ids or { unpack(ids, from + 1) }
-  local found, packed, n, beginning = fetched('HMGET', requests, taken), {}, 0, beginningOfLeases(crashes)
+  local found, packed, n, beginning = fetched('HMGET', requests, taken), roomFor(2 * #taken), 0, encode(LEASE, #incarnation, incarnation, nowMs, tonumber(ARGV[2]), crashes)
   for i = #found, 1, -1 do
     if not found[i] then
       table.remove(found, i)
       skip(from + i)
     end
   end
+  local ids, members = ids, members
   for i = from + 1, #ids do
     packed[n + 1], packed[n + 2] = ids[i], beginning .. members[i]
     n = n + 2
@@ -81,12 +87,12 @@ end
 -- A site whose concurrency is smaller than one node's would stay with the node that came first, since its next lease
 -- follows its settle at once. So a node that got less than it asked for says so, and one that holds more than its
 -- share of the leases stands back for a moment. With a delay the clock shares the site out by itself.
-local function standsBack()
-  if not meta.hungry or meta.hungry == '' or meta.hungry == incarnation or nowMs - number('hungry_at') > HUNGRY_MS then return false end
+local function standsBack() -- rarely: seldom
+  if meta.hungry == incarnation or nowMs - number('hungry_at') > HUNGRY_MS then return false end
   return tonumber(call('HGET', heldKey, incarnation) or 0) * call('ZCARD', nodesKey) > call('HLEN', leasesKey)
 end
 
-local function noteHunger(satisfied)
+local function noteHunger(satisfied) -- rarely: seldom
   if not satisfied then
     setMeta('hungry', incarnation)
     setMeta('hungry_at', nowMs)
@@ -97,7 +103,7 @@ end
 
 -- How many of the sorted priorities and arrivals, the first `from` of them aside, do not go behind this one. Most often
 -- it goes last.
-local function placeAmong(priorities, arrivals, from, priority, arrival)
+local function placeAmong(priorities, arrivals, from, priority, arrival) -- rarely: unpacked
   local low, high = from, #priorities
   while low < high do
     local middle = high == #priorities and high - 1 or floor((low + high) / 2)
@@ -107,67 +113,84 @@ local function placeAmong(priorities, arrivals, from, priority, arrival)
   return low
 end
 
--- The first chunks of domains that are about to give, twice as many as have given so far: one reading for each would
--- cost 0.3 µs, and one of all ready domains 11 where a single one gives everything. Those of domains that may stay
--- packed are put among the texts, where the name stands.
-local function loadFirsts(names, texts, from, mayStayPacked)
-  local fields, places, ds, n = {}, {}, {}, 0
-  for i = from, min(2 * from - 1, #names) do
+-- The first chunks of domains that are about to give, `from` to `to`.
+local function loadFirsts(names, from, to) -- rarely: unpacked
+  local ds, bounds = {}, {}
+  for i = from, to do
+    ds[#ds + 1], bounds[#bounds + 1] = domainOf(names[i]), ''
+  end
+  loadChunks(ds, bounds)
+end
+
+-- The same as texts, of those that may stay packed.
+local function loadTexts(names, texts, from, to)
+  local fields, places, n = roomFor(to - from + 1), roomFor(to - from + 1), 0
+  for i = from, to do
     local name = names[i]
-    local packed = mayStayPacked and texts[i] ~= AGAIN and not domains[name] and records[name]
-    local d = not packed and domainOf(name)
-    local field = packed and sub(packed, NUMBER_AT, TAIL_AT - 1) or d[PREFIX]
-    if not rewritten[field] and (packed or not d[FIRST]) then
-      n = n + 1
-      fields[n], places[n], ds[n] = field, i, d
+    local packed = records[name]
+    if packed and not domains[name] and texts[i] ~= AGAIN then
+      local field = sub(packed, NUMBER_AT, TAIL_AT - 1)
+      if not rewritten[field] then
+        n = n + 1
+        fields[n], places[n] = field, i
+      end
     end
   end
   local found = fetched('HMGET', queueKey, fields)
-  for k = 1, n do
-    local d = ds[k]
-    if d then keepChunk(d, fields[k], '', found[k] or '') else texts[places[k]] = found[k] end
-  end
+  for k = 1, n do texts[places[k]] = found[k] end
 end
 
--- Takes from a ready domain without unpacking its record or its chunk, where nothing was ever set of its politeness and
--- the chunk need not be followed by the next one. Returns how many, and the domain's order where it is ready still; nil
--- where it has to be unpacked.
-local function takeFromText(name, member, text, most, limit, rivalPriority, rivalArrival)
-  local packed = records[name]
-  local active, place, head, _, gone, _, tail = decode(CORE_IN_NUMBERS, packed)
-  if #packed > CORE_BYTES or place ~= READY or head .. name ~= member then return nil end
-  local size = #text / ENTRY
-  local last = tail == NO_ORDER and size or size - 1
-  if limit - active < most then most = limit - active end
-  if most < 1 or gone >= last then return nil end
-  local n, given, nextMember, order, priority, arrival = #ids, 0, member, '', nil, nil
-  repeat
-    local at = gone * ENTRY
-    given, gone = given + 1, gone + 1
-    ids[n + given], members[n + given], takenFrom[n + given] = sub(text, at + ORDER + 1, at + ENTRY), nextMember, name
-    if gone == size then
-      order = ''
-      break
+-- Takes from the ready domains behind `met` without unpacking their records and chunks, up to `wanted` requests in all,
+-- for as long as nothing was ever set of a domain's politeness and its chunk need not be followed by the next one. Many
+-- in one go, as a call for each would cost 1,300 instructions. Returns how many domains are met then, and of the last one
+-- its order where it goes again before others that were read.
+local function takeFromTexts(inOrder, names, texts, priorities, arrivals, met, loadedTo, wanted, limit)
+  local ids, members, takenFrom, n, m, last, before = ids, members, takenFrom, #ids, #newcomers, #inOrder, #ids
+  local records, again, againPriority, againArrival = records, nil, nil, nil
+  while met < loadedTo and met < last - 1 and n < wanted do
+    local i = met + 1
+    local name, text = names[i], texts[i]
+    local packed = text and text ~= AGAIN and records[name]
+    if not packed or #packed > CORE_BYTES then break end
+    local active, letter, priority, arrival, _, gone, _, _, bound = decode(CORE_IN_NUMBERS, packed)
+    local size, most = #text / ENTRY, min(limit - active, wanted - n)
+    local lastHere = bound == 0 and size or size - 1
+    if letter ~= READY or arrival ~= arrivals[i] or priority ~= priorities[i] or most < 1 or gone >= lastHere then break end
+    local member, order, from, rivalPriority, rivalArrival = inOrder[i], '', n, priorities[i + 1], arrivals[i + 1]
+    repeat
+      local at = gone * ENTRY
+      n, gone = n + 1, gone + 1
+      ids[n], members[n], takenFrom[n] = sub(text, at + (ORDER + 1), at + ENTRY), member, name
+      if gone == size then
+        order = ''
+        break
+      end
+      order = sub(text, at + (ENTRY + 1), at + (ENTRY + ORDER))
+      member, priority, arrival = order .. name, decode('>I5I7', order)
+    until rivalPriority < priority or (rivalPriority == priority and rivalArrival < arrival) or n - from == most or gone == lastHere
+    met, active = i, active + n - from
+    if gone >= MOST_GONE or order == '' then
+      rewritten[sub(packed, NUMBER_AT, TAIL_AT - 1)], gone = sub(text, gone * ENTRY + 1), 0
     end
-    order = sub(text, at + ENTRY + 1, at + ENTRY + ORDER)
-    nextMember, priority, arrival = order .. name, decode('>I5I7', order)
-  until given == most or gone == last or rivalPriority < priority or (rivalPriority == priority and rivalArrival < arrival)
-  active, pendingChange = active + given, pendingChange - given
-  if gone >= MOST_GONE or order == '' then
-    rewritten[sub(packed, NUMBER_AT, TAIL_AT - 1)], gone = sub(text, gone * ENTRY + 1), 0
+    if order ~= '' and active < limit then
+      records[name] = (fourBytes[active] or inFourBytes(active)) .. 'r' .. order .. nowInBytes .. char(gone) .. sub(packed, NUMBER_AT)
+      newcomers[m + 1], newcomers[m + 2] = '0', member
+      m = m + 2
+      if priority < priorities[last] or (priority == priorities[last] and arrival < arrivals[last]) then
+        again, againPriority, againArrival = order, priority, arrival
+        break
+      end
+    else
+      records[name] = inFourBytes(active) .. (order == '' and 'i' .. NO_ORDER or 'f' .. order) .. nowInBytes .. char(gone) .. sub(packed, NUMBER_AT)
+    end
   end
-  local isReady = order ~= '' and active < limit
-  records[name] = inFourBytes(active) .. (isReady and 'r' or order == '' and 'i' or 'f') .. (order == '' and NO_ORDER or order) ..
-    nowInBytes .. char(gone) .. sub(packed, NUMBER_AT)
-  patched[name] = true
-  if not isReady then return given end
-  local m = #newcomers
-  newcomers[m + 1], newcomers[m + 2] = '0', nextMember
-  return given, order, priority, arrival
+  pendingChange = pendingChange - (n - before)
+  return met, again, againPriority, againArrival
 end
 
--- The same of one that is unpacked; none where somebody has deleted the domain's record.
-local function takeUnpacked(name, member, most, limit, rivalPriority, rivalArrival)
+-- Takes from a ready domain that is unpacked. Returns how many, none where somebody has deleted the domain's record, and
+-- its order where it is ready still.
+local function takeUnpacked(name, member, most, limit, rivalPriority, rivalArrival) -- rarely: unpacked
   local order, d = sub(member, 1, ORDER), domainOf(name)
   if d[PLACE] ~= 'r' or d[KEY] ~= order then return 0 end
   local given, delay, priority, arrival = 0, delayOf(d), nil, nil
@@ -186,7 +209,7 @@ local function takeUnpacked(name, member, most, limit, rivalPriority, rivalArriv
     priority, arrival = decode('>I5I7', order)
   end
   if capacity > 0 then startClock(d, delay) end
-  place(d)
+  placeDomain(d)
   if d[PLACE] ~= 'r' then return given end
   return given, order, priority, arrival
 end
@@ -195,41 +218,47 @@ end
 -- here.
 -- A domain gives as many in a row as go before the rival, the next domain's best, and fit its own limits. It may have
 -- been ready when its limit was another, or the clock. Where there are more of them than are asked for, each gives but
--- once, most often: it stays packed. Those that have been met leave the ready ones all at once, and come back as they
+-- once, most often: they stay packed. Those that have been met leave the ready ones all at once, and come back as they
 -- are then.
 local function takeBest(room)
   savePlaces()
-  local inOrder = call('ZRANGE', readyKey, 0, room)
-  local ready, from, given, met, metAgain, loaded = #inOrder, #ids, 0, 0, 0, 1
+  local inOrder = call('ZRANGE', readyKey, '0', inDigits(room))
+  local ready, from, given, met, metAgain, loadedTo = #inOrder, #ids, 0, 0, 0, 0
+  if from == 0 then ids, members, takenFrom = roomFor(room), roomFor(room), roomFor(room) end
   -- Lists of their size at once: one that grows to 16 is made six times.
   local names, texts, priorities, arrivals = { unpack(inOrder) }, { unpack(inOrder) }, { unpack(inOrder) }, { unpack(inOrder) }
   for i = 1, ready do
     local member = inOrder[i]
     names[i], texts[i], priorities[i], arrivals[i] = sub(member, ORDER + 1), false, decode('>I5I7', member)
   end
-  loadDomains(names)
+  loadDomains(names, true)
   local limit, isAll = number('limit', 8), ready <= room
   local mayStayPacked = not isAll and number('delay') == 0
+  if mayStayPacked then newcomers = roomFor(2 * room) end
   while met < ready and given < room do
-    met = met + 1
-    if met == loaded then
-      loadFirsts(names, texts, met, mayStayPacked)
-      loaded = 2 * met
+    -- Of the first domain, which may give everything, then of four times as many as have given, while they can be needed.
+    -- (One reading for each would cost 0.3 µs, and one of all ready domains 11 where a single one gives everything.)
+    if met >= loadedTo then
+      loadedTo = met == 0 and 1 or min(4 * met + 4, met + room - given, #names)
+      if mayStayPacked then loadTexts(names, texts, met + 1, loadedTo) else loadFirsts(names, met + 1, loadedTo) end
     end
-    local name, text, member, rivalPriority, rivalArrival = names[met], texts[met], inOrder[met], priorities[met + 1], arrivals[met + 1]
-    local n, order, priority, arrival
-    if text and text ~= AGAIN and rivalPriority then
-      n, order, priority, arrival = takeFromText(name, member, text, room - given, limit, rivalPriority, rivalArrival)
+    local order, priority, arrival
+    local metBefore = met
+    if mayStayPacked then
+      met, order, priority, arrival = takeFromTexts(inOrder, names, texts, priorities, arrivals, met, loadedTo, from + room, limit)
+      given = #ids - from
     end
-    if not n then
-      n, order, priority, arrival = takeUnpacked(name, member, room - given, limit, rivalPriority, rivalArrival)
+    if met == metBefore then
+      met = met + 1
+      local name, text, n = names[met], texts[met], 0
+      n, order, priority, arrival = takeUnpacked(name, inOrder[met], room - given, limit, priorities[met + 1], arrivals[met + 1])
+      given = given + n
       local d = domains[name]
-      if text == AGAIN then metAgain = metAgain + 1 elseif d[STORED_KEY] .. name == member then d[STORED_KEY] = '' end
+      if text == AGAIN then metAgain = metAgain + 1 elseif d[STORED_KEY] .. name == inOrder[met] then d[STORED_KEY] = '' end
     end
-    given = given + n
     -- Behind the last one there may be others that go before it.
     if order and (isAll or priority < priorities[ready] or (priority == priorities[ready] and arrival < arrivals[ready])) then
-      local before = placeAmong(priorities, arrivals, met, priority, arrival)
+      local name, before = names[met], placeAmong(priorities, arrivals, met, priority, arrival)
       ready = ready + 1
       table.insert(inOrder, before + 1, order .. name)
       table.insert(names, before + 1, name)
@@ -238,7 +267,7 @@ local function takeBest(room)
       table.insert(arrivals, before + 1, arrival)
     end
   end
-  if met > metAgain then call('ZREMRANGEBYRANK', readyKey, '0', met - metAgain - 1) end
+  if met > metAgain then call('ZREMRANGEBYRANK', readyKey, '0', inDigits(met - metAgain - 1)) end
   isMoreReady = met < ready
   leaseTaken(from, 0)
   return met > 0

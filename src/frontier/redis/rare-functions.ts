@@ -1,0 +1,85 @@
+/**
+ * Functions that few calls come to are made when a call does: Lua makes every closure anew at each call, at 1,200
+ * instructions each (measured: half of what a call of settles takes before its first command), and collects it afterwards.
+ * They are marked `-- rarely: <group>` where they are declared. A group is made at once, with all that nothing else names,
+ * and its functions are fields of the table `rare`, which has none at first.
+ */
+import type { Declaration } from './trim-script.js';
+
+/** Strings are passed by, and fields. */
+const stringOrName = /'(?:[^'\\]|\\.)*'|(?<![\w.])[A-Za-z_]\w*/g;
+
+/** @returns what every call makes, in order, and the verb behind what makes the rest. */
+export function deferRareFunctions(
+  declarations: readonly Declaration[],
+  verb: string,
+): { readonly declarations: Declaration[]; readonly verb: string } {
+  const groups = groupsOf(declarations, verb);
+  const groupOf = new Map(declarations.flatMap(({ names }, n) => names.map((name) => [name, groups[n]])));
+  const fields = new Set<string>();
+  const textIn = (group: string | undefined, text: string): string =>
+    text.replace(stringOrName, (found) => {
+      const its = groupOf.get(found);
+      if (its === undefined || its === group) return found;
+      fields.add(found);
+      return `rare.${found}`;
+    });
+  const always: Declaration[] = [];
+  const rare = new Map<string, string[]>();
+  for (const [n, declaration] of declarations.entries()) {
+    const group = groups[n];
+    const text = textIn(group, declaration.text);
+    if (group === undefined) always.push({ ...declaration, text });
+    else rare.set(group, [...(rare.get(group) ?? []), text]);
+  }
+  const body = textIn(undefined, verb);
+  if (rare.size === 0) return { declarations: always, verb };
+  const makers: string[] = [];
+  const choice: string[] = [];
+  for (const [group, texts] of rare) {
+    const names = [...fields].filter((name) => groupOf.get(name) === group);
+    const made = `${names.map((name) => `rare.${name}`).join(', ')} = ${names.join(', ')}`;
+    makers.push(`local function make_${group}()`, ...texts, made, 'end');
+    choice.push(`if ${names.map((name) => `name == '${name}'`).join(' or ')} then make_${group}() end`);
+  }
+  const index = [
+    'setmetatable(rare, { __index = function(made, name)',
+    ...choice,
+    'return made[name]',
+    'end })',
+  ];
+  return {
+    declarations: [{ text: 'local rare = {}', names: ['rare'], group: undefined }, ...always],
+    verb: [...makers, ...index, body].join('\n'),
+  };
+}
+
+/**
+ * Of each declaration its group: its own, or that of all that name it. A function that several groups name, and nothing
+ * else, is of the first of them.
+ */
+function groupsOf(declarations: readonly Declaration[], verb: string): (string | undefined)[] {
+  const order = [...new Set(declarations.flatMap(({ group }) => group ?? []))];
+  const askedBy = new Map<string, Set<string | undefined>>();
+  const ask = (text: string, group: string | undefined): void => {
+    for (const name of text.match(stringOrName) ?? []) {
+      askedBy.set(name, (askedBy.get(name) ?? new Set()).add(group));
+    }
+  };
+  ask(verb, undefined);
+  const declared = new Set<string>();
+  const groups: (string | undefined)[] = [];
+  for (const { text, names, group } of declarations.toReversed()) {
+    for (const name of names) {
+      if (declared.has(name)) throw new Error(`two parts declare ${name}`);
+      declared.add(name);
+    }
+    const asking = new Set(names.flatMap((name) => [...(askedBy.get(name) ?? [])]));
+    const isFunction = text.startsWith('local function');
+    const theirs = asking.size === 1 || isFunction ? order.find((name) => asking.has(name)) : undefined;
+    const its = group ?? (asking.has(undefined) ? undefined : theirs);
+    groups.unshift(its);
+    ask(text, its);
+  }
+  return groups;
+}
