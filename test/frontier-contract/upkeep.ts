@@ -7,6 +7,8 @@ import { type Crawl, commit, failed, released, request, take, takeOne, until } f
 
 const usual = { staleMs: 30_000 };
 
+const nothing = { queue: 0, dupefilter: 0, start_urls: 0, items: 0, stats: 0, failed: 0 };
+
 export function upkeep(crawl: () => Crawl): void {
   describe('upkeep', () => {
     it('answers for a crawl that never was', async () => {
@@ -21,14 +23,7 @@ export function upkeep(crawl: () => Crawl): void {
         run: null,
         control: 'running',
       });
-      expect(await frontier.count()).toEqual({
-        queue: 0,
-        dupefilter: 0,
-        start_urls: 0,
-        items: 0,
-        stats: 0,
-        failed: 0,
-      });
+      expect(await frontier.count()).toEqual(nothing);
       expect(await frontier.heartbeat('nobody-x', { pages: 0, pagesPerSecond: 0 })).toBe('gone');
       expect(await frontier.recover()).toBe(0);
       await frontier.clear(allParts, { force: false });
@@ -151,14 +146,7 @@ export function upkeep(crawl: () => Crawl): void {
       });
       await frontier.leave('shutdown');
       await frontier.clear(allParts, { force: false });
-      expect(await frontier.count()).toEqual({
-        queue: 0,
-        dupefilter: 0,
-        start_urls: 0,
-        items: 0,
-        stats: 0,
-        failed: 0,
-      });
+      expect(await frontier.count()).toEqual(nothing);
       expect(await frontier.snapshot()).toMatchObject({ accepted: 0, badSeeds: 0, run: null, outbox: [] });
     });
 

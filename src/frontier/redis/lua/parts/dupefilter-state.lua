@@ -1,13 +1,7 @@
 -- StateDupeFilter: a HASH fingerprint (20 raw bytes) → the last thing that happened to its request (parts/life.lua).
--- uses: agreement life
+-- uses: agreement raw-marks life
 
 local DUPEFILTER_TYPE = 'hash'
-
-local function marksOf(text, idsAt, _, count)
-  local marks = {}
-  for i = 1, count do marks[i] = sub(text, idsAt + i * 20 - 20, idsAt + i * 20 - 1) end
-  return marks
-end
 
 local function seenFlags(marks)
   local flags = {}

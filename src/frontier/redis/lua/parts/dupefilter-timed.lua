@@ -1,16 +1,10 @@
 -- TimedRFPDupeFilter: a ZSET fingerprint → the instant it is forgotten, in ms; +inf is never. A fingerprint is 20 raw
 -- bytes: no tool of Scrapy-Redis reads this key (its recipe is EXPIRE on the whole set), and hex takes 32 bytes more.
--- uses: agreement
+-- uses: agreement raw-marks
 
 local DUPEFILTER_TYPE = 'zset'
 -- So many of the forgotten are removed at least with each batch, and twice as many as come in.
 local PURGE = 100
-
-local function marksOf(text, idsAt, _, count)
-  local marks = {}
-  for i = 1, count do marks[i] = sub(text, idsAt + i * 20 - 20, idsAt + i * 20 - 1) end
-  return marks
-end
 
 local function seenFlags(marks)
   local flags = {}
@@ -27,14 +21,18 @@ local function removeForgotten(most)
   if #due > 0 then call('ZREM', dupefilter, unpack(due)) end
 end
 
--- An instant further away than the span is of a clock that jumped back (a failover): it counts from now.
-local function clampInstants(latest, most)
+local function rememberUntil(latest, marks)
   local pairsToSet = {}
-  for _, mark in ipairs(call('ZRANGEBYSCORE', dupefilter, '(' .. latest, '+inf', 'LIMIT', 0, most)) do
+  for _, mark in ipairs(marks) do
     pairsToSet[#pairsToSet + 1] = latest
     pairsToSet[#pairsToSet + 1] = mark
   end
   chunked('ZADD', dupefilter, pairsToSet)
+end
+
+-- An instant further away than the span is of a clock that jumped back (a failover): it counts from now.
+local function clampInstants(latest, most)
+  rememberUntil(latest, call('ZRANGEBYSCORE', dupefilter, '(' .. latest, '+inf', 'LIMIT', 0, most))
 end
 
 -- Accepted again, a fingerprint is remembered anew; met again, it is not: that would keep a page that is linked from
@@ -47,12 +45,7 @@ local function recordMarks(marks)
     removeForgotten(most)
     clampInstants(latest, most)
   end
-  local pairsToSet = {}
-  for _, mark in ipairs(marks) do
-    pairsToSet[#pairsToSet + 1] = latest
-    pairsToSet[#pairsToSet + 1] = mark
-  end
-  chunked('ZADD', dupefilter, pairsToSet)
+  rememberUntil(latest, marks)
 end
 
 local function forgetMark(mark)
