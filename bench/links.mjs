@@ -23,15 +23,15 @@ const urls = Array.from(
 const spellings = urls.map((url, n) => `${url}?b=${n % 7}&a=%7e${n}`);
 
 const seen = new SeenLinks();
-const known = urls.slice(0, 50_000).map((url) => new Request(url));
+const known = urls.slice(0, 50_000);
 seen.learn(
-  known.map((request) => ({ found: { request } })),
+  known.map((url) => ({ found: { request: new Request(url) } })),
   'epoch',
   0,
 );
 
 const rates = {
-  'found in the cache': rate(known, (request) => seen.has(request)),
+  'found in the cache, the request made': rate(known, (url) => seen.has(new Request(url))),
   'new spelling: request and fingerprint': rate(spellings, (url) => fingerprint(new Request(url))),
   'new link: request, fingerprint, record, domain': rate(urls, (url, n) =>
     linked({ request: new Request(url), callback: null, errback: null }, n, page, rules, 1_764_000_000_000),

@@ -1,4 +1,4 @@
-/** A lease with its settle, as many at once as there are; and with 100 links, of which all but two are seen. */
+/** A lease with its settle, as many at once as there are; and with 100 links, all of them seen and sent all the same. */
 import { crawlBySlots, crawlInTurns } from './pages.mjs';
 import { pushAll, requestOf } from './requests.mjs';
 import { measure } from './stage.mjs';

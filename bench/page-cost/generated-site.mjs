@@ -3,12 +3,13 @@
  * and to 'count' with the pages served since the last time.
  *
  * Page n links to its children 2n+1 and 2n+2, so every page is reached, and for the rest to pages that are known by
- * then: half of them the same on every page, as a menu, half spread over the site.
+ * then: half of them the same on every page, as a menu, half spread over the site. In a site of `newLinks` all links of a
+ * page are children that no other page links to.
  */
 import { once } from 'node:events';
 import http from 'node:http';
 
-const { pages, links, kilobytes, hosts } = JSON.parse(process.argv[2]);
+const { pages, links, kilobytes, hosts, newLinks = false } = JSON.parse(process.argv[2]);
 const words =
   'the frontier holds what a node has found and gives it out again in order to whoever asks'.split(' ');
 const addresses = Array.from({ length: hosts }, (_, n) => `127.0.0.${n + 1}`);
@@ -69,6 +70,7 @@ function textOf(n) {
 }
 
 function targetsOf(n) {
+  if (newLinks) return Array.from({ length: links }, (_, k) => n * links + k + 1);
   const targets = [2 * n + 1, 2 * n + 2].filter((child) => child < pages);
   const menu = Math.floor(links / 2);
   for (let k = 0; k < menu; k++) targets.push(k % pages);
