@@ -1,17 +1,20 @@
-/** The floor: the same got, the same parser and the same work as a node's, with a Set in place of a frontier. */
+/**
+ * The floor: the same got, the same parser and the same work as a node's, with a Set in place of a frontier.
+ * `--own-downloader`: got as a node uses it, instead of as most do.
+ */
 import http from 'node:http';
+import { parseArgs } from 'node:util';
 import got from 'got';
+import { createDownloader } from '../../dist/downloader/downloader.js';
 import { Request, Response } from '../../dist/index.js';
 
 const CONCURRENCY = 16;
-const [start, within, limit = 'Infinity'] = process.argv.slice(2);
-const client = got.extend({
-  agent: { http: new http.Agent({ keepAlive: true, maxSockets: CONCURRENCY }) },
-  retry: { limit: 0 },
-  throwHttpErrors: false,
-  responseType: 'buffer',
-  followRedirect: false,
+const { positionals, values: options } = parseArgs({
+  allowPositionals: true,
+  options: { 'own-downloader': { type: 'boolean', default: false } },
 });
+const [start, within, limit = 'Infinity'] = positionals;
+const download = options['own-downloader'] ? byDownloader() : byGot();
 const seen = new Set([start]);
 const queue = [start];
 const titles = [];
@@ -34,8 +37,9 @@ await new Promise((resolve) => {
 });
 
 async function visit(url) {
-  const { statusCode: status, headers, body } = await client(url);
-  const response = new Response({ url, status, headers, body, request: new Request(url) });
+  const request = new Request(url);
+  const { status, headers, body } = await download(request);
+  const response = new Response({ url, status, headers, body, request });
   if (!String(headers['content-type']).includes('html')) return;
   titles.push(response.css('title::text').get());
   for (const link of response.links()) {
@@ -43,4 +47,30 @@ async function visit(url) {
     seen.add(link);
     queue.push(link);
   }
+}
+
+function byGot() {
+  const client = got.extend({
+    agent: { http: new http.Agent({ keepAlive: true, maxSockets: CONCURRENCY }) },
+    retry: { limit: 0 },
+    throwHttpErrors: false,
+    responseType: 'buffer',
+    followRedirect: false,
+  });
+  return async ({ url }) => {
+    const { statusCode: status, headers, body } = await client(url);
+    return { status, headers, body };
+  };
+}
+
+function byDownloader() {
+  const downloader = createDownloader({
+    timeoutMs: 180_000,
+    maxBodyBytes: 1024 ** 3,
+    warnBodyBytes: 0,
+    userAgent: 'bare loop',
+    defaultHeaders: {},
+    concurrency: CONCURRENCY,
+  });
+  return (request) => downloader.start(request).result;
 }

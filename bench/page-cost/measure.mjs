@@ -13,11 +13,20 @@ const LIMIT_MS = 180_000;
 
 /** The subjects, the floor first; each crawls a whole site, or `limit` pages of it. */
 export const subjects = {
-  'bare loop': (site, stage, limit) =>
-    run([here('bare-loop.mjs'), site.url, site.within, ...(limit ? [limit] : [])], site, stage),
+  'bare loop': (site, stage, limit) => bareLoop(site, stage, limit, []),
   redis: (site, stage, limit) => crawl({ REDIS_URL: stage.redis.url }, site, stage, limit),
   embedded: (site, stage, limit) => crawl({}, site, stage, limit),
 };
+
+/** Another floor, for who asks how much of the difference is the download. */
+export const ownDownloader = {
+  'bare loop, own downloader': (site, stage, limit) => bareLoop(site, stage, limit, ['--own-downloader']),
+};
+
+function bareLoop(site, stage, limit, options) {
+  const args = [here('bare-loop.mjs'), site.url, site.within, ...(limit ? [limit] : []), ...options];
+  return run(args, site, stage);
+}
 
 /** @param stage a folder for files, and the Redis server of this bench: { dir, redis: { url, db } }. */
 async function crawl(engine, site, stage, limit) {
