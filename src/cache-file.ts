@@ -21,6 +21,8 @@ import { makeFolder } from './make-folder.js';
 const HEADER_BYTES = 4;
 /** Of other versions, or of files that nobody loads any more; who still needs one writes it again. */
 const FORGET_AFTER_MS = 30 * 24 * 60 * 60 * 1_000;
+/** Of all files together. An installation takes some 4 MB; whoever installs anew for each job would fill a disk in a month. */
+const MAX_BYTES = 128 * 1024 * 1024;
 
 /** What was written last; null without it. */
 export function readCacheFile(file: string): Buffer | null {
@@ -30,7 +32,7 @@ export function readCacheFile(file: string): Buffer | null {
   return bytes.readUInt32LE(0) === crc32(content) ? content : null;
 }
 
-/** Write a file as a whole, and remove those of its folder that are old. */
+/** Write a file as a whole, and remove those of its folder that are old, or too many. */
 export function writeCacheFile(file: string, content: Buffer): void {
   const folder = path.dirname(file);
   const fresh = `${file}.${process.pid}`;
@@ -41,16 +43,27 @@ export function writeCacheFile(file: string, content: Buffer): void {
     // A new file, not one that was put there or a link to one of ours.
     writeFileSync(fresh, Buffer.concat([header, content]), { mode: 0o600, flag: 'wx' });
     renameSync(fresh, file);
-    for (const each of readdirSync(folder)) {
-      const old = path.join(folder, each);
-      if (Date.now() - statSync(old).mtimeMs > FORGET_AFTER_MS) rmSync(old, { force: true });
-    }
+    tidy(folder);
   } catch {
     try {
       rmSync(fresh);
     } catch {
       // It was not there.
     }
+  }
+}
+
+/** Keep what was written last. */
+function tidy(folder: string): void {
+  const files = readdirSync(folder).map((name) => {
+    const file = path.join(folder, name);
+    const { mtimeMs, size } = statSync(file);
+    return { file, mtimeMs, size };
+  });
+  let bytes = 0;
+  for (const { file, mtimeMs, size } of files.sort((a, b) => b.mtimeMs - a.mtimeMs)) {
+    bytes += size;
+    if (bytes > MAX_BYTES || Date.now() - mtimeMs > FORGET_AFTER_MS) rmSync(file, { force: true });
   }
 }
 

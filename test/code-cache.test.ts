@@ -1,5 +1,15 @@
 /** What was compiled in one run and kept for the next: used where it is sound, and never in the way. */
-import { chownSync, cpSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  cpSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -130,6 +140,23 @@ describe('a file of the cache', () => {
     expect(readCacheFile(file)?.toString()).toBe('second');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(dir).sort()).toEqual(['code', 'precious']);
+  });
+});
+
+describe('the folder of the cache', () => {
+  it('holds 128 MB at most, and nothing that was written a month ago: the oldest files go first', () => {
+    const { dir } = tempDir('cache-folder');
+    const megabyte = 1024 * 1024;
+    const ages = { hour: 1 / 24, day: 1, week: 7, month: 31 };
+    for (const [name, days] of Object.entries(ages)) {
+      const file = path.join(dir, name);
+      writeFileSync(file, '');
+      truncateSync(file, (name === 'month' ? 1 : 60) * megabyte);
+      const at = Date.now() / 1_000 - days * 24 * 60 * 60;
+      utimesSync(file, at, at);
+    }
+    writeCacheFile(path.join(dir, 'code'), Buffer.from('compiled'));
+    expect(readdirSync(dir).sort()).toEqual(['code', 'day', 'hour']);
   });
 });
 
