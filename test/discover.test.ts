@@ -100,10 +100,13 @@ describe('discovery', () => {
   });
 
   it('tells of a folder that does not exist', async () => {
-    const { discovery } = await discover({ 'spiders/a.ts': spider('a') }, ['spiders', 'spider']);
+    const { discovery } = await discover({ 'spiders/a.ts': spider('a') }, [
+      ...['spiders', 'spider', 'shop.spiders'],
+    ]);
     expect([...discovery.spiders.keys()]).toEqual(['a']);
     expect(problemsOf(discovery)).toEqual([
-      expect.stringMatching(/^the folder .*\/spider of SPIDER_MODULES does not exist; /),
+      expect.stringMatching(/^the folder .*\/spider of SPIDER_MODULES does not exist; "crawlnode init/),
+      expect.stringMatching(/shop\.spiders of SPIDER_MODULES .* not Python modules: shop\/spiders, or/),
     ]);
   });
 

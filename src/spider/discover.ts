@@ -1,4 +1,5 @@
 /** Find the spiders of a project: load every module of its folders, and look at what each exports by default. */
+import path from 'node:path';
 import { SpiderLoadError } from '../errors.js';
 import { nearest } from '../settings/nearest.js';
 import { loadModule } from './load-module.js';
@@ -110,10 +111,17 @@ export function problemsOf(discovery: Discovery): string[] {
       ({ name, files }) => `two spiders are named "${name}": ${files.map(shortPath).join(' and ')}`,
     ),
     ...discovery.missing.map(
-      (folder) =>
-        `the folder ${shortPath(folder)} of SPIDER_MODULES does not exist; "crawlnode init DIR" makes a project`,
+      (folder) => `the folder ${shortPath(folder)} of SPIDER_MODULES does not exist; ${insteadOf(folder)}`,
     ),
   ];
+}
+
+/** What was meant by a folder that is not there, such as the Python module of a settings file that came from Scrapy. */
+function insteadOf(folder: string): string {
+  const name = path.basename(folder);
+  return /^[a-z_]\w*(\.[a-z_]\w*)+$/i.test(name)
+    ? `it names folders, not Python modules: ${name.replaceAll('.', '/')}, or leave it out for spiders`
+    : '"crawlnode init DIR" makes a project';
 }
 
 function whatIsThere({ spiders, folders, missing }: Discovery, wanted: string): string {
