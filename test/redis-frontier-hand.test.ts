@@ -60,8 +60,11 @@ describe('the frontier in Redis', { timeout: 60_000 }, () => {
           frontier.lease(1, 0),
           frontier.push([request('e')], 'links'),
         ]);
+        const message = expect.stringMatching(
+          /^Redis refuses for now: OOM [^.]*'maxmemory'; raise its maxmemory/,
+        );
         for (const answer of refused)
-          expect(answer).toMatchObject({ reason: { code: 'frontier_unavailable' } });
+          expect(answer).toMatchObject({ reason: { code: 'frontier_unavailable', message } });
         await admin.config('SET', 'maxmemory', '0');
         const c = await takeOne(frontier);
         await admin.config('SET', 'maxmemory', '1');

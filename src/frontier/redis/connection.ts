@@ -5,22 +5,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
-import {
-  CrawlnodeError,
-  FrontierGoneError,
-  FrontierUnavailableError,
-  IncarnationDeadError,
-  messageOf,
-  RefusedError,
-} from '../../errors.js';
-import { otherFormat } from '../data-format.js';
-import type { Dupefilter } from '../frontier.js';
+import { messageOf } from '../../errors.js';
 import type { RedisAddress } from '../open.js';
-import { otherShape } from '../shape.js';
 import type { Argument } from './batch.js';
 import { noteNeedlessPasswords } from './needless-password.js';
 import type { Reply } from './reply.js';
 import type { Script } from './scripts.js';
+import { isRefusal, networkMessageOf, translate, unanswered, unreachable } from './what-redis-says.js';
 
 /** What all commands are sent by. */
 export type Client = Redis | Cluster;
@@ -35,13 +26,6 @@ const COMMAND_TIMEOUT_MS = 3_000;
 /** After so long the caller hears of it and says so; it may repeat the call for as long as it likes. */
 const CALL_TIMEOUT_MS = 3_000;
 const MAX_RETRY_DELAY_MS = 1_000;
-
-/** Replies that a later try can be spared: the store is there and says no. */
-const refusals =
-  /^(NOAUTH|WRONGPASS|NOPERM|ERR (invalid password|AUTH|Client sent AUTH|DB index|invalid DB))/;
-/** Replies of a store that is there but not ready, or not the master any more. */
-const passing =
-  /^(LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY|MISCONF|UNBLOCKED|OOM|NOREPLICAS|ERR max number of clients|MOVED|ASK)/;
 
 /** What the client's events have told. */
 interface ConnectionState {
@@ -88,8 +72,7 @@ export class RedisConnection {
       } catch (error) {
         client.disconnect();
         const cause = state.lastError ?? error;
-        const refused = refusals.test(messageOf(cause));
-        if (refused || Date.now() > deadline) throw unavailable(address, cause, refused, connectTimeoutMs);
+        if (isRefusal(cause) || Date.now() > deadline) throw unreachable(address, cause, connectTimeoutMs);
         await sleep(Math.min(100 * 2 ** attempt, MAX_RETRY_DELAY_MS));
       }
     }
@@ -109,10 +92,7 @@ export class RedisConnection {
       } catch (error) {
         const final = translate(error);
         if (final) throw final;
-        if (this.#closed || Date.now() > deadline) {
-          const why = this.#whyLost(error);
-          throw new FrontierUnavailableError(`Redis does not answer: ${why}`, { cause: error });
-        }
+        if (this.#closed || Date.now() > deadline) throw unanswered(error, this.#whyLost(error));
         await sleep(Math.min(20 * 2 ** attempt, MAX_RETRY_DELAY_MS) * (0.5 + Math.random() / 2));
       }
     }
@@ -199,80 +179,4 @@ async function selectDatabase(client: Client): Promise<void> {
   if (!('status' in client) || 'nodes' in client) return;
   const { db = 0 } = (client as Redis).options;
   if (db !== 0) await (client as Redis).select(db);
-}
-
-/** An error that no repetition will mend, in our words; null for one worth another try. */
-function translate(error: unknown): Error | null {
-  if (error instanceof CrawlnodeError) return error;
-  const message = messageOf(error);
-  const [, code, rest] = /^(?:ERR )?CRAWLNODE_(\w+) (.*)/.exec(message.replace(/ script: .*$/s, '')) ?? [];
-  if (code === 'GONE') {
-    return new FrontierGoneError(
-      "the crawl's records have vanished from Redis: somebody reset the crawl or flushed the database; start the nodes again",
-    );
-  }
-  if (code === 'SHAPE') {
-    const [there, here] = JSON.parse(rest ?? '[]') as [Dupefilter, Dupefilter];
-    return otherShape({ dupefilter: there }, { dupefilter: here });
-  }
-  if (code === 'DEAD') return new IncarnationDeadError(rest ?? message);
-  if (code === 'FORMAT') {
-    return otherFormat('redis', 'in Redis', rest ?? 'unknown');
-  }
-  if (refusals.test(message)) {
-    return new FrontierUnavailableError(`Redis refuses: ${message}`, { code: 'unauthorized', cause: error });
-  }
-  if (message.startsWith('WRONGTYPE')) {
-    return new RefusedError(`a key of this crawl holds a foreign type: ${message}`, {
-      code: 'foreign_key',
-      cause: error,
-    });
-  }
-  const fromServer = error instanceof Error && error.name === 'ReplyError';
-  return fromServer && !passing.test(message) ? (error as Error) : null;
-}
-
-function unavailable(
-  address: RedisAddress,
-  cause: unknown,
-  refused: boolean,
-  triedMs: number,
-): FrontierUnavailableError {
-  const message = networkMessageOf(cause);
-  const where = placeOf(address);
-  if (refused) {
-    const hint = hintFor(message);
-    return new FrontierUnavailableError(`Redis at ${where} refuses: ${message}; ${hint}`, {
-      code: 'unauthorized',
-      cause,
-    });
-  }
-  return new FrontierUnavailableError(
-    `Redis at ${where} cannot be reached (tried for ${Math.round(triedMs / 1000)} s): ${message}; check REDIS_URL and that the server runs`,
-    { cause },
-  );
-}
-
-/** Of a name with several addresses Node has an error without words for all of them. */
-function networkMessageOf(error: unknown): string {
-  return messageOf(error) || ((error as NodeJS.ErrnoException).code ?? 'no answer');
-}
-
-function hintFor(refusal: string): string {
-  if (refusal.startsWith('NOPERM')) return 'the ACL user lacks a right';
-  if (refusal.includes('DB index')) return 'check REDIS_DB, or the number at the end of REDIS_URL';
-  return 'check REDIS_USERNAME and REDIS_PASSWORD (or those in REDIS_URL)';
-}
-
-/** The address without its secrets. */
-function placeOf(address: RedisAddress): string {
-  if (address.kind === 'cluster') return address.nodes.map(({ host, port }) => `${host}:${port}`).join(', ');
-  if (address.kind === 'sentinel') return `the sentinels of ${String(address.options.name)}`;
-  if (address.url === null) return `${address.options.host ?? '127.0.0.1'}:${address.options.port ?? 6379}`;
-  try {
-    const url = new URL(address.url);
-    return url.host || url.pathname;
-  } catch {
-    return 'the REDIS_URL given';
-  }
 }
