@@ -122,6 +122,17 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
     expect(lines[0]!.msg).toContain('AUTOTHROTTLE_ENABLED has no effect yet');
   });
 
+  it('what a crawl ends with stands in its --logfile too', async () => {
+    const { code, stderr } = await run(...crawl('--logfile', 'crawl.log', '-o', '/dev/null/out.jsonl'));
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^crawlnode: .*out\.jsonl/) });
+    const lines = await here.project.readJsonLines<{ level: string }>('crawl.log');
+    expect(lines.at(-1)).toMatchObject({
+      level: 'fatal',
+      exitCode: 1,
+      msg: expect.stringContaining('out.jsonl'),
+    });
+  });
+
   it.runIf(existsSync('/dev/full'))('a full disk behind the log or stdout ends no crawl', async () => {
     const args = crawl('--logfile', '/dev/full', '-o', 'items.jsonl').map((arg) => JSON.stringify(arg));
     const script = `"${process.execPath}" "${executable}" ${args.join(' ')} >/dev/full`;

@@ -303,8 +303,10 @@ describe('a node', () => {
     await waitFor(() => site.log.length === 5, { what: 'all pages' });
     const db = new Redis(redis.url);
     await db.flushall();
-    const { code, stdout } = await node.wait();
+    const { code, stdout, stderr } = await node.wait();
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/vanished|flushed/) });
+    const last = JSON.parse(stderr.trim().split('\n').at(-1)!);
+    expect(last).toMatchObject({ level: 'fatal', code: 'frontier_gone', exitCode: 1, spider: 'walk' });
     expect(await db.keys('*')).toEqual([]);
     db.disconnect();
     await expectSound('walk', { cwd: project.dir });

@@ -8,9 +8,12 @@ import { type Context, note } from './context.js';
 import { humanLine } from './human-line.js';
 import { openLogFile } from './log-file.js';
 import { hasColour } from './paint.js';
+import type { FatalFields } from './report.js';
 
 export interface OpenLogger {
   readonly log: Logger;
+  /** What the process ends with. */
+  fatal(fields: FatalFields, message: string): void;
   /** Flush and close the file; nothing for stderr. */
   close(): Promise<void>;
 }
@@ -42,7 +45,7 @@ export async function createLogger(
     },
     { write: output.write },
   );
-  return { log, close: output.close };
+  return { log, fatal: (fields, message) => log.fatal(fields, message), close: output.close };
 }
 
 function terminal(context: Context, sink: Sink) {

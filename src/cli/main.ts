@@ -15,7 +15,7 @@ import { version } from './version.js';
 /** Run the process: `argv` without node and script. Ends the process. */
 export async function start(argv: readonly string[]): Promise<void> {
   const context = processContext(argv, earlyGlobals(argv));
-  const lastWords = (text: string) => fatalLine(context, text, { exitCode: 1 });
+  const lastWords = (text: string) => fatalLine(context, text, { code: 'unexpected', exitCode: 1 });
   guardExit(lastWords);
   guardStreams(lastWords);
   await leave(await main(argv));

@@ -3,6 +3,7 @@ import {
   CrawlnodeError,
   FrontierUnavailableError,
   InvalidRequestError,
+  messageOf,
   RefusedError,
   UsageError,
 } from '../errors.js';
@@ -10,19 +11,24 @@ import { type Context, logLine, speaksJson, wantsStack } from './context.js';
 import { typeable } from './crawl-arguments.js';
 import { printable } from './printable.js';
 
+/** What a line of the log says of an end beside its message. */
+export interface FatalFields {
+  /** That of the error, or why the crawl ended. */
+  readonly code: string;
+  readonly exitCode: number;
+}
+
 /** Print `crawlnode: message`; a stack trace only for `-L DEBUG`, or where the error is none of ours. */
 export function report(context: Context, error: unknown): void {
-  const { message, code, stack } = describe(error, wantsStack(context));
-  context.stderr.write(
-    fatalLine(context, typeable(message, context.crawl), { code, exitCode: exitCodeOf(error), stack }),
-  );
+  const fields = { ...fatalFieldsOf(error), stack: stackOf(error, wantsStack(context)) };
+  context.stderr.write(fatalLine(context, typeable(messageOf(error), context.crawl), fields));
 }
 
 /** What a command ends with, as a line for people, or as one of the log where all is JSON. */
 export function fatalLine(
   context: Context,
   text: string,
-  { stack, ...fields }: { code?: string | undefined; exitCode: number; stack?: string | undefined },
+  { stack, ...fields }: FatalFields & { readonly stack?: string | undefined },
 ): string {
   const [message, trace] = [context.mask(text), stack === undefined ? undefined : context.mask(stack)];
   if (speaksJson(context)) return logLine('fatal', message, { ...fields, stack: trace });
@@ -36,17 +42,22 @@ export function exitCodeOf(error: unknown): number {
   return 1;
 }
 
-function describe(error: unknown, wantsStack: boolean): { message: string; code?: string; stack?: string } {
-  if (!(error instanceof Error)) return { message: String(error) };
-  const { code } = error as { code?: unknown };
-  const named = { message: error.message, ...(typeof code === 'string' ? { code } : {}) };
+/** An error as fields of a line of the log. */
+export function fatalFieldsOf(error: unknown): FatalFields {
+  const { code } = error instanceof Error ? (error as { code?: unknown }) : {};
+  return { code: typeof code === 'string' ? code : 'unexpected', exitCode: exitCodeOf(error) };
+}
+
+/** The stack, with those of its causes; undefined where the message says it all. */
+function stackOf(error: unknown, wantsStack: boolean): string | undefined {
+  if (!(error instanceof Error)) return undefined;
   const expected = error instanceof CrawlnodeError || isSystemError(error);
-  if (expected && !wantsStack) return named;
+  if (expected && !wantsStack) return undefined;
   const causes: string[] = [];
   for (let cause: unknown = error; cause instanceof Error && causes.length < 5; cause = cause.cause) {
     causes.push(cause.stack ?? cause.message);
   }
-  return { ...named, stack: causes.join('\ncaused by: ') };
+  return causes.join('\ncaused by: ');
 }
 
 /** A file that cannot be written, a port that is taken: the message says it all. */

@@ -6,30 +6,20 @@ import os from 'node:os';
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import type { EngineResult } from '../../engine/engine-options.js';
-import type { Frontier } from '../../frontier/frontier.js';
-import type { OpenOptions } from '../../frontier/open.js';
 import type { Logger } from '../../log.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, speaksJson } from '../context.js';
-import {
-  type FeedsOptions,
-  type FeedTarget,
-  feedTargets,
-  type OpenFeeds,
-  openFeeds,
-} from '../crawl-feeds.js';
-import { crawlNode, loadNode, nodeIdOf } from '../crawl-node.js';
-import { sayForgotten, sayLeaving, sayNotices } from '../crawl-notices.js';
+import { type FeedsOptions, feedTargets, type OpenFeeds, openFeeds } from '../crawl-feeds.js';
+import { crawlNode, loadNode } from '../crawl-node.js';
+import { type Crawl, type Tools, withTools } from '../crawl-tools.js';
 import { startWorkers } from '../crawl-workers.js';
 import { jobOption, textsOf } from '../job-option.js';
-import { createLogger } from '../logger.js';
-import { type LoadedSpider, loadSpider, openOptions, speakOf, withFrontier } from '../open-project.js';
+import { loadSpider, openOptions, speakOf, withFrontier } from '../open-project.js';
 import { writeOrphanedFeeds } from '../orphaned-feeds.js';
 import { addPair, type Pairs } from '../pairs.js';
 import { oneLine } from '../printable.js';
-import { createDisplay, type Display } from '../progress.js';
 import { exitCodeOf, fatalLine } from '../report.js';
-import { type Signals, watchSignals } from '../signals.js';
+import type { Signals } from '../signals.js';
 import { endureBrokenPipe } from '../streams.js';
 import { combine, difference, printSummary, totalsOf } from '../summary.js';
 import { obeyParent, type ToWorker, tellParent, type WorkerRole, workerRole } from '../worker-channel.js';
@@ -103,58 +93,15 @@ async function crawl(
   const exitWhenDone = options.exitWhenDone === true;
   return withFrontier(open, (frontier) => {
     const crawl = { context, spider, typed, role, open, frontier, targets, exitWhenDone };
-    return withLog(crawl, (tools) =>
+    return withTools(crawl, (tools) =>
       workers === 1 ? runHere(crawl, tools) : runWorkers(crawl, workers, tools),
     );
   });
 }
 
-interface Crawl {
-  readonly context: Context;
-  readonly spider: LoadedSpider;
-  /** It in a command to be typed. */
-  readonly typed: string;
-  /** Set in a child of `--workers`. */
-  readonly role: WorkerRole | null;
-  readonly open: OpenOptions;
-  readonly frontier: Frontier;
-  readonly targets: readonly FeedTarget[];
-  readonly exitWhenDone: boolean;
-}
-
-interface Tools {
-  readonly nodeId: string;
-  readonly log: Logger;
-  readonly display: Display;
-  readonly signals: Signals;
-}
-
-async function withLog(crawl: Crawl, run: (tools: Tools) => Promise<number>): Promise<number> {
-  const { context, role, spider } = crawl;
-  const { settings } = spider.loaded;
-  const configured =
-    settings.NODE_ID !== null && role !== null ? `${settings.NODE_ID}-${role.number}` : settings.NODE_ID;
-  const nodeId = nodeIdOf(configured);
-  const display = await createDisplay(context, role === null ? settings.LOGSTATS_INTERVAL * 1000 : 0);
-  const fields = { node: nodeId, spider: spider.found.name, job: settings.JOB };
-  const { log, close } = await createLogger(context, settings, fields, display.sink);
-  const signals = watchSignals((signal, count) => role === null && sayLeaving(log, signal, count));
-  // A promise that spider code forgot to await must not take down the node, and with it pages that have no part in it.
-  const onRejection = (error: unknown) => sayForgotten(log, error);
-  process.on('unhandledRejection', onRejection);
-  try {
-    if (role === null) sayNotices(spider.loaded, crawl.exitWhenDone, log);
-    return await run({ nodeId, log, display, signals });
-  } finally {
-    process.off('unhandledRejection', onRejection);
-    signals.dispose();
-    display.stop();
-    await close();
-  }
-}
-
 /** One node, in this process. */
-async function runHere(crawl: Crawl, { nodeId, log, display, signals }: Tools): Promise<number> {
+async function runHere(crawl: Crawl, tools: Tools): Promise<number> {
+  const { nodeId, log, display, signals } = tools;
   const { spider, role, open, frontier, targets, exitWhenDone } = crawl;
   const parent = role === null ? null : obeyParent(signals);
   const feeds = await openFeeds(targets, feedsOptions(crawl, log));
@@ -179,12 +126,13 @@ async function runHere(crawl: Crawl, { nodeId, log, display, signals }: Tools): 
   }
   const unwritten = await closeFeeds(crawl, feeds, signals, log);
   if (role !== null) await tellParent({ type: 'result', result });
-  else finish(crawl, display, 1, result, unwritten);
+  else finish(crawl, tools, 1, result, unwritten);
   return signals.forcedCode() ?? (unwritten === null ? result.exitCode : 1);
 }
 
 /** Several nodes, each a child of this process, which writes the feeds and shows the progress. */
-async function runWorkers(crawl: Crawl, count: number, { log, display, signals }: Tools): Promise<number> {
+async function runWorkers(crawl: Crawl, count: number, tools: Tools): Promise<number> {
+  const { log, display, signals } = tools;
   const { context, frontier, targets } = crawl;
   const feeds = await openFeeds(targets, feedsOptions(crawl, log));
   const startedAt = performance.now();
@@ -209,7 +157,7 @@ async function runWorkers(crawl: Crawl, count: number, { log, display, signals }
           (now) => difference(before, totalsOf(now)),
           () => null,
         );
-  finish(crawl, display, count, { ...result, ...counted }, unwritten);
+  finish(crawl, tools, count, { ...result, ...counted }, unwritten);
   return signals.forcedCode() ?? (unwritten === null ? outcome.code : Math.max(1, outcome.code));
 }
 
@@ -252,15 +200,22 @@ function tellFeedsNews(failing: () => string | null, send: (message: ToWorker) =
 
 function finish(
   { context, spider, targets }: Crawl,
-  display: Display,
+  { display, fatal }: Tools,
   nodes: number,
   result: EngineResult,
   unwritten: string | null,
 ): void {
   display.stop();
+  const inFile = spider.loaded.settings.LOG_FILE !== null;
   if (unwritten !== null) {
     const why = `${unwritten}; committed items wait in the frontier, and the same command writes them`;
-    context.stderr.write(fatalLine(context, oneLine(why), { code: 'feed_unwritable', exitCode: 1 }));
+    const fields = { code: 'feed_unwritable', exitCode: 1 };
+    context.stderr.write(fatalLine(context, oneLine(why), fields));
+    if (inFile) fatal(fields, why);
+  }
+  // A person at a terminal reads it below the summary.
+  if (result.exitCode !== 0 && (inFile || !context.stderr.isTTY)) {
+    fatal({ code: result.reason, exitCode: result.exitCode }, result.message ?? result.reason);
   }
   printSummary(context, {
     spider: spider.found.name,
