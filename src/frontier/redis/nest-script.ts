@@ -14,20 +14,18 @@ const ENOUGH = 24;
 
 /** @param declarations in order, each with its text and the names it declares. */
 export function nestScript(declarations: readonly Declaration[], verb: string): string {
-  // From the end: what each text and those behind it name.
-  const named: Set<string>[] = [];
-  let behind = new Set<string>(verb.match(word));
-  for (const { text } of declarations.toReversed()) {
-    behind = new Set([...behind, ...(text.match(word) ?? [])]);
-    named.unshift(behind);
+  // Where each name stands last.
+  const last = new Map<string, number>();
+  for (const [n, text] of [...declarations.map(({ text }) => text), verb].entries()) {
+    for (const name of text.match(word) ?? []) last.set(name, n);
   }
   const lines: string[] = [];
   const declared: string[] = [];
   let depth = 0;
   let sinceLast = 0;
   for (const [n, { text, names }] of declarations.entries()) {
-    const captured = declared.filter((name) => named[n]?.has(name)).length;
-    if (sinceLast >= ENOUGH && captured <= MAX_UPVALUES) {
+    const isCaptured = (name: string) => (last.get(name) ?? 0) >= n;
+    if (sinceLast >= ENOUGH && declared.filter(isCaptured).length <= MAX_UPVALUES) {
       lines.push('return (function()');
       depth += 1;
       sinceLast = 0;
