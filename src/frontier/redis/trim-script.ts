@@ -34,7 +34,7 @@ export function trimScript(
   const named = new Set(body.match(word));
   const declarations: Declaration[] = [];
   for (const raw of statements.toReversed()) {
-    const text = withConstants(raw.replace(/(?<=^local .*) --.*/, ''), constants);
+    const text = withConstants(raw.replace(/^(local .*?) --.*/, '$1'), constants);
     const names = namesOf(text);
     if (!names.some((name) => named.has(name))) continue;
     for (const name of text.match(word) ?? []) named.add(name);
