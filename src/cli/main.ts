@@ -27,8 +27,11 @@ export async function main(argv: readonly string[]): Promise<number> {
   try {
     const { name, args } = await findCommand(argv);
     let code = 0;
+    const more = name === null ? '' : `; "crawlnode ${name} --help" says more`;
     const program = createProgram((text) =>
-      context.stderr.write(fatalLine(context, text.trimEnd(), { code: 'usage', exitCode: 2 })),
+      context.stderr.write(
+        fatalLine(context, withHelp(text.trimEnd(), more), { code: 'usage', exitCode: 2 }),
+      ),
     );
     for (const [each, { summary }] of Object.entries(commands)) program.command(each).description(summary);
     if (name !== null) {
@@ -73,6 +76,11 @@ function createProgram(printError: (text: string) => void): Command {
     .configureOutput({ outputError: (text) => printError(text.replace(/^error: /, '')) })
     .addHelpText('after', help)
     .exitOverride();
+}
+
+/** Commander names the arguments that are missing or too many, and not what they are for. */
+function withHelp(text: string, more: string): string {
+  return /^(missing required|too many) argument/.test(text) ? `${text.replace(/\.$/, '')}${more}` : text;
 }
 
 /** Commands that a user of Scrapy tries, and ours. */
