@@ -4,10 +4,8 @@
  * They are marked `-- rarely: <group>` where they are declared. A group is made at once, with all that nothing else names,
  * and its functions are fields of the table `rare`, which has none at first.
  */
+import { namesIn, stringOrName } from './lua-names.js';
 import type { Declaration } from './trim-script.js';
-
-/** Strings are passed by, and fields. */
-const stringOrName = /'(?:[^'\\]|\\.)*'|(?<![\w.])[A-Za-z_]\w*/g;
 
 /** @returns what every call makes, in order, and the verb behind what makes the rest. */
 export function deferRareFunctions(
@@ -17,13 +15,13 @@ export function deferRareFunctions(
   const groups = groupsOf(declarations, verb);
   const groupOf = new Map(declarations.flatMap(({ names }, n) => names.map((name) => [name, groups[n]])));
   const fields = new Set<string>();
-  const textIn = (group: string | undefined, text: string): string =>
-    text.replace(stringOrName, (found) => {
-      const its = groupOf.get(found);
-      if (its === undefined || its === group) return found;
-      fields.add(found);
-      return `rare.${found}`;
-    });
+  const textIn = (group: string | undefined, text: string): string => {
+    const isRare = (name: string) => ![undefined, group].includes(groupOf.get(name));
+    const rareOnes = new Set(namesIn(text).filter(isRare));
+    if (rareOnes.size === 0) return text;
+    for (const name of rareOnes) fields.add(name);
+    return text.replace(stringOrName, (found) => (rareOnes.has(found) ? `rare.${found}` : found));
+  };
   const always: Declaration[] = [];
   const rare = new Map<string, string[]>();
   for (const [n, declaration] of declarations.entries()) {
@@ -62,7 +60,7 @@ function groupsOf(declarations: readonly Declaration[], verb: string): (string |
   const order = [...new Set(declarations.flatMap(({ group }) => group ?? []))];
   const askedBy = new Map<string, Set<string | undefined>>();
   const ask = (text: string, group: string | undefined): void => {
-    for (const name of text.match(stringOrName) ?? []) {
+    for (const name of namesIn(text)) {
       askedBy.set(name, (askedBy.get(name) ?? new Set()).add(group));
     }
   };
