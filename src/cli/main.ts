@@ -9,6 +9,7 @@ import { commands } from './commands.js';
 import { type Context, type Globals, processContext } from './context.js';
 import { guardExit } from './exit.js';
 import { exitCodeOf, fatalLine, report } from './report.js';
+import { heedSignalsAsFirst } from './signals.js';
 import { guardStreams, leave } from './streams.js';
 import { version } from './version.js';
 
@@ -18,6 +19,7 @@ export async function start(argv: readonly string[]): Promise<void> {
   const lastWords = (text: string) => fatalLine(context, text, { code: 'unexpected', exitCode: 1 });
   guardExit(lastWords);
   guardStreams(lastWords);
+  heedSignalsAsFirst();
   await leave(await main(argv));
 }
 
