@@ -20,35 +20,41 @@ end
 local function half(n) return n / BY end
 local function takeHalf(n) -- rarely: taking
   addTwice(-half(half(n)))
+end
+local function add(n)
+  if n > 0 then addTwice(n) else takeHalf(-n) end
+  return sum
 end`,
 ];
 
+function parted(verb: string): ReturnType<typeof deferRareFunctions> {
+  const { declarations, verb: body } = trimScript(parts, verb);
+  return deferRareFunctions(declarations, body);
+}
+
 const verdict = (verb: string): Promise<unknown> => {
-  const { declarations, verb: body } = deferRareFunctions(...parted(verb));
+  const { declarations, verb: body } = parted(verb);
   return admin.eval([...declarations.map(({ text }) => text), body].join('\n'), 0);
 };
 
-function parted(verb: string): Parameters<typeof deferRareFunctions> {
-  const { declarations, verb: body } = trimScript(parts, verb);
-  return [declarations, body];
-}
-
 describe('a script', () => {
   it('does the same whether its functions are made at once or when they are called', async () => {
-    expect(await verdict('return sum')).toBe(0);
-    expect(await verdict('addTwice(3)\naddTwice(4)\nreturn sum')).toBe(14);
-    expect(await verdict('addTwice(3)\ntakeHalf(8)\nreturn { sum, #made, made[1] }')).toEqual([
-      2,
-      2,
-      'addTwice',
-    ]);
+    expect(await verdict('return add(3)')).toBe(6);
+    expect(await verdict('add(3)\nreturn add(4)')).toBe(14);
+    expect(await verdict('add(3)\nreturn { add(-8), #made, made[1] }')).toEqual([2, 2, 'addTwice']);
+    expect(await verdict('addTwice(3)\ntakeHalf(8)\nreturn { sum, #made }')).toEqual([2, 2]);
   });
 
   it('makes of functions that are rarely called, and of what only they need, none before', () => {
-    const { declarations, verb } = deferRareFunctions(...parted("takeHalf(8)\nreturn 'half'"));
-    expect(declarations.flatMap(({ names }) => names)).toEqual(['rare']);
+    const { declarations, verb } = parted("return add(1) .. 'half'");
+    expect(declarations.flatMap(({ names }) => names)).toEqual(['rare', 'made', 'sum', 'add']);
     expect(verb).toMatch(/function make_taking\(\)\nlocal function half/);
-    expect(verb).toMatch(/rare\.takeHalf\(8\)\nreturn 'half'$/);
+    expect(verb).toMatch(/return add\(1\) \.\. 'half'$/);
+  });
+
+  it('makes those at once that the verb itself calls', () => {
+    const { declarations } = parted('takeHalf(1)');
+    expect(declarations.map(({ names }) => names)).toContainEqual(['takeHalf']);
   });
 
   it('has no two declarations of a name', () => {

@@ -4,8 +4,7 @@
  * They are marked `-- rarely: <group>` where they are declared. A group is made at once, with all that nothing else names,
  * and its functions are fields of the table `rare`, which has none at first.
  */
-import { namesIn, stringOrName } from './lua-names.js';
-import type { Declaration } from './trim-script.js';
+import { type Declaration, stringOrName } from './trim-script.js';
 
 /** @returns what every call makes, in order, and the verb behind what makes the rest. */
 export function deferRareFunctions(
@@ -13,19 +12,21 @@ export function deferRareFunctions(
   verb: string,
 ): { readonly declarations: Declaration[]; readonly verb: string } {
   const groups = groupsOf(declarations, verb);
-  const groupOf = new Map(declarations.flatMap(({ names }, n) => names.map((name) => [name, groups[n]])));
+  // Of those declared so far: a later one's name may be that of something else in an earlier text.
+  const groupOf = new Map<string, string | undefined>();
   const fields = new Set<string>();
-  const textIn = (group: string | undefined, text: string): string => {
-    const isRare = (name: string) => ![undefined, group].includes(groupOf.get(name));
-    const rareOnes = new Set(namesIn(text).filter(isRare));
-    if (rareOnes.size === 0) return text;
-    for (const name of rareOnes) fields.add(name);
-    return text.replace(stringOrName, (found) => (rareOnes.has(found) ? `rare.${found}` : found));
-  };
+  const textIn = (group: string | undefined, text: string): string =>
+    text.replace(stringOrName, (found) => {
+      const its = groupOf.get(found);
+      if (its === undefined || its === group) return found;
+      fields.add(found);
+      return `rare.${found}`;
+    });
   const always: Declaration[] = [];
   const rare = new Map<string, string[]>();
   for (const [n, declaration] of declarations.entries()) {
     const group = groups[n];
+    for (const name of declaration.names) groupOf.set(name, group);
     const text = textIn(group, declaration.text);
     if (group === undefined) always.push({ ...declaration, text });
     else rare.set(group, [...(rare.get(group) ?? []), text]);
@@ -53,18 +54,19 @@ export function deferRareFunctions(
 }
 
 /**
- * Of each declaration its group: its own, or that of all that name it. A function that several groups name, and nothing
- * else, is of the first of them.
+ * Of each declaration its group: its own, or that of all that name it; none of what the verb itself names. A function that
+ * several groups name, and nothing else, is of the first of them.
  */
 function groupsOf(declarations: readonly Declaration[], verb: string): (string | undefined)[] {
   const order = [...new Set(declarations.flatMap(({ group }) => group ?? []))];
   const askedBy = new Map<string, Set<string | undefined>>();
   const ask = (text: string, group: string | undefined): void => {
-    for (const name of namesIn(text)) {
+    for (const name of text.match(stringOrName) ?? []) {
       askedBy.set(name, (askedBy.get(name) ?? new Set()).add(group));
     }
   };
   ask(verb, undefined);
+  const namedByVerb = new Set(verb.match(stringOrName));
   const declared = new Set<string>();
   const groups: (string | undefined)[] = [];
   for (const { text, names, group } of declarations.toReversed()) {
@@ -75,7 +77,8 @@ function groupsOf(declarations: readonly Declaration[], verb: string): (string |
     const asking = new Set(names.flatMap((name) => [...(askedBy.get(name) ?? [])]));
     const isFunction = text.startsWith('local function');
     const theirs = asking.size === 1 || isFunction ? order.find((name) => asking.has(name)) : undefined;
-    const its = group ?? (asking.has(undefined) ? undefined : theirs);
+    const isVerbs = names.some((name) => namedByVerb.has(name));
+    const its = isVerbs ? undefined : (group ?? (asking.has(undefined) ? undefined : theirs));
     groups.unshift(its);
     ask(text, its);
   }

@@ -13,7 +13,7 @@ end
 local function endsToAppendTo(names, counts, priorities)
   local fields, texts, ds, asked, owners, bounds, gones, n = {}, {}, {}, {}, {}, {}, {}, 0
   local isNewestFirst, lastNumber = meta.queue == 'LifoQueue', number('domain_numbers')
-  loadDomains(names)
+  loadDomains(names, true)
   for i = 1, #names do
     local name = names[i]
     local packed = priorities[i] and not domains[name] and records[name]

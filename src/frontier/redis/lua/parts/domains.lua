@@ -58,27 +58,29 @@ local function domainOf(name) -- rarely: unpacked
   return d
 end
 
--- Reads the records of domains that a script is about to ask for, all at once. areUnique: no name comes twice.
+-- Reads the records of domains that a script is about to ask for, all at once. areUnique: no name comes twice, and the
+-- list stays as it is.
 local function loadDomains(names, areUnique)
-  local before = #loaded
+  local records, domains, before = records, domains, #loaded
   local n = before
   if areUnique and n == 0 and #unpackedDomains == 0 then
-    loaded, originals = { unpack(names) }, fetched('HMGET', domainsKey, names)
-    for i = 1, #names do records[names[i]] = originals[i] end
-    return
-  end
-  if n == 0 then loaded = roomFor(#names) end
-  for i = 1, #names do
-    local name = names[i]
-    if records[name] == nil and not domains[name] then
-      records[name], n = false, n + 1
-      loaded[n] = name
+    loaded, n = names, #names
+  else
+    if n == 0 then loaded = roomFor(#names) end
+    local loaded = loaded
+    for i = 1, #names do
+      local name = names[i]
+      if records[name] == nil and not domains[name] then
+        records[name], n = false, n + 1
+        loaded[n] = name
+      end
     end
   end
   local found = fetched('HMGET', domainsKey, loaded, before + 1)
   if before == 0 then originals = found else
     for i = before + 1, n do originals[i] = found[i - before] end
   end
+  local loaded, originals = loaded, originals
   for i = before + 1, n do records[loaded[i]] = originals[i] end
 end
 
@@ -265,7 +267,7 @@ local function flush()
   savePlaces()
   saveChunks()
   if next(counters) then saveCounters() end
-  local pairsToSet, n = NONE, 0
+  local pairsToSet, n, loaded, originals, records = NONE, 0, loaded, originals, records
   for i = 1, #loaded do
     local name = loaded[i]
     local packed = records[name]

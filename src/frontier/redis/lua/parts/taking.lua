@@ -231,7 +231,7 @@ local function takeBest(room)
     local member = inOrder[i]
     names[i], texts[i], priorities[i], arrivals[i] = sub(member, ORDER + 1), false, decode('>I5I7', member)
   end
-  loadDomains(names, true)
+  loadDomains({ unpack(names) }, true)
   local limit, isAll = number('limit', 8), ready <= room
   local mayStayPacked = not isAll and number('delay') == 0
   if mayStayPacked then newcomers = roomFor(2 * room) end
