@@ -37,5 +37,9 @@ for (const [name, run] of Object.entries({
   table.push(row);
 }
 console.log(table.toString());
+if (table.length === 0) {
+  broken = 1;
+  console.error(`faults: no case's name holds ${process.argv[2]}`);
+}
 console.log(broken === 0 ? 'faults: every promise held' : `faults: ${broken} BROKEN`);
 process.exitCode = broken === 0 ? 0 : 1;

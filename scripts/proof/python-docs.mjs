@@ -19,6 +19,8 @@ const docs = '/usr/share/doc/python3-doc/html';
 const bin = fileURLToPath(new URL('../../bin/crawlnode.js', import.meta.url));
 const spiders = fileURLToPath(new URL('../../spiders', import.meta.url));
 const children = new Set();
+/** python3-doc has some 530 pages, whichever Python it is of. */
+const FEWEST = 100;
 
 if (!existsSync(docs)) {
   console.error('proof: the pages are not here; as root: apt-get install nginx python3-doc redis-server');
@@ -34,6 +36,7 @@ const { db } = redis;
 try {
   const expected = await walk(`${site.url}index.html`);
   console.log(`walker: ${expected.size} HTML pages reachable from ${site.url}index.html`);
+  if (expected.size < FEWEST) throw new Error('the walker found next to nothing, so nothing can be missing');
   for (const [name, scenario] of Object.entries({
     'three nodes on Redis, seeded by lpush while they run': threeNodes,
     'embedded engine, --workers 2': embedded,
@@ -58,6 +61,10 @@ const table = new Table({
 });
 table.push(...rows);
 console.log(table.toString());
+if (rows.length === 0) {
+  broken = true;
+  console.error(`proof: no scenario's name holds ${process.argv[2]}`);
+}
 console.log(broken ? 'proof: BROKEN' : 'proof: none missing, none twice');
 process.exitCode = broken ? 1 : 0;
 

@@ -53,6 +53,8 @@ process.exitCode = broken ? 1 : 0;
 async function prove(formula, start) {
   const urls = await db.hgetall(`${formula}:urls`);
   const known = Object.keys(urls);
+  if (known.length < 2 * FORGOTTEN)
+    throw new Error(`Scrapy left ${known.length} URLs, too few to prove anything`);
   const set = ['-s', `REQUEST_FINGERPRINTER=${formula}`];
 
   // A seed is fetched whatever the dupefilter says; nothing that it leads to is.
