@@ -1,6 +1,7 @@
 -- Part of every script: the keys, their formats, the clock. The parts that a verb names in its `uses` line follow, each
 -- with those it uses itself, then the verb: one script, and so one atomic step. What nobody names of it is left out
--- (trim-script.ts).
+-- (trim-script.ts), and functions marked `-- rarely: <group>` are made when a call comes to one of their group
+-- (rare-functions.ts).
 --
 -- KEYS, the same for all: 1 requests HASH id → record · 2 dupefilter · 3 items LIST · 4 stats HASH · 5… start_urls
 -- Every other key is requests .. ':~' .. word (one slot in Cluster, since they share the hash tag).
