@@ -9,6 +9,8 @@ import type { PackedSettle } from './settle-arguments.js';
 /** A call's work is bounded, so that it keeps no other node waiting. */
 const MAX_SETTLES = 64;
 const MAX_LINKS = 2_000;
+/** Each is an argument, and JavaScript passes some 120,000 at most. */
+const MAX_ITEMS = 10_000;
 const MAX_BYTES = 1024 * 1024;
 
 interface Waiting {
@@ -22,6 +24,7 @@ export class Batch {
   readonly #members: Waiting[] = [];
   readonly #tokens = new Set<string>();
   #links = 0;
+  #items = 0;
   #bytes = 0;
 
   get settles(): readonly PackedSettle[] {
@@ -37,16 +40,18 @@ export class Batch {
   }
 
   /** One that is settled twice travels in another call: a call's settles are judged as those of different leases. */
-  hasRoomFor({ token, links, bytes }: PackedSettle): boolean {
+  hasRoomFor({ token, links, items, bytes }: PackedSettle): boolean {
     if (this.size === 0) return true;
     if (this.#tokens.has(token)) return false;
-    return this.size < MAX_SETTLES && this.#links + links <= MAX_LINKS && this.#bytes + bytes <= MAX_BYTES;
+    if (this.size === MAX_SETTLES || this.#items + items.length > MAX_ITEMS) return false;
+    return this.#links + links <= MAX_LINKS && this.#bytes + bytes <= MAX_BYTES;
   }
 
   add(member: Waiting): void {
     this.#members.push(member);
     this.#tokens.add(member.settle.token);
     this.#links += member.settle.links;
+    this.#items += member.settle.items.length;
     this.#bytes += member.settle.bytes;
   }
 
