@@ -20,7 +20,8 @@ const passing =
 
 /** @returns an error that no repetition will mend, in our words; null for one worth another try. */
 export function translate(error: unknown): Error | null {
-  if (error instanceof CrawlnodeError) return error;
+  // Too much for one call: our own fault, and the same at each try.
+  if (error instanceof CrawlnodeError || error instanceof RangeError) return error;
   const message = messageOf(error);
   const [, code, rest] = /^(?:ERR )?CRAWLNODE_(\w+) (.*)/.exec(message.replace(/ script: .*$/s, '')) ?? [];
   if (code === 'GONE') {
