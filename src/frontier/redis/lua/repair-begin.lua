@@ -5,7 +5,7 @@
 --
 -- ARGV: 4 force (0|1) · 5 queue class and 6 epoch for a new meta
 -- Returns { 'begun' } | { 'live', live nodes }. O(domains + delayed + leases).
--- uses: domains guards
+-- uses: placing guards
 
 if not isOf('hash', metaKey) then call('UNLINK', metaKey) end
 createMeta(ARGV[5], ARGV[6])

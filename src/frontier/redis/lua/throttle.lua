@@ -2,7 +2,7 @@
 --
 -- ARGV: 4 domain · 5 source (setting | robots | autothrottle | retry-after) · 6 delay ms or '' · 7 for ms or ''
 -- Returns OK. O(log n). A day is the longest that a domain is left alone.
--- uses: domains
+-- uses: placing
 
 local name, source = ARGV[4], ARGV[5]
 local refusal = readMeta('queue', 'limit', 'delay', 'domain_numbers')

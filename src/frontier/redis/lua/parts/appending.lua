@@ -1,6 +1,6 @@
 -- Requests that go behind the last one of their domain, as nearly all that arrive over many domains do: neither the
 -- domain nor its chunk is unpacked, and most often the domain's record stays as it is.
--- uses: meta chunks domains
+-- uses: meta chunks placing
 
 -- Whether one of this priority goes right behind the last entry. Not behind one from a clock ahead of ours.
 local function isBehind(text, priority)

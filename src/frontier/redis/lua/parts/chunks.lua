@@ -14,7 +14,7 @@
 
 local ENTRY, ORDER, CHUNK, MOST_GONE = 32, 12, 15, 8
 -- read: all that were read; following: the further ones, by their names; rewritten: texts of those that were changed
--- without being unpacked (see parts/appending.lua and takeFromText).
+-- without being unpacked (see parts/appending.lua and taking-texts.lua).
 local read, following, rewritten, pendingChange = {}, {}, {}, 0
 
 -- A chunk is a list: one by names costs twice as much to make. TEXT: the entries, of which POPPED have gone already;

@@ -1,5 +1,5 @@
 -- Leases: packed, ended, given back, failed, found by their node.
--- uses: nodes domains queue life
+-- uses: nodes placing queue life
 
 -- Incarnation behind its length, leased at ms, number of the call that gave it, crashes; then order and domain. So
 -- leases of one call begin alike, and that is packed once, and read once. LEASE_BYTES: of this, the incarnation aside. A

@@ -1,5 +1,5 @@
 -- The order of requests, and the ways into the queue.
--- uses: meta domains appending
+-- uses: meta placing appending
 
 local function takeArrival()
   local arrival = max(number('arrival') + 1, nowUs)

@@ -1,15 +1,9 @@
 -- How requests are taken out of the queue and become leases: best first over all domains, as their delays and limits
 -- allow.
--- uses: nodes leases
+-- uses: taking-texts
 
-local PROMOTE, HUNGRY_MS, AGAIN = 200, 300, 'again'
-
--- What has been taken out of the queue, in order, and becomes leases. members: order and domain, as among the ready
--- ones;
--- delays: of the domains that have one, in ms. Leases of one call have crashed equally often: a suspect is leased
--- alone.
-local ids, members, takenFrom, leasedRecords, delays, crashesOfLeased = {}, {}, {}, {}, {}, 0
-local stoodBack, skipped, isMoreReady = false, 0, false
+local PROMOTE, HUNGRY_MS = 200, 300
+local stoodBack, isMoreReady = false, false
 
 local function promoteDelayed()
   if call('ZCARD', delayedKey) == 0 then return end
@@ -37,51 +31,6 @@ end
 local function promoteWhatIsDue() -- rarely: aside
   promoteDelayed()
   promoteWaiting()
-end
-
--- One whose record is gone, since somebody typed DEL, is skipped and counted.
-local function skip(n) -- rarely: seldom
-  local d = domainOf(table.remove(takenFrom, n))
-  table.remove(ids, n)
-  table.remove(members, n)
-  d[ACTIVE] = d[ACTIVE] - 1
-  move(d)
-  setMeta('removed', number('removed') + 1)
-  skipped = skipped + 1
-end
-
--- What has been taken, the first `from` aside, becomes leases.
-local function leaseTaken(from, crashes)
-  crashesOfLeased = crashes
-  local taken = from == 0 and ids or { unpack(ids, from + 1) }
-  local found, packed, n, beginning = fetched('HMGET', requests, taken), roomFor(2 * #taken), 0, encode(LEASE, #incarnation, incarnation, nowMs, tonumber(ARGV[2]), crashes)
-  for i = #found, 1, -1 do
-    if not found[i] then
-      table.remove(found, i)
-      skip(from + i)
-    end
-  end
-  local ids, members = ids, members
-  for i = from + 1, #ids do
-    packed[n + 1], packed[n + 2] = ids[i], beginning .. members[i]
-    n = n + 2
-  end
-  chunked('HSET', leasesKey, packed)
-  noteLives(from == 0 and ids or { unpack(ids, from + 1) }, 'leased')
-  if from == 0 then leasedRecords = found else
-    for i = 1, #found do leasedRecords[from + i] = found[i] end
-  end
-end
-
-local nowInBytes = encode('>I6', nowMs)
-
-local function startClock(d, delay)
-  d[LAST_AT], d[TOUCHED] = nowInBytes, true
-  if delay == 0 then return end
-  delays[d[DOMAIN_NAME]] = delay
-  -- The delays of one call differ.
-  local factor = meta.randomize == '1' and 1 + ((tonumber(ARGV[6]) + #ids * 0.618) % 1) / 2 or 1
-  itsPoliteness(d).nextAt = nowMs + floor(delay * factor)
 end
 
 -- A site whose concurrency is smaller than one node's would stay with the node that came first, since its next lease
@@ -120,72 +69,6 @@ local function loadFirsts(names, from, to) -- rarely: unpacked
     ds[#ds + 1], bounds[#bounds + 1] = domainOf(names[i]), ''
   end
   loadChunks(ds, bounds)
-end
-
--- The same as texts, of those that may stay packed.
-local function loadTexts(names, texts, from, to)
-  local fields, places, n = roomFor(to - from + 1), roomFor(to - from + 1), 0
-  for i = from, to do
-    local name = names[i]
-    local packed = records[name]
-    if packed and not domains[name] and texts[i] ~= AGAIN then
-      local field = sub(packed, NUMBER_AT, TAIL_AT - 1)
-      if not rewritten[field] then
-        n = n + 1
-        fields[n], places[n] = field, i
-      end
-    end
-  end
-  local found = fetched('HMGET', queueKey, fields)
-  for k = 1, n do texts[places[k]] = found[k] end
-end
-
--- Takes from the ready domains behind `met` without unpacking their records and chunks, up to `wanted` requests in all,
--- for as long as nothing was ever set of a domain's politeness and its chunk need not be followed by the next one. Many
--- in one go, as a call for each would cost 1,300 instructions. Returns how many domains are met then, and of the last one
--- its order where it goes again before others that were read.
-local function takeFromTexts(inOrder, names, texts, priorities, arrivals, met, loadedTo, wanted, limit)
-  local ids, members, takenFrom, n, m, last, before = ids, members, takenFrom, #ids, #newcomers, #inOrder, #ids
-  local records, again, againPriority, againArrival = records, nil, nil, nil
-  while met < loadedTo and met < last - 1 and n < wanted do
-    local i = met + 1
-    local name, text = names[i], texts[i]
-    local packed = text and text ~= AGAIN and records[name]
-    if not packed or #packed > CORE_BYTES then break end
-    local active, letter, priority, arrival, _, gone, _, _, bound = decode(CORE_IN_NUMBERS, packed)
-    local size, most = #text / ENTRY, min(limit - active, wanted - n)
-    local lastHere = bound == 0 and size or size - 1
-    if letter ~= READY or arrival ~= arrivals[i] or priority ~= priorities[i] or most < 1 or gone >= lastHere then break end
-    local member, order, from, rivalPriority, rivalArrival = inOrder[i], '', n, priorities[i + 1], arrivals[i + 1]
-    repeat
-      local at = gone * ENTRY
-      n, gone = n + 1, gone + 1
-      ids[n], members[n], takenFrom[n] = sub(text, at + (ORDER + 1), at + ENTRY), member, name
-      if gone == size then
-        order = ''
-        break
-      end
-      order = sub(text, at + (ENTRY + 1), at + (ENTRY + ORDER))
-      member, priority, arrival = order .. name, decode('>I5I7', order)
-    until rivalPriority < priority or (rivalPriority == priority and rivalArrival < arrival) or n - from == most or gone == lastHere
-    met, active = i, active + n - from
-    if gone >= MOST_GONE or order == '' then
-      rewritten[sub(packed, NUMBER_AT, TAIL_AT - 1)], gone = sub(text, gone * ENTRY + 1), 0
-    end
-    if order ~= '' and active < limit then
-      records[name] = (fourBytes[active] or inFourBytes(active)) .. 'r' .. order .. nowInBytes .. char(gone) .. sub(packed, NUMBER_AT)
-      newcomers[m + 1], newcomers[m + 2] = '0', member
-      m = m + 2
-      if priority < priorities[last] or (priority == priorities[last] and arrival < arrivals[last]) then
-        again, againPriority, againArrival = order, priority, arrival
-        break
-      end
-    else
-      records[name] = inFourBytes(active) .. (order == '' and 'i' .. NO_ORDER or 'f' .. order) .. nowInBytes .. char(gone) .. sub(packed, NUMBER_AT)
-    end
-  end
-  pendingChange = pendingChange - (n - before)
-  return met, again, againPriority, againArrival
 end
 
 -- Takes from a ready domain that is unpacked. Returns how many, none where somebody has deleted the domain's record, and
