@@ -123,6 +123,12 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
   });
 
   it('what a crawl ends with stands in its --logfile too', async () => {
+    expect((await run(...crawl('--max-pages', '2', '--workers', '2', '--logfile', 'well.log'))).code).toBe(0);
+    expect((await here.project.readJsonLines('well.log')).at(-1)).toMatchObject({
+      ...{ level: 'info', reason: 'closespider_pagecount', pages: 2, nodes: 2 },
+      msg: 'ended: closespider_pagecount',
+    });
+
     const { code, stderr } = await run(...crawl('--logfile', 'crawl.log', '-o', '/dev/null/out.jsonl'));
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^crawlnode: .*out\.jsonl/) });
     const lines = await here.project.readJsonLines<{ level: string }>('crawl.log');

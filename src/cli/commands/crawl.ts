@@ -200,7 +200,7 @@ function tellFeedsNews(failing: () => string | null, send: (message: ToWorker) =
 
 function finish(
   { context, spider, targets }: Crawl,
-  { display, fatal }: Tools,
+  { display, log, fatal }: Tools,
   nodes: number,
   result: EngineResult,
   unwritten: string | null,
@@ -213,9 +213,11 @@ function finish(
     context.stderr.write(fatalLine(context, oneLine(why), fields));
     if (inFile) fatal(fields, why);
   }
-  // A person at a terminal reads it below the summary.
-  if (result.exitCode !== 0 && (inFile || !context.stderr.isTTY)) {
-    fatal({ code: result.reason, exitCode: result.exitCode }, result.message ?? result.reason);
+  // A person at a terminal reads it in the summary.
+  if (inFile || !context.stderr.isTTY) {
+    const { reason, pages, items, failed, elapsedMs, exitCode, message } = result;
+    if (exitCode === 0) log.info({ reason, pages, items, failed, elapsedMs, nodes }, `ended: ${reason}`);
+    else fatal({ code: reason, exitCode }, message ?? reason);
   }
   printSummary(context, {
     spider: spider.found.name,
