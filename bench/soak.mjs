@@ -13,6 +13,9 @@ import { generated } from './page-cost/sites.mjs';
 import { titlesCrawl } from './page-cost/titles-crawl.mjs';
 
 const LOOK_MS = 500;
+/** What a node may take at any time, and by how much its end may tower over its beginning. */
+const MOST_MB = 200;
+const FLAT = 1.1;
 const pages = Number(process.argv[2] ?? 100_000);
 const engines = process.argv[3] ? [process.argv[3]] : ['redis', 'embedded'];
 
@@ -27,7 +30,10 @@ try {
   await rm(dir, { recursive: true, force: true });
 }
 
-/** @returns RSS in MB at each tenth, the largest of them, and how much the last three tower over the second to fourth. */
+/**
+ * @returns RSS in MB at each tenth, the largest of them, how much the last three tower over the second to fourth, and
+ *   whether that is within bounds.
+ */
 async function soak(engine) {
   const settings = engine === 'redis' ? { REDIS_URL: redis.url } : {};
   const { project, args } = await titlesCrawl(dir, site, settings);
@@ -48,7 +54,8 @@ async function soak(engine) {
   const [code] = await exit;
   if (code !== 0) throw new Error(`the crawl on ${engine} ended with ${code}`);
   const mean = (some) => some.reduce((sum, mb) => sum + mb, 0) / some.length;
-  return { pages: served, rssMb: tenths, largest, growth: mean(tenths.slice(-3)) / mean(tenths.slice(1, 4)) };
+  const growth = mean(tenths.slice(-3)) / mean(tenths.slice(1, 4));
+  return { pages: served, rssMb: tenths, largest, growth, within: largest <= MOST_MB && growth <= FLAT };
 }
 
 /** 0 for one that has just ended. */

@@ -81,7 +81,12 @@ describe('the program', () => {
       code: 2,
       stderr: expect.stringMatching(/^crawlnode: unknown option '--exit-when-dnoe'\n.*--exit-when-done/),
     });
-    expect(await run('crawl')).toMatchObject({ code: 2, stderr: expect.stringContaining('spider') });
+    expect(await run('crawl')).toMatchObject({
+      ...{
+        code: 2,
+        stderr: 'crawlnode: missing required argument \'spider\'; "crawlnode crawl --help" says more\n',
+      },
+    });
     expect(await run('crawl', 'quotes', '--workers', 'many')).toMatchObject({ code: 2 });
   });
 

@@ -165,6 +165,12 @@ describe.each(engines)('seed on the %s engine', (engine) => {
     expect(raw).toMatchObject({ code: 2, stderr: expect.stringContaining('give it what is left') });
   });
 
+  it('a dash for a file is told how stdin is read', async () => {
+    expect(await run(['seed', 'news', '--file', '-'])).toMatchObject({
+      ...{ code: 2, stderr: expect.stringContaining('--stdin') },
+    });
+  });
+
   it('many seeds are all counted, and keep their order', async () => {
     const urls = Array.from({ length: 5_500 }, (_, n) => `http://a.example/${n % 5_000}`);
     const { stdout } = await run(['seed', 'news', '--stdin'], urls.join('\n'));

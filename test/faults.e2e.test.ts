@@ -157,25 +157,27 @@ describe('a node', () => {
 
   const namespace = ['--map-root-user', '--pid', '--fork', '--mount-proc', '--kill-child'];
   const canBeFirst = spawnSync('unshare', [...namespace, 'true']).status === 0;
+  /** Runs crawlnode as process 1 of a PID namespace, and sends it a SIGTERM for a SIGUSR2. */
+  const asFirst = `
+    import { spawn } from 'node:child_process';
+    import { readFileSync } from 'node:fs';
+    const args = [...${JSON.stringify([...namespace, process.execPath, executable])}, ...process.argv.slice(2)];
+    const child = spawn('unshare', args, { stdio: 'inherit' });
+    const first = () => Number(readFileSync(\`/proc/\${child.pid}/task/\${child.pid}/children\`, 'utf8'));
+    process.on('SIGUSR2', () => process.kill(first(), 'SIGTERM'));
+    child.on('close', (code) => process.exit(code ?? 137));
+  `;
 
   it.runIf(canBeFirst)(
     'ends so as process 1 of a container too, which no signal from within can kill',
     async () => {
       const redis = await startRedis();
-      const first = [...namespace, process.execPath, executable];
       const project = await createProject({
         settings: {
           ...{ REDIS_URL: redis.url, ROBOTSTXT_OBEY: false },
           ...{ NODE_TIMEOUT: 2, HEARTBEAT_INTERVAL: 1, MAIN_LOOP_TIMEOUT: 1 },
         },
-        files: {
-          'spiders/walk.ts': walk,
-          'first.mjs': `
-          import { spawn } from 'node:child_process';
-          const args = [...${JSON.stringify(first)}, ...process.argv.slice(2)];
-          spawn('unshare', args, { stdio: 'inherit' }).on('close', (code) => process.exit(code ?? 137));
-        `,
-        },
+        files: { 'spiders/walk.ts': walk, 'first.mjs': asFirst },
       });
       const site = await startSite({ pages: 1 });
       const args = [
@@ -194,6 +196,32 @@ describe('a node', () => {
       expect(code).toBe(1);
       const said = stderr.split('\n').find((line) => line.includes('"fatal"'));
       expect(JSON.parse(said!)).toMatchObject({ node: 'first', msg: expect.stringContaining('main loop') });
+      await site.close();
+      await project.remove();
+      await redis.stop();
+    },
+  );
+
+  it.runIf(canBeFirst)(
+    'is ended by a signal as process 1 before it listens to any, and drains later',
+    async () => {
+      const slow = `${walk}\nif (process.env.JOB === 'slow') { console.log('loading'); await new Promise((end) => setTimeout(end, 60_000)); }`;
+      const redis = await startRedis();
+      const project = await createProject({
+        settings: { REDIS_URL: redis.url, ROBOTSTXT_OBEY: false },
+        files: { 'spiders/walk.ts': slow, 'first.mjs': asFirst },
+      });
+      const site = await startSite({ pages: 1 });
+      for (const [JOB, sign, code] of [
+        ['slow', 'loading', 143],
+        ['fast', 'nothing is left to crawl', 0],
+      ] as const) {
+        const options = { cwd: project.dir, executable: project.path('first.mjs'), env: { JOB } };
+        const node = startCli(['crawl', 'walk', '-a', `start=${site.url}`], options);
+        await node.waitForOutput(sign);
+        node.kill('SIGUSR2');
+        expect(await node.wait(40_000)).toMatchObject({ code });
+      }
       await site.close();
       await project.remove();
       await redis.stop();

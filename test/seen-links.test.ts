@@ -63,6 +63,20 @@ describe('the cache of seen links', () => {
     expect(seen.has(request(url(34_999)))).toBe(false);
   });
 
+  it('is bounded where links are long: never more than ten million characters and a link', () => {
+    const seen = new SeenLinks();
+    const url = (n: number) => `${A}?${'x'.repeat(1_976)}&n=${n}`.padEnd(2_000, '-');
+    const links = Array.from({ length: 6_000 }, (_, n) => link(url(n)));
+    // Known ones are not counted again.
+    for (let time = 0; time < 3; time++) seen.learn(links.slice(0, 2_000), '7', 0);
+    seen.learn(links, '7', 0);
+    const known = links.filter(({ found }) => seen.has(found.request)).length;
+    expect(known).toBeGreaterThanOrEqual(2_500);
+    expect(known).toBeLessThanOrEqual(5_001);
+    expect(seen.has(request(url(5_999)))).toBe(true);
+    expect(seen.has(request(url(0)))).toBe(false);
+  });
+
   it('lets a link live at most a tenth of the expiry of its fingerprint, however long nobody looks', () => {
     const seen = seenLinksOf({}, { class: 'TimedRFPDupeFilter', expireMs: 10_000 })!;
     seen.age(100_000);

@@ -9,9 +9,9 @@ const PAGES = 4_000;
 const MOST_TURNS = { redis: 4_000, embedded: 300 };
 
 export async function* leases(stage) {
-  for (const domains of [1, 1_000]) {
+  for (const domains of [1, 1_000, 100_000]) {
     const frontier = await stage.join(stage.newCrawl());
-    await pushAll(frontier, 0, PENDING, (n) => requestOf(n, domains));
+    await pushAll(frontier, 0, Math.max(PENDING, 2 * domains), (n) => requestOf(n, domains));
     const of = `${domains.toLocaleString('en')} domain${domains === 1 ? '' : 's'}`;
     await crawlInTurns(frontier, PAGES, 16);
     for (const size of [1, 4, 16]) {

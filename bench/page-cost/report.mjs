@@ -2,6 +2,10 @@
 import Table from 'cli-table3';
 import { median } from '../median.mjs';
 
+/** What Redis may take a page of up to 160 links, mostly seen. */
+const MOST_REDIS_MS = 0.15;
+const MOST_READS = 2;
+
 /** @param rounds one { one, whole } a round: a run of one page, and one of the site. */
 export function rowOf(site, subject, rounds) {
   const perPage = (name) =>
@@ -30,6 +34,7 @@ export function compare(rows) {
   });
 }
 
+/** Figures beyond their bounds are marked. */
 export function tableOf(rows) {
   const head = [
     'site',
@@ -44,7 +49,8 @@ export function tableOf(rows) {
     'RSS MB',
   ];
   const table = new Table({ head, style: { head: [], border: [] } });
-  const shown = (value, digits) => (Number.isFinite(value) ? value.toFixed(digits) : '');
+  const shown = (value, digits, most = Number.POSITIVE_INFINITY) =>
+    Number.isFinite(value) ? `${value.toFixed(digits)}${value > most ? ' !' : ''}` : '';
   for (const row of rows) {
     table.push([
       row.site,
@@ -53,8 +59,8 @@ export function tableOf(rows) {
       shown(row.cpuMsPerPage, 2),
       `${shown(row.ratio, 2)}${row.within ? '' : ' !'}`,
       shown(row.pagesPerSecond, 0),
-      shown(row.redisMsPerPage, 3),
-      shown(row.readsPerPage, 2),
+      shown(row.redisMsPerPage, 3, MOST_REDIS_MS),
+      shown(row.readsPerPage, 2, MOST_READS),
       shown(row.redisBytesPerPage, 0),
       shown(row.maxRssMb, 0),
     ]);

@@ -9,6 +9,7 @@ import { commands } from './commands.js';
 import { type Context, type Globals, processContext } from './context.js';
 import { guardExit } from './exit.js';
 import { exitCodeOf, fatalLine, report } from './report.js';
+import { heedSignalsAsFirst } from './signals.js';
 import { guardStreams, leave } from './streams.js';
 import { version } from './version.js';
 
@@ -18,6 +19,7 @@ export async function start(argv: readonly string[]): Promise<void> {
   const lastWords = (text: string) => fatalLine(context, text, { code: 'unexpected', exitCode: 1 });
   guardExit(lastWords);
   guardStreams(lastWords);
+  heedSignalsAsFirst();
   await leave(await main(argv));
 }
 
@@ -27,8 +29,11 @@ export async function main(argv: readonly string[]): Promise<number> {
   try {
     const { name, args } = await findCommand(argv);
     let code = 0;
+    const more = name === null ? '' : `; "crawlnode ${name} --help" says more`;
     const program = createProgram((text) =>
-      context.stderr.write(fatalLine(context, text.trimEnd(), { code: 'usage', exitCode: 2 })),
+      context.stderr.write(
+        fatalLine(context, withHelp(text.trimEnd(), more), { code: 'usage', exitCode: 2 }),
+      ),
     );
     for (const [each, { summary }] of Object.entries(commands)) program.command(each).description(summary);
     if (name !== null) {
@@ -73,6 +78,11 @@ function createProgram(printError: (text: string) => void): Command {
     .configureOutput({ outputError: (text) => printError(text.replace(/^error: /, '')) })
     .addHelpText('after', help)
     .exitOverride();
+}
+
+/** Commander names the arguments that are missing or too many, and not what they are for. */
+function withHelp(text: string, more: string): string {
+  return /^(missing required|too many) argument/.test(text) ? `${text.replace(/\.$/, '')}${more}` : text;
 }
 
 /** Commands that a user of Scrapy tries, and ours. */

@@ -24,6 +24,7 @@ export async function seedSources(
   seeds: readonly string[],
   options: Readonly<Record<string, unknown>>,
 ): Promise<SeedSources> {
+  if (options.file === '-') throw new UsageError('--file - names a file: --stdin reads from stdin');
   const file = typeof options.file === 'string' ? path.resolve(context.cwd, options.file) : null;
   const given = (options.sitemap ?? []) as readonly string[];
   const stdin = options.stdin === true;

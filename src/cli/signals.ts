@@ -26,6 +26,19 @@ export interface Signals {
 const FORCED_END_MS = 5_000;
 const LAST_WORDS_MS = 3_000;
 
+/**
+ * The kernel has no default for a signal to process 1 of a container: a command that listens to none, or not yet, would go
+ * on. It ends as any other process would.
+ */
+export function heedSignalsAsFirst(): void {
+  if (process.pid !== 1) return;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (process.listenerCount(signal) === 1) exit(128 + os.constants.signals[signal]);
+    });
+  }
+}
+
 /** @param onSignal hears each, with how often signals came; for forwarding and for a message. */
 export function watchSignals(onSignal: (signal: NodeJS.Signals, count: number) => void): Signals {
   const drain = new AbortController();

@@ -29,33 +29,44 @@ const FIRST_MS = 3_000;
 const FIRST_EVERY_MS = 5;
 const LATER_EVERY_MS = 100;
 
-/** Flags that V8 reads while it runs; the bounds of the young generation are not among them. Called before much is loaded. */
-export function tuneV8(): void {
-  v8.setFlagsFromString(HEAP_GROWTH);
-  // Later ones have no such flag, and a compiler between (Maglev) that makes optimising later no cheaper.
-  if (Number.parseInt(process.versions.v8, 10) < 12) v8.setFlagsFromString(OPTIMISE_LATER);
-}
+/**
+ * From here on V8 may be told what concerns code that runs. Told before, it refuses the compiled code that Node brings for
+ * its own modules, in each thread, as it does any that was compiled under other flags: 75 ms of CPU more for a start of 450.
+ */
+const LOADED_MS = 500;
 
 /**
- * From now on, unless its bounds were chosen. Set once would not do: each new thread, those of hooks and heartbeat among
- * them, has V8 set the flag back for the whole process; and an idle process gives the memory back, within a minute down to
- * 1 MB. Where it may not grow again from there, what comes next takes a node a fifth more CPU.
+ * Flags that V8 reads while it runs, from now on; the bounds of the young generation are not among them. To set them once
+ * would not do: each new thread, those of hooks and heartbeat among them, has V8 set some back for the whole process, as
+ * `untuneV8` does; and an idle process gives the young generation's memory back, within a minute down to 1 MB. Where that
+ * may not grow again, what comes next takes a node a fifth more CPU.
  */
-export function lookAfterYoung(): void {
-  if (isYoungChosen()) return;
-  holdYoung();
-  const first = setInterval(holdYoung, FIRST_EVERY_MS).unref();
+export function tuneV8(): void {
+  const startedAt = performance.now();
+  const look = () => {
+    if (!isYoungChosen()) holdYoung();
+    if (performance.now() - startedAt < LOADED_MS) return;
+    v8.setFlagsFromString(HEAP_GROWTH);
+    // Later ones have no such flag, and a compiler between (Maglev) that makes optimising later no cheaper.
+    if (hasInterruptBudget) v8.setFlagsFromString(OPTIMISE_LATER);
+  };
+  look();
+  const first = setInterval(look, FIRST_EVERY_MS).unref();
   const later = () => {
     clearInterval(first);
-    setInterval(holdYoung, LATER_EVERY_MS).unref();
+    setInterval(look, LATER_EVERY_MS).unref();
   };
   setTimeout(later, FIRST_MS).unref();
 }
 
-/** As V8 has it by itself, until it is next looked after: compiled code is only taken back under the flags of then. */
-export function letYoungGrow(): void {
-  v8.setFlagsFromString('--semi-space-growth-factor=2');
+/** As V8 is by itself, until it is next looked after: compiled code is only taken back under the flags of then. */
+export function untuneV8(): void {
+  for (const flag of ['--semi-space-growth-factor=2', '--heap-growing-percent=0'])
+    v8.setFlagsFromString(flag);
+  if (hasInterruptBudget) v8.setFlagsFromString('--interrupt-budget=67584');
 }
+
+const hasInterruptBudget = Number.parseInt(process.versions.v8, 10) < 12;
 
 /** By this factor it grows at a time: by nothing, once it is large enough. */
 function holdYoung(): void {

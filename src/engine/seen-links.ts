@@ -16,8 +16,9 @@ import { noHeaders } from '../http/headers.js';
 import type { Request } from '../http/request.js';
 import type { Refresh } from '../spider/refresh.js';
 
-/** Links in each of two generations: the older one goes when the younger is full. */
+/** Links in each of two generations, and characters of them: the older one goes when the younger is full. */
 const MAX_YOUNG = 25_000;
+const MAX_YOUNG_CHARS = 5_000_000;
 
 /** Of the expiry of a fingerprint: for how long of it a link may be taken for seen. */
 const SHARE_OF_EXPIRY = 0.1;
@@ -75,8 +76,8 @@ export class SeenLinks {
     for (const { found } of links) {
       const { request } = found;
       if (!isPlainLink(request) || this.#refresh?.matches(request.url)) continue;
-      if (this.#young.urls.size >= MAX_YOUNG) this.#turn(nowMs);
-      this.#young.urls.add(inOnePiece(request.url));
+      if (this.#young.isFull) this.#turn(nowMs);
+      this.#young.add(request.url);
     }
   }
 
@@ -101,9 +102,20 @@ class Generation {
   readonly urls = new Set<string>();
   /** When the first of its links may have come in. */
   readonly sinceMs: number;
+  #chars = 0;
 
   constructor(sinceMs: number) {
     this.sinceMs = sinceMs;
+  }
+
+  get isFull(): boolean {
+    return this.urls.size >= MAX_YOUNG || this.#chars >= MAX_YOUNG_CHARS;
+  }
+
+  add(url: string): void {
+    const { size } = this.urls;
+    this.urls.add(inOnePiece(url));
+    if (this.urls.size > size) this.#chars += url.length;
   }
 }
 

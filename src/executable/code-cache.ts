@@ -7,7 +7,7 @@ import v8 from 'node:v8';
 import type { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import { readCacheFile, writeCacheFile } from '../cache-file.js';
-import { letYoungGrow } from '../cli/tune-v8.js';
+import { untuneV8 } from '../cli/tune-v8.js';
 
 /** So many runs add what they compiled: V8 compiles a function when it is called first, and no run calls all. */
 const RUNS = 3;
@@ -23,7 +23,7 @@ export class CodeCache {
    *   V8 11 goes on naming the place that the code was compiled for in stacks
    */
   constructor(folder: string | null, filename: string, source: Buffer) {
-    letYoungGrow();
+    untuneV8();
     const parts = [crc32(filename, crc32(source)), v8.cachedDataVersionTag()];
     const id = parts.map((part) => part.toString(16)).join('-');
     this.#file = folder && path.join(folder, `${path.parse(filename).name}-${id}`);
@@ -45,7 +45,7 @@ export class CodeCache {
     const write = () => {
       clearTimeout(timer);
       process.off('exit', write);
-      letYoungGrow();
+      untuneV8();
       writeCacheFile(file, Buffer.concat([Buffer.of(this.#runs + 1), script.createCachedData()]));
     };
     const timer = setTimeout(write, ms).unref();

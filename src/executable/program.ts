@@ -1,15 +1,11 @@
 /** The command line from its bundle, in this process once. `api.js`, which the build writes, hands its API to spiders. */
 import Module, { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { tuneV8 } from '../cli/tune-v8.js';
 import type * as contents from './contents.js';
 import { loadBundle } from './load-bundle.js';
 
 /** A crawl has compiled by then whatever it goes on with; other commands have ended. */
 const KEEP_AFTER_MS = 5_000;
-
-// Code is kept with the flags it was compiled under, so they come first.
-if (process.argv.includes('crawl')) tuneV8();
 
 export const { start, api } = loadBundle<typeof contents>('crawlnode', KEEP_AFTER_MS, {
   entry: new URL('./api.js', import.meta.url),

@@ -54,7 +54,7 @@ export function feedFormat(file: string, named?: string): FeedFormatName {
   const known = 'jsonl, json or csv';
   throw new UsageError(
     named === undefined
-      ? `${file} does not say its format: end it in .${known.replaceAll(', ', ', .').replace('or ', 'or .')}.`
+      ? `${file} does not say its format: end it in .${known.replaceAll(', ', ', .').replace('or ', 'or .')}, or add a colon and one of them.`
       : `"${named}" is not a feed format: use ${known}.`,
   );
 }

@@ -4,7 +4,8 @@
  * They are marked `-- rarely: <group>` where they are declared. A group is made at once, with all that nothing else names,
  * and its functions are fields of the table `rare`, which has none at first.
  */
-import { type Declaration, stringOrName } from './trim-script.js';
+import { namesIn, stringOrName } from './lua-names.js';
+import type { Declaration } from './trim-script.js';
 
 /** @returns what every call makes, in order, and the verb behind what makes the rest. */
 export function deferRareFunctions(
@@ -15,13 +16,13 @@ export function deferRareFunctions(
   // Of those declared so far: a later one's name may be that of something else in an earlier text.
   const groupOf = new Map<string, string | undefined>();
   const fields = new Set<string>();
-  const textIn = (group: string | undefined, text: string): string =>
-    text.replace(stringOrName, (found) => {
-      const its = groupOf.get(found);
-      if (its === undefined || its === group) return found;
-      fields.add(found);
-      return `rare.${found}`;
-    });
+  const textIn = (group: string | undefined, text: string): string => {
+    const isRare = (name: string) => ![undefined, group].includes(groupOf.get(name));
+    const rareOnes = new Set(namesIn(text).filter(isRare));
+    if (rareOnes.size === 0) return text;
+    for (const name of rareOnes) fields.add(name);
+    return text.replace(stringOrName, (found) => (rareOnes.has(found) ? `rare.${found}` : found));
+  };
   const always: Declaration[] = [];
   const rare = new Map<string, string[]>();
   for (const [n, declaration] of declarations.entries()) {
@@ -61,12 +62,12 @@ function groupsOf(declarations: readonly Declaration[], verb: string): (string |
   const order = [...new Set(declarations.flatMap(({ group }) => group ?? []))];
   const askedBy = new Map<string, Set<string | undefined>>();
   const ask = (text: string, group: string | undefined): void => {
-    for (const name of text.match(stringOrName) ?? []) {
+    for (const name of namesIn(text)) {
       askedBy.set(name, (askedBy.get(name) ?? new Set()).add(group));
     }
   };
   ask(verb, undefined);
-  const namedByVerb = new Set(verb.match(stringOrName));
+  const namedByVerb = new Set(namesIn(verb));
   const declared = new Set<string>();
   const groups: (string | undefined)[] = [];
   for (const { text, names, group } of declarations.toReversed()) {

@@ -74,7 +74,7 @@ export function scriptOf(verb: Verb, dupefilter: Dupefilter): Script {
   return script;
 }
 
-const parts: Readonly<Record<Dupefilter['class'], string>> = {
+const dupefilterParts: Readonly<Record<Dupefilter['class'], string>> = {
   RFPDupeFilter: 'dupefilter-rfp',
   TimedRFPDupeFilter: 'dupefilter-timed',
   StateDupeFilter: 'dupefilter-state',
@@ -84,23 +84,23 @@ const parts: Readonly<Record<Dupefilter['class'], string>> = {
 
 /** The verb behind what it needs of its parts, each once and after those it uses. */
 function assemble(verb: Verb, dupefilter: Dupefilter): string {
-  const texts = new Map<string, string>();
+  const parts = new Map<string, string>();
   const take = (file: string, name: string): string => {
     const text = name === 'agreement' ? constantsOf(dupefilter) + read(file) : read(file);
     for (const part of usesOf(text)) {
-      if (!texts.has(part)) texts.set(part, take(`parts/${fileOf(part, dupefilter)}`, part));
+      if (!parts.has(part)) parts.set(part, take(`parts/${fileOf(part, dupefilter)}`, part));
     }
     return text;
   };
   const base = `local FORMAT = '${dataFormats.redis}'\n${read('parts/base')}`;
   const body = take(verb, verb);
-  const trimmed = trimScript([base, ...texts.values()], body);
+  const trimmed = trimScript([base, ...parts.values()], body);
   const deferred = deferRareFunctions(trimmed.declarations, trimmed.verb);
   return nestScript(deferred.declarations, deferred.verb);
 }
 
 function fileOf(part: string, dupefilter: Dupefilter): string {
-  if (part === 'dupefilter') return parts[dupefilter.class];
+  if (part === 'dupefilter') return dupefilterParts[dupefilter.class];
   if (part === 'life') return dupefilter.class === 'StateDupeFilter' ? 'life' : 'no-life';
   return part;
 }
@@ -124,6 +124,11 @@ function usesOf(text: string): string[] {
   return /^-- uses: (.+)$/m.exec(text)?.[1]?.split(' ') ?? [];
 }
 
+/** Of each file its text: most verbs use most parts. */
+const texts = new Map<string, string>();
+
 function read(file: string): string {
-  return readFileSync(new URL(`${file}.lua`, luaFolder), 'utf8');
+  const text = texts.get(file) ?? readFileSync(new URL(`${file}.lua`, luaFolder), 'utf8');
+  texts.set(file, text);
+  return text;
 }

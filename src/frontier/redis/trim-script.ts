@@ -3,9 +3,8 @@
  * anew at each call, used or not (measured: of 62 µs for a settle alone, 20 went by before its first command; 12 so).
  * Parts hold declarations only, each beginning at the margin, so a declaration nobody names can go.
  */
+import { namesIn } from './lua-names.js';
 
-/** A name that a text may take from those around it; strings are passed by, and fields. */
-export const stringOrName = /'(?:[^'\\]|\\.)*'|(?<![\w.])[A-Za-z_]\w*/g;
 const declaration = /^local (?:function (\w+)|([\w, ]+?)(?: =|$))/;
 /** A constant goes where its name stands: a closure that captures it would cost more than the value. */
 const constant = /^local ([A-Z_\d, ]+) = ((?:\d+|'[^']*')(?:, (?:\d+|'[^']*'))*)$/;
@@ -32,13 +31,13 @@ export function trimScript(
     .split('\n')
     .filter((line) => !isConstant(line, constants));
   const body = withConstants(own.join('\n'), constants);
-  const named = new Set(body.match(stringOrName));
+  const named = new Set(namesIn(body));
   const declarations: Declaration[] = [];
   for (const raw of statements.toReversed()) {
-    const text = withConstants(raw.replace(/(?<=^local .*) --.*/, ''), constants);
+    const text = withConstants(raw.replace(/^(local .*?) --.*/, '$1'), constants);
     const names = namesOf(text);
     if (!names.some((name) => named.has(name))) continue;
-    for (const name of text.match(stringOrName) ?? []) named.add(name);
+    for (const name of namesIn(text)) named.add(name);
     declarations.unshift({ text, names, group: rarely.exec(raw)?.[1] });
   }
   return { declarations, verb: body };
