@@ -32,7 +32,7 @@ end
 
 local function pendingCount() return number('pending') + pendingChange end
 
-local function setText(chunk, text)
+local function setText(chunk, text) -- rarely: unpacked
   chunk[TEXT], chunk[POPPED], chunk[ADDED], chunk[SIZE] = text, 0, false, #text / ENTRY
 end
 
@@ -53,7 +53,7 @@ local function keepChunk(d, name, bound, text) -- rarely: unpacked
   return chunk
 end
 
-local function chunkOf(d, bound)
+local function chunkOf(d, bound) -- rarely: unpacked
   local name = d[PREFIX] .. bound
   local chunk
   if bound == '' then chunk = d[FIRST] else chunk = following[name] end
@@ -65,7 +65,7 @@ local function chunkOf(d, bound)
 end
 
 -- The chunks of domains that have these bounds, those that were not read yet all at once; none of a new domain.
-local function loadChunks(ds, bounds)
+local function loadChunks(ds, bounds) -- rarely: unpacked
   local found, names, owners, n = {}, {}, {}, 0
   for i = 1, #ds do
     local d, bound = ds[i], bounds[i]
@@ -103,7 +103,7 @@ local function loadEnds(ds)
   end
 end
 
-local function textOf(chunk)
+local function textOf(chunk) -- rarely: unpacked
   local added, popped = chunk[ADDED], chunk[POPPED]
   if popped > 0 or added then
     local rest = popped > 0 and sub(chunk[TEXT], popped * ENTRY + 1) or chunk[TEXT]

@@ -89,7 +89,7 @@ local function hasPoliteness(d) -- rarely: unpacked
 end
 
 -- What one has come to know of when and how often it may be asked, where it has.
-local function politenessOf(d)
+local function politenessOf(d) -- rarely: unpacked
   local p = d[POLITENESS]
   if p then return p end
   local nextAt, blockedUntil, delaySetting, delayRobots, delayAuto = decode(POLITENESS_FORMAT, d[PACKED])
@@ -110,7 +110,7 @@ end
 
 local function hasOwnDelay(p) return p.delaySetting >= 0 or p.delayRobots > 0 or p.delayAuto > 0 end
 
-local function delayOf(d)
+local function delayOf(d) -- rarely: unpacked
   if not hasPoliteness(d) then return number('delay') end
   local p = politenessOf(d)
   local own = p.delaySetting >= 0 and p.delaySetting or number('delay')
@@ -118,7 +118,7 @@ local function delayOf(d)
 end
 
 -- When it may be asked again.
-local function dueAt(d)
+local function dueAt(d) -- rarely: unpacked
   if not hasPoliteness(d) then return 0 end
   local p = politenessOf(d)
   return max(p.nextAt, p.blockedUntil)
