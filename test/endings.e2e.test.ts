@@ -116,10 +116,13 @@ describe.each(engines)('on the %s engine', (engine) => {
 
   it('SCHEDULER_PERSIST false: the last of the live nodes clears, after true completion, though one was killed', async () => {
     await open({ pages: 400, delayMs: 150 });
-    const nodes = [1, 2, 3].map((n) =>
-      crawl('-s', 'SCHEDULER_PERSIST=false', '-L', 'DEBUG', '--node-id', `n${n}`),
-    );
-    await killWithLeases(nodes[2]!, 'n3');
+    const node = (id: string) => crawl('-s', 'SCHEDULER_PERSIST=false', '-L', 'DEBUG', '--node-id', id);
+    // The one to be killed is there first, and has something to hold while the others come.
+    const killed = node('n3');
+    await killed.waitForOutput('pushed the start requests');
+    const nodes = [node('n1'), node('n2'), killed];
+    for (const other of nodes.slice(0, 2)) await other.waitForOutput('joining the crawl');
+    await killWithLeases(killed, 'n3');
     expect((await stats()).seen).toBeGreaterThan(0);
     const ends = await Promise.all(nodes.map((node) => node.wait()));
     expect(reasons(ends.slice(0, 2))).toEqual(Array(2).fill([0, 'finished']));
