@@ -96,7 +96,7 @@ for (const { subject, alone, apart, ofMachine, together, ofSharing } of rows) {
     : '';
   console.log(`${subject}: a page ${one}; ${most} each by itself ${own}, x ${ofMachine.toFixed(2)}${shared}`);
 }
-if (options.json) await writeFigures(options.json, { rows });
+if (options.json) await writeFigures(options.json, { runs: rounds, rows });
 
 /** What nodes on an engine can be: each runs so many pages. */
 function arrangements(engine) {
