@@ -45,23 +45,26 @@ export function settling(crawl: () => Crawl): void {
       expect((await one.frontier.snapshot()).counters.item_scraped_count).toBe(6);
     });
 
-    it('takes all items of many pages that end at once, as many as a page may have each', async () => {
-      const { frontier } = await crawl().node({ feeds: ['feed'] });
-      const names = Array.from({ length: 16 }, (_, n) => `page ${n}`);
-      await frontier.push(
-        names.map((name) => request(name)),
-        'links',
-      );
-      const items = Array.from({ length: MAX_SETTLE_ITEMS }, (_, n) => `${n % 10}`);
-      const all = (await take(frontier, names.length)).map((lease) =>
-        frontier.settle(lease, done, effects({ items, feedItems: items })),
-      );
-      for (const answer of await Promise.all(all)) expect(answer).toMatchObject({ committed: true });
-      expect(await frontier.snapshot()).toMatchObject({
-        items: names.length * MAX_SETTLE_ITEMS,
-        done: names.length,
-      });
-    });
+    it.each(['items', 'feedItems'] as const)(
+      'takes all %s of many pages that end at once, as many as a page may have each',
+      async (kind) => {
+        const { frontier } = await crawl().node({ feeds: ['feed'] });
+        const names = Array.from({ length: 16 }, (_, n) => `page ${n}`);
+        await frontier.push(
+          names.map((name) => request(name)),
+          'links',
+        );
+        const items = Array.from({ length: MAX_SETTLE_ITEMS }, (_, n) => `${n % 10}`);
+        const all = (await take(frontier, names.length)).map((lease) =>
+          frontier.settle(lease, done, effects({ items: ['one'], feedItems: ['one'], [kind]: items })),
+        );
+        for (const answer of await Promise.all(all)) expect(answer).toMatchObject({ committed: true });
+        expect(await frontier.snapshot()).toMatchObject({
+          items: names.length * (kind === 'items' ? MAX_SETTLE_ITEMS : 1),
+          done: names.length,
+        });
+      },
+    );
 
     it('judges each of the pages that end at once by itself', async () => {
       const { frontier } = await crawl().node({ feeds: ['feed'] });

@@ -40,10 +40,11 @@ export class Batch {
   }
 
   /** One that is settled twice travels in another call: a call's settles are judged as those of different leases. */
-  hasRoomFor({ token, links, items, bytes }: PackedSettle): boolean {
+  hasRoomFor({ token, links, items, feedItems, bytes }: PackedSettle): boolean {
     if (this.size === 0) return true;
     if (this.#tokens.has(token)) return false;
-    if (this.size === MAX_SETTLES || this.#items + items.length > MAX_ITEMS) return false;
+    if (this.size === MAX_SETTLES) return false;
+    if (this.#items + items.length + feedItems.length > MAX_ITEMS) return false;
     return this.#links + links <= MAX_LINKS && this.#bytes + bytes <= MAX_BYTES;
   }
 
@@ -51,7 +52,7 @@ export class Batch {
     this.#members.push(member);
     this.#tokens.add(member.settle.token);
     this.#links += member.settle.links;
-    this.#items += member.settle.items.length;
+    this.#items += member.settle.items.length + member.settle.feedItems.length;
     this.#bytes += member.settle.bytes;
   }
 
