@@ -115,7 +115,9 @@ describe.each(engines)('on the %s engine', (engine) => {
   });
 
   it('SCHEDULER_PERSIST false: the last of the live nodes clears, after true completion, though one was killed', async () => {
-    await open({ pages: 400, delayMs: 150 });
+    let isKilled = false;
+    // Slow until then, so that the crawl is not over before all are there.
+    await open({ pages: 400, delayMs: () => (isKilled ? 20 : 1_500) });
     const node = (id: string) => crawl('-s', 'SCHEDULER_PERSIST=false', '-L', 'DEBUG', '--node-id', id);
     // The one to be killed is there first, and has something to hold while the others come.
     const killed = node('n3');
@@ -123,6 +125,7 @@ describe.each(engines)('on the %s engine', (engine) => {
     const nodes = [node('n1'), node('n2'), killed];
     for (const other of nodes.slice(0, 2)) await other.waitForOutput('joining the crawl');
     await killWithLeases(killed, 'n3');
+    isKilled = true;
     expect((await stats()).seen).toBeGreaterThan(0);
     const ends = await Promise.all(nodes.map((node) => node.wait()));
     expect(reasons(ends.slice(0, 2))).toEqual(Array(2).fill([0, 'finished']));
