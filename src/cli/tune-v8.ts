@@ -59,7 +59,10 @@ export function tuneV8(): void {
   setTimeout(later, FIRST_MS).unref();
 }
 
-/** As V8 is by itself, until it is next looked after: compiled code is only taken back under the flags of then. */
+/**
+ * As V8 is by itself, until it is next looked after: compiled code is only taken back under the flags of then. From another
+ * thread that may be at once, which costs it compiling anew.
+ */
 export function untuneV8(): void {
   for (const flag of ['--semi-space-growth-factor=2', '--heap-growing-percent=0'])
     v8.setFlagsFromString(flag);

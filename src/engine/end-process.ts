@@ -6,7 +6,10 @@
  * regular expressions without end; a call into the system that never returns is left to whoever watches the container.
  */
 export async function endStuckProcess(): Promise<void> {
-  if (process.pid !== 1) process.kill(process.pid, 'SIGKILL');
+  if (process.pid !== 1) {
+    process.kill(process.pid, 'SIGKILL');
+    return;
+  }
   const { Session } = await import('node:inspector');
   const session = new Session();
   session.connectToMainThread();

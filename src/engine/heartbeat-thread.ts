@@ -83,7 +83,9 @@ function end(): void {
   isEnding = true;
   const seconds = Math.round(pulse.silentMs / 1_000);
   const why = `a callback has blocked the main loop of ${options.node} for ${seconds} s; others took over its work, and this process ends`;
-  const fatal = { level: 'fatal', time: new Date().toISOString(), node: options.node, msg: why };
+  const exitCode = process.pid === 1 ? 1 : 137;
+  const fields = { code: 'main_loop_stuck', exitCode, node: options.node };
+  const fatal = { level: 'fatal', time: new Date().toISOString(), ...fields, msg: why };
   try {
     writeSync(2, options.speaksJson ? `${JSON.stringify(fatal)}\n` : `crawlnode: ${why}\n`);
   } catch {

@@ -23,17 +23,19 @@ export class CodeCache {
    *   V8 11 goes on naming the place that the code was compiled for in stacks
    */
   constructor(folder: string | null, filename: string, source: Buffer) {
+    const sum = crc32(filename, crc32(source));
     untuneV8();
-    const parts = [crc32(filename, crc32(source)), v8.cachedDataVersionTag()];
+    const parts = [sum, v8.cachedDataVersionTag()];
     const id = parts.map((part) => part.toString(16)).join('-');
     this.#file = folder && path.join(folder, `${path.parse(filename).name}-${id}`);
   }
 
-  /** What earlier runs compiled; null without any. */
+  /** What earlier runs compiled, to be given to V8 at once; null without any. */
   read(): Buffer | null {
     const content = this.#file === null ? null : readCacheFile(this.#file);
     if (!content?.length) return null;
     this.#runs = content.readUInt8(0);
+    untuneV8();
     return content.subarray(1);
   }
 

@@ -125,9 +125,10 @@ async function runHere(crawl: Crawl, tools: Tools): Promise<number> {
     throw error;
   }
   const unwritten = await closeFeeds(crawl, feeds, signals, log);
+  const code = signals.forcedCode() ?? (unwritten === null ? result.exitCode : 1);
   if (role !== null) await tellParent({ type: 'result', result });
-  else finish(crawl, tools, 1, result, unwritten);
-  return signals.forcedCode() ?? (unwritten === null ? result.exitCode : 1);
+  else finish(crawl, tools, { nodes: 1, result, unwritten, code });
+  return code;
 }
 
 /** Several nodes, each a child of this process, which writes the feeds and shows the progress. */
@@ -157,8 +158,9 @@ async function runWorkers(crawl: Crawl, count: number, tools: Tools): Promise<nu
           (now) => difference(before, totalsOf(now)),
           () => null,
         );
-  finish(crawl, tools, count, { ...result, ...counted }, unwritten);
-  return signals.forcedCode() ?? (unwritten === null ? outcome.code : Math.max(1, outcome.code));
+  const code = signals.forcedCode() ?? (unwritten === null ? outcome.code : Math.max(1, outcome.code));
+  finish(crawl, tools, { nodes: count, result: { ...result, ...counted }, unwritten, code });
+  return code;
 }
 
 function feedsOptions({ frontier, spider }: Crawl, log: Logger): FeedsOptions {
@@ -198,26 +200,36 @@ function tellFeedsNews(failing: () => string | null, send: (message: ToWorker) =
   return () => clearInterval(timer);
 }
 
+interface Ending {
+  readonly nodes: number;
+  readonly result: EngineResult;
+  /** Why items of our own could not be written. */
+  readonly unwritten: string | null;
+  /** What the process ends with. */
+  readonly code: number;
+}
+
+/** The log's last line says how it ended, as the exit code does. */
 function finish(
   { context, spider, targets }: Crawl,
   { display, log, fatal }: Tools,
-  nodes: number,
-  result: EngineResult,
-  unwritten: string | null,
+  { nodes, result, unwritten, code }: Ending,
 ): void {
   display.stop();
   const inFile = spider.loaded.settings.LOG_FILE !== null;
-  if (unwritten !== null) {
-    const why = `${unwritten}; committed items wait in the frontier, and the same command writes them`;
-    const fields = { code: 'feed_unwritable', exitCode: 1 };
-    context.stderr.write(fatalLine(context, oneLine(why), fields));
-    if (inFile) fatal(fields, why);
-  }
   // A person at a terminal reads it in the summary.
   if (inFile || !context.stderr.isTTY) {
     const { reason, pages, items, failed, elapsedMs, exitCode, message } = result;
-    if (exitCode === 0) log.info({ reason, pages, items, failed, elapsedMs, nodes }, `ended: ${reason}`);
-    else fatal({ code: reason, exitCode }, message ?? reason);
+    const isGood = (unwritten === null ? code : exitCode) === 0;
+    const givenUp = exitCode === 0 && code === 1 ? `${reason}, but a node was given up` : reason;
+    if (isGood) log.info({ reason, pages, items, failed, elapsedMs, nodes }, `ended: ${reason}`);
+    else fatal({ code: reason, exitCode: code }, message ?? givenUp);
+  }
+  if (unwritten !== null) {
+    const why = `${unwritten}; committed items wait in the frontier, and the same command writes them`;
+    const fields = { code: 'feed_unwritable', exitCode: code };
+    context.stderr.write(fatalLine(context, oneLine(why), fields));
+    if (inFile) fatal(fields, why);
   }
   printSummary(context, {
     spider: spider.found.name,

@@ -1,7 +1,7 @@
 /** Names in Lua's texts, for what puts scripts together: most of them stand in several scripts, and are read once. */
 
-/** Strings are passed by, and fields. */
-export const stringOrName = /'(?:[^'\\]|\\.)*'|(?<![\w.])[A-Za-z_]\w*/g;
+/** Strings are passed by, and fields (`a.b`; in `a..b` both are names). */
+export const stringOrName = /'(?:[^'\\]|\\.)*'|(?<!\w|(?<!\.)\.)[A-Za-z_]\w*/g;
 
 const known = new Map<string, readonly string[]>();
 

@@ -1,9 +1,10 @@
 -- Register the one writer of a feed file. Atomic: of two writers that start at once, one gets it.
 --
--- ARGV: 4 feed · 5 writer JSON { host, path, pid, owner } · 6 stale after ms · 7 owner to displace or '' ·
+-- ARGV: 4 feed · 5 writer JSON { host, path, pid, owner, format } · 6 stale after ms · 7 owner to displace or '' ·
 -- 8 forget the checkpoint, unless items wait or an export has not ended (0|1) · 9 the file is overwritten: a flush of
 -- the crawl begins it anew, as long as nothing is written from here on (0|1)
--- Returns { 'held', writer JSON } | { 'format', in which it is written so far } | { 'open', sequence, length, header } | { 'open' } without a checkpoint. O(1).
+-- Returns { 'held', writer JSON } | { 'format', in which it is written so far } | { 'open', sequence, length, header } |
+-- { 'open' } without a checkpoint. O(1).
 -- uses: feeds
 
 local feed, staleMs = ARGV[4], tonumber(ARGV[6])

@@ -18,8 +18,7 @@ local ENTRY, ORDER, CHUNK, MOST_GONE = 32, 12, 15, 8
 local read, following, rewritten, pendingChange = {}, {}, {}, 0
 
 -- A chunk is a list: one by names costs twice as much to make. TEXT: the entries, of which POPPED have gone already;
--- ADDED:
--- those that follow, false for none; a single one, as most often over many domains, is no list.
+-- ADDED: those that follow, false for none; a single one, as most often over many domains, is no list.
 local NAME, BOUND, TEXT, POPPED, ADDED, SIZE, CHANGED = 1, 2, 3, 4, 5, 6, 7
 
 -- Of two orders, or what begins with them; at: where in b, the beginning unless said otherwise. They are not compared

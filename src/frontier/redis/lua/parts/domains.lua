@@ -24,9 +24,8 @@ local records, loaded, originals, newcomers = {}, NONE, NONE, {}
 
 -- A domain is a list: one by names costs twice as much to make. PREFIX: its number as the fields of its chunks begin
 -- with it; PACKED: what stands behind the core of its record, for as long as POLITENESS is nil; KEY: its order among
--- the ready,
--- STORED_KEY: what stands there; LAST_AT: 6 bytes; GONE: how many entries of its first chunk had gone before; FIRST:
--- that chunk, once read; RUN, RUN_CHUNK: see parts/chunks.lua. Those that begin as nil stand last: Lua makes them nil
+-- the ready, STORED_KEY: what stands there; LAST_AT: 6 bytes; GONE: how many entries of its first chunk had gone before;
+-- FIRST: that chunk, once read; RUN, RUN_CHUNK: see parts/chunks.lua. Those that begin as nil stand last: Lua makes them nil
 -- in one step.
 local PREFIX, PLACE, ACTIVE, HEAD, TAIL, LAST_AT, PACKED, GONE, KEY, STORED_KEY, STORED_WAITS, IS_NEW, DOMAIN_NAME = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
 local POLITENESS, WAITS_UNTIL, TOUCHED, MOVED, FIRST, RUN, RUN_CHUNK = 14, 15, 16, 17, 18, 19, 20

@@ -32,7 +32,7 @@ local function takeFromTexts(inOrder, names, texts, priorities, arrivals, met, l
   while met < loadedTo and met < last - 1 and n < wanted do
     local i = met + 1
     local name, text = names[i], texts[i]
-    local packed = text and text ~= AGAIN and records[name]
+    local packed = text and text ~= AGAIN and not domains[name] and records[name]
     if not packed or #packed > CORE_BYTES then break end
     local active, letter, priority, arrival, _, gone, _, _, bound = decode(CORE_IN_NUMBERS, packed)
     local size, most = #text / ENTRY, min(limit - active, wanted - n)
