@@ -42,21 +42,24 @@ const LOADED_MS = 500;
  * may not grow again, what comes next takes a node a fifth more CPU.
  */
 export function tuneV8(): void {
-  const startedAt = performance.now();
-  const look = () => {
-    if (!isYoungChosen()) holdYoung();
-    if (performance.now() - startedAt < LOADED_MS) return;
-    v8.setFlagsFromString(HEAP_GROWTH);
-    // Later ones have no such flag, and a compiler between (Maglev) that makes optimising later no cheaper.
-    if (hasInterruptBudget) v8.setFlagsFromString(OPTIMISE_LATER);
-  };
-  look();
-  const first = setInterval(look, FIRST_EVERY_MS).unref();
+  const hold = isYoungChosen() ? () => {} : holdYoung;
+  hold();
+  const first = setInterval(hold, FIRST_EVERY_MS).unref();
+  setTimeout(setForCrawling, LOADED_MS).unref();
   const later = () => {
     clearInterval(first);
-    setInterval(look, LATER_EVERY_MS).unref();
+    setInterval(() => {
+      hold();
+      setForCrawling();
+    }, LATER_EVERY_MS).unref();
   };
   setTimeout(later, FIRST_MS).unref();
+}
+
+function setForCrawling(): void {
+  v8.setFlagsFromString(HEAP_GROWTH);
+  // Later ones have no such flag, and a compiler between (Maglev) that makes optimising later no cheaper.
+  if (hasInterruptBudget) v8.setFlagsFromString(OPTIMISE_LATER);
 }
 
 /**
