@@ -5,7 +5,6 @@
 import http from 'node:http';
 import { parseArgs } from 'node:util';
 import got from 'got';
-import { createDownloader } from '../../dist/downloader/downloader.js';
 import { Request, Response } from '../../dist/index.js';
 
 const CONCURRENCY = 16;
@@ -14,7 +13,7 @@ const { positionals, values: options } = parseArgs({
   options: { 'own-downloader': { type: 'boolean', default: false } },
 });
 const [start, within, limit = 'Infinity'] = positionals;
-const download = options['own-downloader'] ? byDownloader() : byGot();
+const download = options['own-downloader'] ? await byDownloader() : byGot();
 const seen = new Set([start]);
 const queue = [start];
 const titles = [];
@@ -63,7 +62,9 @@ function byGot() {
   };
 }
 
-function byDownloader() {
+async function byDownloader() {
+  // Not loaded where it is not used: it would be part of the floor's start.
+  const { createDownloader } = await import('../../dist/downloader/downloader.js');
   const downloader = createDownloader({
     timeoutMs: 180_000,
     maxBodyBytes: 1024 ** 3,

@@ -17,8 +17,11 @@ export function deferRareFunctions(
   const groupOf = new Map<string, string | undefined>();
   const fields = new Set<string>();
   const textIn = (group: string | undefined, text: string): string => {
-    const isRare = (name: string) => ![undefined, group].includes(groupOf.get(name));
-    const rareOnes = new Set(namesIn(text).filter(isRare));
+    const isElsewhere = (name: string) => {
+      const its = groupOf.get(name);
+      return its !== undefined && its !== group;
+    };
+    const rareOnes = new Set(namesIn(text).filter(isElsewhere));
     if (rareOnes.size === 0) return text;
     for (const name of rareOnes) fields.add(name);
     return text.replace(stringOrName, (found) => (rareOnes.has(found) ? `rare.${found}` : found));

@@ -52,8 +52,12 @@ export function packSettle(
     feedItems,
     batch,
     links: requests.length,
-    bytes: [...effects.items, ...feedItems].reduce((sum, item) => sum + item.length, batch?.length ?? 0),
+    bytes: lengthOf(effects.items) + lengthOf(feedItems) + (batch?.length ?? 0),
   };
+}
+
+function lengthOf(items: readonly string[]): number {
+  return items.reduce((sum, item) => sum + item.length, 0);
 }
 
 /** Several settles of one caller, in order. @param earlier which of them have travelled before (`Calls.earlierCalls`). */
