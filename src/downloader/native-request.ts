@@ -8,8 +8,19 @@
  */
 import http from 'node:http';
 import https from 'node:https';
-import type { RequestFunction } from 'got';
+import type { HandlerFunction, Options, RequestFunction } from 'got';
 import type { Agents } from './agents.js';
+
+/**
+ * A handler of got that gives each request an object of its own for `cacheOptions`, which it does not use. Otherwise got begins
+ * its description of the request with a copy of a frozen one, and V8 11 (Node 20) makes a new hidden class for every property
+ * that is added to that: 86 µs a request instead of 11.
+ */
+export const withoutFrozenOptions: HandlerFunction = (options, next) => {
+  // got has none where it could not read the URL; the stream then fails with the reason.
+  if (options as Options | undefined) options.cacheOptions = {};
+  return next(options);
+};
 
 /** got's `request` option: opens requests through `agents`. */
 export function requestThrough(agents: Agents): RequestFunction {
