@@ -10,7 +10,7 @@ COPY package.json package-lock.json ./
 # The package's own `prepare` would build before the sources are here; dependencies need no install scripts.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/build.mjs scripts/bundle.mjs scripts/
+COPY scripts/build.mjs scripts/
 COPY src src
 RUN node scripts/build.mjs
 
@@ -21,8 +21,8 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts
 
 FROM ${NODE}
-# One arena of malloc for all threads: V8's compilers leave much behind in theirs (docs/performance.md, "Memory").
-ENV NODE_ENV=production MALLOC_ARENA_MAX=1
+# What a node's memory is bound by (docs/tuning.md, "Memory"), as `--workers` does it for its nodes.
+ENV NODE_ENV=production MALLOC_ARENA_MAX=1 NODE_OPTIONS=--max-semi-space-size=16
 WORKDIR /crawlnode
 COPY package.json LICENSE ./
 COPY bin/crawlnode.js bin/
@@ -32,10 +32,12 @@ COPY --from=build /build/dist dist
 RUN chmod 755 bin/crawlnode.js \
  && ln -s /crawlnode/bin/crawlnode.js /usr/local/bin/crawlnode \
  && mkdir /project && chown node:node /project
-# What V8 compiles of the executable is kept for whoever runs it, with a root file system that is read-only too.
+# With Node 22 and later, compiled code is part of the image, and so is there with a root file system that is read-only too. Node
+# keeps it for each user id, so the user who crawls makes it.
 ENV NODE_COMPILE_CACHE=/crawlnode/cache
-RUN crawlnode crawl --help > /dev/null && chmod -R a+rX cache
+RUN mkdir --mode=700 cache && chown node:node cache
 USER node
+RUN node -e "Promise.all(['cli/commands/crawl', 'downloader/downloader', 'cli/main'].map((name) => import('/crawlnode/dist/' + name + '.js')))"
 WORKDIR /project
 # Exec form, and node itself: SIGTERM of `docker stop` reaches the process that drains.
 ENTRYPOINT ["node", "/crawlnode/bin/crawlnode.js"]

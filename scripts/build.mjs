@@ -1,5 +1,5 @@
-// `npm run build`: src/ → dist/, compiled by the local TypeScript, with the Lua scripts copied beside their modules, and
-// bundled for the executable (`bundle.mjs`).
+// `npm run build`: src/ → dist/, compiled by the local TypeScript, with whatever else is in src/ (Lua, SQL) copied beside its
+// modules.
 //
 // The output is made in a folder of its own and then moved into dist/ file by file: a node that runs from dist/
 // meanwhile, or a second build, never finds a file missing or half written. Files that did not change are left
@@ -39,8 +39,6 @@ try {
     },
   );
   await copyOthers();
-  const { bundle } = await import('./bundle.mjs');
-  await bundle(fresh);
   await install();
   // Like tsc itself: what could be emitted is there, and the exit code says that it is not sound.
   process.exitCode = compiled.status ?? 1;
@@ -57,7 +55,7 @@ function findTypeScript() {
   }
 }
 
-/** Whatever in src/ is not TypeScript (the Lua scripts) goes along as it is. */
+/** Whatever in src/ is not TypeScript goes along as it is. */
 async function copyOthers() {
   for (const file of await filesIn(source)) {
     if (/\.[cm]?ts$/.test(file)) continue;

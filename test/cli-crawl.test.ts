@@ -234,17 +234,19 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
     expect(stderr).not.toContain('replaced');
   });
 
-  it('--workers: nodes keep their memory in one arena, unless told otherwise', async () => {
-    const arenas = "this.log.warn('arenas: ' + process.env.MALLOC_ARENA_MAX);";
+  it('--workers: nodes are started with bounds on their memory, unless told otherwise', async () => {
+    const bounds =
+      "this.log.warn('bounds: ' + process.env.MALLOC_ARENA_MAX + process.execArgv + process.env.NODE_OPTIONS);";
     await here.project.write(
-      'spiders/arenas.ts',
-      docs.replace('docs', 'arenas').replace('*parse', `opened() { ${arenas} } *parse`),
+      'spiders/bounds.ts',
+      docs.replace('docs', 'bounds').replace('*parse', `opened() { ${bounds} } *parse`),
     );
-    const args = ['crawl', 'arenas', '--workers', '2', '--exit-when-done'];
+    const args = ['crawl', 'bounds', '--workers', '2', '--exit-when-done'];
     const { stderr } = await run(...args);
-    expect(stderr.match(/arenas: 1/g)).toHaveLength(2);
-    const told = await runCli(args, { cwd: here.project.dir, env: { MALLOC_ARENA_MAX: '4' } });
-    expect(told.stderr.match(/arenas: 4/g)).toHaveLength(2);
+    expect(stderr.match(/bounds: 1--max-semi-space-size=16undefined/g)).toHaveLength(2);
+    const env = { MALLOC_ARENA_MAX: '4', NODE_OPTIONS: '--max-semi-space-size=9' };
+    const told = await runCli(args, { cwd: here.project.dir, env });
+    expect(told.stderr.match(/bounds: 4--max-semi-space-size=9/g)).toHaveLength(2);
   });
 
   it('a callback that throws, an item that breaks its schema: the page fails, the crawl goes on; no HTML is no failure', async () => {

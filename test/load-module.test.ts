@@ -1,6 +1,7 @@
 /** TypeScript and JavaScript modules of users, loaded by the built crawlnode in processes of their own. */
 import { execFile } from 'node:child_process';
 import { mkdir, symlink } from 'node:fs/promises';
+import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +10,10 @@ import { runCli } from './helpers/cli.js';
 import { createProject, type Project } from './helpers/project.js';
 
 const run = promisify(execFile);
+/** `require()` of an ES module: Node 20.19, 22.12 and later. */
+const canRequireModules = 'require_module' in process.features;
+/** Node 22.15, 23.5 and later: these hooks hear of `require()` too. */
+const hasHooksInProcess = 'registerHooks' in module;
 const root = fileURLToPath(new URL('..', import.meta.url));
 const script = fileURLToPath(new URL('fixtures/spiders/discover.mjs', import.meta.url));
 
@@ -197,6 +202,35 @@ export default class Based extends Base { name = 'based'; }`,
     });
     const { code, stdout, stderr } = await runCli(['list'], { cwd: project.dir });
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'own\n', stderr: '' });
+  });
+});
+
+describe('the name crawlnode in CommonJS', () => {
+  const files = {
+    'package.json': '{ "type": "commonjs" }',
+    'spiders/probe.js': `
+const { Request, Spider } = require('crawlnode');
+module.exports = class Probe extends Spider { name = 'probe'; says = require('helper').make() instanceof Request; };
+`,
+    'node_modules/helper/index.js': `
+const { Request } = require('crawlnode');
+exports.make = () => new Request('http://127.0.0.1/');
+`,
+  };
+  const found = { spiders: [{ name: 'probe', says: true }], problems: [], stderr: '' };
+
+  it.runIf(canRequireModules)('is the running copy where that is installed, for a package too', async () => {
+    const linked = (project: Project) => symlink(root, project.path('node_modules', 'crawlnode'));
+    expect(await discover(files, linked)).toEqual(found);
+  });
+
+  it.runIf(hasHooksInProcess)('is the running copy where none or another one is installed', async () => {
+    expect(await discover(files)).toEqual(found);
+    const other = {
+      'node_modules/crawlnode/package.json': '{ "name": "crawlnode", "main": "index.js" }',
+      'node_modules/crawlnode/index.js': 'exports.Spider = class {};',
+    };
+    expect(await discover({ ...files, ...other })).toEqual(found);
   });
 });
 

@@ -12,7 +12,6 @@ import { downloaderOptionsOf, engineOptionsOf } from './engine-settings.js';
 import type { LoadedSpider } from './open-project.js';
 import { storeOf } from './redis-address.js';
 import type { Signals } from './signals.js';
-import { tuneV8 } from './tune-v8.js';
 
 export interface NodePlan {
   /** The crawl in a command to be typed. */
@@ -44,7 +43,6 @@ export function nodeIdOf(configured: string | null): string {
  * hooks, which takes twice as long.
  */
 export async function loadNode(settings: Settings): Promise<void> {
-  tuneV8();
   const engine = async () => loadEngine(storeOf(settings));
   // What fails is said where it is used: the spider's own settings may name another store.
   await Promise.allSettled([engine(), import('../downloader/downloader.js')]);

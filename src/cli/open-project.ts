@@ -12,6 +12,7 @@ import { secretFilter } from '../settings/mask.js';
 import type { Settings } from '../settings/schema.js';
 import type { Discovery, FoundSpider } from '../spider/discover.js';
 import type { Spider } from '../spider/spider.js';
+import { cacheFolders } from './cache-folders.js';
 import { type Context, globalSettings, note } from './context.js';
 import { crawlArguments } from './crawl-arguments.js';
 import { shapeOf } from './engine-settings.js';
@@ -37,8 +38,14 @@ export function loadProject(context: Context, texts: SettingTexts = {}): LoadedP
 }
 
 /** All spiders of the project; what does not load is in the answer too. */
-export async function discover(settings: Settings, args: Record<string, string> = {}): Promise<Discovery> {
+export async function discover(
+  { env }: Pick<Context, 'env'>,
+  settings: Settings,
+  args: Record<string, string> = {},
+): Promise<Discovery> {
   const { discoverSpiders } = await import('../spider/discover.js');
+  const { keepTypeScriptIn } = await import('../spider/load-module.js');
+  keepTypeScriptIn(cacheFolders(env).typescript);
   return discoverSpiders(settings.SPIDER_MODULES, { args, settings });
 }
 
@@ -57,7 +64,7 @@ export async function loadSpider(
   checkName('spider', name);
   const project = load(context, texts);
   await beforehand(project.settings);
-  const discovery = await discover(project.settings, args);
+  const discovery = await discover(context, project.settings, args);
   const { findSpider } = await import('../spider/discover.js');
   const found = findSpider(discovery, name);
   const { createSpider } = await import('../spider/spider.js');

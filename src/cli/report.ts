@@ -8,8 +8,8 @@ import {
   UsageError,
 } from '../errors.js';
 import { type Context, logLine, speaksJson, wantsStack } from './context.js';
-import { typeable } from './crawl-arguments.js';
 import { printable } from './printable.js';
+import { typeable } from './typeable.js';
 
 /** What a line of the log says of an end beside its message. */
 export interface FatalFields {

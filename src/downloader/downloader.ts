@@ -14,7 +14,7 @@ import { type Agents, type AgentsOptions, createAgents } from './agents.js';
 import { acceptedEncodings } from './decode-content.js';
 import { DownloadError } from './download-error.js';
 import { type Client, type Download, Exchange } from './exchange.js';
-import { throughNative } from './native-request.js';
+import { requestThrough, withoutFrozenOptions } from './native-request.js';
 import type { DownloadRequest } from './outgoing.js';
 
 export type { Download, DownloadRequest };
@@ -113,7 +113,8 @@ function aborted(): DownloadUnderWay {
 function openStream(options: DownloaderOptions, agents: Agents): Client['open'] {
   const phase = (ms: number) => Math.min(ms, options.timeoutMs);
   const instance = got.extend({
-    ...throughNative(agents),
+    request: requestThrough(agents),
+    handlers: [withoutFrozenOptions],
     isStream: true,
     retry: { limit: 0 },
     followRedirect: false,

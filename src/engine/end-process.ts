@@ -1,9 +1,12 @@
 /** Ending the process from a thread beside its main one, which hears nothing any more. */
 
+const LEAVE = "process.removeAllListeners('exit'); process.exit(1)";
+
 /**
  * End this process, whose main loop stands still. A signal does, but not from within to process 1 of a container: the
- * kernel ignores it. There the main thread is interrupted as by a debugger, and leaves with code 1. That reaches loops and
- * regular expressions without end; a call into the system that never returns is left to whoever watches the container.
+ * kernel ignores it. There the main thread is interrupted as by a debugger, and leaves with code 1, and no
+ * listener holds that up. That reaches loops and regular expressions without end; a call into the system that never returns is
+ * left to whoever watches the container.
  */
 export async function endStuckProcess(): Promise<void> {
   if (process.pid !== 1) {
@@ -13,5 +16,5 @@ export async function endStuckProcess(): Promise<void> {
   const { Session } = await import('node:inspector');
   const session = new Session();
   session.connectToMainThread();
-  session.post('Runtime.evaluate', { expression: 'process.reallyExit(1)' });
+  session.post('Runtime.evaluate', { expression: LEAVE });
 }

@@ -1,9 +1,11 @@
-/** The heartbeat's thread: beat, and again after the interval, until told to stop (see `heartbeat.ts`). */
+/**
+ * The heartbeat's thread: beat after each interval, until told to stop (see `heartbeat.ts`). It loads the frontier for its first
+ * beat, as a crawl of a page or two is over before that: joining has just told the store that the node lives.
+ */
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { FrontierGoneError, FrontierUnavailableError, messageOf } from '../errors.js';
 import type { Frontier } from '../frontier/frontier.js';
-import { openFrontier } from '../frontier/open.js';
 import { endStuckProcess } from './end-process.js';
 import {
   Gate,
@@ -34,7 +36,7 @@ parentPort?.on('message', (order: HeartbeatOrder) => {
   if (order === 'stop') void stop();
   else incarnation = order.incarnation;
 });
-void beat();
+timer = setTimeout(beat, options.intervalMs);
 
 async function beat(): Promise<void> {
   const ok = await attempt();
@@ -54,7 +56,7 @@ async function attempt(): Promise<boolean> {
   if (!gate.enter()) return false;
   const asked = incarnation;
   try {
-    frontier ??= await openFrontier(options.open);
+    frontier ??= await open();
     const answer = await frontier.heartbeat(asked, pulse.report);
     lastTrouble = null;
     if (answer !== 'alive') tell({ kind: answer, incarnation: asked });
@@ -71,6 +73,11 @@ async function attempt(): Promise<boolean> {
   } finally {
     gate.leave();
   }
+}
+
+async function open(): Promise<Frontier> {
+  const { openFrontier } = await import('../frontier/open.js');
+  return openFrontier(options.open);
 }
 
 /**

@@ -8,7 +8,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { OpenOptions } from '../frontier/open.js';
 import type { Logger } from '../log.js';
-import { heartbeatThread, isSource, typescriptLoader } from '../outside.js';
 
 /** Handed to the thread at its start; plain data and shared memory. */
 export interface HeartbeatOptions {
@@ -199,8 +198,11 @@ function monotonicMs(): number {
 
 /** Built code starts its neighbour as it is; run from source, the thread first learns TypeScript (as `tsx` does it). */
 function startThread(options: HeartbeatOptions): Worker {
-  if (!isSource) return new Worker(heartbeatThread, { workerData: options });
-  const tsx = typescriptLoader();
-  const script = `import('${tsx}').then(({ register }) => { register(); return import('${heartbeatThread}'); })`;
+  if (import.meta.url.endsWith('.js')) {
+    return new Worker(new URL('heartbeat-thread.js', import.meta.url), { workerData: options });
+  }
+  const tsx = import.meta.resolve('tsx/esm/api');
+  const thread = new URL('heartbeat-thread.ts', import.meta.url);
+  const script = `import('${tsx}').then(({ register }) => { register(); return import('${thread}'); })`;
   return new Worker(script, { eval: true, workerData: options });
 }

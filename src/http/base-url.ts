@@ -1,5 +1,5 @@
 /** What a page's head says about URLs: the base its links count from, and the page it refreshes to. */
-import { decodeHTML } from 'entities';
+import { decodeHTML } from 'entities/decode';
 import { safeUrl } from './safe-url.js';
 import { joinUrl } from './url-parts.js';
 

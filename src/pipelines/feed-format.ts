@@ -2,8 +2,8 @@
  * How items look in a feed file. A format turns a batch of JSON texts into the text to append; the file is
  * complete after every append, because `closing` follows it and is overwritten by the next.
  */
+import { createRequire } from 'node:module';
 import path from 'node:path';
-import { stringify } from 'csv-stringify/sync';
 import { UsageError } from '../errors.js';
 
 export type FeedFormatName = 'jsonl' | 'json' | 'csv';
@@ -131,7 +131,11 @@ function cell(value: unknown): string {
   return value === null || value === undefined ? '' : JSON.stringify(value);
 }
 
+const require = createRequire(import.meta.url);
+
 function toCsv(rows: readonly string[][]): string {
+  // Most crawls write no CSV, and should not load what it takes.
+  const { stringify } = require('csv-stringify/sync') as typeof import('csv-stringify/sync');
   return stringify(rows as string[][], {
     record_delimiter: '\r\n',
     // csv-stringify looks for the record delimiter as a whole; a lone CR or LF breaks a line as well.

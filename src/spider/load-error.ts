@@ -24,8 +24,11 @@ async function whereWritten(file: string, error: SyntaxError & { at?: unknown })
     return `${shortPath(written)}:${line}:${carets.indexOf('^') + 1}`;
   }
   // V8 does not tell where a module fails to parse, so plain JavaScript is parsed once more.
-  const mistake = await readFile(file, 'utf8')
-    .then((text) => compileTypeScript(file, text))
-    .catch((second: { at?: string }) => second);
-  return typeof mistake === 'object' && mistake.at !== undefined ? shortPath(mistake.at) : null;
+  try {
+    compileTypeScript(file, await readFile(file, 'utf8'));
+    return null;
+  } catch (mistake) {
+    const { at } = mistake as { at?: string };
+    return at === undefined ? null : shortPath(at);
+  }
 }

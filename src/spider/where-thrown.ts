@@ -1,7 +1,6 @@
 /** Where in the user's code an error comes from, for messages that show no stack. */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ownFolder } from '../outside.js';
 
 /** `Name: message`, or whatever else was thrown, on one line. */
 export function describeError(error: unknown): string {
@@ -25,7 +24,8 @@ export function shortPath(file: string): string {
   return relative.startsWith('..') ? file : relative;
 }
 
-const own = fileURLToPath(ownFolder);
+/** Of this copy of crawlnode: src/ or dist/. */
+const own = fileURLToPath(new URL('..', import.meta.url));
 
 function isUsers(file: string): boolean {
   return (

@@ -56,7 +56,7 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
 /** Start a command that goes on; it ends by itself, by a signal, else after the test file. */
 export function startCli(args: readonly string[], options: CliOptions = {}): RunningCli {
   const file = options.executable ?? executable;
-  if (!existsSync(path.join(root, 'dist', 'executable', 'api.js'))) {
+  if (!existsSync(path.join(root, 'dist', 'index.js'))) {
     throw new Error('dist/ is not built; run "npm run build" first ("npm test" does)');
   }
   const child = spawn(process.execPath, [file, ...args], {

@@ -12,7 +12,6 @@ import { type Context, speaksJson } from '../context.js';
 import { type FeedsOptions, feedTargets, type OpenFeeds, openFeeds } from '../crawl-feeds.js';
 import { crawlNode, loadNode } from '../crawl-node.js';
 import { type Crawl, type Tools, withTools } from '../crawl-tools.js';
-import { startWorkers } from '../crawl-workers.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { loadSpider, openOptions, speakOf, withFrontier } from '../open-project.js';
 import { writeOrphanedFeeds } from '../orphaned-feeds.js';
@@ -139,6 +138,7 @@ async function runWorkers(crawl: Crawl, count: number, tools: Tools): Promise<nu
   const startedAt = performance.now();
   const before = totalsOf(await frontier.snapshot());
   const ids = targets.map(({ id }) => id);
+  const { startWorkers } = await import('../crawl-workers.js');
   const workers = startWorkers(context, { count, feeds: ids, draining: signals.drain }, display, log);
   signals.drain.addEventListener('abort', () => workers.send({ type: 'drain' }));
   signals.force.addEventListener('abort', () => {

@@ -9,11 +9,12 @@ import type { Settings } from '../../settings/schema.js';
 import { problemsOf } from '../../spider/discover.js';
 import type { CliCommand } from '../commands.js';
 import type { Context } from '../context.js';
-import { crawlArguments, typeable } from '../crawl-arguments.js';
+import { crawlArguments } from '../crawl-arguments.js';
 import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../findings.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings, openOptions } from '../open-project.js';
 import { recordedRequest } from '../recorded-request.js';
+import { typeable } from '../typeable.js';
 import { howMany, n } from '../wording.js';
 
 const help = `
@@ -88,7 +89,7 @@ async function crawlsOf(
     return [[spider, loaded.settings]];
   }
   const { settings } = loadProject(context, texts).loaded;
-  const discovery = await discover(settings);
+  const discovery = await discover(context, settings);
   for (const message of problemsOf(discovery)) {
     findings.push({ level: 'problem', check: 'spiders', spider: null, message, action: 'mend the module' });
   }

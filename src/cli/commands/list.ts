@@ -9,7 +9,7 @@ export const command: CliCommand = {
   define: () => {},
   run: async (context) => {
     const { settings } = loadProject(context).loaded;
-    const discovery = await discover(settings);
+    const discovery = await discover(context, settings);
     const spiders = [...discovery.spiders.values()];
     if (context.globals.json) {
       printJson(

@@ -6,13 +6,14 @@ import type { Frontier } from '../../frontier/frontier.js';
 import { openFrontier } from '../../frontier/open.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, note, print, printJson, printJsonLine } from '../context.js';
-import { crawlArguments, typeable } from '../crawl-arguments.js';
+import { crawlArguments } from '../crawl-arguments.js';
 import { type CrawlName, crawlsInStore } from '../found-crawls.js';
 import { jobOption, textsOf } from '../job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings, openOptions } from '../open-project.js';
 import { paintFor } from '../paint.js';
 import { statsOf } from '../stats-json.js';
 import { detail, type Look, lookAt, overview, watchLine } from '../stats-view.js';
+import { typeable } from '../typeable.js';
 
 const WATCH_MS = 1_000;
 
@@ -86,7 +87,7 @@ async function openCrawls(
     return [{ spider, job: settings.JOB, frontier: await openFrontier(openOptions(settings, spider)) }];
   }
   const { settings } = loadProject(context, texts).loaded;
-  const { spiders } = await discover(settings);
+  const { spiders } = await discover(context, settings);
   const names: CrawlName[] = [...spiders.keys()].map((name) => ({ spider: name, job: settings.JOB }));
   if (settings.JOB === null) {
     const isKnown = ({ spider: name, job }: CrawlName) => job === null && spiders.has(name);
