@@ -78,7 +78,7 @@ function checkWaiting({ waiting, domains }: View): string[] {
     if (stands !== 'waiting') breaches.push(`I7: ${name} says it is ${stands}, and is among the waiting`);
     else if (atMs === undefined)
       breaches.push(`I7: ${name} says it is waiting, and is not among the waiting`);
-    else if (Math.abs(atMs - Math.max(nextAt, blockedUntil)) > 1)
+    else if (!(Math.abs(atMs - Math.max(nextAt, blockedUntil)) <= 1))
       breaches.push(`I7: ${name} waits until another instant than its record says`);
   }
   for (const name of waiting.keys()) {
