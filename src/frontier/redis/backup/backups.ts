@@ -1,9 +1,16 @@
-/** Backups of a crawl in Redis. Not converted to Redis Functions yet. */
+/** Backups of a crawl in Redis: what each part holds, read in bounded steps, and how it is brought back. */
 import type { Backups } from '../../backup-entry.js';
+import { readParts } from '../../backup-parts.js';
 import type { FailedList } from '../../frontier.js';
 import type { OpenOptions } from '../../open.js';
 import type { Call } from '../calls.js';
+import { refuseOtherFormat } from '../care/preflight.js';
 import type { RedisConnection } from '../connection.js';
+import type { Ask } from '../walk.js';
+import { readDupefilter } from './dupefilter.js';
+import { readCrawl } from './queue.js';
+import { redisRestore } from './restore.js';
+import { readFeedEntries, readList, readSeeds, readStats } from './values.js';
 
 /** What a frontier lends its backups. */
 export interface BackupDeps {
@@ -15,9 +22,23 @@ export interface BackupDeps {
   forNewMeta(): { readonly queueClass: string; readonly epoch: string | undefined };
 }
 
-export function redisBackups(_deps: BackupDeps): Backups {
-  const missing = (): never => {
-    throw new Error('backups in Redis are not converted yet');
+/** @throws RefusedError by `read` for a crawl of another data format, whatever is asked for. */
+export function redisBackups({ connection, options, failed, call, forNewMeta }: BackupDeps): Backups {
+  const { keys, shape } = options;
+  const ask: Ask = (question) => connection.patiently(question);
+  return {
+    async *read(parts) {
+      await ask((client) => refuseOtherFormat(client, keys));
+      yield* readParts(parts, {
+        queue: () => readCrawl(ask, keys),
+        failed: (cursor, max) => failed.list(cursor, max),
+        dupefilter: () => readDupefilter(ask, keys, shape.dupefilter),
+        seeds: () => readSeeds(ask, keys),
+        feeds: (withItems) => readFeedEntries(ask, keys, withItems),
+        items: () => readList(ask, keys.items),
+        stats: () => readStats(ask, keys),
+      });
+    },
+    ...redisRestore(options, call, forNewMeta),
   };
-  return { read: missing, begin: missing, apply: missing, end: missing };
 }

@@ -1,21 +1,35 @@
-/** What is looked at before a Redis is used: would it evict the frontier's keys, are they ours, can it hold them? */
-import { RefusedError } from '../../../errors.js';
+/** What is looked at before a Redis is used: has it functions, would it evict the frontier's keys, are they ours? */
+import { messageOf, RefusedError } from '../../../errors.js';
 import { dataFormats, otherFormat } from '../../data-format.js';
 import type { Dupefilter } from '../../frontier.js';
 import type { FrontierKeys, OpenOptions } from '../../open.js';
 import type { Client, RedisConnection } from '../connection.js';
 import { agreedDupefilter } from '../dupefilter-reading.js';
-import { dupefilterKey, internalKey } from '../keys.js';
+import { allKeys, internalKey } from '../keys.js';
+import { text } from '../reply.js';
+import { isMissingFunction } from '../what-redis-says.js';
 import { evictingPolicy, evictionMessage, readInfo } from './examine/server.js';
 
 /** @throws RefusedError where the frontier could be evicted, a key holds another type, or the format is another. */
 export async function refuseUnsafeStore(connection: RedisConnection, options: OpenOptions): Promise<void> {
   if (!options.allowEviction) await refuseEviction(connection);
   if (options.acceptForeignKeys === true) return;
+  await refuseServerWithoutFunctions(connection);
   await connection.patiently((client) => refuseOtherFormat(client, options.keys));
   await refuseForeignKeys(connection, options);
   if (options.shape.dupefilter.class === 'CompactDupeFilter')
     await refuseSmallIntsets(connection, options.keys);
+}
+
+/** A function that is not there is called: a server that has no functions does not know the command. */
+async function refuseServerWithoutFunctions(connection: RedisConnection): Promise<void> {
+  await connection.patiently(async (client) => {
+    try {
+      await client.call('FCALL', 'cn_none', '0');
+    } catch (error) {
+      if (!isMissingFunction(error)) throw error;
+    }
+  });
 }
 
 /** What the dupefilter's own key holds; Bloom and Compact lie in keys beside it. */
@@ -30,27 +44,15 @@ const dupefilterTypes: Readonly<Record<Dupefilter['class'], string>> = {
 /** A SET of whole numbers stays small in memory up to this many; a CompactDupeFilter fills its buckets nearly so far. */
 export const INTSET_ENTRIES = 512;
 
-/**
- * Tried out instead of asked for: CONFIG is often renamed or forbidden. One script, so nobody meets the key. Where
- * even that may not be, or the memory is full, the default (512) is assumed.
- */
+/** Where it may not be tried out, or the memory is full, the default (512) is assumed. */
 async function refuseSmallIntsets(connection: RedisConnection, keys: FrontierKeys): Promise<void> {
-  const source = `
-    local numbers = {}
-    for i = 1, tonumber(ARGV[1]) do numbers[i] = i end
-    redis.call('SADD', KEYS[1], unpack(numbers))
-    local encoding = redis.pcall('OBJECT', 'ENCODING', KEYS[1])
-    redis.call('DEL', KEYS[1])
-    return encoding`;
-  const encoding = await connection.patiently(async (client) => {
-    try {
-      return await client.eval(source, 1, dupefilterKey(keys, 'probe'), INTSET_ENTRIES);
-    } catch (error) {
-      if (error instanceof Error && /NOPERM|OOM/.test(error.message)) return null;
-      throw error;
-    }
-  });
-  if (typeof encoding !== 'string' || encoding === 'intset') return;
+  let encoding = '';
+  try {
+    encoding = text(await connection.call('intsets', allKeys(keys), { count: INTSET_ENTRIES }, true));
+  } catch (error) {
+    if (!/NOPERM|OOM/.test(messageOf(error))) throw error;
+  }
+  if (encoding === '' || encoding === 'intset') return;
   throw new RefusedError(
     `a CompactDupeFilter needs sets of ${INTSET_ENTRIES} numbers to stay small, and this Redis makes them seven times the size: set set-max-intset-entries to ${INTSET_ENTRIES} or more (CONFIG SET set-max-intset-entries ${INTSET_ENTRIES}, and in redis.conf), or choose another DUPEFILTER_CLASS`,
     { code: 'intset_entries' },

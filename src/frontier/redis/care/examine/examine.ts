@@ -5,6 +5,7 @@ import type { OpenOptions } from '../../../open.js';
 import type { Client } from '../../connection.js';
 import { INTSET_ENTRIES } from '../preflight.js';
 import { examineKeys } from './keys.js';
+import { examineLibraries } from './libraries.js';
 import { examineRights, isDenied } from './rights.js';
 import { examineServer, intsetEntries } from './server.js';
 
@@ -15,7 +16,9 @@ export async function examineRedis(client: Client, options: OpenOptions): Promis
   let isWritable = true;
   for (const server of servers) {
     const { host, port } = server.options;
-    isWritable = await examineServer(server, servers.length > 1 ? `${host}:${port}: ` : '', store);
+    const where = servers.length > 1 ? `${host}:${port}: ` : '';
+    isWritable = await examineServer(server, where, store);
+    await examineLibraries(server, where, store);
   }
   const [server] = servers;
   if (server !== undefined) {

@@ -9,7 +9,7 @@ import type { Findings } from '../../../findings.js';
 import type { FrontierKeys } from '../../../open.js';
 import { library } from '../../library.js';
 
-/** What this side sends beside the scripts, to any key of the crawl. */
+/** What this side sends beside the verbs, to any key of the crawl. */
 const ours = [
   ...[
     'HGET',
@@ -43,11 +43,17 @@ const ours = [
   ],
 ];
 
-/** Without a key: the command as it stands. */
-const bare = [['PING'], ['TIME'], ['EVAL', 'return 1', '0'], ['EVALSHA', '0'.repeat(40), '0']];
+/** Without a key: the command, of one or two words, and its arguments. */
+const bare = [
+  ['PING'],
+  ['TIME'],
+  ['FCALL', library().functionOf('lease'), '0'],
+  ['FUNCTION LOAD', '#!lua name=none'],
+] as const;
 
 /** Without these only some answers stay open. */
 const optional = new Map([
+  ['FUNCTION LIST', 'whether it holds functions of other versions of crawlnode stays unknown'],
   ['INFO', 'whether Redis may evict the crawl, or was restored from an older copy, stays unknown'],
   ['MEMORY USAGE', '"crawlnode stats" shows no sizes'],
   ['SCAN', '"crawlnode stats" without a spider finds only the crawls of this project'],
@@ -59,7 +65,7 @@ const MAX_ARGUMENTS = 6;
 /** @returns whether everything needed is allowed. */
 export async function examineRights(client: Redis, keys: FrontierKeys, found: Findings): Promise<void> {
   const user = await userName(client);
-  const needed = [...new Set([...commandsOfScripts(), ...ours])].sort();
+  const needed = [...new Set([...commandsOfLibrary(), ...ours])].sort();
   const denied: string[] = [];
   try {
     await client.call('MULTI');
@@ -71,12 +77,14 @@ export async function examineRights(client: Redis, keys: FrontierKeys, found: Fi
   }
   const silent: string[] = [];
   try {
-    for (const words of bare) if (!(await mayQueue(client, words))) denied.push(words[0]!);
+    for (const [name, ...args] of bare) {
+      if (!(await mayQueue(client, [...name.split(' '), ...args]))) denied.push(name);
+    }
     for (const command of needed) {
       if (!(await mayQueue(client, [command, keys.requests], MAX_ARGUMENTS))) denied.push(command);
     }
     for (const command of optional.keys()) {
-      const words = command === 'MEMORY USAGE' ? ['MEMORY', 'USAGE', keys.requests] : [command];
+      const words = [...command.split(' '), ...(command === 'MEMORY USAGE' ? [keys.requests] : [])];
       if (!(await mayQueue(client, words, 1))) silent.push(command);
     }
     const names = [keys.dupefilter, keys.items, keys.stats, ...keys.startUrls, `${keys.requests}:~meta`];
@@ -87,26 +95,30 @@ export async function examineRights(client: Redis, keys: FrontierKeys, found: Fi
     await client.call('DISCARD').catch(() => undefined);
   }
   for (const command of silent) {
-    const right = command.toLowerCase().replace(' ', '|');
     found.info(
       'acl',
       `the user ${user} of Redis may not run ${command}: ${optional.get(command)}`,
-      `ACL SETUSER ${user} +${right}`,
+      `ACL SETUSER ${user} ${rightTo(command)}`,
     );
   }
   if (denied.length === 0) {
     found.ok(
       'acl',
-      `the user ${user} may run all of the ${needed.length + bare.length} commands crawlnode uses, scripts included`,
+      `the user ${user} may run all of the ${needed.length + bare.length} commands crawlnode uses, those of its functions included`,
     );
     return;
   }
-  const rights = denied.map((name) => (name.startsWith('~') ? name : `+${name.toLowerCase()}`));
+  const rights = denied.map((name) => (name.startsWith('~') ? name : rightTo(name)));
   found.problem(
     'acl',
     `the user ${user} of Redis lacks ${denied.map((name) => name.replace('~', 'the key ')).join(', ')}`,
     `ACL SETUSER ${user} ${rights.join(' ')}`,
   );
+}
+
+/** A right to run a command as ACL SETUSER takes it. */
+function rightTo(command: string): string {
+  return `+${command.toLowerCase().replace(' ', '|')}`;
 }
 
 async function userName(client: Redis): Promise<string> {
@@ -137,10 +149,11 @@ async function mayQueue(client: Redis, words: readonly string[], more = 0): Prom
 /** Whether the user lacks a right. */
 export const isDenied = (error: unknown): boolean => messageOf(error).startsWith('NOPERM');
 
-/** Every command that stands in a script, so that a new one is never forgotten here. */
-function commandsOfScripts(): string[] {
+/** Every command that stands in a verb, so that a new one is never forgotten here. */
+function commandsOfLibrary(): string[] {
   const found = new Set<string>();
   for (const [, command] of library().text.matchAll(/(?:call|send|read)\('([A-Z]+)'/g)) found.add(command!);
-  found.delete('TIME');
+  // TIME has no key; without OBJECT only the size of a CompactDupeFilter is not looked at.
+  for (const command of ['TIME', 'OBJECT']) found.delete(command);
   return [...found];
 }

@@ -7,10 +7,7 @@ import { messageOf } from '../../../../errors.js';
 import { byteSize, duration } from '../../../amounts.js';
 import type { Findings } from '../../../findings.js';
 import type { Client } from '../../connection.js';
-
-/** SMISMEMBER, which the dupefilter uses, came with 6.2. */
-const OLDEST = [6, 2] as const;
-const TESTED = '7.0';
+import { examineVersion } from './version.js';
 
 /** Pings, of which the median counts. */
 const PINGS = 11;
@@ -30,7 +27,7 @@ export async function examineServer(client: Redis, where: string, found: Finding
       'allow it to this user (ACL SETUSER … +info), or have somebody look who may',
     );
   } else {
-    version(info, where, found);
+    examineVersion(info, where, found);
     eviction(info, where, found);
     memory(info, where, found);
     await persistence(client, info, where, found);
@@ -61,24 +58,6 @@ export function evictingPolicy(info: Info): { policy: string; limit: number } | 
 /** Of `REDIS_ALLOW_EVICTION` and `doctor` alike. */
 export function evictionMessage({ policy, limit }: { policy: string; limit: number }): string {
   return `Redis may evict the frontier: maxmemory-policy is ${policy} with a maxmemory of ${limit} bytes`;
-}
-
-function version(info: NonNullable<Info>, where: string, found: Findings): void {
-  const text = info.get('redis_version') ?? '0';
-  const [major = 0, minor = 0] = text.split('.').map(Number);
-  const mode = info.get('redis_mode') ?? 'standalone';
-  if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
-    found.problem(
-      'redis_version',
-      `${where}Redis ${text} is older than ${OLDEST.join('.')}`,
-      `install Redis ${OLDEST.join('.')} or newer; crawlnode is tested on ${TESTED}`,
-    );
-    return;
-  }
-  found.ok(
-    'redis_version',
-    `${where}Redis ${text}, ${mode}, up ${duration(number(info, 'uptime_in_seconds') * 1000)}`,
-  );
 }
 
 function eviction(info: NonNullable<Info>, where: string, found: Findings): void {
