@@ -40,8 +40,8 @@ export function settleMessage(
     args: {
       ...{ id, call, epoch: withheld?.epoch, ...outcomeArguments(outcome, node) },
       stats: Object.fromEntries(counters),
-      scraped: whole(spent.items),
-      errors: whole(spent.errors),
+      scraped: whole(spent.items) || undefined,
+      errors: whole(spent.errors) || undefined,
       items: items.length === 0 ? undefined : items,
       feedItems: feedItems.length === 0 ? undefined : feedItems,
       requests: requests.length === 0 ? undefined : columnsOf(requests, dupefilter),

@@ -92,7 +92,7 @@ export function unanswered(error: unknown, whyLost: string): FrontierUnavailable
   if (!isReply(error)) {
     return new FrontierUnavailableError(`Redis does not answer: ${whyLost}`, { cause: error });
   }
-  const said = error.message.replace(/\.? script: .*$/s, '');
+  const said = error.message.replace(/\.?( script: .*)?$/s, '');
   const todo = Object.entries(remedies).find(([code]) => said.startsWith(code))?.[1];
   const what = `Redis refuses for now: ${said}${todo === undefined ? '' : `; ${todo}`}`;
   return new FrontierUnavailableError(what, { cause: error });

@@ -18,3 +18,11 @@ function lists.read(command, key, names)
   end
   return all
 end
+
+-- A whole number as an argument: Redis itself takes four times as long to write one out.
+function lists.digits(number) return string.format('%.0f', number) end
+
+-- Puts the values of a list, which may be absent, behind those of another.
+function lists.append(list, values)
+  for i = 1, values and #values or 0 do list[#list + 1] = values[i] end
+end

@@ -23,8 +23,8 @@ function verbs.register(name, flags, body)
         nowUs = time[1] * 1000000 + time[2],
         meta = {}, changedMeta = {}, -- meta.lua
         counters = {}, -- counters.lua
-        newEntries = {}, -- queue.lua
-        domains = {}, movedDomains = {}, -- domains.lua
+        newMembers = {}, -- queue.lua
+        domains = {}, movedDomains = {}, unplacedDomains = {}, -- domains.lua
       }, args)
     end,
   })

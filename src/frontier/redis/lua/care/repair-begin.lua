@@ -53,8 +53,8 @@ local function keepPoliteness(crawl, name, packed)
   local isWhole, old = pcall(cmsgpack.unpack, packed)
   if not isWhole or type(old) ~= 'table' then return end
   local d = domains.of(crawl, name)
-  for _, field in ipairs(POLITENESS) do d[field] = numberIn(old, field, crawl.nowMs + A_DAY) end
-  d.lastAt = numberIn(old, 'lastAt', crawl.nowMs) or 0
+  for _, field in ipairs(POLITENESS) do d.record[field] = numberIn(old, field, crawl.nowMs + A_DAY) end
+  d.record.lastAt = numberIn(old, 'lastAt', crawl.nowMs) or 0
   domains.move(crawl, d)
 end
 

@@ -8,7 +8,8 @@ local QUEUE = { 'requests', 'meta', 'queue', 'domains', 'ready', 'waiting', 'del
 function forgetting.forgetQueue(crawl)
   for _, word in ipairs(QUEUE) do redis.call('UNLINK', crawl.keys[word]) end
   -- Nothing of what this call has read is there any more.
-  crawl.meta, crawl.changedMeta, crawl.domains, crawl.movedDomains, crawl.newEntries = {}, {}, {}, {}, {}
+  crawl.meta, crawl.changedMeta, crawl.newMembers = {}, {}, {}
+  crawl.domains, crawl.movedDomains, crawl.unplacedDomains = {}, {}, {}
 end
 
 function forgetting.forget(crawl, isFlush)

@@ -1,6 +1,7 @@
 -- Incarnations: who is live, who is dead, and how one is forgotten.
 
-function nodes.isLive(crawl, incarnation) return redis.call('ZSCORE', crawl.keys.nodes, incarnation) end
+-- (ZSCORE would write the instant out: 1 µs.)
+function nodes.isLive(crawl, incarnation) return redis.call('ZRANK', crawl.keys.nodes, incarnation) end
 
 -- How many leases it holds.
 function nodes.held(crawl, incarnation) return tonumber(redis.call('HGET', crawl.keys.held, incarnation) or 0) end

@@ -13,7 +13,7 @@ function leases.give(crawl, taken, crashes)
       order = request.order, domain = request.domain, crashes = crashes })
   end
   lists.send('HSET', crawl.keys.leases, packed)
-  redis.call('HINCRBY', crawl.keys.held, crawl.caller, #taken)
+  redis.call('HINCRBY', crawl.keys.held, crawl.caller, lists.digits(#taken))
 end
 
 -- The leases of these ids, in order; false where there is none.
@@ -45,7 +45,7 @@ function leases.finish(crawl, ids, ended)
     held[lease.node] = (held[lease.node] or 0) + 1
   end
   lists.send('HDEL', crawl.keys.leases, ids)
-  for node, count in pairs(held) do redis.call('HINCRBY', crawl.keys.held, node, -count) end
+  for node, count in pairs(held) do redis.call('HINCRBY', crawl.keys.held, node, lists.digits(-count)) end
   domains.load(crawl, names)
   for _, name in ipairs(names) do domains.release(crawl, name) end
 end

@@ -56,9 +56,9 @@ function limits.roomForPages(crawl, wanted)
   return math.min(wanted, math.max(0, budgets.pages - meta.number(crawl, 'run_pages')))
 end
 
--- Whether a page comes with items after those the run may scrape.
-function limits.isTooLate(crawl, items)
-  local budgets = items > 0 and limits.budgets(crawl)
+-- Whether a page with items comes after those the run may scrape.
+function limits.isTooLate(crawl)
+  local budgets = limits.budgets(crawl)
   return budgets and budgets.items > 0 and meta.number(crawl, 'run_items') >= budgets.items
 end
 

@@ -5,7 +5,7 @@
 -- args: settles, feeds (settling.lua)
 -- Returns for each, by name: status committed | lost | resend: judged under another epoch | closed: the run's item budget
 --   was used up before this page with its items came, so its request is pending again; and where committed: epoch,
---   accepted, duplicates, dropped, unseen (how many of its links the dupefilter does not hold). O(n log m).
+--   and of links accepted, duplicates, dropped, unseen (how many the dupefilter does not hold), absent for 0. O(n log m).
 verbs.register('settle', { 'allow-oom' }, function(crawl)
   meta.read(crawl)
   acceptance.check(crawl)

@@ -10,7 +10,7 @@
 --   unstarted           of one that is released: gives its page back to the budget
 --   items, feedItems    JSON texts; absent when there are none
 --   stats               counters to add, by name
---   scraped, errors     what of these the budgets are to know
+--   scraped, errors     what of these the budgets are to know; absent for 0
 --   requests            the links, see acceptance.lua; absent when there are none
 -- args.feeds: those that this node has joined with.
 
@@ -47,10 +47,10 @@ end
 -- Counters, items and what counts against the budgets.
 local function addEffects(crawl, settle, items, feedItems)
   for name, amount in pairs(settle.stats) do counters.add(crawl, name, amount) end
-  for _, item in ipairs(settle.items or {}) do items[#items + 1] = item end
-  for _, item in ipairs(settle.feedItems or {}) do feedItems[#feedItems + 1] = item end
-  if settle.scraped > 0 then meta.add(crawl, 'run_items', settle.scraped) end
-  if settle.errors > 0 then meta.add(crawl, 'run_errors', settle.errors) end
+  lists.append(items, settle.items)
+  lists.append(feedItems, settle.feedItems)
+  if settle.scraped then meta.add(crawl, 'run_items', settle.scraped) end
+  if settle.errors then meta.add(crawl, 'run_errors', settle.errors) end
 end
 
 -- Whether a lease is still its node's; else its settle has no effect.
@@ -64,7 +64,8 @@ function settling.run(crawl)
   local ids, replies, kept = {}, {}, {}
   for n, settle in ipairs(settles) do ids[n] = settle.id end
   local found = leases.read(crawl, ids)
-  local plain = { status = 'committed', epoch = epoch, accepted = 0, duplicates = 0, dropped = 0, unseen = 0 }
+  -- The answer where there are no links.
+  local plain = { status = 'committed', epoch = epoch }
   local plainReply, plainPacked = verbs.named(plain), cmsgpack.pack(plain)
   local endedIds, ended, items, feedItems, pages = {}, {}, {}, {}, 0
   local done = { ids = {}, crashed = {}, statuses = {}, attempts = {} }
@@ -78,7 +79,7 @@ function settling.run(crawl)
     else
       endedIds[#endedIds + 1], ended[#ended + 1] = settle.id, lease
       local packed
-      if limits.isTooLate(crawl, settle.scraped) then
+      if settle.scraped and limits.isTooLate(crawl) then
         queue.giveBack(crawl, lease.domain, lease.order .. settle.id, lease.crashes)
         state.note(crawl, { settle.id }, 'pending')
         replies[n], packed = { 'status', 'closed' }, cmsgpack.pack({ status = 'closed' })

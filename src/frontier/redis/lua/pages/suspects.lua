@@ -8,8 +8,8 @@ local function firstEligible(crawl)
   for _, entry in ipairs(redis.call('ZRANGE', crawl.keys.suspects, 0, LOOK_AT - 1)) do
     local d = domains.of(crawl, queue.domainOf(entry))
     if domains.dueAt(d) > crawl.nowMs then
-      if d.stands ~= 'waiting' then domains.move(crawl, d) end
-    elseif d.active < domains.limit(crawl) then
+      if d.record.stands ~= 'waiting' then domains.move(crawl, d) end
+    elseif d.record.active < domains.limit(crawl) then
       return entry
     end
   end
@@ -19,7 +19,7 @@ local function take(crawl, entry)
   local place, d = queue.placeOf(entry), domains.of(crawl, queue.domainOf(entry))
   local request = { id = queue.idOf(place), order = queue.orderOf(place), domain = d.name, delay = domains.delay(crawl, d) }
   redis.call('ZREM', crawl.keys.suspects, entry)
-  d.active = d.active + 1
+  d.record.active = d.record.active + 1
   domains.startClock(crawl, d, crawl.args.lease.random)
   domains.move(crawl, d)
   return request, tonumber(redis.call('HGET', crawl.keys.crashes, request.id) or 1)

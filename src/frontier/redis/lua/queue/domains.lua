@@ -9,19 +9,18 @@
 -- and only where it was ever set:
 --   nextAt, blockedUntil                      not to be asked before, by its delay, or since the site said so
 --   delaySetting, delayRobots, delayAuto      its own delays, by source
--- During a call a domain has besides: name, readyAs (its entry in `ready`, or false), isWaiting (in `waiting`),
--- isMoved; domains.save takes them off.
+-- During a call a domain is { name, record, readyAs: its entry in `ready`, or false, isWaiting: it is in `waiting`,
+-- isMoved: its record is to be written, isUnplaced: it may stand elsewhere now }.
 local A_DAY = 86400000
 
 local function opened(crawl, name, packed)
-  local d = packed and cmsgpack.unpack(packed) or { active = 0, head = '', stands = 'idle', lastAt = 0 }
-  d.name = name
-  d.readyAs = d.stands == 'ready' and d.head .. name
-  d.isWaiting = d.stands == 'waiting'
+  local r = packed and cmsgpack.unpack(packed) or { active = 0, head = '', stands = 'idle', lastAt = 0 }
   -- An instant further away than a day is of a clock that jumped (a failover): it must block nothing.
   local latest = crawl.nowMs + A_DAY
-  if d.nextAt and d.nextAt > latest then d.nextAt = latest end
-  if d.blockedUntil and d.blockedUntil > latest then d.blockedUntil = latest end
+  if r.nextAt and r.nextAt > latest then r.nextAt = latest end
+  if r.blockedUntil and r.blockedUntil > latest then r.blockedUntil = latest end
+  local d = { name = name, record = r, readyAs = r.stands == 'ready' and r.head .. name, isWaiting = r.stands == 'waiting',
+    isMoved = false, isUnplaced = false, again = nil, lastTaken = nil }
   crawl.domains[name] = d
   return d
 end
@@ -46,76 +45,83 @@ end
 
 -- The delay that holds: its own or the crawl's, and at least what robots.txt and the throttling ask for.
 function domains.delay(crawl, d)
-  return math.max(d.delaySetting or meta.number(crawl, 'delay'), d.delayRobots or 0, d.delayAuto or 0)
+  local r = d.record
+  return math.max(r.delaySetting or meta.number(crawl, 'delay'), r.delayRobots or 0, r.delayAuto or 0)
 end
 
 -- When it may be asked again; 0 for at any time.
-function domains.dueAt(d) return math.max(d.nextAt or 0, d.blockedUntil or 0) end
+function domains.dueAt(d) return math.max(d.record.nextAt or 0, d.record.blockedUntil or 0) end
 
 function domains.limit(crawl) return meta.number(crawl, 'limit', 8) end
 
 -- Its head, its leases or its politeness have changed: domains.save finds out where it stands, and writes its record.
 function domains.move(crawl, d)
-  if d.isMoved then return end
-  d.isMoved = true
-  crawl.movedDomains[#crawl.movedDomains + 1] = d
+  if not d.isUnplaced then
+    d.isUnplaced = true
+    crawl.unplacedDomains[#crawl.unplacedDomains + 1] = d
+  end
+  if not d.isMoved then
+    d.isMoved = true
+    crawl.movedDomains[#crawl.movedDomains + 1] = d
+  end
 end
 
 -- One of its leases has ended.
 function domains.release(crawl, name)
   local d = domains.of(crawl, name)
-  d.active = math.max(0, d.active - 1)
+  d.record.active = math.max(0, d.record.active - 1)
   domains.move(crawl, d)
 end
 
 -- A lease begins: the next one waits for the delay. random: in [0, 1), for this lease.
 function domains.startClock(crawl, d, random)
-  d.lastAt = crawl.nowMs
+  d.record.lastAt = crawl.nowMs
   local delay = domains.delay(crawl, d)
   if delay == 0 then return end
   local factor = meta.get(crawl, 'randomize') == '1' and 1 + random / 2 or 1
-  d.nextAt = crawl.nowMs + math.floor(delay * factor)
+  d.record.nextAt = crawl.nowMs + math.floor(delay * factor)
 end
 
-local function standing(crawl, d)
-  if d.head ~= '' and d.active >= domains.limit(crawl) then return 'full' end
-  if domains.dueAt(d) > crawl.nowMs then return 'waiting' end
-  return d.head ~= '' and 'ready' or 'idle'
+-- Where it belongs now.
+function domains.standing(crawl, d)
+  local r = d.record
+  if r.head ~= '' and r.active >= domains.limit(crawl) then return 'full' end
+  if (r.nextAt or r.blockedUntil) and domains.dueAt(d) > crawl.nowMs then return 'waiting' end
+  return r.head ~= '' and 'ready' or 'idle'
 end
 
--- Writes who stands where, and the new entries of their queues. Before anybody looks among the ready ones.
+-- Writes who stands where, and the new members of their queues. Before anybody looks among the ready ones.
 function domains.savePlaces(crawl)
   local out, into, awake, asleep = {}, {}, {}, {}
-  for _, d in ipairs(crawl.movedDomains) do
-    d.stands = standing(crawl, d)
-    local readyAs = d.stands == 'ready' and d.head .. d.name
+  for _, d in ipairs(crawl.unplacedDomains) do
+    local stands = domains.standing(crawl, d)
+    local readyAs = stands == 'ready' and d.record.head .. d.name
     if readyAs ~= d.readyAs then
       if d.readyAs then out[#out + 1] = d.readyAs end
       if readyAs then
-        into[#into + 1] = 0
+        into[#into + 1] = '0'
         into[#into + 1] = readyAs
       end
-      d.readyAs = readyAs
     end
-    if d.stands == 'waiting' then
+    if stands == 'waiting' then
       asleep[#asleep + 1] = domains.dueAt(d)
       asleep[#asleep + 1] = d.name
     elseif d.isWaiting then
       awake[#awake + 1] = d.name
     end
-    d.isWaiting = d.stands == 'waiting'
+    d.record.stands, d.readyAs, d.isWaiting, d.isUnplaced = stands, readyAs, stands == 'waiting', false
   end
   lists.send('ZREM', crawl.keys.ready, out)
   lists.send('ZADD', crawl.keys.ready, into)
   lists.send('ZREM', crawl.keys.waiting, awake)
   lists.send('ZADD', crawl.keys.waiting, asleep)
-  lists.send('ZADD', crawl.keys.queue, crawl.newEntries)
-  crawl.newEntries = {}
+  lists.send('ZADD', crawl.keys.queue, crawl.newMembers)
+  crawl.unplacedDomains, crawl.newMembers = {}, {}
 end
 
 -- Nothing waits for it, and nothing is to be remembered of it.
-local function isForgettable(d)
-  return d.stands == 'idle' and d.active == 0 and not d.delaySetting and not d.delayRobots and not d.delayAuto
+local function isForgettable(r)
+  return r.stands == 'idle' and r.active == 0 and not (r.delaySetting or r.delayRobots or r.delayAuto)
 end
 
 -- Writes all that a call has changed of domains and queues.
@@ -123,15 +129,13 @@ function domains.save(crawl)
   domains.savePlaces(crawl)
   local kept, gone = {}, {}
   for _, d in ipairs(crawl.movedDomains) do
-    local name = d.name
-    d.name, d.readyAs, d.isWaiting, d.isMoved = nil, nil, nil, nil
-    if isForgettable(d) then
-      gone[#gone + 1] = name
+    d.isMoved = false
+    if isForgettable(d.record) then
+      gone[#gone + 1] = d.name
     else
-      kept[#kept + 1] = name
-      kept[#kept + 1] = cmsgpack.pack(d)
+      kept[#kept + 1] = d.name
+      kept[#kept + 1] = cmsgpack.pack(d.record)
     end
-    crawl.domains[name] = nil
   end
   lists.send('HDEL', crawl.keys.domains, gone)
   lists.send('HSET', crawl.keys.domains, kept)
@@ -140,7 +144,7 @@ end
 
 -- Domains whose time has come, a bounded number, may be asked again.
 function domains.promoteWaiting(crawl)
-  local due = redis.call('ZRANGEBYSCORE', crawl.keys.waiting, '-inf', crawl.nowMs, 'LIMIT', 0, 200)
+  local due = redis.call('ZRANGEBYSCORE', crawl.keys.waiting, '-inf', lists.digits(crawl.nowMs), 'LIMIT', '0', '200')
   domains.load(crawl, due)
   for _, name in ipairs(due) do
     local d = domains.of(crawl, name)

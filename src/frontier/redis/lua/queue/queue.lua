@@ -40,18 +40,19 @@ end
 -- The first places of a domain's queue, up to `count`, behind a place where one is given.
 function queue.places(crawl, domain, count, behind)
   local from = behind and '(' .. queue.memberOf(domain, behind) or '[' .. domain .. '\0'
-  local members = redis.call('ZRANGEBYLEX', crawl.keys.queue, from, '(' .. domain .. '\1', 'LIMIT', 0, count)
+  local members = redis.call('ZRANGEBYLEX', crawl.keys.queue, from, '(' .. domain .. '\1', 'LIMIT', '0', lists.digits(count))
   for i = 1, #members do members[i] = string.sub(members[i], #domain + 2) end
   return members
 end
 
 -- Puts a request into the queue of its domain; domains.save tells the store.
 function queue.add(crawl, domain, place)
-  local new, d = crawl.newEntries, domains.of(crawl, domain)
-  new[#new + 1] = 0
+  local new, d = crawl.newMembers, domains.of(crawl, domain)
+  new[#new + 1] = '0'
   new[#new + 1] = queue.memberOf(domain, place)
-  if d.head == '' or queue.isBefore(place, d.head) then
-    d.head = place
+  local head = d.record.head
+  if head == '' or queue.isBefore(place, head) then
+    d.record.head = place
     domains.move(crawl, d)
   end
 end
@@ -59,7 +60,7 @@ end
 -- Back to pending: a suspect waits apart, to be leased alone.
 function queue.giveBack(crawl, domain, place, crashes)
   if crashes > 0 then
-    redis.call('ZADD', crawl.keys.suspects, 0, place .. domain)
+    redis.call('ZADD', crawl.keys.suspects, '0', place .. domain)
   else
     queue.add(crawl, domain, place)
   end
@@ -72,7 +73,7 @@ end
 
 -- Delayed requests whose time has come, a bounded number, become pending.
 function queue.promoteDelayed(crawl)
-  local due = redis.call('ZRANGEBYSCORE', crawl.keys.delayed, '-inf', crawl.nowMs, 'LIMIT', 0, 200)
+  local due = redis.call('ZRANGEBYSCORE', crawl.keys.delayed, '-inf', lists.digits(crawl.nowMs), 'LIMIT', '0', '200')
   if #due == 0 then return end
   local ids = {}
   for i, entry in ipairs(due) do ids[i] = queue.idOf(entry) end
@@ -87,7 +88,7 @@ end
 
 -- Pending requests, suspects included.
 function queue.pending(crawl)
-  return redis.call('ZCARD', crawl.keys.queue) + #crawl.newEntries / 2 + redis.call('ZCARD', crawl.keys.suspects)
+  return redis.call('ZCARD', crawl.keys.queue) + #crawl.newMembers / 2 + redis.call('ZCARD', crawl.keys.suspects)
 end
 
 function queue.isEmpty(crawl)
