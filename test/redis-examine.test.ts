@@ -2,8 +2,11 @@
 import { rm } from 'node:fs/promises';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
+import { RefusedError } from '../src/errors.js';
+import { findingsAbout } from '../src/frontier/findings.js';
 import type { Finding } from '../src/frontier/frontier.js';
 import type { OpenOptions } from '../src/frontier/open.js';
+import { examineVersion } from '../src/frontier/redis/care/examine/version.js';
 import { request } from './frontier-contract/world.js';
 import { defaultShape } from './helpers/open-options.js';
 import { redisOfFile } from './helpers/redis-of-file.js';
@@ -81,23 +84,26 @@ describe('examining a Redis', () => {
       '+@all',
       '-hset',
       '-zadd',
-      '-evalsha',
+      '-fcall',
+      '-function|load',
       '-smismember',
     );
     expect(await finding('acl', url)).toEqual({
       ...{ level: 'problem', check: 'acl', about: 'store' },
-      message: 'the user crawler of Redis lacks EVALSHA, HSET, SMISMEMBER, ZADD',
-      action: 'ACL SETUSER crawler +evalsha +hset +smismember +zadd',
+      message: 'the user crawler of Redis lacks FCALL, FUNCTION LOAD, HSET, SMISMEMBER, ZADD',
+      action: 'ACL SETUSER crawler +fcall +function|load +hset +smismember +zadd',
     });
-    await admin.acl('SETUSER', 'crawler', '+@all', '-memory|usage', '-info');
+    await admin.acl('SETUSER', 'crawler', '+@all', '-memory|usage', '-info', '-function|list');
     expect(
       (await examine(url)).filter(({ level }) => level === 'info').map(({ message }) => message),
     ).toEqual(
       expect.arrayContaining([
         expect.stringContaining('INFO may not be asked'),
         expect.stringContaining('may not run MEMORY USAGE'),
+        expect.stringContaining('may not run FUNCTION LIST'),
       ]),
     );
+    expect((await examine(url)).map(({ action }) => action)).toContain('ACL SETUSER crawler +function|list');
     await admin.acl('SETUSER', 'crawler', 'resetkeys', '~news:requests*', '~news:[ids]*', '+@all');
     expect(await finding('acl', url)).toMatchObject({ level: 'ok' });
     await admin.acl('SETUSER', 'crawler', 'resetkeys', '~news:requests*', '~news:[is]*');
@@ -106,6 +112,55 @@ describe('examining a Redis', () => {
       message: expect.stringContaining('the key news:dupefilter'),
     });
     await admin.acl('DELUSER', 'crawler');
+  });
+
+  it('names functions of other versions of crawlnode, and no others', async () => {
+    const load = (name: string) =>
+      admin.function(
+        'LOAD',
+        `#!lua name=${name}
+      redis.register_function('${name}_lease', function() return 1 end)`,
+      );
+    await load('cn8_00c0ffee');
+    await load('cn11_ab12cd34');
+    await load('cnews');
+    await load('other');
+    expect(await finding('functions')).toEqual({
+      ...{ level: 'info', check: 'functions', about: 'store' },
+      message: 'holds functions of other versions of crawlnode: cn11_ab12cd34, cn8_00c0ffee',
+      action: expect.stringMatching(
+        /^FUNCTION DELETE cn11_ab12cd34; FUNCTION DELETE cn8_00c0ffee .*load its own again by itself$/,
+      ),
+    });
+    await admin.function('FLUSH');
+    await (await openRedis(server.url, 'news')).push([request('a')], 'links');
+    expect(await finding('functions')).toBeUndefined();
+  });
+
+  it.each([
+    ['Redis 6.2.14', { redis_version: '6.2.14' }, 'problem'],
+    ['Redis 7.0.0', { redis_version: '7.0.0' }, 'ok'],
+    ['Redis 10.1.0', { redis_version: '10.1.0' }, 'ok'],
+    ['Valkey 7.2.5', { redis_version: '7.2.4', server_name: 'valkey', valkey_version: '7.2.5' }, 'ok'],
+    ['Dragonfly df-v1.23.2', { redis_version: '7.4.0', dragonfly_version: 'df-v1.23.2' }, 'problem'],
+  ])('%s, as its INFO names it, is told from those without functions', (spoken, info, level) => {
+    const findings = findingsAbout('store');
+    examineVersion(new Map(Object.entries(info)), '', findings);
+    expect(findings.found).toMatchObject([
+      { check: 'redis_version', level, message: expect.stringContaining(spoken) },
+    ]);
+  });
+
+  it('a server that knows no functions is refused, saying which have them', async () => {
+    const old = await startRedis({
+      args: ['--rename-command', 'FCALL', '', '--rename-command', 'FUNCTION', ''],
+    });
+    await expect(openRedis(old.url, 'news')).rejects.toMatchObject({
+      code: 'server_version',
+      message: expect.stringMatching(/Redis 7\.0 or newer, or Valkey 7\.2 or newer/),
+    });
+    await expect(openRedis(old.url, 'news')).rejects.toThrow(RefusedError);
+    await old.stop();
   });
 
   it('names keys left by Scrapy-Redis, and seeds under the name that a Cluster would give them', async () => {

@@ -1,25 +1,37 @@
 /**
- * One connection to Redis that calls scripts: made once, patient at start, and able to tell a store that refuses
+ * One connection to Redis that calls functions: made once, patient at start, and able to tell a store that refuses
  * us (say so at once) from one that is away (try again). A call is repeated with the same arguments until it is
- * answered or `callTimeoutMs` has passed; the scripts make the repetition harmless.
+ * answered or `CALL_TIMEOUT_MS` has passed; the verbs make the repetition harmless.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import { messageOf } from '../../errors.js';
 import type { RedisAddress } from '../open.js';
-import type { Argument } from './batch.js';
+import { library } from './library.js';
+import { loadLibrary } from './load-library.js';
+import { type Arguments, luaMessage } from './lua-message.js';
 import { noteNeedlessPasswords } from './needless-password.js';
 import type { Reply } from './reply.js';
-import type { Script } from './scripts.js';
-import { isRefusal, networkMessageOf, translate, unanswered, unreachable } from './what-redis-says.js';
+import {
+  isFull,
+  isMissingFunction,
+  isRefusal,
+  networkMessageOf,
+  translate,
+  unanswered,
+  unreachable,
+} from './what-redis-says.js';
 
 /** What all commands are sent by. */
 export type Client = Redis | Cluster;
 
-/** ioredis has these at run time and leaves them out of its types. */
-interface Scripting {
-  evalshaBuffer(sha: string, keyCount: number, ...keysAndArgs: readonly Argument[]): Promise<Reply>;
-  evalBuffer(source: string, keyCount: number, ...keysAndArgs: readonly Argument[]): Promise<Reply>;
+/** ioredis has this at run time and leaves it out of its types. */
+interface Functions {
+  fcallBuffer(
+    name: string,
+    keyCount: number,
+    ...keysAndArguments: readonly (string | Buffer)[]
+  ): Promise<Reply>;
 }
 
 const COMMAND_TIMEOUT_MS = 3_000;
@@ -36,14 +48,14 @@ interface ConnectionState {
 
 export class RedisConnection {
   readonly client: Client;
-  readonly #scripting: Scripting;
+  readonly #functions: Functions;
   readonly #state: ConnectionState;
   #closed = false;
 
   private constructor(client: Client, state: ConnectionState) {
     this.client = client;
     this.#state = state;
-    this.#scripting = client as unknown as Scripting;
+    this.#functions = client as unknown as Functions;
   }
 
   /**
@@ -78,18 +90,30 @@ export class RedisConnection {
     }
   }
 
-  /** Run a script. Replies are Buffers and numbers. */
-  async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
-    return this.patiently(() => this.#evaluate(script, keys, args));
+  /**
+   * Call a verb with its arguments by name. Replies are Buffers and numbers.
+   * @param unlessFull fail at once with the OOM error of a store that is full, instead of waiting for room.
+   */
+  async call(verb: string, keys: readonly string[], args: Arguments, unlessFull = false): Promise<Reply> {
+    const packed = luaMessage(args);
+    const isFinal = (error: unknown): boolean => unlessFull && isFull(error);
+    return this.patiently(() => this.#call(library().functionOf(verb), keys, packed), isFinal);
   }
 
-  /** Do something with the client, repeating it while the store is away. The operation must bear repetition. */
-  async patiently<T>(operation: (client: Redis | Cluster) => Promise<T>): Promise<T> {
+  /**
+   * Do something with the client, repeating it while the store is away. The operation must bear repetition.
+   * @param isFinal errors that are thrown as they are, without another try.
+   */
+  async patiently<T>(
+    operation: (client: Redis | Cluster) => Promise<T>,
+    isFinal: (error: unknown) => boolean = () => false,
+  ): Promise<T> {
     const deadline = Date.now() + CALL_TIMEOUT_MS;
     for (let attempt = 0; ; attempt++) {
       try {
         return await operation(this.client);
       } catch (error) {
+        if (isFinal(error)) throw error;
         const final = translate(error);
         if (final) throw final;
         if (this.#closed || Date.now() > deadline) throw unanswered(error, this.#whyLost(error));
@@ -125,12 +149,14 @@ export class RedisConnection {
     return lastError === undefined ? 'the connection was lost' : networkMessageOf(lastError);
   }
 
-  async #evaluate(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
+  /** A server that lost our library, or never had it, is given it. */
+  async #call(name: string, keys: readonly string[], packed: Buffer): Promise<Reply> {
     try {
-      return await this.#scripting.evalshaBuffer(script.sha, keys.length, ...keys, ...args);
+      return await this.#functions.fcallBuffer(name, keys.length, ...keys, packed);
     } catch (error) {
-      if (!messageOf(error).startsWith('NOSCRIPT')) throw error;
-      return await this.#scripting.evalBuffer(script.source, keys.length, ...keys, ...args);
+      if (!isMissingFunction(error)) throw error;
+      await loadLibrary(this.client);
+      return await this.#functions.fcallBuffer(name, keys.length, ...keys, packed);
     }
   }
 }

@@ -6,10 +6,10 @@ import type { Dupefilter, FrontierRequest, RequestLife } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
 import { dupefilterText } from '../shape.js';
 import type { Client, RedisConnection } from './connection.js';
-import { dupefilterKey, dupefilterPiece, dupefilterWords, internalKey, scriptKeys } from './keys.js';
+import { allKeys, dupefilterKey, dupefilterPiece, dupefilterWords, internalKey } from './keys.js';
 import { bytesOf, lengthOf, sum } from './measuring.js';
-import { int, type Reply, text } from './reply.js';
-import { scriptOf } from './scripts.js';
+import { int, named, text } from './reply.js';
+import { dupefilterArgument, markOf } from './requests.js';
 
 /** Of a dupefilter of many pieces so many are measured, evenly spaced; the others are taken to be like them. */
 const SAMPLED = 64;
@@ -59,7 +59,7 @@ export async function agreedDupefilter(client: Client, keys: FrontierKeys): Prom
   return agreed ? (JSON.parse(agreed) as Dupefilter) : null;
 }
 
-/** By the letters of `lua/parts/life.lua`. */
+/** By the letters of `lua/dupefilters/state.lua`. */
 export const states: Readonly<Record<string, RequestLife['state']>> = {
   p: 'pending',
   l: 'leased',
@@ -76,20 +76,17 @@ export async function askDupefilter(
   { fingerprint, unfiltered }: FrontierRequest,
 ): Promise<{ seen: boolean; life: RequestLife | null }> {
   const agreed = await connection.patiently((client) => agreedDupefilter(client, keys));
-  const script = scriptOf(
-    'seen',
-    agreed === null || dupefilterText(agreed) === dupefilterText(ours) ? ours : agreed,
-  );
-  const args = ['', '', '', Buffer.from(fingerprint, 'hex'), fingerprint];
-  const [seen, letter, atMs, status, attempts] = (await connection.run(
-    script,
-    scriptKeys(keys),
-    args,
-  )) as Reply[];
-  const state = states[text(letter)];
+  const dupefilter = agreed === null || dupefilterText(agreed) === dupefilterText(ours) ? ours : agreed;
+  const args = {
+    dupefilter: dupefilterArgument(dupefilter),
+    mark: markOf(fingerprint, dupefilter),
+    id: Buffer.from(fingerprint, 'hex'),
+  };
+  const answer = named(await connection.call('seen', allKeys(keys), args));
+  const state = states[text(answer.state)];
   const life =
     unfiltered || state === undefined
       ? null
-      : { state, atMs: int(atMs), status: int(status) || null, attempts: int(attempts) };
-  return { seen: int(seen) === 1, life };
+      : { state, atMs: int(answer.atMs), status: int(answer.status) || null, attempts: int(answer.attempts) };
+  return { seen: int(answer.seen) === 1, life };
 }

@@ -1,11 +1,11 @@
-/** What join sends and what its script answers. */
+/** What join sends and what its verb answers. */
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
 import { restoreUnderWay } from '../restore-refusals.js';
 import { type Flush, flushNotice } from '../run-notices.js';
 import { otherShape, tunableNotice } from '../shape.js';
-import type { Argument } from './batch.js';
-import { int, type Reply, text } from './reply.js';
+import type { Arguments } from './lua-message.js';
+import { int, list, named, type Reply, text } from './reply.js';
 
 /** An epoch for a meta that is not there yet: random, so that it never equals an earlier one. */
 export function newEpoch(): string {
@@ -18,36 +18,35 @@ export function newIncarnation(node: NodeInfo): string {
 
 /** @param crawl the crawl an earlier incarnation of this client was in, '' for none. */
 export function joinArguments(
-  incarnation: string,
   node: NodeInfo,
   { shape: { dupefilter: _, ...shape }, budgets, hasStart, tunables, flushOnStart }: JoinOptions,
   crawl: string,
-): Argument[] {
-  const info = { ...node, startedAt: Date.now(), pagesPerSecond: 0 };
-  return [
-    incarnation,
-    JSON.stringify(info),
-    JSON.stringify(shape),
-    shape.queueClass,
-    newEpoch(),
-    `${new Date().toISOString()}-${randomBytes(3).toString('hex')}`,
-    budgetsText(budgets),
-    hasStart ? 1 : 0,
-    tunables.delayMs,
-    tunables.randomizeDelay ? 1 : 0,
-    tunables.concurrencyPerDomain,
-    tunables.nodeTimeoutMs,
-    tunables.failedLimit,
-    crawl,
-    flushOnStart ? 1 : 0,
-    tunables.queueLimit,
-  ];
+): Arguments {
+  return {
+    info: JSON.stringify({ ...node, startedAt: Date.now(), pagesPerSecond: 0 }),
+    shape: JSON.stringify(shape),
+    queueClass: shape.queueClass,
+    epoch: newEpoch(),
+    run: `${new Date().toISOString()}-${randomBytes(3).toString('hex')}`,
+    budgets: budgetsText(budgets),
+    hasStart,
+    tunables: {
+      delay: String(tunables.delayMs),
+      randomize: tunables.randomizeDelay ? '1' : '0',
+      limit: String(tunables.concurrencyPerDomain),
+      node_timeout: String(tunables.nodeTimeoutMs),
+      failed_limit: String(tunables.failedLimit),
+      queue_limit: String(tunables.queueLimit),
+    },
+    crawl: crawl || undefined,
+    flush: flushOnStart,
+  };
 }
 
-/** Budgets as `lua/parts/limits.lua` has them. */
+/** Budgets as `lua/pages/limits.lua` has them. */
 function budgetsText({ maxPages, maxItems, maxErrors, maxRunMs }: Budgets): string {
-  const all = [maxPages, maxItems, maxErrors, Math.ceil(maxRunMs)];
-  return all.some((most) => most > 0) ? all.join(',') : '';
+  const all = { pages: maxPages, items: maxItems, errors: maxErrors, ms: Math.ceil(maxRunMs) };
+  return Object.values(all).some((most) => most > 0) ? JSON.stringify(all) : '';
 }
 
 /**
@@ -60,33 +59,38 @@ export function readJoined(
   shape: Shape,
   notices: readonly string[],
 ): { joined: Joined; crawl: string } {
-  const [status, shapeFound, pending, delayed, leased, seen, startPushed, justClosed, ...rest] =
-    reply as Reply[];
-  if (text(status) === 'shape') {
-    // The dupefilter is agreed by itself, since seeds may come before the first node: the third value.
-    const dupefilter = text(pending) === '' ? {} : { dupefilter: JSON.parse(text(pending)) as Dupefilter };
-    const refusal = otherShape({ ...(JSON.parse(text(shapeFound)) as Partial<Shape>), ...dupefilter }, shape);
+  const answer = named(reply);
+  if (text(answer.status) === 'shape') {
+    // The dupefilter is agreed by itself, since seeds may come before the first node.
+    const agreed = text(answer.dupefilter);
+    const dupefilter = agreed === '' ? {} : { dupefilter: JSON.parse(agreed) as Dupefilter };
+    const refusal = otherShape(
+      { ...(JSON.parse(text(answer.shape)) as Partial<Shape>), ...dupefilter },
+      shape,
+    );
     if (refusal !== null) throw refusal;
   }
-  if (text(status) === 'restoring') throw restoreUnderWay();
-  const [changed, others, crawl, run, flush] = rest;
-  const nodes = int(others);
-  const flushed = flushNotice((text(flush) || null) as Flush | null, nodes);
+  if (text(answer.status) === 'restoring') throw restoreUnderWay();
+  const others = int(answer.others);
   const joined: Joined = {
     incarnation,
-    run: text(run),
+    run: text(answer.run),
     found: {
-      pending: int(pending),
-      delayed: int(delayed),
-      leased: int(leased),
-      seen: int(seen),
-      nodes,
+      pending: int(answer.pending),
+      delayed: int(answer.delayed),
+      leased: int(answer.leased),
+      seen: int(answer.seen),
+      nodes: others,
     },
-    startPushed: int(startPushed) === 1,
-    justClosed: text(justClosed) || null,
-    notices: [...notices, ...flushed, ...text(changed).split(',').filter(Boolean).map(noticeOf)],
+    startPushed: int(answer.startPushed) === 1,
+    justClosed: text(answer.justClosed) || null,
+    notices: [
+      ...notices,
+      ...flushNotice((text(answer.flushed) || null) as Flush | null, others),
+      ...list(answer.changed).map((change) => noticeOf(list(change).map(text))),
+    ],
   };
-  return { joined, crawl: text(crawl) };
+  return { joined, crawl: text(answer.crawl) };
 }
 
 /** The tunables by their names in meta. */
@@ -99,8 +103,6 @@ const tunableOf: Readonly<Record<string, keyof Tunables>> = {
   queue_limit: 'queueLimit',
 };
 
-/** @param change as the script has it: `name=before=after`. */
-function noticeOf(change: string): string {
-  const [name = '', before, after] = change.split('=');
+function noticeOf([name = '', before, after]: readonly string[]): string {
   return tunableNotice(tunableOf[name] ?? 'delayMs', before, after);
 }

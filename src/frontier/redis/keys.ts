@@ -1,39 +1,37 @@
 /** The keys of one crawl in Redis: the public ones by their templates, every internal one by a fixed word. */
 import type { FrontierKeys } from '../open.js';
 
-/** Words of the internal keys, `<requests>:~<word>`; what each holds stands in `lua/parts/base.lua`. */
+/** Words of the internal keys, `<requests>:~<word>`, in the order of KEYS; what each holds stands in `lua/base/keys.lua`. */
 export const internalWords = [
   'meta',
   'queue',
-  'chunks',
+  'suspects',
+  'delayed',
+  'leases',
+  'failed',
+  'failures',
+  'crashes',
   'domains',
   'ready',
   'waiting',
-  'delayed',
-  'suspects',
-  'leases',
   'nodes',
   'dead',
   'node-info',
   'held',
   'pages',
-  'crashes',
-  'failed',
-  'failures',
   'answers',
   'feeds',
   'outbox',
-  'repaired',
 ] as const;
 
-export type InternalWord = (typeof internalWords)[number];
+export type InternalWord = (typeof internalWords)[number] | 'repaired';
 
 /** Name of an internal key. Never built from anything a user typed but the requests key itself. */
 export function internalKey(keys: FrontierKeys, word: InternalWord): string {
   return `${keys.requests}:~${word}`;
 }
 
-/** Words of a dupefilter's keys, `<dupefilter>:~<word>`, beside its own: see `lua/parts/dupefilter-pieces.lua`. */
+/** Words of a dupefilter's keys, `<dupefilter>:~<word>`, beside its own: see `lua/dupefilters/pieces.lua`. */
 export const dupefilterWords = ['index', 'garbage', 'probe'] as const;
 
 export function dupefilterKey(keys: FrontierKeys, word: (typeof dupefilterWords)[number]): string {
@@ -45,7 +43,18 @@ export function dupefilterPiece(keys: FrontierKeys, generation: string, number: 
   return `${keys.dupefilter}:~piece:${generation}:${number}`;
 }
 
-/** KEYS of every script, in the one order that `lua/parts/base.lua` names. */
-export function scriptKeys(keys: FrontierKeys): string[] {
-  return [keys.requests, keys.dupefilter, keys.items, keys.stats, ...keys.startUrls];
+/** Where the bad seeds of a start_urls key are set aside. */
+export function badSeedsKey(startUrls: string): string {
+  return `${startUrls}:bad`;
+}
+
+/** KEYS of every verb: all keys of the crawl, in the one order that `lua/base/keys.lua` names. */
+export function allKeys(keys: FrontierKeys): string[] {
+  return [
+    ...[keys.requests, keys.dupefilter, keys.items, keys.stats],
+    ...internalWords.map((word) => internalKey(keys, word)),
+    ...dupefilterWords.map((word) => dupefilterKey(keys, word)),
+    internalKey(keys, 'repaired'),
+    ...keys.startUrls.flatMap((key) => [key, badSeedsKey(key)]),
+  ];
 }

@@ -1,8 +1,6 @@
 /** Leases on their way: their tokens, and how a lease call is answered. */
-import type { Lease } from '../frontier.js';
-import { hex, int, type Reply, text } from './reply.js';
-
-const ID_DIGITS = 40;
+import type { Control, Lease, LeaseAnswer } from '../frontier.js';
+import { hex, int, list, named, type Reply, text } from './reply.js';
 
 /** The number of the call that gave a lease, by its token: 0, which no call has, for one that none can have given. */
 export function givenBy({ id, token }: Pick<Lease, 'id' | 'token'>): number {
@@ -10,18 +8,32 @@ export function givenBy({ id, token }: Pick<Lease, 'id' | 'token'>): number {
   return token === `${call}.${id}` ? Number(call) : 0;
 }
 
-/** @param reply of `lua/lease.lua`. */
-export function readLeases([call, ids, domains, records, delays, crashes]: readonly Reply[]): Lease[] {
-  const digits = hex(ids);
-  return (records as readonly Reply[]).map((record, n) => {
-    const id = digits.slice(n * ID_DIGITS, (n + 1) * ID_DIGITS);
+/** @param reply of `lua/pages/lease.lua`. */
+export function readLeases(reply: Reply): LeaseAnswer {
+  const answer = named(reply);
+  const [domains, records, delays] = [list(answer.domains), list(answer.records), list(answer.delays)];
+  const leases = list(answer.ids).map((raw, n): Lease => {
+    const id = hex(raw);
     return {
       id,
-      token: `${text(call)}.${id}`,
-      domain: text((domains as readonly Reply[])[n]),
-      delayMs: int((delays as readonly Reply[])[n]),
-      crashes: int(crashes),
-      record: text(record),
+      token: `${int(answer.call)}.${id}`,
+      domain: text(domains[n]),
+      delayMs: int(delays[n]),
+      crashes: int(answer.crashes),
+      record: text(records[n]),
     };
   });
+  return {
+    leases,
+    waitMs: int(answer.waitMs),
+    crawl: {
+      control: text(answer.control) as Control,
+      finished: int(answer.finished) === 1,
+      acceptedInRun: int(answer.acceptedInRun),
+      closing: text(answer.closing) || null,
+      seedsWaiting: int(answer.seedsWaiting),
+      idleMs: int(answer.idleMs),
+      full: int(answer.full) === 1,
+    },
+  };
 }

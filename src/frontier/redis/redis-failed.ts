@@ -1,21 +1,23 @@
 /** The failed list in Redis: read in pages, retried and purged by id. */
-import type { FailedList, FailedRequest, FrontierRequest } from '../frontier.js';
+import type { Dupefilter, FailedList, FailedRequest, FrontierRequest } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
-import { packBatch } from './batch.js';
 import type { Call } from './calls.js';
 import type { RedisConnection } from './connection.js';
 import { internalKey } from './keys.js';
+import { columnsOf } from './requests.js';
 import { pairs } from './walk.js';
 
 export class RedisFailed implements FailedList {
   readonly #connection: RedisConnection;
   readonly #keys: FrontierKeys;
   readonly #call: Call;
+  readonly #dupefilter: () => Dupefilter;
 
-  constructor(connection: RedisConnection, keys: FrontierKeys, call: Call) {
+  constructor(connection: RedisConnection, keys: FrontierKeys, call: Call, dupefilter: () => Dupefilter) {
     this.#connection = connection;
     this.#keys = keys;
     this.#call = call;
+    this.#dupefilter = dupefilter;
   }
 
   async list(
@@ -56,13 +58,13 @@ export class RedisFailed implements FailedList {
   }
 
   async retry(requests: readonly FrontierRequest[]): Promise<number> {
-    return Number(await this.#call('retry-failed', [requests.length, packBatch(requests)]));
+    return Number(await this.#call('retry_failed', { requests: columnsOf(requests, this.#dupefilter()) }));
   }
 
   async purge(ids: readonly string[]): Promise<number> {
-    // A malformed id is none of ours, and must not shift those of the others.
-    const known = ids.filter((id) => /^[0-9a-f]{40}$/i.test(id));
-    return Number(await this.#call('purge-failed', [Buffer.from(known.join(''), 'hex')]));
+    // A malformed id is none of ours.
+    const known = ids.filter((id) => /^[0-9a-f]{40}$/i.test(id)).map((id) => Buffer.from(id, 'hex'));
+    return Number(await this.#call('purge_failed', { ids: known }));
   }
 
   /** Three commands for a page, not three for each request. */

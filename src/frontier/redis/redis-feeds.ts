@@ -7,7 +7,7 @@ import type { FrontierKeys } from '../open.js';
 import type { Call } from './calls.js';
 import type { RedisConnection } from './connection.js';
 import { internalKey } from './keys.js';
-import type { Reply } from './reply.js';
+import { int, named, text } from './reply.js';
 
 interface HeldBy {
   readonly host: string;
@@ -57,20 +57,23 @@ export class RedisFeeds implements Feeds {
     const { feed, ...self } = writer;
     let displaced = '';
     for (;;) {
-      const [status, first, length, header] = (await this.#call('feed-open', [
-        feed,
-        JSON.stringify(self),
-        staleMs,
-        displaced,
-        anew === true ? 1 : 0,
-        overwrites === true ? 1 : 0,
-      ])) as Reply[];
-      if (String(status) === 'open') {
-        if (first === undefined) return null;
-        return { sequence: Number(first), lengthBytes: Number(length), header: String(header ?? '') };
+      const answer = named(
+        await this.#call('feed_open', {
+          feed,
+          writer: JSON.stringify(self),
+          staleMs,
+          displaced,
+          anew,
+          overwrites,
+        }),
+      );
+      if (text(answer.status) === 'open') {
+        if (answer.sequence === undefined) return null;
+        const { sequence, lengthBytes, header } = answer;
+        return { sequence: int(sequence), lengthBytes: int(lengthBytes), header: text(header) };
       }
-      if (String(status) === 'format') throw writtenOtherwise(writer, String(first));
-      const held = JSON.parse(String(first)) as HeldBy;
+      if (text(answer.status) === 'format') throw writtenOtherwise(writer, text(answer.format));
+      const held = JSON.parse(text(answer.writer)) as HeldBy;
       if (held.host !== writer.host || held.owner === displaced || isRunning(held.pid)) {
         throw heldBy(writer.path, held);
       }
@@ -105,29 +108,20 @@ export class RedisFeeds implements Feeds {
   }
 
   async checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint, after?: number): Promise<void> {
-    const { sequence, lengthBytes, header } = checkpoint;
-    const kept = await this.#call('feed-checkpoint', [
-      writer.feed,
-      writer.owner,
-      sequence,
-      lengthBytes,
-      header,
-      0,
-      after ?? '',
-    ]);
-    if (Number(kept) === 2) throw rolledBack();
-    if (Number(kept) === 0) throw taken(writer.path);
+    const { feed, owner, path } = writer;
+    const answer = Number(await this.#call('feed_checkpoint', { feed, owner, ...checkpoint, after }));
+    if (answer === 2) throw rolledBack();
+    if (answer === 0) throw taken(path);
   }
 
-  async take(writer: FeedWriter, max: number): Promise<number> {
-    const count = Number(await this.#call('feed-take', [writer.feed, writer.owner, max]));
-    if (count < 0) throw taken(writer.path);
+  async take({ feed, owner, path }: FeedWriter, max: number): Promise<number> {
+    const count = Number(await this.#call('feed_take', { feed, owner, most: max }));
+    if (count < 0) throw taken(path);
     return count;
   }
 
-  async release(writer: FeedWriter, how?: { readonly exported?: boolean }): Promise<void> {
-    const release = how?.exported === true ? 2 : 1;
-    await this.#call('feed-checkpoint', [writer.feed, writer.owner, '', '', '', release, '']);
+  async release({ feed, owner }: FeedWriter, how?: { readonly exported?: boolean }): Promise<void> {
+    await this.#call('feed_checkpoint', { feed, owner, release: true, exported: how?.exported });
   }
 }
 

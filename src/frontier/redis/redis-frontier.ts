@@ -1,5 +1,5 @@
 /**
- * The frontier in Redis: every verb is one call of one script (`lua/`), sent again with the same number when its
+ * The frontier in Redis: every verb is one call of one function (`lua/`), sent again with the same number when its
  * reply is lost, so that it happens once. Ids travel as 20 raw bytes and are hex on this side.
  */
 import { IncarnationDeadError } from '../../errors.js';
@@ -36,28 +36,26 @@ import type {
 import { nodesAtWork } from '../nodes-at-work.js';
 import type { OpenOptions, RedisAddress } from '../open.js';
 import { cannotForget } from '../shape.js';
-import { type Argument, packBatch, withoutNul } from './batch.js';
-import type { Call } from './calls.js';
-import { Calls } from './calls.js';
+import { redisBackups } from './backup/backups.js';
+import { type Call, Calls } from './calls.js';
+import { examineRedis } from './care/examine/examine.js';
+import { foundFormat, refuseOtherFormat, refuseUnsafeStore } from './care/preflight.js';
+import { repairRedis } from './care/repair.js';
+import { verifyInvariants } from './care/verify.js';
 import { RedisConnection } from './connection.js';
 import { DataHistory } from './data-history.js';
-import { examineRedis } from './examine/examine.js';
 import { joinArguments, newEpoch, newIncarnation, readJoined } from './joining.js';
 import { givenBy, readLeases } from './leases.js';
+import type { Arguments } from './lua-message.js';
 import { needlessPasswordNotice } from './needless-password.js';
-import { foundFormat, refuseOtherFormat, refuseUnsafeStore } from './preflight.js';
-import { RedisBackup } from './redis-backup.js';
 import { RedisFailed } from './redis-failed.js';
 import { RedisFeeds } from './redis-feeds.js';
 import { countParts, inspectRequest, takeSnapshot } from './redis-reading.js';
-import { repairRedis } from './redis-repair.js';
-import { RedisRestore } from './redis-restore.js';
 import { RedisSeeds } from './redis-seeds.js';
-import { verifyInvariants } from './redis-verify.js';
-import { hex, int, type Reply, text } from './reply.js';
+import { hex, int, list, named, type Reply, text } from './reply.js';
+import { columnsOf, domainName, markOf } from './requests.js';
 import { literally, scanKeys } from './scan-keys.js';
-import type { Verb } from './scripts.js';
-import { packSettle } from './settle-arguments.js';
+import { readPushed, settleMessage } from './settle-message.js';
 import { Turns } from './turns.js';
 
 /** Leases moved by one step of recovery: a script of some hundred microseconds. */
@@ -100,20 +98,12 @@ export class RedisFrontier implements Frontier {
     this.#history = new DataHistory(connection);
     this.#turns = new Turns(this.#calls, () => this.#joinOptions?.feeds ?? []);
     const call: Call = (verb, args) => this.#run(verb, args);
-    this.failed = new RedisFailed(connection, options.keys, call);
+    const dupefilter = () => this.#calls.dupefilter;
+    this.failed = new RedisFailed(connection, options.keys, call, dupefilter);
     this.feeds = new RedisFeeds(connection, options.keys, call);
-    const backup = new RedisBackup(connection, options, this.failed, call);
-    const restore = new RedisRestore(options, { call, forNewMeta: () => this.#forNewMeta() });
-    this.backups = {
-      read: (parts) => backup.read(parts),
-      begin: (ticket) => restore.begin(ticket),
-      apply: (id, number, entry) => restore.apply(id, number, entry),
-      end: (id) => restore.end(id),
-    };
-    this.#seeds = new RedisSeeds(connection, options, {
-      call,
-      forNewMeta: () => this.#forNewMeta(),
-    });
+    const forNewMeta = () => this.#forNewMeta();
+    this.backups = redisBackups({ connection, options, failed: this.failed, call, forNewMeta });
+    this.#seeds = new RedisSeeds(connection, options, { call, forNewMeta, dupefilter });
   }
 
   async join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
@@ -122,7 +112,7 @@ export class RedisFrontier implements Frontier {
     const incarnation = newIncarnation(node);
     this.#calls.become(incarnation);
     this.#calls.dupefilter = options.shape.dupefilter;
-    const reply = await this.#run('join', joinArguments(incarnation, node, options, this.#crawl));
+    const reply = await this.#run('join', joinArguments(node, options, this.#crawl));
     const password = needlessPasswordNotice(this.#connection.client);
     const { joined, crawl } = readJoined(reply, incarnation, options.shape, password);
     if (joined.justClosed !== null) {
@@ -138,29 +128,29 @@ export class RedisFrontier implements Frontier {
 
   async leave(reason: string, heardWithinMs?: number): Promise<Left> {
     const incarnation = this.#joined();
-    const [last, cleared, forMs, ...silent] = (await this.#run('leave', [
-      incarnation,
-      reason,
-      this.#joinOptions?.shape.persist === false ? 0 : 1,
-      0,
-      this.#crawl,
-      heardWithinMs === undefined ? '' : Math.round(heardWithinMs),
-    ])) as Reply[];
-    if (forMs !== undefined) {
-      return { last: false, cleared: false, awaits: { incarnations: silent.map(text), forMs: int(forMs) } };
+    const answer = named(
+      await this.#run('leave', {
+        ...{ incarnation, reason, crawl: this.#crawl },
+        persist: this.#joinOptions?.shape.persist !== false,
+        heardWithinMs: heardWithinMs === undefined ? undefined : Math.round(heardWithinMs),
+      }),
+    );
+    if (answer.forMs != null) {
+      const awaits = { incarnations: list(answer.silent).map(text), forMs: int(answer.forMs) };
+      return { last: false, cleared: false, awaits };
     }
     this.#incarnation = null;
     this.#crawl = '';
     // The store kept the answer of this very call under our name; nobody will ask for it again.
     await this.#calls.forgetAnswers();
-    if (int(cleared) === 1) await this.#sweep();
-    return { last: int(last) === 1, cleared: int(cleared) === 1 };
+    const left = { last: int(answer.last) === 1, cleared: int(answer.cleared) === 1 };
+    if (left.cleared) await this.#sweep();
+    return left;
   }
 
-  async heartbeat(incarnation: string, report: HeartbeatReport): Promise<HeartbeatAnswer> {
-    return text(
-      await this.#run('heartbeat', [incarnation, report.pagesPerSecond.toFixed(2)]),
-    ) as HeartbeatAnswer;
+  async heartbeat(incarnation: string, { pagesPerSecond }: HeartbeatReport): Promise<HeartbeatAnswer> {
+    const rounded = Math.round(pagesPerSecond * 100) / 100;
+    return text(await this.#run('heartbeat', { incarnation, pagesPerSecond: rounded })) as HeartbeatAnswer;
   }
 
   async reconcile(
@@ -168,23 +158,21 @@ export class RedisFrontier implements Frontier {
     graceMs: number,
   ): Promise<{ lost: string[]; returned: number }> {
     this.#joined();
-    const ids = Buffer.from(held.map(({ id }) => id).join(''), 'hex');
-    const calls = held.map(givenBy);
-    const [returned, ...lost] = (await this.#run('reconcile', [
-      graceMs,
-      ids,
-      this.#crawl,
-      ...calls,
-    ])) as Reply[];
-    return { returned: int(returned), lost: lost.map(hex) };
+    const answer = named(
+      await this.#run('reconcile', {
+        ...{ graceMs, crawl: this.#crawl, calls: held.map(givenBy) },
+        ids: held.map(({ id }) => Buffer.from(id, 'hex')),
+      }),
+    );
+    return { returned: int(answer.returned), lost: list(answer.lost).map(hex) };
   }
 
   async recover(): Promise<number> {
     let total = 0;
     for (;;) {
-      const [moved, deadLeft] = (await this.#run('recover', [RECOVERY_STEP])) as Reply[];
+      const { moved, dead } = named(await this.#run('recover', { most: RECOVERY_STEP }));
       total += int(moved);
-      if (int(moved) === 0 || int(deadLeft) === 0) return total;
+      if (int(moved) === 0 || int(dead) === 0) return total;
     }
   }
 
@@ -193,47 +181,23 @@ export class RedisFrontier implements Frontier {
     kind: PushKind,
     { from, total }: StartPart = { from: 0, total: requests.length },
   ): Promise<PushAnswer> {
-    const answer = (await this.#run('push', [
-      kind,
-      ...this.#forNewMeta(),
-      requests.length,
-      ...(kind === 'start' ? [from, total] : ['', '']),
-      packBatch(requests),
-    ])) as Reply[];
-    return pushAnswer(answer);
+    const answer = await this.#run('push', {
+      ...{ kind, from, total, ...this.#forNewMeta() },
+      requests: columnsOf(requests, this.#calls.dupefilter),
+    });
+    return readPushed(named(answer));
   }
 
   async lease(max: number, holding: number): Promise<LeaseAnswer> {
     this.#joined();
     await this.#history.refuseOther();
-    const reply = await this.#turns.lease([max, holding, Math.random().toFixed(6), this.#crawl]);
-    const [waitMs, control, finished, acceptedInRun, closing, seedsWaiting, idleMs, full] = reply.slice(6);
-    return {
-      leases: readLeases(reply),
-      waitMs: int(waitMs),
-      crawl: {
-        control: text(control) as Control,
-        finished: int(finished) === 1,
-        acceptedInRun: int(acceptedInRun),
-        closing: text(closing) || null,
-        seedsWaiting: int(seedsWaiting),
-        idleMs: int(idleMs),
-        full: int(full) === 1,
-      },
-    };
+    return readLeases(await this.#turns.lease({ max, holding, random: Math.random(), crawl: this.#crawl }));
   }
 
   async settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer> {
     const hasFeeds = (this.#joinOptions?.feeds ?? []).length > 0;
-    const packed = packSettle(lease, outcome, effects, hasFeeds, this.#calls.caller);
-    const [status, accepted, duplicates, dropped, unseen, epoch] = (await this.#turns.settle(packed)).split(
-      ' ',
-    );
-    if (status === 'resend') return { committed: false, resend: true };
-    if (status === 'closed') return { committed: false, closed: true };
-    if (status !== 'committed') return { committed: false };
-    const counts = pushAnswer([accepted, duplicates, dropped]);
-    return { committed: true, ...counts, epoch: epoch ?? '', allSeen: unseen === '0' };
+    const { caller: node, dupefilter } = this.#calls;
+    return this.#turns.settle(settleMessage(lease, outcome, effects, { hasFeeds, node, dupefilter }));
   }
 
   peekSeeds(max: number): Promise<RawSeed[]> {
@@ -256,20 +220,15 @@ export class RedisFrontier implements Frontier {
     domain: string,
     change: { delayMs?: number; forMs?: number; source: string },
   ): Promise<void> {
-    await this.#run('throttle', [
-      withoutNul(domain),
-      change.source,
-      change.delayMs ?? '',
-      change.forMs ?? '',
-    ]);
+    await this.#run('throttle', { domain: domainName(domain), ...change });
   }
 
   async control(state: Control): Promise<void> {
-    await this.#run('control', [state, '']);
+    await this.#run('control', { control: state });
   }
 
   async closeRun(reason: string): Promise<void> {
-    await this.#run('control', ['', reason]);
+    await this.#run('control', { closing: reason });
   }
 
   snapshot(): Promise<Snapshot> {
@@ -286,7 +245,7 @@ export class RedisFrontier implements Frontier {
 
   async forget(fingerprint: string): Promise<boolean> {
     if (this.#calls.dupefilter.class === 'BloomDupeFilter') throw cannotForget();
-    return int(await this.#run('forget', [Buffer.from(fingerprint, 'hex'), fingerprint])) === 1;
+    return int(await this.#run('forget', { mark: markOf(fingerprint, this.#calls.dupefilter) })) === 1;
   }
 
   count(): Promise<PartCounts> {
@@ -296,17 +255,14 @@ export class RedisFrontier implements Frontier {
   async clear(parts: readonly Part[], options: { force: boolean }): Promise<void> {
     const { keys } = this.#options;
     const format = await this.#connection.patiently((client) => foundFormat(client, keys));
-    const [status, live] = (await this.#run('clear', [options.force ? 1 : 0, ...parts])) as Reply[];
-    if (text(status) !== 'live') {
-      // Another format may have internal keys that we do not know by name.
-      if (format === null || format === String(dataFormats.redis) || !parts.includes('queue'))
-        return this.#sweep();
-      for await (const names of scanKeys(this.#connection.client, `${literally(keys.requests)}:~*`)) {
-        if (names.length > 0) await this.#connection.patiently((client) => client.unlink(...names));
-      }
-      return;
+    const { live } = named(await this.#run('clear', { force: options.force, parts }));
+    if (live != null) throw nodesAtWork(int(live), 'clear');
+    // Another format may have internal keys that we do not know by name.
+    const isOurs = format === null || format === String(dataFormats.redis);
+    if (isOurs || !parts.includes('queue')) return this.#sweep();
+    for await (const names of scanKeys(this.#connection.client, `${literally(keys.requests)}:~*`)) {
+      if (names.length > 0) await this.#connection.patiently((client) => client.unlink(...names));
     }
-    throw nodesAtWork(int(live), 'clear');
   }
 
   examine(): Promise<Finding[]> {
@@ -328,15 +284,15 @@ export class RedisFrontier implements Frontier {
     this.#connection.close();
   }
 
-  /** A node that has joined makes no meta (an empty epoch): it would hide that the crawl is gone. */
-  #forNewMeta(): [queueClass: string, epoch: string] {
+  /** A node that has joined makes no meta (no epoch): it would hide that the crawl is gone. */
+  #forNewMeta(): { queueClass: string; epoch: string | undefined } {
     const { queueClass } = this.#joinOptions?.shape ?? this.#options.shape;
-    return [queueClass, this.#incarnation === null ? newEpoch() : ''];
+    return { queueClass, epoch: this.#incarnation === null ? newEpoch() : undefined };
   }
 
   /** Remove what a cleared dupefilter of many keys left, a step at a time, so that the store serves others between. */
   async #sweep(): Promise<void> {
-    while (int(await this.#run('sweep', [SWEEP_STEP])) > 0);
+    while (int(await this.#run('sweep', { most: SWEEP_STEP })) > 0);
   }
 
   #joined(): string {
@@ -345,7 +301,7 @@ export class RedisFrontier implements Frontier {
   }
 
   /** Settles that wait go first. */
-  #run(verb: Verb, args: readonly Argument[]): Promise<Reply> {
+  #run(verb: string, args: Arguments): Promise<Reply> {
     this.#turns.flush();
     return this.#calls.run(verb, args);
   }
@@ -353,12 +309,13 @@ export class RedisFrontier implements Frontier {
   /** Give up an incarnation whose place is taken by a new one of the same process. */
   async #abandon(incarnation: string): Promise<void> {
     this.#incarnation = null;
-    await this.#run('leave', [incarnation, 'rejoined', 1, 1, this.#crawl, '']);
+    await this.#run('leave', {
+      incarnation,
+      reason: 'rejoined',
+      persist: true,
+      rejoins: true,
+      crawl: this.#crawl,
+    });
     await this.#calls.forgetAnswers();
   }
-}
-
-function pushAnswer(numbers: readonly unknown[]): PushAnswer {
-  const [accepted = 0, duplicates = 0, dropped = 0] = numbers.map(Number);
-  return dropped === 0 ? { accepted, duplicates } : { accepted, duplicates, dropped };
 }

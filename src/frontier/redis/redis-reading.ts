@@ -13,21 +13,22 @@ import type {
   Snapshot,
 } from '../frontier.js';
 import type { FrontierKeys } from '../open.js';
+import { foundFormat } from './care/preflight.js';
 import type { Client, RedisConnection } from './connection.js';
 import { askDupefilter, dupefilterBytes, seenCount } from './dupefilter-reading.js';
-import { type InternalWord, internalKey, internalWords } from './keys.js';
+import { badSeedsKey, type InternalWord, internalKey, internalWords } from './keys.js';
 import { bytesOf, lengthOf, sum } from './measuring.js';
-import { foundFormat } from './preflight.js';
+import { readDomain, readEntry, readLease } from './records.js';
 import { readFailure } from './redis-failed.js';
 import { readFeeds } from './redis-feeds.js';
-import { unpackDomain, unpackLease } from './unpack.js';
 import { pairs, walk } from './walk.js';
 
 /** Everything `stats` shows: cardinalities, the nodes, the counters; MEMORY USAGE samples five entries a key. */
 export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<Snapshot> {
   const key = (word: InternalWord): string => internalKey(keys, word);
-  const [suspects, delayed, leased, failed, items, domains, seen, seeds, bad, meta, counters, time] =
+  const [queued, suspects, delayed, leased, failed, items, domains, seen, seeds, bad, meta, counters, time] =
     await Promise.all([
+      client.zcard(key('queue')),
       client.zcard(key('suspects')),
       client.zcard(key('delayed')),
       client.hlen(key('leases')),
@@ -36,7 +37,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
       client.hlen(key('domains')),
       seenCount(client, keys),
       sum(keys.startUrls, (name) => lengthOf(client, name)),
-      sum(keys.startUrls, (name) => client.llen(`${name}:bad`)),
+      sum(keys.startUrls, (name) => client.llen(badSeedsKey(name))),
       client.hgetall(key('meta')),
       client.hgetall(keys.stats),
       client.time(),
@@ -55,7 +56,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
   return {
     startUrls: seeds,
     badSeeds: bad,
-    pending: Number(meta.pending ?? 0) + suspects,
+    pending: queued + suspects,
     delayed,
     leased,
     suspects,
@@ -106,15 +107,12 @@ export async function countParts(client: Client, keys: FrontierKeys): Promise<Pa
     type !== 'zset' && type !== 'list' && (format ?? String(dataFormats.redis)) === String(dataFormats.redis);
   const [queue, failed, seen, seeds, bad, items, stats] = await Promise.all([
     isOurs
-      ? Promise.all([
-          client.hget(key('meta'), 'pending').then(Number),
-          sum([key('suspects'), key('delayed'), key('leases')], (name) => lengthOf(client, name)),
-        ]).then(([pending, others]) => pending + others)
+      ? sum([key('queue'), key('suspects'), key('delayed'), key('leases')], (name) => lengthOf(client, name))
       : lengthOf(client, keys.requests),
     isOurs ? client.zcard(key('failed')) : 0,
     isOurs ? seenCount(client, keys) : lengthOf(client, keys.dupefilter),
     sum(keys.startUrls, (name) => lengthOf(client, name)),
-    sum(keys.startUrls, (name) => client.llen(`${name}:bad`)),
+    sum(keys.startUrls, (name) => client.llen(badSeedsKey(name))),
     lengthOf(client, keys.items),
     lengthOf(client, keys.stats),
   ]);
@@ -148,7 +146,7 @@ async function lookInPlaces(client: Client, keys: FrontierKeys, request: Frontie
     client.hget(key('failures'), id),
     client.hget(key('crashes'), id),
   ]);
-  const lease = packed === null ? null : unpackLease(packed);
+  const lease = packed === null ? null : readLease(packed);
   const isWaiting = record !== null && lease === null && failedAtUs === null;
   const delayedUntilMs = isWaiting ? await dueAtOf(client, keys, id) : null;
   const isPending = isWaiting && delayedUntilMs === null;
@@ -165,7 +163,7 @@ async function lookInPlaces(client: Client, keys: FrontierKeys, request: Frontie
     state,
     record,
     crashes: Number(crashes ?? 0),
-    owner: lease?.incarnation ?? null,
+    owner: lease?.node ?? null,
     leasedAtMs: lease?.atMs ?? null,
     dueAtMs: isPending ? await domainOpensAt(client, keys, request.domain) : delayedUntilMs,
     failure: failedAtUs === null ? null : readFailure(why, Math.floor(Number(failedAtUs) / 1000)),
@@ -179,7 +177,8 @@ async function domainOpensAt(client: Client, keys: FrontierKeys, domain: string)
     client.time(),
   ]);
   const nowMs = Number(time[0]) * 1000 + Number(time[1]) / 1000;
-  const nextAtMs = packed === null ? 0 : unpackDomain(packed).nextAtMs;
+  const { nextAt = 0, blockedUntil = 0 } = packed === null ? {} : readDomain(packed);
+  const nextAtMs = Math.max(nextAt, blockedUntil);
   return nextAtMs > nowMs ? Math.ceil(nextAtMs) : null;
 }
 
@@ -189,7 +188,7 @@ async function dueAtOf(client: Client, keys: FrontierKeys, id: Buffer): Promise<
     (from, cursor) => from.zscanBuffer(internalKey(keys, 'delayed'), cursor, 'COUNT', 1000),
   );
   for await (const page of pages) {
-    const found = pairs(page).find(([member]) => member.subarray(0, 20).equals(id));
+    const found = pairs(page).find(([entry]) => readEntry(entry).id.equals(id));
     if (found !== undefined) return Number(found[1]);
   }
   return null;

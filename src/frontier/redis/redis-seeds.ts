@@ -1,20 +1,23 @@
-/** External seeds in Redis: read where they stand, and taken in by one script that removes and accepts them. */
+/** External seeds in Redis: read where they stand, and taken in by one verb that removes and accepts them. */
 import { RefusedError } from '../../errors.js';
 import { badSeedEntry } from '../bad-seed.js';
-import type { ConvertedSeed, IntakeAnswer, RawSeed } from '../frontier.js';
+import type { ConvertedSeed, Dupefilter, IntakeAnswer, RawSeed } from '../frontier.js';
 import { inChunks, type Weight } from '../in-chunks.js';
 import type { OpenOptions } from '../open.js';
-import { type Argument, packBatch } from './batch.js';
+import type { Call } from './calls.js';
+import { refuseForeignKeys } from './care/preflight.js';
 import type { RedisConnection } from './connection.js';
-import { refuseForeignKeys } from './preflight.js';
-import { int, type Reply } from './reply.js';
-import type { Verb } from './scripts.js';
+import { badSeedsKey } from './keys.js';
+import type { Arguments } from './lua-message.js';
+import { int, named } from './reply.js';
+import { columnsOf } from './requests.js';
 
 /** What a frontier lends its seeds. */
 export interface SeedsDeps {
-  call(verb: Verb, args: readonly Argument[]): Promise<Reply>;
-  /** Queue class and epoch for a meta that is not there yet. */
-  forNewMeta(): readonly [queueClass: string, epoch: string];
+  readonly call: Call;
+  /** For a meta that is not there yet. */
+  forNewMeta(): { readonly queueClass: string; readonly epoch: string | undefined };
+  dupefilter(): Dupefilter;
 }
 
 export class RedisSeeds {
@@ -46,14 +49,14 @@ export class RedisSeeds {
     for (const [index, key] of keys.startUrls.entries()) {
       const ofKey = batch.filter(({ seed }) => seed.key === key);
       for (const seeds of inChunks(ofKey, weigh)) {
-        const head = [kind, startUrlsType, seeds.length, index + 1, ...this.#deps.forNewMeta()];
-        const args = [...head, ...seeds.flatMap(seedArguments)];
-        const [accepted, duplicates, bad] = (await this.#named(() =>
-          this.#deps.call('intake', args),
-        )) as Reply[];
-        total.accepted += int(accepted);
-        total.duplicates += int(duplicates);
-        total.bad += int(bad);
+        const args = {
+          ...{ kind, type: startUrlsType, key: index + 1, ...this.#deps.forNewMeta() },
+          seeds: seeds.map((seed) => seedArgument(seed, this.#deps.dupefilter())),
+        };
+        const answer = named(await this.#named(() => this.#deps.call('intake', args)));
+        total.accepted += int(answer.accepted);
+        total.duplicates += int(answer.duplicates);
+        total.bad += int(answer.bad);
       }
     }
     return total;
@@ -67,8 +70,8 @@ export class RedisSeeds {
       const room = max - entries.length;
       if (room <= 0) break;
       await this.#connection.patiently(async (client) => {
-        const found = await client.lrange(`${key}:bad`, start, start + room - 1);
-        before += await client.llen(`${key}:bad`);
+        const found = await client.lrange(badSeedsKey(key), start, start + room - 1);
+        before += await client.llen(badSeedsKey(key));
         entries.push(...found);
       });
     }
@@ -119,9 +122,9 @@ function weigh(converted: ConvertedSeed): Weight {
   return { count: Math.max(1, converted.requests.length), bytes: value.length + records };
 }
 
-function seedArguments(converted: ConvertedSeed): Argument[] {
+function seedArgument(converted: ConvertedSeed, dupefilter: Dupefilter): Arguments {
   const { value } = converted.seed;
-  if ('bad' in converted) return [value, -1, badSeedEntry(value, converted.bad, Date.now())];
-  if (converted.requests.length === 0) return [value, 0, ''];
-  return [value, converted.requests.length, '', packBatch(converted.requests)];
+  if ('bad' in converted) return { value, bad: badSeedEntry(value, converted.bad, Date.now()) };
+  if (converted.requests.length === 0) return { value };
+  return { value, requests: columnsOf(converted.requests, dupefilter) };
 }

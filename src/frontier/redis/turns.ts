@@ -1,17 +1,19 @@
 /**
- * A node's turns: leases, and the settles that travel with them. See `lua/turn.lua` for what one call does, and
- * `settles.ts` for what waits for it.
+ * A node's turns: leases, and the settles that travel with them. See `lua/pages/turn.lua` for what one call does, and
+ * `settle-batches.ts` for what waits for it.
  */
-import type { Argument } from './batch.js';
+import { messageOf } from '../../errors.js';
+import type { SettleAnswer } from '../frontier.js';
 import type { Calls } from './calls.js';
-import { type Reply, text } from './reply.js';
-import { type PackedSettle, settleArguments } from './settle-arguments.js';
-import { type Batch, Settles } from './settles.js';
+import type { Arguments } from './lua-message.js';
+import { list, type Reply } from './reply.js';
+import { type SettleBatch, SettleBatches } from './settle-batches.js';
+import { readSettled, type SettleMessage } from './settle-message.js';
 
 export class Turns {
   readonly #calls: Calls;
   readonly #feeds: () => readonly string[];
-  readonly #settles = new Settles((batch) => this.#settleAll(batch));
+  readonly #batches = new SettleBatches((batch) => this.#settleAll(batch));
 
   /** @param feeds those that this node has joined with. */
   constructor(calls: Calls, feeds: () => readonly string[]) {
@@ -19,49 +21,56 @@ export class Turns {
     this.#feeds = feeds;
   }
 
-  /** @returns the answer, as `lua/settle.lua` says it. */
-  settle(settle: PackedSettle): Promise<string> {
-    return this.#settles.add(settle);
+  settle(settle: SettleMessage): Promise<SettleAnswer> {
+    return this.#batches.add(settle);
   }
 
-  /** Lease, and end the leases whose settles wait before it in the same call. @returns the reply of `lua/lease.lua`. */
-  lease(args: readonly Argument[]): Promise<Reply[]> {
-    return this.#settles.during(this.#lease(args, this.#settles.take()));
+  /** Lease, and end the leases whose settles wait before it in the same call. @returns the reply of `lua/pages/lease.lua`. */
+  lease(lease: Arguments): Promise<Reply> {
+    return this.#batches.during(this.#lease(lease, this.#batches.take()));
   }
 
   /** Send the settles that wait. */
   flush(): void {
-    this.#settles.flush();
+    this.#batches.flush();
   }
 
-  async #lease(args: readonly Argument[], batch: Batch): Promise<Reply[]> {
-    const leased = batch.size === 0 ? [] : await this.#turn(args, batch);
-    return leased.length > 0 ? leased : ((await this.#calls.run('lease', args)) as Reply[]);
+  /** A lease that is refused beside settles is asked for by itself: then it says why. */
+  async #lease(lease: Arguments, batch: SettleBatch): Promise<Reply> {
+    const leased = batch.size === 0 ? null : await this.#turn(lease, batch);
+    return leased ?? this.#calls.run('lease', { lease });
   }
 
-  /** @returns nothing where the lease was refused; asked for by itself it says why. */
-  async #turn(args: readonly Argument[], batch: Batch): Promise<Reply[]> {
+  /** @returns null where nothing could be leased: this node is dead, or the store is full, which keeps no page from being committed. */
+  async #turn(lease: Arguments, batch: SettleBatch): Promise<Reply | null> {
     try {
-      const both = [...args, ...this.#argumentsOf(batch)];
-      const [answers, leased] = (await this.#calls.run('turn', both, batch.tokens)) as [Reply, Reply[]];
-      batch.resolve(text(answers).split('\n'));
-      return leased;
+      const args = { ...this.#argumentsOf(batch), lease };
+      const options = { tokens: tokensOf(batch), unlessFull: true };
+      const [settled, leased] = list(await this.#calls.run('turn', args, options));
+      batch.resolve(list(settled).map(readSettled));
+      return list(leased).length === 0 ? null : (leased as Reply);
     } catch (error) {
-      batch.reject(error);
-      throw error;
+      if (messageOf(error).startsWith('OOM')) await this.#settleAll(batch);
+      else {
+        batch.reject(error);
+        throw error;
+      }
+      return null;
     }
   }
 
-  async #settleAll(batch: Batch): Promise<void> {
+  async #settleAll(batch: SettleBatch): Promise<void> {
     try {
-      const answers = await this.#calls.run('settle', this.#argumentsOf(batch), batch.tokens);
-      batch.resolve(text(answers).split('\n'));
+      const settled = await this.#calls.run('settle', this.#argumentsOf(batch), { tokens: tokensOf(batch) });
+      batch.resolve(list(settled).map(readSettled));
     } catch (error) {
       batch.reject(error);
     }
   }
 
-  #argumentsOf(batch: Batch): Argument[] {
-    return settleArguments(batch.settles, this.#feeds(), this.#calls.earlierCalls(batch.tokens));
+  #argumentsOf(batch: SettleBatch): Arguments {
+    return { settles: batch.settles.map(({ args }) => args), feeds: this.#feeds() };
   }
 }
+
+const tokensOf = (batch: SettleBatch): Buffer[] => batch.settles.map(({ token }) => token);

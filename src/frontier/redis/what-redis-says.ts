@@ -23,6 +23,7 @@ export function translate(error: unknown): Error | null {
   // Too much for one call: our own fault, and the same at each try.
   if (error instanceof CrawlnodeError || error instanceof RangeError) return error;
   const message = messageOf(error);
+  if (/unknown command '?`?(FCALL|FUNCTION)/i.test(message)) return withoutFunctions(error);
   const [, code, rest] = /^(?:ERR )?CRAWLNODE_(\w+) (.*)/.exec(message.replace(/ script: .*$/s, '')) ?? [];
   if (code === 'GONE') {
     return new FrontierGoneError(
@@ -49,6 +50,31 @@ export function translate(error: unknown): Error | null {
   return isReply(error) && !passing.test(message) ? error : null;
 }
 
+/** Whether a call came to a server without our library. */
+export function isMissingFunction(error: unknown): boolean {
+  return messageOf(error).startsWith('ERR Function not found');
+}
+
+/** Whether a store has reached its maxmemory. */
+export function isFull(error: unknown): boolean {
+  return messageOf(error).startsWith('OOM');
+}
+
+/** The server has reached its maxmemory, and has not got the library of this version yet: even what frees memory must wait. */
+export class LibraryNeedsMemory extends Error {
+  constructor(cause: unknown) {
+    super(`OOM the server is full, and does not know the functions of this crawlnode yet`, { cause });
+    this.name = 'ReplyError';
+  }
+}
+
+function withoutFunctions(cause: unknown): RefusedError {
+  return new RefusedError(
+    'this server has no Redis Functions, which crawlnode needs: use Redis 7.0 or newer, or Valkey 7.2 or newer (KeyDB and Dragonfly have none), or the embedded engine',
+    { code: 'server_version', cause },
+  );
+}
+
 /** Whether the store is there and says no, so that a later try can be spared. */
 export function isRefusal(error: unknown): boolean {
   return refusals.test(messageOf(error));
@@ -66,7 +92,7 @@ export function unanswered(error: unknown, whyLost: string): FrontierUnavailable
   if (!isReply(error)) {
     return new FrontierUnavailableError(`Redis does not answer: ${whyLost}`, { cause: error });
   }
-  const said = error.message.replace(/\.? script: .*$/s, '');
+  const said = error.message.replace(/\.?( script: .*)?$/s, '');
   const todo = Object.entries(remedies).find(([code]) => said.startsWith(code))?.[1];
   const what = `Redis refuses for now: ${said}${todo === undefined ? '' : `; ${todo}`}`;
   return new FrontierUnavailableError(what, { cause: error });

@@ -1,0 +1,151 @@
+/** What a dupefilter in Redis knows, for a backup, and as a restore takes it; `lua/dupefilters/` has the layouts. */
+import { type BackupEntry, inEntries } from '../../backup-entry.js';
+import type { Dupefilter, RequestLife } from '../../frontier.js';
+import type { FrontierKeys } from '../../open.js';
+import { agreedDupefilter, states } from '../dupefilter-reading.js';
+import { dupefilterKey, dupefilterPiece } from '../keys.js';
+import type { Arguments, LuaValue } from '../lua-message.js';
+import { markOf } from '../requests.js';
+import { type Ask, pairs, walk } from '../walk.js';
+
+type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;
+
+/** Fingerprints of one reply. */
+const WINDOW = 2_000;
+/** Pieces of a CompactDupeFilter, some 200 fingerprints each. */
+const BUCKETS = 10;
+const ID_BYTES = 20;
+const LIFE_BYTES = 11;
+/** Of the index of a BloomDupeFilter, in the order of a backup. */
+const indexFields = ['pieces', 'seen', 'slices', 'filled', 'allocated'] as const;
+
+/** @param ours what our settings say; it counts where the crawl has not agreed on one. */
+export async function* readDupefilter(
+  ask: Ask,
+  keys: FrontierKeys,
+  ours: Dupefilter,
+): AsyncIterable<BackupEntry> {
+  const choice = (await ask((client) => agreedDupefilter(client, keys))) ?? ours;
+  const index = await ask((client) => client.hgetall(dupefilterKey(keys, 'index')));
+  const holdsAny = Number(index.seen) > 0 || (await ask((client) => client.exists(keys.dupefilter)));
+  if (!holdsAny) return;
+  const isBloom = choice.class === 'BloomDupeFilter';
+  const numbers = isBloom ? indexFields.map((field) => Number(index[field] ?? 0)) : null;
+  yield { kind: 'dupefilter', choice, engine: 'redis', index: numbers };
+  const pieces = Number(index.pieces ?? 0);
+  const nameOf = (piece: number) => dupefilterPiece(keys, index.generation ?? '', piece);
+  switch (choice.class) {
+    case 'RFPDupeFilter':
+      return yield* readSet(ask, keys.dupefilter);
+    case 'TimedRFPDupeFilter':
+      return yield* readTimed(ask, keys.dupefilter);
+    case 'StateDupeFilter':
+      return yield* readStates(ask, keys.dupefilter);
+    case 'CompactDupeFilter':
+      return yield* readBuckets(ask, pieces, nameOf);
+    case 'BloomDupeFilter':
+      return yield* readBits(ask, pieces, nameOf);
+  }
+}
+
+async function* readSet(ask: Ask, key: string): AsyncIterable<BackupEntry> {
+  const pages = walk(ask, (client, cursor) => client.sscanBuffer(key, cursor, 'COUNT', WINDOW));
+  for await (const values of inEntries(pages, (value) => value.length)) {
+    yield { kind: 'seen', values: values.map(String) };
+  }
+}
+
+async function* readTimed(ask: Ask, key: string): AsyncIterable<BackupEntry> {
+  const pages = walk(ask, (client, cursor) => client.zscanBuffer(key, cursor, 'COUNT', WINDOW));
+  for await (const rows of inEntries(inPairs(pages), () => 2 * ID_BYTES)) {
+    yield {
+      kind: 'seen',
+      values: rows.map(([id]) => id.toString('hex')),
+      untilMs: rows.map(([, score]) => (score.toString() === 'inf' ? null : Number(score))),
+    };
+  }
+}
+
+async function* readStates(ask: Ask, key: string): AsyncIterable<BackupEntry> {
+  const pages = walk(ask, (client, cursor) => client.hscanBuffer(key, cursor, 'COUNT', WINDOW));
+  for await (const rows of inEntries(inPairs(pages), () => 2 * ID_BYTES)) {
+    const values = rows.map(([id]) => id.toString('hex'));
+    yield { kind: 'seen', values, lives: rows.map(([, packed]) => unpackLife(packed)) };
+  }
+}
+
+async function* readBuckets(
+  ask: Ask,
+  pieces: number,
+  nameOf: (piece: number) => string,
+): AsyncIterable<BackupEntry> {
+  async function* buckets(): AsyncIterable<string[]> {
+    for (let at = 0; at < pieces; at += BUCKETS) {
+      const names = Array.from({ length: Math.min(BUCKETS, pieces - at) }, (_, n) => nameOf(at + n));
+      const found = await ask((client) => Promise.all(names.map((name) => client.smembers(name))));
+      yield found.flat().map((mark) => BigInt.asUintN(64, BigInt(mark)).toString(16).padStart(16, '0'));
+    }
+  }
+  for await (const values of inEntries(buckets(), (value) => value.length)) yield { kind: 'seen', values };
+}
+
+async function* readBits(
+  ask: Ask,
+  pieces: number,
+  nameOf: (piece: number) => string,
+): AsyncIterable<BackupEntry> {
+  for (let piece = 0; piece < pieces; piece += 1) {
+    const bits = await ask((client) => client.getBuffer(nameOf(piece)));
+    // Not allocated yet.
+    if (bits === null) continue;
+    yield { kind: 'bits', values: [[String(piece), bits.toString('base64')]] };
+  }
+}
+
+async function* inPairs(pages: AsyncIterable<Buffer[]>): AsyncIterable<[Buffer, Buffer][]> {
+  for await (const page of pages) yield pairs(page);
+}
+
+/** As `lua/dupefilters/state.lua` wrote it. */
+function unpackLife(packed: Buffer): RequestLife {
+  return {
+    state: states[packed.toString('latin1', 0, 1)] ?? 'pending',
+    atMs: packed.readUIntBE(1, 6),
+    status: packed.readUInt16BE(7) || null,
+    attempts: packed.readUInt16BE(9),
+  };
+}
+
+function packLife({ state, atMs, status, attempts }: RequestLife): Buffer {
+  const packed = Buffer.alloc(LIFE_BYTES);
+  const [letter = 'p'] = Object.entries(states).find(([, name]) => name === state) ?? [];
+  packed.write(letter, 'latin1');
+  packed.writeUIntBE(atMs, 1, 6);
+  packed.writeUInt16BE(status ?? 0, 7);
+  packed.writeUInt16BE(Math.min(attempts, 0xffff), 9);
+  return packed;
+}
+
+/**
+ * Fingerprints for a dupefilter of this class, as `lua/backup/restore-seen.lua` takes them. What is none, as a SET that
+ * others write to may hold, matches no request: only such a SET takes it.
+ */
+export function seenArguments({ values, untilMs, lives }: Entry<'seen'>, into: Dupefilter): Arguments {
+  if (into.class === 'RFPDupeFilter') return { marks: values };
+  const rows = values
+    .map((value, n) => ({ value, untilMs: untilMs?.[n], life: lives?.[n] }))
+    .filter(({ value }) => /^[0-9a-f]{16}([0-9a-f]{24})?$/i.test(value));
+  const marks = rows.map(({ value }): LuaValue => markOf(value.padEnd(2 * ID_BYTES, '0'), into));
+  if (untilMs !== undefined && into.class === 'TimedRFPDupeFilter') {
+    return { marks, untils: rows.map((row): LuaValue => row.untilMs ?? '+inf') };
+  }
+  if (lives !== undefined && into.class === 'StateDupeFilter') {
+    return { marks, lives: rows.map(({ life }): LuaValue => packLife(life!)) };
+  }
+  return { marks };
+}
+
+/** The index of a BloomDupeFilter, as `lua/backup/restore-bits.lua` takes it. */
+export function indexArguments(index: readonly number[]): Arguments {
+  return Object.fromEntries(indexFields.map((field, n) => [field, index[n] ?? 0]));
+}

@@ -1,0 +1,130 @@
+/** Bringing a backup back into Redis: one call an entry, each applied once however often it is sent. See `lua/backup/`. */
+import { type BackupEntry, type BackupRequest, type Backups, seedOf, textBytes } from '../../backup-entry.js';
+import { delayInBounds, requireIds } from '../../bounds.js';
+import type { FailedRequest, Part } from '../../frontier.js';
+import { nodesAtWork } from '../../nodes-at-work.js';
+import type { OpenOptions } from '../../open.js';
+import { otherRestore, partNotEmpty, restoreGone } from '../../restore-refusals.js';
+import type { Call } from '../calls.js';
+import type { Arguments } from '../lua-message.js';
+import { int, named, text } from '../reply.js';
+import { domainName } from '../requests.js';
+import { indexArguments, seenArguments } from './dupefilter.js';
+
+type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;
+type VerbCall = readonly [verb: string, args: Arguments];
+
+/** @param forNewMeta queue class and epoch for a meta that is not there yet. */
+export function redisRestore(
+  options: OpenOptions,
+  call: Call,
+  forNewMeta: () => Arguments,
+): Omit<Backups, 'read'> {
+  return {
+    async begin({ id, parts, exclusive, force }) {
+      const args = { restore: id, force, parts, exclusive, ...forNewMeta() };
+      const answer = named(await call('restore_begin', args));
+      switch (text(answer.status)) {
+        case 'begun':
+          return int(answer.entries);
+        case 'whole':
+          return null;
+        case 'live':
+          throw nodesAtWork(int(answer.nodes), 'restore');
+        case 'full':
+          throw partNotEmpty(text(answer.part) as Part);
+        default:
+          throw otherRestore();
+      }
+    },
+    async apply(id, number, entry) {
+      const found = callFor(entry, options);
+      if (found === null) return;
+      const [verb, args] = found;
+      if (int(await call(verb, { restore: id, entry: number, ...args })) < 0) throw restoreGone();
+    },
+    async end(id) {
+      if (int(await call('restore_end', { restore: id })) === 0) throw restoreGone();
+    },
+  };
+}
+
+/** The verb that applies an entry, and its arguments; null where there is nothing to do. */
+function callFor(entry: BackupEntry, options: OpenOptions): VerbCall | null {
+  switch (entry.kind) {
+    case 'crawl':
+      return ['restore_crawl', crawlArguments(entry)];
+    case 'requests':
+      return ['restore_requests', { requests: requestArguments(entry.values) }];
+    case 'failed':
+      return ['restore_failed', { requests: failedArguments(entry.values) }];
+    case 'dupefilter':
+      return entry.index === null ? null : ['restore_bits', { index: indexArguments(entry.index) }];
+    case 'seen':
+      return ['restore_seen', seenArguments(entry, options.shape.dupefilter)];
+    case 'bits':
+      return ['restore_bits', { pieces: entry.values.map(([n, bits]) => [n, Buffer.from(bits, 'base64')]) }];
+    case 'seeds':
+      return ['restore_values', seedArguments(entry, options)];
+    case 'items':
+      return ['restore_values', { kind: 'items', values: entry.values.map(textBytes) }];
+    case 'outbox':
+      return ['restore_values', { kind: 'outbox', feed: entry.feed, values: entry.values.map(textBytes) }];
+    case 'feed':
+      return ['restore_values', feedArguments(entry)];
+    case 'stats':
+      return ['restore_values', { kind: 'stats', counters: Object.fromEntries(entry.values) }];
+  }
+}
+
+function crawlArguments(entry: Entry<'crawl'>): Arguments {
+  const { queueClass, shape, start, done, removed, beganAtMs, seenSinceMs } = entry;
+  return {
+    ...{ queueClass, start, done, removed },
+    shape: shape === null ? undefined : JSON.stringify(shape),
+    began: beganAtMs ?? undefined,
+    seen_since: seenSinceMs ?? undefined,
+  };
+}
+
+function requestArguments(requests: readonly BackupRequest[]): Arguments[] {
+  requireIds(requests.map(({ id }) => ({ id, fingerprint: id })));
+  return requests.map(({ id, domain, priority, arrival = 0, dueAtMs, crashes = 0, record }) => ({
+    ...{ id: Buffer.from(id, 'hex'), domain: domainName(domain), priority, arrival },
+    ...{ dueAtMs: delayInBounds(dueAtMs), crashes, record },
+  }));
+}
+
+/** The list is in the order of instants in µs: those of one ms stay in theirs. */
+function failedArguments(requests: readonly FailedRequest[]): Arguments[] {
+  requireIds(requests.map(({ id }) => ({ id, fingerprint: id })));
+  let atUs = 0;
+  return requests.map(({ id, record, failedAtMs, crashes, ...why }) => {
+    atUs = Math.max(atUs + 1, failedAtMs * 1000);
+    const { reason, status, attempts, node, detail } = why;
+    const failure = { reason, status, attempts, node, detail, ...(crashes > 0 ? { crashes } : {}) };
+    const args = { id: Buffer.from(id, 'hex'), atUs, failure: JSON.stringify(failure), crashes };
+    return { ...args, record: record || undefined };
+  });
+}
+
+/** Seeds go to the key of the same number, or the last there is, as its type has them. */
+function seedArguments(
+  { key, bad, values }: Entry<'seeds'>,
+  { keys, startUrlsType }: OpenOptions,
+): Arguments {
+  const isScored = !bad && startUrlsType === 'zset';
+  return {
+    kind: 'seeds',
+    key: Math.min(key + 1, keys.startUrls.length),
+    type: bad ? 'bad' : startUrlsType,
+    values: values.map(seedOf).flatMap(({ value, score }) => (isScored ? [score, value] : [value])),
+  };
+}
+
+function feedArguments({ feed, host, path, format, exporting, checkpoint }: Entry<'feed'>): Arguments {
+  // Nobody writes it: its pid is of a process that is long gone, and without an owner it does not matter.
+  const writer = { host, path, format, pid: 0, seenMs: 0, ...(exporting ? { exporting } : {}) };
+  const record = JSON.stringify({ ...writer, ...checkpoint });
+  return { kind: 'feed', feed, record, last: checkpoint?.sequence ?? 0 };
+}

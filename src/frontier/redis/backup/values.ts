@@ -1,0 +1,96 @@
+/** What stands beside the queue of a crawl in Redis, for a backup: seeds, feeds and what waits for them, items, counters. */
+import { type BackupEntry, type BackupSeed, backupText, inEntries } from '../../backup-entry.js';
+import type { FrontierKeys } from '../../open.js';
+import { badSeedsKey, internalKey } from '../keys.js';
+import { readFeeds } from '../redis-feeds.js';
+import { type Ask, pairs, walk } from '../walk.js';
+
+/** Values of one reply: a command of well below a ms, whatever they are. */
+const WINDOW = 500;
+
+export async function* readSeeds(ask: Ask, keys: FrontierKeys): AsyncIterable<BackupEntry> {
+  for (const [key, name] of keys.startUrls.entries()) {
+    for await (const values of inEntries(seeds(ask, name), seedLength)) {
+      yield { kind: 'seeds', key, bad: false, values };
+    }
+    for await (const values of inEntries(readList(ask, badSeedsKey(name)), byteLength)) {
+      yield { kind: 'seeds', key, bad: true, values: values.map(backupText) };
+    }
+  }
+}
+
+/** In the order in which they would be taken in. */
+async function* seeds(ask: Ask, name: string): AsyncIterable<BackupSeed[]> {
+  const type = await ask((client) => client.type(name));
+  if (type === 'set') {
+    const pages = walk(ask, (client, cursor) => client.sscanBuffer(name, cursor, 'COUNT', WINDOW));
+    for await (const page of pages) yield page.map(backupText);
+  } else if (type === 'zset') {
+    for (let at = 0; ; at += WINDOW) {
+      const page = await ask((client) => client.zrevrangeBuffer(name, at, at + WINDOW - 1, 'WITHSCORES'));
+      yield pairs(page).map(([value, score]) => ({ seed: backupText(value), score: Number(score) }));
+      if (page.length < 2 * WINDOW) return;
+    }
+  } else {
+    for await (const page of readList(ask, name)) yield page.map(backupText);
+  }
+}
+
+/** Without the items that wait, only feeds that are wholly written: the queue is reset with no others. */
+export async function* readFeedEntries(
+  ask: Ask,
+  keys: FrontierKeys,
+  withItems: boolean,
+): AsyncIterable<BackupEntry> {
+  const fields = await ask((client) => client.hgetall(internalKey(keys, 'feeds')));
+  for (const { feed, record, last } of readFeeds(fields)) {
+    const { host, path, format, sequence, lengthBytes = 0, header = '', exporting = false } = record;
+    const written = sequence ?? 0;
+    if (!withItems && last > written) continue;
+    const checkpoint = sequence === undefined ? null : { sequence, lengthBytes, header };
+    yield { kind: 'feed', feed, host, path, ...(format && { format }), exporting, checkpoint };
+    const pages = outbox(ask, internalKey(keys, 'outbox'), feed, written, last);
+    for await (const values of inEntries(pages, byteLength)) {
+      yield { kind: 'outbox', feed, values: values.map(backupText) };
+    }
+  }
+}
+
+async function* outbox(
+  ask: Ask,
+  key: string,
+  feed: string,
+  from: number,
+  last: number,
+): AsyncIterable<Buffer[]> {
+  for (let at = from + 1; at <= last; at += WINDOW) {
+    const fields = Array.from({ length: Math.min(WINDOW, last - at + 1) }, (_, n) => `${feed}:${at + n}`);
+    const items = await ask((client) => client.hmgetBuffer(key, ...fields));
+    yield items.filter((item) => item !== null);
+  }
+}
+
+export async function* readStats(ask: Ask, { stats }: FrontierKeys): AsyncIterable<BackupEntry> {
+  for await (const page of walk(ask, (client, cursor) => client.hscan(stats, cursor, 'COUNT', WINDOW))) {
+    const values = pairs(page)
+      .map(([name, value]): [string, number] => [name, Number(value)])
+      .filter(([, value]) => Number.isSafeInteger(value));
+    if (values.length > 0) yield { kind: 'stats', values };
+  }
+}
+
+/** The values of a LIST, in pages. */
+export async function* readList(ask: Ask, name: string): AsyncIterable<Buffer[]> {
+  for (let at = 0; ; at += WINDOW) {
+    const page = await ask((client) => client.lrangeBuffer(name, at, at + WINDOW - 1));
+    yield page;
+    if (page.length < WINDOW) return;
+  }
+}
+
+const byteLength = (value: Buffer): number => value.length;
+
+function seedLength(seed: BackupSeed): number {
+  const text = typeof seed === 'object' && 'seed' in seed ? seed.seed : seed;
+  return typeof text === 'string' ? text.length : text.base64.length;
+}

@@ -1,0 +1,47 @@
+/** `doctor`'s look at Redis, for one crawl: each server, the rights of our user, the keys. */
+import { findingsAbout } from '../../../findings.js';
+import type { Finding } from '../../../frontier.js';
+import type { OpenOptions } from '../../../open.js';
+import type { Client } from '../../connection.js';
+import { INTSET_ENTRIES } from '../preflight.js';
+import { examineKeys } from './keys.js';
+import { examineLibraries } from './libraries.js';
+import { examineRights, isDenied } from './rights.js';
+import { examineServer, intsetEntries } from './server.js';
+
+export async function examineRedis(client: Client, options: OpenOptions): Promise<Finding[]> {
+  const store = findingsAbout('store');
+  const crawl = findingsAbout('crawl');
+  const servers = 'nodes' in client ? client.nodes('master') : [client];
+  let isWritable = true;
+  for (const server of servers) {
+    const { host, port } = server.options;
+    const where = servers.length > 1 ? `${host}:${port}: ` : '';
+    isWritable = await examineServer(server, where, store);
+    await examineLibraries(server, where, store);
+  }
+  const [server] = servers;
+  if (server !== undefined) {
+    // ioredis leaves a server that calls itself read-only, and tries again.
+    if (isWritable) await examineRights(server, options.keys, store);
+    if (options.shape.dupefilter.class === 'CompactDupeFilter') {
+      const entries = await intsetEntries(server);
+      if (entries !== null && entries < INTSET_ENTRIES) {
+        crawl.problem(
+          'intset_entries',
+          `set-max-intset-entries is ${entries}: the CompactDupeFilter would take many times its memory`,
+          `CONFIG SET set-max-intset-entries ${INTSET_ENTRIES} (and in redis.conf)`,
+        );
+      } else
+        crawl.ok(
+          'intset_entries',
+          `set-max-intset-entries ${entries ?? 'unknown'} suits the CompactDupeFilter`,
+        );
+    }
+  }
+  // What may not be looked at is said among the rights already.
+  await examineKeys(client, options, crawl).catch((error: unknown) => {
+    if (!isDenied(error)) throw error;
+  });
+  return [...store.found, ...crawl.found];
+}

@@ -1,0 +1,54 @@
+/** Repair in Redis: the indexes are deleted, then every record is walked over and put where it belongs. See `lua/care/`. */
+import type { Frontier, Repaired } from '../../frontier.js';
+import { nodesAtWork } from '../../nodes-at-work.js';
+import type { OpenOptions } from '../../open.js';
+import type { Call } from '../calls.js';
+import type { RedisConnection } from '../connection.js';
+import { newEpoch } from '../joining.js';
+import type { Arguments } from '../lua-message.js';
+import { int, named } from '../reply.js';
+import { domainName } from '../requests.js';
+import { type Ask, pairs, walk } from '../walk.js';
+import { repairPieces } from './dupefilter-pieces.js';
+
+/** Records of one step: a call of some ms. */
+const STEP = 500;
+const ID_BYTES = 20;
+const unreadable = JSON.stringify({
+  reason: 'bad_record',
+  attempts: 0,
+  detail: 'its record could not be read when the crawl was repaired',
+});
+
+export async function repairRedis(
+  connection: RedisConnection,
+  { keys, shape }: OpenOptions,
+  call: Call,
+  read: Parameters<Frontier['repair']>[0],
+  force: boolean,
+): Promise<Repaired> {
+  const args = { force, queueClass: shape.queueClass, epoch: newEpoch() };
+  const { live } = named(await call('repair_begin', args));
+  if (live != null) throw nodesAtWork(int(live), 'repair');
+  // A walk meets a record twice when the hash is resized meanwhile; the verb passes over what it knows.
+  const ask: Ask = (question) => connection.patiently(question);
+  const pages = walk(ask, (client, cursor) => client.hscanBuffer(keys.requests, cursor, 'COUNT', STEP));
+  for await (const page of pages) {
+    // A field that is no id was put there by hand.
+    const rows = pairs(page).filter(([id]) => id.length === ID_BYTES);
+    for (let at = 0; at < rows.length; at += STEP) {
+      const requests = rows.slice(at, at + STEP).map(([id, record]) => requestArguments(id, record, read));
+      await call('repair_requeue', { requests, unreadable });
+    }
+  }
+  await ask((client) => repairPieces(client, keys));
+  const { pending, delayed, failed } = named(await call('repair_end', {}));
+  return { pending: int(pending), delayed: int(delayed), failed: int(failed) };
+}
+
+function requestArguments(id: Buffer, record: Buffer, read: Parameters<Frontier['repair']>[0]): Arguments {
+  const found = read(id.toString('hex'), record.toString());
+  if (found === null) return { id };
+  const arrival = Math.max(0, Math.floor(found.acceptedAtMs)) * 1000;
+  return { id, domain: domainName(found.domain), priority: found.priority, arrival };
+}

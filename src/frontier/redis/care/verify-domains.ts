@@ -1,0 +1,88 @@
+/** I6 and I7: what the record of each domain says agrees with its leases, its queue, and the place where it stands. */
+import { readEntry } from '../records.js';
+import type { View } from './view.js';
+
+const ORDER_BYTES = 12;
+
+/** A domain as its queue and its leases show it. */
+interface Shown {
+  readonly pending: number;
+  /** Order of its best request; null for none. */
+  readonly best: Buffer | null;
+  readonly leased: number;
+}
+
+export function checkDomains(view: View): string[] {
+  const shown = showDomains(view);
+  const breaches: string[] = [];
+  for (const [name, domain] of view.domains) {
+    const { pending, best, leased } = shown.get(name) ?? { pending: 0, best: null, leased: 0 };
+    shown.delete(name);
+    if (domain.active !== leased) {
+      breaches.push(`I6: ${name} has ${leased} leased requests and an active count of ${domain.active}`);
+    }
+    // Of two requests of one instant the head may be either.
+    if (!domain.head.subarray(0, ORDER_BYTES).equals(best ?? Buffer.alloc(0))) {
+      breaches.push(`I7: ${name} does not know its best request`);
+    }
+    if (domain.stands === 'idle' && pending > 0) {
+      breaches.push(`I7: ${name} has pending requests and is idle: they would never be leased`);
+    }
+    if (domain.stands === 'full' && leased === 0) breaches.push(`I7: ${name} is full with nothing leased`);
+  }
+  for (const [name, { pending, leased }] of shown) {
+    if (pending > 0) breaches.push(`I7: ${name} has ${pending} pending requests and no record`);
+    if (leased > 0) breaches.push(`I6: ${name} has ${leased} leased requests and no record`);
+  }
+  return [...breaches, ...checkReady(view), ...checkWaiting(view)];
+}
+
+function showDomains({ queue, leases }: View): Map<string, Shown> {
+  const shown = new Map<string, Shown>();
+  const of = (name: string): Shown => shown.get(name) ?? { pending: 0, best: null, leased: 0 };
+  for (const { domain, order } of queue) {
+    const { pending, best, leased } = of(domain);
+    shown.set(domain, { pending: pending + 1, best: best ?? order, leased });
+  }
+  for (const { domain } of leases.values()) {
+    const before = of(domain);
+    shown.set(domain, { ...before, leased: before.leased + 1 });
+  }
+  return shown;
+}
+
+/** Each domain that is ready has one entry there, of its best request, and nothing else has. */
+function checkReady({ ready, domains }: View): string[] {
+  const entries = new Set(ready.map((entry) => entry.toString('hex')));
+  const breaches: string[] = [];
+  for (const [name, { stands, head }] of domains) {
+    const isThere = entries.delete(Buffer.concat([head, Buffer.from(name)]).toString('hex'));
+    if (stands === 'ready' && !isThere)
+      breaches.push(`I7: ${name} says it is ready, and its best request is not among the ready`);
+    if (stands !== 'ready' && isThere)
+      breaches.push(`I7: ${name} says it is ${stands}, and is among the ready`);
+  }
+  for (const entry of entries) {
+    const { domain } = readEntry(Buffer.from(entry, 'hex'));
+    breaches.push(`I7: an entry among the ready is of no domain's best request: ${domain || entry}`);
+  }
+  return breaches;
+}
+
+/** Each domain that waits stands there with the instant of its record, and nothing else does. */
+function checkWaiting({ waiting, domains }: View): string[] {
+  const breaches: string[] = [];
+  for (const [name, { stands, nextAt = 0, blockedUntil = 0 }] of domains) {
+    const atMs = waiting.get(name);
+    if (stands !== 'waiting' && atMs === undefined) continue;
+    if (stands !== 'waiting') breaches.push(`I7: ${name} says it is ${stands}, and is among the waiting`);
+    else if (atMs === undefined)
+      breaches.push(`I7: ${name} says it is waiting, and is not among the waiting`);
+    else if (!(Math.abs(atMs - Math.max(nextAt, blockedUntil)) <= 1))
+      breaches.push(`I7: ${name} waits until another instant than its record says`);
+  }
+  for (const name of waiting.keys()) {
+    if (!domains.has(name)) breaches.push(`I7: ${name} is among the waiting and has no record`);
+  }
+  return breaches;
+}

@@ -1,0 +1,142 @@
+/** Everything a crawl in Redis holds of its requests, read at one instant. */
+import type { FrontierKeys } from '../../open.js';
+import type { Client } from '../connection.js';
+import { type InternalWord, internalKey } from '../keys.js';
+import {
+  type DomainRecord,
+  type LeaseRecord,
+  type Place,
+  readDomain,
+  readLease,
+  readMember,
+} from '../records.js';
+import { pairs } from '../walk.js';
+
+export interface View {
+  /** Ids, hex. */
+  readonly records: ReadonlySet<string>;
+  /** Of each domain together, best first. */
+  readonly queue: readonly Place[];
+  readonly suspects: readonly Buffer[];
+  readonly delayed: readonly Buffer[];
+  readonly failed: readonly Buffer[];
+  readonly leasedIds: readonly Buffer[];
+  /** By id, hex; without those that cannot be read. */
+  readonly leases: ReadonlyMap<string, LeaseRecord>;
+  /** Incarnations, live or dead. */
+  readonly registered: ReadonlySet<string>;
+  readonly held: Readonly<Record<string, string>>;
+  /** By name; without those that cannot be read. */
+  readonly domains: ReadonlyMap<string, DomainRecord>;
+  readonly ready: readonly Buffer[];
+  /** Domain → instant. */
+  readonly waiting: ReadonlyMap<string, number>;
+  readonly meta: Readonly<Record<string, string>>;
+  /** A sentence for each thing that was put there by hand and is none of ours. */
+  readonly unreadable: readonly string[];
+}
+
+const ORDER_BYTES = 12;
+/** Order, id, and at least a letter of the domain. */
+const ENTRY_BYTES = 33;
+/** These are sorted by their bytes alone: with a score an entry would stand elsewhere. */
+const unscored = ['queue', 'ready', 'suspects'] as const satisfies InternalWord[];
+
+export async function readView(client: Client, keys: FrontierKeys): Promise<View> {
+  const key = (word: InternalWord): string => internalKey(keys, word);
+  const transaction = client
+    .multi()
+    .hkeysBuffer(keys.requests)
+    .zrangeBuffer(key('queue'), 0, -1)
+    .zrangeBuffer(key('suspects'), 0, -1)
+    .zrangeBuffer(key('delayed'), 0, -1)
+    .zrangeBuffer(key('failed'), 0, -1)
+    .hkeysBuffer(key('leases'))
+    .hvalsBuffer(key('leases'))
+    .zrange(key('nodes'), 0, -1)
+    .zrange(key('dead'), 0, -1)
+    .hgetall(key('held'))
+    .hgetallBuffer(key('domains'))
+    .zrangeBuffer(key('ready'), 0, -1)
+    .zrange(key('waiting'), 0, -1, 'WITHSCORES')
+    .hgetall(key('meta'));
+  for (const word of unscored) {
+    transaction.zcount(key(word), '-inf', '(0').zcount(key(word), '(0', '+inf');
+  }
+  const values = ((await transaction.exec()) ?? []).map(([error, value]) => {
+    if (error) throw error;
+    return value;
+  });
+  const [ids, members, suspects, delayed, failed, leasedIds, packedLeases] = values as Buffer[][];
+  const [nodes, dead, held, packedDomains, ready, waiting, meta, ...scored] = values.slice(7) as [
+    string[],
+    string[],
+    Record<string, string>,
+    Record<string, Buffer>,
+    Buffer[],
+    string[],
+    Record<string, string>,
+    ...number[],
+  ];
+  const unreadable: string[] = [];
+  for (const [n, word] of unscored.entries()) {
+    const count = (scored[2 * n] ?? 0) + (scored[2 * n + 1] ?? 0);
+    if (count > 0) unreadable.push(`I7: ${count} entries of ${key(word)} have a score, and are out of order`);
+  }
+  const places = members!.map(readMember);
+  // HKEYS and HVALS of one instant are in the same order.
+  const leases = leasedIds!.map((id, n) => [id.toString('hex'), packedLeases![n]!] as const);
+  return {
+    records: new Set(ids!.map((id) => id.toString('hex'))),
+    queue: places.filter((place, n) => isMember(place, members![n]!) || void unreadable.push(unreadMember)),
+    suspects: suspects!,
+    delayed: delayed!,
+    failed: failed!,
+    leasedIds: leasedIds!,
+    leases: readAll(leases, asLease, (id) => unreadable.push(`I3: the lease of ${id} cannot be read`)),
+    registered: new Set([...nodes, ...dead]),
+    held,
+    domains: readAll(Object.entries(packedDomains), asDomain, (name) =>
+      unreadable.push(`I7: the record of the domain ${name} cannot be read`),
+    ),
+    ready,
+    waiting: new Map(pairs(waiting).map(([name, atMs]) => [name, Number(atMs)])),
+    meta,
+    unreadable,
+  };
+}
+
+const unreadMember = 'I7: an entry of the queue cannot be read';
+
+/** Domain, NUL and place. */
+function isMember({ domain }: Place, member: Buffer): boolean {
+  return member.length > ENTRY_BYTES && member.indexOf(0) === Buffer.byteLength(domain);
+}
+
+function readAll<T>(
+  rows: readonly (readonly [name: string, packed: Buffer])[],
+  read: (packed: Buffer) => T,
+  report: (name: string) => void,
+): Map<string, T> {
+  const found = new Map<string, T>();
+  for (const [name, packed] of rows) {
+    try {
+      found.set(name, read(packed));
+    } catch {
+      report(name);
+    }
+  }
+  return found;
+}
+
+function asLease(packed: Buffer): LeaseRecord {
+  const lease = readLease(packed);
+  if (lease.order?.length !== ORDER_BYTES || Number.isNaN(lease.call)) throw new TypeError('not a lease');
+  return lease;
+}
+
+function asDomain(packed: Buffer): DomainRecord {
+  const domain = readDomain(packed);
+  if (!Buffer.isBuffer(domain.head) || typeof domain.active !== 'number') throw new TypeError('not a domain');
+  return domain;
+}

@@ -1,0 +1,29 @@
+-- Bring back what a backup says of the crawl as a whole. What the crawl knows already stays: its shape, and an earlier
+-- beginning.
+-- Atomic: counters grow by an entry once.
+--
+-- args (and those of restoring.lua): queueClass · shape: JSON; absent before a first node · start: how many start requests
+--   were pushed, or `pushed` · done · removed · began, seen_since: instants; absent where they are not known
+-- Returns as restoring.lua says. O(1).
+
+-- The start requests that were pushed, here or there: the larger number.
+local function mergeStart(crawl, start)
+  if meta.get(crawl, 'start') == 'pushed' then return end
+  if start == 'pushed' or start > meta.number(crawl, 'start') then meta.set(crawl, 'start', start) end
+end
+
+verbs.register('restore_crawl', {}, function(crawl, args)
+  return restoring.apply(crawl, function()
+    if args.shape and not meta.get(crawl, 'shape') and queue.pending(crawl) == 0 then
+      meta.set(crawl, 'shape', args.shape)
+      meta.set(crawl, 'queue', args.queueClass)
+    end
+    mergeStart(crawl, args.start)
+    meta.add(crawl, 'done', args.done)
+    meta.add(crawl, 'removed', args.removed)
+    meta.add(crawl, 'accepted', args.done + args.removed)
+    for _, name in ipairs({ 'began', 'seen_since' }) do
+      if args[name] then meta.set(crawl, name, math.min(meta.number(crawl, name, crawl.nowMs), args[name])) end
+    end
+  end)
+end)

@@ -1,0 +1,59 @@
+-- The keys of a crawl, and what each of them holds: the data format. A change here that an older crawlnode would misread
+-- needs a new number in data-format.ts.
+--
+-- All of them travel in KEYS in this order, which keys.ts repeats. So while a Cluster slot moves, a verb is refused as a
+-- whole instead of stopping between two writes: one of its keys is always missing on the server that it asks, since
+-- `repaired` exists only during a repair.
+local FIXED = 27
+
+function keys.byName(KEYS)
+  return {
+    -- The public ones, by their templates.
+    requests = KEYS[1], -- HASH id → record of every live request (JSON, never read here)
+    dupefilter = KEYS[2], -- of one key: SET, ZSET or HASH, see dupefilters/
+    items = KEYS[3], -- LIST of JSON
+    stats = KEYS[4], -- HASH counter → number
+    -- The run, see meta.lua.
+    meta = KEYS[5], -- HASH
+    -- Requests by state. For "member" and "entry" see queue.lua.
+    queue = KEYS[6], -- ZSET of 0: member of each pending request that is no suspect
+    suspects = KEYS[7], -- ZSET of 0: entry of each pending request that was in work when its node died
+    delayed = KEYS[8], -- ZSET due at → entry, of which the arrival is 0
+    leases = KEYS[9], -- HASH id → { node, call, atMs, order, domain, crashes }, see pages/leases.lua
+    failed = KEYS[10], -- ZSET failed at in µs → id
+    failures = KEYS[11], -- HASH id → JSON { reason, status, attempts, crashes, node, detail }
+    crashes = KEYS[12], -- HASH id → number of nodes that died while processing it
+    -- Domains.
+    domains = KEYS[13], -- HASH name → record, see queue/domains.lua
+    ready = KEYS[14], -- ZSET of 0: entry of the best request of each domain that may be asked
+    waiting = KEYS[15], -- ZSET instant → name of a domain that must not be asked before
+    -- Nodes.
+    nodes = KEYS[16], -- ZSET last heartbeat → incarnation, of those not declared dead
+    dead = KEYS[17], -- ZSET instant → incarnation whose leases are still to be moved
+    ['node-info'] = KEYS[18], -- HASH incarnation → JSON { id, host, pid, startedAt, joinedAtMs, pagesPerSecond }
+    held = KEYS[19], -- HASH incarnation → number of its leases
+    pages = KEYS[20], -- HASH incarnation → pages it has settled
+    answers = KEYS[21], -- HASH → answers that may not have arrived, see answers.lua
+    -- Feeds, see feeds/feeds.lua.
+    feeds = KEYS[22], -- HASH feed → JSON, feed:tail → number of its last item
+    outbox = KEYS[23], -- HASH feed:number → item
+    -- A dupefilter of many keys, see dupefilters/pieces.lua.
+    index = KEYS[24], -- HASH
+    garbage = KEYS[25], -- HASH generation → pieces left
+    probe = KEYS[26], -- a SET for an instant, when a client starts (preflight.ts)
+    repaired = KEYS[27], -- SET of the ids that a repair under way has put in their places
+  }
+end
+
+-- { key, bad: the LIST that its bad seeds are set aside in } for each start_urls key.
+function keys.startUrls(KEYS)
+  local found = {}
+  for i = FIXED + 1, #KEYS, 2 do found[#found + 1] = { key = KEYS[i], bad = KEYS[i + 1] } end
+  return found
+end
+
+-- Whether a key holds nothing, or what it should.
+function keys.isOf(type, key)
+  local found = redis.call('TYPE', key).ok
+  return found == 'none' or found == type
+end

@@ -1,0 +1,28 @@
+-- Commands over any number of arguments. Lua cannot unpack more than some 8,000 values at once.
+local MOST = 4000
+
+-- `key` and then all values, in as many commands as it takes. No command for no values.
+function lists.send(command, key, values)
+  for i = 1, #values, MOST do redis.call(command, key, unpack(values, i, math.min(i + MOST - 1, #values))) end
+end
+
+-- The replies to a command that reads the named fields or members, in one list.
+function lists.read(command, key, names)
+  local size = #names
+  if size == 0 then return {} end
+  if size <= MOST then return redis.call(command, key, unpack(names)) end
+  local all = {}
+  for i = 1, size, MOST do
+    local replies = redis.call(command, key, unpack(names, i, math.min(i + MOST - 1, size)))
+    for n = 1, #replies do all[#all + 1] = replies[n] end
+  end
+  return all
+end
+
+-- A whole number as an argument: Redis itself takes four times as long to write one out.
+function lists.digits(number) return string.format('%.0f', number) end
+
+-- Puts the values of a list, which may be absent, behind those of another.
+function lists.append(list, values)
+  for i = 1, values and #values or 0 do list[#list + 1] = values[i] end
+end

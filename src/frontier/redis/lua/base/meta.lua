@@ -1,0 +1,84 @@
+-- The shared record of a crawl and its run: a HASH by field name, read by field, written back once by meta.save.
+--
+--   version              data format
+--   epoch                rises whenever a fingerprint may have been forgotten; random at first
+--   crawl                tells this crawl from one of the same name before a reset
+--   queue                PriorityQueue | FifoQueue | LifoQueue
+--   shape, dupefilter    JSON; '' until agreed
+--   began, seen_since    instants: the crawl began; its dupefilter was last emptied
+--   control              running | paused | stopping
+--   accepted, done, removed   requests counted since the crawl began
+--   arrival              the last one given, in µs
+--   start, has_start     start requests pushed so far, or `pushed` when all were; whether the spider has any
+--   delay, randomize, limit, node_timeout, failed_limit, queue_limit   the tunables, as text
+--   run, run_started, run_ended, run_closed, closing, closed_at, closed_limit   the run, and why it closes or closed
+--   run_pages, run_items, run_errors, run_accepted, budgets   what it has used up, see pages/limits.lua
+--   volunteer, hungry, hungry_at, idle_since   see pages/suspects.lua, pages/leasing.lua
+--   restoring, restored, restored_from, repairing   a restore or a repair under way
+--
+-- '' is the same as none.
+
+-- What the verbs of every page read. They are read together; others are when somebody asks for them, at 1 µs each.
+local OFTEN = { 'version', 'epoch', 'queue', 'dupefilter', 'control', 'done', 'accepted', 'arrival', 'limit', 'delay',
+  'budgets', 'closing', 'run_pages', 'run_items', 'run_accepted', 'queue_limit', 'volunteer', 'hungry', 'idle_since' }
+
+-- Whether the crawl has records.
+function meta.exists(crawl) return redis.call('EXISTS', crawl.keys.meta) == 1 end
+
+-- Reads it. Returns nil, or the refusal where there is none or another data format.
+function meta.tryRead(crawl)
+  local values = redis.call('HMGET', crawl.keys.meta, unpack(OFTEN))
+  for i = 1, #OFTEN do crawl.meta[OFTEN[i]] = values[i] end
+  if not values[1] then return 'CRAWLNODE_GONE the records of this crawl are gone' end
+  if values[1] ~= FORMAT then return 'CRAWLNODE_FORMAT ' .. values[1] end
+  return nil
+end
+
+-- Reads it, or refuses the call.
+function meta.read(crawl)
+  local refusal = meta.tryRead(crawl)
+  if refusal then verbs.refuse(refusal) end
+end
+
+-- The first to touch a crawl makes its record; the shape comes with the first node. A node that has joined gives no
+-- epoch and makes none: a record gone under it means that somebody reset the crawl or flushed the store.
+function meta.create(crawl, queueClass, epoch)
+  if not epoch or meta.exists(crawl) then return end
+  redis.call('HSET', crawl.keys.meta, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'queue', queueClass,
+    'control', 'running', 'began', crawl.nowMs)
+end
+
+-- A field as text; false or nil where there is none.
+function meta.get(crawl, name)
+  local value = crawl.meta[name]
+  if value == nil then
+    value = redis.call('HGET', crawl.keys.meta, name)
+    crawl.meta[name] = value
+  end
+  return value ~= '' and value
+end
+
+-- A field as a number; the default, or 0, where there is none.
+function meta.number(crawl, name, default) return tonumber(meta.get(crawl, name) or default or 0) end
+
+-- A text, or a whole number.
+function meta.set(crawl, name, value)
+  if type(value) == 'number' then value = string.format('%.0f', value) end
+  crawl.meta[name], crawl.changedMeta[name] = value, value
+end
+
+function meta.add(crawl, name, amount) meta.set(crawl, name, meta.number(crawl, name) + amount) end
+
+-- From now on no cache of a node holds: what it knows to be seen may have been forgotten.
+function meta.raiseEpoch(crawl) meta.add(crawl, 'epoch', 1) end
+
+-- Writes the fields that changed.
+function meta.save(crawl)
+  local fields = {}
+  for name, value in pairs(crawl.changedMeta) do
+    fields[#fields + 1] = name
+    fields[#fields + 1] = value
+  end
+  lists.send('HSET', crawl.keys.meta, fields)
+  crawl.changedMeta = {}
+end

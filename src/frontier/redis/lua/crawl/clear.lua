@@ -1,0 +1,95 @@
+-- Delete parts of a crawl; all of them leave no key of this spider and job, once sweep.lua has taken what a dupefilter of
+-- many keys leaves. UNLINK by known names only.
+-- Atomic: a node that joins meanwhile finds either all of it or none, and a live one refuses the whole.
+--
+-- args: force · parts: queue dupefilter start_urls items stats failed
+-- Returns by name: live: nodes because of which nothing was done, or nothing. O(failed) when the queue goes and the failed
+-- list stays, else O(1).
+
+-- The records and crashes of failed requests, which stay.
+local function failedRecords(crawl, ids, key)
+  local kept = {}
+  for i, value in ipairs(lists.read('HMGET', key, ids)) do
+    if value then
+      kept[#kept + 1] = ids[i]
+      kept[#kept + 1] = value
+    end
+  end
+  return kept
+end
+
+-- What is left of meta while failed requests or fingerprints stay.
+local function keepMeta(crawl, parts, fields, failedCount)
+  local epoch = string.format('%.0f', tonumber(fields.epoch or 0) + 1)
+  redis.call('HSET', crawl.keys.meta, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'shape', fields.shape or '',
+    'dupefilter', not parts.dupefilter and fields.dupefilter or '', 'queue', fields.queue or '', 'control', 'running',
+    'accepted', failedCount, 'began', crawl.nowMs, 'seen_since', fields.seen_since or fields.began or crawl.nowMs)
+end
+
+local function clearQueue(crawl, parts, refusal)
+  local at, fields = crawl.keys, {}
+  for _, name in ipairs({ 'epoch', 'shape', 'dupefilter', 'queue', 'seen_since', 'began' }) do
+    fields[name] = not refusal and meta.get(crawl, name) or nil
+  end
+  local failed = parts.failed and {} or redis.call('ZRANGE', at.failed, 0, -1)
+  local records, crashes = failedRecords(crawl, failed, at.requests), failedRecords(crawl, failed, at.crashes)
+  forgetting.forgetQueue(crawl)
+  if parts.failed then redis.call('UNLINK', at.failed, at.failures) end
+  lists.send('HSET', at.requests, records)
+  lists.send('HSET', at.crashes, crashes)
+  if #failed > 0 or (not refusal and not parts.dupefilter and dupefilters.exists(crawl)) then
+    keepMeta(crawl, parts, fields, #failed)
+  end
+end
+
+local function clearFailed(crawl)
+  local ids = redis.call('ZRANGE', crawl.keys.failed, 0, -1)
+  lists.send('HDEL', crawl.keys.requests, ids)
+  lists.send('HDEL', crawl.keys.crashes, ids)
+  redis.call('UNLINK', crawl.keys.failed, crawl.keys.failures)
+  if #ids > 0 then meta.add(crawl, 'removed', #ids) end
+end
+
+local function clearDupefilter(crawl)
+  dupefilters.drop(crawl)
+  meta.raiseEpoch(crawl)
+  -- The next one to write may choose another class.
+  meta.set(crawl, 'dupefilter', '')
+  meta.set(crawl, 'seen_since', crawl.nowMs)
+end
+
+verbs.register('clear', { 'allow-oom' }, function(crawl, args)
+  local at, parts = crawl.keys, {}
+  for _, part in ipairs(args.parts) do parts[part] = true end
+  -- What another data format holds cannot be told apart: its queue goes with its failed requests, and who is live is not
+  -- known.
+  local refusal = meta.tryRead(crawl)
+  local isOther = refusal and string.sub(refusal, 1, 16) == 'CRAWLNODE_FORMAT'
+  if isOther then
+    if not parts.queue and (parts.failed or parts.dupefilter) then verbs.refuse(refusal) end
+    parts.failed = parts.failed or parts.queue
+  else
+    local live = nodes.heardWithin(crawl, meta.number(crawl, 'node_timeout', 30000))
+    if live > 0 and not args.force then return verbs.named({ live = live }) end
+  end
+  if parts.queue then
+    clearQueue(crawl, parts, refusal)
+    if not isOther then feeds.forget(crawl, false) end
+    if parts.dupefilter then dupefilters.drop(crawl) end
+  else
+    if parts.failed then clearFailed(crawl) end
+    if parts.dupefilter then clearDupefilter(crawl) end
+  end
+  for _, startUrls in ipairs(parts.start_urls and crawl.startUrls or {}) do
+    redis.call('UNLINK', startUrls.key, startUrls.bad)
+  end
+  if parts.items then redis.call('UNLINK', at.items, at.outbox, at.feeds) end
+  if parts.stats then redis.call('UNLINK', at.stats) end
+  if not parts.queue and not refusal then
+    -- A restore cannot go on where what it brought back is gone.
+    if meta.get(crawl, 'restoring') then meta.set(crawl, 'restoring', '-') end
+    meta.set(crawl, 'restored_from', '')
+    meta.save(crawl)
+  end
+  return verbs.named({})
+end)

@@ -1,0 +1,14 @@
+-- Pause, resume or stop the crawl for every node, or close its run with a reason; the first reason stays.
+--
+-- args: control (running | paused | stopping) or closing: a reason
+-- Returns OK. O(1).
+verbs.register('control', { 'allow-oom' }, function(crawl, args)
+  meta.read(crawl)
+  if args.control then meta.set(crawl, 'control', args.control) end
+  if args.closing and not meta.get(crawl, 'closing') then
+    meta.set(crawl, 'closing', args.closing)
+    meta.set(crawl, 'closed_at', crawl.nowMs)
+  end
+  verbs.save(crawl)
+  return redis.status_reply('OK')
+end)

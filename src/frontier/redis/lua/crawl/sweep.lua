@@ -1,0 +1,25 @@
+-- Unlink pieces of a dupefilter that was cleared, a bounded number of them: to be called until none is left. Nothing asks
+-- for them any more, so it does not matter what happens between two steps, nor if the next reset does the rest.
+--
+-- args: most: at most so many
+-- Returns how many are left. O(pieces unlinked): some 2 ms for 2,000.
+verbs.register('sweep', { 'allow-oom' }, function(crawl, args)
+  local most, left = args.most, 0
+  local garbage = redis.call('HGETALL', crawl.keys.garbage)
+  for i = 1, #garbage, 2 do
+    local generation, count, names = garbage[i], tonumber(garbage[i + 1]), {}
+    local prefix = pieces.prefix(crawl, generation)
+    while count > 0 and #names < most do
+      count = count - 1
+      names[#names + 1] = prefix .. count
+    end
+    if #names > 0 then redis.call('UNLINK', unpack(names)) end
+    most, left = most - #names, left + count
+    if count > 0 then
+      redis.call('HSET', crawl.keys.garbage, generation, count)
+    else
+      redis.call('HDEL', crawl.keys.garbage, generation)
+    end
+  end
+  return left
+end)

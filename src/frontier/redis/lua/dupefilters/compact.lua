@@ -1,0 +1,68 @@
+-- CompactDupeFilter: the first 64 bits of each fingerprint, as signed integers in SETs small enough to stay intsets (8
+-- bytes an entry). A mark is such a number as decimal text. The SETs are buckets of a linear hash: whenever they hold more
+-- than FILL on the mean, the next one in turn is split in two, so no step moves more than one bucket. Just before its
+-- turn a bucket holds twice the mean: 384 and some, below the 512 (set-max-intset-entries) beyond which Redis makes it a
+-- hash table of seven times the size.
+local FILL = 192
+
+-- The largest power of two that is not above the number of buckets.
+local function roundOf(buckets)
+  local round = 1
+  while round * 2 <= buckets do round = round * 2 end
+  return round
+end
+
+-- By its last nine digits, which can be read back from the entry itself.
+local function hashOf(mark) return math.abs(tonumber(string.sub(mark, -9))) end
+
+local function bucketOf(index, round, mark)
+  local bucket = hashOf(mark) % (2 * round)
+  if bucket >= index.pieces then bucket = hashOf(mark) % round end
+  return index.prefix .. bucket
+end
+
+local function splitNextBucket(index)
+  local round = roundOf(index.pieces)
+  local from, to, moved = index.prefix .. (index.pieces - round), index.pieces, {}
+  for _, mark in ipairs(redis.call('SMEMBERS', from)) do
+    if hashOf(mark) % (2 * round) == to then moved[#moved + 1] = mark end
+  end
+  lists.send('SADD', index.prefix .. to, moved)
+  lists.send('SREM', from, moved)
+  index.pieces = index.pieces + 1
+end
+
+dupefilters.CompactDupeFilter = {
+  type = 'none',
+  seen = function(crawl, marks)
+    local index, flags = pieces.index(crawl), {}
+    local round = roundOf(index.pieces)
+    for i, mark in ipairs(marks) do
+      flags[i] = index.pieces == 0 and 0 or redis.call('SISMEMBER', bucketOf(index, round, mark), mark)
+    end
+    return flags
+  end,
+  record = function(crawl, marks)
+    if #marks == 0 then return end
+    local index = pieces.begin(crawl)
+    index.pieces = math.max(1, index.pieces)
+    local round = roundOf(index.pieces)
+    for _, mark in ipairs(marks) do
+      index.seen = index.seen + redis.call('SADD', bucketOf(index, round, mark), mark)
+      -- At once, not at the end of the batch: a set that was a hash table for a moment stays one.
+      if index.seen > FILL * index.pieces then
+        splitNextBucket(index)
+        round = roundOf(index.pieces)
+      end
+    end
+    pieces.save(crawl)
+  end,
+  forget = function(crawl, mark)
+    local index = pieces.index(crawl)
+    if index.pieces == 0 then return 0 end
+    local was = redis.call('SREM', bucketOf(index, roundOf(index.pieces), mark), mark)
+    if was == 1 then redis.call('HINCRBY', crawl.keys.index, 'seen', -1) end
+    return was
+  end,
+  count = function(crawl) return pieces.index(crawl).seen end,
+}

@@ -1,0 +1,35 @@
+-- A dupefilter of many keys: `index` HASH { generation, pieces, seen, slices, filled, allocated } and the pieces 0, 1, 2 …
+-- as `<dupefilter>:~piece:<generation>:<number>`. What is cleared leaves at once with its index; its pieces are swept in
+-- steps (crawl/sweep.lua), while a new generation may begin.
+local FIELDS = { 'generation', 'pieces', 'seen', 'slices', 'filled', 'allocated' }
+
+-- The index, read once a call: numbers by name, and prefix, what the names of its pieces begin with.
+function pieces.index(crawl)
+  if crawl.index then return crawl.index end
+  local found = redis.call('HMGET', crawl.keys.index, unpack(FIELDS))
+  local index = { generation = found[1] }
+  for i = 2, #FIELDS do index[FIELDS[i]] = tonumber(found[i] or 0) end
+  index.prefix = pieces.prefix(crawl, found[1] or '')
+  crawl.index = index
+  return index
+end
+
+function pieces.prefix(crawl, generation) return crawl.keys.dupefilter .. ':~piece:' .. generation .. ':' end
+
+-- Where there is no generation yet one begins; the time tells them apart.
+function pieces.begin(crawl)
+  local index = pieces.index(crawl)
+  if index.generation then return index end
+  index.generation = string.format('%.0f', crawl.nowUs)
+  index.prefix = pieces.prefix(crawl, index.generation)
+  return index
+end
+
+function pieces.save(crawl)
+  local fields = {}
+  for _, name in ipairs(FIELDS) do
+    fields[#fields + 1] = name
+    fields[#fields + 1] = crawl.index[name]
+  end
+  redis.call('HSET', crawl.keys.index, unpack(fields))
+end

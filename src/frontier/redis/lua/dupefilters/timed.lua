@@ -1,0 +1,45 @@
+-- TimedRFPDupeFilter: a ZSET fingerprint (20 raw bytes) → the instant it is forgotten, +inf for never.
+-- args.dupefilter.expireMs: how long a fingerprint is remembered; 0 is for ever.
+
+-- Forgotten ones are removed with each batch: this many, and twice as many as come in.
+local PURGE = 100
+
+local function isSeen(crawl, score) return (score and tonumber(score) > crawl.nowMs) and 1 or 0 end
+
+local function rememberUntil(crawl, instant, marks)
+  local entries = {}
+  for _, mark in ipairs(marks) do
+    entries[#entries + 1] = instant
+    entries[#entries + 1] = mark
+  end
+  lists.send('ZADD', crawl.keys.dupefilter, entries)
+end
+
+dupefilters.TimedRFPDupeFilter = {
+  type = 'zset',
+  seen = function(crawl, marks)
+    local flags = lists.read('ZMSCORE', crawl.keys.dupefilter, marks)
+    for i = 1, #marks do flags[i] = isSeen(crawl, flags[i]) end
+    return flags
+  end,
+  -- Accepted again, a fingerprint is remembered anew; met again, it is not: that would keep a page that is linked from
+  -- everywhere from ever being fetched again.
+  record = function(crawl, marks)
+    if #marks == 0 then return end
+    local key, expireMs = crawl.keys.dupefilter, crawl.args.dupefilter.expireMs
+    if expireMs == 0 then return rememberUntil(crawl, '+inf', marks) end
+    local latest, most = string.format('%.0f', crawl.nowMs + expireMs), math.min(PURGE + 2 * #marks, 4000)
+    lists.send('ZREM', key, redis.call('ZRANGEBYSCORE', key, '-inf', crawl.nowMs, 'LIMIT', 0, most))
+    -- An instant further away than the span is of a clock that jumped back (a failover): it counts from now.
+    rememberUntil(crawl, latest, redis.call('ZRANGEBYSCORE', key, '(' .. latest, '+inf', 'LIMIT', 0, most))
+    rememberUntil(crawl, latest, marks)
+  end,
+  forget = function(crawl, mark)
+    local was = isSeen(crawl, redis.call('ZSCORE', crawl.keys.dupefilter, mark))
+    redis.call('ZREM', crawl.keys.dupefilter, mark)
+    return was
+  end,
+  count = function(crawl)
+    return redis.call('ZCOUNT', crawl.keys.dupefilter, '(' .. string.format('%.0f', crawl.nowMs), '+inf')
+  end,
+}

@@ -1,0 +1,30 @@
+-- What was written is safe on disk: remember how far, and drop it from the outbox. Renews the writer's claim.
+-- Atomic: an item leaves the outbox only with the checkpoint that covers it.
+--
+-- args: feed · owner · sequence, lengthBytes, header: the checkpoint, absent to only renew · after: sequence of the one
+--   before it, absent where that does not matter · release: ends the claim · exported: ends the export too
+-- Returns 1, 0 when the feed has another owner by now, or 2 when the store knows another checkpoint than the one before:
+-- it was restored from an older copy, or a flush forgot the file. O(items covered).
+verbs.register('feed_checkpoint', { 'allow-oom' }, function(crawl, args)
+  local feed, writer = args.feed, feeds.read(crawl, args.feed)
+  -- A feed that a reset has forgotten: there is nothing to remember.
+  if not writer and redis.call('HEXISTS', crawl.keys.feeds, feed .. ':tail') == 0 then return 1 end
+  if not writer or writer.owner ~= args.owner then return 0 end
+  local written = writer.sequence or 0
+  if args.after and written ~= args.after and written ~= args.sequence then return 2 end
+  if args.sequence then
+    local dropped = {}
+    for number = written + 1, args.sequence do dropped[#dropped + 1] = feeds.field(feed, number) end
+    lists.send('HDEL', crawl.keys.outbox, dropped)
+    writer.sequence, writer.lengthBytes, writer.header = args.sequence, args.lengthBytes, args.header
+  end
+  writer.seenMs = crawl.nowMs
+  if args.release then writer.owner = nil end
+  if args.exported then writer.exporting = nil end
+  if args.release and feeds.isForgotten(crawl, feed, writer) then
+    redis.call('HDEL', crawl.keys.feeds, feed, feed .. ':tail')
+  else
+    feeds.write(crawl, feed, writer)
+  end
+  return 1
+end)

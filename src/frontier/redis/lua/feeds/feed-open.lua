@@ -1,0 +1,31 @@
+-- Register the one writer of a feed file. Atomic: of two writers that start at once, one gets it.
+--
+-- args: feed · writer: JSON { host, path, pid, owner, format } · staleMs: after so long a silent writer is displaced ·
+--   displaced: an owner to displace at once, or '' · anew: forget the checkpoint, unless items wait or an export has not
+--   ended · overwrites: a flush of the crawl begins the file anew, as long as nothing is written from here on
+-- Returns by name: status held, with writer: JSON · format, with format: in which it is written so far · open, with
+-- sequence, lengthBytes, header of its checkpoint, if any. O(1).
+verbs.register('feed_open', {}, function(crawl, args)
+  local feed, wanted = args.feed, cjson.decode(args.writer)
+  local writer, text = feeds.read(crawl, feed)
+  local isOthers = writer and writer.owner and writer.owner ~= wanted.owner
+  if isOthers and writer.owner ~= args.displaced and crawl.nowMs - writer.seenMs < args.staleMs then
+    return verbs.named({ status = 'held', writer = text })
+  end
+  local allWritten = writer and feeds.isAllWritten(crawl, feed, writer)
+  local wasForgotten = allWritten and feeds.isForgotten(crawl, feed, writer) and writer.owner ~= wanted.owner
+  if allWritten and not writer.exporting and (args.anew or wasForgotten) then
+    redis.call('HDEL', crawl.keys.feeds, feed .. ':tail')
+    writer = nil
+  end
+  if writer and writer.sequence and writer.format and wanted.format and writer.format ~= wanted.format then
+    return verbs.named({ status = 'format', format = writer.format })
+  end
+  for _, name in ipairs({ 'forgottenAt', 'sequence', 'lengthBytes', 'header', 'exporting' }) do
+    wanted[name] = writer and writer[name] or nil
+  end
+  wanted.seenMs, wanted.staleMs = crawl.nowMs, args.staleMs
+  wanted.overwrites = args.overwrites and wanted.sequence or nil
+  feeds.write(crawl, feed, wanted)
+  return verbs.named({ status = 'open', sequence = wanted.sequence, lengthBytes = wanted.lengthBytes, header = wanted.header })
+end)

@@ -1,0 +1,64 @@
+-- Feed files, and the items that wait to be written to them.
+--
+-- HASH `feeds`: feed → JSON { host, path, pid, owner, format, seenMs, staleMs, exporting, overwrites, forgottenAt, and its
+-- checkpoint: sequence, lengthBytes, header }, without an owner when nobody writes it; feed:tail → number of its last item.
+-- HASH `outbox`: feed:number → item, of those behind the checkpoint.
+
+-- The record of a feed, and its JSON; nil where there is none.
+function feeds.read(crawl, feed)
+  local text = redis.call('HGET', crawl.keys.feeds, feed)
+  if text then return cjson.decode(text), text end
+end
+
+function feeds.write(crawl, feed, writer) redis.call('HSET', crawl.keys.feeds, feed, cjson.encode(writer)) end
+
+function feeds.field(feed, number) return feed .. ':' .. string.format('%.0f', number) end
+
+-- Items go to the end of the outbox of each feed.
+function feeds.append(crawl, names, items)
+  if #items == 0 then return end
+  for _, feed in ipairs(names) do
+    local before, fields = redis.call('HINCRBY', crawl.keys.feeds, feed .. ':tail', #items) - #items, {}
+    for i, item in ipairs(items) do
+      fields[2 * i - 1] = feeds.field(feed, before + i)
+      fields[2 * i] = item
+    end
+    lists.send('HSET', crawl.keys.outbox, fields)
+  end
+end
+
+-- Number of its last item.
+function feeds.tail(crawl, feed) return tonumber(redis.call('HGET', crawl.keys.feeds, feed .. ':tail') or 0) end
+
+-- Whether none of its items waits to be written.
+function feeds.isAllWritten(crawl, feed, writer) return (writer.sequence or 0) >= feeds.tail(crawl, feed) end
+
+-- Whether its crawl was forgotten, and nothing has come since.
+function feeds.isForgotten(crawl, feed, writer)
+  return feeds.isAllWritten(crawl, feed, writer) and writer.forgottenAt == (writer.sequence or 0)
+end
+
+-- A new job begins its files anew: a feed is forgotten with its crawl, at once where nobody writes it and nothing waits,
+-- else when it is given back with all that waited written, and no more. More is of the next crawl, where its writer is of
+-- a node that came too late for this one: then it goes on. At a flush the writer is of the node that flushes: the file
+-- that it overwrites is begun anew, unless it has written to it already.
+function feeds.forget(crawl, isFlush)
+  for _, feed in ipairs(redis.call('HKEYS', crawl.keys.feeds)) do
+    local writer = string.sub(feed, -5) ~= ':tail' and feeds.read(crawl, feed)
+    if writer then
+      local lives = writer.owner and crawl.nowMs - writer.seenMs < (writer.staleMs or 0)
+      local allWritten = feeds.isAllWritten(crawl, feed, writer)
+      if allWritten and not lives then
+        redis.call('HDEL', crawl.keys.feeds, feed, feed .. ':tail')
+      else
+        if isFlush and lives and allWritten and writer.overwrites == writer.sequence and not writer.exporting then
+          writer.sequence, writer.lengthBytes, writer.header = nil, nil, nil
+          redis.call('HDEL', crawl.keys.feeds, feed .. ':tail')
+        else
+          writer.forgottenAt = feeds.tail(crawl, feed)
+        end
+        feeds.write(crawl, feed, writer)
+      end
+    end
+  end
+end

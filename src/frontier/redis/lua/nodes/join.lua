@@ -1,0 +1,110 @@
+-- Register a node as a new incarnation, start or continue the run, and set the crawl's tunables.
+-- Atomic, so that two first nodes make one run and a foreign shape never gets in.
+--
+-- The caller is the incarnation. args: info: JSON of the node · shape: JSON, without the dupefilter · queueClass · epoch:
+--   for a new meta · run: id for a new run · budgets (pages/limits.lua) · hasStart · tunables: { delay, randomize, limit,
+--   node_timeout, failed_limit, queue_limit }, texts · crawl: that this node was in before; absent for none · flush
+-- Returns by name: status: joined | shape | restoring · where it is of another shape: shape, dupefilter, as found · where
+--   it joined: pending, delayed, leased, seen, startPushed, changed: { name, before, after } of tunables, others: live
+--   nodes, crawl, run, flushed: '' | flushed | others | interrupted; or only others, crawl and justClosed: why the last
+--   run was closed a moment ago, so that this node should not begin another. O(nodes + leases).
+
+-- Another shape than ours was agreed: what to answer; nil where there is none.
+local function otherShape(crawl, args, mayFlush)
+  local shape = meta.get(crawl, 'shape')
+  local differs = shape and shape ~= args.shape
+  if (differs or dupefilters.isOther(crawl)) and not mayFlush then
+    return { status = 'shape', shape = shape or '{}', dupefilter = meta.get(crawl, 'dupefilter') or '' }
+  end
+  -- Seeds came before the first node: they are in the order their client knew, which must be this one.
+  if not shape and not mayFlush and meta.get(crawl, 'queue') ~= args.queueClass and redis.call('ZCARD', crawl.keys.queue) > 0 then
+    return { status = 'shape', shape = cjson.encode({ queueClass = meta.get(crawl, 'queue') }), dupefilter = '' }
+  end
+end
+
+-- Forgets what earlier runs have left. Returns whether there was anything.
+local function flush(crawl)
+  local was = meta.number(crawl, 'accepted') > 0 or dupefilters.exists(crawl)
+  meta.raiseEpoch(crawl)
+  local fresh = { version = FORMAT }
+  for _, name in ipairs({ 'crawl', 'epoch', 'queue', 'control' }) do fresh[name] = meta.get(crawl, name) end
+  forgetting.forget(crawl, true)
+  for name, value in pairs(fresh) do meta.set(crawl, name, value) end
+  return was
+end
+
+local function beginRun(crawl, args)
+  local begun = { run = args.run, run_started = crawl.nowMs, run_pages = 0, run_items = 0, run_errors = 0,
+    run_accepted = 0, run_closed = '', run_ended = '', closing = '', idle_since = '', budgets = args.budgets }
+  for name, value in pairs(begun) do meta.set(crawl, name, value) end
+end
+
+-- The latest node's tunables hold for all. Returns those that changed under others.
+local function setTunables(crawl, tunables, alone)
+  local changed, limitBefore = {}, meta.get(crawl, 'limit')
+  for name, value in pairs(tunables) do
+    local before = meta.get(crawl, name)
+    if before and before ~= value and not alone then changed[#changed + 1] = { name, before, value } end
+    if before ~= value then meta.set(crawl, name, value) end
+  end
+  -- Another concurrency fills or frees the domains that are leased from.
+  if meta.get(crawl, 'limit') ~= limitBefore then
+    for _, packed in ipairs(redis.call('HVALS', crawl.keys.leases)) do
+      domains.move(crawl, domains.of(crawl, cmsgpack.unpack(packed).domain))
+    end
+  end
+  return changed
+end
+
+verbs.register('join', {}, function(crawl, args)
+  local at = crawl.keys
+  meta.create(crawl, args.queueClass, not args.crawl and args.epoch)
+  meta.read(crawl)
+  if args.crawl and meta.get(crawl, 'crawl') ~= args.crawl then nodes.refuseAs(crawl, args.crawl) end
+  local first = answers.first(crawl)
+  if first then return verbs.named(first) end
+  if meta.get(crawl, 'restoring') then return verbs.named({ status = 'restoring' }) end
+  local timeoutMs = tonumber(args.tunables.node_timeout)
+  local others = nodes.heardWithin(crawl, timeoutMs)
+  local alone = others == 0
+  local isNew = not meta.get(crawl, 'run') or (alone and (meta.get(crawl, 'run_closed') or meta.get(crawl, 'closing')))
+  -- A node that was declared dead joins anew in the middle of its work: it flushes nothing.
+  local wantsFlush = args.flush and not args.crawl
+  local other = otherShape(crawl, args, wantsFlush and isNew)
+  if other then return verbs.named(other) end
+  local justClosed = isNew and limits.closedJustNow(crawl, args.budgets, timeoutMs)
+  if justClosed then
+    return verbs.named({ status = 'joined', justClosed = justClosed, others = others, crawl = meta.get(crawl, 'crawl') })
+  end
+  local flushed = ''
+  if wantsFlush and not isNew then
+    flushed = alone and 'interrupted' or 'others'
+  elseif wantsFlush and flush(crawl) then
+    flushed = 'flushed'
+  end
+  if not meta.get(crawl, 'shape') then
+    meta.set(crawl, 'shape', args.shape)
+    meta.set(crawl, 'queue', args.queueClass)
+  end
+  dupefilters.agree(crawl)
+  if isNew then beginRun(crawl, args) else meta.set(crawl, 'budgets', limits.join(crawl, args.budgets)) end
+  -- A stop was for those that are gone, unless this is one of them and joins anew.
+  if meta.get(crawl, 'control') == 'stopping' and (isNew or (alone and not args.crawl)) then
+    meta.set(crawl, 'control', 'running')
+  end
+  -- Nobody was there to be idle.
+  if alone then meta.set(crawl, 'idle_since', '') end
+  local changed = setTunables(crawl, args.tunables, alone)
+  meta.set(crawl, 'has_start', args.hasStart and 1 or 0)
+  redis.call('ZADD', at.nodes, crawl.nowMs, crawl.caller)
+  local info = string.sub(args.info, 1, -2) .. ',"joinedAtMs":' .. string.format('%.0f', crawl.nowMs) .. '}'
+  redis.call('HSET', at['node-info'], crawl.caller, info)
+  redis.call('HSET', at.held, crawl.caller, 0)
+  local answer = { status = 'joined', pending = queue.pending(crawl), delayed = redis.call('ZCARD', at.delayed),
+    leased = redis.call('HLEN', at.leases), seen = dupefilters.of(crawl).count(crawl),
+    startPushed = meta.get(crawl, 'start') == 'pushed', changed = changed, others = others,
+    crawl = meta.get(crawl, 'crawl'), run = meta.get(crawl, 'run'), flushed = flushed }
+  answers.keep(crawl, answer)
+  verbs.save(crawl)
+  return verbs.named(answer)
+end)

@@ -1,0 +1,73 @@
+-- Deregister an incarnation; the last one ends the run and, where it leaves since the crawl is truly complete (not for a
+-- signal, stop or budget) and the crawl does not persist, clears it.
+-- Atomic: "am I the last" and "is it complete" must not change before the clearing.
+--
+-- args: incarnation · reason · persist · rejoins: only forget the incarnation, it joins anew at once · crawl: that it
+--   joined · heardWithinMs: it stays where all others may have been killed: none was heard of within so many ms; or absent
+-- Returns by name: last, cleared; or forMs: until all others count as dead, silent: their incarnations, when it stays.
+-- O(nodes + leases).
+
+-- Whoever stays is heard of, so that of two that want to leave the one does and the other is the last. Its answer is not
+-- kept: sent again, the call looks again, and has one effect at most all the same.
+local function mayAllBeDead(crawl, args)
+  redis.call('ZADD', crawl.keys.nodes, 'XX', crawl.nowMs, args.incarnation)
+  nodes.markDead(crawl)
+  local others, names, latest = redis.call('ZREVRANGE', crawl.keys.nodes, 0, -1, 'WITHSCORES'), {}, 0
+  for i = 1, #others, 2 do
+    if others[i] ~= args.incarnation then
+      if #names < 100 then names[#names + 1] = others[i] end
+      latest = math.max(latest, tonumber(others[i + 1]))
+    end
+  end
+  if #names == 0 or crawl.nowMs - latest < args.heardWithinMs then return nil end
+  return { forMs = latest + meta.number(crawl, 'node_timeout', 30000) - crawl.nowMs, silent = names }
+end
+
+local function giveLeasesBack(crawl, incarnation)
+  local ids, ended = {}, {}
+  for i, found in ipairs(leases.of(crawl, incarnation, math.huge)) do ids[i], ended[i] = found[1], found[2] end
+  leases.giveBack(crawl, ids, ended)
+end
+
+-- Ends the run; returns whether the crawl was cleared with it.
+local function endRun(crawl, args)
+  if not meta.get(crawl, 'run_closed') then
+    meta.set(crawl, 'run_closed', meta.get(crawl, 'closing') or args.reason)
+    meta.set(crawl, 'run_ended', crawl.nowMs)
+  end
+  local isComplete = meta.get(crawl, 'run_closed') == 'finished' and completion.isFinished(crawl, completion.seedsWaiting(crawl))
+  if args.persist or not isComplete then return false end
+  forgetting.forget(crawl, false)
+  return true
+end
+
+verbs.register('leave', { 'allow-oom' }, function(crawl, args)
+  -- The answer of a leave that cleared everything, itself included, was lost.
+  if not args.persist and not args.rejoins and not meta.exists(crawl) then
+    return verbs.named({ last = true, cleared = true })
+  end
+  meta.read(crawl)
+  if meta.get(crawl, 'crawl') ~= args.crawl then nodes.refuseAs(crawl, args.crawl) end
+  local first = answers.first(crawl)
+  if first then return verbs.named(first) end
+  local mayStay = args.heardWithinMs and not args.persist and nodes.isLive(crawl, args.incarnation)
+  if mayStay and completion.isFinished(crawl, completion.seedsWaiting(crawl)) then
+    local stays = mayAllBeDead(crawl, args)
+    if stays then
+      verbs.save(crawl)
+      return verbs.named(stays)
+    end
+  end
+  giveLeasesBack(crawl, args.incarnation)
+  nodes.drop(crawl, args.incarnation)
+  if meta.get(crawl, 'volunteer') == args.incarnation then meta.set(crawl, 'volunteer', '') end
+  nodes.markDead(crawl)
+  local last = redis.call('ZCARD', crawl.keys.nodes) == 0 and not args.rejoins
+  local cleared = last and endRun(crawl, args)
+  local answer = { last = last, cleared = cleared }
+  if not cleared then
+    verbs.save(crawl)
+    answers.keep(crawl, answer)
+  end
+  return verbs.named(answer)
+end)

@@ -1,0 +1,43 @@
+-- Incarnations: who is live, who is dead, and how one is forgotten.
+
+-- (ZSCORE would write the instant out: 1 µs.)
+function nodes.isLive(crawl, incarnation) return redis.call('ZRANK', crawl.keys.nodes, incarnation) end
+
+-- How many leases it holds.
+function nodes.held(crawl, incarnation) return tonumber(redis.call('HGET', crawl.keys.held, incarnation) or 0) end
+
+-- How many were heard of within the last so many ms.
+function nodes.heardWithin(crawl, ms) return redis.call('ZCOUNT', crawl.keys.nodes, crawl.nowMs - ms, '+inf') end
+
+-- Refuses the call of a node that is not live: it was declared dead, or the crawl it was in is not this one.
+function nodes.refuseDead(crawl, itsCrawl)
+  if not nodes.isLive(crawl, crawl.caller) then nodes.refuseAs(crawl, itsCrawl) end
+end
+
+function nodes.refuseAs(crawl, itsCrawl)
+  if meta.get(crawl, 'crawl') ~= itsCrawl then verbs.refuse('CRAWLNODE_GONE another crawl of this name has begun') end
+  verbs.refuse('CRAWLNODE_DEAD this node was declared dead')
+end
+
+-- Incarnations that fell silent are dead from now on: their tokens have no effect.
+function nodes.markDead(crawl)
+  local key, timeoutMs = crawl.keys.nodes, meta.number(crawl, 'node_timeout', 30000)
+  -- A heartbeat from the future is of a clock that jumped back (a failover): it counts from now.
+  local future = '(' .. string.format('%.0f', crawl.nowMs + timeoutMs)
+  for _, incarnation in ipairs(redis.call('ZRANGEBYSCORE', key, future, '+inf')) do
+    redis.call('ZADD', key, crawl.nowMs, incarnation)
+  end
+  for _, incarnation in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', crawl.nowMs - timeoutMs)) do
+    redis.call('ZREM', key, incarnation)
+    redis.call('ZADD', crawl.keys.dead, crawl.nowMs, incarnation)
+    if meta.get(crawl, 'volunteer') == incarnation then meta.set(crawl, 'volunteer', '') end
+  end
+end
+
+-- Forgets a node whose leases are all ended.
+function nodes.drop(crawl, incarnation)
+  redis.call('ZREM', crawl.keys.nodes, incarnation)
+  redis.call('ZREM', crawl.keys.dead, incarnation)
+  for _, word in ipairs({ 'node-info', 'held', 'pages' }) do redis.call('HDEL', crawl.keys[word], incarnation) end
+  answers.forgetCaller(crawl, incarnation)
+end

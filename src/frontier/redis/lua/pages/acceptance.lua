@@ -1,0 +1,92 @@
+-- How requests come into the crawl: what push, intake and settle have in common.
+--
+-- Requests travel as columns by name, in order (requests.ts):
+--   ids, marks     20 bytes each; fingerprints as the dupefilter stores them
+--   priorities, domains, records
+--   unfiltered     1 for each that passes the dupefilter unasked; absent when there is none
+--   delays         ms that each waits at first; absent when none does
+-- kind: `links` pass the dupefilter. `seeds` do not, unless `seeds-filtered`, are recorded all the same, and bring a failed
+-- request back. `start` requests are like seeds.
+
+-- Refuses what would fail half-way, before anything is written: another dupefilter, or keys of a foreign type.
+function acceptance.check(crawl)
+  dupefilters.refuseOther(crawl)
+  local at = crawl.keys
+  if not (keys.isOf(dupefilters.of(crawl).type, at.dupefilter) and keys.isOf('list', at.items) and keys.isOf('hash', at.stats)) then
+    verbs.refuse('WRONGTYPE the dupefilter, items or stats key of this crawl holds another type')
+  end
+end
+
+-- A failed request is no longer failed, and its crashes are forgotten. Returns whether it was.
+function acceptance.revive(crawl, id)
+  local at = crawl.keys
+  if redis.call('ZREM', at.failed, id) == 0 then return false end
+  redis.call('HDEL', at.failures, id)
+  redis.call('HDEL', at.crashes, id)
+  return true
+end
+
+local function isJudged(kind) return kind == 'links' or kind == 'seeds-filtered' end
+
+-- Which of the requests pass the dupefilter: their positions.
+local function newOnes(crawl, requests, kind)
+  local seen, passed = isJudged(kind) and dupefilters.of(crawl).seen(crawl, requests.marks), {}
+  for i = 1, #requests.ids do
+    if not seen or seen[i] == 0 or (requests.unfiltered and requests.unfiltered[i] == 1) then passed[#passed + 1] = i end
+  end
+  return passed
+end
+
+-- Stores an accepted request and lets it wait for its turn, or for its time.
+local function enqueue(crawl, requests, i, delayed)
+  local id, domain, delay = requests.ids[i], requests.domains[i], requests.delays and requests.delays[i] or 0
+  if delay > 0 then
+    queue.delay(crawl, domain, requests.priorities[i], id, crawl.nowMs + delay)
+    delayed[requests.marks[i]] = true
+  else
+    queue.add(crawl, domain, queue.order(crawl, requests.priorities[i], queue.nextArrival(crawl)) .. id)
+  end
+end
+
+-- Judges requests and accepts those without a live record. Links that find the queue at twice its limit are dropped: not
+-- recorded, so that they are new again when there is room.
+-- Returns { accepted, duplicates, dropped, unseen: how many filtered ones the dupefilter does not hold now }.
+function acceptance.accept(crawl, requests, kind)
+  local passed = newOnes(crawl, requests, kind)
+  local ids, wantedDomains = {}, {}
+  for n, i in ipairs(passed) do ids[n], wantedDomains[n] = requests.ids[i], requests.domains[i] end
+  local stored = lists.read('HMGET', crawl.keys.requests, ids)
+  domains.load(crawl, wantedDomains)
+  local room = kind == 'links' and limits.roomForLinks(crawl) or math.huge
+  -- Beyond FAILED_LIMIT a failed request has no record any more, and is live all the same.
+  local anyFailed = redis.call('ZCARD', crawl.keys.failed) > 0
+  local taken, records, marks, delayed = {}, {}, {}, {}
+  local accepted, brandNew, dropped, unseen = 0, 0, 0, 0
+  for n, i in ipairs(passed) do
+    local id, isFiltered = ids[n], not (requests.unfiltered and requests.unfiltered[i] == 1)
+    local isLive = taken[id] or stored[n] or (anyFailed and redis.call('ZSCORE', crawl.keys.failed, id))
+    local isRevived = isLive and not taken[id] and kind ~= 'links' and acceptance.revive(crawl, id)
+    if not isLive and accepted >= room then
+      dropped = dropped + 1
+    elseif isRevived or not isLive then
+      taken[id] = true
+      accepted = accepted + 1
+      if not isRevived then brandNew = brandNew + 1 end
+      records[#records + 1] = id
+      records[#records + 1] = requests.records[i]
+      if isFiltered then marks[#marks + 1] = requests.marks[i] end
+      enqueue(crawl, requests, i, delayed)
+    elseif isFiltered and not taken[id] then
+      unseen = unseen + 1
+    end
+  end
+  lists.send('HSET', crawl.keys.requests, records)
+  dupefilters.of(crawl).record(crawl, marks, delayed, isJudged(kind))
+  if brandNew > 0 then meta.add(crawl, 'accepted', brandNew) end
+  if accepted > 0 then meta.add(crawl, 'run_accepted', accepted) end
+  local duplicates = #requests.ids - accepted - dropped
+  counters.add(crawl, 'scheduler/enqueued', accepted)
+  counters.add(crawl, 'scheduler/dropped', dropped)
+  counters.add(crawl, 'dupefilter/filtered', duplicates)
+  return { accepted = accepted, duplicates = duplicates, dropped = dropped, unseen = unseen + dropped }
+end

@@ -1,0 +1,23 @@
+-- When a run is over.
+
+-- External seeds in the start_urls keys.
+function completion.seedsWaiting(crawl)
+  local total, count = 0, { list = 'LLEN', set = 'SCARD', zset = 'ZCARD' }
+  for _, startUrls in ipairs(crawl.startUrls) do
+    local command = count[redis.call('TYPE', startUrls.key).ok]
+    if command then total = total + redis.call(command, startUrls.key) end
+  end
+  return total
+end
+
+-- Whether a request is anywhere but done or failed.
+function completion.isBusy(crawl)
+  return redis.call('HLEN', crawl.keys.leases) > 0 or not queue.isEmpty(crawl)
+end
+
+-- True completion, decided here and nowhere else.
+function completion.isFinished(crawl, seedsWaiting)
+  return seedsWaiting == 0 and meta.get(crawl, 'control') == 'running'
+    and (meta.get(crawl, 'has_start') ~= '1' or meta.get(crawl, 'start') == 'pushed')
+    and not completion.isBusy(crawl)
+end

@@ -1,0 +1,67 @@
+-- Leases: given, ended, given back, failed, found by their node.
+--
+-- A record (HASH `leases`, MessagePack by name): node: the incarnation that holds it · call: number of the call that gave
+-- it · atMs · order, domain: where the request came from in the queue · crashes.
+-- The token that fences it is call and id: a call gives a request once.
+
+-- Makes leases of requests that were taken out of the queue: { { id, order, domain }, … }.
+function leases.give(crawl, taken, crashes)
+  local packed = {}
+  for _, request in ipairs(taken) do
+    packed[#packed + 1] = request.id
+    packed[#packed + 1] = cmsgpack.pack({ node = crawl.caller, call = crawl.args.call, atMs = crawl.nowMs,
+      order = request.order, domain = request.domain, crashes = crashes })
+  end
+  lists.send('HSET', crawl.keys.leases, packed)
+  redis.call('HINCRBY', crawl.keys.held, crawl.caller, lists.digits(#taken))
+end
+
+-- The leases of these ids, in order; false where there is none.
+function leases.read(crawl, ids)
+  local found = lists.read('HMGET', crawl.keys.leases, ids)
+  for i = 1, #found do found[i] = found[i] and cmsgpack.unpack(found[i]) end
+  return found
+end
+
+-- The leases of an incarnation, up to `most`, as { id, lease }, by a walk over all: leases are few (nodes × concurrency).
+function leases.of(crawl, node, most)
+  local found, cursor = {}, '0'
+  repeat
+    local page = redis.call('HSCAN', crawl.keys.leases, cursor, 'COUNT', 500)
+    cursor = page[1]
+    for i = 1, #page[2], 2 do
+      local lease = cmsgpack.unpack(page[2][i + 1])
+      if lease.node == node and #found < most then found[#found + 1] = { page[2][i], lease } end
+    end
+  until cursor == '0' or #found >= most
+  return found
+end
+
+-- Ends the hold of leases on their nodes and domains; what becomes of the requests is the verb's business.
+function leases.finish(crawl, ids, ended)
+  local names, held = {}, {}
+  for i, lease in ipairs(ended) do
+    names[i] = lease.domain
+    held[lease.node] = (held[lease.node] or 0) + 1
+  end
+  lists.send('HDEL', crawl.keys.leases, ids)
+  for node, count in pairs(held) do redis.call('HINCRBY', crawl.keys.held, node, lists.digits(-count)) end
+  domains.load(crawl, names)
+  for _, name in ipairs(names) do domains.release(crawl, name) end
+end
+
+-- Leases go back to pending as they were, uncounted: their arrival stays.
+function leases.giveBack(crawl, ids, ended)
+  leases.finish(crawl, ids, ended)
+  for i, lease in ipairs(ended) do queue.giveBack(crawl, lease.domain, lease.order .. ids[i], lease.crashes) end
+  state.note(crawl, ids, 'pending')
+end
+
+-- To the failed list. failure: JSON of why. Beyond FAILED_LIMIT the record is dropped.
+function leases.fail(crawl, id, failure)
+  redis.call('ZADD', crawl.keys.failed, crawl.nowUs, id)
+  redis.call('HSET', crawl.keys.failures, id, failure)
+  if redis.call('ZCARD', crawl.keys.failed) > meta.number(crawl, 'failed_limit', 100000) then
+    redis.call('HDEL', crawl.keys.requests, id)
+  end
+end

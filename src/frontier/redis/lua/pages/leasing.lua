@@ -1,0 +1,140 @@
+-- How requests are leased, and how the crawl is said to stand: what lease.lua and turn.lua have in common.
+-- args.lease: { max, holding, random, crawl }, see lease.lua.
+local MAX_LEASES, MAX_SKIPPED, HUNGRY_MS = 1000, 1000, 300
+
+-- A site whose concurrency is smaller than one node's would stay with the node that came first, since its next lease
+-- follows its settle at once. So a node that got less than it asked for says so (meta.hungry), and one that holds more
+-- than its share of the leases stands back for a moment. With a delay the clock shares the site out by itself.
+local function standsBack(crawl)
+  local hungry = meta.get(crawl, 'hungry')
+  if not hungry or hungry == crawl.caller or crawl.nowMs - meta.number(crawl, 'hungry_at') > HUNGRY_MS then return false end
+  return nodes.held(crawl, crawl.caller) * redis.call('ZCARD', crawl.keys.nodes) > redis.call('HLEN', crawl.keys.leases)
+end
+
+local function noteHunger(crawl, isSatisfied)
+  if not isSatisfied then
+    meta.set(crawl, 'hungry', crawl.caller)
+    meta.set(crawl, 'hungry_at', crawl.nowMs)
+  elseif meta.get(crawl, 'hungry') == crawl.caller then
+    meta.set(crawl, 'hungry', '')
+  end
+end
+
+-- Requests whose record is gone, since somebody deleted it, are passed over and counted as removed. Returns the others.
+local function withRecords(crawl, taken)
+  local ids, found = {}, {}
+  for i, request in ipairs(taken) do ids[i] = request.id end
+  for i, record in ipairs(lists.read('HMGET', crawl.keys.requests, ids)) do
+    if record then
+      taken[i].record = record
+      found[#found + 1] = taken[i]
+    else
+      domains.release(crawl, taken[i].domain)
+      meta.add(crawl, 'removed', 1)
+    end
+  end
+  return found
+end
+
+-- What this node may have now, up to `room`; whether it stood back for another, and whether it passed over too many.
+local function whatIsFree(crawl, room)
+  queue.promoteDelayed(crawl)
+  domains.promoteWaiting(crawl)
+  local volunteers, suspect, crashes = suspects.volunteer(crawl)
+  if volunteers then return withRecords(crawl, { suspect }), crashes or 0, 'volunteers' end
+  if standsBack(crawl) then return {}, 0, 'stoodBack' end
+  local found, skipped = {}, 0
+  while #found < room and skipped < MAX_SKIPPED do
+    local taken = taking.take(crawl, room - #found)
+    if #taken == 0 then break end
+    local withRecord = withRecords(crawl, taken)
+    skipped = skipped + #taken - #withRecord
+    for _, request in ipairs(withRecord) do found[#found + 1] = request end
+  end
+  local isSatisfied = #found > 0 or meta.number(crawl, 'delay') > 0 or redis.call('ZCARD', crawl.keys.queue) == 0
+  noteHunger(crawl, isSatisfied)
+  return found, 0, skipped >= MAX_SKIPPED and 'skipped' or nil
+end
+
+-- The leases that this call has given when it came first, as far as they are still its node's.
+local function givenBefore(crawl, ids)
+  local found, crashes, records = {}, 0, lists.read('HMGET', crawl.keys.requests, ids)
+  for i, lease in ipairs(leases.read(crawl, ids)) do
+    if lease and lease.node == crawl.caller and lease.call == crawl.args.call then
+      local delay = domains.delay(crawl, domains.of(crawl, lease.domain))
+      found[#found + 1] = { id = ids[i], domain = lease.domain, delay = delay, record = records[i] or '' }
+      crashes = lease.crashes
+    end
+  end
+  return found, crashes
+end
+
+-- Somebody deleted the queue: what it held is counted as removed, or the crawl would wait for it for ever.
+local function countLostQueue(crawl)
+  if redis.call('EXISTS', crawl.keys.queue) == 1 then return end
+  local held = redis.call('ZCARD', crawl.keys.suspects) + redis.call('ZCARD', crawl.keys.delayed)
+    + redis.call('HLEN', crawl.keys.leases) + redis.call('ZCARD', crawl.keys.failed)
+  local lost = meta.number(crawl, 'accepted') - meta.number(crawl, 'done') - meta.number(crawl, 'removed') - held
+  if lost > 0 then meta.add(crawl, 'removed', lost) end
+end
+
+-- When to ask again. With work behind a full domain soon, but the more nodes there are the less often each.
+local function nextInstant(crawl, hindrance)
+  if hindrance == 'stoodBack' then return 30 end
+  if hindrance == 'skipped' then return 1 end
+  local waitMs = 1000
+  if meta.get(crawl, 'hungry') == crawl.caller then waitMs = math.min(waitMs, 25 * redis.call('ZCARD', crawl.keys.nodes)) end
+  for _, key in ipairs({ crawl.keys.waiting, crawl.keys.delayed }) do
+    local first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
+    if first[2] then waitMs = math.min(waitMs, math.max(1, tonumber(first[2]) - crawl.nowMs)) end
+  end
+  return waitMs
+end
+
+-- How the crawl stands, into the answer.
+local function describe(crawl, answer)
+  local seeds, isBusy = completion.seedsWaiting(crawl), answer.ids[1] ~= nil or completion.isBusy(crawl)
+  local idleSince = meta.get(crawl, 'idle_since')
+  if isBusy and idleSince then meta.set(crawl, 'idle_since', '') end
+  if not isBusy and not idleSince then meta.set(crawl, 'idle_since', crawl.nowMs) end
+  answer.control, answer.closing = meta.get(crawl, 'control'), meta.get(crawl, 'closing')
+  answer.acceptedInRun, answer.seedsWaiting = meta.number(crawl, 'run_accepted'), seeds
+  answer.idleMs = isBusy and 0 or crawl.nowMs - meta.number(crawl, 'idle_since')
+  answer.full = limits.isQueueFull(crawl)
+  answer.finished = not isBusy and completion.isFinished(crawl, seeds)
+  -- A sign of life now and then (idle nodes ask once a second): whoever leaves a finished crawl looks for one (leave.lua).
+  if answer.finished then redis.call('ZADD', crawl.keys.nodes, 'XX', crawl.nowMs, crawl.caller) end
+end
+
+-- Leases up to args.lease.max requests, or those of this call's first answer. Returns what lease.lua says.
+function leasing.run(crawl)
+  local wanted, given, crashes, hindrance = math.min(crawl.args.lease.max, MAX_LEASES), {}, 0, nil
+  limits.closeWhenSpent(crawl)
+  local isOpen = meta.get(crawl, 'control') == 'running' and not meta.get(crawl, 'closing')
+  local room, first = limits.roomForPages(crawl, wanted), answers.first(crawl)
+  if first then
+    given, crashes = givenBefore(crawl, first)
+  elseif isOpen and room > 0 then
+    given, crashes, hindrance = whatIsFree(crawl, room)
+  end
+  local answer = { call = crawl.args.call, crashes = crashes, ids = {}, domains = {}, records = {}, delays = {} }
+  for i, request in ipairs(given) do
+    answer.ids[i], answer.domains[i], answer.records[i] = request.id, request.domain, request.record
+    answer.delays[i] = request.delay
+  end
+  if #given > 0 and not first then
+    leases.give(crawl, given, crashes)
+    state.note(crawl, answer.ids, 'leased')
+    meta.add(crawl, 'run_pages', #given)
+    answers.keep(crawl, answer.ids)
+  end
+  domains.savePlaces(crawl)
+  if #given == 0 then countLostQueue(crawl) end
+  answer.waitMs = 1000
+  if isOpen then
+    local isMore = wanted > 0 and #given == wanted and redis.call('ZCARD', crawl.keys.ready) > 0
+    answer.waitMs = isMore and 0 or nextInstant(crawl, hindrance)
+  end
+  describe(crawl, answer)
+  return verbs.named(answer)
+end

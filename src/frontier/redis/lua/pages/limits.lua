@@ -1,0 +1,89 @@
+-- What a run may use up, over all its nodes, and how many requests may wait.
+--
+-- meta.budgets: JSON { pages, items, errors, ms }, 0 for no limit; '' where there is none at all, as in most crawls. Items
+-- and errors are counted all the same, since a node may bring a budget later.
+
+-- Of each its closing reason, in the order they are asked.
+local REASONS = {
+  { 'pages', 'closespider_pagecount' },
+  { 'items', 'closespider_itemcount' },
+  { 'errors', 'closespider_errorcount' },
+  { 'ms', 'closespider_timeout' },
+}
+
+-- The run's budgets; nil for none.
+function limits.budgets(crawl)
+  local text = meta.get(crawl, 'budgets')
+  return text and cjson.decode(text) or nil
+end
+
+-- Budgets of a node that takes part in a run: each that it has replaces the run's. Returns the text for meta.
+function limits.join(crawl, text)
+  local old, new = limits.budgets(crawl), text ~= '' and cjson.decode(text) or nil
+  if not (old and new) then return text ~= '' and text or meta.get(crawl, 'budgets') or '' end
+  for name, most in pairs(new) do
+    if most > 0 then old[name] = most end
+  end
+  return cjson.encode(old)
+end
+
+-- Closes a run when a budget is used up; what closed it first stays.
+function limits.closeWhenSpent(crawl)
+  local budgets = limits.budgets(crawl)
+  if not budgets or meta.get(crawl, 'closing') then return end
+  local used = {
+    -- Used up only when nothing is leased that could give a page back.
+    pages = redis.call('HLEN', crawl.keys.leases) == 0 and meta.number(crawl, 'run_pages') or 0,
+    items = meta.number(crawl, 'run_items'),
+    errors = meta.number(crawl, 'run_errors'),
+    ms = crawl.nowMs - meta.number(crawl, 'run_started'),
+  }
+  for _, reason in ipairs(REASONS) do
+    local most = budgets[reason[1]]
+    if most > 0 and used[reason[1]] >= most then
+      meta.set(crawl, 'closing', reason[2])
+      meta.set(crawl, 'closed_at', crawl.nowMs)
+      meta.set(crawl, 'closed_limit', most)
+      return
+    end
+  end
+end
+
+-- Of so many pages those that the budget has left.
+function limits.roomForPages(crawl, wanted)
+  local budgets = limits.budgets(crawl)
+  if not budgets or budgets.pages == 0 then return wanted end
+  return math.min(wanted, math.max(0, budgets.pages - meta.number(crawl, 'run_pages')))
+end
+
+-- Whether a page with items comes after those the run may scrape.
+function limits.isTooLate(crawl)
+  local budgets = limits.budgets(crawl)
+  return budgets and budgets.items > 0 and meta.number(crawl, 'run_items') >= budgets.items
+end
+
+-- Why a node of these budgets should not begin a run: the last one was closed by the same a moment ago. Else nil.
+function limits.closedJustNow(crawl, text, withinMs)
+  if text == '' or crawl.nowMs - meta.number(crawl, 'closed_at') >= withinMs then return nil end
+  local budgets = cjson.decode(text)
+  for _, reason in ipairs(REASONS) do
+    local most = budgets[reason[1]]
+    if meta.get(crawl, 'closing') == reason[2] and most > 0 and most == meta.number(crawl, 'closed_limit') then
+      return reason[2]
+    end
+  end
+end
+
+local function waiting(crawl) return queue.pending(crawl) + redis.call('ZCARD', crawl.keys.delayed) end
+
+-- Whether seeds are to stay in their keys.
+function limits.isQueueFull(crawl)
+  local limit = meta.number(crawl, 'queue_limit')
+  return limit > 0 and waiting(crawl) >= limit
+end
+
+-- How many discovered requests there is room for.
+function limits.roomForLinks(crawl)
+  local limit = meta.number(crawl, 'queue_limit')
+  return limit == 0 and math.huge or math.max(0, 2 * limit - waiting(crawl))
+end

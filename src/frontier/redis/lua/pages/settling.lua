@@ -1,0 +1,113 @@
+-- How leases end: what settle.lua and turn.lua have in common.
+--
+-- args.settles, no two of one lease, each by name:
+--   id, call            the lease: its request, and the call that gave it
+--   kind                done | retry | failed | released
+--   epoch               what the sender's cache was judged under, where links were withheld
+--   status, attempts    HTTP status or 0; downloads
+--   afterMs, priority, record   of a retry
+--   failure             of one that failed: JSON of why
+--   unstarted           of one that is released: gives its page back to the budget
+--   items, feedItems    JSON texts; absent when there are none
+--   stats               counters to add, by name
+--   scraped, errors     what of these the budgets are to know; absent for 0
+--   requests            the links, see acceptance.lua; absent when there are none
+-- args.feeds: those that this node has joined with.
+
+-- Requests that end as done wait here, to be removed all at once: before links are judged, which may be the same.
+local function removeDone(crawl, done)
+  lists.send('HDEL', crawl.keys.requests, done.ids)
+  lists.send('HDEL', crawl.keys.crashes, done.crashed)
+  state.note(crawl, done.ids, 'done', done.statuses, done.attempts)
+  meta.add(crawl, 'done', #done.ids)
+  done.ids, done.crashed, done.statuses, done.attempts = {}, {}, {}, {}
+end
+
+-- What becomes of the request of a lease that has ended.
+local function conclude(crawl, settle, lease, done)
+  local id = settle.id
+  if settle.kind == 'done' then
+    local n = #done.ids + 1
+    done.ids[n], done.statuses[n], done.attempts[n] = id, settle.status, settle.attempts
+    if lease.crashes > 0 then done.crashed[#done.crashed + 1] = id end
+  elseif settle.kind == 'retry' then
+    redis.call('HSET', crawl.keys.requests, id, settle.record)
+    queue.delay(crawl, lease.domain, settle.priority, id, crawl.nowMs + settle.afterMs)
+    state.note(crawl, { id }, 'delayed', { settle.status }, { settle.attempts })
+  elseif settle.kind == 'failed' then
+    state.note(crawl, { id }, 'failed', { settle.status }, { settle.attempts })
+    leases.fail(crawl, id, settle.failure)
+  else
+    queue.giveBack(crawl, lease.domain, lease.order .. id, lease.crashes)
+    state.note(crawl, { id }, 'pending')
+    if settle.unstarted then meta.set(crawl, 'run_pages', math.max(0, meta.number(crawl, 'run_pages') - 1)) end
+  end
+end
+
+-- Counters, items and what counts against the budgets.
+local function addEffects(crawl, settle, items, feedItems)
+  for name, amount in pairs(settle.stats) do counters.add(crawl, name, amount) end
+  lists.append(items, settle.items)
+  lists.append(feedItems, settle.feedItems)
+  if settle.scraped then meta.add(crawl, 'run_items', settle.scraped) end
+  if settle.errors then meta.add(crawl, 'run_errors', settle.errors) end
+end
+
+-- Whether a lease is still its node's; else its settle has no effect.
+local function isOurs(crawl, settle, lease)
+  return lease and lease.node == crawl.caller and lease.call == settle.call
+end
+
+-- Judges the settles of a call, and commits them. Returns for each { status, …} by name, as settle.lua says.
+function settling.run(crawl)
+  local settles, epoch, isLive = crawl.args.settles, meta.get(crawl, 'epoch'), nodes.isLive(crawl, crawl.caller)
+  local ids, replies, kept = {}, {}, {}
+  for n, settle in ipairs(settles) do ids[n] = settle.id end
+  local found = leases.read(crawl, ids)
+  -- The answer where there are no links.
+  local plain = { status = 'committed', epoch = epoch }
+  local plainReply, plainPacked = verbs.named(plain), cmsgpack.pack(plain)
+  local endedIds, ended, items, feedItems, pages = {}, {}, {}, {}, 0
+  local done = { ids = {}, crashed = {}, statuses = {}, attempts = {} }
+  for n, settle in ipairs(settles) do
+    local lease = found[n]
+    if not isLive or not isOurs(crawl, settle, lease) then
+      -- Lost, unless it is sent again: then its lease has ended with the first time.
+      replies[n] = verbs.named(answers.firstOfSettle(crawl, settle.call, settle.id) or { status = 'lost' })
+    elseif settle.epoch and settle.epoch ~= epoch then
+      replies[n] = { 'status', 'resend' }
+    else
+      endedIds[#endedIds + 1], ended[#ended + 1] = settle.id, lease
+      local packed
+      if settle.scraped and limits.isTooLate(crawl) then
+        queue.giveBack(crawl, lease.domain, lease.order .. settle.id, lease.crashes)
+        state.note(crawl, { settle.id }, 'pending')
+        replies[n], packed = { 'status', 'closed' }, cmsgpack.pack({ status = 'closed' })
+      else
+        conclude(crawl, settle, lease, done)
+        addEffects(crawl, settle, items, feedItems)
+        if settle.kind == 'done' or settle.kind == 'failed' then pages = pages + 1 end
+        replies[n], packed = plainReply, plainPacked
+        if settle.requests then
+          removeDone(crawl, done)
+          local answer = acceptance.accept(crawl, settle.requests, 'links')
+          answer.status, answer.epoch = 'committed', epoch
+          replies[n], packed = verbs.named(answer), cmsgpack.pack(answer)
+        end
+      end
+      kept[#kept + 1] = answers.settleField(crawl, settle.call, settle.id)
+      kept[#kept + 1] = packed
+    end
+  end
+  if #ended > 0 then
+    removeDone(crawl, done)
+    leases.finish(crawl, endedIds, ended)
+    lists.send('RPUSH', crawl.keys.items, items)
+    feeds.append(crawl, crawl.args.feeds, feedItems)
+    if pages > 0 then redis.call('HINCRBY', crawl.keys.pages, crawl.caller, pages) end
+    dupefilters.agree(crawl)
+    limits.closeWhenSpent(crawl)
+    answers.keepSettles(crawl, kept)
+  end
+  return replies
+end

@@ -1,0 +1,90 @@
+/** The records that the verbs write, read on this side: what each holds stands where `lua/base/keys.lua` points. */
+import { decode } from '@msgpack/msgpack';
+
+/** A lease, see `lua/pages/leases.lua`. */
+export interface LeaseRecord {
+  readonly node: string;
+  readonly call: number;
+  readonly atMs: number;
+  readonly order: Buffer;
+  readonly domain: string;
+  readonly crashes: number;
+}
+
+/** A domain, see `lua/queue/domains.lua`. */
+export interface DomainRecord {
+  readonly active: number;
+  /** Place of its best request, without any bytes for none. */
+  readonly head: Buffer;
+  readonly stands: 'ready' | 'waiting' | 'full' | 'idle';
+  readonly lastAt: number;
+  readonly nextAt?: number;
+  readonly blockedUntil?: number;
+  readonly delaySetting?: number;
+  readonly delayRobots?: number;
+  readonly delayAuto?: number;
+}
+
+/** @throws Error for bytes that are none. */
+export function readLease(packed: Buffer): LeaseRecord {
+  const { node, call, atMs, order, domain, crashes } = readMap(packed);
+  return {
+    node: String(node),
+    call: Number(call),
+    atMs: Number(atMs),
+    order: order as Buffer,
+    domain: String(domain),
+    crashes: Number(crashes),
+  };
+}
+
+/** @throws Error for bytes that are none. */
+export function readDomain(packed: Buffer): DomainRecord {
+  const { head, stands, ...numbers } = readMap(packed);
+  return { ...numbers, head, stands: String(stands) } as DomainRecord;
+}
+
+/** MessagePack of Lua: it has no text of its own, so every value that is no number is a Buffer. */
+function readMap(packed: Buffer): Record<string, unknown> {
+  const map = decode(packed, {
+    rawStrings: true,
+    mapKeyConverter: (key) => Buffer.from(key as Uint8Array).toString(),
+  });
+  if (typeof map !== 'object' || map === null) throw new TypeError('not a record');
+  return Object.fromEntries(
+    Object.entries(map).map(([name, value]) => [
+      name,
+      value instanceof Uint8Array ? Buffer.from(value) : value,
+    ]),
+  );
+}
+
+const ORDER_BYTES = 12;
+const PLACE_BYTES = 32;
+
+/** How a request stands in the queue, among the ready, suspect and delayed, see `lua/queue/queue.lua`. */
+export interface Place {
+  readonly order: Buffer;
+  readonly id: Buffer;
+  readonly domain: string;
+}
+
+/** An entry of `ready`, `suspects` or `delayed`. */
+export function readEntry(entry: Buffer): Place {
+  return {
+    order: entry.subarray(0, ORDER_BYTES),
+    id: entry.subarray(ORDER_BYTES, PLACE_BYTES),
+    domain: entry.toString('utf8', PLACE_BYTES),
+  };
+}
+
+/** A member of `queue`. */
+export function readMember(member: Buffer): Place {
+  const end = member.length - PLACE_BYTES;
+  const place = member.subarray(end);
+  return {
+    order: place.subarray(0, ORDER_BYTES),
+    id: place.subarray(ORDER_BYTES),
+    domain: member.toString('utf8', 0, Math.max(0, end - 1)),
+  };
+}
