@@ -69,7 +69,12 @@ function describeCrawl(tx: Transaction): BackupEntry | null {
   const shape = shapeOf(tx.crawl);
   const start = start_pushed === 1 ? 'pushed' : start_count;
   return {
-    ...{ kind: 'crawl', queueClass: queue_class, shape: shape === null ? null : withoutDupefilter(shape), start },
+    ...{
+      kind: 'crawl',
+      queueClass: queue_class,
+      shape: shape === null ? null : withoutDupefilter(shape),
+      start,
+    },
     ...{ done, removed, beganAtMs: began_at, seenSinceMs: seen_since },
   };
 }
@@ -80,7 +85,11 @@ function withoutDupefilter({ dupefilter: _, ...shape }: Shape): Omit<Shape, 'dup
 }
 
 /** By id, so that other crawls of the folder are not walked through. One that is leased will be pending, at its place. */
-function readRequests({ sql, space, crawl }: Transaction, after: Uint8Array, max: number): Page<BackupRequest, Uint8Array> {
+function readRequests(
+  { sql, space, crawl }: Transaction,
+  after: Uint8Array,
+  max: number,
+): Page<BackupRequest, Uint8Array> {
   const rows = sql.all<{
     id: Uint8Array;
     domain: string;
@@ -93,19 +102,21 @@ function readRequests({ sql, space, crawl }: Transaction, after: Uint8Array, max
     text: string | null;
   }>`SELECT id, domain, state, priority, place, due, crashes, unfiltered, text FROM request LEFT JOIN record USING (n)
      WHERE space = ${space} AND id > ${after} ORDER BY id LIMIT ${max}`;
-  const values = rows.flatMap(({ id, domain, state, priority, place, due, crashes, unfiltered, text }): BackupRequest[] => {
-    if (state === 'failed' || text === null) return [];
-    const arrival = crawl.queue_class === 'LifoQueue' ? -place : place;
-    return [
-      {
-        ...{ id: hexOf(id), domain, priority },
-        ...(state === 'delayed' ? { dueAtMs: (due ?? 0) / 1000 } : { arrival }),
-        ...(crashes > 0 ? { crashes } : {}),
-        ...(unfiltered === 1 ? { unfiltered: true } : {}),
-        record: text,
-      },
-    ];
-  });
+  const values = rows.flatMap(
+    ({ id, domain, state, priority, place, due, crashes, unfiltered, text }): BackupRequest[] => {
+      if (state === 'failed' || text === null) return [];
+      const arrival = crawl.queue_class === 'LifoQueue' ? -place : place;
+      return [
+        {
+          ...{ id: hexOf(id), domain, priority },
+          ...(state === 'delayed' ? { dueAtMs: (due ?? 0) / 1000 } : { arrival }),
+          ...(crashes > 0 ? { crashes } : {}),
+          ...(unfiltered === 1 ? { unfiltered: true } : {}),
+          record: text,
+        },
+      ];
+    },
+  );
   return { values, next: rows.length < max ? null : rows.at(-1)!.id };
 }
 
@@ -116,8 +127,10 @@ async function* readSeeds(batch: CommitBatch): AsyncIterable<BackupEntry> {
       const seeds = pages<Buffer, number>(batch, 0, (tx, after, max) => {
         const space = tx.spaces.startUrls[key]![bad ? 'bad' : 'good'].id;
         const rows = bad
-          ? tx.sql.all<ListRow>`SELECT n, entry AS value FROM bad_seed WHERE space = ${space} AND n > ${after} ORDER BY n LIMIT ${max}`
-          : tx.sql.all<ListRow>`SELECT n, value FROM seed WHERE space = ${space} AND n > ${after} ORDER BY n LIMIT ${max}`;
+          ? tx.sql
+              .all<ListRow>`SELECT n, entry AS value FROM bad_seed WHERE space = ${space} AND n > ${after} ORDER BY n LIMIT ${max}`
+          : tx.sql
+              .all<ListRow>`SELECT n, value FROM seed WHERE space = ${space} AND n > ${after} ORDER BY n LIMIT ${max}`;
         return listPage(rows, max);
       });
       for await (const values of inEntries(seeds, ({ length }) => length)) {
@@ -157,7 +170,8 @@ async function* readFeeds(batch: CommitBatch, withItems: boolean): AsyncIterable
       const values = readOutbox(tx, feed, from, max);
       return { values, next: values.length < max ? null : from + max };
     });
-    for await (const values of inEntries(texts, ({ length }) => length)) yield { kind: 'outbox', feed, values };
+    for await (const values of inEntries(texts, ({ length }) => length))
+      yield { kind: 'outbox', feed, values };
   }
 }
 

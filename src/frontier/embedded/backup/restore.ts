@@ -1,7 +1,13 @@
 /** Bringing a backup back: one transaction an entry, each applied once however often it is sent. */
 import { RefusedError } from '../../../errors.js';
 import { priorityInBounds } from '../../../http/priority.js';
-import { type BackupEntry, type BackupRequest, type RestoreTicket, seedOf, textBytes } from '../../backup-entry.js';
+import {
+  type BackupEntry,
+  type BackupRequest,
+  type RestoreTicket,
+  seedOf,
+  textBytes,
+} from '../../backup-entry.js';
 import { delayInBounds, requireIds } from '../../bounds.js';
 import type { FailedRequest, Part } from '../../frontier.js';
 import { nodesAtWork } from '../../nodes-at-work.js';
@@ -74,34 +80,49 @@ export function endRestore(tx: Transaction, id: string): void {
 function put(tx: Transaction, entry: BackupEntry): void {
   switch (entry.kind) {
     case 'crawl':
-      return putCrawl(tx, entry);
+      putCrawl(tx, entry);
+      break;
     case 'requests':
-      return putRequests(tx, entry.values);
+      putRequests(tx, entry.values);
+      break;
     case 'failed':
-      return putFailed(tx, entry.values);
+      putFailed(tx, entry.values);
+      break;
     case 'dupefilter':
       if (entry.index !== null && !bringBackCount(tx, entry.index)) throw otherBits();
-      return;
+      break;
     case 'seen':
-      return bringBackSeen(tx, entry);
+      bringBackSeen(tx, entry);
+      break;
     case 'bits':
-      return bringBackBits(tx, entry.values);
+      bringBackBits(tx, entry.values);
+      break;
     case 'seeds':
-      return putSeeds(tx, entry);
+      putSeeds(tx, entry);
+      break;
     case 'items':
-      return addItems(tx, entry.values.map(textOf));
+      addItems(tx, entry.values.map(textOf));
+      break;
     case 'feed':
-      return putFeed(tx, entry);
+      putFeed(tx, entry);
+      break;
     case 'outbox':
-      return appendToOutbox(tx, entry.feed, entry.values.map(textOf));
+      appendToOutbox(tx, entry.feed, entry.values.map(textOf));
+      break;
     case 'stats':
-      return tx.counters.add(Object.fromEntries(entry.values));
+      tx.counters.add(Object.fromEntries(entry.values));
+      break;
   }
 }
 
 /** What stands already stays: the shape, and an earlier beginning. */
 function putCrawl({ crawl, tally }: Transaction, entry: Entry<'crawl'>): void {
-  if (crawl.shape === null && entry.shape !== null && crawl.dupefilter !== null && tally.pending + tally.suspects === 0) {
+  if (
+    crawl.shape === null &&
+    entry.shape !== null &&
+    crawl.dupefilter !== null &&
+    tally.pending + tally.suspects === 0
+  ) {
     crawl.shape = JSON.stringify({ ...entry.shape, dupefilter: JSON.parse(crawl.dupefilter) });
     crawl.queue_class = entry.queueClass;
   }
@@ -118,7 +139,16 @@ function putCrawl({ crawl, tally }: Transaction, entry: Entry<'crawl'>): void {
 function putRequests(tx: Transaction, requests: readonly BackupRequest[]): void {
   requireIds(requests.map(({ id }) => ({ id, fingerprint: id })));
   const { tally } = tx;
-  for (const { id, domain, priority, arrival = 0, dueAtMs, crashes = 0, unfiltered = false, record } of requests) {
+  for (const {
+    id,
+    domain,
+    priority,
+    arrival = 0,
+    dueAtMs,
+    crashes = 0,
+    unfiltered = false,
+    record,
+  } of requests) {
     const bytes = bytesOf(id);
     if (liveRequest(tx, bytes) !== undefined) continue;
     const added = { id: bytes, domain, priority: priorityInBounds(priority), crashes, unfiltered, record };
@@ -165,7 +195,13 @@ function putFeed(tx: Transaction, { feed, host, path, format, exporting, checkpo
   if (readFeedRow(tx, feed) !== null) return;
   writeFeedRow(tx, {
     ...newFeed(tx, feed),
-    ...{ host, path, format: format ?? null, is_exporting: exporting ? 1 : 0, last: checkpoint?.sequence ?? 0 },
+    ...{
+      host,
+      path,
+      format: format ?? null,
+      is_exporting: exporting ? 1 : 0,
+      last: checkpoint?.sequence ?? 0,
+    },
     ...{ written: checkpoint?.sequence ?? null, written_bytes: checkpoint?.lengthBytes ?? null },
     written_header: checkpoint?.header ?? null,
   });

@@ -66,14 +66,21 @@ function seenEntry(values: readonly SeenValue[]): Seen {
   };
 }
 
-function readValues({ sql, space, choice }: Ground, last: Page<SeenValue>['last'], max: number): Page<SeenValue> {
+function readValues(
+  { sql, space, choice }: Ground,
+  last: Page<SeenValue>['last'],
+  max: number,
+): Page<SeenValue> {
   if (choice.class === 'CompactDupeFilter') {
-    const statement = sql.of('SELECT hash FROM seen_compact WHERE space = ? AND hash >= ? ORDER BY hash LIMIT ?', (it) =>
-      it.setReadBigInts(true),
+    const statement = sql.of(
+      'SELECT hash FROM seen_compact WHERE space = ? AND hash >= ? ORDER BY hash LIMIT ?',
+      (it) => it.setReadBigInts(true),
     );
     const from = last === null ? LEAST_HASH : (last as bigint) + 1n;
     const rows = statement.all(space, from, max) as { hash: bigint }[];
-    const values = rows.map(({ hash }) => ({ fingerprint: BigInt.asUintN(64, hash).toString(16).padStart(16, '0') }));
+    const values = rows.map(({ hash }) => ({
+      fingerprint: BigInt.asUintN(64, hash).toString(16).padStart(16, '0'),
+    }));
     const end = rows.at(-1)?.hash ?? GREATEST_HASH;
     return { values, last: rows.length < max || end === GREATEST_HASH ? null : end };
   }
@@ -93,7 +100,8 @@ const GREATEST_HASH = 2n ** 63n - 1n;
 const pageOf = {
   RFPDupeFilter: 'SELECT id FROM seen WHERE space = ? AND id > ? ORDER BY id LIMIT ?',
   TimedRFPDupeFilter: 'SELECT id, until FROM seen_timed WHERE space = ? AND id > ? ORDER BY id LIMIT ?',
-  StateDupeFilter: 'SELECT id, state, at, status, attempts FROM seen_state WHERE space = ? AND id > ? ORDER BY id LIMIT ?',
+  StateDupeFilter:
+    'SELECT id, state, at, status, attempts FROM seen_state WHERE space = ? AND id > ? ORDER BY id LIMIT ?',
 };
 
 interface SeenRow {
@@ -106,10 +114,16 @@ interface SeenRow {
 }
 
 /** The place of a block is its slice and its number: `1.17`. */
-function readBlocks({ sql, space }: Ground, after: number | null, max: number): Page<readonly [string, string]> {
+function readBlocks(
+  { sql, space }: Ground,
+  after: number | null,
+  max: number,
+): Page<readonly [string, string]> {
   const rows = sql.all<{ row: number; slice: number; block: number; bits: Uint8Array }>`
     SELECT rowid AS row, slice, block, bits FROM seen_bloom WHERE space = ${space} AND rowid > ${after ?? 0} ORDER BY rowid LIMIT ${max}`;
-  const values = rows.map(({ slice, block, bits }) => [`${slice}.${block}`, Buffer.from(bits).toString('base64')] as const);
+  const values = rows.map(
+    ({ slice, block, bits }) => [`${slice}.${block}`, Buffer.from(bits).toString('base64')] as const,
+  );
   return { values, last: rows.length < max ? null : rows.at(-1)!.row };
 }
 
@@ -132,7 +146,12 @@ function bringBackValue(
   const { sql, space, choice, nowMs } = ground;
   if (choice.class === 'StateDupeFilter') {
     // Of what another class has seen only so much is known: that it was met.
-    const { state, atMs, status, attempts } = life ?? { state: 'done', atMs: nowMs, status: null, attempts: 0 };
+    const { state, atMs, status, attempts } = life ?? {
+      state: 'done',
+      atMs: nowMs,
+      status: null,
+      attempts: 0,
+    };
     ground.count += sql.run`INSERT OR IGNORE INTO seen_state (space, id, state, at, status, attempts)
       VALUES (${space}, ${fingerprint}, ${state}, ${atMs}, ${status}, ${attempts})`;
   } else if (choice.class === 'TimedRFPDupeFilter' && choice.expireMs > 0 && typeof untilMs === 'number') {
@@ -158,7 +177,10 @@ export function bringBackCount(tx: Transaction, index: readonly number[]): boole
 }
 
 /** Bits of a filter, block by block. */
-export function bringBackBits(tx: Transaction, values: readonly (readonly [place: string, bits: string])[]): void {
+export function bringBackBits(
+  tx: Transaction,
+  values: readonly (readonly [place: string, bits: string])[],
+): void {
   const { sql, space } = tx.dupefilter.begin().ground;
   for (const [place, text] of values) {
     const [slice = 0, block = 0] = place.split('.').map(Number);

@@ -25,7 +25,11 @@ export function examineStore(tx: Transaction, { path, file }: Database): Finding
   const free = bavail * bsize;
   const room = `${byteSize(free)} free on its disk, ${byteSize(fileSize(file))} in use`;
   if (free < LITTLE_SPACE) {
-    about.problem('disk_space', room, 'make room, or set JOBDIR to another disk: without room no node can commit');
+    about.problem(
+      'disk_space',
+      room,
+      'make room, or set JOBDIR to another disk: without room no node can commit',
+    );
   } else about.ok('disk_space', room);
   const closed = [path, file, `${file}-wal`, `${file}-shm`].filter((each) => !isWritable(each));
   if (closed.length === 0) about.ok('permissions', 'this user may write it');
@@ -34,7 +38,8 @@ export function examineStore(tx: Transaction, { path, file }: Database): Finding
     about.problem('permissions', which, 'run as the user that owns it, or chown it');
   }
   const users = otherUsers(path);
-  const who = users === 0 ? 'no other process has it open' : `${users} other processes of this machine have it open`;
+  const who =
+    users === 0 ? 'no other process has it open' : `${users} other processes of this machine have it open`;
   about.ok('processes', who);
   const log = fileSize(`${file}-wal`);
   if (log > LARGE_LOG) {

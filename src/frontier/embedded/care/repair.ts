@@ -64,7 +64,6 @@ export function repairStep(tx: Transaction, after: Uint8Array, read: ReadRecord)
 function repairRequest(tx: Transaction, row: Row, read: ReadRecord): void {
   const { sql, tally } = tx;
   const { n, id, state, text, failure, due } = row;
-  if (row.unfiltered === 0 && state !== 'failed' && !tx.dupefilter.has(id)) tx.dupefilter.record(id, false);
   if (state === 'failed') {
     if (failure === null) addFailure(tx, n, unknownReason(tx, 'unknown'));
     tally.failed += 1;
@@ -83,8 +82,7 @@ function repairRequest(tx: Transaction, row: Row, read: ReadRecord): void {
     tally.failed_records += 1;
   } else if (state === 'delayed' && due !== null) {
     tally.delayed += 1;
-    if (row.failure !== null) return;
-    sql.run`UPDATE request SET node = NULL, token = NULL, leased_at = NULL WHERE n = ${n} AND (node IS NOT NULL OR token IS NOT NULL)`;
+    sql.run`UPDATE request SET node = NULL, token = NULL, leased_at = NULL WHERE n = ${n} AND coalesce(node, token) IS NOT NULL`;
   } else queue(tx, row, read);
 }
 
@@ -96,7 +94,8 @@ function queue(tx: Transaction, row: Row, read: ReadRecord): void {
   if (domain === '' || place === 0) {
     const recorded = read(hexOf(row.id), row.text ?? '');
     if (domain === '') domain = recorded?.domain ?? 'unknown';
-    if (place === 0) ({ rank, place } = orderOf(crawl.queue_class, recorded?.priority ?? -rank, tx.takeArrival()));
+    if (place === 0)
+      ({ rank, place } = orderOf(crawl.queue_class, recorded?.priority ?? -rank, tx.takeArrival()));
   }
   const state = crashes > 0 ? 'suspect' : 'pending';
   if (state !== row.state || domain !== row.domain || place !== row.place) {
@@ -127,14 +126,27 @@ export function endRepair(tx: Transaction): Repaired {
     open.ground.count = count;
   }
   const lists = [
-    ...([['item', spaces.items], ['counter', spaces.stats]] as const),
-    ...spaces.startUrls.flatMap(({ good, bad }) => [['seed', good], ['bad_seed', bad]] as const),
+    ...([
+      ['item', spaces.items],
+      ['counter', spaces.stats],
+    ] as const),
+    ...spaces.startUrls.flatMap(
+      ({ good, bad }) =>
+        [
+          ['seed', good],
+          ['bad_seed', bad],
+        ] as const,
+    ),
   ];
   for (const [table, list] of lists) {
     if (list.id === 0) continue;
-    list.entries = (sql.of(`SELECT count(*) AS n FROM ${table} WHERE space = ?`).get(list.id) as { n: number }).n;
+    list.entries = (
+      sql.of(`SELECT count(*) AS n FROM ${table} WHERE space = ?`).get(list.id) as { n: number }
+    ).n;
   }
-  for (const { name } of sql.all<{ name: string }>`SELECT name FROM domain WHERE space = ${space} AND state = 'idle' AND until IS NULL`) {
+  for (const { name } of sql.all<{
+    name: string;
+  }>`SELECT name FROM domain WHERE space = ${space} AND state = 'idle' AND until IS NULL`) {
     // In the state it is in; one with nothing to remember goes.
     tx.domains.change(name);
   }

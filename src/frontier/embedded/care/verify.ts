@@ -4,8 +4,8 @@
  */
 import type { CommitBatch } from '../commit-batch.js';
 import type { Database } from '../database.js';
-import { place } from '../queue/domain-row.js';
 import type { DomainRow } from '../queue/domain-row.js';
+import { place } from '../queue/domain-row.js';
 import type { Transaction } from '../transaction.js';
 import { damagedStore } from '../what-sqlite-says.js';
 
@@ -23,7 +23,8 @@ const EXAMPLES = 20;
  * @throws RefusedError `damaged_store` when pages of the file are damaged, or do not agree with its indexes.
  */
 export async function verify(batch: CommitBatch, database: Database): Promise<string[]> {
-  for (const table of await batch.read(tablesOf)) await batch.read((tx) => checkPages(tx, database.file, table));
+  for (const table of await batch.read(tablesOf))
+    await batch.read((tx) => checkPages(tx, database.file, table));
   if (!(await batch.read(({ hasCrawl }) => hasCrawl))) return batch.read(checkLeftovers);
   const breaches: string[] = [];
   for (const check of checks) breaches.push(...(await batch.read(check)));
@@ -49,7 +50,9 @@ const checks: readonly Check[] = [
 ];
 
 function tablesOf({ sql }: Transaction): string[] {
-  const rows = sql.all<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`;
+  const rows = sql.all<{
+    name: string;
+  }>`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`;
   return rows.map(({ name }) => name);
 }
 
@@ -63,9 +66,13 @@ function checkPages({ sql }: Transaction, file: string, table: string): void {
 /** I1, I4: the counters are what a count of the requests gives. */
 function checkCounters({ sql, space, tally }: Transaction): string[] {
   const counts = new Map(
-    sql
-      .all<{ state: string; n: number }>`SELECT state, count(*) AS n FROM request WHERE space = ${space} GROUP BY state`
-      .map(({ state, n }) => [state, n]),
+    sql.all<{
+      state: string;
+      n: number;
+    }>`SELECT state, count(*) AS n FROM request WHERE space = ${space} GROUP BY state`.map(({ state, n }) => [
+      state,
+      n,
+    ]),
   );
   const counters = {
     ...{ pending: tally.pending, suspect: tally.suspects, delayed: tally.delayed },
@@ -79,7 +86,8 @@ function checkCounters({ sql, space, tally }: Transaction): string[] {
     live += n;
     if (n !== counter) breaches.push(`I4: ${n} requests are ${state} but the counter says ${counter}`);
   }
-  for (const [state, n] of counts) breaches.push(`I1: ${n} requests are in the state "${state}", which there is not`);
+  for (const [state, n] of counts)
+    breaches.push(`I1: ${n} requests are in the state "${state}", which there is not`);
   const total = live + tally.done + tally.removed;
   if (tally.accepted !== total) {
     breaches.push(
@@ -100,7 +108,9 @@ function checkRecords({ sql, space, tally }: Transaction): string[] {
     SELECT count(*) AS n FROM record LEFT JOIN request USING (n) WHERE request.n IS NULL`!.n;
   return [
     ...listed(bare.map(({ id, state }) => `I1: ${id} is ${state} but has no record`)),
-    ...(records === tally.failed_records ? [] : [`I4: ${records} failed records are kept, not ${tally.failed_records}`]),
+    ...(records === tally.failed_records
+      ? []
+      : [`I4: ${records} failed records are kept, not ${tally.failed_records}`]),
     ...(lone === 0 ? [] : [`I1: ${lone} records have no request`]),
   ];
 }
@@ -143,7 +153,8 @@ function checkNodes({ sql, space, tally }: Transaction): string[] {
       SELECT id, leased, (SELECT count(*) FROM request WHERE request.node = number AND state = 'leased') AS n
       FROM node WHERE space = ${space})
     WHERE leased <> n`;
-  const alive = sql.get<{ n: number }>`SELECT count(*) AS n FROM node WHERE space = ${space} AND is_dead = 0`!.n;
+  const alive = sql.get<{ n: number }>`SELECT count(*) AS n FROM node WHERE space = ${space} AND is_dead = 0`!
+    .n;
   return [
     ...listed(wrong.map(({ id, leased, n }) => `I3: ${id} holds ${n} leases, not ${leased}`)),
     ...(alive === tally.alive ? [] : [`I3: ${alive} nodes are registered, the counter says ${tally.alive}`]),
@@ -163,12 +174,17 @@ function checkDomainsOfRequests({ sql, space, tally }: Transaction): string[] {
   return [
     ...listed(without.map(({ domain }) => `I7: ${domain} has requests but no record`)),
     ...listed(active.map(({ name, active, n }) => `I6: ${name} has ${n} leased, not ${active}`)),
-    ...(domains === tally.domains ? [] : [`I4: there are ${domains} domains, the counter says ${tally.domains}`]),
+    ...(domains === tally.domains
+      ? []
+      : [`I4: there are ${domains} domains, the counter says ${tally.domains}`]),
   ];
 }
 
 /** I7: each domain knows its first pending request, and is in the state that this and its clock make. */
-function checkDomains({ sql, space, crawl }: Transaction, after: string): { breaches: string[]; last: string | null } {
+function checkDomains(
+  { sql, space, crawl }: Transaction,
+  after: string,
+): { breaches: string[]; last: string | null } {
   const rows = sql.all<DomainRow & { rank: number | null; place: number | null }>`
     SELECT domain.*, request.rank, request.place FROM domain LEFT JOIN request ON request.n = (
       SELECT n FROM request WHERE space = ${space} AND domain = name AND state = 'pending' ORDER BY rank, place LIMIT 1)
@@ -213,7 +229,9 @@ function checkLists({ sql, spaces }: Transaction): string[] {
   ];
   return lists.flatMap(({ table, noun, space }) => {
     const { n } = sql.of(`SELECT count(*) AS n FROM ${table} WHERE space = ?`).get(space.id) as { n: number };
-    return n === space.entries ? [] : [`I4: there are ${n} ${noun} in ${space.name}, the counter says ${space.entries}`];
+    return n === space.entries
+      ? []
+      : [`I4: there are ${n} ${noun} in ${space.name}, the counter says ${space.entries}`];
   });
 }
 
