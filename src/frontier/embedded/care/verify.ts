@@ -20,7 +20,7 @@ const EXAMPLES = 20;
 
 /**
  * @returns a sentence for each breach; none when all is well.
- * @throws RefusedError `damaged_store` when pages of the file are damaged, or do not agree with its indexes.
+ * @throws DamagedStoreError when pages of the file are damaged, or do not agree with its indexes.
  */
 export async function verify(batch: CommitBatch, database: Database): Promise<string[]> {
   for (const table of await batch.read(tablesOf))
