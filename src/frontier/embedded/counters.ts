@@ -30,7 +30,7 @@ export class Counters {
   finish(): void {
     if (this.#added.size === 0) return;
     const { sql, spaces } = this.#crawl;
-    const space = spaces.need(spaces.stats);
+    const space = spaces.stats.need();
     for (const [name, added] of this.#added) {
       const before = sql.run`UPDATE counter SET value = value + ${added} WHERE space = ${space} AND name = ${plainText(name)}`;
       if (before > 0) continue;

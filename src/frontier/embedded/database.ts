@@ -19,7 +19,7 @@ const APPLICATION_ID = 0x63726e64;
  * `busy_timeout` comes first, with the connection itself (`sqlite.ts`): already the first look may have to wait while
  * another process recovers the log. `mmap_size`: reading a mapped file that was truncated ends the process by SIGBUS.
  * `cell_size_check` finds a damaged page before it is used. `trusted_schema`: a foreign schema may not call functions.
- * Checkpoints: after 2,000 pages by whoever commits; `wal.ts` has the rest.
+ * Checkpoints: after 4,000 pages by whoever commits; `wal.ts` has the rest.
  */
 const pragmas = `
   PRAGMA mmap_size = 0;
@@ -28,7 +28,7 @@ const pragmas = `
   PRAGMA synchronous = NORMAL;
   PRAGMA cache_size = -65536;
   PRAGMA temp_store = MEMORY;
-  PRAGMA wal_autocheckpoint = 2000;
+  PRAGMA wal_autocheckpoint = 4000;
 `;
 
 /** Where the database of a folder lies. */

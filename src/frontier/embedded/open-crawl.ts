@@ -65,7 +65,7 @@ export class OpenCrawl {
   /** Make the crawl if there is none yet; one that has no request yet takes the shape of whoever comes. */
   create(shape: FirstShape): void {
     if (this.#crawl === null) {
-      const space = this.spaces.need(this.spaces.crawl);
+      const space = this.spaces.crawl.need();
       this.spaces.list();
       this.#crawl = newCrawl(space, shape, this.nowMs);
       this.#tally = newTally(space, this.nowMs);
@@ -87,7 +87,7 @@ export class OpenCrawl {
   destroy(): void {
     this.sql.run`DELETE FROM crawl WHERE space = ${this.space}`;
     this.sql.run`DELETE FROM tally WHERE space = ${this.space}`;
-    this.spaces.clear(this.spaces.crawl);
+    this.spaces.crawl.clear();
     this.#crawl = null;
     this.#tally = null;
     this.#written = { crawl: null, tally: null };

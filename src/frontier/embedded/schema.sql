@@ -125,7 +125,7 @@ CREATE TABLE request (
   priority   INTEGER NOT NULL,           -- higher goes first
   rank       INTEGER NOT NULL,           -- with place: the order, smallest first. PriorityQueue: -priority, else 0
   place      INTEGER NOT NULL,           -- arrival in µs since 1970, strictly increasing; LifoQueue: negative
-  due        INTEGER,                    -- delayed: µs since 1970, unique within the crawl
+  due        INTEGER,                    -- delayed: µs since 1970
   crashes    INTEGER NOT NULL,           -- nodes that died while they processed it
   unfiltered INTEGER NOT NULL,           -- flag: the dupefilter does not know its id
   node       INTEGER,                    -- leased: number of the node that holds it

@@ -1,15 +1,66 @@
 /** The keys that the settings name, as the spaces of the file that stand for them. */
 import type { FrontierKeys } from '../open.js';
-import type { Value } from './sqlite.js';
 import type { Statements } from './statements.js';
 
-/** What is kept under one key. */
-export interface Space {
+/** What is kept under one key; looked up when it is first asked for. */
+export class Space {
   readonly name: string;
-  /** 0 while nothing is kept under it, so that whoever reads finds no row. */
-  id: number;
+  readonly #sql: Statements;
+  #row: { id: number; entries: number } | null = null;
+  #writtenEntries = 0;
+
+  constructor(sql: Statements, name: string) {
+    this.#sql = sql;
+    this.name = name;
+  }
+
+  /** 0 while nothing is kept under the key, so that whoever reads finds no row. */
+  get id(): number {
+    return this.#found().id;
+  }
+
   /** How many rows of a list it holds; changed in place, and written at the end of the transaction. */
-  entries: number;
+  get entries(): number {
+    return this.#found().entries;
+  }
+
+  set entries(entries: number) {
+    this.#found().entries = entries;
+  }
+
+  /** Its id; it gets one if it has none. */
+  need(): number {
+    const row = this.#found();
+    if (row.id === 0) row.id = this.#sql.insert`INSERT INTO space (name) VALUES (${this.name})`;
+    return row.id;
+  }
+
+  /** Clear it in one small step: what it held is garbage from now on (`clear/sweep.ts`), and the key holds nothing. */
+  clear(): void {
+    const { id } = this.#found();
+    if (id === 0) return;
+    this.#sql.run`UPDATE space SET name = NULL, is_crawl = 0 WHERE id = ${id}`;
+    this.#row = { id: 0, entries: 0 };
+    this.#writtenEntries = 0;
+  }
+
+  /** Write the number of entries if it has changed. */
+  finish(): void {
+    if (this.#row === null || this.#row.entries === this.#writtenEntries) return;
+    this.#sql.run`UPDATE space SET entries = ${this.#row.entries} WHERE id = ${this.need()}`;
+    this.#writtenEntries = this.#row.entries;
+  }
+
+  #found(): { id: number; entries: number } {
+    if (this.#row === null) {
+      this.#row = this.#sql.get`SELECT id, entries FROM space WHERE name = ${this.name}` ?? {
+        id: 0,
+        entries: 0,
+      };
+      this.#writtenEntries = this.#row.entries;
+    }
+    return this.#row;
+  }
 }
 
 /** The spaces of one crawl, within one transaction. */
@@ -22,74 +73,31 @@ export class Spaces {
   readonly feeds: Space;
   readonly startUrls: readonly { readonly good: Space; readonly bad: Space }[];
   readonly #sql: Statements;
-  readonly #all = new Map<string, Space>();
-  readonly #written = new Map<Space, number>();
 
   constructor(sql: Statements, keys: FrontierKeys) {
     this.#sql = sql;
-    this.crawl = this.#space(keys.requests);
-    this.dupefilter = this.#space(keys.dupefilter);
-    this.items = this.#space(keys.items);
-    this.stats = this.#space(keys.stats);
-    this.feeds = this.#space(`${keys.requests}:~feeds`);
+    this.crawl = new Space(sql, keys.requests);
+    this.dupefilter = new Space(sql, keys.dupefilter);
+    this.items = new Space(sql, keys.items);
+    this.stats = new Space(sql, keys.stats);
+    this.feeds = new Space(sql, `${keys.requests}:~feeds`);
     this.startUrls = keys.startUrls.map((name) => ({
-      good: this.#space(name),
-      bad: this.#space(`${name}:bad`),
+      good: new Space(sql, name),
+      bad: new Space(sql, `${name}:bad`),
     }));
-    this.#find();
   }
 
-  /** The space's id; it gets one if it has none. */
-  need(space: Space): number {
-    if (space.id === 0) space.id = this.#sql.insert`INSERT INTO space (name) VALUES (${space.name})`;
-    return space.id;
+  /** Those that hold lists, by the number of their entries. */
+  get lists(): readonly Space[] {
+    return [this.items, this.stats, ...this.startUrls.flatMap(({ good, bad }) => [good, bad])];
   }
 
   /** Have the crawl listed among those of the folder. */
   list(): void {
-    const id = this.need(this.crawl);
-    this.#sql.run`UPDATE space SET is_crawl = 1 WHERE id = ${id} AND is_crawl = 0`;
+    this.#sql.run`UPDATE space SET is_crawl = 1 WHERE id = ${this.crawl.need()} AND is_crawl = 0`;
   }
 
-  /** Clear a space in one small step: what it held is garbage from now on (`sweep.ts`), and the key holds nothing. */
-  clear(space: Space): void {
-    if (space.id === 0) return;
-    this.#sql.run`UPDATE space SET name = NULL, is_crawl = 0 WHERE id = ${space.id}`;
-    space.id = 0;
-    space.entries = 0;
-    this.#written.set(space, 0);
-  }
-
-  /** Write the numbers of entries that have changed. */
   finish(): void {
-    for (const space of this.#all.values()) {
-      if (space.entries === this.#written.get(space)) continue;
-      const id = this.need(space);
-      this.#sql.run`UPDATE space SET entries = ${space.entries} WHERE id = ${id}`;
-      this.#written.set(space, space.entries);
-    }
-  }
-
-  #space(name: string): Space {
-    let space = this.#all.get(name);
-    if (space === undefined) {
-      space = { name, id: 0, entries: 0 };
-      this.#all.set(name, space);
-      this.#written.set(space, 0);
-    }
-    return space;
-  }
-
-  #find(): void {
-    const names = [...this.#all.keys()];
-    const text = `SELECT name, id, entries FROM space WHERE name IN (${names.map(() => '?').join(', ')})`;
-    const rows = this.#sql.of(text, (it) => it.setReturnArrays(true)).all(...names) as Value[][];
-    for (const [name, id, entries] of rows) {
-      const space = this.#all.get(name as string);
-      if (space === undefined) continue;
-      space.id = id as number;
-      space.entries = entries as number;
-      this.#written.set(space, space.entries);
-    }
+    for (const space of this.lists) space.finish();
   }
 }

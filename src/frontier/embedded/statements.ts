@@ -31,9 +31,10 @@ export class Statements {
     return Number(this.#prepared(sql).run(...values).changes);
   }
 
-  /** Insert a row. @returns its number. */
+  /** Insert a row. @returns its number; 0 where it was not inserted because of a conflict. */
   insert(sql: TemplateStringsArray, ...values: readonly Value[]): number {
-    return Number(this.#prepared(sql).run(...values).lastInsertRowid);
+    const { changes, lastInsertRowid } = this.#prepared(sql).run(...values);
+    return changes === 0 ? 0 : Number(lastInsertRowid);
   }
 
   /** A statement whose text is made by code, such as one for all columns of a table; `set` is applied when it is new. */

@@ -95,10 +95,10 @@ function clearDupefilter(tx: Transaction): void {
 
 function clearLists({ spaces }: Transaction, parts: ReadonlySet<Part>): void {
   if (parts.has('start_urls')) {
-    for (const { good, bad } of spaces.startUrls) for (const space of [good, bad]) spaces.clear(space);
+    for (const { good, bad } of spaces.startUrls) for (const space of [good, bad]) space.clear();
   }
-  if (parts.has('items')) for (const space of [spaces.items, spaces.feeds]) spaces.clear(space);
-  if (parts.has('stats')) spaces.clear(spaces.stats);
+  if (parts.has('items')) for (const space of [spaces.items, spaces.feeds]) space.clear();
+  if (parts.has('stats')) spaces.stats.clear();
 }
 
 /** A restore cannot go on where what it brought back is gone, and what was brought back whole may be so again. */
@@ -112,8 +112,7 @@ function voidRestores(tx: Transaction): void {
 
 /** A crawl of which nothing is left is not listed any more. */
 function unlistEmpty(tx: Transaction): void {
-  const { crawl, items, stats, startUrls, feeds } = tx.spaces;
-  const lists = [items, stats, ...startUrls.flatMap(({ good, bad }) => [good, bad])];
+  const { crawl, feeds, lists } = tx.spaces;
   if (tx.hasCrawl || lists.some(({ entries }) => entries > 0) || hasFeeds(tx)) return;
-  for (const space of [crawl, feeds, ...lists]) tx.spaces.clear(space);
+  for (const space of [crawl, feeds, ...lists]) space.clear();
 }

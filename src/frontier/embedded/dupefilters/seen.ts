@@ -84,7 +84,7 @@ export class Seen {
 
   /** Forget all, in one small step. */
   clear(): void {
-    this.#crawl.spaces.clear(this.#crawl.spaces.dupefilter);
+    this.#crawl.spaces.dupefilter.clear();
     this.#open = null;
     this.#writtenCount = -1;
   }
@@ -132,7 +132,7 @@ export class Seen {
 
   #openWith(choice: Choice, count: number): OpenDupefilter {
     const { sql, spaces, nowMs } = this.#crawl;
-    const ground: Ground = { sql, space: spaces.need(spaces.dupefilter), nowMs, choice, count };
+    const ground: Ground = { sql, space: spaces.dupefilter.need(), nowMs, choice, count };
     return { ground, filter: dupefilterOf(ground, choice) };
   }
 }

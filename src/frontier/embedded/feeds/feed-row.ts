@@ -24,7 +24,7 @@ export interface FeedRow {
 
 export function newFeed({ spaces }: Transaction, feed: string): FeedRow {
   return {
-    ...{ space: spaces.need(spaces.feeds), feed, host: '', path: '', pid: 0, format: null, owner: null },
+    ...{ space: spaces.feeds.need(), feed, host: '', path: '', pid: 0, format: null, owner: null },
     ...{ seen_at: 0, stale_ms: 0, last: 0, written: null, written_bytes: null, written_header: null },
     ...{ is_exporting: 0, forgotten_at: null, overwrites_at: null },
   };

@@ -4,7 +4,7 @@ import type { Transaction } from '../transaction.js';
 /** Append items, JSON texts. */
 export function addItems({ sql, spaces }: Transaction, texts: readonly string[]): void {
   if (texts.length === 0) return;
-  const space = spaces.need(spaces.items);
+  const space = spaces.items.need();
   for (const text of texts) sql.run`INSERT INTO item (space, text) VALUES (${space}, ${text})`;
   spaces.items.entries += texts.length;
 }

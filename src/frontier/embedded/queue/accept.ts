@@ -31,24 +31,20 @@ export function accept(tx: Transaction, requests: readonly FrontierRequest[], ki
     const id = bytesOf(request.id);
     const isSeen = !unfiltered && tx.dupefilter.has(id);
     if (passesDupefilter && isSeen) continue;
-    const live = liveRequest(tx, id);
-    if (live !== undefined) {
-      if (kind === 'links' || live.state !== 'failed') {
-        if (!unfiltered && !isSeen) allSeen = false;
-        continue;
-      }
-      dropFailure(tx, live.n);
-      deleteRequest(tx, live.n);
-    } else if (accepted >= room) {
+    if (accepted >= room && liveRequest(tx, id) === undefined) {
       dropped += 1;
       allSeen = false;
       continue;
-    } else {
-      tx.tally.accepted += 1;
+    }
+    if (insert(tx, request, id)) tx.tally.accepted += 1;
+    else if (kind === 'links' || !reviveFailed(tx, request, id)) {
+      if (!unfiltered && !isSeen) allSeen = false;
+      continue;
     }
     accepted += 1;
-    if (!unfiltered) tx.dupefilter.record(id, isSeen);
-    insert(tx, request, id);
+    if (unfiltered) continue;
+    tx.dupefilter.record(id, isSeen);
+    if (delayInBounds(request.delayMs) > 0) tx.dupefilter.onLife(id, { state: 'delayed' });
   }
   const duplicates = requests.length - accepted - dropped;
   if (accepted > 0) tx.tally.run_accepted += accepted;
@@ -82,27 +78,29 @@ export function retryFailed(tx: Transaction, requests: readonly FrontierRequest[
   let moved = 0;
   for (const request of requests) {
     const id = bytesOf(request.id);
-    const live = liveRequest(tx, id);
-    if (live?.state !== 'failed') continue;
-    dropFailure(tx, live.n);
-    deleteRequest(tx, live.n);
+    if (!reviveFailed(tx, { ...request, delayMs: 0 }, id)) continue;
     if (!request.unfiltered) tx.dupefilter.onLife(id, { state: 'pending', status: null, attempts: 0 });
-    insert(tx, { ...request, delayMs: 0 }, id);
     moved += 1;
   }
   if (moved > 0) tx.tally.run_accepted += moved;
   return moved;
 }
 
-/** Write a request that is pending or delayed from now on. */
-function insert(tx: Transaction, request: FrontierRequest, id: Uint8Array): void {
+/** Failed → pending or delayed, as the request is now. @returns whether it was failed. */
+function reviveFailed(tx: Transaction, request: FrontierRequest, id: Uint8Array): boolean {
+  const live = liveRequest(tx, id);
+  if (live?.state !== 'failed') return false;
+  dropFailure(tx, live.n);
+  deleteRequest(tx, live.n);
+  return insert(tx, request, id);
+}
+
+/** Write a request that is pending or delayed from now on. @returns false where its id is live already. */
+function insert(tx: Transaction, request: FrontierRequest, id: Uint8Array): boolean {
   const { domain, unfiltered, record } = request;
   const added = { id, domain, priority: priorityInBounds(request.priority), crashes: 0, unfiltered, record };
   const delayMs = delayInBounds(request.delayMs);
-  if (delayMs === 0) {
-    insertPending(tx, added, tx.takeArrival());
-    return;
-  }
-  if (!unfiltered) tx.dupefilter.onLife(id, { state: 'delayed' });
-  insertDelayed(tx, added, dueAfter(tx, delayMs));
+  return delayMs > 0
+    ? insertDelayed(tx, added, dueAfter(tx, delayMs))
+    : insertPending(tx, added, tx.takeArrival());
 }

@@ -4,56 +4,78 @@ import type { LifeChange } from '../dupefilters/life.js';
 import { incarnationName, type NodeRow } from '../nodes/node-row.js';
 import type { Transaction } from '../transaction.js';
 import { type DomainRow, delayOf } from './domain-row.js';
-import { deleteRequest, hexOf, type RequestRow, returnToPending } from './requests.js';
+import type { Order } from './order.js';
+import { deleteRequest, hexOf, returnToPending } from './requests.js';
+
+/** A pending request as it is leased. */
+export interface PendingRow {
+  readonly n: number;
+  readonly id: Uint8Array;
+  readonly crashes: number;
+  readonly unfiltered: 0 | 1;
+  readonly text: string | null;
+}
 
 /** A request that is leased. */
-export interface Held extends RequestRow {
+export interface Held {
+  readonly n: number;
+  readonly id: Uint8Array;
+  readonly domain: string;
+  readonly crashes: number;
+  readonly unfiltered: 0 | 1;
   readonly node: number;
   readonly token: number;
-  readonly leased_at: number;
 }
 
 /**
  * Hand a pending request out; the caller takes it from its counter and starts the domain's clock.
- * @returns null where its record is gone, as after a DELETE by hand.
+ * @returns null where its record is gone, as after a DELETE by hand: skipped and counted, so that the sum of the counters holds.
  */
-export function hold(tx: Transaction, holder: NodeRow, domain: DomainRow, n: number): Lease | null {
+export function hold(tx: Transaction, holder: NodeRow, domain: DomainRow, row: PendingRow): Lease | null {
   const { sql, tally, crawl, nowMs } = tx;
-  const row = sql.get<{ id: Uint8Array; crashes: number; unfiltered: 0 | 1; text: string }>`
-    SELECT id, crashes, unfiltered, text FROM request JOIN record USING (n) WHERE n = ${n}`;
-  if (row === undefined) return null;
+  const { n, id, crashes, text } = row;
+  if (text === null) {
+    deleteRequest(tx, n);
+    tally.removed += 1;
+    return null;
+  }
   tally.tokens += 1;
   tally.leased += 1;
   tally.run_pages += 1;
-  const token = tally.tokens;
-  sql.run`UPDATE request SET state = 'leased', node = ${holder.number}, token = ${token}, leased_at = ${nowMs} WHERE n = ${n}`;
+  sql.run`UPDATE request SET state = 'leased', node = ${holder.number}, token = ${tally.tokens}, leased_at = ${nowMs} WHERE n = ${n}`;
   domain.active += 1;
   domain.pages += 1;
   holder.leased += 1;
-  if (row.unfiltered === 0) tx.dupefilter.onLife(row.id, { state: 'leased' });
+  if (row.unfiltered === 0) tx.dupefilter.onLife(id, { state: 'leased' });
   return {
-    id: hexOf(row.id),
-    token: tokenText(holder.number, token, n),
-    record: row.text,
+    id: hexOf(id),
+    token: tokenText(holder.number, tally.tokens, n),
+    record: text,
     domain: domain.name,
     delayMs: delayOf(domain, crawl),
-    crashes: row.crashes,
+    crashes,
   };
 }
 
-/** The request that a node holds under this token and id; undefined when it does not, or not any more. */
-export function heldUnder(tx: Transaction, node: number, token: string, id: Uint8Array): Held | undefined {
-  const parts = tokenParts(token);
-  if (parts === null || parts.node !== node) return undefined;
-  return tx.sql.get<Held>`
-    SELECT n, id, domain, crashes, unfiltered, rank, place, node, token, leased_at FROM request
-    WHERE n = ${parts.n} AND state = 'leased' AND node = ${node} AND token = ${parts.token} AND id = ${id} AND space = ${tx.space}`;
+/** The request that a node holds under this token and id; null when it does not, or not any more. */
+export function heldUnder(tx: Transaction, node: number, text: string, id: Uint8Array): Held | null {
+  const parts = tokenParts(text);
+  if (parts === null || parts.node !== node) return null;
+  const { n, token } = parts;
+  const row = tx.sql.get<Pick<Held, 'domain' | 'crashes' | 'unfiltered'>>`
+    SELECT domain, crashes, unfiltered FROM request
+    WHERE n = ${n} AND state = 'leased' AND node = ${node} AND token = ${token} AND id = ${id} AND space = ${tx.space}`;
+  return row === undefined ? null : { ...row, n, id, node, token };
 }
 
 /** What a node holds, at most `max`, in the order of acceptance. */
-export function leasesOf({ sql, space }: Transaction, node: number, max: number): Held[] {
-  return sql.all<Held>`
-    SELECT n, id, domain, crashes, unfiltered, rank, place, node, token, leased_at FROM request
+export function leasesOf(
+  { sql, space }: Transaction,
+  node: number,
+  max: number,
+): (Held & { readonly leased_at: number })[] {
+  return sql.all`
+    SELECT n, id, domain, crashes, unfiltered, node, token, leased_at FROM request
     WHERE node = ${node} AND state = 'leased' AND space = ${space} ORDER BY n LIMIT ${max}`;
 }
 
@@ -77,7 +99,8 @@ export function free(tx: Transaction, { node, domain, crashes }: Held): void {
 export function giveBack(tx: Transaction, held: Held, crashes = held.crashes): void {
   free(tx, held);
   follow(tx, held, { state: 'pending' });
-  returnToPending(tx, held, crashes);
+  const order = tx.sql.get<Order>`SELECT rank, place FROM request WHERE n = ${held.n}`!;
+  returnToPending(tx, { ...held, ...order }, crashes);
 }
 
 /** A page is done: its request is live no more. */

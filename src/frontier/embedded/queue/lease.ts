@@ -6,8 +6,8 @@ import { showLife } from '../nodes/liveness.js';
 import type { NodeRow } from '../nodes/node-row.js';
 import type { Transaction } from '../transaction.js';
 import { type DomainRow, delayOf, dueAtOf, startClock } from './domain-row.js';
-import { hold } from './holding.js';
-import { isBefore, type Order } from './order.js';
+import { hold, type PendingRow } from './holding.js';
+import type { Order } from './order.js';
 import { promoteDelayed } from './requests.js';
 import { hungryWaitMs, noteHunger, STAND_BACK_MS, standsBack } from './sharing.js';
 import { nextSuspectAtMs, volunteer } from './suspects.js';
@@ -89,26 +89,23 @@ function takeFrom(
   // Whether its clock runs, or it is full, is found when it is written: then it is not ready any more.
   if (dueAtOf(domain, nowMs) > nowMs || domain.active >= crawl.concurrency) return;
   const capacity = Math.min(room, delayOf(domain, crawl) > 0 ? 1 : crawl.concurrency - domain.active);
-  const first = sql.all<{ n: number } & Order>`
-    SELECT n, rank, place FROM request WHERE space = ${domain.space} AND domain = ${domain.name} AND state = 'pending'
-    ORDER BY rank, place LIMIT ${capacity + 1}`;
-  let taken = 0;
-  for (const row of first) {
-    if (taken === capacity || (taken > 0 && rival !== null && isBefore(rival, row))) break;
-    taken += 1;
+  // Whatever goes before the next domain's first; this domain's own first is the best of all.
+  const { rank, place } = rival ?? { rank: domain.head_rank!, place: Number.MAX_SAFE_INTEGER };
+  const best = sql.all<PendingRow>`
+    SELECT n, id, crashes, unfiltered, text FROM request LEFT JOIN record USING (n)
+    WHERE space = ${domain.space} AND domain = ${domain.name} AND state = 'pending'
+      AND (rank, place) <= (${rank}, ${place}) ORDER BY rank, place LIMIT ${capacity}`;
+  for (const row of best) {
     tally.pending -= 1;
-    const lease = hold(tx, holder, domain, row.n);
+    const lease = hold(tx, holder, domain, row);
     if (lease !== null) leases.push(lease);
-    else {
-      // A request without its record: skipped and counted, so that the sum of the counters holds.
-      sql.run`DELETE FROM request WHERE n = ${row.n}`;
-      tally.removed += 1;
-    }
   }
-  const head = first[taken];
-  domain.head_rank = head?.rank ?? null;
-  domain.head_place = head?.place ?? null;
-  if (taken > 0) startClock(domain, crawl, nowMs);
+  const next = sql.get<Order>`
+    SELECT rank, place FROM request WHERE space = ${domain.space} AND domain = ${domain.name} AND state = 'pending'
+    ORDER BY rank, place LIMIT 1`;
+  domain.head_rank = next?.rank ?? null;
+  domain.head_place = next?.place ?? null;
+  if (best.length > 0) startClock(domain, crawl, nowMs);
 }
 
 /** Until the nearest instant at which something comes due. */

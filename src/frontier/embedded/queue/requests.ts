@@ -10,10 +10,7 @@ export type RequestState = 'pending' | 'suspect' | 'delayed' | 'leased' | 'faile
 /** What of a request its next state depends on. */
 export interface RequestRow {
   readonly n: number;
-  readonly id: Uint8Array;
   readonly domain: string;
-  readonly crashes: number;
-  readonly unfiltered: 0 | 1;
   readonly rank: number;
   readonly place: number;
 }
@@ -25,7 +22,7 @@ export interface NewRequest {
   readonly priority: number;
   readonly crashes: number;
   readonly unfiltered: boolean;
-  readonly record: string | null;
+  readonly record: string;
 }
 
 /** The bytes of 40 hex digits. */
@@ -43,33 +40,39 @@ export function liveRequest(
   return sql.get`SELECT n, state FROM request WHERE space = ${space} AND id = ${id}`;
 }
 
-/** Insert a request that is pending, or a suspect where it crashed before, at its place in the order. */
-export function insertPending(tx: Transaction, request: NewRequest, arrival: number): void {
+/** Insert a request that is pending, or a suspect where it crashed before. @returns false where its id is live already. */
+export function insertPending(tx: Transaction, request: NewRequest, arrival: number): boolean {
   const { sql, space, crawl } = tx;
-  const { id, priority, crashes } = request;
+  const { id, priority, crashes, record } = request;
   const domain = plainText(request.domain);
   const order = orderOf(crawl.queue_class, priority, arrival);
   const state = crashes > 0 ? 'suspect' : 'pending';
   const n = sql.insert`
     INSERT INTO request (space, id, state, domain, priority, rank, place, crashes, unfiltered)
-    VALUES (${space}, ${id}, ${state}, ${domain}, ${priority}, ${order.rank}, ${order.place}, ${crashes}, ${request.unfiltered ? 1 : 0})`;
-  if (request.record !== null) sql.run`INSERT INTO record (n, text) VALUES (${n}, ${request.record})`;
+    VALUES (${space}, ${id}, ${state}, ${domain}, ${priority}, ${order.rank}, ${order.place}, ${crashes}, ${request.unfiltered ? 1 : 0})
+    ON CONFLICT DO NOTHING`;
+  if (n === 0) return false;
+  sql.run`INSERT INTO record (n, text) VALUES (${n}, ${record})`;
   if (state === 'suspect') tx.tally.suspects += 1;
   else {
     tx.tally.pending += 1;
     tx.domains.addPending(domain, order);
   }
+  return true;
 }
 
-/** Insert a request that is delayed until an instant in µs. */
-export function insertDelayed(tx: Transaction, request: NewRequest, dueUs: number): void {
+/** Insert a request that is delayed until an instant in µs. @returns false where its id is live already. */
+export function insertDelayed(tx: Transaction, request: NewRequest, dueUs: number): boolean {
   const { sql, space } = tx;
-  const { id, priority, crashes } = request;
+  const { id, priority, crashes, record } = request;
   const n = sql.insert`
     INSERT INTO request (space, id, state, domain, priority, rank, place, due, crashes, unfiltered)
-    VALUES (${space}, ${id}, 'delayed', ${plainText(request.domain)}, ${priority}, 0, 0, ${dueUs}, ${crashes}, ${request.unfiltered ? 1 : 0})`;
-  if (request.record !== null) sql.run`INSERT INTO record (n, text) VALUES (${n}, ${request.record})`;
+    VALUES (${space}, ${id}, 'delayed', ${plainText(request.domain)}, ${priority}, 0, 0, ${dueUs}, ${crashes}, ${request.unfiltered ? 1 : 0})
+    ON CONFLICT DO NOTHING`;
+  if (n === 0) return false;
+  sql.run`INSERT INTO record (n, text) VALUES (${n}, ${record})`;
   tx.tally.delayed += 1;
+  return true;
 }
 
 /** A lease ends, or a node died: the request is pending again at its old place, apart where it crashed. */
@@ -98,9 +101,9 @@ export function delay(tx: Transaction, n: number, delayMs: number, priority: num
   tx.tally.delayed += 1;
 }
 
-/** `delayMs` from now in µs; unique, and in the order of asking among equals. */
+/** `delayMs` from now in µs, in the order of asking among equals; as far off as a number can say exactly. */
 export function dueAfter(tx: Transaction, delayMs: number): number {
-  return tx.takeArrival() + Math.round(delayMs * 1000);
+  return Math.min(tx.takeArrival() + Math.round(delayMs * 1000), Number.MAX_SAFE_INTEGER);
 }
 
 /** Make every delayed request pending that is due, at most `max`, with a new arrival. */
@@ -114,11 +117,9 @@ export function promoteDelayed(tx: Transaction, max: number): void {
     const { rank, place } = orderOf(crawl.queue_class, priority, tx.takeArrival());
     sql.run`UPDATE request SET rank = ${rank}, place = ${place}, due = NULL WHERE n = ${n}`;
     tx.tally.delayed -= 1;
-    returnToPending(tx, { n, domain, rank, place, id: none, crashes, unfiltered: 0 }, crashes);
+    returnToPending(tx, { n, domain, rank, place }, crashes);
   }
 }
-
-const none = new Uint8Array();
 
 /** Delete a request with its record. */
 export function deleteRequest({ sql }: OpenCrawl, n: number): void {

@@ -28,7 +28,7 @@ export function settle(
   const holder = tx.nodes.find(node);
   if (holder === null || holder.is_dead === 1) return nothingWritten;
   const held = heldUnder(tx, node, lease.token, bytesOf(lease.id));
-  if (held === undefined) return nothingWritten;
+  if (held === null) return nothingWritten;
   const { withheld } = effects;
   if (withheld !== undefined && withheld.epoch !== epoch) return sendAllLinks;
   if (comesTooLate(tx, effects.stats)) {

@@ -7,13 +7,12 @@ import type { Lease } from '../../frontier.js';
 import type { NodeRow } from '../nodes/node-row.js';
 import type { Transaction } from '../transaction.js';
 import { dueAtOf, startClock } from './domain-row.js';
-import { hold } from './holding.js';
+import { hold, type PendingRow } from './holding.js';
 
 /** Suspects looked at by one call at most. */
 const LOOK_AT = 100;
 
-interface Suspect {
-  readonly n: number;
+interface Suspect extends PendingRow {
   readonly domain: string;
 }
 
@@ -62,19 +61,16 @@ function firstEligible(tx: Transaction): Suspect | null {
   return eligible ?? null;
 }
 
-function take(tx: Transaction, holder: NodeRow, { n, domain: name }: Suspect): Lease | null {
-  const domain = tx.domains.change(name);
+function take(tx: Transaction, holder: NodeRow, suspect: Suspect): Lease | null {
+  const domain = tx.domains.change(suspect.domain);
   tx.tally.suspects -= 1;
-  const lease = hold(tx, holder, domain, n);
-  if (lease === null) {
-    tx.sql.run`DELETE FROM request WHERE n = ${n}`;
-    tx.tally.removed += 1;
-  } else startClock(domain, tx.crawl, tx.nowMs);
+  const lease = hold(tx, holder, domain, suspect);
+  if (lease !== null) startClock(domain, tx.crawl, tx.nowMs);
   return lease;
 }
 
 function suspects({ sql, space, tally }: Transaction): Suspect[] {
   if (tally.suspects === 0) return [];
   return sql.all<Suspect>`
-    SELECT n, domain FROM request WHERE space = ${space} AND state = 'suspect' ORDER BY rank, place LIMIT ${LOOK_AT}`;
+    SELECT n, id, domain, crashes, unfiltered, text FROM request LEFT JOIN record USING (n) WHERE space = ${space} AND state = 'suspect' ORDER BY rank, place LIMIT ${LOOK_AT}`;
 }

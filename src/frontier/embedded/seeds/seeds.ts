@@ -60,7 +60,7 @@ export function appendSeeds(tx: Transaction, values: readonly string[], isSet: b
 
 /** Append a seed to a key; with `once` one that is there already stays where it is. */
 export function addSeed({ sql, spaces }: Transaction, key: Space, value: Buffer, once: boolean): void {
-  const space = spaces.need(key);
+  const space = key.need();
   const digest = digestOf(value);
   if (once && sql.get`SELECT 1 FROM seed WHERE space = ${space} AND digest = ${digest}` !== undefined) return;
   sql.run`INSERT INTO seed (space, value, digest) VALUES (${space}, ${value}, ${digest})`;
@@ -69,7 +69,7 @@ export function addSeed({ sql, spaces }: Transaction, key: Space, value: Buffer,
 
 /** Set a seed aside. */
 export function addBadSeed({ sql, spaces }: Transaction, key: Space, entry: string): void {
-  sql.run`INSERT INTO bad_seed (space, entry) VALUES (${spaces.need(key)}, ${entry})`;
+  sql.run`INSERT INTO bad_seed (space, entry) VALUES (${key.need()}, ${entry})`;
   key.entries += 1;
 }
 
