@@ -134,7 +134,10 @@ export function openExisting(file: string): Connection {
   try {
     const read = (pragma: string) =>
       Number(Object.values(connection.prepare(`PRAGMA ${pragma}`).get() as object)[0]);
+    const isOurs =
+      connection.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'request_pending'`).get() !== undefined;
     if (read('application_id') !== APPLICATION_ID) {
+      if (isOurs) throw damagedStore(file, 'its header is');
       throw new RefusedError(
         `${file} is a database of another program: set JOBDIR to another folder, or move it away`,
         {

@@ -36,6 +36,11 @@ import type {
   StartPart,
 } from '../frontier.js';
 import type { OpenOptions } from '../open.js';
+import { readCrawl } from './backup/read-crawl.js';
+import { applyEntry, beginRestore, endRestore } from './backup/restore.js';
+import { examineStore } from './care/examine.js';
+import { beginRepair, endRepair, type ReadRecord, repairStep } from './care/repair.js';
+import { verify } from './care/verify.js';
 import { clear } from './clear/clear.js';
 import { sweepSome } from './clear/sweep.js';
 import { CommitBatch } from './commit-batch.js';
@@ -112,12 +117,10 @@ export class EmbeddedFrontier implements Frontier {
       release: (writer, how) => batch.write((tx) => releaseFeed(tx, writer, how?.exported === true)),
     };
     this.backups = {
-      read: () => {
-        throw new Error('not yet');
-      },
-      begin: () => Promise.reject(new Error('not yet')),
-      apply: () => Promise.reject(new Error('not yet')),
-      end: () => Promise.reject(new Error('not yet')),
+      read: (parts) => readCrawl(batch, parts),
+      begin: (ticket) => batch.write((tx) => beginRestore(tx, ticket, this.#shape()), creating),
+      apply: (id, number, entry) => batch.write((tx) => applyEntry(tx, id, number, entry)),
+      end: (id) => batch.write((tx) => endRestore(tx, id)),
     };
   }
 
@@ -245,15 +248,22 @@ export class EmbeddedFrontier implements Frontier {
   }
 
   examine(): Promise<Finding[]> {
-    return Promise.reject(new Error('not yet'));
+    return this.#batch.read((tx) => examineStore(tx, this.#database));
   }
 
-  repair(): Promise<Repaired> {
-    return Promise.reject(new Error('not yet'));
+  async repair(read: ReadRecord, { force }: { force: boolean }): Promise<Repaired> {
+    await this.#batch.write((tx) => beginRepair(tx, this.#options.shape, force));
+    for (let after: Uint8Array | null = new Uint8Array(); after !== null; ) {
+      const from: Uint8Array = after;
+      after = await this.#batch.write((tx) => repairStep(tx, from, read));
+    }
+    const repaired = await this.#batch.write(endRepair);
+    await this.#sweep();
+    return repaired;
   }
 
   verify(): Promise<string[]> {
-    return Promise.reject(new Error('not yet'));
+    return verify(this.#batch, this.#database);
   }
 
   async close(): Promise<void> {

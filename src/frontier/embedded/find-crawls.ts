@@ -1,5 +1,6 @@
 /** The crawls of a folder, as it lists them. */
 import { openDatabase } from './database.js';
+import { asExpected } from './what-sqlite-says.js';
 
 const MAX_CRAWLS = 100_000;
 
@@ -10,6 +11,8 @@ export async function findInFolder(dir: string): Promise<string[]> {
     const rows = database.readable.all<{ name: string }>`
       SELECT name FROM space WHERE is_crawl = 1 ORDER BY name LIMIT ${MAX_CRAWLS}`;
     return rows.map(({ name }) => name);
+  } catch (error) {
+    throw asExpected(error, database.file);
   } finally {
     await database.close();
   }

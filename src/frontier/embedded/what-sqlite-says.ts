@@ -1,10 +1,11 @@
 /** What SQLite's errors mean to somebody who crawls, and what to do about each. */
-import { CrawlnodeError, FrontierUnavailableError, messageOf, RefusedError } from '../../errors.js';
+import { CrawlnodeError, DamagedStoreError, FrontierUnavailableError, messageOf } from '../../errors.js';
 
 /** SQLite's primary result codes (https://sqlite.org/rescode.html). */
 const BUSY = 5;
 const LOCKED = 6;
-const damaged = new Set([11, 26]);
+/** Corrupt, not a database; and what our statements never meet in a sound file: no such table, a broken constraint, a mismatch. */
+const damaged = new Set([11, 26, 1, 19, 20]);
 const advice: Readonly<Record<number, string>> = {
   3: 'may not be used by this user: run as the user that owns it, or chown it',
   8: 'cannot be written: mount its disk for writing, or run as the user that owns the folder and its files',
@@ -25,11 +26,11 @@ export function isDamaged(error: unknown): boolean {
   return code !== null && damaged.has(code);
 }
 
-/** The refusal (exit 3) of a file that cannot be trusted any more. */
-export function damagedStore(file: string, why: string, cause?: unknown): RefusedError {
-  return new RefusedError(
-    `${file} is damaged (${why}): stop all its nodes, keep a copy of the folder, and run "crawlnode doctor SPIDER --repair", which saves what can be read`,
-    { code: 'damaged_store', cause },
+/** The end of every command on a file that cannot be trusted any more. */
+export function damagedStore(file: string, why: string, cause?: unknown): DamagedStoreError {
+  return new DamagedStoreError(
+    `${file} is damaged (${why}): stop all its nodes, keep a copy of the folder, and run "crawlnode doctor SPIDER --repair", which saves what can be read; or delete the folder to begin anew`,
+    { cause },
   );
 }
 
@@ -45,6 +46,9 @@ export function lockedByPeer(file: string, waitedMs: number): FrontierUnavailabl
 export function asExpected(error: unknown, file: string): unknown {
   if (error instanceof CrawlnodeError) return error;
   const code = primaryCode(error);
+  // A text that is kept as JSON and is none, or an integer that no verb has written.
+  if (error instanceof SyntaxError || error instanceof RangeError)
+    return damagedStore(file, error.message, error);
   if (code === null) return error;
   if (isDamaged(error)) return damagedStore(file, messageOf(error), error);
   if (isBusy(error)) return lockedByPeer(file, 0);
