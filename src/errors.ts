@@ -57,6 +57,13 @@ export class FrontierGoneError extends CrawlnodeError {
   }
 }
 
+/** The file of the embedded frontier is damaged (exit 1): nothing goes on with it before it is repaired. */
+export class DamagedStoreError extends CrawlnodeError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('damaged_store', message, options);
+  }
+}
+
 /** The store has declared this incarnation dead: its tokens are stale, and the node must join anew. */
 export class IncarnationDeadError extends CrawlnodeError {
   constructor(message: string, options?: { cause?: unknown }) {

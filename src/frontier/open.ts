@@ -1,5 +1,7 @@
 /** Open the frontier of one spider and job, by the engine the settings name; the engines load lazily. */
+import { UsageError } from '../errors.js';
 import type { Frontier, Shape } from './frontier.js';
+import type { Salvaged } from './salvaged.js';
 
 /** Key names with their templates already expanded for spider and job (see `settings/keys.ts`). */
 export interface FrontierKeys {
@@ -86,4 +88,16 @@ export async function findCrawls(
   }
   const { findInFolder } = await import('./embedded/find-crawls.js');
   return { names: await findInFolder(store.dir), isCut: false };
+}
+
+/**
+ * Save what can be read of a damaged store (`DamagedStoreError`) into a new one, and keep the damaged file aside. Every crawl
+ * in it stays paused until `Frontier.repair` has put its counters right.
+ * @throws RefusedError while other processes use the store, unless `force`.
+ */
+export async function salvageStore({ store, shape }: OpenOptions, force: boolean): Promise<Salvaged> {
+  if (store.engine === 'redis')
+    throw new UsageError('a Redis is saved by its own tools: redis-check-aof, redis-check-rdb');
+  const { salvage } = await import('./embedded/damage/salvage.js');
+  return salvage(store.dir, shape, force);
 }

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { FrontierUnavailableError, RefusedError, UsageError } from '../../errors.js';
+import { DamagedStoreError, FrontierUnavailableError, RefusedError, UsageError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { type OpenOptions, openFrontier } from '../../frontier/open.js';
 import type { Settings } from '../../settings/schema.js';
@@ -14,6 +14,7 @@ import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '..
 import { jobOption, textsOf } from '../job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings, openOptions } from '../open-project.js';
 import { recordedRequest } from '../recorded-request.js';
+import { type CrawlToSave, saveDamaged } from '../save-damaged.js';
 import { typeable } from '../typeable.js';
 import { howMany, n } from '../wording.js';
 
@@ -23,7 +24,9 @@ and each crawl in it, also where a node would refuse to start; changes nothing w
 with what to do. Exit code 0 when there is no problem, 1 when there is, 4 when the store cannot be reached.
 
 --repair pauses the crawl, rebuilds queues, leases and counters from the requests' own records, and lets it go on: what was
-waiting, in work or failed is pending, delayed or failed afterwards, once. Where it is cut off, give it again.
+waiting, in work or failed is pending, delayed or failed afterwards, once. Where it is cut off, give it again. Of an embedded
+store whose file is damaged it saves what can be read into a new one, counts what is lost, keeps the damaged file aside, and
+exits 1.
 
 Examples:
   crawlnode doctor
@@ -58,7 +61,9 @@ export const command: CliCommand = {
     for (const [name, settings] of crawls) {
       try {
         const crawl = crawlArguments(context, { spider: name, job: settings.JOB });
-        const found = await examine(name, crawl, settings, depth);
+        const found = await examine(name, crawl, settings, depth).catch((error: unknown) =>
+          damagedStore(error, { spider: name, crawl, settings }, depth),
+        );
         add(
           findings,
           found.map((finding) => inWords(finding, crawl)),
@@ -141,6 +146,16 @@ async function examine(
   } finally {
     await frontier.close();
   }
+}
+
+/** A store whose file is damaged: a problem, or with --repair what was saved of it. @throws any other error */
+async function damagedStore(
+  error: unknown,
+  of: CrawlToSave,
+  { repair, force }: Depth,
+): Promise<SpiderFinding[]> {
+  if (!(error instanceof DamagedStoreError)) throw error;
+  return repair ? saveDamaged(of, force) : [{ ...problem(error.code, error.message), spider: null }];
 }
 
 const unreadable = new Set(['foreign_key', 'format', 'slots', 'acl']);

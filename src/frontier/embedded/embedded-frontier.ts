@@ -1,6 +1,6 @@
 /**
- * The frontier in LMDB, for the processes of one machine: every verb is one function over one transaction (`turn.ts`
- * commits those of a loop turn together). This class only knows who we are and hands the verbs on.
+ * The frontier in SQLite, for the processes of one machine: every verb is one function over one transaction
+ * (`commit-batch.ts` commits those of a loop turn together). This class only knows who we are and hands the verbs on.
  */
 import { FrontierGoneError, IncarnationDeadError } from '../../errors.js';
 import type { Backups } from '../backup-entry.js';
@@ -36,28 +36,38 @@ import type {
   StartPart,
 } from '../frontier.js';
 import type { OpenOptions } from '../open.js';
-import { accept, acceptStart, retryFailed } from './accept.js';
-import { refuseOtherDupefilter, refuseOtherFormat } from './agreement.js';
-import { readCrawl } from './backup.js';
-import { clear } from './clear.js';
-import { examineStore } from './examine.js';
-import { listFailed, purgeFailed } from './failures.js';
-import { incarnationNumber } from './incarnation-entry.js';
-import { closeRun, control, forget, throttle } from './knobs.js';
-import { lease } from './lease.js';
-import { heartbeat, join, leave, recoverStep } from './membership.js';
-import { checkpointFeed, openFeed, readFeed, releaseFeed, takeItems } from './outbox.js';
-import { countParts, inspectRequest, takeSnapshot } from './reading.js';
-import { beginRepair, endRepair, repairStep } from './repair.js';
-import { applyEntry, beginRestore, endRestore } from './restore.js';
-import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds.js';
-import { reconcile, settle } from './settle.js';
-import { spacesOf } from './spaces.js';
-import { type OpenStore, openStore } from './store.js';
-import { sweepSome } from './sweep.js';
+import { readCrawl } from './backup/read-crawl.js';
+import { applyEntry, beginRestore, endRestore } from './backup/restore.js';
+import { examineStore } from './care/examine.js';
+import { beginRepair, endRepair, type ReadRecord, repairStep } from './care/repair.js';
+import { verify } from './care/verify.js';
+import { clear } from './clear/clear.js';
+import { sweepSome } from './clear/sweep.js';
+import { CommitBatch } from './commit-batch.js';
+import { type Database, openDatabase } from './database.js';
+import { checkpointFeed, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
+import { refuseOtherDupefilter, refuseOtherFormat } from './nodes/agreement.js';
+import { closeRun, control, forget } from './nodes/control.js';
+import { join } from './nodes/join.js';
+import { leave } from './nodes/leave.js';
+import { incarnationNumber } from './nodes/node-row.js';
+import { reconcile } from './nodes/reconcile.js';
+import { heartbeat, recoverStep } from './nodes/recover.js';
+import { accept, acceptStart, retryFailed } from './queue/accept.js';
+import { listFailed, purgeFailed } from './queue/failures.js';
+import { lease } from './queue/lease.js';
+import { settle } from './queue/settle.js';
+import { throttle } from './queue/throttle.js';
+import { inspectRequest } from './read/inspect.js';
+import { countParts, takeSnapshot } from './read/snapshot.js';
+import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds/seeds.js';
 import type { Transaction } from './transaction.js';
-import { Turn } from './turn.js';
-import { verify } from './verify.js';
+
+/** How long a verb of a node waits for a lock; its engine says so, and asks again. */
+const NODE_PATIENCE_MS = 1_000;
+
+/** Of verbs that begin a crawl: they make the file if there is none. */
+const creating = { creates: true };
 
 /** Who this client is once it has joined. */
 interface Self {
@@ -72,15 +82,15 @@ export class EmbeddedFrontier implements Frontier {
   readonly failed: FailedList;
   readonly feeds: Feeds;
   readonly backups: Backups;
-  readonly #store: OpenStore;
-  readonly #turn: Turn;
+  readonly #database: Database;
+  readonly #batch: CommitBatch;
   readonly #options: OpenOptions;
   #self: Self | null = null;
 
   static async open(options: OpenOptions, dir: string): Promise<EmbeddedFrontier> {
-    const frontier = new EmbeddedFrontier(openStore(dir), options);
+    const frontier = new EmbeddedFrontier(openDatabase(dir), options);
     try {
-      if (options.acceptForeignKeys !== true) await frontier.#turn.read(refuseOtherFormat);
+      if (options.acceptForeignKeys !== true) await frontier.#batch.read(refuseOtherFormat);
       return frontier;
     } catch (error) {
       await frontier.close();
@@ -88,43 +98,42 @@ export class EmbeddedFrontier implements Frontier {
     }
   }
 
-  private constructor(store: OpenStore, options: OpenOptions) {
-    this.#store = store;
+  private constructor(database: Database, options: OpenOptions) {
+    this.#database = database;
     this.#options = options;
-    const turn = new Turn(store, spacesOf(options.keys));
-    this.#turn = turn;
+    const batch = new CommitBatch(database, options.keys);
+    this.#batch = batch;
     this.failed = {
-      list: (cursor, max) => turn.read((tx) => listFailed(tx, cursor, max)),
-      retry: (requests) => turn.write((tx) => retryFailed(tx, requests)),
-      purge: (ids) => turn.write((tx) => purgeFailed(tx, ids)),
+      list: (cursor, max) => batch.read((tx) => listFailed(tx, cursor, max)),
+      retry: (requests) => batch.write((tx) => retryFailed(tx, requests)),
+      purge: (ids) => batch.write((tx) => purgeFailed(tx, ids)),
     };
     this.feeds = {
-      open: (writer, how) => turn.write((tx) => openFeed(tx, writer, how)),
-      read: (feed, sequence, max) => turn.read((tx) => readFeed(tx, feed, sequence, max)),
+      open: (writer, how) => batch.write((tx) => openFeed(tx, writer, how), creating),
+      read: (feed, sequence, max) => batch.read((tx) => readFeed(tx, feed, sequence, max)),
       checkpoint: (writer, checkpoint, after) =>
-        turn.write((tx) => checkpointFeed(tx, writer, checkpoint, after)),
-      take: (writer, max) => turn.write((tx) => takeItems(tx, writer, max)),
-      release: (writer, how) => turn.write((tx) => releaseFeed(tx, writer, how?.exported === true)),
+        batch.write((tx) => checkpointFeed(tx, writer, checkpoint, after)),
+      take: (writer, max) => batch.write((tx) => takeItems(tx, writer, max)),
+      release: (writer, how) => batch.write((tx) => releaseFeed(tx, writer, how?.exported === true)),
     };
     this.backups = {
-      read: (parts) => readCrawl(turn, parts),
-      begin: (ticket) =>
-        turn.write((tx) => beginRestore(tx, ticket, this.#self?.options.shape ?? options.shape)),
-      apply: (id, number, entry) => turn.write((tx) => applyEntry(tx, id, number, entry)),
-      end: (id) => turn.write((tx) => endRestore(tx, id)),
+      read: (parts) => readCrawl(batch, parts),
+      begin: (ticket) => batch.write((tx) => beginRestore(tx, ticket, this.#shape()), creating),
+      apply: (id, number, entry) => batch.write((tx) => applyEntry(tx, id, number, entry)),
+      end: (id) => batch.write((tx) => endRestore(tx, id)),
     };
   }
 
   async join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
     const former = this.#self;
-    const { joined, self } = await this.#turn.write((tx) => {
+    const { joined, self } = await this.#batch.write((tx) => {
       if (former !== null) {
         this.#refuseOtherCrawl(tx);
         leave(tx, former.number, 'rejoined', { persist: true, isRejoin: true });
       }
       const { number, joined } = join(tx, node, options, former === null);
-      return { joined, self: number === 0 ? null : { number, crawl: tx.meta().crawl, options } };
-    });
+      return { joined, self: number === 0 ? null : { number, crawl: tx.crawl.crawl_id, options } };
+    }, creating);
     this.#self = self;
     return joined;
   }
@@ -140,7 +149,9 @@ export class EmbeddedFrontier implements Frontier {
   }
 
   heartbeat(incarnation: string, report: HeartbeatReport): Promise<HeartbeatAnswer> {
-    return this.#turn.write((tx) => heartbeat(tx, incarnationNumber(incarnation), report));
+    // From a thread, which must never be in a call for long: the next beat comes soon.
+    const patienceMs = 0;
+    return this.#batch.write((tx) => heartbeat(tx, incarnationNumber(incarnation), report), { patienceMs });
   }
 
   reconcile(
@@ -153,7 +164,7 @@ export class EmbeddedFrontier implements Frontier {
   async recover(): Promise<number> {
     let total = 0;
     for (;;) {
-      const { moved, isDone } = await this.#turn.write(recoverStep);
+      const { moved, isDone } = await this.#batch.write(recoverStep);
       total += moved;
       if (isDone) return total;
     }
@@ -164,10 +175,12 @@ export class EmbeddedFrontier implements Frontier {
     kind: PushKind,
     part: StartPart = { from: 0, total: requests.length },
   ): Promise<PushAnswer> {
-    return this.#turn.write((tx) => {
+    return this.#batch.write((tx) => {
       this.#enter(tx);
-      return kind === 'start' ? acceptStart(tx, requests, part) : accept(tx, requests, kind);
-    });
+      const { allSeen: _, ...answer } =
+        kind === 'start' ? acceptStart(tx, requests, part) : accept(tx, requests, kind);
+      return answer;
+    }, creating);
   }
 
   lease(max: number, holding: number): Promise<LeaseAnswer> {
@@ -179,85 +192,83 @@ export class EmbeddedFrontier implements Frontier {
   }
 
   peekSeeds(max: number): Promise<RawSeed[]> {
-    return this.#turn.read((tx) => peekSeeds(tx, max));
+    return this.#batch.read((tx) => peekSeeds(tx, max));
   }
 
   async intake(batch: readonly ConvertedSeed[]): Promise<IntakeAnswer> {
     if (batch.length === 0) return { accepted: 0, duplicates: 0, bad: 0 };
-    return this.#turn.write((tx) => {
+    return this.#batch.write((tx) => {
       this.#enter(tx);
       return intake(tx, batch, this.#options.seedsFiltered ? 'seeds-filtered' : 'seeds');
-    });
+    }, creating);
   }
 
   badSeeds(from: number, max: number): Promise<string[]> {
-    return this.#turn.read((tx) => badSeeds(tx, from, max));
+    return this.#batch.read((tx) => badSeeds(tx, from, max));
   }
 
   appendSeeds(values: readonly string[]): Promise<number> {
-    return this.#turn.write((tx) => appendSeeds(tx, values, this.#options.startUrlsType !== 'list'));
+    return this.#batch.write(
+      (tx) => appendSeeds(tx, values, this.#options.startUrlsType !== 'list'),
+      creating,
+    );
   }
 
   throttle(domain: string, change: Parameters<Frontier['throttle']>[1]): Promise<void> {
-    return this.#turn.write((tx) => throttle(tx, domain, change));
+    return this.#batch.write((tx) => throttle(tx, domain, change));
   }
 
   control(state: Control): Promise<void> {
-    return this.#turn.write((tx) => control(tx, state));
+    return this.#batch.write((tx) => control(tx, state));
   }
 
   closeRun(reason: string): Promise<void> {
-    return this.#turn.write((tx) => closeRun(tx, reason));
+    return this.#batch.write((tx) => closeRun(tx, reason));
   }
 
   snapshot(): Promise<Snapshot> {
-    return this.#turn.read((tx) => {
-      refuseOtherFormat(tx);
-      return takeSnapshot(tx);
-    });
+    return this.#batch.read(takeSnapshot);
   }
 
   inspect(request: FrontierRequest): Promise<Inspection> {
-    return this.#turn.read((tx) => inspectRequest(tx, request));
+    return this.#batch.read((tx) => inspectRequest(tx, request));
   }
 
   forget(fingerprint: string): Promise<boolean> {
-    return this.#turn.write((tx) => forget(tx, fingerprint, this.#shape().dupefilter));
+    return this.#batch.write((tx) => forget(tx, fingerprint, this.#shape().dupefilter));
   }
 
   count(): Promise<PartCounts> {
-    return this.#turn.read(countParts);
+    return this.#batch.read(countParts);
   }
 
   async clear(parts: readonly Part[], { force }: { force: boolean }): Promise<void> {
-    await this.#turn.write((tx) => clear(tx, new Set(parts), force));
+    await this.#batch.write((tx) => clear(tx, new Set(parts), force));
     await this.#sweep();
   }
 
   examine(): Promise<Finding[]> {
-    return this.#turn.read((tx) => examineStore(tx, this.#store));
+    return this.#batch.read((tx) => examineStore(tx, this.#database));
   }
 
-  async repair(_read: unknown, { force }: { force: boolean }): Promise<Repaired> {
-    // An entry here says by itself where it belongs.
-    await this.#turn.write((tx) => beginRepair(tx, this.#options.shape, force));
-    let after: Buffer | null = null;
-    do {
-      const from: Buffer | null = after;
-      after = await this.#turn.write((tx) => repairStep(tx, from));
-    } while (after !== null);
-    const repaired = await this.#turn.write(endRepair);
+  async repair(read: ReadRecord, { force }: { force: boolean }): Promise<Repaired> {
+    await this.#batch.write((tx) => beginRepair(tx, this.#options.shape, force));
+    for (let after: Uint8Array | null = new Uint8Array(); after !== null; ) {
+      const from: Uint8Array = after;
+      after = await this.#batch.write((tx) => repairStep(tx, from, read));
+    }
+    const repaired = await this.#batch.write(endRepair);
     await this.#sweep();
     return repaired;
   }
 
   verify(): Promise<string[]> {
-    return this.#turn.read(verify);
+    return verify(this.#batch, this.#database);
   }
 
   async close(): Promise<void> {
-    this.#turn.close();
-    await this.#store.close();
+    await this.#batch.close();
+    await this.#database.close();
   }
 
   /** What this client's settings say all clients must share. */
@@ -268,6 +279,7 @@ export class EmbeddedFrontier implements Frontier {
   /** Take part in the crawl, which begins with this if there is none. @throws RefusedError on another dupefilter. */
   #enter(tx: Transaction): void {
     const shape = this.#shape();
+    refuseOtherFormat(tx);
     this.#refuseOtherCrawl(tx);
     refuseOtherDupefilter(tx, shape.dupefilter);
     tx.create(shape);
@@ -275,7 +287,7 @@ export class EmbeddedFrontier implements Frontier {
 
   /** Delete what was cleared, a short transaction at a time. */
   async #sweep(): Promise<void> {
-    while (!(await this.#turn.write(sweepSome)));
+    while (!(await this.#batch.write(sweepSome)));
   }
 
   /** A verb of a node: it needs to have joined, and the crawl it joined. */
@@ -284,15 +296,18 @@ export class EmbeddedFrontier implements Frontier {
     if (self === null) {
       return Promise.reject(new IncarnationDeadError('this client has not joined the crawl'));
     }
-    return this.#turn.write((tx) => {
-      this.#refuseOtherCrawl(tx);
-      return verb(tx, self);
-    });
+    return this.#batch.write(
+      (tx) => {
+        this.#refuseOtherCrawl(tx);
+        return verb(tx, self);
+      },
+      { patienceMs: NODE_PATIENCE_MS },
+    );
   }
 
   /** @throws FrontierGoneError when the crawl joined was reset meanwhile. */
   #refuseOtherCrawl(tx: Transaction): void {
-    if (this.#self === null || tx.meta().crawl === this.#self.crawl) return;
+    if (this.#self === null || tx.crawl.crawl_id === this.#self.crawl) return;
     throw new FrontierGoneError('this crawl was reset under a live node');
   }
 }

@@ -1,21 +1,19 @@
 /** The crawls of a folder, as it lists them. */
-import { existsSync } from 'node:fs';
-import { HEAD_BYTES } from './keys.js';
-import { nameKey } from './spaces.js';
-import { openStore } from './store.js';
-import { Tables } from './tables.js';
+import { openDatabase } from './database.js';
+import { asExpected } from './what-sqlite-says.js';
 
 const MAX_CRAWLS = 100_000;
 
 /** @returns the names of their requests keys, such as `news:requests` or `news:requests@monday`, sorted. */
 export async function findInFolder(dir: string): Promise<string[]> {
-  if (!existsSync(dir)) return [];
-  const store = openStore(dir);
+  const database = openDatabase(dir);
   try {
-    store.refresh();
-    const keys = new Tables(store.db).keys(nameKey(''), MAX_CRAWLS);
-    return keys.map((key) => key.toString('utf8', HEAD_BYTES));
+    const rows = database.readable.all<{ name: string }>`
+      SELECT name FROM space WHERE is_crawl = 1 ORDER BY name LIMIT ${MAX_CRAWLS}`;
+    return rows.map(({ name }) => name);
+  } catch (error) {
+    throw asExpected(error, database.file);
   } finally {
-    await store.close();
+    await database.close();
   }
 }

@@ -1,0 +1,78 @@
+/** `doctor --repair` on an embedded store whose file is damaged: what can be read is saved, and what is lost is said. */
+import { openFrontier, salvageStore } from '../frontier/open.js';
+import type { Salvaged } from '../frontier/salvaged.js';
+import type { Settings } from '../settings/schema.js';
+import type { SpiderFinding } from './findings.js';
+import { openOptions } from './open-project.js';
+import { recordedRequest } from './recorded-request.js';
+import { howMany, n } from './wording.js';
+
+export interface CrawlToSave {
+  readonly spider: string;
+  /** As a command to be typed names it. */
+  readonly crawl: string;
+  readonly settings: Settings;
+}
+
+/** Save the store, then repair this crawl in it. @throws RefusedError while other processes use it, unless `force`. */
+export async function saveDamaged(
+  { spider, crawl, settings }: CrawlToSave,
+  force: boolean,
+): Promise<SpiderFinding[]> {
+  const options = openOptions(settings, spider);
+  const salvaged = await salvageStore(options, force);
+  const frontier = await openFrontier(options);
+  try {
+    const read = (_: string, record: string) => recordedRequest(record, settings);
+    const { pending, delayed, failed } = await frontier.repair(read, { force: true });
+    const left = await frontier.verify();
+    const others = salvaged.crawls.filter((name) => name !== options.keys.requests);
+    return [
+      savedFinding(salvaged),
+      ...salvaged.lost.map((what) => lostFinding(what, crawl)),
+      ...others.map(otherFinding),
+      ...left.map((message) => ({
+        ...about('invariants', message),
+        spider,
+        action: `"crawlnode reset ${crawl} --only queue"`,
+      })),
+      {
+        ...{ level: 'info', check: 'repaired', spider },
+        message: `repaired: ${n(pending)} pending, ${n(delayed)} delayed, ${n(failed)} failed`,
+        action: `"crawlnode crawl ${crawl}" goes on with them`,
+      },
+    ];
+  } finally {
+    await frontier.close();
+  }
+}
+
+function savedFinding({ saved, unreadable, damagedFile }: Salvaged): SpiderFinding {
+  const rows = Object.entries(saved).filter(([, count]) => count > 0);
+  const what = rows.map(([table, count]) => `${n(count)} ${table}`).join(', ');
+  const cost = `${howMany(unreadable.pages, 'page')} and ${howMany(unreadable.rows, 'other row')} could not be read`;
+  return {
+    ...about(
+      'damaged_store',
+      `the store was damaged, and what can be read of it is in a new one: ${cost}; rows saved: ${what || 'none'}`,
+    ),
+    action: `the damaged file is kept as ${damagedFile}: delete it when nothing more is wanted from it`,
+  };
+}
+
+function lostFinding(what: string, crawl: string): SpiderFinding {
+  const action = what.includes('fingerprints')
+    ? 'such pages are fetched again where they are linked to'
+    : `seed what is missing, or "crawlnode reset ${crawl}" and crawl anew`;
+  return { ...about('lost', `lost: ${what}`), action };
+}
+
+function otherFinding(key: string): SpiderFinding {
+  return {
+    ...about('paused', `${key} was saved too, and is paused`),
+    action: 'run "crawlnode doctor SPIDER --repair" for it as well',
+  };
+}
+
+const about = (check: string, message: string) =>
+  ({ level: 'problem', check, message, spider: null, action: null }) as const;

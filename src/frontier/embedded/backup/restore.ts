@@ -1,0 +1,217 @@
+/** Bringing a backup back: one transaction an entry, each applied once however often it is sent. */
+import { RefusedError } from '../../../errors.js';
+import { priorityInBounds } from '../../../http/priority.js';
+import {
+  type BackupEntry,
+  type BackupRequest,
+  type RestoreTicket,
+  seedOf,
+  textBytes,
+} from '../../backup-entry.js';
+import { delayInBounds, requireIds } from '../../bounds.js';
+import type { FailedRequest, Part } from '../../frontier.js';
+import { nodesAtWork } from '../../nodes-at-work.js';
+import { otherRestore, partNotEmpty, restoreGone } from '../../restore-refusals.js';
+import type { FirstShape } from '../crawl-row.js';
+import { newFeed, readFeedRow, writeFeedRow } from '../feeds/feed-row.js';
+import { addItems } from '../feeds/items.js';
+import { appendToOutbox, listFeeds } from '../feeds/outbox.js';
+import { refuseOtherDupefilter, refuseOtherFormat } from '../nodes/agreement.js';
+import { liveNodes } from '../nodes/liveness.js';
+import { addFailure } from '../queue/failures.js';
+import { bytesOf, insertDelayed, insertPending, liveRequest } from '../queue/requests.js';
+import { countParts } from '../read/snapshot.js';
+import { addBadSeed, addSeed } from '../seeds/seeds.js';
+import type { Transaction } from '../transaction.js';
+import { bringBackBits, bringBackCount, bringBackSeen } from './seen-values.js';
+
+type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;
+
+/** As `Backups.begin` says. */
+export function beginRestore(
+  tx: Transaction,
+  { id, parts, exclusive, force }: RestoreTicket,
+  shape: FirstShape & { readonly dupefilter: NonNullable<FirstShape['dupefilter']> },
+): number | null {
+  refuseOtherFormat(tx);
+  const live = liveNodes(tx).length;
+  if (live > 0 && !force) throw nodesAtWork(live, 'restore');
+  const { restoring, restored_from, restore_applied } = tx.hasCrawl
+    ? tx.crawl
+    : { restoring: null, restored_from: null, restore_applied: 0 };
+  if (restoring === id) return restore_applied;
+  if (restoring !== null) throw otherRestore();
+  const full = firstFull(tx, parts);
+  if (full !== null && !force) throw partNotEmpty(full);
+  if (full !== null && restored_from === id) return null;
+  const exclusivelyFull = firstFull(tx, exclusive);
+  if (exclusivelyFull !== null) throw partNotEmpty(exclusivelyFull);
+  refuseOtherDupefilter(tx, shape.dupefilter);
+  tx.create(shape);
+  Object.assign(tx.crawl, { restoring: id, restore_applied: 0, restored_from: null });
+  tx.crawl.epoch += 1;
+  return 0;
+}
+
+function firstFull(tx: Transaction, parts: readonly Part[]): Part | null {
+  const counts = countParts(tx);
+  const isWaiting = listFeeds(tx).some(({ waiting }) => waiting > 0);
+  return parts.find((part) => counts[part] > 0 || (part === 'items' && isWaiting)) ?? null;
+}
+
+/** As `Backups.apply` says. */
+export function applyEntry(tx: Transaction, id: string, number: number, entry: BackupEntry): void {
+  const { restoring, restore_applied } = tx.crawl;
+  if (restoring !== id) throw restoreGone();
+  if (number <= restore_applied) return;
+  put(tx, entry);
+  tx.crawl.restore_applied = number;
+}
+
+/** As `Backups.end` says. */
+export function endRestore(tx: Transaction, id: string): void {
+  const { restoring, restored_from } = tx.crawl;
+  if (restored_from === id) return;
+  if (restoring !== id) throw restoreGone();
+  Object.assign(tx.crawl, { restoring: null, restore_applied: 0, restored_from: id });
+  tx.crawl.epoch += 1;
+}
+
+function put(tx: Transaction, entry: BackupEntry): void {
+  switch (entry.kind) {
+    case 'crawl':
+      putCrawl(tx, entry);
+      break;
+    case 'requests':
+      putRequests(tx, entry.values);
+      break;
+    case 'failed':
+      putFailed(tx, entry.values);
+      break;
+    case 'dupefilter':
+      if (entry.index !== null && !bringBackCount(tx, entry.index)) throw otherBits();
+      break;
+    case 'seen':
+      bringBackSeen(tx, entry);
+      break;
+    case 'bits':
+      bringBackBits(tx, entry.values);
+      break;
+    case 'seeds':
+      putSeeds(tx, entry);
+      break;
+    case 'items':
+      addItems(tx, entry.values.map(textOf));
+      break;
+    case 'feed':
+      putFeed(tx, entry);
+      break;
+    case 'outbox':
+      appendToOutbox(tx, entry.feed, entry.values.map(textOf));
+      break;
+    case 'stats':
+      tx.counters.add(Object.fromEntries(entry.values));
+      break;
+  }
+}
+
+/** What stands already stays: the shape, and an earlier beginning. */
+function putCrawl({ crawl, tally }: Transaction, entry: Entry<'crawl'>): void {
+  if (
+    crawl.shape === null &&
+    entry.shape !== null &&
+    crawl.dupefilter !== null &&
+    tally.pending + tally.suspects === 0
+  ) {
+    crawl.shape = JSON.stringify({ ...entry.shape, dupefilter: JSON.parse(crawl.dupefilter) });
+    crawl.queue_class = entry.queueClass;
+  }
+  if (entry.start === 'pushed') crawl.start_pushed = 1;
+  else crawl.start_count = Math.max(crawl.start_count, entry.start);
+  crawl.began_at = Math.min(crawl.began_at, entry.beganAtMs ?? crawl.began_at);
+  crawl.seen_since = Math.min(crawl.seen_since, entry.seenSinceMs ?? crawl.seen_since);
+  tally.done += entry.done;
+  tally.removed += entry.removed;
+  tally.accepted += entry.done + entry.removed;
+}
+
+/** Each at its old place among its equals; one that is live already stays as it is. */
+function putRequests(tx: Transaction, requests: readonly BackupRequest[]): void {
+  requireIds(requests.map(({ id }) => ({ id, fingerprint: id })));
+  const { tally } = tx;
+  for (const {
+    id,
+    domain,
+    priority,
+    arrival = 0,
+    dueAtMs,
+    crashes = 0,
+    unfiltered = false,
+    record,
+  } of requests) {
+    const bytes = bytesOf(id);
+    if (liveRequest(tx, bytes) !== undefined) continue;
+    const added = { id: bytes, domain, priority: priorityInBounds(priority), crashes, unfiltered, record };
+    if (dueAtMs === undefined) insertPending(tx, added, arrival);
+    else insertDelayed(tx, added, Math.round(delayInBounds(dueAtMs) * 1000));
+    tally.accepted += 1;
+    // What comes from now on comes after them, whatever clock they were accepted by.
+    tally.last_arrival = Math.max(tally.last_arrival, arrival);
+  }
+}
+
+function putFailed(tx: Transaction, requests: readonly FailedRequest[]): void {
+  requireIds(requests.map(({ id }) => ({ id, fingerprint: id })));
+  const { sql, space, tally } = tx;
+  for (const { id, record, crashes, ...failure } of requests) {
+    const bytes = bytesOf(id);
+    if (liveRequest(tx, bytes) !== undefined) continue;
+    // Brought back to pending it gets a domain and a place anew.
+    const n = sql.insert`INSERT INTO request (space, id, state, domain, priority, rank, place, crashes, unfiltered)
+      VALUES (${space}, ${bytes}, 'failed', '', 0, 0, 0, ${crashes}, 0)`;
+    addFailure(tx, n, failure);
+    if (record !== null) {
+      sql.run`INSERT INTO record (n, text) VALUES (${n}, ${record})`;
+      tally.failed_records += 1;
+    }
+    tally.failed += 1;
+    tally.accepted += 1;
+  }
+}
+
+/** To the key of the same number, or the last there is. */
+function putSeeds(tx: Transaction, { key, bad, values }: Entry<'seeds'>): void {
+  const spaces = tx.spaces.startUrls[Math.min(key, tx.spaces.startUrls.length - 1)];
+  if (spaces === undefined) return;
+  tx.spaces.list();
+  for (const seed of values) {
+    const { value } = seedOf(seed);
+    if (bad) addBadSeed(tx, spaces.bad, value.toString());
+    else addSeed(tx, spaces.good, value, false);
+  }
+}
+
+function putFeed(tx: Transaction, { feed, host, path, format, exporting, checkpoint }: Entry<'feed'>): void {
+  if (readFeedRow(tx, feed) !== null) return;
+  writeFeedRow(tx, {
+    ...newFeed(tx, feed),
+    ...{
+      host,
+      path,
+      format: format ?? null,
+      is_exporting: exporting ? 1 : 0,
+      last: checkpoint?.sequence ?? 0,
+    },
+    ...{ written: checkpoint?.sequence ?? null, written_bytes: checkpoint?.lengthBytes ?? null },
+    written_header: checkpoint?.header ?? null,
+  });
+}
+
+const textOf = (text: Parameters<typeof textBytes>[0]): string => textBytes(text).toString();
+
+function otherBits(): RefusedError {
+  return new RefusedError(
+    'the bits of this BloomDupeFilter were saved by a crawlnode whose embedded store kept them in another way: bring back the other parts with --only',
+    { code: 'other_bits' },
+  );
+}

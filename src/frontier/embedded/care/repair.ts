@@ -1,0 +1,159 @@
+/**
+ * Repair: counters, domains and the failed list are rebuilt from the requests' own rows. In steps, so that no transaction
+ * is long; the crawl is paused from the first to the last, and what breaks off begins anew.
+ */
+import type { Frontier, Repaired } from '../../frontier.js';
+import { nodesAtWork } from '../../nodes-at-work.js';
+import type { FirstShape } from '../crawl-row.js';
+import { liveNodes } from '../nodes/liveness.js';
+import { addFailure } from '../queue/failures.js';
+import { orderOf } from '../queue/order.js';
+import { deleteRequest, hexOf, type RequestState } from '../queue/requests.js';
+import type { Transaction } from '../transaction.js';
+
+/** Requests of one step: a transaction of some ms. */
+const STEP = 500;
+
+/** What a record says of its request; null when it cannot be read. */
+export type ReadRecord = Parameters<Frontier['repair']>[0];
+
+/** Pause the crawl and take all leases back. @throws RefusedError while nodes live, unless forced. */
+export function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
+  tx.create(shape);
+  const live = force ? 0 : liveNodes(tx).length;
+  if (live > 0) throw nodesAtWork(live, 'repair');
+  const { sql, space, crawl, tally } = tx;
+  crawl.repairing ??= crawl.control;
+  crawl.control = 'paused';
+  sql.run`DELETE FROM node WHERE space = ${space}`;
+  tx.nodes.forget();
+  // A domain keeps its clock and its delays, but not where it stands.
+  sql.run`UPDATE domain SET state = 'idle', until = NULL, head_rank = NULL, head_place = NULL, active = 0 WHERE space = ${space}`;
+  const domains = sql.get<{ n: number }>`SELECT count(*) AS n FROM domain WHERE space = ${space}`!.n;
+  Object.assign(tally, {
+    ...{ pending: 0, suspects: 0, delayed: 0, leased: 0, failed: 0, failed_records: 0, domains },
+    ...{ alive: 0, volunteer: 0, hungry: 0 },
+  });
+}
+
+interface Row {
+  readonly n: number;
+  readonly id: Uint8Array;
+  readonly state: RequestState;
+  readonly domain: string;
+  readonly rank: number;
+  readonly place: number;
+  readonly due: number | null;
+  readonly crashes: number;
+  readonly unfiltered: 0 | 1;
+  readonly failure: number | null;
+  readonly text: string | null;
+}
+
+/** Count some requests, and put each where it belongs. @param after the id of the last one. @returns the same for the next step; null at the end. */
+export function repairStep(tx: Transaction, after: Uint8Array, read: ReadRecord): Uint8Array | null {
+  const { sql, space } = tx;
+  const rows = sql.all<Row>`
+    SELECT n, id, state, domain, rank, place, due, crashes, unfiltered, sequence AS failure, text
+    FROM request LEFT JOIN record USING (n) LEFT JOIN failure USING (n)
+    WHERE request.space = ${space} AND id > ${after} ORDER BY id LIMIT ${STEP}`;
+  for (const row of rows) repairRequest(tx, row, read);
+  return rows.length < STEP ? null : rows.at(-1)!.id;
+}
+
+function repairRequest(tx: Transaction, row: Row, read: ReadRecord): void {
+  const { sql, tally } = tx;
+  const { n, id, state, text, failure, due } = row;
+  if (state === 'failed') {
+    if (failure === null) addFailure(tx, n, unknownReason(tx, 'unknown'));
+    tally.failed += 1;
+    if (text !== null) tally.failed_records += 1;
+    return;
+  }
+  if (failure !== null) sql.run`DELETE FROM failure WHERE n = ${n}`;
+  if (text === null) {
+    // Nobody could fetch it.
+    deleteRequest(tx, n);
+    tally.removed += 1;
+  } else if (row.domain === '' && read(hexOf(id), text) === null) {
+    sql.run`UPDATE request SET state = 'failed', node = NULL, token = NULL, leased_at = NULL WHERE n = ${n}`;
+    addFailure(tx, n, unknownReason(tx, 'bad_record'));
+    tally.failed += 1;
+    tally.failed_records += 1;
+  } else if (state === 'delayed' && due !== null) {
+    tally.delayed += 1;
+    sql.run`UPDATE request SET node = NULL, token = NULL, leased_at = NULL WHERE n = ${n} AND coalesce(node, token) IS NOT NULL`;
+  } else queue(tx, row, read);
+}
+
+/** Pending from now on, at its place; one that has none gets it from its record. */
+function queue(tx: Transaction, row: Row, read: ReadRecord): void {
+  const { sql, tally, crawl } = tx;
+  const { n, crashes } = row;
+  let { domain, rank, place } = row;
+  if (domain === '' || place === 0) {
+    const recorded = read(hexOf(row.id), row.text ?? '');
+    if (domain === '') domain = recorded?.domain ?? 'unknown';
+    if (place === 0)
+      ({ rank, place } = orderOf(crawl.queue_class, recorded?.priority ?? -rank, tx.takeArrival()));
+  }
+  const state = crashes > 0 ? 'suspect' : 'pending';
+  if (state !== row.state || domain !== row.domain || place !== row.place) {
+    sql.run`UPDATE request SET state = ${state}, domain = ${domain}, rank = ${rank}, place = ${place},
+      due = NULL, node = NULL, token = NULL, leased_at = NULL WHERE n = ${n}`;
+  }
+  if (state === 'suspect') tally.suspects += 1;
+  else {
+    tally.pending += 1;
+    tx.domains.addPending(domain, { rank, place });
+  }
+}
+
+function unknownReason({ nowMs }: Transaction, reason: string) {
+  return { reason, status: null, attempts: 0, node: '', failedAtMs: nowMs, detail: null };
+}
+
+/** Have the other counters agree, and let the crawl go on as it was. */
+export function endRepair(tx: Transaction): Repaired {
+  const { sql, space, spaces, crawl, tally } = tx;
+  sql.run`DELETE FROM failure WHERE space = ${space} AND n NOT IN (SELECT n FROM request WHERE space = ${space} AND state = 'failed')`;
+  sql.run`DELETE FROM record WHERE n NOT IN (SELECT n FROM request)`;
+  const open = tx.dupefilter.open();
+  if (open !== null) {
+    const count = open.filter.recount();
+    // What nodes remember of it is void.
+    if (count !== open.ground.count) crawl.epoch += 1;
+    open.ground.count = count;
+  }
+  const lists = [
+    ...([
+      ['item', spaces.items],
+      ['counter', spaces.stats],
+    ] as const),
+    ...spaces.startUrls.flatMap(
+      ({ good, bad }) =>
+        [
+          ['seed', good],
+          ['bad_seed', bad],
+        ] as const,
+    ),
+  ];
+  for (const [table, list] of lists) {
+    if (list.id === 0) continue;
+    list.entries = (
+      sql.of(`SELECT count(*) AS n FROM ${table} WHERE space = ?`).get(list.id) as { n: number }
+    ).n;
+  }
+  for (const { name } of sql.all<{
+    name: string;
+  }>`SELECT name FROM domain WHERE space = ${space} AND state = 'idle' AND until IS NULL`) {
+    // In the state it is in; one with nothing to remember goes.
+    tx.domains.change(name);
+  }
+  crawl.control = crawl.repairing ?? 'running';
+  crawl.repairing = null;
+  const pending = tally.pending + tally.suspects;
+  const { delayed, failed } = tally;
+  tally.accepted = pending + delayed + failed + tally.done + tally.removed;
+  return { pending, delayed, failed };
+}

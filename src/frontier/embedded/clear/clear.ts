@@ -1,0 +1,118 @@
+/** Deleting parts of a crawl: small steps all, after which `sweepSome` deletes the rows. */
+import { dataFormats, otherFormat } from '../../data-format.js';
+import type { Part, Shape } from '../../frontier.js';
+import { nodesAtWork } from '../../nodes-at-work.js';
+import { newCrawl } from '../crawl-row.js';
+import { forgetFeeds, hasFeeds } from '../feeds/outbox.js';
+import { liveNodes } from '../nodes/liveness.js';
+import type { Transaction } from '../transaction.js';
+
+/** Delete parts. @throws RefusedError while nodes live, unless forced. */
+export function clear(tx: Transaction, parts: ReadonlySet<Part>, force: boolean): void {
+  if (tx.format !== null && tx.format !== dataFormats.embedded) {
+    clearOtherFormat(tx, tx.format, parts);
+    return;
+  }
+  const live = liveNodes(tx).length;
+  if (live > 0 && !force) throw nodesAtWork(live, 'clear');
+  if (parts.has('queue')) {
+    clearQueue(tx, parts);
+    forgetFeeds(tx);
+  } else if (parts.has('failed')) clearFailed(tx);
+  if (parts.has('dupefilter')) clearDupefilter(tx);
+  clearLists(tx, parts);
+  voidRestores(tx);
+  unlistEmpty(tx);
+}
+
+/** A crawl that is truly complete and does not persist leaves its items, counters and unwritten feeds. */
+export function clearFinished(tx: Transaction): void {
+  clearRequests(tx);
+  forgetFeeds(tx);
+}
+
+/** A new run begins from nothing: seeds, items and counters stay, and so does the crawl's name for itself. */
+export function flush(tx: Transaction, shape: Shape): void {
+  const { crawl_id, epoch, control } = tx.crawl;
+  clearRequests(tx);
+  forgetFeeds(tx, true);
+  tx.create(shape);
+  Object.assign(tx.crawl, { crawl_id, epoch: epoch + 1, control });
+}
+
+function clearRequests(tx: Transaction): void {
+  clearQueue(tx, new Set(['queue', 'failed', 'dupefilter']));
+  clearDupefilter(tx);
+}
+
+/** What another data format holds cannot be told apart: its queue goes with its failed requests, or all of it stays. */
+function clearOtherFormat(tx: Transaction, format: number, parts: ReadonlySet<Part>): void {
+  if (parts.has('queue')) tx.destroy();
+  else if (parts.has('failed') || parts.has('dupefilter')) {
+    throw otherFormat('embedded', tx.spaces.crawl.name, format);
+  }
+  if (parts.has('dupefilter')) tx.dupefilter.clear();
+  clearLists(tx, parts);
+  unlistEmpty(tx);
+}
+
+function clearQueue(tx: Transaction, parts: ReadonlySet<Part>): void {
+  if (!tx.hasCrawl) return;
+  const { sql, space: before } = tx;
+  const { epoch, shape, queue_class, dupefilter, seen_since } = tx.crawl;
+  const { failed, failed_records } = tx.tally;
+  const keepsFailed = !parts.has('failed') && failed > 0;
+  const keepsSeen = !parts.has('dupefilter') && tx.dupefilter.count() > 0;
+  tx.destroy();
+  if (!keepsFailed && !keepsSeen) return;
+  tx.create({ queueClass: queue_class, dupefilter: null });
+  const fresh = newCrawl(tx.space, { queueClass: queue_class, dupefilter: null }, tx.nowMs);
+  Object.assign(tx.crawl, { ...fresh, epoch: epoch + 1, shape, dupefilter, seen_since });
+  if (!keepsFailed) return;
+  sql.run`UPDATE request SET space = ${tx.space} WHERE n IN (SELECT n FROM failure WHERE space = ${before})`;
+  sql.run`UPDATE failure SET space = ${tx.space} WHERE space = ${before}`;
+  Object.assign(tx.tally, { failed, failed_records, accepted: failed });
+}
+
+function clearFailed(tx: Transaction): void {
+  if (!tx.hasCrawl) return;
+  const { sql, space } = tx;
+  sql.run`DELETE FROM record WHERE n IN (SELECT n FROM failure WHERE space = ${space})`;
+  sql.run`DELETE FROM request WHERE n IN (SELECT n FROM failure WHERE space = ${space})`;
+  sql.run`DELETE FROM failure WHERE space = ${space}`;
+  tx.tally.removed += tx.tally.failed;
+  tx.tally.failed = 0;
+  tx.tally.failed_records = 0;
+}
+
+function clearDupefilter(tx: Transaction): void {
+  tx.dupefilter.clear();
+  if (!tx.hasCrawl) return;
+  tx.crawl.epoch += 1;
+  tx.crawl.dupefilter = null;
+  tx.crawl.seen_since = tx.nowMs;
+}
+
+function clearLists({ spaces }: Transaction, parts: ReadonlySet<Part>): void {
+  if (parts.has('start_urls')) {
+    for (const { good, bad } of spaces.startUrls) for (const space of [good, bad]) space.clear();
+  }
+  if (parts.has('items')) for (const space of [spaces.items, spaces.feeds]) space.clear();
+  if (parts.has('stats')) spaces.stats.clear();
+}
+
+/** A restore cannot go on where what it brought back is gone, and what was brought back whole may be so again. */
+function voidRestores(tx: Transaction): void {
+  if (!tx.hasCrawl) return;
+  tx.crawl.restored_from = null;
+  if (tx.crawl.restoring === null) return;
+  tx.crawl.restoring = '';
+  tx.crawl.restore_applied = 0;
+}
+
+/** A crawl of which nothing is left is not listed any more. */
+function unlistEmpty(tx: Transaction): void {
+  const { crawl, feeds, lists } = tx.spaces;
+  if (tx.hasCrawl || lists.some(({ entries }) => entries > 0) || hasFeeds(tx)) return;
+  for (const space of [crawl, feeds, ...lists]) space.clear();
+}

@@ -1,0 +1,86 @@
+/**
+ * Which b-tree each page belongs to, also where the pages above it are damaged: a file with auto_vacuum keeps a map from
+ * each page to the one above it (https://sqlite.org/fileformat2.html, section 1.8). Where that map is damaged, the pages
+ * above say it themselves.
+ */
+import { type BtreePage, childrenOf, decodePage } from './btree-page.js';
+import { PAGE_BYTES, type PageSource } from './page-source.js';
+
+/** Types of the entries of the map. */
+const ROOT = 1;
+const OVERFLOW_LATER = 4;
+const BTREE = 5;
+
+const ENTRY_BYTES = 5;
+const ENTRIES = Math.floor(PAGE_BYTES / ENTRY_BYTES);
+
+/** The page that holds SQLite's own lock bytes is never used. */
+const LOCK_PAGE = 0x4000_0000 / PAGE_BYTES + 1;
+
+/** No tree is as deep. */
+const MAX_DEPTH = 30;
+
+/** A page in use: the root of its b-tree, and what it holds; null where it cannot be read. */
+export interface OwnedPage {
+  readonly root: number;
+  readonly content: BtreePage | null;
+}
+
+/** All pages of b-trees. */
+export function* ownedPages(pages: PageSource): Iterable<OwnedPage> {
+  const above = pagesAbove(pages);
+  for (let number = 1; number <= pages.count; number += 1) {
+    const root = rootOf(number, pages, above);
+    if (root !== null) yield { root, content: decodePage(number, pages) };
+  }
+}
+
+/** The page above each, as the pages above say. */
+function pagesAbove(pages: PageSource): Map<number, number> {
+  const above = new Map<number, number>();
+  for (let number = 1; number <= pages.count; number += 1) {
+    if (entryOf(number, pages)?.isFree === true) continue;
+    for (const child of childrenOf(number, pages)) above.set(child, number);
+  }
+  return above;
+}
+
+/** The root of a page's b-tree; null for a page of none. */
+function rootOf(number: number, pages: PageSource, above: ReadonlyMap<number, number>): number | null {
+  let at = number;
+  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
+    if (at === 1) return 1;
+    const entry = entryOf(at, pages);
+    if (entry?.isFree === true) return null;
+    if (entry?.isRoot === true) return at;
+    const parent = entry?.parent ?? above.get(at);
+    if (parent === undefined || parent === at) return null;
+    at = parent;
+  }
+  return null;
+}
+
+interface Entry {
+  readonly isRoot: boolean;
+  /** Free, or an overflow page: it has no rows of its own. */
+  readonly isFree: boolean;
+  readonly parent: number | null;
+}
+
+/** What the map says of a page; null where it says nothing that could be. */
+function entryOf(number: number, pages: PageSource): Entry | null {
+  const nth = Math.floor((number - 2) / (ENTRIES + 1));
+  let map = nth * (ENTRIES + 1) + 2;
+  if (map === LOCK_PAGE) map += 1;
+  if (number === map || number === LOCK_PAGE) return { isRoot: false, isFree: true, parent: null };
+  const page = number < 2 ? null : pages.page(map);
+  const at = ENTRY_BYTES * (number - map - 1);
+  if (page === null || at < 0 || at + ENTRY_BYTES > PAGE_BYTES) return null;
+  const type = page[at]!;
+  const parent = page.readUInt32BE(at + 1);
+  if (type === ROOT) return parent === 0 ? { isRoot: true, isFree: false, parent: null } : null;
+  if (type > ROOT && type <= OVERFLOW_LATER) return { isRoot: false, isFree: true, parent: null };
+  return type === BTREE && parent > 0 && parent <= pages.count
+    ? { isRoot: false, isFree: false, parent }
+    : null;
+}

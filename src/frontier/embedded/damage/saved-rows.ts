@@ -1,0 +1,78 @@
+/** Rows of a damaged file on their way into a new one: those that fit the columns of their table. */
+import type { Statement, Value } from '../sqlite.js';
+import type { Statements } from '../statements.js';
+import type { Row } from './btree-page.js';
+
+interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly notnull: 0 | 1;
+  readonly pk: number;
+}
+
+/** Columns whose texts are JSON: what is none any more was damaged. */
+const jsonColumns = new Set([
+  'record.text',
+  'crawl.shape',
+  'crawl.dupefilter',
+  'dupefilter.choice',
+  'bad_seed.entry',
+]);
+
+/** Columns that hold fingerprints and ids. */
+const ID_BYTES = 20;
+
+const states = new Set(['pending', 'suspect', 'delayed', 'leased', 'failed']);
+
+/** Takes up the rows of one table. */
+export class SavedTable {
+  readonly name: string;
+  /** Rows taken up, and those that did not fit. */
+  saved = 0;
+  refused = 0;
+  readonly #columns: readonly Column[];
+  /** The column that stands for the row's number. */
+  readonly #rowid: number;
+  readonly #insert: Statement;
+
+  constructor(sql: Statements, name: string) {
+    this.name = name;
+    this.#columns = sql
+      .of('SELECT name, type, "notnull", pk FROM pragma_table_info(?)')
+      .all(name) as unknown as Column[];
+    const keys = this.#columns.filter(({ pk }) => pk > 0);
+    this.#rowid = keys.length === 1 && keys[0]!.type === 'INTEGER' ? this.#columns.indexOf(keys[0]!) : -1;
+    const places = this.#columns.map(() => '?').join(', ');
+    this.#insert = sql.of(`INSERT OR IGNORE INTO ${name} VALUES (${places})`);
+  }
+
+  add({ rowid, values }: Row): void {
+    const row = this.#columns.map((_, n) => (n === this.#rowid ? rowid : (values[n] as Value)));
+    if (
+      values.length !== this.#columns.length ||
+      !row.every((value, n) => this.#fits(value, this.#columns[n]!))
+    ) {
+      this.refused += 1;
+      return;
+    }
+    this.saved += Number(this.#insert.run(...row).changes);
+  }
+
+  #fits(value: Value, { name, type, notnull, pk }: Column): boolean {
+    if (value === null) return notnull === 0 && pk === 0;
+    if (type === 'BLOB') return value instanceof Uint8Array && (name !== 'id' || value.length === ID_BYTES);
+    if (type !== 'TEXT') return typeof value === 'number' || (typeof value === 'bigint' && name === 'hash');
+    if (typeof value !== 'string') return false;
+    if (jsonColumns.has(`${this.name}.${name}`)) return isJson(value);
+    return this.name !== 'request' || name !== 'state' || states.has(value);
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * BloomDupeFilter: bits instead of fingerprints, at a stated rate of error (`bloom-sizing.ts` says how many).
+ *
+ * A slice is cut into blocks, and all bits of a fingerprint lie in one block: a look-up reads one row, and recording
+ * writes one page. Blocks are filled unevenly by chance, which raises the rate of error by less than the margin of the
+ * sizing lowers it.
+ */
+import { bloomSizing, bloomSlice } from '../../bloom-sizing.js';
+import type { Dupefilter as Choice } from '../../frontier.js';
+import { cannotForget } from '../../shape.js';
+import { bufferOf, type Dupefilter, type Ground } from './dupefilter.js';
+
+/** With the rest of its row it fits a page of 4 KB: a larger one would take two. */
+export const BLOCK_BYTES = 4_000;
+const BLOCK_BITS = BLOCK_BYTES * 8;
+/** A page, and its share of the index. */
+const ROW_BYTES = 4_120;
+
+interface Slice {
+  /** From 1. */
+  readonly index: number;
+  readonly blocks: number;
+  readonly hashes: number;
+}
+
+export class BloomDupefilter implements Dupefilter {
+  readonly #ground: Ground;
+  readonly #choice: Extract<Choice, { class: 'BloomDupeFilter' }>;
+
+  constructor(ground: Ground, choice: Extract<Choice, { class: 'BloomDupeFilter' }>) {
+    this.#ground = ground;
+    this.#choice = choice;
+  }
+
+  has(bytes: Uint8Array): boolean {
+    const fingerprint = bufferOf(bytes);
+    for (let index = Math.ceil(this.#ground.count / this.#choice.capacity); index > 0; index -= 1) {
+      const slice = sliceOf(this.#choice, index);
+      const block = this.#read(slice, blockOf(fingerprint, slice));
+      if (block !== undefined && hasBits(block.bits, fingerprint, slice.hashes)) return true;
+    }
+    return false;
+  }
+
+  record(bytes: Uint8Array, isSeen: boolean): void {
+    if (isSeen) return;
+    const { sql, space } = this.#ground;
+    const fingerprint = bufferOf(bytes);
+    const slice = sliceOf(this.#choice, Math.floor(this.#ground.count / this.#choice.capacity) + 1);
+    const number = blockOf(fingerprint, slice);
+    const block = this.#read(slice, number);
+    const bits = block?.bits ?? new Uint8Array(BLOCK_BYTES);
+    setBits(bits, fingerprint, slice.hashes);
+    if (block !== undefined) sql.run`UPDATE seen_bloom SET bits = ${bits} WHERE rowid = ${block.row}`;
+    else {
+      sql.run`INSERT INTO seen_bloom (space, slice, block, bits) VALUES (${space}, ${slice.index}, ${number}, ${bits})`;
+    }
+    this.#ground.count += 1;
+  }
+
+  forget(): boolean {
+    throw cannotForget();
+  }
+
+  bytes(): number {
+    const { sql, space } = this.#ground;
+    return ROW_BYTES * sql.get<{ n: number }>`SELECT count(*) AS n FROM seen_bloom WHERE space = ${space}`!.n;
+  }
+
+  /** The bits do not tell how many fingerprints made them. */
+  recount(): number {
+    return this.#ground.count;
+  }
+
+  #read(slice: Slice, block: number): { readonly row: number; readonly bits: Uint8Array } | undefined {
+    const { sql, space } = this.#ground;
+    return sql.get`
+      SELECT rowid AS row, bits FROM seen_bloom WHERE space = ${space} AND slice = ${slice.index} AND block = ${block}`;
+  }
+}
+
+function sliceOf(choice: Extract<Choice, { class: 'BloomDupeFilter' }>, index: number): Slice {
+  const { bits, hashes } = bloomSlice(bloomSizing(choice), index);
+  return { index, blocks: Math.ceil(bits / BLOCK_BITS), hashes };
+}
+
+/** By the first 48 bits. */
+const blockOf = (fingerprint: Buffer, { blocks }: Slice): number => fingerprint.readUIntBE(0, 6) % blocks;
+
+function hasBits(block: Uint8Array, fingerprint: Buffer, hashes: number): boolean {
+  for (const place of placesOf(fingerprint, hashes)) {
+    if ((block[place >>> 3]! & (1 << (place & 7))) === 0) return false;
+  }
+  return true;
+}
+
+function setBits(block: Uint8Array, fingerprint: Buffer, hashes: number): void {
+  for (const place of placesOf(fingerprint, hashes)) block[place >>> 3]! |= 1 << (place & 7);
+}
+
+/**
+ * The places of a fingerprint within its block, from its last 96 bits by enhanced double hashing (Dillinger and
+ * Manolios, 2004): in so small a space plain double hashing would repeat whole patterns too often.
+ */
+function* placesOf(fingerprint: Buffer, hashes: number): Iterable<number> {
+  let at = fingerprint.readUInt32BE(8);
+  let step = fingerprint.readUInt32BE(12);
+  const bend = fingerprint.readUInt32BE(16);
+  for (let n = 0; n < hashes; n += 1) {
+    yield Math.floor((at / 0x1_0000_0000) * BLOCK_BITS);
+    at = (at + step) >>> 0;
+    step = (step + bend) >>> 0;
+  }
+}

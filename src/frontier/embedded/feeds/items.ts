@@ -1,0 +1,19 @@
+/** The items list. */
+import type { Transaction } from '../transaction.js';
+
+/** Append items, JSON texts. */
+export function addItems({ sql, spaces }: Transaction, texts: readonly string[]): void {
+  if (texts.length === 0) return;
+  const space = spaces.items.need();
+  for (const text of texts) sql.run`INSERT INTO item (space, text) VALUES (${space}, ${text})`;
+  spaces.items.entries += texts.length;
+}
+
+/** Remove the first items. @returns them, in order. */
+export function takeFirstItems({ sql, spaces }: Transaction, max: number): string[] {
+  const rows = sql.all<{ n: number; text: string }>`
+    SELECT n, text FROM item WHERE space = ${spaces.items.id} ORDER BY n LIMIT ${max}`;
+  for (const { n } of rows) sql.run`DELETE FROM item WHERE n = ${n}`;
+  spaces.items.entries -= rows.length;
+  return rows.map(({ text }) => text);
+}

@@ -1,0 +1,163 @@
+/** Feeds: the outbox of committed items, and the checkpoint of the file each is written to. */
+import { hostname } from 'node:os';
+import { CrawlnodeError } from '../../../errors.js';
+import type { FeedCheckpoint, FeedOpening, FeedWriter } from '../../../feed.js';
+import { heldBy, isRunning, rolledBack, taken, writtenOtherwise } from '../../feed-claim.js';
+import type { OutboxSnapshot } from '../../frontier.js';
+import type { Transaction } from '../transaction.js';
+import { type FeedRow, newFeed, readFeedRow, readFeedRows, writeFeedRow } from './feed-row.js';
+import { takeFirstItems } from './items.js';
+
+/** Append committed items to a feed's outbox. */
+export function appendToOutbox(tx: Transaction, feed: string, texts: readonly string[]): void {
+  const row = readFeedRow(tx, feed) ?? newFeed(tx, feed);
+  for (const text of texts) {
+    row.last += 1;
+    tx.sql
+      .run`INSERT INTO outbox (space, feed, sequence, text) VALUES (${row.space}, ${feed}, ${row.last}, ${text})`;
+  }
+  writeFeedRow(tx, row);
+}
+
+/** Register as the one writer of a feed. @throws RefusedError while another one lives. */
+export function openFeed(
+  tx: Transaction,
+  writer: FeedWriter,
+  { staleMs, anew, overwrites }: FeedOpening,
+): FeedCheckpoint | null {
+  const { feed, host, path, pid, owner, format } = writer;
+  const known = readFeedRow(tx, feed) ?? newFeed(tx, feed);
+  const isHeld = known.owner !== null && known.owner !== owner && tx.nowMs - known.seen_at < staleMs;
+  if (isHeld && (known.host !== hostname() || isRunning(known.pid))) throw heldBy(path, known);
+  const mayBeginAnew = anew === true || (isForgotten(known) && known.owner !== owner);
+  const isAnew = mayBeginAnew && known.is_exporting === 0 && waiting(known) === 0;
+  const row = isAnew ? newFeed(tx, feed) : known;
+  const checkpoint = checkpointOf(row);
+  if (checkpoint !== null && row.format !== null && format && row.format !== format) {
+    throw writtenOtherwise(writer, row.format);
+  }
+  writeFeedRow(tx, {
+    ...row,
+    ...{ host, path, pid, owner, format: format ?? null, seen_at: tx.nowMs, stale_ms: staleMs },
+    overwrites_at: overwrites === true && checkpoint !== null ? checkpoint.sequence : null,
+  });
+  return checkpoint;
+}
+
+/** Move items from the head of the items list into the outbox. @throws RefusedError for another owner. */
+export function takeItems(tx: Transaction, { feed, owner, path }: FeedWriter, max: number): number {
+  const row = readFeedRow(tx, feed);
+  if (row?.owner !== owner) throw taken(path);
+  const texts = takeFirstItems(tx, max);
+  writeFeedRow(tx, { ...row, is_exporting: 1, seen_at: tx.nowMs });
+  appendToOutbox(tx, feed, texts);
+  return texts.length;
+}
+
+/** Up to `max` items after `sequence`, for the writer that has written so many. @throws CrawlnodeError `feed_rolled_back` */
+export function readFeed(tx: Transaction, feed: string, sequence: number, max: number): string[] {
+  const row = readFeedRow(tx, feed);
+  if (row !== null && written(row) !== sequence) throw rolledBack();
+  return readOutbox(tx, feed, sequence, max);
+}
+
+/** Up to `max` items after `sequence`. */
+export function readOutbox(
+  { sql, spaces }: Transaction,
+  feed: string,
+  sequence: number,
+  max: number,
+): string[] {
+  const rows = sql.all<{ sequence: number; text: string }>`
+    SELECT sequence, text FROM outbox WHERE space = ${spaces.feeds.id} AND feed = ${feed} AND sequence > ${sequence}
+    ORDER BY sequence LIMIT ${max}`;
+  return rows.map((row, n) => {
+    if (row.sequence === sequence + 1 + n) return row.text;
+    throw new CrawlnodeError(
+      'outbox_damaged',
+      `item ${sequence + 1 + n} of feed ${feed} is gone from the outbox; reset the items to go on`,
+    );
+  });
+}
+
+/**
+ * Remember how far the file is safely written, and drop that from the outbox. @throws RefusedError for another owner;
+ * CrawlnodeError `feed_rolled_back` when another checkpoint than `after` was the last.
+ */
+export function checkpointFeed(
+  tx: Transaction,
+  { feed, owner, path }: FeedWriter,
+  checkpoint: FeedCheckpoint,
+  after?: number,
+): void {
+  const row = readFeedRow(tx, feed);
+  // A feed that a reset has forgotten: there is nothing to remember.
+  if (row === null) return;
+  if (row.owner !== owner) throw taken(path);
+  const { sequence, lengthBytes, header } = checkpoint;
+  if (after !== undefined && written(row) !== after && written(row) !== sequence) throw rolledBack();
+  tx.sql.run`DELETE FROM outbox WHERE space = ${row.space} AND feed = ${feed} AND sequence <= ${sequence}`;
+  const reached = { written: sequence, written_bytes: lengthBytes, written_header: header };
+  writeFeedRow(tx, { ...row, ...reached, seen_at: tx.nowMs });
+}
+
+/** The writer is done; what waits stays. */
+export function releaseFeed(tx: Transaction, { feed, owner }: FeedWriter, exported: boolean): void {
+  const row = readFeedRow(tx, feed);
+  if (row?.owner !== owner) return;
+  if (isForgotten(row)) dropFeed(tx, row);
+  else writeFeedRow(tx, { ...row, owner: null, is_exporting: exported ? 0 : row.is_exporting });
+}
+
+/** What waits in each feed. */
+export function listFeeds(tx: Transaction): OutboxSnapshot[] {
+  return readFeedRows(tx).map((row) => ({
+    feed: row.feed,
+    host: row.host,
+    path: row.path,
+    waiting: waiting(row),
+    writerPid: row.owner === null ? null : row.pid,
+    format: row.format,
+  }));
+}
+
+export const hasFeeds = (tx: Transaction): boolean => readFeedRows(tx).length > 0;
+
+/**
+ * A new job begins its files anew: a feed is forgotten with its crawl, at once where nobody writes it and nothing waits,
+ * else when it is given back with all that waited written, and no more. More is of the next crawl, where its writer is of
+ * a node that came too late for this one: then it goes on. At a flush the writer is of the node that flushes: the file that
+ * it overwrites is begun anew, unless it has written to it already.
+ */
+export function forgetFeeds(tx: Transaction, isFlush = false): void {
+  for (const row of readFeedRows(tx)) {
+    const lives = hasWriter(tx, row);
+    const isWritten = waiting(row) === 0;
+    if (isWritten && !lives) dropFeed(tx, row);
+    else if (isFlush && lives && isWritten && row.overwrites_at === row.last && row.is_exporting === 0) {
+      writeFeedRow(tx, { ...row, written: null, written_bytes: null, written_header: null, last: 0 });
+    } else writeFeedRow(tx, { ...row, forgotten_at: row.last });
+  }
+}
+
+/** Items committed and not known to be written. */
+export const waiting = (row: FeedRow): number => row.last - written(row);
+
+/** How far the file is known to be safely written; null where nothing is. */
+export function checkpointOf({ written, written_bytes, written_header }: FeedRow): FeedCheckpoint | null {
+  if (written === null) return null;
+  return { sequence: written, lengthBytes: written_bytes ?? 0, header: written_header ?? '' };
+}
+
+const written = (row: FeedRow): number => row.written ?? 0;
+
+/** Whether its crawl was forgotten, and nothing has come since. */
+const isForgotten = (row: FeedRow): boolean => waiting(row) === 0 && row.forgotten_at === row.last;
+
+function hasWriter({ nowMs }: Transaction, { owner, seen_at, stale_ms, host, pid }: FeedRow): boolean {
+  return owner !== null && nowMs - seen_at < stale_ms && (host !== hostname() || isRunning(pid));
+}
+
+function dropFeed({ sql }: Transaction, { space, feed }: FeedRow): void {
+  sql.run`DELETE FROM feed WHERE space = ${space} AND feed = ${feed}`;
+}

@@ -1,0 +1,69 @@
+/** What a run may use up, over all its nodes, and how many requests may wait. */
+import { budgetOf, closingReasons, spentBy } from '../../budgets.js';
+import type { Budgets, Effects } from '../../frontier.js';
+import { budgetsOf, setBudgets } from '../crawl-row.js';
+import type { OpenCrawl } from '../open-crawl.js';
+
+/** In the order they are asked. */
+const names = Object.keys(closingReasons) as (keyof Budgets)[];
+
+/** Close the run when a budget is used up; what closed it first stays. */
+export function closeWhenSpent({ crawl, tally, nowMs }: OpenCrawl): void {
+  if (crawl.run_id === null || crawl.closing !== null) return;
+  const budgets = budgetsOf(crawl);
+  const isSpent: Record<keyof Budgets, boolean> = {
+    // Nothing is leased that could give a page back.
+    maxPages: tally.run_pages >= budgets.maxPages && tally.leased === 0,
+    maxItems: tally.run_items >= budgets.maxItems,
+    maxErrors: tally.run_errors >= budgets.maxErrors,
+    maxRunMs: nowMs - crawl.run_started_at >= budgets.maxRunMs,
+  };
+  const spent = names.find((name) => budgets[name] > 0 && isSpent[name]);
+  if (spent === undefined) return;
+  crawl.closing = closingReasons[spent];
+  crawl.closing_at = nowMs;
+  crawl.closing_limit = budgets[spent];
+}
+
+/** Why a node of these budgets should not begin a run: the last one was closed by the same a moment ago. */
+export function closedJustNow({ crawl, nowMs }: OpenCrawl, budgets: Budgets): string | null {
+  const name = crawl.run_id === null || crawl.closing === null ? null : budgetOf(crawl.closing);
+  if (name === null) return null;
+  const isSame = budgets[name] > 0 && budgets[name] === crawl.closing_limit;
+  return isSame && nowMs - crawl.closing_at < crawl.node_timeout_ms ? crawl.closing : null;
+}
+
+/** A node takes part in a run: each budget that it has replaces the run's. */
+export function joinBudgets({ crawl }: OpenCrawl, budgets: Budgets): void {
+  const brought = names.filter((name) => budgets[name] > 0).map((name) => [name, budgets[name]]);
+  if (crawl.run_id !== null) setBudgets(crawl, { ...budgetsOf(crawl), ...Object.fromEntries(brought) });
+}
+
+/** Whether a page comes with items after those the run may scrape. */
+export function comesTooLate({ crawl, tally }: OpenCrawl, stats: Effects['stats']): boolean {
+  const { run_id, max_items } = crawl;
+  return run_id !== null && max_items > 0 && tally.run_items >= max_items && spentBy(stats).items > 0;
+}
+
+/** Count a page against the budgets; also where there is none, since a node may bring one later. */
+export function countForBudgets({ tally }: OpenCrawl, stats: Effects['stats']): void {
+  const { items, errors } = spentBy(stats);
+  tally.run_items += items;
+  tally.run_errors += errors;
+}
+
+/** Whether pending and delayed requests are at the limit of the queue. */
+export function isFull(crawl: OpenCrawl): boolean {
+  const { queue_limit } = crawl.crawl;
+  return queue_limit > 0 && waitingRequests(crawl) >= queue_limit;
+}
+
+/** How many discovered requests there is room for. */
+export function roomForLinks(crawl: OpenCrawl): number {
+  const { queue_limit } = crawl.crawl;
+  return queue_limit === 0 ? Number.POSITIVE_INFINITY : Math.max(0, 2 * queue_limit - waitingRequests(crawl));
+}
+
+function waitingRequests({ tally }: OpenCrawl): number {
+  return tally.pending + tally.suspects + tally.delayed;
+}

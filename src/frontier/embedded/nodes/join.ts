@@ -1,0 +1,126 @@
+/** The join verb: register a node as a new incarnation, which starts or continues the run. */
+import type { Joined, JoinOptions, NodeInfo, Tunables } from '../../frontier.js';
+import { restoreUnderWay } from '../../restore-refusals.js';
+import { type Flush, flushNotice } from '../../run-notices.js';
+import { tunableNotice } from '../../shape.js';
+import { flush } from '../clear/clear.js';
+import { beginRun, setTunables, tunablesOf } from '../crawl-row.js';
+import { processStart } from '../processes.js';
+import type { Transaction } from '../transaction.js';
+import { decideShape, refuseOtherDupefilter, refuseOtherFormat, refuseOtherShape } from './agreement.js';
+import { closedJustNow, joinBudgets } from './budgets.js';
+import { liveNodes } from './liveness.js';
+import { incarnationName, type NodeRow, newIncarnationNumber } from './node-row.js';
+import { declareDead } from './recover.js';
+
+/** `number` is 0 when the node should not start. @param first false for a node that was declared dead and joins anew. */
+export function join(
+  tx: Transaction,
+  node: NodeInfo,
+  options: JoinOptions,
+  first: boolean,
+): { number: number; joined: Joined } {
+  refuseOtherFormat(tx);
+  if (!tx.hasCrawl) refuseOtherDupefilter(tx, options.shape.dupefilter);
+  tx.create(options.shape);
+  if (tx.crawl.restoring !== null) throw restoreUnderWay();
+  const others = liveNodes(tx).length;
+  const beginsRun = beginsNewRun(tx, others);
+  const flushes = options.flushOnStart && first && beginsRun;
+  if (!flushes) refuseOtherShape(tx, options.shape);
+  declareDead(tx);
+  const number = newIncarnationNumber();
+  const incarnation = incarnationName(node.id, number);
+  const justClosed = beginsRun ? closedJustNow(tx, options.budgets) : null;
+  if (justClosed !== null) {
+    const found = { pending: 0, delayed: 0, leased: 0, seen: 0, nodes: others };
+    return {
+      number: 0,
+      joined: { incarnation, run: '', found, startPushed: false, justClosed, notices: [] },
+    };
+  }
+  const flushed = options.flushOnStart && first ? flushOnStart(tx, options, beginsRun, others) : null;
+  const notices = [...flushNotice(flushed, others), ...changeTunables(tx, options.tunables)];
+  if (beginsRun) beginRun(tx.crawl, tx.tally, options.budgets, tx.nowMs);
+  else joinBudgets(tx, options.budgets);
+  // A stop was for those that are gone, unless this is one of them and joins anew.
+  const isForOthers = beginsRun || (others === 0 && first);
+  if (tx.crawl.control === 'stopping' && isForOthers) tx.crawl.control = 'running';
+  const joined = {
+    incarnation,
+    run: tx.crawl.run_id ?? '',
+    ...foundBy(tx, others),
+    justClosed: null,
+    notices,
+  };
+  tx.crawl.has_start = options.hasStart ? 1 : 0;
+  register(tx, number, node, options.feeds);
+  return { number, joined };
+}
+
+function foundBy(
+  { tally, dupefilter, crawl }: Transaction,
+  nodes: number,
+): Pick<Joined, 'found' | 'startPushed'> {
+  return {
+    found: {
+      pending: tally.pending + tally.suspects,
+      delayed: tally.delayed,
+      leased: tally.leased,
+      seen: dupefilter.count(),
+      nodes,
+    },
+    startPushed: crawl.start_pushed === 1,
+  };
+}
+
+function register(tx: Transaction, number: number, node: NodeInfo, feeds: readonly string[]): void {
+  const { tally, nowMs, space } = tx;
+  // Nobody was there to be idle.
+  if (tally.alive === 0) tally.busy_at = nowMs;
+  tally.alive += 1;
+  const row: NodeRow = {
+    ...{ number, space, id: node.id, host: node.host, pid: node.pid, process_start: processStart(node.pid) },
+    ...{ started_at: nowMs, feeds: JSON.stringify(feeds), beat_at: nowMs, pages: 0, pages_per_second: 0 },
+    ...{ leased: 0, is_dead: 0 },
+  };
+  tx.nodes.add(row);
+}
+
+/** A run ends with its last node, or with a reason once no node lives; one whose nodes all died goes on. */
+function beginsNewRun({ crawl }: Transaction, others: number): boolean {
+  return crawl.run_id === null || crawl.closed !== null || (crawl.closing !== null && others === 0);
+}
+
+/** Forget the earlier runs where a new one begins, and say what became of it otherwise. */
+function flushOnStart(
+  tx: Transaction,
+  { shape }: JoinOptions,
+  beginsRun: boolean,
+  others: number,
+): Flush | null {
+  if (!beginsRun) return others > 0 ? 'others' : 'interrupted';
+  const hadAnything = tx.tally.accepted > 0 || tx.dupefilter.count() > 0;
+  flush(tx, shape);
+  decideShape(tx, shape);
+  return hadAnything ? 'flushed' : null;
+}
+
+/** The latest node's tunables hold for all. @returns what changed for others. */
+function changeTunables(tx: Transaction, tunables: Tunables): string[] {
+  const before = tunablesOf(tx.crawl);
+  const names = Object.keys(before) as (keyof Tunables)[];
+  const changed = names.filter((name) => before[name] !== tunables[name]);
+  if (changed.length === 0) return [];
+  setTunables(tx.crawl, tunables);
+  if (before.concurrencyPerDomain !== tunables.concurrencyPerDomain) placeBusyDomains(tx);
+  if (tx.tally.alive === 0) return [];
+  return changed.map((name) => tunableNotice(name, before[name], tunables[name]));
+}
+
+/** A changed concurrency fills or frees domains: all that are leased from find their state anew. */
+function placeBusyDomains({ sql, space, domains }: Transaction): void {
+  domains.finish();
+  const busy = sql.all<{ name: string }>`SELECT name FROM domain WHERE space = ${space} AND active > 0`;
+  for (const { name } of busy) domains.change(name);
+}

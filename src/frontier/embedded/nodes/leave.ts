@@ -1,0 +1,57 @@
+/** The leave verb: deregister; the last node ends the run, and may clear the crawl. */
+import type { Left, Silence } from '../../frontier.js';
+import { clearFinished } from '../clear/clear.js';
+import { giveBack, leasesOf } from '../queue/holding.js';
+import { crawlState } from '../queue/lease.js';
+import type { Transaction } from '../transaction.js';
+import { isSurelyAlive, liveNodes, showLife } from './liveness.js';
+import { incarnationName, type NodeRow } from './node-row.js';
+import { declareDead, noLongerAlive } from './recover.js';
+
+/** Leases given back at most; a node holds some dozens. */
+const ALL = 100_000;
+
+/** Leases still held go back uncounted. With `heardWithinMs` it stays where all others may have been killed. */
+export function leave(
+  tx: Transaction,
+  number: number,
+  reason: string,
+  options: { persist: boolean; isRejoin: boolean; heardWithinMs?: number | undefined },
+): Left {
+  const { crawl } = tx;
+  const hasStart = crawl.has_start === 1;
+  const node = tx.nodes.find(number);
+  if (options.heardWithinMs !== undefined && !options.persist && node?.is_dead === 0) {
+    const isFinished = crawlState(tx, hasStart).finished;
+    const silence = isFinished ? silentBeside(tx, node, options.heardWithinMs) : null;
+    if (silence !== null) return { last: false, cleared: false, awaits: silence };
+  }
+  if (node !== null) {
+    for (const held of leasesOf(tx, number, ALL)) giveBack(tx, held);
+    if (node.is_dead === 0) noLongerAlive(tx, node);
+    tx.nodes.drop(number);
+  }
+  if (options.isRejoin) return { last: false, cleared: false };
+  declareDead(tx);
+  if (tx.tally.alive > 0) return { last: false, cleared: false };
+  if (crawl.run_id !== null && crawl.closed === null) {
+    crawl.closed = crawl.closing ?? reason;
+    crawl.closed_at = tx.nowMs;
+  }
+  const isOver = crawl.closed === 'finished' && crawlState(tx, hasStart).finished;
+  if (options.persist || !isOver) return { last: true, cleared: false };
+  clearFinished(tx);
+  return { last: true, cleared: true };
+}
+
+/** The others, when there are some and none is known to live. Whoever stays for them has shown a sign of life itself. */
+function silentBeside(tx: Transaction, self: NodeRow, heardWithinMs: number): Silence | null {
+  showLife(tx, self);
+  const others = liveNodes(tx).filter(({ number }) => number !== self.number);
+  if (others.length === 0 || others.some((node) => isSurelyAlive(tx, node, heardWithinMs))) return null;
+  const lastBeat = Math.max(...others.map(({ beat_at }) => beat_at));
+  return {
+    incarnations: others.map(({ id, number }) => incarnationName(id, number)),
+    forMs: lastBeat + tx.crawl.node_timeout_ms - tx.nowMs,
+  };
+}

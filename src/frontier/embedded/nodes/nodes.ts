@@ -1,0 +1,68 @@
+/** The nodes of a crawl within one transaction: each is read once, changed in place, and written once. */
+import { IncarnationDeadError } from '../../../errors.js';
+import type { OpenCrawl } from '../open-crawl.js';
+import { differ, readRow, readRows, writeRow } from '../rows.js';
+import type { NodeRow } from './node-row.js';
+
+export class Nodes {
+  readonly #crawl: OpenCrawl;
+  /** With each row as it stands in the file. */
+  readonly #loaded = new Map<number, { readonly row: NodeRow; written: NodeRow | null }>();
+
+  constructor(crawl: OpenCrawl) {
+    this.#crawl = crawl;
+  }
+
+  /** A node of this crawl, to be changed in place; null where there is none. */
+  find(number: number): NodeRow | null {
+    const known = this.#loaded.get(number);
+    if (known !== undefined) return known.row;
+    const row = readRow<NodeRow>(this.#crawl.sql, 'node', 'number', number);
+    if (row === null || row.space !== this.#crawl.space) return null;
+    this.#loaded.set(number, { row, written: { ...row } });
+    return row;
+  }
+
+  /** @throws IncarnationDeadError when the node is not registered, or declared dead. */
+  requireAlive(number: number): NodeRow {
+    this.#crawl.crawl;
+    const row = this.find(number);
+    if (row === null || row.is_dead === 1) {
+      throw new IncarnationDeadError('this node was declared dead, or has not joined: it must join anew');
+    }
+    return row;
+  }
+
+  /** All that are registered, to be changed in place. */
+  all(): NodeRow[] {
+    if (!this.#crawl.hasCrawl) return [];
+    this.finish();
+    for (const row of readRows<NodeRow>(this.#crawl.sql, 'node', this.#crawl.space)) {
+      if (!this.#loaded.has(row.number)) this.#loaded.set(row.number, { row, written: { ...row } });
+    }
+    return [...this.#loaded.values()].map(({ row }) => row);
+  }
+
+  add(row: NodeRow): void {
+    this.#loaded.set(row.number, { row, written: null });
+  }
+
+  drop(number: number): void {
+    this.#loaded.delete(number);
+    this.#crawl.sql.run`DELETE FROM node WHERE number = ${number}`;
+  }
+
+  /** Write what was changed. */
+  finish(): void {
+    for (const loaded of this.#loaded.values()) {
+      if (loaded.written !== null && !differ(loaded.row, loaded.written)) continue;
+      writeRow(this.#crawl.sql, 'node', loaded.row);
+      loaded.written = { ...loaded.row };
+    }
+  }
+
+  /** The crawl is gone, and its nodes with it. */
+  forget(): void {
+    this.#loaded.clear();
+  }
+}

@@ -1,0 +1,26 @@
+/** The reconcile verb: compare what the store thinks a node holds with what it does. */
+import type { Lease } from '../../frontier.js';
+import { giveBack, leasesOf, tokenText } from '../queue/holding.js';
+import type { Transaction } from '../transaction.js';
+
+/** Leases compared at most; a node holds some dozens. */
+const ALL = 100_000;
+
+/** @returns the ids held whose token is not known, and how many leases went back to pending. */
+export function reconcile(
+  tx: Transaction,
+  number: number,
+  held: readonly Pick<Lease, 'id' | 'token'>[],
+  graceMs: number,
+): { lost: string[]; returned: number } {
+  tx.nodes.requireAlive(number);
+  const idsByToken = new Map(held.map(({ id, token }) => [token, id]));
+  let returned = 0;
+  for (const stored of leasesOf(tx, number, ALL)) {
+    if (idsByToken.delete(tokenText(number, stored.token, stored.n))) continue;
+    if (tx.nowMs - stored.leased_at < graceMs) continue;
+    giveBack(tx, stored);
+    returned += 1;
+  }
+  return { lost: [...idsByToken.values()], returned };
+}

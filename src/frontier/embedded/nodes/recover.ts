@@ -1,0 +1,76 @@
+/** Recovery: mark silent nodes dead, then give their leases back, a bounded step at a time. And the sign of life. */
+import { type HeartbeatAnswer, type HeartbeatReport, MAX_CRASHES } from '../../frontier.js';
+import { sweepSome } from '../clear/sweep.js';
+import { fail } from '../queue/failures.js';
+import { follow, free, giveBack, holderName, leasesOf } from '../queue/holding.js';
+import type { Transaction } from '../transaction.js';
+import { isAlive } from './liveness.js';
+import type { NodeRow } from './node-row.js';
+
+/** Leases moved by one step: a transaction of a few ms. */
+const STEP = 100;
+
+/** A sign of life. */
+export function heartbeat(tx: Transaction, number: number, report: HeartbeatReport): HeartbeatAnswer {
+  if (!tx.hasCrawl) return 'gone';
+  const node = tx.nodes.find(number);
+  if (node === null || node.is_dead === 1) return 'dead';
+  node.beat_at = tx.nowMs;
+  node.pages_per_second = report.pagesPerSecond;
+  return 'alive';
+}
+
+/** One step of recovery, and of sweeping what a process that was killed had cleared. @returns whether that was all. */
+export function recoverStep(tx: Transaction): { moved: number; isDone: boolean } {
+  let isDone = sweepSome(tx);
+  if (!tx.hasCrawl) return { moved: 0, isDone };
+  isDone = tx.dupefilter.tidy() && isDone;
+  declareDead(tx);
+  let moved = 0;
+  for (const node of tx.nodes.all()) {
+    if (node.is_dead === 0) continue;
+    if (node.leased > 0) moved += moveLeases(tx, node, STEP - moved);
+    if (node.leased > 0) isDone = false;
+    else tx.nodes.drop(node.number);
+  }
+  return { moved, isDone };
+}
+
+/** Mark nodes dead that are silent for too long, or whose process is gone from this machine: their tokens are stale now. */
+export function declareDead(tx: Transaction): void {
+  const { nowMs, crawl } = tx;
+  for (const node of tx.nodes.all()) {
+    if (node.is_dead === 1) continue;
+    // A heartbeat from the future is a clock that was set back: it counts from now.
+    if (node.beat_at > nowMs + crawl.node_timeout_ms) node.beat_at = nowMs;
+    if (isAlive(tx, node)) continue;
+    node.is_dead = 1;
+    noLongerAlive(tx, node);
+  }
+}
+
+/** A node left or died. */
+export function noLongerAlive({ tally }: Transaction, { number }: NodeRow): void {
+  tally.alive -= 1;
+  if (tally.volunteer === number) tally.volunteer = 0;
+}
+
+/** Move up to `max` leases of a dead node: each counts a crash, the last one fails the request. */
+function moveLeases(tx: Transaction, node: NodeRow, max: number): number {
+  const leases = leasesOf(tx, node.number, max);
+  // None is left, whatever its counter says.
+  if (leases.length === 0 && max > 0) node.leased = 0;
+  for (const held of leases) {
+    const crashes = held.crashes + 1;
+    if (crashes < MAX_CRASHES) {
+      giveBack(tx, held, crashes);
+      continue;
+    }
+    free(tx, held);
+    follow(tx, held, { state: 'failed' });
+    const why = { reason: 'crashed', status: null, attempts: crashes, detail: null };
+    fail(tx, held.n, { ...why, node: holderName(node), failedAtMs: tx.nowMs }, crashes);
+    tx.counters.add({ 'crashed/count': 1 });
+  }
+  return leases.length;
+}

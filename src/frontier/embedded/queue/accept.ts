@@ -1,0 +1,106 @@
+/** Acceptance: which requests of a batch are new, and the one place where fingerprints are recorded. */
+import { FrontierGoneError } from '../../../errors.js';
+import { priorityInBounds } from '../../../http/priority.js';
+import { delayInBounds, requireIds } from '../../bounds.js';
+import type { FrontierRequest, PushAnswer, PushKind, StartPart } from '../../frontier.js';
+import { roomForLinks } from '../nodes/budgets.js';
+import type { Transaction } from '../transaction.js';
+import { dropFailure } from './failures.js';
+import { bytesOf, deleteRequest, dueAfter, insertDelayed, insertPending, liveRequest } from './requests.js';
+
+/** With `allSeen`: the dupefilter holds every filtered request of the batch now. */
+export interface Accepted extends PushAnswer {
+  readonly allSeen: boolean;
+}
+
+/**
+ * Accept a batch. A request is new when no live one has its id and the dupefilter has not seen it; a seed skips the
+ * second test, and brings a failed request back (which was accepted before, so it is not counted again). New links
+ * that find the queue twice full are dropped: not recorded, so that they are new again when there is room.
+ */
+export function accept(tx: Transaction, requests: readonly FrontierRequest[], kind: PushKind): Accepted {
+  if (requests.length === 0) return { accepted: 0, duplicates: 0, allSeen: true };
+  requireIds(requests);
+  const passesDupefilter = kind === 'links' || kind === 'seeds-filtered';
+  const room = kind === 'links' ? roomForLinks(tx) : Number.POSITIVE_INFINITY;
+  let accepted = 0;
+  let dropped = 0;
+  let allSeen = true;
+  for (const request of requests) {
+    const { unfiltered } = request;
+    const id = bytesOf(request.id);
+    const isSeen = !unfiltered && tx.dupefilter.has(id);
+    if (passesDupefilter && isSeen) continue;
+    if (accepted >= room && liveRequest(tx, id) === undefined) {
+      dropped += 1;
+      allSeen = false;
+      continue;
+    }
+    if (insert(tx, request, id)) tx.tally.accepted += 1;
+    else if (kind === 'links' || !reviveFailed(tx, request, id)) {
+      if (!unfiltered && !isSeen) allSeen = false;
+      continue;
+    }
+    accepted += 1;
+    if (unfiltered) continue;
+    tx.dupefilter.record(id, isSeen);
+    if (delayInBounds(request.delayMs) > 0) tx.dupefilter.onLife(id, { state: 'delayed' });
+  }
+  const duplicates = requests.length - accepted - dropped;
+  if (accepted > 0) tx.tally.run_accepted += accepted;
+  tx.counters.add({
+    'scheduler/enqueued': accepted,
+    'dupefilter/filtered': duplicates,
+    'scheduler/dropped': dropped,
+  });
+  return { accepted, duplicates, ...(dropped > 0 && { dropped }), allSeen };
+}
+
+/** Accept a part of the start requests, unless a node has pushed it already. */
+export function acceptStart(
+  tx: Transaction,
+  requests: readonly FrontierRequest[],
+  { from, total }: StartPart,
+): Accepted {
+  const { crawl } = tx;
+  if (crawl.start_pushed === 1 || from < crawl.start_count) {
+    return { accepted: 0, duplicates: requests.length, allSeen: true };
+  }
+  if (from > crawl.start_count) throw new FrontierGoneError('the start requests before these are gone');
+  crawl.start_count = from + requests.length;
+  crawl.start_pushed = crawl.start_count >= total ? 1 : 0;
+  return accept(tx, requests, 'start');
+}
+
+/** Bring failed requests back to pending, with a new arrival and a clean record of crashes. */
+export function retryFailed(tx: Transaction, requests: readonly FrontierRequest[]): number {
+  requireIds(requests);
+  let moved = 0;
+  for (const request of requests) {
+    const id = bytesOf(request.id);
+    if (!reviveFailed(tx, { ...request, delayMs: 0 }, id)) continue;
+    if (!request.unfiltered) tx.dupefilter.onLife(id, { state: 'pending', status: null, attempts: 0 });
+    moved += 1;
+  }
+  if (moved > 0) tx.tally.run_accepted += moved;
+  return moved;
+}
+
+/** Failed → pending or delayed, as the request is now. @returns whether it was failed. */
+function reviveFailed(tx: Transaction, request: FrontierRequest, id: Uint8Array): boolean {
+  const live = liveRequest(tx, id);
+  if (live?.state !== 'failed') return false;
+  dropFailure(tx, live.n);
+  deleteRequest(tx, live.n);
+  return insert(tx, request, id);
+}
+
+/** Write a request that is pending or delayed from now on. @returns false where its id is live already. */
+function insert(tx: Transaction, request: FrontierRequest, id: Uint8Array): boolean {
+  const { domain, unfiltered, record } = request;
+  const added = { id, domain, priority: priorityInBounds(request.priority), crashes: 0, unfiltered, record };
+  const delayMs = delayInBounds(request.delayMs);
+  return delayMs > 0
+    ? insertDelayed(tx, added, dueAfter(tx, delayMs))
+    : insertPending(tx, added, tx.takeArrival());
+}

@@ -1,0 +1,65 @@
+/** A domain as it is kept, and the pure part of politeness: its clock, and in which state it is. */
+import type { CrawlRow } from '../crawl-row.js';
+
+/** Columns are explained in `schema.sql`. */
+export interface DomainRow {
+  readonly space: number;
+  readonly name: string;
+  state: 'ready' | 'waiting' | 'full' | 'idle';
+  until: number | null;
+  head_rank: number | null;
+  head_place: number | null;
+  active: number;
+  next_at: number;
+  blocked_until: number;
+  last_at: number;
+  delay_setting: number | null;
+  delay_robots: number;
+  delay_auto: number;
+  pages: number;
+}
+
+/** No stored instant counts for more than this from now: a clock that jumped must block nothing for long. */
+export const FURTHEST_MS = 24 * 60 * 60 * 1000;
+
+export function newDomain(space: number, name: string): DomainRow {
+  return {
+    ...{ space, name, state: 'idle', until: null, head_rank: null, head_place: null, active: 0, next_at: 0 },
+    ...{ blocked_until: 0, last_at: 0, delay_setting: null, delay_robots: 0, delay_auto: 0, pages: 0 },
+  };
+}
+
+/** The delay between two leases of a domain: the longest that any source asks for. */
+export function delayOf(domain: DomainRow, { delay_ms }: CrawlRow): number {
+  return Math.max(domain.delay_setting ?? delay_ms, domain.delay_robots, domain.delay_auto);
+}
+
+/** From when on the domain may be leased from. */
+export function dueAtOf(domain: DomainRow, nowMs: number): number {
+  return Math.min(Math.max(domain.next_at, domain.blocked_until), nowMs + FURTHEST_MS);
+}
+
+/** Start the domain's clock after a lease. A randomized delay is never shorter than the delay itself. */
+export function startClock(domain: DomainRow, crawl: CrawlRow, nowMs: number): void {
+  domain.last_at = nowMs;
+  const delayMs = delayOf(domain, crawl);
+  if (delayMs === 0) return;
+  domain.next_at = Math.ceil(nowMs + delayMs * (crawl.randomize_delay === 1 ? 1 + Math.random() / 2 : 1));
+}
+
+/** Bring `state` and `until` up to date. @returns whether nothing is left to remember of the domain. */
+export function place(domain: DomainRow, { concurrency }: CrawlRow, nowMs: number): boolean {
+  const dueAtMs = dueAtOf(domain, nowMs);
+  const clockRuns = dueAtMs > nowMs;
+  if (domain.head_rank === null) domain.state = 'idle';
+  else if (domain.active >= concurrency) domain.state = 'full';
+  else domain.state = clockRuns ? 'waiting' : 'ready';
+  const isTimed = domain.state === 'waiting' || domain.state === 'idle';
+  domain.until = isTimed && clockRuns ? dueAtMs : null;
+  return domain.state === 'idle' && !clockRuns && isForgettable(domain);
+}
+
+/** A domain with a delay of its own is kept: forgetting it would forget the politeness. */
+function isForgettable({ active, delay_setting, delay_robots, delay_auto }: DomainRow): boolean {
+  return active === 0 && delay_setting === null && delay_robots === 0 && delay_auto === 0;
+}

@@ -1,0 +1,134 @@
+/** The domains of a crawl within one transaction: each is read once, changed in place, and written once. */
+import type { OpenCrawl } from '../open-crawl.js';
+import { plainText } from '../plain-text.js';
+import { columnsOf, rowOf, writeRow } from '../rows.js';
+import type { Value } from '../sqlite.js';
+import { type DomainRow, newDomain, place } from './domain-row.js';
+import { isBefore, type Order } from './order.js';
+
+interface Loaded {
+  readonly row: DomainRow;
+  /** As it stands in the file; null where it does not. */
+  written: DomainRow | null;
+}
+
+export class Domains {
+  readonly #crawl: OpenCrawl;
+  readonly #loaded = new Map<string, Loaded>();
+  /** Those that were changed since they were written. */
+  readonly #changed = new Set<Loaded>();
+
+  constructor(crawl: OpenCrawl) {
+    this.#crawl = crawl;
+  }
+
+  /** A domain's row, to be read; null where there is none. */
+  find(name: string): DomainRow | null {
+    return this.#load(name)?.row ?? null;
+  }
+
+  /** A domain's row, to be changed; made where there is none. */
+  change(name: string): DomainRow {
+    let loaded = this.#load(name);
+    if (loaded === null) {
+      loaded = { row: newDomain(this.#crawl.space, plainText(name)), written: null };
+      this.#loaded.set(loaded.row.name, loaded);
+      this.#crawl.tally.domains += 1;
+    }
+    this.#changed.add(loaded);
+    return loaded.row;
+  }
+
+  /** A pending request has come to a domain. */
+  addPending(name: string, order: Order): void {
+    const domain = this.change(name);
+    if (domain.head_rank !== null && !isBefore(order, { rank: domain.head_rank, place: domain.head_place! }))
+      return;
+    domain.head_rank = order.rank;
+    domain.head_place = order.place;
+  }
+
+  /** The domain whose first request is the first of all, to be changed, and where the next domain's stands. */
+  firstReady(): { readonly domain: DomainRow; readonly rival: Order | null } | null {
+    this.finish();
+    const [first, second] = this.#crawl.sql.all<{ name: string; head_rank: number; head_place: number }>`
+      SELECT name, head_rank, head_place FROM domain WHERE space = ${this.#crawl.space} AND state = 'ready'
+      ORDER BY head_rank, head_place LIMIT 2`;
+    if (first === undefined) return null;
+    const rival = second === undefined ? null : { rank: second.head_rank, place: second.head_place };
+    return { domain: this.change(first.name), rival };
+  }
+
+  /** Bring every domain whose clock has run out where it belongs, at most `max`. */
+  promote(max: number): void {
+    this.finish();
+    for (const state of ['waiting', 'idle']) {
+      const due = this.#crawl.sql.all<{ name: string }>`
+        SELECT name FROM domain WHERE space = ${this.#crawl.space} AND state = ${state}
+        AND until IS NOT NULL AND until <= ${this.#crawl.nowMs} LIMIT ${max}`;
+      for (const { name } of due) this.change(name);
+    }
+  }
+
+  /** When the first waiting domain may be leased from again; null when none waits. */
+  nextDueAtMs(): number | null {
+    this.finish();
+    const row = this.#crawl.sql.get<{ until: number }>`
+      SELECT until FROM domain WHERE space = ${this.#crawl.space} AND state = 'waiting' AND until IS NOT NULL
+      ORDER BY until LIMIT 1`;
+    return row?.until ?? null;
+  }
+
+  /** Write what was changed, each domain in the state it is in now. */
+  finish(): void {
+    for (const loaded of this.#changed) this.#write(loaded);
+    this.#changed.clear();
+  }
+
+  /** The crawl is gone. */
+  forget(): void {
+    this.#loaded.clear();
+    this.#changed.clear();
+  }
+
+  #write(loaded: Loaded): void {
+    const { sql, crawl, tally, nowMs } = this.#crawl;
+    const { row, written } = loaded;
+    if (place(row, crawl, nowMs)) {
+      if (written !== null) sql.run`DELETE FROM domain WHERE space = ${row.space} AND name = ${row.name}`;
+      this.#loaded.delete(row.name);
+      tally.domains -= 1;
+      return;
+    }
+    const isMoved =
+      written === null ||
+      written.state !== row.state ||
+      written.until !== row.until ||
+      written.head_rank !== row.head_rank ||
+      written.head_place !== row.head_place;
+    if (isMoved) writeRow(sql, 'domain', row);
+    else {
+      // The columns of no index: nearly every settle comes here.
+      sql.run`UPDATE domain SET active = ${row.active}, next_at = ${row.next_at}, blocked_until = ${row.blocked_until},
+        last_at = ${row.last_at}, delay_setting = ${row.delay_setting}, delay_robots = ${row.delay_robots},
+        delay_auto = ${row.delay_auto}, pages = ${row.pages} WHERE space = ${row.space} AND name = ${row.name}`;
+    }
+    loaded.written = { ...row };
+  }
+
+  #load(given: string): Loaded | null {
+    const name = plainText(given);
+    const known = this.#loaded.get(name);
+    if (known !== undefined) return known;
+    const { sql, space } = this.#crawl;
+    const statement = sql.of('SELECT * FROM domain WHERE space = ? AND name = ?', (it) =>
+      it.setReturnArrays(true),
+    );
+    const values = statement.get(space, name) as Value[] | undefined;
+    if (values === undefined) return null;
+    const row = rowOf<DomainRow>(columnsOf(sql, 'domain'), values);
+    const loaded = { row, written: { ...row } };
+    this.#loaded.set(name, loaded);
+    return loaded;
+  }
+}

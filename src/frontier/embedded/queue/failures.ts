@@ -1,0 +1,96 @@
+/** The failed list: why each request failed, oldest first. */
+import type { FailedRequest } from '../../frontier.js';
+import { plainText } from '../plain-text.js';
+import type { Transaction } from '../transaction.js';
+import { bytesOf, deleteRequest, hexOf, liveRequest } from './requests.js';
+
+/** Why a request failed. */
+export interface Failure {
+  readonly reason: string;
+  readonly status: number | null;
+  readonly attempts: number;
+  readonly node: string;
+  readonly failedAtMs: number;
+  readonly detail: string | null;
+}
+
+/** Move a request to the failed list; beyond the limit its record is not kept. */
+export function fail(tx: Transaction, n: number, failure: Failure, crashes: number): void {
+  const { sql, tally, crawl } = tx;
+  sql.run`UPDATE request SET state = 'failed', crashes = ${crashes}, node = NULL, token = NULL, leased_at = NULL WHERE n = ${n}`;
+  if (tally.failed_records < crawl.failed_limit) tally.failed_records += 1;
+  else sql.run`DELETE FROM record WHERE n = ${n}`;
+  tally.failed += 1;
+  addFailure(tx, n, failure);
+}
+
+/** Put the failure of a request at the end of the list. */
+export function addFailure({ sql, space }: Transaction, n: number, failure: Failure): void {
+  const { reason, status, attempts, node, failedAtMs, detail } = failure;
+  sql.run`INSERT INTO failure (n, space, reason, status, attempts, node, failed_at, detail)
+    VALUES (${n}, ${space}, ${plainText(reason)}, ${status}, ${attempts}, ${plainText(node)}, ${failedAtMs},
+      ${detail === null ? null : plainText(detail)})`;
+}
+
+/** Take a request off the failed list; what becomes of it is the caller's business. */
+export function dropFailure({ sql, tally }: Transaction, n: number): void {
+  sql.run`DELETE FROM failure WHERE n = ${n}`;
+  tally.failed -= 1;
+  if (sql.get`SELECT n FROM record WHERE n = ${n}` !== undefined) tally.failed_records -= 1;
+}
+
+/** Failed → removed. @returns how many were failed. */
+export function purgeFailed(tx: Transaction, ids: readonly string[]): number {
+  let purged = 0;
+  for (const id of ids) {
+    const live = liveRequest(tx, bytesOf(id));
+    if (live?.state !== 'failed') continue;
+    dropFailure(tx, live.n);
+    deleteRequest(tx, live.n);
+    purged += 1;
+  }
+  if (purged > 0) tx.tally.removed += purged;
+  return purged;
+}
+
+/** A page of the failed list; the cursor is the sequence to go on from. */
+export function listFailed(
+  { sql, space }: Transaction,
+  cursor: string | null,
+  max: number,
+): { requests: FailedRequest[]; cursor: string | null } {
+  const rows = sql.all<
+    FailureRow & { sequence: number; id: Uint8Array; crashes: number; text: string | null }
+  >`
+    SELECT sequence, reason, status, attempts, failure.node, failed_at, detail, id, crashes, text
+    FROM failure JOIN request USING (n) LEFT JOIN record USING (n)
+    WHERE failure.space = ${space} AND sequence >= ${Number(cursor ?? 0)} ORDER BY sequence LIMIT ${max + 1}`;
+  const requests = rows.slice(0, max).map(({ id, crashes, text, ...row }) => ({
+    id: hexOf(id),
+    ...failureOfRow(row),
+    record: text,
+    crashes,
+  }));
+  const next = rows[max];
+  return { requests, cursor: next === undefined ? null : String(next.sequence) };
+}
+
+/** Why a request failed; null where it did not. */
+export function failureOf({ sql }: Transaction, n: number): Failure | null {
+  const row = sql.get<FailureRow>`
+    SELECT reason, status, attempts, node, failed_at, detail FROM failure WHERE n = ${n}`;
+  return row === undefined ? null : failureOfRow(row);
+}
+
+interface FailureRow {
+  readonly reason: string;
+  readonly status: number | null;
+  readonly attempts: number;
+  readonly node: string;
+  readonly failed_at: number;
+  readonly detail: string | null;
+}
+
+function failureOfRow({ reason, status, attempts, node, failed_at, detail }: FailureRow): Failure {
+  return { reason, status, attempts, node, failedAtMs: failed_at, detail };
+}

@@ -1,0 +1,128 @@
+/** Live requests as they are kept: a row and its record, moved from state to state. Counters go along. */
+import type { OpenCrawl } from '../open-crawl.js';
+import { plainText } from '../plain-text.js';
+import type { Transaction } from '../transaction.js';
+import { orderOf } from './order.js';
+
+/** `suspect` is pending too, but apart: a node died while it processed the request. */
+export type RequestState = 'pending' | 'suspect' | 'delayed' | 'leased' | 'failed';
+
+/** What of a request its next state depends on. */
+export interface RequestRow {
+  readonly n: number;
+  readonly domain: string;
+  readonly rank: number;
+  readonly place: number;
+}
+
+/** A request that is not there yet. */
+export interface NewRequest {
+  readonly id: Uint8Array;
+  readonly domain: string;
+  readonly priority: number;
+  readonly crashes: number;
+  readonly unfiltered: boolean;
+  readonly record: string;
+}
+
+/** The bytes of 40 hex digits. */
+export const bytesOf = (id: string): Buffer => Buffer.from(id, 'hex');
+
+/** 40 hex digits of bytes. */
+export const hexOf = (id: Uint8Array): string =>
+  Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString('hex');
+
+/** The live request of an id, or undefined. */
+export function liveRequest(
+  { sql, space }: OpenCrawl,
+  id: Uint8Array,
+): { readonly n: number; readonly state: RequestState } | undefined {
+  return sql.get`SELECT n, state FROM request WHERE space = ${space} AND id = ${id}`;
+}
+
+/** Insert a request that is pending, or a suspect where it crashed before. @returns false where its id is live already. */
+export function insertPending(tx: Transaction, request: NewRequest, arrival: number): boolean {
+  const { sql, space, crawl } = tx;
+  const { id, priority, crashes, record } = request;
+  const domain = plainText(request.domain);
+  const order = orderOf(crawl.queue_class, priority, arrival);
+  const state = crashes > 0 ? 'suspect' : 'pending';
+  const n = sql.insert`
+    INSERT INTO request (space, id, state, domain, priority, rank, place, crashes, unfiltered)
+    VALUES (${space}, ${id}, ${state}, ${domain}, ${priority}, ${order.rank}, ${order.place}, ${crashes}, ${request.unfiltered ? 1 : 0})
+    ON CONFLICT DO NOTHING`;
+  if (n === 0) return false;
+  sql.run`INSERT INTO record (n, text) VALUES (${n}, ${record})`;
+  if (state === 'suspect') tx.tally.suspects += 1;
+  else {
+    tx.tally.pending += 1;
+    tx.domains.addPending(domain, order);
+  }
+  return true;
+}
+
+/** Insert a request that is delayed until an instant in µs. @returns false where its id is live already. */
+export function insertDelayed(tx: Transaction, request: NewRequest, dueUs: number): boolean {
+  const { sql, space } = tx;
+  const { id, priority, crashes, record } = request;
+  const n = sql.insert`
+    INSERT INTO request (space, id, state, domain, priority, rank, place, due, crashes, unfiltered)
+    VALUES (${space}, ${id}, 'delayed', ${plainText(request.domain)}, ${priority}, 0, 0, ${dueUs}, ${crashes}, ${request.unfiltered ? 1 : 0})
+    ON CONFLICT DO NOTHING`;
+  if (n === 0) return false;
+  sql.run`INSERT INTO record (n, text) VALUES (${n}, ${record})`;
+  tx.tally.delayed += 1;
+  return true;
+}
+
+/** A lease ends, or a node died: the request is pending again at its old place, apart where it crashed. */
+export function returnToPending(
+  tx: Transaction,
+  { n, domain, rank, place }: RequestRow,
+  crashes: number,
+): void {
+  const state = crashes > 0 ? 'suspect' : 'pending';
+  tx.sql
+    .run`UPDATE request SET state = ${state}, crashes = ${crashes}, node = NULL, token = NULL, leased_at = NULL WHERE n = ${n}`;
+  if (state === 'suspect') tx.tally.suspects += 1;
+  else {
+    tx.tally.pending += 1;
+    tx.domains.addPending(domain, { rank, place });
+  }
+}
+
+/** Delay a request until `delayMs` from now, with a record and priority of its own for the next attempt. */
+export function delay(tx: Transaction, n: number, delayMs: number, priority: number, record: string): void {
+  const due = dueAfter(tx, delayMs);
+  tx.sql
+    .run`UPDATE request SET state = 'delayed', due = ${due}, priority = ${priority}, node = NULL, token = NULL, leased_at = NULL
+    WHERE n = ${n}`;
+  tx.sql.run`UPDATE record SET text = ${record} WHERE n = ${n}`;
+  tx.tally.delayed += 1;
+}
+
+/** `delayMs` from now in µs, in the order of asking among equals; as far off as a number can say exactly. */
+export function dueAfter(tx: Transaction, delayMs: number): number {
+  return Math.min(tx.takeArrival() + Math.round(delayMs * 1000), Number.MAX_SAFE_INTEGER);
+}
+
+/** Make every delayed request pending that is due, at most `max`, with a new arrival. */
+export function promoteDelayed(tx: Transaction, max: number): void {
+  if (tx.tally.delayed === 0) return;
+  const { sql, space, crawl, nowMs } = tx;
+  const due = sql.all<{ n: number; domain: string; priority: number; crashes: number }>`
+    SELECT n, domain, priority, crashes FROM request WHERE space = ${space} AND state = 'delayed' AND due <= ${nowMs * 1000}
+    ORDER BY due LIMIT ${max}`;
+  for (const { n, domain, priority, crashes } of due) {
+    const { rank, place } = orderOf(crawl.queue_class, priority, tx.takeArrival());
+    sql.run`UPDATE request SET rank = ${rank}, place = ${place}, due = NULL WHERE n = ${n}`;
+    tx.tally.delayed -= 1;
+    returnToPending(tx, { n, domain, rank, place }, crashes);
+  }
+}
+
+/** Delete a request with its record. */
+export function deleteRequest({ sql }: OpenCrawl, n: number): void {
+  sql.run`DELETE FROM request WHERE n = ${n}`;
+  sql.run`DELETE FROM record WHERE n = ${n}`;
+}

@@ -1,0 +1,82 @@
+/** End one lease and commit its effects, all of it or nothing. */
+import { priorityInBounds } from '../../../http/priority.js';
+import { delayInBounds } from '../../bounds.js';
+import type { Effects, Lease, Outcome, SettleAnswer } from '../../frontier.js';
+import type { LifeChange } from '../dupefilters/life.js';
+import { addItems } from '../feeds/items.js';
+import { appendToOutbox } from '../feeds/outbox.js';
+import { closeWhenSpent, comesTooLate, countForBudgets } from '../nodes/budgets.js';
+import { feedsOf, type NodeRow } from '../nodes/node-row.js';
+import type { Transaction } from '../transaction.js';
+import { accept } from './accept.js';
+import { fail } from './failures.js';
+import { finishRequest, follow, free, giveBack, type Held, heldUnder, holderName } from './holding.js';
+import { bytesOf, delay } from './requests.js';
+
+const nothingWritten: SettleAnswer = { committed: false };
+const sendAllLinks: SettleAnswer = { committed: false, resend: true };
+
+/** End the lease, unless it is no longer this node's. */
+export function settle(
+  tx: Transaction,
+  node: number,
+  lease: Lease,
+  outcome: Outcome,
+  effects: Effects,
+): SettleAnswer {
+  const epoch = String(tx.crawl.epoch);
+  const holder = tx.nodes.find(node);
+  if (holder === null || holder.is_dead === 1) return nothingWritten;
+  const held = heldUnder(tx, node, lease.token, bytesOf(lease.id));
+  if (held === null) return nothingWritten;
+  const { withheld } = effects;
+  if (withheld !== undefined && withheld.epoch !== epoch) return sendAllLinks;
+  if (comesTooLate(tx, effects.stats)) {
+    giveBack(tx, held);
+    return { committed: false, closed: true };
+  }
+  tx.dupefilter.agree();
+  // Before the lease ends: a page's link to itself finds a live request, also when its fingerprint was forgotten.
+  const answer = accept(tx, effects.requests, 'links');
+  end(tx, holder, held, outcome);
+  if (outcome.kind === 'done' || outcome.kind === 'failed') holder.pages += 1;
+  countForBudgets(tx, effects.stats);
+  closeWhenSpent(tx);
+  tx.counters.add(effects.stats);
+  if (withheld !== undefined) tx.counters.add({ 'dupefilter/filtered': withheld.count });
+  addItems(tx, effects.items);
+  if (effects.feedItems.length > 0) {
+    for (const feed of feedsOf(holder)) appendToOutbox(tx, feed, effects.feedItems);
+  }
+  return { committed: true, epoch, ...answer };
+}
+
+function end(tx: Transaction, holder: NodeRow, held: Held, outcome: Outcome): void {
+  switch (outcome.kind) {
+    case 'done':
+      follow(tx, held, attemptOf(outcome, 'done'));
+      finishRequest(tx, held);
+      return;
+    case 'released':
+      giveBack(tx, held);
+      if (outcome.unstarted) tx.tally.run_pages = Math.max(0, tx.tally.run_pages - 1);
+      return;
+    case 'retry':
+      follow(tx, held, attemptOf(outcome, 'delayed'));
+      free(tx, held);
+      delay(tx, held.n, delayInBounds(outcome.afterMs), priorityInBounds(outcome.priority), outcome.record);
+      return;
+    case 'failed': {
+      follow(tx, held, attemptOf(outcome, 'failed'));
+      free(tx, held);
+      const { reason, status = null, attempts, detail = null } = outcome;
+      const why = { reason, status, attempts, detail, node: holderName(holder), failedAtMs: tx.nowMs };
+      fail(tx, held.n, why, held.crashes);
+    }
+  }
+}
+
+/** What an attempt has made of a request. */
+function attemptOf(outcome: Exclude<Outcome, { kind: 'released' }>, state: LifeChange['state']): LifeChange {
+  return { state, status: outcome.status ?? null, attempts: outcome.attempts };
+}

@@ -1,0 +1,76 @@
+/**
+ * Suspects: requests whose node died while processing them. One node at a time volunteers: it takes nothing more until
+ * it holds nothing, then processes one suspect alone. So a poison page kills one node at a time, and no innocent page
+ * dies with it.
+ */
+import type { Lease } from '../../frontier.js';
+import type { NodeRow } from '../nodes/node-row.js';
+import type { Transaction } from '../transaction.js';
+import { dueAtOf, startClock } from './domain-row.js';
+import { hold, type PendingRow } from './holding.js';
+
+/** Suspects looked at by one call at most. */
+const LOOK_AT = 100;
+
+interface Suspect extends PendingRow {
+  readonly domain: string;
+}
+
+/** Whether this node is the volunteer now; then it gets the suspect, in `leases`, or nothing. */
+export function volunteer(tx: Transaction, holder: NodeRow, holding: number, leases: Lease[]): boolean {
+  const { tally } = tx;
+  if (tally.volunteer !== 0 && tally.volunteer !== holder.number) {
+    const other = tx.nodes.find(tally.volunteer);
+    if (other !== null && other.is_dead === 0) return false;
+    tally.volunteer = 0;
+  }
+  if (tally.volunteer === 0 && firstEligible(tx) === null) return false;
+  tally.volunteer = holder.number;
+  if (holder.leased > 0 || holding > 0) return true;
+  const suspect = firstEligible(tx);
+  const lease = suspect === null ? null : take(tx, holder, suspect);
+  if (lease === null) {
+    tally.volunteer = 0;
+    return false;
+  }
+  leases.push(lease);
+  return true;
+}
+
+/** When the nearest suspect may be leased, for whom it concerns; null when nobody waits for one. */
+export function nextSuspectAtMs(tx: Transaction, holder: NodeRow): number | null {
+  const { tally, crawl, nowMs } = tx;
+  if (tally.volunteer !== 0 && tally.volunteer !== holder.number) return null;
+  let nearest: number | null = null;
+  for (const suspect of suspects(tx)) {
+    const domain = tx.domains.find(suspect.domain);
+    if (domain === null || domain.active >= crawl.concurrency) continue;
+    const dueAtMs = dueAtOf(domain, nowMs);
+    if (dueAtMs > nowMs && (nearest === null || dueAtMs < nearest)) nearest = dueAtMs;
+  }
+  return nearest;
+}
+
+/** The first suspect, in order, whose domain may be leased from. */
+function firstEligible(tx: Transaction): Suspect | null {
+  const { crawl, nowMs } = tx;
+  const eligible = suspects(tx).find((suspect) => {
+    const domain = tx.domains.find(suspect.domain);
+    return domain === null || (domain.active < crawl.concurrency && dueAtOf(domain, nowMs) <= nowMs);
+  });
+  return eligible ?? null;
+}
+
+function take(tx: Transaction, holder: NodeRow, suspect: Suspect): Lease | null {
+  const domain = tx.domains.change(suspect.domain);
+  tx.tally.suspects -= 1;
+  const lease = hold(tx, holder, domain, suspect);
+  if (lease !== null) startClock(domain, tx.crawl, tx.nowMs);
+  return lease;
+}
+
+function suspects({ sql, space, tally }: Transaction): Suspect[] {
+  if (tally.suspects === 0) return [];
+  return sql.all<Suspect>`
+    SELECT n, id, domain, crashes, unfiltered, text FROM request LEFT JOIN record USING (n) WHERE space = ${space} AND state = 'suspect' ORDER BY rank, place LIMIT ${LOOK_AT}`;
+}

@@ -1,0 +1,142 @@
+/** What `stats` shows: a crawl at one instant, in bounded work. */
+import type { NodeSnapshot, PartCounts, RunSnapshot, Shape, Snapshot } from '../../frontier.js';
+import { newTally, openWork, shapeOf } from '../crawl-row.js';
+import { listFeeds } from '../feeds/outbox.js';
+import { otherFormatOf, refuseOtherFormat } from '../nodes/agreement.js';
+import { isAlive } from '../nodes/liveness.js';
+import type { NodeRow } from '../nodes/node-row.js';
+import type { Space } from '../spaces.js';
+import type { Transaction } from '../transaction.js';
+
+/** Rows looked at to know how large those of a list are. */
+const SAMPLE = 50;
+
+export function takeSnapshot(tx: Transaction): Snapshot {
+  refuseOtherFormat(tx);
+  const { spaces } = tx;
+  const tally = tx.hasCrawl ? tx.tally : newTally(0, 0);
+  const nodes = tx.nodes.all();
+  return {
+    startUrls: sum(spaces.startUrls.map(({ good }) => good.entries)),
+    badSeeds: sum(spaces.startUrls.map(({ bad }) => bad.entries)),
+    pending: tally.pending + tally.suspects,
+    delayed: tally.delayed,
+    leased: tally.leased,
+    suspects: tally.suspects,
+    accepted: tally.accepted,
+    done: tally.done,
+    failed: tally.failed,
+    removed: tally.removed,
+    seen: tx.dupefilter.count(),
+    items: spaces.items.entries,
+    domains: tally.domains,
+    bytes: {
+      frontier: requestBytes(tx, openWork(tally) + tally.failed),
+      dupefilter: tx.dupefilter.bytes(),
+      startUrls: sum(spaces.startUrls.map(({ good }) => seedBytes(tx, good))),
+      items: itemBytes(tx),
+      stats: counterBytes(tx),
+    },
+    nodes: nodes.filter((node) => isAlive(tx, node)).map((node) => describe(tx, node)),
+    silent: nodes.filter((node) => !isAlive(tx, node)).map((node) => describe(tx, node)),
+    counters: tx.counters.read(),
+    outbox: listFeeds(tx),
+    run: runOf(tx),
+    control: tx.hasCrawl ? tx.crawl.control : 'running',
+    shape: agreedShape(tx),
+    queueLimit: tx.hasCrawl && tx.crawl.run_id !== null ? tx.crawl.queue_limit : null,
+    beganAtMs: tx.hasCrawl ? tx.crawl.began_at : null,
+    seenSinceMs: tx.hasCrawl ? tx.crawl.seen_since : null,
+  };
+}
+
+/** How much each part holds. */
+export function countParts(tx: Transaction): PartCounts {
+  const { spaces } = tx;
+  // The counters of another data format may mean something else.
+  const tally = tx.hasCrawl && otherFormatOf(tx) === null ? tx.tally : newTally(0, 0);
+  return {
+    queue: otherFormatOf(tx) === null ? openWork(tally) : countRequests(tx),
+    dupefilter: tx.dupefilter.count(),
+    start_urls: sum(spaces.startUrls.map(({ good, bad }) => good.entries + bad.entries)),
+    items: spaces.items.entries,
+    stats: spaces.stats.entries,
+    failed: tally.failed,
+  };
+}
+
+function runOf(tx: Transaction): RunSnapshot | null {
+  if (!tx.hasCrawl || tx.crawl.run_id === null) return null;
+  const { run_id, run_started_at, closed, closing, closed_at } = tx.crawl;
+  return {
+    id: run_id,
+    startedAt: run_started_at,
+    pages: tx.tally.run_pages,
+    closed: closed ?? closing,
+    endedAt: closed === null ? null : closed_at,
+  };
+}
+
+/** Null too where a cleared dupefilter may be followed by one of another class. */
+function agreedShape(tx: Transaction): Shape | null {
+  const shape = tx.hasCrawl ? shapeOf(tx.crawl) : null;
+  if (shape === null || tx.crawl.dupefilter === null) return null;
+  return { ...shape, dupefilter: JSON.parse(tx.crawl.dupefilter) };
+}
+
+function describe({ nowMs }: Transaction, node: NodeRow): NodeSnapshot {
+  return {
+    id: node.id,
+    host: node.host,
+    pid: node.pid,
+    startedAt: node.started_at,
+    heartbeatAgeMs: Math.max(0, Math.round(nowMs - node.beat_at)),
+    leased: node.leased,
+    pages: node.pages,
+    pagesPerSecond: node.pages_per_second,
+    // One machine, one clock.
+    clockAheadMs: 0,
+  };
+}
+
+/** Bytes of a row of the request table with its indexes, beside the record and twice the domain's name (measured). */
+const REQUEST_BYTES = 110;
+
+function requestBytes({ sql, space }: Transaction, count: number): number {
+  const row = sql.get<{ mean: number | null }>`
+    SELECT avg(octet_length(text) + 2 * octet_length(domain)) AS mean FROM (
+      SELECT text, domain FROM request LEFT JOIN record USING (n) WHERE space = ${space} LIMIT ${SAMPLE})`;
+  return Math.round(count * (REQUEST_BYTES + (row?.mean ?? 0)));
+}
+
+/** What a list takes: its entries are as large as the first ones make it seem, and some bytes beside. */
+const listBytes = (entries: number, mean: number | null | undefined): number =>
+  entries === 0 ? 0 : Math.round(entries * ((mean ?? 0) + 16));
+
+function seedBytes({ sql }: Transaction, { id, entries }: Space): number {
+  const row = sql.get<{ mean: number | null }>`
+    SELECT avg(octet_length(value)) AS mean FROM (SELECT value FROM seed WHERE space = ${id} ORDER BY n LIMIT ${SAMPLE})`;
+  return listBytes(entries, row?.mean);
+}
+
+function itemBytes({ sql, spaces }: Transaction): number {
+  const { id, entries } = spaces.items;
+  const row = sql.get<{ mean: number | null }>`
+    SELECT avg(octet_length(text)) AS mean FROM (SELECT text FROM item WHERE space = ${id} ORDER BY n LIMIT ${SAMPLE})`;
+  return listBytes(entries, row?.mean);
+}
+
+function counterBytes({ sql, spaces }: Transaction): number {
+  const { id, entries } = spaces.stats;
+  const row = sql.get<{ mean: number | null }>`
+    SELECT avg(octet_length(name)) AS mean FROM (SELECT name FROM counter WHERE space = ${id} LIMIT ${SAMPLE})`;
+  return listBytes(entries, row?.mean);
+}
+
+function countRequests({ sql, space }: Transaction): number {
+  return sql.get<{ n: number }>`SELECT count(*) AS n FROM request WHERE space = ${space}`!.n;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,297 @@
+-- The embedded frontier: one file, frontier.db, in the folder JOBDIR (default .crawlnode), for all crawls of the folder.
+--
+-- Look into it while a crawl runs:  sqlite3 -readonly .crawlnode/frontier.db
+--
+--   which crawls there are      SELECT id, name FROM space WHERE is_crawl;
+-- and with the id of one of them in place of :crawl
+--   how a crawl stands          SELECT * FROM crawl JOIN tally USING (space) WHERE space = :crawl;
+--   what is pending, in order   SELECT text FROM request JOIN record USING (n)
+--                               WHERE space = :crawl AND state = 'pending' ORDER BY rank, place;
+--   what is delayed, until when SELECT due / 1000000, 'unixepoch', text FROM request JOIN record USING (n)
+--                               WHERE space = :crawl AND state = 'delayed' ORDER BY due;
+--   who works on what           SELECT node.id, text FROM request JOIN record USING (n) JOIN node ON node.number = request.node
+--                               WHERE request.space = :crawl AND state = 'leased';
+--   what failed, and why        SELECT reason, status, attempts, text FROM failure LEFT JOIN record USING (n)
+--                               WHERE space = :crawl ORDER BY sequence;
+-- Items and counters lie in spaces of their own, which are named by their keys (news:items, news:stats):
+--   what was scraped            SELECT text FROM item WHERE space = (SELECT id FROM space WHERE name = 'news:items') ORDER BY n;
+--   the counters                SELECT name, value FROM counter
+--                               WHERE space = (SELECT id FROM space WHERE name = 'news:stats');
+--
+-- Instants are ms since 1970, durations ms, unless a comment says otherwise. Flags are 0 or 1.
+-- Never write to the file while a crawl runs: counters and indexes of the crawl must agree with its rows.
+
+-- A key that settings name, such as news:requests. What is kept under the key bears its id as `space`. To clear a key is
+-- to take its name away: whatever bears the id is garbage from then on, and deleted in small steps (clear/sweep.ts).
+CREATE TABLE space (
+  id       INTEGER PRIMARY KEY AUTOINCREMENT,
+  name     TEXT UNIQUE,                  -- NULL: cleared, its rows are to be deleted
+  is_crawl INTEGER NOT NULL DEFAULT 0,   -- 1: a requests key, listed among the crawls of the folder
+  entries  INTEGER NOT NULL DEFAULT 0    -- rows of the item, seed or bad_seed table, or counters, in this space
+) STRICT;
+
+CREATE INDEX space_garbage ON space (id) WHERE name IS NULL;
+
+-- What the nodes of a crawl share and seldom change.
+CREATE TABLE crawl (
+  space            INTEGER PRIMARY KEY,  -- of its requests key
+  format           INTEGER NOT NULL,     -- data format in which the crawl is kept (data-format.ts)
+  crawl_id         TEXT NOT NULL,        -- random: tells this crawl from one of the same name before a reset
+  epoch            INTEGER NOT NULL,     -- random at first; raised whenever fingerprints are forgotten
+  shape            TEXT,                 -- JSON of Shape; NULL until a first node joins
+  queue_class      TEXT NOT NULL,        -- PriorityQueue, FifoQueue or LifoQueue: what rank and place are made of
+  dupefilter       TEXT,                 -- JSON of Dupefilter; NULL when it was cleared alone
+  control          TEXT NOT NULL,        -- running, paused or stopping
+  repairing        TEXT,                 -- the control before a repair that is under way or broke off
+  delay_ms         REAL NOT NULL,        -- tunables: between two leases of a domain
+  randomize_delay  INTEGER NOT NULL,     -- flag
+  concurrency      INTEGER NOT NULL,     -- leases of a domain at the same time
+  node_timeout_ms  REAL NOT NULL,
+  failed_limit     INTEGER NOT NULL,     -- failed requests whose record is kept
+  queue_limit      INTEGER NOT NULL,     -- pending and delayed requests; 0: no limit
+  has_start        INTEGER NOT NULL,     -- flag: the spider has start requests
+  start_pushed     INTEGER NOT NULL,     -- flag: all of them were pushed
+  start_count      INTEGER NOT NULL,     -- how many, while it takes several pushes
+  run_id           TEXT,                 -- NULL before the first run
+  run_started_at   INTEGER NOT NULL,
+  max_pages        INTEGER NOT NULL,     -- budgets of the run; 0: no limit
+  max_items        INTEGER NOT NULL,
+  max_errors       INTEGER NOT NULL,
+  max_run_ms       REAL NOT NULL,
+  closing          TEXT,                 -- why nothing more is leased
+  closing_at       INTEGER NOT NULL,
+  closing_limit    REAL NOT NULL,        -- the budget that closed the run, else 0
+  closed           TEXT,                 -- why the run ended; NULL while it goes on
+  closed_at        INTEGER NOT NULL,
+  began_at         INTEGER NOT NULL,     -- the crawl
+  seen_since       INTEGER NOT NULL,     -- since when its dupefilter records fingerprints
+  restoring        TEXT,                 -- id of the restore under way; '': one that cannot go on
+  restore_applied  INTEGER NOT NULL,     -- entries of the backup that are in the crawl already
+  restored_from    TEXT                  -- id of the restore that ended last
+) STRICT;
+
+-- The counters of a crawl; each transaction that changes any writes this row once.
+CREATE TABLE tally (
+  space          INTEGER PRIMARY KEY,
+  pending        INTEGER NOT NULL,       -- requests by state; suspects are not among the pending ones here
+  suspects       INTEGER NOT NULL,
+  delayed        INTEGER NOT NULL,
+  leased         INTEGER NOT NULL,
+  failed         INTEGER NOT NULL,
+  accepted       INTEGER NOT NULL,       -- pending + suspects + delayed + leased + failed + done + removed
+  done           INTEGER NOT NULL,
+  removed        INTEGER NOT NULL,
+  failed_records INTEGER NOT NULL,       -- failed requests whose record is kept
+  domains        INTEGER NOT NULL,       -- rows of the domain table
+  last_arrival   INTEGER NOT NULL,       -- µs since 1970, raised with every arrival
+  tokens         INTEGER NOT NULL,       -- leases given so far
+  alive          INTEGER NOT NULL,       -- nodes not declared dead
+  volunteer      INTEGER NOT NULL,       -- number of the node that takes the next suspect; 0: none
+  hungry         INTEGER NOT NULL,       -- number of the node that got nothing last; 0: none
+  hungry_at      INTEGER NOT NULL,
+  busy_at        INTEGER NOT NULL,       -- when something was last pending, delayed or leased
+  run_pages      INTEGER NOT NULL,       -- of this run: pages leased
+  run_items      INTEGER NOT NULL,
+  run_errors     INTEGER NOT NULL,
+  run_accepted   INTEGER NOT NULL
+) STRICT;
+
+-- A node that joined: one incarnation.
+CREATE TABLE node (
+  number           INTEGER PRIMARY KEY,  -- random, 32 bits; its name is id:number in hex
+  space            INTEGER NOT NULL,
+  id               TEXT NOT NULL,        -- label given with --node-id, or host-pid
+  host             TEXT NOT NULL,
+  pid              INTEGER NOT NULL,
+  process_start    TEXT,                 -- tells the process from another that got the same pid; NULL: unknown
+  started_at       INTEGER NOT NULL,
+  feeds            TEXT NOT NULL,        -- JSON: ids of the feeds that get its items
+  beat_at          INTEGER NOT NULL,     -- last heartbeat
+  pages            INTEGER NOT NULL,     -- settled as done or failed
+  pages_per_second REAL NOT NULL,
+  leased           INTEGER NOT NULL,     -- requests it holds
+  is_dead          INTEGER NOT NULL      -- flag: declared dead, its leases wait to be given back
+) STRICT;
+
+CREATE INDEX node_of_space ON node (space);
+
+-- A live request: pending, delayed, leased or failed. One that is done has no row.
+CREATE TABLE request (
+  n          INTEGER PRIMARY KEY,
+  space      INTEGER NOT NULL,
+  id         BLOB NOT NULL,              -- 20 bytes
+  state      TEXT NOT NULL,              -- pending, suspect (pending, but crashed a node), delayed, leased, failed
+  domain     TEXT NOT NULL,              -- politeness key
+  priority   INTEGER NOT NULL,           -- higher goes first
+  rank       INTEGER NOT NULL,           -- with place: the order, smallest first. PriorityQueue: -priority, else 0
+  place      INTEGER NOT NULL,           -- arrival in µs since 1970, strictly increasing; LifoQueue: negative
+  due        INTEGER,                    -- delayed: µs since 1970
+  crashes    INTEGER NOT NULL,           -- nodes that died while they processed it
+  unfiltered INTEGER NOT NULL,           -- flag: the dupefilter does not know its id
+  node       INTEGER,                    -- leased: number of the node that holds it
+  token      INTEGER,                    -- leased: number of this lease, raised with each
+  leased_at  INTEGER
+) STRICT;
+
+CREATE UNIQUE INDEX request_id ON request (space, id);
+CREATE INDEX request_pending ON request (space, domain, rank, place) WHERE state = 'pending';
+CREATE INDEX request_suspect ON request (space, rank, place) WHERE state = 'suspect';
+CREATE INDEX request_delayed ON request (space, due) WHERE state = 'delayed';
+CREATE INDEX request_leased ON request (node) WHERE state = 'leased';
+
+-- What a request is, apart from it, so that the rows above stay small.
+CREATE TABLE record (
+  n    INTEGER PRIMARY KEY,              -- of the request
+  text TEXT NOT NULL                     -- JSON of RequestRecord; no row for a failed request beyond failed_limit
+) STRICT;
+
+-- The failed list.
+CREATE TABLE failure (
+  sequence  INTEGER PRIMARY KEY,         -- order in the list
+  n         INTEGER NOT NULL UNIQUE,     -- of the request
+  space     INTEGER NOT NULL,
+  reason    TEXT NOT NULL,
+  status    INTEGER,                     -- HTTP status; NULL: no answer
+  attempts  INTEGER NOT NULL,
+  node      TEXT NOT NULL,               -- name of the incarnation
+  failed_at INTEGER NOT NULL,
+  detail    TEXT
+) STRICT;
+
+CREATE INDEX failure_of_space ON failure (space);
+
+-- A domain that has pending or leased requests, a clock that runs, or a delay of its own.
+CREATE TABLE domain (
+  space         INTEGER NOT NULL,
+  name          TEXT NOT NULL,
+  state         TEXT NOT NULL,           -- ready, waiting (for its clock), full (concurrency), idle (nothing pending)
+  until         INTEGER,                 -- waiting, idle: when its clock has run out; NULL: it does not run
+  head_rank     INTEGER,                 -- order of its first pending request; NULL: nothing pending
+  head_place    INTEGER,
+  active        INTEGER NOT NULL,        -- leased requests
+  next_at       INTEGER NOT NULL,        -- not leased from before, by its delay
+  blocked_until INTEGER NOT NULL,        -- not leased from before, by a throttle
+  last_at       INTEGER NOT NULL,        -- last lease; 0: never
+  delay_setting REAL,                    -- NULL: delay_ms of the crawl holds
+  delay_robots  REAL NOT NULL,
+  delay_auto    REAL NOT NULL,
+  pages         INTEGER NOT NULL,        -- leases given
+  PRIMARY KEY (space, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX domain_ready ON domain (space, head_rank, head_place) WHERE state = 'ready';
+CREATE INDEX domain_timed ON domain (space, state, until) WHERE until IS NOT NULL;
+
+-- A dupefilter as a whole. Its space is that of the dupefilter key, which crawls may share. The rest is its class's:
+CREATE TABLE dupefilter (
+  space  INTEGER PRIMARY KEY,
+  choice TEXT NOT NULL,                  -- JSON of Dupefilter: class and parameters
+  count  INTEGER NOT NULL                -- fingerprints recorded
+) STRICT;
+
+CREATE TABLE seen (                      -- RFPDupeFilter
+  space INTEGER NOT NULL,
+  id    BLOB NOT NULL,                   -- fingerprint, 20 bytes
+  PRIMARY KEY (space, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE seen_timed (                -- TimedRFPDupeFilter
+  space INTEGER NOT NULL,
+  id    BLOB NOT NULL,
+  until INTEGER NOT NULL,                -- when it is forgotten; 0: never
+  PRIMARY KEY (space, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX seen_timed_until ON seen_timed (space, until) WHERE until > 0;
+
+CREATE TABLE seen_state (                -- StateDupeFilter: the last thing that happened to each request
+  space    INTEGER NOT NULL,
+  id       BLOB NOT NULL,
+  state    TEXT NOT NULL,                -- pending, leased, delayed, done or failed
+  at       INTEGER NOT NULL,
+  status   INTEGER,                      -- HTTP status of the last attempt
+  attempts INTEGER NOT NULL,
+  PRIMARY KEY (space, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE seen_compact (              -- CompactDupeFilter
+  space INTEGER NOT NULL,
+  hash  INTEGER NOT NULL,                -- first 64 bits of the fingerprint, signed
+  PRIMARY KEY (space, hash)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE seen_bloom (                -- BloomDupeFilter; a block that has no bit set has no row
+  space INTEGER NOT NULL,
+  slice INTEGER NOT NULL,                -- from 1
+  block INTEGER NOT NULL,                -- from 0
+  bits  BLOB NOT NULL,                   -- 4,000 bytes, which fit a page of the file
+  UNIQUE (space, slice, block)
+) STRICT;
+
+-- External seeds, in the order they came.
+CREATE TABLE seed (
+  n      INTEGER PRIMARY KEY,
+  space  INTEGER NOT NULL,               -- of a start_urls key
+  value  BLOB NOT NULL,
+  digest BLOB NOT NULL                   -- first 12 bytes of its SHA-1, to find it by
+) STRICT;
+
+CREATE INDEX seed_of_space ON seed (space);
+CREATE INDEX seed_digest ON seed (space, digest);
+
+-- Seeds that could not be used.
+CREATE TABLE bad_seed (
+  n     INTEGER PRIMARY KEY,
+  space INTEGER NOT NULL,                -- of a start_urls key with :bad behind it
+  entry TEXT NOT NULL                    -- JSON of BadSeed
+) STRICT;
+
+CREATE INDEX bad_seed_of_space ON bad_seed (space);
+
+-- Items that were scraped, in the order they were committed.
+CREATE TABLE item (
+  n     INTEGER PRIMARY KEY,
+  space INTEGER NOT NULL,                -- of the items key
+  text  TEXT NOT NULL                    -- JSON
+) STRICT;
+
+CREATE INDEX item_of_space ON item (space);
+
+-- Statistics, by Scrapy's names.
+CREATE TABLE counter (
+  space INTEGER NOT NULL,                -- of the stats key
+  name  TEXT NOT NULL,
+  value INTEGER NOT NULL,
+  PRIMARY KEY (space, name)
+) STRICT, WITHOUT ROWID;
+
+-- A file that committed items are written to.
+CREATE TABLE feed (
+  space          INTEGER NOT NULL,       -- of the requests key with :~feeds behind it
+  feed           TEXT NOT NULL,          -- id: hash of host and path
+  host           TEXT NOT NULL,
+  path           TEXT NOT NULL,
+  pid            INTEGER NOT NULL,       -- of its last writer
+  format         TEXT,                   -- what the file is written in
+  owner          TEXT,                   -- random, of its writer; NULL: nobody writes
+  seen_at        INTEGER NOT NULL,       -- last sign of life of its writer
+  stale_ms       REAL NOT NULL,          -- without one for so long the writer counts as dead
+  last           INTEGER NOT NULL,       -- sequence of the last committed item
+  written        INTEGER,                -- checkpoint: sequence of the last item that is safely in the file; NULL: none yet
+  written_bytes  INTEGER,                -- checkpoint: length of the file
+  written_header TEXT,                   -- checkpoint: CSV header, or what else the writer needs to go on
+  is_exporting   INTEGER NOT NULL,       -- flag: an export to it has begun and not ended
+  forgotten_at   INTEGER,                -- value of last when its crawl was forgotten; NULL: it was not
+  overwrites_at  INTEGER,                -- value of written when a writer came that overwrites the file
+  PRIMARY KEY (space, feed)
+) STRICT, WITHOUT ROWID;
+
+-- Committed items that wait to be written to a feed.
+CREATE TABLE outbox (
+  n        INTEGER PRIMARY KEY,
+  space    INTEGER NOT NULL,             -- as in feed
+  feed     TEXT NOT NULL,
+  sequence INTEGER NOT NULL,             -- from 1, without a gap
+  text     TEXT NOT NULL,                -- JSON
+  UNIQUE (space, feed, sequence)
+) STRICT;

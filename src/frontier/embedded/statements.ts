@@ -1,0 +1,59 @@
+/**
+ * The prepared statements of a connection. A verb writes its SQL where it is used, as a tagged template; each place in the
+ * code is prepared once and kept here, so that a call only binds its values.
+ *
+ *   const row = sql.get<{ n: number }>`SELECT n FROM request WHERE space = ${space} AND id = ${id}`;
+ */
+import type { Connection, Statement, Value } from './sqlite.js';
+
+/** A connection with its statements. */
+export class Statements {
+  readonly connection: Connection;
+  readonly #byTemplate = new Map<TemplateStringsArray, Statement>();
+  readonly #byText = new Map<string, Statement>();
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** The first row, or undefined. */
+  get<Row>(sql: TemplateStringsArray, ...values: readonly Value[]): Row | undefined {
+    return this.#prepared(sql).get(...values) as Row | undefined;
+  }
+
+  /** All rows, read at once, so that writes may follow. */
+  all<Row>(sql: TemplateStringsArray, ...values: readonly Value[]): Row[] {
+    return this.#prepared(sql).all(...values) as Row[];
+  }
+
+  /** @returns how many rows were inserted, updated or deleted. */
+  run(sql: TemplateStringsArray, ...values: readonly Value[]): number {
+    return Number(this.#prepared(sql).run(...values).changes);
+  }
+
+  /** Insert a row. @returns its number; 0 where it was not inserted because of a conflict. */
+  insert(sql: TemplateStringsArray, ...values: readonly Value[]): number {
+    const { changes, lastInsertRowid } = this.#prepared(sql).run(...values);
+    return changes === 0 ? 0 : Number(lastInsertRowid);
+  }
+
+  /** A statement whose text is made by code, such as one for all columns of a table; `set` is applied when it is new. */
+  of(text: string, set?: (statement: Statement) => void): Statement {
+    let statement = this.#byText.get(text);
+    if (statement === undefined) {
+      statement = this.connection.prepare(text);
+      set?.(statement);
+      this.#byText.set(text, statement);
+    }
+    return statement;
+  }
+
+  #prepared(sql: TemplateStringsArray): Statement {
+    let statement = this.#byTemplate.get(sql);
+    if (statement === undefined) {
+      statement = this.connection.prepare(sql.join('?'));
+      this.#byTemplate.set(sql, statement);
+    }
+    return statement;
+  }
+}
