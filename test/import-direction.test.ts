@@ -39,6 +39,8 @@ interface Import {
 
 interface SourceFacts {
   readonly imports: readonly Import[];
+  /** Names of packages whose code it loads. */
+  readonly packages: readonly string[];
   /** `process.env`, `process.exit`, `console`, with their lines. */
   readonly outward: readonly string[];
 }
@@ -83,6 +85,26 @@ describe('the folders of src/', () => {
   });
 });
 
+describe("the heartbeat's thread", () => {
+  it('loads nothing but what opens a frontier and beats', () => {
+    const loaded = new Set<string>();
+    const follow = (file: string): void => {
+      if (loaded.has(file)) return;
+      loaded.add(file);
+      for (const { to, typeOnly } of facts.get(file)?.imports ?? []) if (!typeOnly) follow(to);
+      for (const name of facts.get(file)?.packages ?? []) loaded.add(name);
+    };
+    follow('engine/heartbeat-thread.ts');
+    const areas = [...loaded].map(areaOf).filter((area) => !(area in layers));
+    expect(
+      areas.filter((name) => /^(got|cheerio|htmlparser2|zod|commander|pino|yaml|esbuild)$/.test(name)),
+    ).toEqual([]);
+    expect([...loaded].filter((file) => /^(cli|spider|pipelines|downloader|settings)\//.test(file))).toEqual(
+      [],
+    );
+  });
+});
+
 describe('src/index.ts', () => {
   it('only re-exports', () => {
     const file = parse('index.ts');
@@ -107,11 +129,15 @@ function factsOf(file: string): SourceFacts {
   const source = parse(file);
   const imports: Import[] = [];
   const outward: string[] = [];
+  const packages: string[] = [];
 
   const addImport = (specifier: ts.Node | undefined, typeOnly: boolean) => {
     if (specifier === undefined || !ts.isStringLiteralLike(specifier)) return;
     if (/^(node:)?(process|console)$/.test(specifier.text)) outward.push(`${file} imports ${specifier.text}`);
-    if (!specifier.text.startsWith('.')) return;
+    if (!specifier.text.startsWith('.')) {
+      if (!typeOnly && !specifier.text.startsWith('node:')) packages.push(specifier.text);
+      return;
+    }
     const to = path.join(path.dirname(file), specifier.text.replace(/\.js$/, '.ts'));
     imports.push({ from: file, to, typeOnly });
   };
@@ -131,7 +157,7 @@ function factsOf(file: string): SourceFacts {
     ts.forEachChild(node, visit);
   };
   visit(source);
-  return { imports, outward };
+  return { imports, packages, outward };
 }
 
 function isTypeOnly(clause: ts.ImportClause | undefined): boolean {
