@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RefusedError } from '../src/errors.js';
-import { fileIn, openDatabase } from '../src/frontier/embedded/database.js';
+import { fileIn, openDatabase } from '../src/frontier/embedded/wal.js';
 import { EmbeddedFrontier } from '../src/frontier/embedded/embedded-frontier.js';
 import { findInFolder as listCrawls } from '../src/frontier/embedded/find-crawls.js';
 import { bootId } from '../src/frontier/embedded/processes.js';

@@ -36,6 +36,7 @@ parentPort?.on('message', (order: HeartbeatOrder) => {
   else incarnation = order.incarnation;
 });
 timer = setTimeout(beat, options.intervalMs);
+const sync = import('../frontier/open.js').then(({ syncStore }) => syncStore(options.open));
 
 async function beat(): Promise<void> {
   const ok = await attempt();
@@ -114,6 +115,7 @@ function tell(news: HeartbeatNews | HeartbeatTrouble): void {
 async function stop(): Promise<void> {
   stopped = true;
   if (timer !== null) clearTimeout(timer);
+  await sync.then((it) => it?.end());
   // Shut out, the process exits already.
   if (gate.enter()) {
     await frontier?.close().catch(() => {});

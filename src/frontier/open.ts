@@ -62,6 +62,16 @@ export async function openFrontier(options: OpenOptions): Promise<Frontier> {
   return EmbeddedFrontier.open(options, options.store.dir);
 }
 
+/**
+ * Start what a store needs while the main loop stands still, in a thread that goes on meanwhile: the log of the embedded
+ * engine is brought to the disk each second. Redis needs nothing.
+ */
+export async function syncStore({ store }: OpenOptions): Promise<{ end(): Promise<void> } | null> {
+  if (store.engine === 'redis') return null;
+  const { syncEachSecond, walIn } = await import('./embedded/wal.js');
+  return syncEachSecond(walIn(store.dir));
+}
+
 /** Load the code of a store's engine, for who knows a better time for it than when a frontier is opened. */
 export async function loadEngine({ engine }: Store): Promise<void> {
   await engines[engine]();

@@ -9,7 +9,7 @@ import { dataFormats, otherFormat } from '../data-format.js';
 import { enterFolder, type Folder } from './folder.js';
 import { type Connection, connect } from './sqlite.js';
 import { Statements } from './statements.js';
-import { syncEachSecond, type WalSync } from './wal.js';
+import { fileIn, syncEachSecond, type WalSync, walIn } from './wal.js';
 import { asExpected, damagedStore } from './what-sqlite-says.js';
 
 /** 'crnd' in ASCII: tells our files from other programs' databases. */
@@ -30,9 +30,6 @@ const pragmas = `
   PRAGMA temp_store = MEMORY;
   PRAGMA wal_autocheckpoint = 4000;
 `;
-
-/** Where the database of a folder lies. */
-export const fileIn = (dir: string): string => join(resolve(dir), 'frontier.db');
 
 const shared = new Map<string, Database>();
 
@@ -129,7 +126,7 @@ export class Database {
       throw asExpected(error, this.file);
     }
     this.#open = new Statements(connection);
-    this.#sync = syncEachSecond(`${this.file}-wal`);
+    this.#sync = syncEachSecond(walIn(this.path));
   }
 }
 

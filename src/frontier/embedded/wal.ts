@@ -10,6 +10,7 @@
  */
 import { statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import type { Statements } from './statements.js';
 
 /** Less than a second, so that what is written just after a sync waits at most 1.2 s for the next one to end. */
@@ -17,6 +18,12 @@ const SYNC_MS = 800;
 
 /** Beyond this a checkpoint comes in place of a commit: four saturated writers never leave the log alone otherwise. */
 const LARGE_BYTES = 32 * 1024 * 1024;
+
+/** The database file of a folder. */
+export const fileIn = (dir: string): string => join(resolve(dir), 'frontier.db');
+
+/** Its log. */
+export const walIn = (dir: string): string => `${fileIn(dir)}-wal`;
 
 export interface WalSync {
   /** Sync once more, and no more after that. */
