@@ -1,20 +1,21 @@
-/** The embedded engine passes the contract, and what only a store of one machine can get wrong. */
+/** What only a store of one machine can get wrong; `embedded-contract.test.ts` has the rest. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RefusedError } from '../src/errors.js';
+import { fileIn, openDatabase } from '../src/frontier/embedded/database.js';
 import { EmbeddedFrontier } from '../src/frontier/embedded/embedded-frontier.js';
 import { findInFolder as listCrawls } from '../src/frontier/embedded/find-crawls.js';
 import { bootId } from '../src/frontier/embedded/processes.js';
-import { openStore } from '../src/frontier/embedded/store.js';
+import { connect } from '../src/frontier/embedded/sqlite.js';
 import { allParts, type Dupefilter } from '../src/frontier/frontier.js';
 import type { ChildTask } from './embedded-frontier-child.js';
 import { Crawl, commit, failed, request, takeOne, until, worldOf } from './frontier-contract/world.js';
-import { frontierContract, type World } from './frontier-contract.js';
+import type { World } from './frontier-contract.js';
 import { defaultShape, openOptions } from './helpers/open-options.js';
 import { type TempDir, tempDir } from './helpers/temp-dir.js';
 
@@ -25,8 +26,6 @@ function worldIn({ dir, remove }: TempDir, spider = 'news'): World {
     remove,
   );
 }
-
-frontierContract('embedded', async () => worldIn(tempDir('embedded')));
 
 describe('a folder of the embedded engine', () => {
   let folder: TempDir;
@@ -81,9 +80,16 @@ describe('a folder of the embedded engine', () => {
     await frontier.intake([{ seed: seed!, requests: [] }]);
     await frontier.leave('shutdown');
     await frontier.clear(allParts, { force: false });
-    const store = openStore(folder.dir);
-    expect([...store.db.getKeys()]).toEqual([]);
-    await store.close();
+    const database = openDatabase(folder.dir);
+    const { connection } = database.readable;
+    const tables = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as {
+      name: string;
+    }[];
+    const filled = tables.filter(
+      ({ name }) => connection.prepare(`SELECT 1 FROM ${name}`).get() !== undefined,
+    );
+    expect(filled.map(({ name }) => name)).toEqual(['sqlite_sequence']);
+    await database.close();
   });
 
   it('commits what a turn of the main loop asks together, and a refusal disturbs nobody', async () => {
@@ -125,11 +131,80 @@ describe('a folder of the embedded engine', () => {
     const self = { bootId: bootId(), pidNamespace: 'pid:[1]', host: hostname(), pid: 1 };
     for (const user of [self, { ...self, bootId: 'another', host: 'another-machine' }]) {
       writeFileSync(stranger, JSON.stringify(user));
-      await expect(open()).rejects.toThrow(RefusedError);
+      const frontier = await open();
+      await expect(frontier.push([request('a')], 'links')).rejects.toThrow(RefusedError);
+      await frontier.close();
     }
     const longAgo = new Date(Date.now() - 60_000);
     utimesSync(stranger, longAgo, longAgo);
     await (await open()).close();
+  });
+
+  it('makes no store for a command that only reads', async () => {
+    const frontier = await EmbeddedFrontier.open(
+      openOptions(join(folder.dir, 'none'), 'news'),
+      join(folder.dir, 'none'),
+    );
+    expect(await frontier.snapshot()).toMatchObject({ pending: 0, shape: null });
+    expect((await frontier.inspect(request('a'))).state).toBe('unknown');
+    expect(await frontier.badSeeds(0, 10)).toEqual([]);
+    expect(await frontier.recover()).toBe(0);
+    await frontier.close();
+    expect(await listCrawls(join(folder.dir, 'none'))).toEqual([]);
+    expect(existsSync(join(folder.dir, 'none'))).toBe(false);
+  });
+
+  it('is refused where its file is empty, cut, garbled or of another program, and where LMDB was used', async () => {
+    await (await crawl.outsider()).push(
+      Array.from({ length: 2_000 }, (_, n) => request(String(n))),
+      'links',
+    );
+    await (await crawl.outsider()).clear(allParts, { force: true });
+    const whole = join(folder.dir, 'whole.db');
+    const database = openDatabase(folder.dir);
+    database.readable.connection.exec(`VACUUM INTO '${whole}'`);
+    await database.close();
+    const place = tempDir('damaged');
+    const damages: Record<string, (file: string) => void> = {
+      damaged_store: (file) => writeFileSync(file, ''),
+      cut: (file) => writeFileSync(file, readFileSync(whole).subarray(0, 9_000)),
+      garbled: (file) => writeFileSync(file, Buffer.alloc(50_000, 'x')),
+      zeroed: (file) => writeFileSync(file, Buffer.alloc(50_000)),
+      foreign_file: (file) => {
+        const foreign = connect(file);
+        foreign.exec('CREATE TABLE another (program TEXT)');
+        foreign.close();
+      },
+      format: (file) => {
+        rmSync(file, { force: true });
+        mkdirSync(join(place.dir, 'frontier'));
+        writeFileSync(join(place.dir, 'frontier', 'data.mdb'), '');
+      },
+    };
+    for (const [name, damage] of Object.entries(damages)) {
+      rmSync(fileIn(place.dir), { force: true });
+      damage(fileIn(place.dir));
+      const code = ['foreign_file', 'format'].includes(name) ? name : 'damaged_store';
+      const open = EmbeddedFrontier.open(openOptions(place.dir, 'news'), place.dir);
+      await expect(open, name).rejects.toMatchObject({ code });
+    }
+  });
+
+  it('waits while another process holds its lock, hears signals meanwhile, and says so in the end', async () => {
+    const { frontier } = await crawl.node();
+    const peer = connect(fileIn(folder.dir));
+    peer.exec('BEGIN IMMEDIATE');
+    let turns = 0;
+    const counting = setInterval(() => {
+      turns += 1;
+    }, 5);
+    await expect(frontier.lease(1, 0)).rejects.toMatchObject({ code: 'frontier_locked' });
+    const pushed = frontier.push([request('a')], 'links');
+    setTimeout(() => peer.exec('COMMIT'), 300);
+    expect(await pushed).toMatchObject({ accepted: 1 });
+    clearInterval(counting);
+    expect(turns).toBeGreaterThan(10);
+    peer.close();
   });
 
   it.each<readonly [Dupefilter, number]>([

@@ -7,7 +7,6 @@ import { openFrontier } from '../frontier/open.js';
 import { endStuckProcess } from './end-process.js';
 import {
   Gate,
-  type HeartbeatMessage,
   type HeartbeatNews,
   type HeartbeatOptions,
   type HeartbeatOrder,
@@ -104,10 +103,14 @@ function tell(news: HeartbeatNews | HeartbeatTrouble): void {
   if (!stopped) parentPort?.postMessage(news);
 }
 
-/** Close the connection and say so; the main thread then ends this one. */
+/** Close the connection and end: without its port nothing keeps the thread running. */
 async function stop(): Promise<void> {
   stopped = true;
   if (timer !== null) clearTimeout(timer);
-  await frontier?.close();
-  parentPort?.postMessage('closed' satisfies HeartbeatMessage);
+  // Shut out, the process exits already.
+  if (gate.enter()) {
+    await frontier?.close().catch(() => {});
+    gate.leave();
+  }
+  parentPort?.close();
 }

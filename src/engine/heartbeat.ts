@@ -4,6 +4,7 @@
  * store, and goes silent when there has been none for too long, so that peers take over what a stuck node holds. One
  * that stays stuck it ends in the end, for its supervisor to replace.
  */
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { OpenOptions } from '../frontier/open.js';
@@ -38,8 +39,8 @@ export interface HeartbeatTrouble {
   readonly message: string;
 }
 
-/** All that comes from the thread; `closed` is its last word, after which nothing of it needs care. */
-export type HeartbeatMessage = HeartbeatNews | HeartbeatTrouble | 'closed';
+/** All that comes from the thread. */
+export type HeartbeatMessage = HeartbeatNews | HeartbeatTrouble;
 
 /** What the thread is told: to beat for another incarnation, or to end. */
 export type HeartbeatOrder = { readonly incarnation: string } | 'stop';
@@ -80,7 +81,7 @@ export class Pulse {
 
 /**
  * Keeps the thread from being torn down in the middle of a call to the store. A process that exits ends its threads
- * wherever they are; one within a transaction of LMDB would hang there with the lock of all peers in its hand.
+ * wherever they are, and SQLite's driver aborts the process when that is within a call.
  */
 export class Gate {
   readonly buffer: SharedArrayBuffer;
@@ -141,7 +142,6 @@ export class Heartbeat {
     this.#ended = false;
     worker.unref();
     worker.on('message', (message: HeartbeatMessage) => {
-      if (message === 'closed') return;
       if (message.kind === 'trouble') {
         this.#log.error(
           { error: message.message },
@@ -169,26 +169,25 @@ export class Heartbeat {
     this.#worker.postMessage({ incarnation } satisfies HeartbeatOrder);
   }
 
-  /** End the thread, once it has closed its connection or has had the time to. */
+  /** Have the thread close its connection and end. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    if (this.#ended) {
-      process.off('exit', this.#onExit);
-      return;
+    if (!this.#ended) {
+      const waiting = new AbortController();
+      const ended = once(this.#worker, 'exit').then(
+        () => true,
+        () => true,
+      );
+      this.#worker.postMessage('stop' satisfies HeartbeatOrder);
+      const late = sleep(STOP_MS, false, { signal: waiting.signal }).catch(() => false);
+      const hasEnded = await Promise.race([ended, late]);
+      waiting.abort();
+      // One that works in the store itself is never terminated: should it still wait for the store when the process exits,
+      // `#onExit` sees to it.
+      if (!hasEnded && this.#isInProcess) return;
+      if (!hasEnded) await this.#worker.terminate();
     }
-    const waiting = new AbortController();
-    const closed = new Promise<void>((resolve) => {
-      this.#worker.on('message', (message: HeartbeatMessage) => message === 'closed' && resolve());
-      this.#worker.once('exit', () => resolve());
-    });
-    this.#worker.postMessage('stop' satisfies HeartbeatOrder);
-    const late = sleep(STOP_MS, false, { signal: waiting.signal }).catch(() => false);
-    const isClosed = await Promise.race([closed.then(() => true), late]);
-    waiting.abort();
-    // One that waits for the store is left alone; should it still wait when the process exits, `#onExit` sees to it.
-    if (!isClosed && this.#isInProcess) return;
     process.off('exit', this.#onExit);
-    await this.#worker.terminate();
   }
 }
 
