@@ -1,7 +1,19 @@
 /** A damaged store of the embedded engine: every command says what to do, and `doctor --repair` saves what can be read. */
 import { randomBytes } from 'node:crypto';
-import { closeSync, cpSync, openSync, readdirSync, statSync, truncateSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bootId } from '../src/frontier/embedded/processes.js';
+import { connect } from '../src/frontier/embedded/sqlite.js';
 import { type CliResult, runCli } from './helpers/cli.js';
 import { expectSound } from './helpers/expect-sound.js';
 import { createProject, type Project } from './helpers/project.js';
@@ -62,6 +74,10 @@ describe('a store', { timeout: 240_000 }, () => {
     whole = await createProject({ settings, files: { 'spiders/walk.ts': walk } });
     projects.push(whole);
     expect(await crawl(whole, '--max-pages', '20')).toMatchObject({ code: 0 });
+    // So that what is damaged is the only copy: without this, the log makes good what the file has lost.
+    const connection = connect(whole.path('.crawlnode', 'frontier.db'));
+    connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
+    connection.close();
   });
   afterAll(async () => {
     await site.close();
@@ -79,10 +95,7 @@ describe('a store', { timeout: 240_000 }, () => {
   }
 
   const statsOf = async (project: Project) =>
-    JSON.parse((await runCli(['stats', 'walk', '--json'], { cwd: project.dir })).stdout) as Record<
-      string,
-      number
-    >;
+    JSON.parse((await runCli(['stats', 'walk', '--json'], { cwd: project.dir })).stdout) as Counts;
 
   it.each(damages)(
     '%s ends every command with what to do, is repaired, and the crawl goes on',
@@ -92,13 +105,9 @@ describe('a store', { timeout: 240_000 }, () => {
       const cwd = copy.dir;
       for (const args of [
         ['stats', 'walk'],
-        ['doctor', 'walk'],
         ['doctor', 'walk', '--deep'],
         ['seed', 'walk', site.url],
-        ['failed', 'walk', 'list'],
-        ['inspect', 'walk', site.url],
         ['forget', 'walk', site.url],
-        ['pause', 'walk'],
         ['reset', 'walk', '--all', '--yes'],
         ['crawl', 'walk', '-a', `start=${site.url}`],
       ]) {
@@ -167,14 +176,17 @@ describe('a store', { timeout: 240_000 }, () => {
     expect(await crawl(copy, '--exit-when-done')).toMatchObject({ code: 0 });
   });
 
-  it('is not saved while a node has it open', async () => {
+  it.runIf(process.platform === 'linux')('is not saved while a node has it open', async () => {
     const { copy, file } = await copyOf(whole);
-    const users = copy.path('.crawlnode', 'users');
-    const other = JSON.stringify({ bootId: '', pidNamespace: '', host: '', pid: process.pid });
-    await copy.write('.crawlnode/users/1-aaaa.json', other.replace('""', '"x"'));
-    expect(readdirSync(users)).toHaveLength(1);
+    const user = {
+      bootId: bootId(),
+      pidNamespace: readlinkSync('/proc/self/ns/pid'),
+      host: hostname(),
+      pid: process.pid,
+    };
+    await copy.write('.crawlnode/users/1-aaaa.json', JSON.stringify(user));
     overwrite(file, 0, randomBytes(100));
     const { code, stderr } = await runCli(['doctor', 'walk', '--repair'], { cwd: copy.dir });
-    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('in use') });
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('open, and would go on') });
   });
 });
