@@ -125,6 +125,9 @@ describe('a store', { timeout: 240_000 }, () => {
       expect(repair, repair.stderr).toMatchObject({ code: 1, signal: null });
       const { findings } = JSON.parse(repair.stdout) as Found;
       expect(findings).toContainEqual(expect.objectContaining({ level: 'problem', check: 'damaged_store' }));
+      const { items } = await statsOf(whole);
+      const isWhole = (await statsOf(copy)).items === items;
+      expect(findings.some(({ check }) => check === 'lost')).toBe(!isWhole);
       expect(readdirSync(copy.path('.crawlnode'))).toContainEqual(
         expect.stringMatching(/^frontier\.db\.damaged-.*Z$/),
       );

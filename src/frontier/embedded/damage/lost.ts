@@ -4,6 +4,8 @@ import type { Statements } from '../statements.js';
 
 /** @returns a sentence for each thing; a crawl and its lists are called by their keys. */
 export function countLost(sql: Statements): string[] {
+  const isNameless = sql.get`SELECT 1 FROM space WHERE name IS NOT NULL` === undefined;
+  if (isNameless) return ['everything that it held: not even the names of its crawls could be read'];
   return [
     ...lostRequests(sql),
     ...lostRecords(sql),
