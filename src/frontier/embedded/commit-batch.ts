@@ -11,7 +11,7 @@ import { checkpointWhenLarge } from './wal.js';
 import { asExpected, isBusy, lockedByPeer } from './what-sqlite-says.js';
 
 /** Verbs wait no longer than this for others to share a commit with. */
-const MAX_GATHER_MS = 20;
+const MAX_GATHER_MS = 100;
 
 /** After a call that found the file locked: the loop runs on meanwhile, and hears signals. */
 const RETRY_MS = 5;
@@ -41,6 +41,8 @@ export class CommitBatch {
   #waiting: Waiting[] = [];
   /** How long the last batch took, and when it ended. */
   #last = { tookMs: 0, endedAtMs: 0 };
+  /** What was last seen of the commits of other processes, and when that changed. */
+  #peers = { version: 0, movedAtMs: 0 };
   #isClosed = false;
   #onIdle: (() => void) | null = null;
 
@@ -143,11 +145,16 @@ export class CommitBatch {
     }
   }
 
-  /** Another process holds the lock: try again from the loop, but not for ever. */
+  /**
+   * Another process holds the lock: try again from the loop. As long as others commit they only go first; where nothing
+   * moves a process may have been stopped in the middle of its work, and whoever waits for it is told so.
+   */
   #waitForPeer(batch: Waiting[]): void {
     const nowMs = performance.now();
+    const version = this.#database.version;
+    if (version !== this.#peers.version) this.#peers = { version, movedAtMs: nowMs };
     const patient = batch.filter(({ askedAtMs, patienceMs, reject }) => {
-      const waitedMs = nowMs - askedAtMs;
+      const waitedMs = nowMs - Math.max(askedAtMs, patienceMs > 0 ? this.#peers.movedAtMs : 0);
       if (waitedMs < patienceMs) return true;
       reject(lockedByPeer(this.#database.file, waitedMs));
       return false;

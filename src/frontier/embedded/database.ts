@@ -85,6 +85,12 @@ export class Database {
     return this.#empty;
   }
 
+  /** Changes with each commit of another connection. */
+  get version(): number {
+    const row = this.readable.of('PRAGMA data_version').get() as { data_version: number };
+    return row.data_version;
+  }
+
   /** What to write to; made if need be. */
   get writable(): Statements {
     if (!this.exists) {

@@ -59,7 +59,7 @@ export function appendSeeds(tx: Transaction, values: readonly string[], isSet: b
 }
 
 /** Append a seed to a key; with `once` one that is there already stays where it is. */
-export function addSeed({ sql, spaces }: Transaction, key: Space, value: Buffer, once: boolean): void {
+export function addSeed({ sql }: Transaction, key: Space, value: Buffer, once: boolean): void {
   const space = key.need();
   const digest = digestOf(value);
   if (once && sql.get`SELECT 1 FROM seed WHERE space = ${space} AND digest = ${digest}` !== undefined) return;
@@ -68,7 +68,7 @@ export function addSeed({ sql, spaces }: Transaction, key: Space, value: Buffer,
 }
 
 /** Set a seed aside. */
-export function addBadSeed({ sql, spaces }: Transaction, key: Space, entry: string): void {
+export function addBadSeed({ sql }: Transaction, key: Space, entry: string): void {
   sql.run`INSERT INTO bad_seed (space, entry) VALUES (${key.need()}, ${entry})`;
   key.entries += 1;
 }
