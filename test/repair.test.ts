@@ -1,9 +1,7 @@
 /** A crawl damaged by hand, structure by structure, is repaired: it is sound, and crawled to its end nothing is lost. */
-import { beforeEach, describe, expect, it } from 'vitest';
-import { Table } from '../src/frontier/embedded/keys.js';
-import { spacesOf } from '../src/frontier/embedded/spaces.js';
-import { openStore } from '../src/frontier/embedded/store.js';
-import { Tables } from '../src/frontier/embedded/tables.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fileIn } from '../src/frontier/embedded/database.js';
+import { connect } from '../src/frontier/embedded/sqlite.js';
 import { openFrontier } from '../src/frontier/open.js';
 import { reading } from './frontier-contract/repair.js';
 import {
@@ -20,7 +18,7 @@ import {
 } from './frontier-contract/world.js';
 import { openOptions } from './helpers/open-options.js';
 import { redisOfFile } from './helpers/redis-of-file.js';
-import { tempDir } from './helpers/temp-dir.js';
+import { type TempDir, tempDir } from './helpers/temp-dir.js';
 
 const { server, admin } = await redisOfFile();
 
@@ -139,33 +137,129 @@ describe('in Redis, a crawl', { timeout: 30_000 }, () => {
 });
 
 describe('in a folder, a crawl', { timeout: 30_000 }, () => {
-  const names = [
-    'state',
-    'meta',
-    'incarnation',
-    'domain',
-    'ready',
-    'waiting',
-    'idle',
-    'queue',
-    'suspect',
-  ] as const;
-  const tables = [...names, 'delayed', 'lease', 'failed'].map(
-    (name) => [name, Table[name as keyof typeof Table]] as const,
-  );
-
-  it.each(tables)('whose table %s was wiped', async (_, table) => {
-    const folder = tempDir('repair');
-    const crawl = crawlAt(folder.dir, 'news');
-    const left = (await fill(crawl)).sort();
-    const store = openStore(folder.dir);
-    store.transact(() =>
-      new Tables(store.db).wipe(table, spacesOf(openOptions(folder.dir, 'news').keys).crawl),
-    );
-    await store.close();
-    const { names, failed: lost } = await repairAndCrawl(crawl);
-    expect({ names, lost }).toEqual({ names: left, lost: 1 });
+  let folder: TempDir;
+  let crawl: Crawl;
+  let left: string[];
+  beforeEach(async () => {
+    folder = tempDir('repair');
+    crawl = crawlAt(folder.dir, 'news');
+    left = (await fill(crawl)).sort();
+  });
+  afterEach(async () => {
     await crawl.end();
     await folder.remove();
+  });
+
+  function breakBy(sql: string): void {
+    const connection = connect(fileIn(folder.dir));
+    connection.exec(sql);
+    connection.close();
+  }
+
+  it.each([
+    [
+      'counters too high',
+      'UPDATE tally SET pending = pending + 3',
+      /^I4: \d+ requests are pending but the counter says/,
+    ],
+    ['a wrong sum', 'UPDATE tally SET accepted = accepted - 1', /^I4: 39 were accepted but 40 are/],
+    [
+      'a wrong number of domains',
+      'UPDATE tally SET domains = 9',
+      /^I4: there are 4 domains, the counter says 9/,
+    ],
+    ['counters gone', 'DELETE FROM tally', /^I4: the counters are gone/],
+    ['domains gone', 'DELETE FROM domain', /^I7: d\d.example has requests but no record/],
+    [
+      'another first request',
+      'UPDATE domain SET head_place = head_place + 1',
+      /^I7: d\d.example has another first request/,
+    ],
+    ['domains that are idle', "UPDATE domain SET state = 'idle'", /^I7: d\d.example is idle, but should be/],
+    [
+      'domains that wait for ever',
+      "UPDATE domain SET state = 'waiting', until = NULL",
+      /^I7: .* waits, but until no time/,
+    ],
+    ['wrong active counts', 'UPDATE domain SET active = active + 1', /^I6: d\d.example has \d leased, not/],
+    ['nodes gone', 'DELETE FROM node', /^I3: [0-9a-f]{40} is leased to nobody that is registered/],
+    ['a wrong count of leases', 'UPDATE node SET leased = 0', /^I3: .* holds 3 leases, not 0/],
+    [
+      'leases without a token',
+      "UPDATE request SET token = NULL WHERE state = 'leased'",
+      /^I3: .* is leased to nobody/,
+    ],
+    [
+      'no lease in what is pending',
+      "UPDATE request SET node = 7 WHERE state = 'pending'",
+      /^I1: .* is pending and leased too/,
+    ],
+    ['failures gone', 'DELETE FROM failure', /^I1: .* failed but is not in the failed list/],
+    [
+      'delayed until no time',
+      "UPDATE request SET due = NULL WHERE state = 'delayed'",
+      /^I1: .* is delayed, but until no time/,
+    ],
+    ['records of nobody', "INSERT INTO record VALUES (99999, '{}')", /^I1: 1 records have no request/],
+    [
+      'a wrong count of fingerprints',
+      'UPDATE dupefilter SET count = 7',
+      /^I2: 40 fingerprints are recorded but the counter says 7/,
+    ],
+    [
+      'lists of another length',
+      "UPDATE space SET entries = 5 WHERE name = 'news:stats'",
+      /^I4: there are \d+ counters in news:stats/,
+    ],
+  ] as const)('with %s', async (_, sql, breach) => {
+    const outsider = await crawl.outsider();
+    expect(await outsider.verify()).toEqual([]);
+    breakBy(sql);
+    expect(await outsider.verify()).toContainEqual(expect.stringMatching(breach));
+    const { names, failed: lost } = await repairAndCrawl(crawl);
+    expect({ names, lost }).toEqual({ names: left, lost: 1 });
+  });
+
+  it('whose row is gone keeps its requests', async () => {
+    breakBy('DELETE FROM crawl');
+    const outsider = await crawl.outsider();
+    expect(await outsider.verify()).toContainEqual(
+      expect.stringMatching(/^I1: 39 rows of the table request/),
+    );
+    expect((await repairAndCrawl(crawl)).names).toEqual(left);
+  });
+
+  it('with requests whose records are gone: they are counted as removed', async () => {
+    breakBy("DELETE FROM record WHERE n IN (SELECT n FROM request WHERE state = 'pending' LIMIT 2)");
+    const outsider = await crawl.outsider();
+    expect(await outsider.verify()).toContainEqual(
+      expect.stringMatching(/^I1: .* is pending but has no record/),
+    );
+    const { names } = await repairAndCrawl(crawl);
+    expect(names).toHaveLength(left.length - 2);
+    expect(await outsider.snapshot()).toMatchObject({ removed: 2, accepted: 40 });
+  });
+
+  it('whose repair broke off stays paused, says so, and is repaired by the next', async () => {
+    const outsider = await crawl.outsider();
+    breakBy("UPDATE request SET domain = '' WHERE state = 'pending'");
+    const broken = () => {
+      throw new Error('killed');
+    };
+    await expect(outsider.repair(broken, { force: true })).rejects.toThrow('killed');
+    expect(await outsider.verify()).toContain('a repair broke off: repair again');
+    expect((await outsider.snapshot()).control).toBe('paused');
+    expect((await repairAndCrawl(crawl)).names).toEqual(left);
+    expect((await outsider.snapshot()).control).toBe('running');
+  });
+
+  it('with a record nobody can read, of a request without a domain: it fails, and says so', async () => {
+    breakBy(`INSERT INTO request (space, id, state, domain, priority, rank, place, crashes, unfiltered)
+        SELECT space, randomblob(20), 'pending', '', 0, 0, 0, 0, 0 FROM crawl;
+      INSERT INTO record SELECT max(n), 'junk' FROM request;`);
+    const { names, failed: lost } = await repairAndCrawl(crawl);
+    expect({ names, lost }).toEqual({ names: left, lost: 2 });
+    const { requests } = await (await crawl.outsider()).failed.list(null, 10);
+    expect(requests.map(({ reason }) => reason)).toContain('bad_record');
   });
 });

@@ -29,8 +29,8 @@ export async function saveDamaged(
     const others = salvaged.crawls.filter((name) => name !== options.keys.requests);
     return [
       savedFinding(salvaged),
-      ...salvaged.lost.map((what) => lostFinding(what, crawl)),
-      ...others.map(otherFinding),
+      ...salvaged.lost.map((what) => ({ ...lostFinding(what, crawl), spider })),
+      ...others.map((key) => ({ ...otherFinding(key), spider })),
       ...left.map((message) => ({
         ...about('invariants', message),
         spider,

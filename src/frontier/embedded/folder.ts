@@ -19,6 +19,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { FrontierUnavailableError, messageOf, RefusedError } from '../../errors.js';
 import { makeFolder } from '../../make-folder.js';
+import { isRunning } from '../feed-claim.js';
 import { bootId } from './processes.js';
 
 /** Types of statfs(2) that are network file systems: NFS, SMB, CIFS, SMB2, Ceph, AFS, 9P. */
@@ -114,12 +115,15 @@ function refuseStrangers(path: string, users: string, self: User): void {
   }
 }
 
-/** How many other processes have the folder open, as far as they say so. */
+/** How many other processes have the folder open, as far as they say so; one that was killed does not. */
 export function otherUsers(path: string): number {
   const users = join(path, 'users');
-  return readdirSync(users).filter(
-    (name) => name.endsWith('.json') && !name.startsWith(`${process.pid}-`) && !isStale(join(users, name)),
-  ).length;
+  return readdirSync(users).filter((name) => {
+    if (!name.endsWith('.json') || name.startsWith(`${process.pid}-`) || isStale(join(users, name)))
+      return false;
+    const user = readUser(join(users, name));
+    return user !== null && isRunning(user.pid);
+  }).length;
 }
 
 function isStale(file: string): boolean {

@@ -13,6 +13,7 @@ export interface Statement {
   run(...parameters: readonly Value[]): { changes: number | bigint; lastInsertRowid: number | bigint };
   get(...parameters: readonly Value[]): unknown;
   all(...parameters: readonly Value[]): unknown[];
+  columns(): { readonly name: string }[];
   setReturnArrays(returnArrays: boolean): void;
   setReadBigInts(readBigInts: boolean): void;
 }

@@ -56,7 +56,22 @@ export function asExpected(error: unknown, file: string): unknown {
   return new FrontierUnavailableError(`${file} ${why} (${messageOf(error)})`, { cause: error });
 }
 
+/** Of errors that come without a code, as those of `all` do in @photostructure/sqlite 1.2.1. */
+const codesByMessage: readonly (readonly [start: string, code: number])[] = [
+  ['database is locked', BUSY],
+  ['database table is locked', LOCKED],
+  ['attempt to write a readonly', 8],
+  ['disk I/O error', 10],
+  ['database disk image is malformed', 11],
+  ['malformed database schema', 11],
+  ['database or disk is full', 13],
+  ['unable to open', 14],
+  ['file is not a database', 26],
+];
+
 function primaryCode(error: unknown): number | null {
-  const code = (error as { errcode?: unknown } | null)?.errcode;
-  return typeof code === 'number' ? code & 0xff : null;
+  const { errcode, code } = (error ?? {}) as { errcode?: unknown; code?: unknown };
+  if (typeof errcode === 'number') return errcode & 0xff;
+  if (code !== 'ERR_SQLITE_ERROR') return null;
+  return codesByMessage.find(([start]) => messageOf(error).startsWith(start))?.[1] ?? 1;
 }

@@ -4,18 +4,25 @@
  */
 import type { Frontier, Repaired } from '../../frontier.js';
 import { nodesAtWork } from '../../nodes-at-work.js';
-import type { FirstShape } from '../crawl-row.js';
+import { type FirstShape, newTally } from '../crawl-row.js';
 import { liveNodes } from '../nodes/liveness.js';
 import { addFailure } from '../queue/failures.js';
 import { orderOf } from '../queue/order.js';
 import { deleteRequest, hexOf, type RequestState } from '../queue/requests.js';
+import { writeRow } from '../rows.js';
 import type { Transaction } from '../transaction.js';
+import { hasCounters } from './verify.js';
 
 /** Requests of one step: a transaction of some ms. */
 const STEP = 500;
 
 /** What a record says of its request; null when it cannot be read. */
 export type ReadRecord = Parameters<Frontier['repair']>[0];
+
+/** The first step: counters that are gone begin at 0. */
+export function replaceLostCounters(tx: Transaction): void {
+  if (tx.hasCrawl && !hasCounters(tx)) writeRow(tx.sql, 'tally', newTally(tx.space, tx.nowMs));
+}
 
 /** Pause the crawl and take all leases back. @throws RefusedError while nodes live, unless forced. */
 export function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
@@ -47,6 +54,7 @@ interface Row {
   readonly crashes: number;
   readonly unfiltered: 0 | 1;
   readonly failure: number | null;
+  readonly isHeld: 0 | 1;
   readonly text: string | null;
 }
 
@@ -54,7 +62,8 @@ interface Row {
 export function repairStep(tx: Transaction, after: Uint8Array, read: ReadRecord): Uint8Array | null {
   const { sql, space } = tx;
   const rows = sql.all<Row>`
-    SELECT n, id, state, domain, rank, place, due, crashes, unfiltered, sequence AS failure, text
+    SELECT n, id, state, domain, rank, place, due, crashes, unfiltered, sequence AS failure,
+      coalesce(request.node, token) IS NOT NULL AS isHeld, text
     FROM request LEFT JOIN record USING (n) LEFT JOIN failure USING (n)
     WHERE request.space = ${space} AND id > ${after} ORDER BY id LIMIT ${STEP}`;
   for (const row of rows) repairRequest(tx, row, read);
@@ -64,6 +73,8 @@ export function repairStep(tx: Transaction, after: Uint8Array, read: ReadRecord)
 function repairRequest(tx: Transaction, row: Row, read: ReadRecord): void {
   const { sql, tally } = tx;
   const { n, id, state, text, failure, due } = row;
+  if (row.isHeld === 1)
+    sql.run`UPDATE request SET node = NULL, token = NULL, leased_at = NULL WHERE n = ${n}`;
   if (state === 'failed') {
     if (failure === null) addFailure(tx, n, unknownReason(tx, 'unknown'));
     tally.failed += 1;
@@ -76,13 +87,12 @@ function repairRequest(tx: Transaction, row: Row, read: ReadRecord): void {
     deleteRequest(tx, n);
     tally.removed += 1;
   } else if (row.domain === '' && read(hexOf(id), text) === null) {
-    sql.run`UPDATE request SET state = 'failed', node = NULL, token = NULL, leased_at = NULL WHERE n = ${n}`;
+    sql.run`UPDATE request SET state = 'failed' WHERE n = ${n}`;
     addFailure(tx, n, unknownReason(tx, 'bad_record'));
     tally.failed += 1;
     tally.failed_records += 1;
   } else if (state === 'delayed' && due !== null) {
     tally.delayed += 1;
-    sql.run`UPDATE request SET node = NULL, token = NULL, leased_at = NULL WHERE n = ${n} AND coalesce(node, token) IS NOT NULL`;
   } else queue(tx, row, read);
 }
 
@@ -100,7 +110,7 @@ function queue(tx: Transaction, row: Row, read: ReadRecord): void {
   const state = crashes > 0 ? 'suspect' : 'pending';
   if (state !== row.state || domain !== row.domain || place !== row.place) {
     sql.run`UPDATE request SET state = ${state}, domain = ${domain}, rank = ${rank}, place = ${place},
-      due = NULL, node = NULL, token = NULL, leased_at = NULL WHERE n = ${n}`;
+      due = NULL WHERE n = ${n}`;
   }
   if (state === 'suspect') tally.suspects += 1;
   else {

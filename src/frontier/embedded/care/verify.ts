@@ -26,6 +26,7 @@ export async function verify(batch: CommitBatch, database: Database): Promise<st
   for (const table of await batch.read(tablesOf))
     await batch.read((tx) => checkPages(tx, database.file, table));
   if (!(await batch.read(({ hasCrawl }) => hasCrawl))) return batch.read(checkLeftovers);
+  if (!(await batch.read(hasCounters))) return ['I4: the counters are gone'];
   const breaches: string[] = [];
   for (const check of checks) breaches.push(...(await batch.read(check)));
   for (let after: string | null = ''; after !== null; ) {
@@ -61,6 +62,11 @@ function checkPages({ sql }: Transaction, file: string, table: string): void {
   const rows = sql.of(`PRAGMA integrity_check(${table})`).all() as { integrity_check: string }[];
   const [first] = rows.map(({ integrity_check }) => integrity_check);
   if (first !== undefined && first !== 'ok') throw damagedStore(file, first);
+}
+
+/** Whether the crawl has its row of counters, without which hardly a verb works. */
+export function hasCounters({ sql, space }: Transaction): boolean {
+  return sql.get`SELECT 1 FROM tally WHERE space = ${space}` !== undefined;
 }
 
 /** I1, I4: the counters are what a count of the requests gives. */
@@ -240,11 +246,11 @@ function checkRepair({ crawl }: Transaction): string[] {
 }
 
 /** I1: where there is no crawl, no request, domain or node is left that no sweep would find. */
-function checkLeftovers({ sql }: Transaction): string[] {
-  return (['request', 'domain', 'node', 'failure'] as const).flatMap((table) => {
+function checkLeftovers({ sql, space }: Transaction): string[] {
+  return ['request', 'domain', 'node', 'failure'].flatMap((table) => {
     const { n } = sql
-      .of(`SELECT count(*) AS n FROM ${table} WHERE space NOT IN (SELECT id FROM space)`)
-      .get() as { n: number };
+      .of(`SELECT count(*) AS n FROM ${table} WHERE space = ? OR space NOT IN (SELECT id FROM space)`)
+      .get(space) as { n: number };
     return n === 0 ? [] : [`I1: ${n} rows of the table ${table} are of a crawl that is not there`];
   });
 }

@@ -4,6 +4,8 @@ import type { Statements } from '../statements.js';
 
 /** @returns a sentence for each thing; a crawl and its lists are called by their keys. */
 export function countLost(sql: Statements): string[] {
+  const isNameless = sql.get`SELECT 1 FROM space WHERE name IS NOT NULL` === undefined;
+  if (isNameless) return ['everything that it held: not even the names of its crawls could be read'];
   return [
     ...lostRequests(sql),
     ...lostRecords(sql),
@@ -16,8 +18,8 @@ export function countLost(sql: Statements): string[] {
 function lostRequests(sql: Statements): string[] {
   const crawls = sql.all<{ name: string; expected: number | null; found: number; isKnown: number }>`
     SELECT name, pending + suspects + delayed + leased + failed AS expected,
-      (SELECT count(*) FROM request WHERE space = id) AS found, crawl.space IS NOT NULL AS isKnown
-    FROM space LEFT JOIN tally ON tally.space = id LEFT JOIN crawl ON crawl.space = id
+      (SELECT count(*) FROM request WHERE request.space = space.id) AS found, crawl.space IS NOT NULL AS isKnown
+    FROM space LEFT JOIN tally ON tally.space = space.id LEFT JOIN crawl ON crawl.space = space.id
     WHERE is_crawl = 1 AND name IS NOT NULL`;
   return crawls.flatMap(({ name, expected, found, isKnown }) => [
     ...(isKnown === 1 ? [] : [`${name}: what its nodes agreed on, and how its run stood`]),
@@ -49,7 +51,7 @@ const tableOf: Readonly<Record<Dupefilter['class'], string>> = {
 
 function lostFingerprints(sql: Statements): string[] {
   const known = sql.all<{ space: number; name: string; choice: string; count: number }>`
-    SELECT space, name, choice, count FROM dupefilter JOIN space ON id = space WHERE name IS NOT NULL`;
+    SELECT space, name, choice, count FROM dupefilter JOIN space ON id = dupefilter.space WHERE name IS NOT NULL`;
   const said = known.flatMap(({ space, name, choice, count }) => {
     const { class: filter } = JSON.parse(choice) as Dupefilter;
     // Its bits do not tell how many fingerprints they stand for.
@@ -60,7 +62,7 @@ function lostFingerprints(sql: Statements): string[] {
     (table) =>
       sql
         .of(
-          `SELECT DISTINCT name FROM ${table} JOIN space ON id = space WHERE space NOT IN (SELECT space FROM dupefilter)`,
+          `SELECT DISTINCT name FROM ${table} AS t JOIN space ON space.id = t.space WHERE t.space NOT IN (SELECT space FROM dupefilter)`,
         )
         .all() as { name: string | null }[],
   );

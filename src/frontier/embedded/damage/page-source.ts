@@ -12,6 +12,9 @@ export const PAGE_BYTES = 4096;
 const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
+/** A header that says more than this (160 GB) is damaged. */
+const MOST_PAGES = 40_000_000;
+
 export interface PageSource {
   /** Pages are numbered from 1 to this. */
   readonly count: number;
@@ -26,16 +29,17 @@ export function openPages(file: string): PageSource {
   const filePages = Math.floor(fstatSync(descriptor).size / PAGE_BYTES);
   const log = existsSync(`${file}-wal`) ? readFileSync(`${file}-wal`) : Buffer.alloc(0);
   const offsets = committedFrames(log);
-  return {
-    count: Math.max(filePages, ...offsets.keys()),
-    page(number) {
-      const offset = offsets.get(number);
-      const page =
-        offset === undefined ? readPage(descriptor, number) : log.subarray(offset, offset + PAGE_BYTES);
-      return page === null || isZero(page) ? null : page;
-    },
-    close: () => closeSync(descriptor),
+  const page = (number: number): Buffer | null => {
+    const offset = offsets.get(number);
+    const bytes =
+      offset === undefined ? readPage(descriptor, number) : log.subarray(offset, offset + PAGE_BYTES);
+    return bytes === null || isZero(bytes) ? null : bytes;
   };
+  // A file that was cut off says in its header how many pages it had.
+  const header = page(1);
+  const once = header?.toString('latin1', 0, 15) === 'SQLite format 3' ? header.readUInt32BE(28) : 0;
+  const cutOff = once <= MOST_PAGES ? once : 0;
+  return { count: Math.max(filePages, cutOff, ...offsets.keys()), page, close: () => closeSync(descriptor) };
 }
 
 function readPage(descriptor: number, number: number): Buffer | null {

@@ -52,6 +52,8 @@ function saveInto(fresh: string, file: string, shape: FirstShape): Omit<Salvaged
     closeGaps(sql);
     const crawls = pauseCrawls(sql, shape);
     sql.of('COMMIT').run();
+    // All of it is in the file itself, which alone gets the name of the old one.
+    sql.of('PRAGMA wal_checkpoint(TRUNCATE)').all();
     return { ...found, lost, crawls };
   } finally {
     pages.close();
@@ -129,7 +131,12 @@ function copyRows(
   }
   rebuildFromIndexes(sql);
   sql.of('COMMIT').run();
-  const saved = Object.fromEntries([...tables].map(([name, { saved }]) => [name, saved]));
+  const saved = Object.fromEntries(
+    [...tables.keys()].map((name) => [
+      name,
+      (sql.of(`SELECT count(*) AS n FROM ${name}`).get() as { n: number }).n,
+    ]),
+  );
   for (const { refused } of tables.values()) unreadable.rows += refused;
   return { saved, unreadable };
 }

@@ -27,8 +27,7 @@ const states = new Set(['pending', 'suspect', 'delayed', 'leased', 'failed']);
 /** Takes up the rows of one table. */
 export class SavedTable {
   readonly name: string;
-  /** Rows taken up, and those that did not fit. */
-  saved = 0;
+  /** Rows that did not fit. */
   refused = 0;
   readonly #columns: readonly Column[];
   /** The column that stands for the row's number. */
@@ -55,7 +54,7 @@ export class SavedTable {
       this.refused += 1;
       return;
     }
-    this.saved += Number(this.#insert.run(...row).changes);
+    this.#insert.run(...row);
   }
 
   #fits(value: Value, { name, type, notnull, pk }: Column): boolean {

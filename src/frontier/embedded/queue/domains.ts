@@ -1,8 +1,9 @@
 /** The domains of a crawl within one transaction: each is read once, changed in place, and written once. */
 import type { OpenCrawl } from '../open-crawl.js';
 import { plainText } from '../plain-text.js';
-import { columnsOf, rowOf, writeRow } from '../rows.js';
+import { columnsOf, writeRow } from '../rows.js';
 import type { Value } from '../sqlite.js';
+import { rowOf } from '../statements.js';
 import { type DomainRow, newDomain, place } from './domain-row.js';
 import { isBefore, type Order } from './order.js';
 
