@@ -1,9 +1,6 @@
 /** The Redis engine on a Cluster and behind Sentinels: real servers, a crawl on each, and a failover. */
-import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allParts, type Dupefilter, type Shape } from '../src/frontier/frontier.js';
 import type { RedisAddress } from '../src/frontier/open.js';
@@ -21,9 +18,8 @@ import {
   worldOf,
 } from './frontier-contract/world.js';
 import { defaultShape, openOptions } from './helpers/open-options.js';
+import { asking, startCluster } from './helpers/redis-cluster.js';
 import { type RedisServer, startRedis } from './helpers/redis-server.js';
-
-const run = promisify(execFile);
 
 function crawlAt(address: RedisAddress, spider: string, shape: Partial<Shape> = {}): Crawl {
   const open = (choice: Partial<Shape> = {}) =>
@@ -42,10 +38,7 @@ describe('a Redis Cluster', { timeout: 60_000 }, () => {
   let address: RedisAddress & { readonly kind: 'cluster' };
 
   beforeAll(async () => {
-    for (let i = 0; i < 3; i++) servers.push(await startRedis({ args: ['--cluster-enabled', 'yes'] }));
-    const addresses = servers.map(({ host, port }) => `${host}:${port}`);
-    await run('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes']);
-    await untilClusterIsUp(servers);
+    servers.push(...(await startCluster()));
     address = { kind: 'cluster', nodes: servers.map(({ host, port }) => ({ host, port })), options: {} };
   }, 60_000);
   afterAll(async () => {
@@ -151,18 +144,6 @@ async function startSentinel(master: RedisServer): Promise<RedisServer> {
   return startRedis({ sentinel: file });
 }
 
-async function untilClusterIsUp(servers: readonly RedisServer[]): Promise<void> {
-  for (const { url } of servers) {
-    await asking(url, (admin) =>
-      until(
-        () => admin.cluster('INFO') as Promise<string>,
-        (info) => /cluster_state:ok/.test(info) && /cluster_slots_ok:16384/.test(info),
-        20_000,
-      ),
-    );
-  }
-}
-
 function untilReplicated({ url }: RedisServer): Promise<unknown> {
   return asking(url, async (admin) => {
     await until(
@@ -176,13 +157,4 @@ function untilReplicated({ url }: RedisServer): Promise<unknown> {
 
 function isMaster({ url }: RedisServer): Promise<boolean> {
   return asking(url, async (admin) => /^role:master/m.test(await admin.info('replication')));
-}
-
-async function asking<T>(url: string, question: (admin: Redis) => Promise<T>): Promise<T> {
-  const admin = new Redis(url);
-  try {
-    return await question(admin);
-  } finally {
-    admin.disconnect();
-  }
 }
