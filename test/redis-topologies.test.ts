@@ -1,7 +1,6 @@
 /** The Redis engine on a Cluster and behind Sentinels: real servers, a crawl on each, and a failover. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allParts, type Dupefilter, type Shape } from '../src/frontier/frontier.js';
 import type { RedisAddress } from '../src/frontier/open.js';
@@ -19,7 +18,7 @@ import {
   worldOf,
 } from './frontier-contract/world.js';
 import { defaultShape, openOptions } from './helpers/open-options.js';
-import { type RedisCluster, startCluster } from './helpers/redis-cluster.js';
+import { asking, startCluster } from './helpers/redis-cluster.js';
 import { type RedisServer, startRedis } from './helpers/redis-server.js';
 
 function crawlAt(address: RedisAddress, spider: string, shape: Partial<Shape> = {}): Crawl {
@@ -35,14 +34,16 @@ function crawlAt(address: RedisAddress, spider: string, shape: Partial<Shape> = 
 }
 
 describe('a Redis Cluster', { timeout: 60_000 }, () => {
-  let cluster: RedisCluster;
-  let address: RedisCluster['address'];
+  const servers: RedisServer[] = [];
+  let address: RedisAddress & { readonly kind: 'cluster' };
 
   beforeAll(async () => {
-    cluster = await startCluster();
-    address = cluster.address;
+    servers.push(...(await startCluster()));
+    address = { kind: 'cluster', nodes: servers.map(({ host, port }) => ({ host, port })), options: {} };
   }, 60_000);
-  afterAll(() => cluster.stop());
+  afterAll(async () => {
+    for (const server of servers) await server.stop();
+  });
 
   it("carries a crawl in one slot: the spider's part of every key is the hash tag", async () => {
     for (const spider of ['{news}', '{docs}', '{shop}']) {
@@ -79,9 +80,7 @@ describe('a Redis Cluster', { timeout: 60_000 }, () => {
       expect(await frontier.snapshot()).toMatchObject({ done: 1, pending: 3_000, seen: 3_001 });
       await frontier.leave('shutdown');
       await (await crawl.outsider()).clear(allParts, { force: false });
-      const left = cluster.servers.map(({ url }) =>
-        asking(url, (admin) => admin.keys(`{${dupefilter.class}}:*`)),
-      );
+      const left = servers.map(({ url }) => asking(url, (admin) => admin.keys(`{${dupefilter.class}}:*`)));
       expect((await Promise.all(left)).flat()).toEqual([]);
       await crawl.end();
     },
@@ -158,13 +157,4 @@ function untilReplicated({ url }: RedisServer): Promise<unknown> {
 
 function isMaster({ url }: RedisServer): Promise<boolean> {
   return asking(url, async (admin) => /^role:master/m.test(await admin.info('replication')));
-}
-
-async function asking<T>(url: string, question: (admin: Redis) => Promise<T>): Promise<T> {
-  const admin = new Redis(url);
-  try {
-    return await question(admin);
-  } finally {
-    admin.disconnect();
-  }
 }
