@@ -2,6 +2,7 @@
 import { type BackupEntry, type BackupRequest, inEntries } from '../../backup-entry.js';
 import type { Shape } from '../../frontier.js';
 import type { FrontierKeys } from '../../open.js';
+import { repliesOf } from '../care/transaction.js';
 import { internalKey } from '../keys.js';
 import { type Place, readEntry, readLease, readMember } from '../records.js';
 import { type Ask, pairs } from '../walk.js';
@@ -45,11 +46,8 @@ export async function* readCrawl(ask: Ask, keys: FrontierKeys): AsyncIterable<Ba
 type Waiting = Place & { readonly dueAtMs?: number };
 
 async function leased(ask: Ask, key: string): Promise<Waiting[]> {
-  const replies = (await ask((client) => client.multi().hkeysBuffer(key).hvalsBuffer(key).exec())) ?? [];
-  const [ids = [], leases = []] = replies.map(([error, value]) => {
-    if (error) throw error;
-    return value as Buffer[];
-  });
+  const replies = await ask((client) => repliesOf(client.multi().hkeysBuffer(key).hvalsBuffer(key)));
+  const [ids = [], leases = []] = replies as Buffer[][];
   return ids.map((id, n) => ({ id, ...readLease(leases[n] as Buffer) }));
 }
 

@@ -11,6 +11,7 @@ import {
   readMember,
 } from '../records.js';
 import { pairs } from '../walk.js';
+import { repliesOf } from './transaction.js';
 
 export interface View {
   /** Ids, hex. */
@@ -63,10 +64,7 @@ export async function readView(client: Client, keys: FrontierKeys): Promise<View
   for (const word of unscored) {
     transaction.zcount(key(word), '-inf', '(0').zcount(key(word), '(0', '+inf');
   }
-  const values = ((await transaction.exec()) ?? []).map(([error, value]) => {
-    if (error) throw error;
-    return value;
-  });
+  const values = await repliesOf(transaction);
   const [ids, members, suspects, delayed, failed, leasedIds, packedLeases] = values as Buffer[][];
   const [nodes, dead, held, packedDomains, ready, waiting, meta, ...scored] = values.slice(7) as [
     string[],
