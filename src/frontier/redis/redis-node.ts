@@ -1,0 +1,111 @@
+/** A client as a node of the crawl: it joins as an incarnation, tells what it holds, and leaves. */
+import { IncarnationDeadError } from '../../errors.js';
+import type { Joined, JoinOptions, Lease, Left, NodeInfo } from '../frontier.js';
+import type { Call, Calls } from './calls.js';
+import type { RedisConnection } from './connection.js';
+import { DataHistory } from './data-history.js';
+import { joinArguments, newIncarnation, readJoined } from './joining.js';
+import { givenBy } from './leases.js';
+import { needlessPasswordNotice } from './needless-password.js';
+import { hex, int, list, named, text } from './reply.js';
+
+export class RedisNode {
+  readonly #connection: RedisConnection;
+  readonly #calls: Calls;
+  readonly #call: Call;
+  readonly #history: DataHistory;
+  #incarnation: string | null = null;
+  #options: JoinOptions | null = null;
+  #crawl = '';
+
+  constructor(connection: RedisConnection, calls: Calls, call: Call) {
+    this.#connection = connection;
+    this.#calls = calls;
+    this.#call = call;
+    this.#history = new DataHistory(connection);
+  }
+
+  get isJoined(): boolean {
+    return this.#incarnation !== null;
+  }
+
+  /** What it has joined with last; null before. */
+  get options(): JoinOptions | null {
+    return this.#options;
+  }
+
+  /** Tells the crawl we joined from one of the same name after a reset; kept while a dead incarnation joins anew. */
+  get crawl(): string {
+    return this.#crawl;
+  }
+
+  async join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
+    if (this.#incarnation !== null) await this.#abandon(this.#incarnation);
+    await this.#history.accept();
+    const incarnation = newIncarnation(node);
+    this.#calls.become(incarnation);
+    this.#calls.dupefilter = options.shape.dupefilter;
+    const reply = await this.#call('join', joinArguments(node, options, this.#crawl));
+    const password = needlessPasswordNotice(this.#connection.client);
+    const { joined, crawl } = readJoined(reply, incarnation, options.shape, password);
+    if (joined.justClosed !== null) {
+      this.#calls.become(null);
+      return joined;
+    }
+    this.#incarnation = incarnation;
+    this.#options = options;
+    this.#crawl = crawl;
+    return joined;
+  }
+
+  async leave(reason: string, heardWithinMs?: number): Promise<Left> {
+    const answer = named(
+      await this.#call('leave', {
+        ...{ incarnation: this.joined(), reason, crawl: this.#crawl },
+        persist: this.#options?.shape.persist !== false,
+        heardWithinMs: heardWithinMs === undefined ? undefined : Math.round(heardWithinMs),
+      }),
+    );
+    if (answer.forMs != null) {
+      const awaits = { incarnations: list(answer.silent).map(text), forMs: int(answer.forMs) };
+      return { last: false, cleared: false, awaits };
+    }
+    this.#incarnation = null;
+    this.#crawl = '';
+    // The store kept the answer of this very call under our name; nobody will ask for it again.
+    await this.#calls.forgetAnswers();
+    return { last: int(answer.last) === 1, cleared: int(answer.cleared) === 1 };
+  }
+
+  async reconcile(
+    held: readonly Pick<Lease, 'id' | 'token'>[],
+    graceMs: number,
+  ): Promise<{ lost: string[]; returned: number }> {
+    this.joined();
+    const ids = held.map(({ id }) => Buffer.from(id, 'hex'));
+    const args = { graceMs, ids, calls: held.map(givenBy), crawl: this.#crawl };
+    const answer = named(await this.#call('reconcile', args));
+    return { returned: int(answer.returned), lost: list(answer.lost).map(hex) };
+  }
+
+  /** The incarnation, of a node whose store is the one it knows. */
+  async live(): Promise<string> {
+    const incarnation = this.joined();
+    await this.#history.refuseOther();
+    return incarnation;
+  }
+
+  /** @throws IncarnationDeadError for a client that is no node. */
+  joined(): string {
+    if (this.#incarnation === null) throw new IncarnationDeadError('this client has not joined the crawl');
+    return this.#incarnation;
+  }
+
+  /** Give up an incarnation whose place is taken by a new one of the same process. */
+  async #abandon(incarnation: string): Promise<void> {
+    this.#incarnation = null;
+    const args = { incarnation, reason: 'rejoined', persist: true, rejoins: true, crawl: this.#crawl };
+    await this.#call('leave', args);
+    await this.#calls.forgetAnswers();
+  }
+}
