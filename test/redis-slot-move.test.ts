@@ -8,7 +8,6 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { FeedWriter } from '../src/feed.js';
 import { allParts, type Frontier, type Lease, type Outcome, type Shape } from '../src/frontier/frontier.js';
-import type { RedisAddress } from '../src/frontier/open.js';
 import { RedisConnection } from '../src/frontier/redis/connection.js';
 import { RedisFrontier } from '../src/frontier/redis/redis-frontier.js';
 import { readAll } from './frontier-contract/backups-dupefilters.js';
@@ -16,10 +15,8 @@ import { reading } from './frontier-contract/repair.js';
 import { done, effects, failed, nameOf, released, request, retry, take } from './frontier-contract/world.js';
 import { contents } from './helpers/filled-crawl.js';
 import { joinAs } from './helpers/joining.js';
-import { moveSlot } from './helpers/move-slot.js';
 import { defaultShape, openOptions } from './helpers/open-options.js';
-import { startCluster } from './helpers/redis-cluster.js';
-import type { RedisServer } from './helpers/redis-server.js';
+import { moveSlot, type RedisCluster, startCluster } from './helpers/redis-cluster.js';
 
 const NODES = 20;
 const MOVES = 20;
@@ -27,8 +24,7 @@ const tunables = { failedLimit: 10_000, nodeTimeoutMs: 120_000 };
 const shape: Shape = { ...defaultShape, dupefilter: { class: 'CompactDupeFilter' } };
 const usual = { staleMs: 120_000 };
 
-let servers: RedisServer[];
-let address: RedisAddress;
+let cluster: RedisCluster;
 let admins: Redis[];
 let slot: number;
 /** Whether keys of the slot move now, and the calls of each verb that began meanwhile. */
@@ -37,14 +33,13 @@ let begun: Map<string, number>;
 let clients: Frontier[];
 
 beforeAll(async () => {
-  servers = await startCluster();
-  address = { kind: 'cluster', nodes: servers.map(({ host, port }) => ({ host, port })), options: {} };
-  admins = servers.map(({ url }) => new Redis(url));
+  cluster = await startCluster();
+  admins = cluster.servers.map(({ url }) => new Redis(url));
   slot = (await admins[0]!.cluster('KEYSLOT', '{news}:requests')) as number;
 }, 60_000);
 afterAll(async () => {
   for (const admin of admins) admin.disconnect();
-  for (const server of servers) await server.stop();
+  await cluster.stop();
 });
 
 beforeEach(() => {
@@ -67,8 +62,8 @@ afterEach(async () => {
 });
 
 async function client(spider: string): Promise<Frontier> {
-  const options = openOptions({ engine: 'redis', address }, spider, { shape });
-  const frontier = await RedisFrontier.open(options, address);
+  const options = openOptions({ engine: 'redis', address: cluster.address }, spider, { shape });
+  const frontier = await RedisFrontier.open(options, cluster.address);
   clients.push(frontier);
   return frontier;
 }
@@ -214,10 +209,12 @@ it('the verbs of nodes, guests, feeds and the failed list', { timeout: 300_000 }
       ];
     };
     await during(() =>
-      nodes.flatMap((node, n) => [
+      nodes.flatMap((node, n): Promise<unknown>[] => [
         itsPages(node, n),
         // A moment later: in the same turn of the loop they would have the settle sent before them, alone.
-        sleep(10).then(() => Promise.all([...itsUpkeep(node, n), ...byTurns(node, n)])),
+        sleep(10)
+          .then(() => Promise.all([...itsUpkeep(node, n), ...byTurns(node, n)]))
+          .then(() => {}),
       ]),
     );
     expect(await first.verify()).toEqual([]);

@@ -1,6 +1,7 @@
 /** The Redis engine on a Cluster and behind Sentinels: real servers, a crawl on each, and a failover. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allParts, type Dupefilter, type Shape } from '../src/frontier/frontier.js';
 import type { RedisAddress } from '../src/frontier/open.js';
@@ -18,7 +19,7 @@ import {
   worldOf,
 } from './frontier-contract/world.js';
 import { defaultShape, openOptions } from './helpers/open-options.js';
-import { asking, startCluster } from './helpers/redis-cluster.js';
+import { type RedisCluster, startCluster } from './helpers/redis-cluster.js';
 import { type RedisServer, startRedis } from './helpers/redis-server.js';
 
 function crawlAt(address: RedisAddress, spider: string, shape: Partial<Shape> = {}): Crawl {
@@ -34,16 +35,14 @@ function crawlAt(address: RedisAddress, spider: string, shape: Partial<Shape> = 
 }
 
 describe('a Redis Cluster', { timeout: 60_000 }, () => {
-  const servers: RedisServer[] = [];
-  let address: RedisAddress & { readonly kind: 'cluster' };
+  let cluster: RedisCluster;
+  let address: RedisCluster['address'];
 
   beforeAll(async () => {
-    servers.push(...(await startCluster()));
-    address = { kind: 'cluster', nodes: servers.map(({ host, port }) => ({ host, port })), options: {} };
+    cluster = await startCluster();
+    address = cluster.address;
   }, 60_000);
-  afterAll(async () => {
-    for (const server of servers) await server.stop();
-  });
+  afterAll(() => cluster.stop());
 
   it("carries a crawl in one slot: the spider's part of every key is the hash tag", async () => {
     for (const spider of ['{news}', '{docs}', '{shop}']) {
@@ -80,7 +79,9 @@ describe('a Redis Cluster', { timeout: 60_000 }, () => {
       expect(await frontier.snapshot()).toMatchObject({ done: 1, pending: 3_000, seen: 3_001 });
       await frontier.leave('shutdown');
       await (await crawl.outsider()).clear(allParts, { force: false });
-      const left = servers.map(({ url }) => asking(url, (admin) => admin.keys(`{${dupefilter.class}}:*`)));
+      const left = cluster.servers.map(({ url }) =>
+        asking(url, (admin) => admin.keys(`{${dupefilter.class}}:*`)),
+      );
       expect((await Promise.all(left)).flat()).toEqual([]);
       await crawl.end();
     },
@@ -157,4 +158,13 @@ function untilReplicated({ url }: RedisServer): Promise<unknown> {
 
 function isMaster({ url }: RedisServer): Promise<boolean> {
   return asking(url, async (admin) => /^role:master/m.test(await admin.info('replication')));
+}
+
+async function asking<T>(url: string, question: (admin: Redis) => Promise<T>): Promise<T> {
+  const admin = new Redis(url);
+  try {
+    return await question(admin);
+  } finally {
+    admin.disconnect();
+  }
 }
