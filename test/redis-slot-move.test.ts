@@ -212,7 +212,9 @@ it('the verbs of nodes, guests, feeds and the failed list', { timeout: 300_000 }
       nodes.flatMap((node, n): Promise<unknown>[] => [
         itsPages(node, n),
         // A moment later: in the same turn of the loop they would have the settle sent before them, alone.
-        sleep(10).then(() => Promise.all([...itsUpkeep(node, n), ...byTurns(node, n)])),
+        sleep(10)
+          .then(() => Promise.all([...itsUpkeep(node, n), ...byTurns(node, n)]))
+          .then(() => {}),
       ]),
     );
     expect(await first.verify()).toEqual([]);
