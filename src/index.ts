@@ -9,18 +9,18 @@ export {
   SpiderLoadError,
   UsageError,
 } from './errors.js';
-export { baseUrl, metaRefresh } from './http/base-url.js';
-export { canonicalizeUrl } from './http/canonicalize-url.js';
-export { decodeBody } from './http/decode-body.js';
-export { fingerprint } from './http/fingerprint.js';
-export type { FormData } from './http/form-data.js';
-export type { Headers } from './http/headers.js';
-export type { LinkOptions } from './http/links.js';
-export type { Patterns } from './http/patterns.js';
-export { type Callback, type Meta, Request, type RequestOptions } from './http/request.js';
-export type { JsonObject, JsonValue } from './http/request-record.js';
-export { type FollowOptions, Response, type ResponseParts } from './http/response.js';
-export { type Selector, SelectorList } from './http/selector.js';
+export { decodeBody } from './http/charset/decode-body.js';
+export { baseUrl, metaRefresh } from './http/markup/base-url.js';
+export type { LinkOptions } from './http/markup/links.js';
+export { type Selector, SelectorList } from './http/markup/selector.js';
+export { fingerprint } from './http/message/fingerprint.js';
+export type { FormData } from './http/message/form-data.js';
+export type { Headers } from './http/message/headers.js';
+export { type Callback, type Meta, Request, type RequestOptions } from './http/message/request.js';
+export type { JsonObject, JsonValue } from './http/message/request-record.js';
+export { type FollowOptions, Response, type ResponseParts } from './http/message/response.js';
+export { canonicalizeUrl } from './http/url/canonicalize-url.js';
+export type { Patterns } from './http/url/url-patterns.js';
 export type { Logger } from './log.js';
 export type { ItemPipeline, PipelineContext, PipelineInput } from './pipelines/load-pipelines.js';
 export { defineSettings } from './settings/define-settings.js';

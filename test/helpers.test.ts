@@ -7,8 +7,8 @@ import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { descendants, expectNothingLeft } from './helpers/leftovers.js';
 import { createProject } from './helpers/project.js';
-import { startRedis } from './helpers/redis-server.js';
-import { linkedPages, pagePath, startSite } from './helpers/site.js';
+import { startRedis } from './helpers/redis/redis-server.js';
+import { linkedPages, pagePath, startSite } from './helpers/sites/site.js';
 import { waitFor } from './helpers/wait-for.js';
 
 describe('startRedis', () => {

@@ -94,7 +94,7 @@ describe("the heartbeat's thread", () => {
       for (const { to, typeOnly } of facts.get(file)?.imports ?? []) if (!typeOnly) follow(to);
       for (const name of facts.get(file)?.packages ?? []) loaded.add(name);
     };
-    follow('engine/heartbeat-thread.ts');
+    follow('engine/node/heartbeat-thread.ts');
     const areas = [...loaded].map(areaOf).filter((area) => !(area in layers));
     expect(
       areas.filter((name) => /^(got|cheerio|htmlparser2|zod|commander|pino|yaml|esbuild)$/.test(name)),
@@ -112,7 +112,7 @@ describe('src/index.ts', () => {
   });
 });
 
-/** `http` for `http/request.ts`, `errors.ts` for itself. */
+/** `http` for `http/message/request.ts`, `errors.ts` for itself. */
 function areaOf(file: string): string {
   return file.split(path.sep)[0]!;
 }

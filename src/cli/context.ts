@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { UsageError } from '../errors.js';
 import { maskUrls } from '../settings/mask-urls.js';
-import { printableJson } from './printable.js';
+import { printableJson } from './terminal/printable.js';
 
 /** The options every command takes, before or after its name. */
 export interface Globals {

@@ -1,8 +1,9 @@
 /** A crawl in a command to be typed: with its job, and with the options by which the user's own command found it. */
+
+import type { CrawlName } from '../crawler/project/crawls-in-store.js';
 import { maskSetting } from '../settings/mask.js';
 import type { Context } from './context.js';
-import type { CrawlName } from './found-crawls.js';
-import { shellWord } from './wording.js';
+import { shellWord } from './terminal/format-values.js';
 
 /** Settings that say where a crawl lies, what it is called there, and how its requests are told apart. */
 const findsCrawl =

@@ -7,10 +7,10 @@ import { Command, CommanderError } from 'commander';
 import { UsageError } from '../errors.js';
 import { commands } from './commands.js';
 import { type Context, type Globals, processContext } from './context.js';
+import { heedSignalsAsFirst } from './crawl/signals.js';
+import { exitCodeOf, fatalLine, report } from './error-report.js';
 import { guardExit } from './exit.js';
-import { exitCodeOf, fatalLine, report } from './report.js';
-import { heedSignalsAsFirst } from './signals.js';
-import { guardStreams, leave } from './streams.js';
+import { guardStreams, leave } from './output-streams.js';
 import { version } from './version.js';
 
 /** Run the process: `argv` without node and script. Ends the process. */

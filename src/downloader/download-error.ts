@@ -1,7 +1,7 @@
 /** How a download fails: one error class, its reasons, and the translation of what the network reports. */
 
 import { CrawlnodeError, messageOf } from '../errors.js';
-import { parseUrl } from '../http/parse-url.js';
+import { parseUrl } from '../http/url/parse-url.js';
 
 /**
  * Why no response came out of a download; each is a counter of its own. With `true` another attempt may

@@ -1,8 +1,8 @@
 /** What a request puts on the wire: its URL without userinfo, its headers over the defaults, its body. */
 
 import type { Method, OptionsInit } from 'got';
-import { parseUrl } from '../http/parse-url.js';
-import type { RequestRecord } from '../http/request-record.js';
+import type { RequestRecord } from '../http/message/request-record.js';
+import { parseUrl } from '../http/url/parse-url.js';
 
 /** The part of a request that the downloader reads. */
 export type DownloadRequest = Pick<RequestRecord, 'url' | 'method' | 'headers' | 'body' | 'cookies'>;

@@ -1,11 +1,11 @@
 /**
- * What `runEngine` is given and what it hands back. `cli/open-project.ts` fills it from the settings: every value
+ * What `runEngine` is given and what it hands back. `cli/project/open-project.ts` fills it from the settings: every value
  * here is plain (ms, bytes, counts), so that nothing in the engine reads a setting by name.
  */
 import type { Downloader } from '../downloader/downloader.js';
 import type { Budgets, CrawlState, Frontier, NodeInfo, Shape, Tunables } from '../frontier/frontier.js';
 import type { OpenOptions } from '../frontier/open.js';
-import type { Request } from '../http/request.js';
+import type { Request } from '../http/message/request.js';
 import type { Logger } from '../log.js';
 import type { ItemPipelines } from '../pipelines/item-pipeline.js';
 import type { Spider } from '../spider/spider.js';
@@ -28,7 +28,7 @@ export interface RetryOptions {
   readonly retryAfterCapMs: number;
 }
 
-/** Which discovered requests are taken (`discovered.ts`), and how they are identified. */
+/** Which discovered requests are taken (`discovered-requests.ts`), and how they are identified. */
 export interface LinkOptions {
   /** DEPTH_LIMIT; 0 is no limit. */
   readonly depthLimit: number;

@@ -1,6 +1,6 @@
 /**
  * THE SEAM. The engine and the commands know this interface and never a store behind it; the Redis and the
- * embedded engine implement it, and `test/frontier-contract.ts` is what both owe.
+ * embedded engine implement it, and `test/frontier-contract/frontier-contract.ts` is what both owe.
  *
  * ```
  *                 push / intake                          settle(done)
@@ -23,7 +23,7 @@
  */
 
 import type { FeedWriter, Outbox } from '../feed.js';
-import type { FrontierRequest } from '../http/request-record.js';
+import type { FrontierRequest } from '../http/message/request-record.js';
 import type { Backups } from './backup-entry.js';
 
 export type { FrontierRequest };

@@ -4,7 +4,7 @@
  * a page that is fetched again.
  */
 import { CrawlnodeError, DropItem, messageOf } from '../errors.js';
-import type { JsonObject } from '../http/request-record.js';
+import type { JsonObject } from '../http/message/request-record.js';
 import { type LoadedPipeline, type LoadOptions, loadStages, type PipelineContext } from './load-pipelines.js';
 
 export type { ItemPipeline, PipelineContext, PipelineInput } from './load-pipelines.js';

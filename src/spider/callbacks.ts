@@ -1,6 +1,6 @@
 /** Callbacks are methods of the spider, given by reference or by name and stored by name: any node can run them. */
 import { InvalidRequestError } from '../errors.js';
-import type { Callback } from '../http/request.js';
+import type { Callback } from '../http/message/request.js';
 import { didYouMean } from '../settings/nearest.js';
 import { Spider } from './spider.js';
 

@@ -1,7 +1,8 @@
 /** A spider that follows links by rules instead of code. Source: `scrapy.spiders.CrawlSpider`. */
-import type { Patterns } from '../http/patterns.js';
-import type { Callback, Request } from '../http/request.js';
-import type { Response } from '../http/response.js';
+
+import type { Callback, Request } from '../http/message/request.js';
+import type { Response } from '../http/message/response.js';
+import type { Patterns } from '../http/url/url-patterns.js';
 import { ignoredExtensions } from './ignored-extensions.js';
 import { Spider } from './spider.js';
 

@@ -1,6 +1,6 @@
 /** What an errback is called with. */
-import type { Request } from '../http/request.js';
-import type { Response } from '../http/response.js';
+import type { Request } from '../http/message/request.js';
+import type { Response } from '../http/message/response.js';
 
 /** Why a request brought no page to its callback, after all retries. */
 export interface Failure {

@@ -1,9 +1,9 @@
 /** What a callback yields becomes an item: checked by the spider's schema, and made of nothing that JSON cannot hold. */
 import { CrawlnodeError, InvalidRequestError } from '../errors.js';
-import { jsonObjectCopy } from '../http/json-safe.js';
-import type { JsonObject } from '../http/request-record.js';
-import { Response } from '../http/response.js';
-import { SelectorList } from '../http/selector.js';
+import { SelectorList } from '../http/markup/selector.js';
+import { jsonObjectCopy } from '../http/message/json-safe.js';
+import type { JsonObject } from '../http/message/request-record.js';
+import { Response } from '../http/message/response.js';
 
 /**
  * The part of the Standard Schema (standardschema.dev) that is used: zod 3.24 and later, valibot and arktype have it.

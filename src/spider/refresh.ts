@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { SpiderLoadError, UsageError } from '../errors.js';
-import { matcher, type Patterns } from '../http/patterns.js';
+import { matcher, type Patterns } from '../http/url/url-patterns.js';
 import { didYouMean } from '../settings/nearest.js';
 
 /** Pages that may be fetched again: once in each run, or with `every` at most once in each period. */

@@ -1,9 +1,9 @@
 /** Run one callback on one page and collect what it yields, in order: items on one side, requests on the other. */
 import { CrawlnodeError } from '../errors.js';
-import { Request } from '../http/request.js';
-import type { JsonObject } from '../http/request-record.js';
-import type { Response } from '../http/response.js';
-import { SelectorList } from '../http/selector.js';
+import { SelectorList } from '../http/markup/selector.js';
+import { Request } from '../http/message/request.js';
+import type { JsonObject } from '../http/message/request-record.js';
+import type { Response } from '../http/message/response.js';
 import { maskUrls } from '../settings/mask-urls.js';
 import { callbackName } from './callbacks.js';
 import type { Failure } from './failure.js';

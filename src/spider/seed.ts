@@ -3,7 +3,7 @@
  * Scrapy-Redis makes a form field of every key it does not know; here such a seed is bad (SCRAPY_REDIS.md).
  */
 import { InvalidRequestError } from '../errors.js';
-import { Request, type RequestOptions } from '../http/request.js';
+import { Request, type RequestOptions } from '../http/message/request.js';
 import { didYouMean } from '../settings/nearest.js';
 
 /** @throws InvalidRequestError `bad_seed` with the reason. */

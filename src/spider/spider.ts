@@ -1,6 +1,6 @@
 /** What a user extends: one class a site, found by its `name`, its callbacks stored by name with each request. */
-import type { Request } from '../http/request.js';
-import type { Response } from '../http/response.js';
+import type { Request } from '../http/message/request.js';
+import type { Response } from '../http/message/response.js';
 import { type Logger, silentLogger } from '../log.js';
 import type { Settings, SettingsInput } from '../settings/schema.js';
 import type { ItemSchema } from './item.js';

@@ -4,7 +4,7 @@ import type { Frontier } from '../../src/frontier/frontier.js';
 import { openFrontier } from '../../src/frontier/open.js';
 import { openOptions } from './open-options.js';
 import { createProject, type Project } from './project.js';
-import { type RedisServer, startRedis } from './redis-server.js';
+import { type RedisServer, startRedis } from './redis/redis-server.js';
 
 export const engines = ['redis', 'embedded'] as const;
 export type Engine = (typeof engines)[number];

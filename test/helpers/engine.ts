@@ -13,13 +13,13 @@ import {
 import { noBudgets } from '../../src/frontier/budgets.js';
 import type { Frontier } from '../../src/frontier/frontier.js';
 import { type OpenOptions, openFrontier } from '../../src/frontier/open.js';
-import { fingerprint } from '../../src/http/fingerprint.js';
+import { fingerprint } from '../../src/http/message/fingerprint.js';
 import { type Logger, silentLogger } from '../../src/log.js';
 import { loadPipelines } from '../../src/pipelines/item-pipeline.js';
-import { loadModule } from '../../src/spider/load-module.js';
+import { loadModule } from '../../src/spider/loading/load-module.js';
 import { createSpider, type SpiderClass } from '../../src/spider/spider.js';
 import { defaultShape, openOptions } from './open-options.js';
-import { type RedisServer, startRedis } from './redis-server.js';
+import { type RedisServer, startRedis } from './redis/redis-server.js';
 import { own } from './resources.js';
 
 /** Options as the default settings give them, with waits short enough for a test. */

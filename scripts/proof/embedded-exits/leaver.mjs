@@ -1,6 +1,6 @@
 /** A node of embedded-exits.mjs: its thread beats as fast as it can, then the process exits in the middle of that. */
 import { joinOptions } from '../../../bench/frontier/stage.mjs';
-import { Heartbeat, Pulse } from '../../../dist/engine/heartbeat.js';
+import { Heartbeat, Pulse } from '../../../dist/engine/node/heartbeat.js';
 import { openFrontier } from '../../../dist/frontier/open.js';
 import { openOptions } from '../open-options.mjs';
 

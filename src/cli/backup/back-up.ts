@@ -3,8 +3,8 @@ import path from 'node:path';
 import { CrawlnodeError } from '../../errors.js';
 import type { Frontier, Part, PartCounts, Shape } from '../../frontier/frontier.js';
 import type { Context } from '../context.js';
-import { withLiveLine } from '../live-line.js';
-import { n } from '../wording.js';
+import { n } from '../terminal/format-values.js';
+import { withLiveLine } from '../terminal/live-line.js';
 import { BACKUP_FORMAT, type BackupHeader } from './backup-file.js';
 import { type WrittenBackup, writeBackup } from './write-backup.js';
 

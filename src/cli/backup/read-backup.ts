@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { CrawlnodeError, messageOf, UsageError } from '../../errors.js';
 import type { BackupEntry } from '../../frontier/backup-entry.js';
 import type { Shape } from '../../frontier/frontier.js';
-import { unpacked } from '../unpacked.js';
+import { unpacked } from '../input/decompressed.js';
 import {
   BACKUP_FORMAT,
   type BackupEnd,

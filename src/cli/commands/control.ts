@@ -1,15 +1,15 @@
 /** `crawlnode pause|resume|stop S`: one word to all nodes of a crawl, which they hear with their next lease. */
 
 import type { Command } from 'commander';
+import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
 import { CrawlnodeError } from '../../errors.js';
 import type { Control } from '../../frontier/frontier.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
-import type { CrawlName } from '../found-crawls.js';
-import { jobOption, textsOf } from '../job-option.js';
-import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
-import { crawlName, howMany } from '../wording.js';
+import { jobOption, textsOf } from '../options/job-option.js';
+import { loadSpiderOrSettings, openOptions, withFrontier } from '../project/open-project.js';
+import { crawlName, howMany } from '../terminal/format-values.js';
 
 const helps: Readonly<Record<Control, string>> = {
   paused: `

@@ -5,23 +5,29 @@
 import os from 'node:os';
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
+import { type FeedsOptions, feedTargets, type OpenFeeds, openFeeds } from '../../crawler/feeds/open-feeds.js';
+import { writeOrphanedFeeds } from '../../crawler/feeds/orphaned-feeds.js';
+import { crawlNode, loadNode } from '../../crawler/run/run-node.js';
 import type { EngineResult } from '../../engine/engine-options.js';
 import type { Logger } from '../../log.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, speaksJson } from '../context.js';
-import { type FeedsOptions, feedTargets, type OpenFeeds, openFeeds } from '../crawl-feeds.js';
-import { crawlNode, loadNode } from '../crawl-node.js';
-import { type Crawl, type Tools, withTools } from '../crawl-tools.js';
-import { jobOption, textsOf } from '../job-option.js';
-import { loadSpider, openOptions, speakOf, withFrontier } from '../open-project.js';
-import { writeOrphanedFeeds } from '../orphaned-feeds.js';
-import { addPair, type Pairs } from '../pairs.js';
-import { oneLine } from '../printable.js';
-import { exitCodeOf, fatalLine } from '../report.js';
-import type { Signals } from '../signals.js';
-import { endureBrokenPipe } from '../streams.js';
-import { combine, difference, printSummary, totalsOf } from '../summary.js';
-import { obeyParent, type ToWorker, tellParent, type WorkerRole, workerRole } from '../worker-channel.js';
+import { type Crawl, type Tools, withTools } from '../crawl/crawl-session.js';
+import type { Signals } from '../crawl/signals.js';
+import { combine, difference, printSummary, totalsOf } from '../crawl/summary.js';
+import {
+  obeyParent,
+  type ToWorker,
+  tellParent,
+  type WorkerRole,
+  workerRole,
+} from '../crawl/worker-channel.js';
+import { exitCodeOf, fatalLine } from '../error-report.js';
+import { jobOption, textsOf } from '../options/job-option.js';
+import { addPair, type Pairs } from '../options/name-value-pairs.js';
+import { endureBrokenPipe } from '../output-streams.js';
+import { loadSpider, openOptions, speakOf, withFrontier } from '../project/open-project.js';
+import { oneLine } from '../terminal/printable.js';
 
 /** How often the parent tells its nodes whether the feeds can be written. */
 const FEEDS_NEWS_MS = 1_000;
@@ -138,7 +144,7 @@ async function runWorkers(crawl: Crawl, count: number, tools: Tools): Promise<nu
   const startedAt = performance.now();
   const before = totalsOf(await frontier.snapshot());
   const ids = targets.map(({ id }) => id);
-  const { startWorkers } = await import('../crawl-workers.js');
+  const { startWorkers } = await import('../crawl/workers.js');
   const workers = startWorkers(context, { count, feeds: ids, draining: signals.drain }, display, log);
   signals.drain.addEventListener('abort', () => workers.send({ type: 'drain' }));
   signals.force.addEventListener('abort', () => {

@@ -2,21 +2,27 @@
 
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import { recordedRequest } from '../../crawler/requests/recorded-request.js';
 import { DamagedStoreError, FrontierUnavailableError, RefusedError, UsageError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { type OpenOptions, openFrontier } from '../../frontier/open.js';
 import type { Settings } from '../../settings/schema.js';
-import { problemsOf } from '../../spider/discover.js';
+import { problemsOf } from '../../spider/loading/discover.js';
 import type { CliCommand } from '../commands.js';
 import type { Context } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
-import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../findings.js';
-import { jobOption, textsOf } from '../job-option.js';
-import { discover, loadProject, loadSpider, loadSpiderOrSettings, openOptions } from '../open-project.js';
-import { recordedRequest } from '../recorded-request.js';
+import { jobOption, textsOf } from '../options/job-option.js';
+import {
+  discover,
+  loadProject,
+  loadSpider,
+  loadSpiderOrSettings,
+  openOptions,
+} from '../project/open-project.js';
+import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../reports/doctor-findings.js';
 import { type CrawlToSave, saveDamaged } from '../save-damaged.js';
+import { howMany, n } from '../terminal/format-values.js';
 import { typeable } from '../typeable.js';
-import { howMany, n } from '../wording.js';
 
 const help = `
 Looks at Node, the spiders of the project, the store (version, memory, persistence, clock, rights, or folder and disk)

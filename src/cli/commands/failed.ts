@@ -1,20 +1,20 @@
 /** `crawlnode failed S list|retry|purge`: what failed for good, why, and what becomes of it. */
 import { Argument, type Command } from 'commander';
+import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
+import { failedPages, type ReadFailed, revived } from '../../crawler/requests/failed-requests.js';
 import { UsageError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
-import { atLeastOne } from '../at-least-one.js';
 import type { CliCommand } from '../commands.js';
-import { confirm } from '../confirm.js';
 import { type Context, note, print, printJson, printJsonLine } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
-import { type FailedFilter, failedFilter, filterOptions } from '../failed-filter.js';
-import { failedPages, type ReadFailed, revived } from '../failed-requests.js';
-import type { CrawlName } from '../found-crawls.js';
-import { jobOption, textsOf } from '../job-option.js';
-import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
-import { rowPrinter } from '../rows.js';
-import { crawlName, n } from '../wording.js';
+import { atLeastOne } from '../options/at-least-one.js';
+import { type FailedFilter, failedFilter, filterOptions } from '../options/failed-filter.js';
+import { jobOption, textsOf } from '../options/job-option.js';
+import { loadSpiderOrSettings, openOptions, withFrontier } from '../project/open-project.js';
+import { confirm } from '../terminal/confirm.js';
+import { crawlName, n } from '../terminal/format-values.js';
+import { rowPrinter } from '../terminal/result-rows.js';
 
 const help = `
 A request fails for good when its retries are used up, its callback throws, its items break the schema, or its node

@@ -1,13 +1,13 @@
 /** `crawlnode fetch URL`: download one page with the project's settings, and print its body or its headers. */
 import type { Command } from 'commander';
-import { Request } from '../../http/request.js';
-import type { Response } from '../../http/response.js';
+import { fetchPage } from '../../crawler/requests/fetch-page.js';
+import { Request } from '../../http/message/request.js';
+import type { Response } from '../../http/message/response.js';
 import { silentLogger } from '../../log.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, note, print, printJson } from '../context.js';
-import { fetchPage } from '../fetch-page.js';
-import { loadProject } from '../open-project.js';
-import { printable } from '../printable.js';
+import { loadProject } from '../project/open-project.js';
+import { printable } from '../terminal/printable.js';
 
 export const command: CliCommand = {
   define: (command: Command) =>

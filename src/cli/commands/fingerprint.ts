@@ -1,11 +1,11 @@
 /** `crawlnode fingerprint URL`: what a request is known by, in all three formulas, and the URL they hash. */
 import type { Command } from 'commander';
-import { canonicalizeUrl } from '../../http/canonicalize-url.js';
-import { fingerprint } from '../../http/fingerprint.js';
-import { safeUrl } from '../../http/safe-url.js';
+import { fingerprint } from '../../http/message/fingerprint.js';
+import { canonicalizeUrl } from '../../http/url/canonicalize-url.js';
+import { safeUrl } from '../../http/url/safe-url.js';
 import type { CliCommand } from '../commands.js';
 import { print, printJson } from '../context.js';
-import { printable } from '../printable.js';
+import { printable } from '../terminal/printable.js';
 
 export const command: CliCommand = {
   define: (command: Command) =>

@@ -1,16 +1,16 @@
 /** `crawlnode forget S URL…`: let URLs be accepted again, as if they had never been seen. */
 import path from 'node:path';
 import type { Command } from 'commander';
+import { identifier } from '../../crawler/requests/identify-request.js';
 import { UsageError } from '../../errors.js';
 import type { Frontier, FrontierRequest, RequestState } from '../../frontier/frontier.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, note, print, printJsonLine } from '../context.js';
-import { identifier } from '../identify.js';
-import { jobOption } from '../job-option.js';
-import { openOptions, withFrontier } from '../open-project.js';
-import { oneLine } from '../printable.js';
-import { readLines, refuseUnreadable } from '../seed-input.js';
-import { crawlName, n } from '../wording.js';
+import { readLines, refuseUnreadable } from '../input/read-lines.js';
+import { jobOption } from '../options/job-option.js';
+import { openOptions, withFrontier } from '../project/open-project.js';
+import { crawlName, n } from '../terminal/format-values.js';
+import { oneLine } from '../terminal/printable.js';
 
 const help = `
 The dupefilter remembers every URL the crawl has accepted, and does not take its links again. What is forgotten is

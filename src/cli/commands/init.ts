@@ -7,8 +7,8 @@ import { UsageError } from '../../errors.js';
 import { makeFolder } from '../../make-folder.js';
 import type { CliCommand } from '../commands.js';
 import { note, print, printJson } from '../context.js';
-import { mayExist, projectTemplate } from '../project-template.js';
-import { shellWord } from '../wording.js';
+import { mayExist, projectTemplate } from '../project/project-template.js';
+import { shellWord } from '../terminal/format-values.js';
 
 const help = `
 Writes settings, one spider with comments, the type of its items and a README; never over a file that is there.

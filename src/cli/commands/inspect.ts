@@ -1,16 +1,16 @@
 /** `crawlnode inspect S URL`: where one request stands. */
 import type { Command } from 'commander';
+import { type Identified, identifier } from '../../crawler/requests/identify-request.js';
+import { domainOfRecord, readRecord } from '../../crawler/requests/recorded-request.js';
 import { duration } from '../../frontier/amounts.js';
 import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
 import type { CliCommand } from '../commands.js';
 import { print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
-import { type Identified, identifier } from '../identify.js';
-import { jobOption } from '../job-option.js';
-import { openOptions, withFrontier } from '../open-project.js';
-import { oneLine } from '../printable.js';
-import { domainOfRecord, readRecord } from '../recorded-request.js';
-import { howMany } from '../wording.js';
+import { jobOption } from '../options/job-option.js';
+import { openOptions, withFrontier } from '../project/open-project.js';
+import { howMany } from '../terminal/format-values.js';
+import { oneLine } from '../terminal/printable.js';
 
 const help = `
 Under DUPEFILTER_CLASS: StateDupeFilter its life is shown as well: the last thing that happened to it, with HTTP status

@@ -5,22 +5,22 @@
 import { existsSync } from 'node:fs';
 import os from 'node:os';
 import { Argument, type Command } from 'commander';
+import { exportItems } from '../../crawler/feeds/export-items.js';
+import { type FeedTarget, feedTargets } from '../../crawler/feeds/open-feeds.js';
+import { type OrphansOptions, writeOrphanedFeed } from '../../crawler/feeds/orphaned-feeds.js';
 import { CrawlnodeError, RefusedError, UsageError } from '../../errors.js';
 import type { Frontier, OutboxSnapshot } from '../../frontier/frontier.js';
 import { silentLogger } from '../../log.js';
 import type { Settings } from '../../settings/schema.js';
-import { atLeastOne } from '../at-least-one.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
-import { type FeedTarget, feedTargets } from '../crawl-feeds.js';
-import { exportItems } from '../export-items.js';
-import { jobOption, textsOf } from '../job-option.js';
-import { withLiveLine } from '../live-line.js';
-import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
-import { type OrphansOptions, writeOrphanedFeed } from '../orphaned-feeds.js';
-import { oneLine } from '../printable.js';
-import { crawlName, n } from '../wording.js';
+import { atLeastOne } from '../options/at-least-one.js';
+import { jobOption, textsOf } from '../options/job-option.js';
+import { loadSpiderOrSettings, openOptions, withFrontier } from '../project/open-project.js';
+import { crawlName, n } from '../terminal/format-values.js';
+import { withLiveLine } from '../terminal/live-line.js';
+import { oneLine } from '../terminal/printable.js';
 
 const help = `
 With -o or -O: the items list of the crawl (<spider>:items, filled by RedisPipeline) is moved into the file. Each item

@@ -1,13 +1,13 @@
 /** `crawlnode parse URL --spider S`: run a callback on one page, and print what it yields; nothing is stored. */
 import type { Command } from 'commander';
-import { Request } from '../../http/request.js';
+import { fetchPage } from '../../crawler/requests/fetch-page.js';
+import { Request } from '../../http/message/request.js';
 import type { CliCommand } from '../commands.js';
 import { printJson } from '../context.js';
-import { fetchPage } from '../fetch-page.js';
-import { jobOption, textsOf } from '../job-option.js';
-import { createLogger } from '../logger.js';
-import { loadSpider } from '../open-project.js';
-import { addPair, type Pairs } from '../pairs.js';
+import { createLogger } from '../log/logger.js';
+import { jobOption, textsOf } from '../options/job-option.js';
+import { addPair, type Pairs } from '../options/name-value-pairs.js';
+import { loadSpider } from '../project/open-project.js';
 
 export const command: CliCommand = {
   define: (command: Command) =>

@@ -2,6 +2,7 @@
 
 import path from 'node:path';
 import type { Command } from 'commander';
+import { shapeOf } from '../../crawler/project/engine-settings.js';
 import { RefusedError, UsageError } from '../../errors.js';
 import { duration } from '../../frontier/amounts.js';
 import {
@@ -11,21 +12,20 @@ import {
   type Part,
   type PartCounts,
 } from '../../frontier/frontier.js';
-import { atLeastOne } from '../at-least-one.js';
 import { backUp } from '../backup/back-up.js';
 import { refuseExisting, type WrittenBackup } from '../backup/write-backup.js';
-import { judge, type Verdict } from '../clean-policy.js';
 import type { CliCommand } from '../commands.js';
-import { confirm } from '../confirm.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
-import { parseDuration } from '../duration.js';
-import { shapeOf } from '../engine-settings.js';
-import { jobOption, textsOf } from '../job-option.js';
-import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
-import { oneLine } from '../printable.js';
-import { namedParts, ownParts } from '../reset-parts.js';
-import { crawlName, howMany, n } from '../wording.js';
+import { atLeastOne } from '../options/at-least-one.js';
+import { parseDuration } from '../options/duration.js';
+import { jobOption, textsOf } from '../options/job-option.js';
+import { loadSpiderOrSettings, openOptions, withFrontier } from '../project/open-project.js';
+import { judge, type Verdict } from '../reset/clean-policy.js';
+import { namedParts, ownParts } from '../reset/reset-parts.js';
+import { confirm } from '../terminal/confirm.js';
+import { crawlName, howMany, n } from '../terminal/format-values.js';
+import { oneLine } from '../terminal/printable.js';
 
 /** Without `--only` or `--all`; never the items. */
 const DEFAULT_PARTS: readonly Part[] = ['queue', 'dupefilter', 'start_urls', 'failed', 'stats'];

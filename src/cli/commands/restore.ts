@@ -1,19 +1,19 @@
 /** `crawlnode restore`: bring back what `reset --backup` wrote to a file. */
 import path from 'node:path';
 import type { Command } from 'commander';
+import { shapeOf } from '../../crawler/project/engine-settings.js';
 import { UsageError } from '../../errors.js';
 import { allParts, type Part } from '../../frontier/frontier.js';
-import { refuseUnfit } from '../backup/fitness.js';
+import { refuseUnfit } from '../backup/backup-compatibility.js';
 import { verifyBackup, type WholeBackup } from '../backup/read-backup.js';
 import { restoreBackup } from '../backup/restore-backup.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, note, print, printJson } from '../context.js';
-import { shapeOf } from '../engine-settings.js';
-import { jobOption, textsOf } from '../job-option.js';
-import { withLiveLine } from '../live-line.js';
-import { loadSpiderOrSettings, openOptions, withFrontier } from '../open-project.js';
-import { namedParts, ownParts } from '../reset-parts.js';
-import { crawlName, n } from '../wording.js';
+import { jobOption, textsOf } from '../options/job-option.js';
+import { loadSpiderOrSettings, openOptions, withFrontier } from '../project/open-project.js';
+import { namedParts, ownParts } from '../reset/reset-parts.js';
+import { crawlName, n } from '../terminal/format-values.js';
+import { withLiveLine } from '../terminal/live-line.js';
 
 const help = `
 The file is read to its end first: one that is cut off or damaged is refused before anything is written. Requests come

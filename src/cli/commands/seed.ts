@@ -3,24 +3,24 @@
  * order and priority hold and the answer can say what became of each.
  */
 import type { Command } from 'commander';
-import { inRun, type LinkRules, linkRules, runFor } from '../../engine/discovered.js';
-import { requestsOfSeed } from '../../engine/seed-requests.js';
+import { linkOptionsOf } from '../../crawler/project/engine-settings.js';
+import { appendSeeds, type PushOptions, pushSeeds } from '../../crawler/seeds/push-seeds.js';
+import { pushWithinRoom, queueNews } from '../../crawler/seeds/queue-room.js';
+import { inRun, type LinkRules, linkRules, runFor } from '../../engine/page/discovered-requests.js';
+import { requestsOfSeed } from '../../engine/seeds/seed-requests.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, note, printJsonLine } from '../context.js';
-import { linkOptionsOf } from '../engine-settings.js';
-import { interruptible } from '../interrupt.js';
-import { jobOption, textsOf } from '../job-option.js';
-import { loadSpider, openOptions, speakOf, withFrontier } from '../open-project.js';
-import { oneLine } from '../printable.js';
-import { appendSeeds, type PushOptions, pushSeeds } from '../push-seeds.js';
-import { pushWithinRoom, queueNews } from '../queue-room.js';
-import { refuseUnreadable } from '../seed-input.js';
-import { type SeedCounts, seedProgress } from '../seed-progress.js';
-import { sayResult, TOLD } from '../seed-result.js';
-import { openSitemaps, seedLines, seedSources } from '../seed-sources.js';
+import { refuseUnreadable } from '../input/read-lines.js';
+import { jobOption, textsOf } from '../options/job-option.js';
+import { loadSpider, openOptions, speakOf, withFrontier } from '../project/open-project.js';
+import { interruptible } from '../seed/interrupt.js';
+import { type SeedCounts, seedProgress } from '../seed/seed-progress.js';
+import { sayResult, TOLD } from '../seed/seed-result.js';
+import { openSitemaps, seedLines, seedSources } from '../seed/seed-sources.js';
+import { oneLine } from '../terminal/printable.js';
 
 /** Bad seeds of a store are read so many at a time. */
 const BATCH = 1_000;

@@ -6,8 +6,8 @@ import { didYouMean } from '../../settings/nearest.js';
 import { definitionOf, type SettingName, settingNames } from '../../settings/schema.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, note, print, printJson } from '../context.js';
-import { loadProject, loadSpider } from '../open-project.js';
-import { printable } from '../printable.js';
+import { loadProject, loadSpider } from '../project/open-project.js';
+import { printable } from '../terminal/printable.js';
 
 export const command: CliCommand = {
   define: (command: Command) =>

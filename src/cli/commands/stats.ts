@@ -1,18 +1,24 @@
 /** `crawlnode stats`: how one crawl stands, or all there are; once, or again and again. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { statsOf } from '../../crawler/crawl-stats.js';
+import { type CrawlName, crawlsInStore } from '../../crawler/project/crawls-in-store.js';
 import { RefusedError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { openFrontier } from '../../frontier/open.js';
 import type { CliCommand } from '../commands.js';
 import { type Context, note, print, printJson, printJsonLine } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
-import { type CrawlName, crawlsInStore } from '../found-crawls.js';
-import { jobOption, textsOf } from '../job-option.js';
-import { discover, loadProject, loadSpider, loadSpiderOrSettings, openOptions } from '../open-project.js';
-import { paintFor } from '../paint.js';
-import { statsOf } from '../stats-json.js';
-import { detail, type Look, lookAt, overview, watchLine } from '../stats-view.js';
+import { jobOption, textsOf } from '../options/job-option.js';
+import {
+  discover,
+  loadProject,
+  loadSpider,
+  loadSpiderOrSettings,
+  openOptions,
+} from '../project/open-project.js';
+import { detail, type Look, lookAt, overview, watchLine } from '../reports/stats-view.js';
+import { paintFor } from '../terminal/colour.js';
 import { typeable } from '../typeable.js';
 
 const WATCH_MS = 1_000;

@@ -1,6 +1,6 @@
 /** How requests travel to the verbs: as columns by name, see `lua/pages/acceptance.lua`. */
 
-import { priorityInBounds } from '../../http/priority.js';
+import { priorityInBounds } from '../../http/message/priority.js';
 import { bloomSizing } from '../bloom-sizing.js';
 import { delayInBounds, requireIds } from '../bounds.js';
 import type { Dupefilter, FrontierRequest } from '../frontier.js';

@@ -1,6 +1,6 @@
 /** A settle as `lua/pages/settling.lua` takes it, and its answer. */
 
-import { priorityInBounds } from '../../http/priority.js';
+import { priorityInBounds } from '../../http/message/priority.js';
 import { countersInBounds, delayInBounds } from '../bounds.js';
 import { spentBy } from '../budgets.js';
 import type { Dupefilter, Effects, Lease, Outcome, PushAnswer, SettleAnswer } from '../frontier.js';

@@ -1,6 +1,6 @@
 /** Bringing a backup back: one transaction an entry, each applied once however often it is sent. */
 import { RefusedError } from '../../../errors.js';
-import { priorityInBounds } from '../../../http/priority.js';
+import { priorityInBounds } from '../../../http/message/priority.js';
 import {
   type BackupEntry,
   type BackupRequest,

@@ -1,6 +1,6 @@
 /** Acceptance: which requests of a batch are new, and the one place where fingerprints are recorded. */
 import { FrontierGoneError } from '../../../errors.js';
-import { priorityInBounds } from '../../../http/priority.js';
+import { priorityInBounds } from '../../../http/message/priority.js';
 import { delayInBounds, requireIds } from '../../bounds.js';
 import type { FrontierRequest, PushAnswer, PushKind, StartPart } from '../../frontier.js';
 import { roomForLinks } from '../nodes/budgets.js';

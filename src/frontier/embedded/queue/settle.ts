@@ -1,5 +1,5 @@
 /** End one lease and commit its effects, all of it or nothing. */
-import { priorityInBounds } from '../../../http/priority.js';
+import { priorityInBounds } from '../../../http/message/priority.js';
 import { delayInBounds } from '../../bounds.js';
 import type { Effects, Lease, Outcome, SettleAnswer } from '../../frontier.js';
 import type { LifeChange } from '../dupefilters/life.js';

@@ -1,0 +1,68 @@
+/** What a crawl command needs all the while: its log, its display, and an ear for signals. */
+
+import type { FeedTarget } from '../../crawler/feeds/open-feeds.js';
+import { nodeIdOf } from '../../crawler/run/run-node.js';
+import { messageOf } from '../../errors.js';
+import type { Frontier } from '../../frontier/frontier.js';
+import type { OpenOptions } from '../../frontier/open.js';
+import type { Logger } from '../../log.js';
+import type { Context } from '../context.js';
+import { fatalFieldsOf } from '../error-report.js';
+import { createLogger, type OpenLogger } from '../log/logger.js';
+import type { LoadedSpider } from '../project/open-project.js';
+import { sayForgotten, sayLeaving, sayNotices } from './notices.js';
+import { createDisplay, type Display } from './progress.js';
+import { type Signals, watchSignals } from './signals.js';
+import type { WorkerRole } from './worker-channel.js';
+
+/** What a crawl command is about. */
+export interface Crawl {
+  readonly context: Context;
+  readonly spider: LoadedSpider;
+  /** It in a command to be typed. */
+  readonly typed: string;
+  /** Set in a child of `--workers`. */
+  readonly role: WorkerRole | null;
+  readonly open: OpenOptions;
+  readonly frontier: Frontier;
+  readonly targets: readonly FeedTarget[];
+  readonly exitWhenDone: boolean;
+}
+
+/** What a crawl command works with. */
+export interface Tools {
+  readonly nodeId: string;
+  readonly log: Logger;
+  readonly fatal: OpenLogger['fatal'];
+  readonly display: Display;
+  readonly signals: Signals;
+}
+
+/** Make the tools of a crawl, crawl with them, and put them away whatever happens. */
+export async function withTools(crawl: Crawl, run: (tools: Tools) => Promise<number>): Promise<number> {
+  const { context, role, spider } = crawl;
+  const { settings } = spider.loaded;
+  const configured =
+    settings.NODE_ID !== null && role !== null ? `${settings.NODE_ID}-${role.number}` : settings.NODE_ID;
+  const nodeId = nodeIdOf(configured);
+  const display = await createDisplay(context, role === null ? settings.LOGSTATS_INTERVAL * 1000 : 0);
+  const fields = { node: nodeId, spider: spider.found.name, job: settings.JOB };
+  const { log, fatal, close } = await createLogger(context, settings, fields, display.sink);
+  const signals = watchSignals((signal, count) => role === null && sayLeaving(log, signal, count));
+  // A promise that spider code forgot to await must not take down the node, and with it pages that have no part in it.
+  const onRejection = (error: unknown) => sayForgotten(log, error);
+  process.on('unhandledRejection', onRejection);
+  try {
+    if (role === null) sayNotices(spider.loaded, crawl.exitWhenDone, log);
+    return await run({ nodeId, log, fatal, display, signals });
+  } catch (error) {
+    // Where it ends it is said on stderr; who reads the file alone finds it there.
+    if (settings.LOG_FILE !== null) fatal(fatalFieldsOf(error), messageOf(error));
+    throw error;
+  } finally {
+    process.off('unhandledRejection', onRejection);
+    signals.dispose();
+    display.stop();
+    await close();
+  }
+}

@@ -1,0 +1,31 @@
+/** What `crawl` says to its user beside the work: settings without effect, how long it waits, how it leaves. */
+import { messageOf } from '../../errors.js';
+import type { Logger } from '../../log.js';
+import type { LoadedSettings } from '../../settings/load.js';
+
+/** Said once, as the crawl starts; the parent of workers speaks for them. */
+export function sayNotices({ settings, notices }: LoadedSettings, exitWhenDone: boolean, log: Logger): void {
+  for (const notice of notices) log.warn({}, notice);
+  if (settings.ROBOTSTXT_OBEY) {
+    log.warn({}, 'robots.txt is not obeyed yet: ROBOTSTXT_OBEY takes effect in a later version');
+  }
+  if (!exitWhenDone) return;
+  const wait = `where nothing is pending, a node waits START_TIMEOUT (${settings.START_TIMEOUT} s) for the first seed`;
+  log.info({}, `--exit-when-done: leaving when nothing is left to crawl on any node; ${wait}`);
+}
+
+/** Said at the first and the second signal. */
+export function sayLeaving(log: Logger, signal: NodeJS.Signals, count: number): void {
+  if (count === 1) log.info({ signal }, 'finishing the pages in work; the same signal again leaves at once');
+  if (count === 2) log.warn({ signal }, 'leaving at once; what was in work goes back to the frontier');
+}
+
+/** Said of a promise that was rejected with nobody to hear it, as when a callback does not await what it calls. */
+export function sayForgotten(log: Logger, error: unknown): void {
+  const message = messageOf(error);
+  log.error(
+    { error: message },
+    'a promise was rejected and nobody handled it: is an await missing in the spider?',
+  );
+  if (error instanceof Error) log.debug({ stack: error.stack }, 'the error in full');
+}

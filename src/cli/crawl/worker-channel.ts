@@ -1,0 +1,71 @@
+/**
+ * Between `crawl --workers N` and its nodes: child processes of the same executable, told what they are by one
+ * environment variable, with Node's channel for a few messages.
+ */
+import type { EngineResult, Siblings } from '../../engine/engine-options.js';
+import type { Signals } from './signals.js';
+
+const VARIABLE = 'CRAWLNODE_WORKER';
+
+/** What a child is told as it starts. */
+export interface WorkerRole {
+  /** From 1. */
+  readonly number: number;
+  /** Ids of the feeds that the parent writes. */
+  readonly feeds: readonly string[];
+}
+
+export type ToWorker =
+  | { readonly type: 'drain' }
+  | { readonly type: 'force'; readonly signal: NodeJS.Signals }
+  | { readonly type: 'feeds'; readonly failing: string | null }
+  /** Whether all of its nodes have joined the crawl, or ended. */
+  | { readonly type: 'assembled'; readonly all: boolean };
+
+/** A child that ends with neither of the last two died of something, whatever its exit code says. */
+export type FromWorker =
+  | { readonly type: 'joined' }
+  | { readonly type: 'result'; readonly result: EngineResult }
+  /** It said why it cannot go on, and another would not get further. */
+  | { readonly type: 'failed'; readonly code: number };
+
+/** null in a process that a person started. */
+export function workerRole(env: Readonly<Record<string, string | undefined>>): WorkerRole | null {
+  const text = env[VARIABLE];
+  return text === undefined || process.send === undefined ? null : (JSON.parse(text) as WorkerRole);
+}
+
+export function workerEnv(role: WorkerRole): Record<string, string> {
+  return { [VARIABLE]: JSON.stringify(role) };
+}
+
+/** What a child knows from its parent. */
+export interface Parent {
+  readonly feedsFailing: () => string | null;
+  readonly siblings: Siblings;
+}
+
+/** In the child: obey the parent; without it there is nobody to write the feeds, so drain. */
+export function obeyParent(signals: Signals): Parent {
+  let failing: string | null = null;
+  let isAssembled = false;
+  process.on('message', (message: ToWorker) => {
+    if (message.type === 'drain') signals.askDrain();
+    if (message.type === 'force') signals.askForce(message.signal);
+    if (message.type === 'feeds') failing = message.failing;
+    if (message.type === 'assembled') isAssembled = message.all;
+  });
+  process.on('disconnect', () => signals.askDrain());
+  return {
+    feedsFailing: () => failing,
+    siblings: { joined: () => void tellParent({ type: 'joined' }), missing: () => !isAssembled },
+  };
+}
+
+/** In the child: say how it ended; resolves when the message is on its way. */
+export function tellParent(message: FromWorker): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.connected !== true || process.send === undefined) resolve();
+    else process.send(message, undefined, undefined, () => resolve());
+  });
+}

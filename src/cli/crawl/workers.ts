@@ -1,0 +1,167 @@
+/**
+ * The parent of `crawl --workers N`: N nodes in processes of their own. It holds no lease itself: it forwards
+ * signals, replaces a node that died, and gathers the results.
+ *
+ * ```
+ *   started ──► ended with a result ──► counted
+ *      ▲  └───► died (signal, or without a result) ──┐
+ *      └───────── after a pause, a bounded number of times in a row
+ * ```
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EngineResult } from '../../engine/engine-options.js';
+import type { Logger } from '../../log.js';
+import type { Context } from '../context.js';
+import { eachLine } from '../input/split-lines.js';
+import { humanLine } from '../log/readable-line.js';
+import { hasColour } from '../terminal/colour.js';
+import { memoryBounds } from './memory-bounds.js';
+import type { Display } from './progress.js';
+import { type FromWorker, type ToWorker, workerEnv } from './worker-channel.js';
+
+/** A node that lived so long died of something new, not of what killed it at its start. */
+const SETTLED_MS = 10_000;
+/** A poison page takes three nodes with it, so a few deaths in a row are nothing to give up for. */
+const MAX_DEATHS_IN_A_ROW = 20;
+const MAX_PAUSE_MS = 5_000;
+/** The frontier is away: final for a node that never ran, but one that is replaced may find it back. */
+const UNREACHABLE = 4;
+
+export interface WorkersOutcome {
+  readonly results: readonly EngineResult[];
+  /** Nodes that ended without a result: what they did is missing from the results. */
+  readonly died: number;
+  /** The worst of the nodes' exit codes. */
+  readonly code: number;
+}
+
+export interface Workers {
+  send(message: ToWorker): void;
+  /** Resolves when all have ended for good. */
+  readonly ended: Promise<WorkersOutcome>;
+}
+
+/** @param draining no node is replaced once it is aborted. */
+export function startWorkers(
+  context: Context,
+  plan: { readonly count: number; readonly feeds: readonly string[]; readonly draining: AbortSignal },
+  display: Display,
+  log: Logger,
+): Workers {
+  const living = new Set<ChildProcess>();
+  let lastFeeds: ToWorker | null = null;
+  let died = 0;
+  let isOver = false;
+  /** Numbers of the nodes that have yet to join: one that finds the crawl cleared would begin it again. */
+  const absent = new Set(Array.from({ length: plan.count }, (_, n) => n + 1));
+  const tellAssembled = () => {
+    for (const child of living) tell(child, { type: 'assembled', all: absent.size === 0 });
+  };
+
+  const runOne = async (number: number): Promise<{ result: EngineResult | null; code: number }> => {
+    for (let deaths = 0; ; ) {
+      const child = spawnNode(context, number, plan.feeds, display);
+      living.add(child);
+      child.on('message', ({ type }: FromWorker) => {
+        if (type === 'joined') absent.delete(number);
+        tellAssembled();
+      });
+      if (lastFeeds !== null) tell(child, lastFeeds);
+      const startedAt = performance.now();
+      const { message, code, signal } = await endOf(child);
+      living.delete(child);
+      if (message?.type === 'result') {
+        isOver ||= message.result.reason === 'finished';
+        return { result: message.result, code: code ?? 0 };
+      }
+      died += 1;
+      absent.add(number);
+      tellAssembled();
+      if (plan.draining.aborted) return { result: null, code: signal === null ? (code ?? 1) : 0 };
+      if (message?.type === 'failed' && (message.code !== UNREACHABLE || deaths === 0)) {
+        return { result: null, code: message.code };
+      }
+
+      deaths = performance.now() - startedAt > SETTLED_MS ? 1 : deaths + 1;
+      const how = signal === null ? `exit code ${code}` : signal;
+      const fields = { worker: number, pid: child.pid, deaths };
+      if (deaths >= MAX_DEATHS_IN_A_ROW) {
+        log.error(fields, `worker ${number} died (${how}) for the ${deaths}th time in a row: given up`);
+        return { result: null, code: 1 };
+      }
+      log.warn(fields, `worker ${number} died (${how}) and is replaced; others take over what it held`);
+      await pause(deaths, plan.draining);
+      if (plan.draining.aborted || isOver) return { result: null, code: 0 };
+    }
+  };
+  const runToEnd = async (number: number) => {
+    try {
+      return await runOne(number);
+    } finally {
+      absent.delete(number);
+      tellAssembled();
+    }
+  };
+
+  const ended = Promise.all(Array.from({ length: plan.count }, (_, n) => runToEnd(n + 1)));
+  return {
+    send(message) {
+      if (message.type === 'feeds') lastFeeds = message;
+      for (const child of living) tell(child, message);
+    },
+    ended: ended.then((all) => ({
+      died,
+      results: all.flatMap(({ result }) => (result === null ? [] : [result])),
+      code: Math.max(0, ...all.map(({ code }) => code)),
+    })),
+  };
+}
+
+/** The same command line again, in the same way this process was started. */
+function spawnNode(
+  context: Context,
+  number: number,
+  feeds: readonly string[],
+  display: Display,
+): ChildProcess {
+  const script = process.argv[1]!;
+  const { options, env } = memoryBounds(context.env, process.execArgv);
+  const child = spawn(process.execPath, [...options, ...process.execArgv, script, ...context.argv], {
+    cwd: context.cwd,
+    env: { ...env, ...workerEnv({ number, feeds }) },
+    // Onto a terminal the lines go through the display, or they would tear the live line apart.
+    stdio: ['ignore', 'inherit', context.stderr.isTTY ? 'pipe' : 'inherit', 'ipc'],
+  });
+  if (child.stderr !== null) {
+    const human = humanLine(hasColour(context.env, context.stderr));
+    eachLine(child.stderr, (line) => display.sink(human(line)));
+  }
+  return child;
+}
+
+/** @returns `message`: how it said it ended; null when it died before it could. */
+function endOf(child: ChildProcess): Promise<{
+  message: FromWorker | null;
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}> {
+  let message: FromWorker | null = null;
+  child.on('message', (told: FromWorker) => {
+    if (told.type !== 'joined') message = told;
+  });
+  return new Promise((resolve) => {
+    // Spawning itself failed; `close` does not come then.
+    child.once('error', () => resolve({ message: { type: 'failed', code: 1 }, code: 1, signal: null }));
+    child.once('close', (code, signal) => resolve({ message, code, signal }));
+  });
+}
+
+function tell(child: ChildProcess, message: ToWorker): void {
+  if (child.connected) child.send(message, () => {});
+}
+
+async function pause(deaths: number, draining: AbortSignal): Promise<void> {
+  const ms = Math.min(MAX_PAUSE_MS, 250 * 2 ** (deaths - 1));
+  await sleep(ms, undefined, { signal: draining }).catch(() => {});
+}

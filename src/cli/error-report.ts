@@ -1,0 +1,66 @@
+/** An error as a message for people, and the exit code it stands for. */
+import {
+  CrawlnodeError,
+  FrontierUnavailableError,
+  InvalidRequestError,
+  messageOf,
+  RefusedError,
+  UsageError,
+} from '../errors.js';
+import { type Context, logLine, speaksJson, wantsStack } from './context.js';
+import { printable } from './terminal/printable.js';
+import { typeable } from './typeable.js';
+
+/** What a line of the log says of an end beside its message. */
+export interface FatalFields {
+  /** That of the error, or why the crawl ended. */
+  readonly code: string;
+  readonly exitCode: number;
+}
+
+/** Print `crawlnode: message`; a stack trace only for `-L DEBUG`, or where the error is none of ours. */
+export function report(context: Context, error: unknown): void {
+  const fields = { ...fatalFieldsOf(error), stack: stackOf(error, wantsStack(context)) };
+  context.stderr.write(fatalLine(context, typeable(messageOf(error), context.crawl), fields));
+}
+
+/** What a command ends with, as a line for people, or as one of the log where all is JSON. */
+export function fatalLine(
+  context: Context,
+  text: string,
+  { stack, ...fields }: FatalFields & { readonly stack?: string | undefined },
+): string {
+  const [message, trace] = [context.mask(text), stack === undefined ? undefined : context.mask(stack)];
+  if (speaksJson(context)) return logLine('fatal', message, { ...fields, stack: trace });
+  return `${printable(`crawlnode: ${message}${trace === undefined ? '' : `\n${trace}`}`)}\n`;
+}
+
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageError || error instanceof InvalidRequestError) return 2;
+  if (error instanceof RefusedError) return 3;
+  if (error instanceof FrontierUnavailableError) return 4;
+  return 1;
+}
+
+/** An error as fields of a line of the log. */
+export function fatalFieldsOf(error: unknown): FatalFields {
+  const { code } = error instanceof Error ? (error as { code?: unknown }) : {};
+  return { code: typeof code === 'string' ? code : 'unexpected', exitCode: exitCodeOf(error) };
+}
+
+/** The stack, with those of its causes; undefined where the message says it all. */
+function stackOf(error: unknown, wantsStack: boolean): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const expected = error instanceof CrawlnodeError || isSystemError(error);
+  if (expected && !wantsStack) return undefined;
+  const causes: string[] = [];
+  for (let cause: unknown = error; cause instanceof Error && causes.length < 5; cause = cause.cause) {
+    causes.push(cause.stack ?? cause.message);
+  }
+  return causes.join('\ncaused by: ');
+}
+
+/** A file that cannot be written, a port that is taken: the message says it all. */
+function isSystemError(error: Error): boolean {
+  return typeof (error as NodeJS.ErrnoException).syscall === 'string';
+}

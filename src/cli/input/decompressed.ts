@@ -1,0 +1,52 @@
+/** What a stream holds: undone where it is gzip, whatever its name says, and refused where it is packed in another way. */
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { UsageError } from '../../errors.js';
+
+/** How packed content begins, and what unpacks it. */
+const packed = [
+  { begins: Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), name: 'zstd', unpack: 'zstdcat' },
+  { begins: Buffer.from([0xfd, 0x37, 0x7a, 0x58]), name: 'xz', unpack: 'xzcat' },
+  { begins: Buffer.from('BZh'), name: 'bzip2', unpack: 'bzcat' },
+  { begins: Buffer.from('PK\u0003\u0004'), name: 'zip', unpack: 'unzip -p' },
+] as const;
+const GZIP = Buffer.from([0x1f, 0x8b]);
+const LONGEST = 4;
+
+/**
+ * The stream itself, or one of what its gzip holds, in pieces as large as its own.
+ * @param name of the stream, for errors.
+ * @throws UsageError for what is packed otherwise; whatever the stream fails with before its first bytes.
+ */
+export async function unpacked(name: string, stream: Readable): Promise<Readable> {
+  const head = await firstBytes(stream);
+  const other = packed.find(({ begins }) => begins.equals(head.subarray(0, begins.length)));
+  if (other !== undefined) {
+    stream.destroy();
+    throw new UsageError(`${name} is packed with ${other.name}: unpack it first, with "${other.unpack}"`);
+  }
+  if (!GZIP.equals(head.subarray(0, GZIP.length))) return stream;
+  const gunzip = createGunzip({ chunkSize: stream.readableHighWaterMark });
+  // Whoever reads what comes of it hears of its errors.
+  pipeline(stream, gunzip, () => {});
+  return gunzip;
+}
+
+/** They stay in the stream; fewer where it ends before. */
+function firstBytes(stream: Readable): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const settle = (end: () => void) => {
+      stream.off('readable', look).off('end', none).off('close', none).off('error', failed);
+      end();
+    };
+    const look = () => {
+      const bytes: Buffer | null = stream.read(LONGEST);
+      if (bytes === null) return;
+      settle(() => stream.unshift(bytes));
+      resolve(bytes);
+    };
+    const none = () => settle(() => resolve(Buffer.alloc(0)));
+    const failed = (error: Error) => settle(() => reject(error));
+    stream.on('readable', look).once('end', none).once('close', none).once('error', failed);
+  });
+}

@@ -1,0 +1,78 @@
+/** LOG_FILE. A full disk ends neither the crawl nor, once there is room again, the log. */
+import { once } from 'node:events';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { CrawlnodeError } from '../../errors.js';
+
+/** How often a file that could not be written is tried again; each try costs a line. */
+const RETRY_MS = 5_000;
+
+/** @param say tells the user, once, that lines are lost. @throws CrawlnodeError when it cannot be opened. */
+export async function openLogFile(
+  file: string,
+  say: (text: string) => void,
+  retryMs = RETRY_MS,
+): Promise<LogFile> {
+  const stream = append(file);
+  try {
+    await once(stream, 'open');
+  } catch (error) {
+    const why = (error as Error).message;
+    throw new CrawlnodeError('log_file', `LOG_FILE: cannot write ${file}: ${why}`, { cause: error });
+  }
+  return new LogFile(file, stream, say, retryMs);
+}
+
+export class LogFile {
+  readonly #file: string;
+  readonly #say: (text: string) => void;
+  readonly #retryMs: number;
+  /** null since it failed: a stream that has failed once writes nothing any more. */
+  #stream: WriteStream | null = null;
+  #failedAt = 0;
+  #hasSaid = false;
+
+  constructor(file: string, stream: WriteStream, say: (text: string) => void, retryMs: number) {
+    this.#retryMs = retryMs;
+    this.#file = file;
+    this.#say = say;
+    this.#use(stream);
+  }
+
+  /** Append a line; it is lost while the file cannot be written. */
+  write(line: string): void {
+    if (this.#stream !== null) {
+      this.#stream.write(line);
+    } else if (performance.now() - this.#failedAt >= this.#retryMs) {
+      // The line that failed may have been written in part.
+      this.#use(append(this.#file)).write(`\n${line}`);
+    }
+  }
+
+  /** Resolves when all is written, or failed. */
+  async close(): Promise<void> {
+    const stream = this.#stream;
+    if (stream === null) return;
+    await new Promise<void>((resolve) => {
+      stream.once('close', () => resolve());
+      stream.end();
+    });
+  }
+
+  #use(stream: WriteStream): WriteStream {
+    stream.on('error', (error) => this.#failed(error));
+    this.#stream = stream;
+    return stream;
+  }
+
+  #failed(error: Error): void {
+    this.#stream = null;
+    this.#failedAt = performance.now();
+    if (this.#hasSaid) return;
+    this.#hasSaid = true;
+    this.#say(
+      `crawlnode: LOG_FILE: cannot write ${this.#file}: ${error.message}; log lines are lost until it can be`,
+    );
+  }
+}
+
+const append = (file: string) => createWriteStream(file, { flags: 'a' });

@@ -1,0 +1,74 @@
+/**
+ * The log: pino's JSON lines with node, spider and job in a pipe or a file; short lines for people on a terminal.
+ * Secrets are masked in either, and nothing that was crawled can move a terminal's cursor.
+ */
+import type { Logger } from '../../log.js';
+import type { Settings } from '../../settings/schema.js';
+import { type Context, note } from '../context.js';
+import type { FatalFields } from '../error-report.js';
+import { hasColour } from '../terminal/colour.js';
+import { openLogFile } from './log-file.js';
+import { humanLine } from './readable-line.js';
+
+export interface OpenLogger {
+  readonly log: Logger;
+  /** What the process ends with. */
+  fatal(fields: FatalFields, message: string): void;
+  /** Flush and close the file; nothing for stderr. */
+  close(): Promise<void>;
+}
+
+/** Where lines go instead of stderr, such as above a progress display. */
+export type Sink = (line: string) => void;
+
+/** @param fields stand in every line. @throws CrawlnodeError when LOG_FILE cannot be written. */
+export async function createLogger(
+  context: Context,
+  settings: Pick<Settings, 'LOG_LEVEL' | 'LOG_FILE'>,
+  fields: Readonly<Record<string, unknown>>,
+  sink: Sink = (line) => context.stderr.write(line),
+): Promise<OpenLogger> {
+  const { pino } = await import('pino');
+  const output =
+    settings.LOG_FILE === null ? terminal(context, sink) : await logFile(settings.LOG_FILE, context);
+  const verbose = settings.LOG_LEVEL === 'debug' || settings.LOG_LEVEL === 'trace';
+  const log = pino(
+    {
+      level: settings.LOG_LEVEL,
+      base: { ...fields },
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (level) => ({ level }) },
+      serializers: {
+        err: (error) => describeError(error, verbose),
+        error: (error) => describeError(error, verbose),
+      },
+    },
+    { write: output.write },
+  );
+  return { log, fatal: (fields, message) => log.fatal(fields, message), close: output.close };
+}
+
+function terminal(context: Context, sink: Sink) {
+  const format = context.stderr.isTTY
+    ? humanLine(hasColour(context.env, context.stderr))
+    : (line: string) => line;
+  return {
+    write: (line: string) => sink(format(context.mask(line))),
+    close: async () => {},
+  };
+}
+
+async function logFile(file: string, context: Context) {
+  const log = await openLogFile(file, (text) => note(context, text));
+  return { write: (line: string) => log.write(context.mask(line)), close: () => log.close() };
+}
+
+function describeError(error: unknown, verbose: boolean): unknown {
+  if (!(error instanceof Error)) return error;
+  const code = (error as { code?: unknown }).code;
+  return {
+    message: error.message,
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(verbose ? { stack: error.stack } : {}),
+  };
+}

@@ -1,0 +1,38 @@
+/** A JSON line of the log as one short line for a terminal: `12:03:04 WARN  message  key=value`. */
+import { oneLine, printable } from '../terminal/printable.js';
+
+/** In every line, and so in none: the person at this terminal started this crawl. */
+const known = new Set(['level', 'time', 'msg', 'spider', 'job']);
+const colours: Readonly<Record<string, string>> = {
+  fatal: '31',
+  error: '31',
+  warn: '33',
+  debug: '2',
+  trace: '2',
+};
+
+/** @param colour whether escape sequences of our own may be used. @returns a function for whole lines. */
+export function humanLine(colour: boolean): (line: string) => string {
+  return (line) => {
+    const fields = parse(line);
+    if (fields === null) return `${printable(line.trimEnd())}\n`;
+    const { level, time, msg } = fields;
+    const clock = new Date(String(time)).toTimeString().slice(0, 8);
+    const rest = Object.entries(fields)
+      .filter(([name]) => !known.has(name))
+      .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+    const text = oneLine([String(msg ?? ''), ...rest].join('  '));
+    const word = String(level).toUpperCase().padEnd(5);
+    const paint = colour ? colours[String(level)] : undefined;
+    return `${clock} ${paint === undefined ? word : `\x1b[${paint}m${word}\x1b[0m`} ${text}\n`;
+  };
+}
+
+function parse(line: string): Record<string, unknown> | null {
+  try {
+    const fields = JSON.parse(line);
+    return typeof fields === 'object' && fields !== null && 'level' in fields ? fields : null;
+  } catch {
+    return null;
+  }
+}

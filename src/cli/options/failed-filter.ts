@@ -1,0 +1,68 @@
+/** Which requests of the failed list a command is about: `--status`, `--domain`, `--reason`. */
+
+import type { Command } from 'commander';
+import { UsageError } from '../../errors.js';
+import { parseUrl } from '../../http/url/parse-url.js';
+
+/** What of a failed request the filters look at. */
+export interface Filtered {
+  readonly reason: string;
+  readonly status: number | null;
+  /** Null when its record was not kept; no domain matches it then. */
+  readonly url: string | null;
+}
+
+export type FailedFilter = (request: Filtered) => boolean;
+
+/** Declare the options that `failedFilter` reads. */
+export function filterOptions(command: Command): Command {
+  return command
+    .option('--status <statuses>', 'only with this HTTP status: 404, 5xx, or several with commas')
+    .option('--domain <domain>', 'only of this domain and its subdomains')
+    .option('--reason <reasons>', 'only with this reason, such as timeout, or several with commas');
+}
+
+/** All filters that are given must match. @throws UsageError for a status that is none. */
+export function failedFilter(options: Readonly<Record<string, unknown>>): FailedFilter {
+  const tests: FailedFilter[] = [];
+  if (typeof options.status === 'string') tests.push(byStatus(options.status));
+  if (typeof options.domain === 'string') tests.push(byDomain(options.domain));
+  if (typeof options.reason === 'string') {
+    const reasons = words(options.reason, '--reason');
+    tests.push(({ reason }) => reasons.includes(reason.toLowerCase()));
+  }
+  return (request) => tests.every((test) => test(request));
+}
+
+function byStatus(text: string): FailedFilter {
+  const patterns = words(text, '--status').map((word) => {
+    if (/^[1-9](\d\d|xx)$/.test(word)) return word.replace('xx', '');
+    throw new UsageError(`--status ${word}: expected a status such as 404, or a class such as 5xx`);
+  });
+  return ({ status }) => status !== null && patterns.some((pattern) => String(status).startsWith(pattern));
+}
+
+/** With a port only that port, without one any. */
+function byDomain(text: string): FailedFilter {
+  const wanted = text
+    .trim()
+    .toLowerCase()
+    .replace(/^\*?\./, '');
+  const site = wanted === '' || /[/@?#\s]/.test(wanted) ? null : parseUrl(`http://${wanted}/`);
+  if (site === null) {
+    throw new UsageError(`--domain ${text}: expected a host such as example.com, or example.com:8080`);
+  }
+  const { hostname, port } = site;
+  return ({ url }) => {
+    const at = url === null ? null : parseUrl(url);
+    if (at === null) return false;
+    if (port !== '' && at.port !== port) return false;
+    return at.hostname === hostname || at.hostname.endsWith(`.${hostname}`);
+  };
+}
+
+function words(text: string, option: string): string[] {
+  const found = text.split(',').map((word) => word.trim().toLowerCase());
+  if (found.includes('')) throw new UsageError(`${option}: expected one value, or several with commas`);
+  return found;
+}

@@ -1,0 +1,156 @@
+/** What `doctor` found, how it is shown, and the checks that need no more than a look at a crawl. */
+import { duration } from '../../frontier/amounts.js';
+import type { Finding, Snapshot } from '../../frontier/frontier.js';
+import { type Context, print, printJson } from '../context.js';
+import { paintFor } from '../terminal/colour.js';
+import { howMany, n } from '../terminal/format-values.js';
+import { oneLine } from '../terminal/printable.js';
+
+/** A finding with the crawl it is about; null when it is about all. */
+export interface SpiderFinding extends Omit<Finding, 'about'> {
+  readonly spider: string | null;
+}
+
+const ranks = { ok: 0, info: 1, problem: 2 };
+const marks = { ok: ['green', 'ok'], info: ['yellow', 'info'], problem: ['red', 'problem'] } as const;
+
+/** A line each, problems last, where the eye is; on a terminal what to do stands below. */
+export function showFindings(context: Context, findings: readonly SpiderFinding[]): void {
+  const ordered = [...findings].sort((a, b) => ranks[a.level] - ranks[b.level]);
+  const count = (level: Finding['level']) => findings.filter((finding) => finding.level === level).length;
+  const isWell = count('problem') === 0;
+  if (context.globals.json) {
+    printJson(context, {
+      ok: isWell,
+      findings: ordered.map(({ level, check, spider, message, action }) => ({
+        level,
+        check,
+        spider,
+        message,
+        action,
+      })),
+    });
+    return;
+  }
+  const paint = paintFor(context, context.stdout);
+  for (const { level, spider, message, action } of ordered) {
+    const [style, word] = marks[level];
+    const about = spider === null ? '' : `${spider}: `;
+    const todo =
+      action === null
+        ? ''
+        : `${context.stdout.isTTY ? `\n${' '.repeat(9)}` : ' '}→ ${oneLine(context.mask(action))}`;
+    print(context, `${paint(style, word.padEnd(7))}  ${oneLine(context.mask(about + message))}${todo}`);
+  }
+  if (isWell) print(context, paint('green', 'no problems'));
+  else print(context, paint('red', howMany(count('problem'), 'problem')));
+}
+
+/** So far a clock may be off without a word. */
+const CLOCK_OFF_MS = 5_000;
+
+/** The oldest Node that runs crawlnode. */
+const OLDEST_NODE = [20, 18, 1] as const;
+
+export function nodeVersion(version: string): SpiderFinding {
+  const parts = version.split('.').map(Number);
+  const differs = OLDEST_NODE.findIndex((wanted, n) => wanted !== (parts[n] ?? 0));
+  const isOld = differs !== -1 && (parts[differs] ?? 0) < OLDEST_NODE[differs]!;
+  return {
+    level: isOld ? 'problem' : 'ok',
+    check: 'node_version',
+    spider: null,
+    message: `Node ${version}${isOld ? `, older than ${OLDEST_NODE.join('.')}` : ''}`,
+    action: isOld ? 'install Node 20.18.1 or newer' : null,
+  };
+}
+
+/**
+ * What a crawl at one instant tells.
+ * @param crawl as a command to be typed names it. @param nodeTimeoutMs of silence after which a node counts as dead.
+ */
+export function crawlFindings(
+  spider: string,
+  crawl: string,
+  snapshot: Snapshot,
+  seedKeys: readonly string[],
+  nodeTimeoutMs: number,
+): SpiderFinding[] {
+  const findings: SpiderFinding[] = [];
+  const found = (level: Finding['level'], check: string, message: string, action: string | null) =>
+    void findings.push({ level, check, spider, message, action });
+  const { badSeeds, nodes, silent, outbox, leased, failed, suspects, control, pending, delayed } = snapshot;
+
+  if (badSeeds > 0) {
+    found(
+      'problem',
+      'bad_seeds',
+      `${howMany(badSeeds, 'seed')} could not be understood: put aside`,
+      `see ${seedKeys.map((key) => `${key}:bad`).join(', ')} for each with its reason, mend and seed them, then delete that key`,
+    );
+  }
+  for (const { host, path, waiting } of outbox) {
+    if (waiting === 0) continue;
+    const isServed = nodes.some((node) => node.host === host);
+    found(
+      isServed ? 'info' : 'problem',
+      'items_waiting',
+      `${n(waiting)} committed items wait to be written to ${path} on ${host}`,
+      isServed ? null : `on ${host}: crawlnode items ${crawl} export`,
+    );
+  }
+  for (const { id, clockAheadMs } of nodes) {
+    if (Math.abs(clockAheadMs) < CLOCK_OFF_MS) continue;
+    found(
+      'info',
+      'node_clock',
+      `the clock of the node ${id} is ${duration(Math.abs(clockAheadMs))} ${clockAheadMs > 0 ? 'ahead of' : 'behind'} that of the store; only its logs are dated by it`,
+      'have its machine follow NTP',
+    );
+  }
+  for (const { id, heartbeatAgeMs } of silent) {
+    found(
+      'info',
+      'silent_node',
+      `the node ${id} was last heard of ${duration(heartbeatAgeMs)} ago and counts as dead; what it held goes to the others`,
+      null,
+    );
+  }
+  for (const { id, heartbeatAgeMs } of nodes) {
+    if (heartbeatAgeMs < nodeTimeoutMs / 2) continue;
+    found(
+      'problem',
+      'stale_node',
+      `the node ${id} has not been heard for ${Math.round(heartbeatAgeMs / 1000)} s`,
+      'see whether it hangs, has lost its network, or its machine is overloaded; the others take over what it holds',
+    );
+  }
+  if (leased > 0 && nodes.length === 0) {
+    found(
+      'info',
+      'leases_of_dead_nodes',
+      `${howMany(leased, 'request')} held by nodes that died`,
+      `none is lost: the next "crawlnode crawl ${crawl}" takes them over`,
+    );
+  }
+  if (suspects > 0) {
+    found(
+      'info',
+      'suspects',
+      `${howMany(suspects, 'request')} in work when a node died, each to be tried alone`,
+      null,
+    );
+  }
+  if (failed > 0) {
+    found(
+      'info',
+      'failed',
+      `${howMany(failed, 'request')} failed for good`,
+      `crawlnode failed ${crawl} list`,
+    );
+  }
+  if (control !== 'running' && pending + delayed + nodes.length > 0) {
+    found('info', 'control', `the crawl is ${control}`, `crawlnode resume ${crawl}`);
+  }
+  return findings;
+}

@@ -1,0 +1,54 @@
+/** Which parts of a crawl a command is about: `--only`, `--all`, and none that other spiders share. */
+import { UsageError } from '../../errors.js';
+import { allParts, type Part } from '../../frontier/frontier.js';
+import type { FrontierKeys, OpenOptions } from '../../frontier/open.js';
+import { namesSpider } from '../../settings/keys.js';
+import { didYouMean } from '../../settings/nearest.js';
+import type { Settings } from '../../settings/schema.js';
+
+/** The parts named in `--only`. @throws UsageError for one that is none. */
+export function namedParts(only: string): readonly Part[] {
+  const names = only.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !(allParts as readonly string[]).includes(name));
+  if (unknown === undefined) return names as Part[];
+  throw new UsageError(
+    `--only: unknown part ${JSON.stringify(unknown)}${didYouMean(unknown, allParts) || `; the parts are ${allParts.join(', ')}`}`,
+  );
+}
+
+export interface OwnParts {
+  readonly parts: readonly Part[];
+  readonly keys: FrontierKeys;
+  /** Keys left out. */
+  readonly kept: readonly string[];
+}
+
+/** A key whose template does not name the spider may be another's as well, and is left out unless `force` says otherwise. */
+export function ownParts(
+  wanted: readonly Part[],
+  settings: Settings,
+  { keys }: Pick<OpenOptions, 'keys'>,
+  force: boolean,
+): OwnParts {
+  if (force) return { parts: wanted, keys, kept: [] };
+  const seeds = [settings.REDIS_START_URLS_KEY].flat();
+  const startUrls = keys.startUrls.filter((_, n) => namesSpider(seeds[n]!));
+  const templates: Partial<Record<Part, [template: string, key: string]>> = {
+    queue: [settings.SCHEDULER_QUEUE_KEY, keys.requests],
+    failed: [settings.SCHEDULER_QUEUE_KEY, keys.requests],
+    dupefilter: [settings.SCHEDULER_DUPEFILTER_KEY, keys.dupefilter],
+    items: [settings.REDIS_ITEMS_KEY, keys.items],
+    stats: [settings.STATS_KEY, keys.stats],
+  };
+  const isShared = (part: Part) =>
+    part === 'start_urls' ? startUrls.length === 0 : !namesSpider(templates[part]![0]);
+  const kept = [
+    ...wanted.filter((part) => part !== 'start_urls' && isShared(part)).map((part) => templates[part]![1]),
+    ...(wanted.includes('start_urls') ? keys.startUrls.filter((key) => !startUrls.includes(key)) : []),
+  ];
+  return {
+    parts: wanted.filter((part) => !isShared(part)),
+    keys: { ...keys, startUrls },
+    kept: [...new Set(kept)],
+  };
+}

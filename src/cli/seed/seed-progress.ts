@@ -1,0 +1,74 @@
+/** How far a long `seed` is: one live line on a terminal, nothing in a pipe. */
+import type { ReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Context } from '../context.js';
+import { n } from '../terminal/format-values.js';
+import { liveLine } from '../terminal/live-line.js';
+
+/** What became of the seeds so far. */
+export interface SeedCounts {
+  accepted: number;
+  duplicates: number;
+  bad: number;
+}
+
+export interface SeedProgress {
+  /** The file is being read. */
+  opened(stream: ReadStream): void;
+  /** Write a line for the user above the live line. */
+  note(write: () => void): void;
+  stop(): void;
+}
+
+const BAR = 20;
+
+/**
+ * @param file to be read, whose size makes a bar of it; null where the end is not known.
+ * @param place says where it is instead, such as `3 sitemaps`.
+ */
+export async function seedProgress(
+  context: Context,
+  counts: SeedCounts,
+  file: string | null,
+  place: () => string = () => '',
+): Promise<SeedProgress> {
+  const size = file === null || !context.stderr.isTTY ? 0 : (await stat(file)).size;
+  const startedAt = performance.now();
+  let stream: ReadStream | null = null;
+  const line = await liveLine(context, () => {
+    const read = stream === null || size === 0 ? null : Math.min(1, stream.bytesRead / size);
+    const elapsedS = (performance.now() - startedAt) / 1000;
+    return seedLine(counts, read, elapsedS, context.stderr.columns, place());
+  });
+  return {
+    opened: (opened) => {
+      stream = opened;
+    },
+    note: (write) => {
+      line.clear();
+      write();
+    },
+    stop: line.stop,
+  };
+}
+
+/** @param read of the file, 0 to 1; null where the end is not known. */
+export function seedLine(
+  { accepted, duplicates, bad }: SeedCounts,
+  read: number | null,
+  elapsedS: number,
+  columns: number,
+  place = '',
+): string {
+  const done = accepted + duplicates + bad;
+  const full = Math.round((read ?? 0) * BAR);
+  const bar =
+    read === null
+      ? place === ''
+        ? ''
+        : `${place}  `
+      : `[${'#'.repeat(full).padEnd(BAR, '·')}] ${Math.floor(read * 100)}%  `;
+  const rate = n(Math.round(done / Math.max(elapsedS, 0.001)));
+  const line = `${bar}${n(accepted)} accepted · ${n(duplicates)} duplicate · ${n(bad)} bad · ${rate}/s`;
+  return line.slice(0, Math.max(1, columns - 1));
+}

@@ -1,0 +1,57 @@
+/** What `seed` tells at its end, and with which exit code: 1 when a sitemap was not read, 2 when every seed was bad. */
+
+import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
+import type { SitemapCounts } from '../../crawler/seeds/sitemap-seeds.js';
+import { type Context, note, print, printJson } from '../context.js';
+import { crawlName, howMany, n } from '../terminal/format-values.js';
+import type { SeedCounts } from './seed-progress.js';
+
+/** So many bad seeds are told one by one. */
+export const TOLD = 20;
+
+/** What `seed` ended with. */
+export interface SeedResult {
+  readonly crawl: CrawlName;
+  readonly counts: SeedCounts;
+  /** They were appended to start_urls: `accepted` says how many. */
+  readonly isRaw: boolean;
+  readonly sitemaps: SitemapCounts | null;
+  /** 130 or 143 when a signal ended it; what was thrown when an error did. */
+  readonly interrupted: number | Error | null;
+}
+
+/** Say what became of the seeds. @returns the exit code. @throws the error that ended it, once that is said. */
+export function sayResult(
+  context: Context,
+  { crawl, counts, isRaw, sitemaps, interrupted }: SeedResult,
+): number {
+  const { accepted, duplicates, bad } = counts;
+  if (interrupted instanceof Error && accepted + duplicates + bad === 0) throw interrupted;
+  if (bad > TOLD) note(context, `… and ${n(bad - TOLD)} more bad seeds`);
+  if (interrupted !== null) {
+    const again = isRaw
+      ? 'the same command would append these once more; give it what is left'
+      : 'the same command goes on, and takes none twice that still waits';
+    const what = typeof interrupted === 'number' ? 'interrupted' : 'not all was read or taken';
+    note(context, `${what}: what is counted here is in; ${again}`);
+  }
+  const told = isRaw ? { appended: accepted, ...(bad > 0 && { bad }) } : counts;
+  if (context.globals.json) printJson(context, { ...told, ...(sitemaps && { sitemaps }) });
+  else {
+    const what = isRaw
+      ? `${n(accepted)} appended to start_urls, to be judged by the node that takes them in${bad > 0 ? `, ${n(bad)} bad` : ''}`
+      : `${crawlName(crawl)}: ${n(accepted)} accepted, ${n(duplicates)} duplicate, ${n(bad)} bad`;
+    print(context, `${what}${sitemaps === null ? '' : ` (${sitemapText(sitemaps)})`}`);
+  }
+  if (interrupted instanceof Error) throw interrupted;
+  if (interrupted !== null) return interrupted;
+  if (sitemaps !== null && sitemaps.unread > 0) return 1;
+  return bad > 0 && accepted + duplicates === 0 ? 2 : 0;
+}
+
+function sitemapText({ read, unread, older }: SitemapCounts): string {
+  const parts = [howMany(read, 'sitemap')];
+  if (unread > 0) parts.push(`${n(unread)} of them not read or not to the end`);
+  if (older > 0) parts.push(`${n(older)} older entries passed over`);
+  return parts.join(', ');
+}

@@ -1,0 +1,95 @@
+/** What a `seed` command was asked to take in, and the one stream of lines that this makes. */
+import path from 'node:path';
+import type { SitemapCounts } from '../../crawler/seeds/sitemap-seeds.js';
+import { UsageError } from '../../errors.js';
+import type { Settings } from '../../settings/schema.js';
+import type { Context } from '../context.js';
+import { type Column, columnOf, type Line, type Reading, readLines } from '../input/read-lines.js';
+
+export interface SeedSources {
+  readonly seeds: readonly string[];
+  /** Absolute path. */
+  readonly file: string | null;
+  readonly stdin: boolean;
+  readonly column: Column | null;
+  /** URLs as given, paths absolute. */
+  readonly sitemaps: readonly string[];
+  /** Of sitemaps, what has changed since. */
+  readonly sinceMs: number | null;
+}
+
+/** @throws UsageError where nothing is asked for, or an option cannot be read. */
+export async function seedSources(
+  context: Context,
+  seeds: readonly string[],
+  options: Readonly<Record<string, unknown>>,
+): Promise<SeedSources> {
+  if (options.file === '-') throw new UsageError('--file - names a file: --stdin reads from stdin');
+  const file = typeof options.file === 'string' ? path.resolve(context.cwd, options.file) : null;
+  const given = (options.sitemap ?? []) as readonly string[];
+  const stdin = options.stdin === true;
+  // Never from stdin unasked: what starts a command from a program often leaves it open, with nobody to write into it.
+  if (seeds.length + given.length === 0 && file === null && !stdin) {
+    throw new UsageError('no seeds: give URLs, --file FILE, --stdin or --sitemap URL');
+  }
+  const sinceMs = instantOf(options.since);
+  if (sinceMs !== null && given.length === 0) {
+    throw new UsageError('--since goes with --sitemap: only sitemaps say when a page has changed');
+  }
+  const { sitemapSource } = await import('../../crawler/seeds/sitemap-seeds.js');
+  const sitemaps = given.map((source) => sitemapSource(source, context.cwd));
+  return { seeds, file, stdin, column: columnOf(file, options), sitemaps, sinceMs };
+}
+
+/** The sitemaps of a command, once they are open. */
+export interface OpenSitemaps {
+  readonly counts: SitemapCounts;
+  lines(source: string, stop: AbortSignal): AsyncIterable<Line>;
+  close(): Promise<void>;
+}
+
+/**
+ * @param onsite of the spider. @param onUnread hears of a sitemap that could not be read.
+ * @returns null where there are none: the downloader behind them takes a tenth of a second to load.
+ */
+export async function openSitemaps(
+  { sitemaps, sinceMs }: SeedSources,
+  settings: Settings,
+  onsite: RegExp | null,
+  onUnread: (file: string, reason: string) => void,
+): Promise<OpenSitemaps | null> {
+  if (sitemaps.length === 0) return null;
+  const { createSitemapFetch } = await import('../../crawler/seeds/sitemap-fetch.js');
+  const { MAX_SITEMAP_BYTES, SitemapSeeds } = await import('../../crawler/seeds/sitemap-seeds.js');
+  const { fetch, close } = createSitemapFetch(settings, MAX_SITEMAP_BYTES);
+  const seeds = new SitemapSeeds({
+    fetch,
+    sinceMs,
+    allowPrivate: settings.ALLOW_PRIVATE_ADDRESSES,
+    onsite,
+    delayMs: settings.DOWNLOAD_DELAY * 1000,
+    onUnread,
+  });
+  return { counts: seeds.counts, lines: (source, stop) => seeds.lines(source, stop), close };
+}
+
+/** Arguments, the file, stdin, then the sitemaps. */
+export async function* seedLines(
+  context: Context,
+  { seeds, file, stdin, column, sitemaps }: SeedSources,
+  open: OpenSitemaps | null,
+  reading: Omit<Reading, 'column' | 'stop'> & { readonly stop: AbortSignal },
+): AsyncIterable<Line> {
+  yield* readLines(context, seeds, file, stdin, { ...reading, column });
+  if (open === null) return;
+  for (const source of sitemaps) yield* open.lines(source, reading.stop);
+}
+
+function instantOf(text: unknown): number | null {
+  if (typeof text !== 'string') return null;
+  const atMs = /^\d{4}(-\d\d){0,2}(T[\d:.]+(Z|[+-]\d\d:?\d\d)?)?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(atMs)) {
+    throw new UsageError(`--since ${text}: expected a date such as 2026-11-01 or 2026-11-01T12:00:00Z`);
+  }
+  return atMs;
+}

@@ -1,0 +1,16 @@
+/** Colour for results on a terminal; plain text in a pipe, and where NO_COLOR says so (no-color.org). */
+import { styleText } from 'node:util';
+import type { Context, Output } from '../context.js';
+
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+
+/** A function that paints text as it suits the stream. */
+export type Paint = (style: Style, text: string) => string;
+
+export function paintFor(context: Pick<Context, 'env'>, stream: Output): Paint {
+  return hasColour(context.env, stream) ? (style, text) => styleText(style, text) : (_, text) => text;
+}
+
+export function hasColour(env: Context['env'], stream: Output): boolean {
+  return stream.isTTY && !env.NO_COLOR && env.TERM !== 'dumb';
+}

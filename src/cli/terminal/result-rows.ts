@@ -1,0 +1,37 @@
+/** Rows of results: aligned columns on a terminal, tabs in a pipe, where `cut` and `awk` take them. */
+import { type Context, print } from '../context.js';
+import { oneLine } from './printable.js';
+
+/**
+ * @param header shown on a terminal only. A row may have one cell more than it: a remark, on a terminal on a line of
+ *   its own. The last column is best the long one; nothing is cut, so that a URL can be copied.
+ */
+export function rowPrinter(
+  context: Context,
+  header: readonly string[],
+): (rows: readonly (readonly string[])[]) => void {
+  const clean = (row: readonly string[]) =>
+    row.map((cell) => oneLine(context.mask(cell)).replaceAll('\t', ' '));
+  if (!context.stdout.isTTY) {
+    return (rows) => {
+      for (const row of rows) print(context, clean(row).join('\t'));
+    };
+  }
+  const last = header.length - 1;
+  const widths = header.map(() => 0);
+  let pending: readonly (readonly string[])[] = [header];
+  return (rows) => {
+    const shown = [...pending, ...rows].map(clean);
+    pending = [];
+    for (const row of shown) {
+      for (const n of header.keys()) widths[n] = Math.max(widths[n]!, row[n]!.length);
+    }
+    for (const row of shown) {
+      const cells = row
+        .slice(0, header.length)
+        .map((cell, n) => (n === last ? cell : cell.padEnd(widths[n]!)));
+      print(context, cells.join('  '));
+      if (row[last + 1]) print(context, `    ${row[last + 1]}`);
+    }
+  };
+}

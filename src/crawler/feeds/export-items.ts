@@ -1,0 +1,111 @@
+/**
+ * `items export -o FILE`: the items list, moved into a file, each item once whatever is killed:
+ *
+ * ```
+ * items list ── take ──► outbox of the file's feed ── drain ──► file (append, fsync, checkpoint)
+ * ```
+ *
+ * The first arrow is one step of the store, the second is what `-o` of a crawl does. Both resume where they stood.
+ */
+import { randomUUID } from 'node:crypto';
+import os from 'node:os';
+import type { FeedWriter } from '../../feed.js';
+import type { Frontier } from '../../frontier/frontier.js';
+import { silentLogger } from '../../log.js';
+import { type FeedFile, openFeedWriter } from '../../pipelines/feed-writer.js';
+import type { FeedTarget } from './open-feeds.js';
+
+/** Of one step: the script that takes them runs a few ms. */
+const TAKE = 1_000;
+
+export interface ExportOptions {
+  readonly frontier: Frontier;
+  readonly target: FeedTarget;
+  readonly staleMs: number;
+  /** At most so many are taken from the list. */
+  readonly max: number;
+  /** Called as they go. */
+  onProgress(written: number): void;
+}
+
+export interface Exported {
+  /** Put into the file by this call, those that an interrupted export had taken among them. */
+  readonly written: number;
+  /** In the file now, of this job. */
+  readonly inFile: number;
+  /** The file was begun by an export that did not come to its end. */
+  readonly resumed: boolean;
+  /** Texts that were no JSON object, as somebody else may have put into the list. */
+  readonly foreign: number;
+}
+
+/**
+ * Write what is in the items list now to a file.
+ * @throws RefusedError while somebody else writes the file; CrawlnodeError when it cannot be written: what is not in
+ *   the file then is in the store, and the same call goes on.
+ */
+export async function exportItems(options: ExportOptions): Promise<Exported> {
+  const { frontier, target, staleMs } = options;
+  const { id: feed, path, format, overwrite } = target;
+  const writer = { feed, host: os.hostname(), path, pid: process.pid, owner: randomUUID(), format };
+  let foreign = 0;
+  const feeds = {
+    open: frontier.feeds.open.bind(frontier.feeds),
+    checkpoint: frontier.feeds.checkpoint.bind(frontier.feeds),
+    release: frontier.feeds.release.bind(frontier.feeds),
+    async read(...args: Parameters<typeof frontier.feeds.read>) {
+      const texts = await frontier.feeds.read(...args);
+      return texts.map((text) => {
+        const line = asObject(text);
+        if (line !== text) foreign += 1;
+        return line;
+      });
+    },
+  };
+  const file = await openFeedWriter({
+    ...{ feeds, writer, path, format, overwrite, staleMs },
+    anew: overwrite,
+    log: silentLogger,
+  });
+  const before = file.items;
+  try {
+    await move(file, writer, options);
+  } catch (error) {
+    await file.close().catch(() => {});
+    throw error;
+  }
+  await file.close({ exported: true });
+  return {
+    ...{ written: file.items - before, inFile: file.items, foreign },
+    resumed: overwrite && before > 0,
+  };
+}
+
+/** One batch is taken while the one before is written. */
+async function move(file: FeedFile, writer: FeedWriter, options: ExportOptions): Promise<void> {
+  const { frontier, max, onProgress } = options;
+  const before = file.items;
+  // What is there now: a crawl that goes on would keep us for ever.
+  let left = Math.min(max, (await frontier.count()).items);
+  for (let taken = -1; taken !== 0; left -= taken) {
+    const take = left > 0 ? frontier.feeds.take(writer, Math.min(left, TAKE)) : 0;
+    const [took, wrote] = await Promise.allSettled([take, file.drain()]);
+    if (wrote.status === 'rejected') throw wrote.reason;
+    if (took.status === 'rejected') throw took.reason;
+    taken = took.value;
+    onProgress(file.items - before);
+  }
+}
+
+/** The item as one JSON object on one line, as crawlnode writes them; what is something else stands under `value`. */
+function asObject(text: string): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = text;
+  }
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isObject) return JSON.stringify({ value });
+  return text.includes('\n') ? JSON.stringify(value) : text;
+}

@@ -1,0 +1,154 @@
+/** The files of a crawl: from `-o`, `-O` and FEEDS to one writer each, which alone drains its outbox. */
+import { randomUUID } from 'node:crypto';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { UsageError } from '../../errors.js';
+import { feedId } from '../../feed.js';
+import type { Frontier } from '../../frontier/frontier.js';
+import type { Logger } from '../../log.js';
+import { type FeedFormatName, feedFormat, namedFeed } from '../../pipelines/feed-format.js';
+import { type FeedFile, openFeedWriter } from '../../pipelines/feed-writer.js';
+import type { Settings } from '../../settings/schema.js';
+
+export interface FeedTarget {
+  /** `feedId` of this host. */
+  readonly id: string;
+  readonly path: string;
+  readonly format: FeedFormatName;
+  readonly overwrite: boolean;
+}
+
+/** @throws UsageError for a file without a known extension, or named twice. */
+export function feedTargets(
+  cwd: string,
+  append: readonly string[],
+  overwrite: readonly string[],
+  settings: Pick<Settings, 'FEEDS'>,
+): FeedTarget[] {
+  const given = [
+    ...append.map((file) => ({ file, fresh: false })),
+    ...overwrite.map((file) => ({ file, fresh: true })),
+  ];
+  const targets =
+    given.length > 0
+      ? given.map(({ file: text, fresh }) => {
+          const { file, format } = namedFeed(text);
+          return target(named(cwd, file), format, fresh);
+        })
+      : Object.entries(settings.FEEDS).map(([file, { format, overwrite: fresh }]) =>
+          target(file, format, fresh ?? false),
+        );
+  const twice = targets.find(({ id }, n) => targets.findIndex((other) => other.id === id) !== n);
+  if (twice !== undefined) throw new UsageError(`${twice.path} is named twice as a file for items`);
+  return targets;
+}
+
+/** The feeds of a crawl while it runs. */
+export interface OpenFeeds {
+  /** Why no more items may be committed: a file cannot be written and its outbox is full; null when all is well. */
+  failing(): string | null;
+  /**
+   * Write what is left, for at most `graceMs`, and release the files.
+   * @returns why some of it could not be written; null when all of it was.
+   */
+  close(graceMs: number): Promise<string | null>;
+}
+
+export interface FeedsOptions {
+  readonly frontier: Frontier;
+  /** A writer that gives no sign for so long may be replaced. */
+  readonly staleMs: number;
+  /** FEED_OUTBOX_LIMIT: so many items may wait for a file that cannot be written. */
+  readonly maxWaiting: number;
+  readonly log: Logger;
+}
+
+const LOOK_MS = 1_000;
+
+/** @throws RefusedError when another writer holds a file; CrawlnodeError when it cannot be written. */
+export async function openFeeds(targets: readonly FeedTarget[], options: FeedsOptions): Promise<OpenFeeds> {
+  const files = await openFiles(targets, options);
+  const stop = new AbortController();
+  let lost: string | null = null;
+  const running = files.map((file) =>
+    file.run(stop.signal).catch((error: Error) => {
+      lost = error.message;
+    }),
+  );
+  const unwritten = () => lost ?? files.find((file) => file.failing !== null)?.failing ?? null;
+  const overflow = watchOverflow(options, unwritten);
+  return {
+    failing: () => lost ?? overflow.why(),
+    async close(graceMs) {
+      overflow.stop();
+      stop.abort();
+      const deadline = performance.now() + graceMs;
+      const inTime = (work: Promise<unknown>) => within(work, deadline + LOOK_MS - performance.now());
+      // A store that hangs answers none of these, and each call is patient.
+      let isSettled = await inTime(Promise.all(running));
+      while (isSettled && lost === null && unwritten() !== null && performance.now() < deadline) {
+        await sleep(LOOK_MS);
+        isSettled = await inTime(Promise.all(files.map((file) => file.drain().catch(() => {}))));
+      }
+      await within(Promise.all(files.map((file) => file.close().catch(() => {}))), LOOK_MS);
+      return unwritten() ?? (isSettled || files.length === 0 ? null : 'the frontier does not answer');
+    },
+  };
+}
+
+/** Whether it came to its end in time. */
+async function within(work: Promise<unknown>, ms: number): Promise<boolean> {
+  const timer = new AbortController();
+  const late = sleep(Math.max(0, ms), false, { signal: timer.signal }).catch(() => false);
+  const isDone = await Promise.race([work.then(() => true), late]);
+  timer.abort();
+  return isDone;
+}
+
+/** All of them or none. */
+async function openFiles(
+  targets: readonly FeedTarget[],
+  { frontier, staleMs, log }: FeedsOptions,
+): Promise<FeedFile[]> {
+  const files: FeedFile[] = [];
+  try {
+    for (const { id, path: file, format, overwrite } of targets) {
+      const self = { host: os.hostname(), pid: process.pid, owner: randomUUID() };
+      const writer = { feed: id, ...self, path: file, format };
+      files.push(
+        await openFeedWriter({ feeds: frontier.feeds, writer, path: file, format, overwrite, staleMs, log }),
+      );
+    }
+    return files;
+  } catch (error) {
+    await Promise.all(files.map((file) => file.close().catch(() => {})));
+    throw error;
+  }
+}
+
+/** Committed items may wait for a file, but not without bound. */
+function watchOverflow({ frontier, maxWaiting }: FeedsOptions, unwritten: () => string | null) {
+  let why: string | null = null;
+  const timer = setInterval(async () => {
+    const reason = unwritten();
+    if (reason === null) {
+      why = null;
+      return;
+    }
+    const { outbox } = await frontier.snapshot().catch(() => ({ outbox: [] }));
+    const waiting = outbox.reduce((most, feed) => Math.max(most, feed.waiting), 0);
+    if (waiting > maxWaiting) why = `${reason} (${waiting} items wait)`;
+  }, LOOK_MS);
+  timer.unref();
+  return { why: () => why, stop: () => clearInterval(timer) };
+}
+
+function named(cwd: string, file: string): string {
+  if (file === '-') throw new UsageError('-o -: items go to files; read one with "tail -f"');
+  return path.resolve(cwd, file);
+}
+
+function target(file: string, format: string | undefined, overwrite: boolean): FeedTarget {
+  return { id: feedId(os.hostname(), file), path: file, format: feedFormat(file, format), overwrite };
+}

@@ -1,0 +1,109 @@
+/** Settings, by Scrapy's names and in seconds, as the plain values that engine, frontier and downloader take. */
+import type { DownloaderOptions } from '../../downloader/downloader.js';
+import type { EngineOptions, LinkOptions, RetryOptions } from '../../engine/engine-options.js';
+import type { Dupefilter, Shape } from '../../frontier/frontier.js';
+import { fingerprint } from '../../http/message/fingerprint.js';
+import type { Settings } from '../../settings/schema.js';
+
+const ms = (seconds: number) => Math.round(seconds * 1000);
+
+/** What all nodes of a crawl must share. */
+export function shapeOf(settings: Settings): Shape {
+  return {
+    queueClass: settings.SCHEDULER_QUEUE_CLASS,
+    dupefilter: dupefilterOf(settings),
+    fingerprinter: settings.REQUEST_FINGERPRINTER,
+    domainKey: settings.DOMAIN_KEY,
+    persist: settings.SCHEDULER_PERSIST,
+  };
+}
+
+function dupefilterOf(settings: Settings): Dupefilter {
+  const name = settings.DUPEFILTER_CLASS;
+  if (name === 'TimedRFPDupeFilter') return { class: name, expireMs: ms(settings.DUPEFILTER_EXPIRE) };
+  if (name === 'BloomDupeFilter') {
+    return { class: name, capacity: settings.DUPEFILTER_CAPACITY, errorRate: settings.DUPEFILTER_ERROR_RATE };
+  }
+  return { class: name };
+}
+
+/** Which links are taken, and how requests are identified. */
+export function linkOptionsOf(settings: Settings): LinkOptions {
+  const algorithm = { algorithm: settings.REQUEST_FINGERPRINTER };
+  return {
+    depthLimit: settings.DEPTH_LIMIT,
+    depthPriority: settings.DEPTH_PRIORITY,
+    urlLengthLimit: settings.URLLENGTH_LIMIT,
+    fingerprint: (request) => fingerprint(request, algorithm),
+  };
+}
+
+/** Which failures are tried again, how often and when. */
+export function retryOptionsOf(settings: Settings): RetryOptions {
+  return {
+    enabled: settings.RETRY_ENABLED,
+    times: settings.RETRY_TIMES,
+    httpCodes: settings.RETRY_HTTP_CODES,
+    priorityAdjust: settings.RETRY_PRIORITY_ADJUST,
+    baseMs: ms(settings.RETRY_BACKOFF),
+    capMs: ms(settings.RETRY_BACKOFF_MAX),
+    retryAfterCapMs: ms(settings.RETRY_AFTER_MAX),
+  };
+}
+
+export function engineOptionsOf(
+  settings: Settings,
+  command: {
+    readonly exitWhenDone: boolean;
+    readonly feeds: readonly string[];
+    readonly speaksJson: boolean;
+  },
+): EngineOptions {
+  return {
+    concurrency: settings.CONCURRENT_REQUESTS,
+    seedBatch: settings.REDIS_START_URLS_BATCH_SIZE,
+    exitWhenDone: command.exitWhenDone,
+    startTimeoutMs: ms(settings.START_TIMEOUT),
+    graceMs: ms(settings.SHUTDOWN_TIMEOUT),
+    heartbeatMs: ms(settings.HEARTBEAT_INTERVAL),
+    mainLoopTimeoutMs: ms(settings.MAIN_LOOP_TIMEOUT),
+    speaksJson: command.speaksJson,
+    allowedStatuses: settings.HTTPERROR_ALLOWED_CODES,
+    allowAllStatuses: settings.HTTPERROR_ALLOW_ALL,
+    maxItems: settings.MAX_ITEMS_PER_PAGE,
+    redirectMaxTimes: settings.REDIRECT_ENABLED ? settings.REDIRECT_MAX_TIMES : null,
+    redirectPriorityAdjust: settings.REDIRECT_PRIORITY_ADJUST,
+    retry: retryOptionsOf(settings),
+    links: linkOptionsOf(settings),
+    shape: shapeOf(settings),
+    tunables: {
+      delayMs: ms(settings.DOWNLOAD_DELAY),
+      randomizeDelay: settings.RANDOMIZE_DOWNLOAD_DELAY,
+      concurrencyPerDomain: settings.CONCURRENT_REQUESTS_PER_DOMAIN,
+      nodeTimeoutMs: ms(settings.NODE_TIMEOUT),
+      failedLimit: settings.FAILED_LIMIT,
+      queueLimit: settings.SCHEDULER_QUEUE_LIMIT,
+    },
+    budgets: {
+      maxPages: settings.CLOSESPIDER_PAGECOUNT,
+      maxItems: settings.CLOSESPIDER_ITEMCOUNT,
+      maxErrors: settings.CLOSESPIDER_ERRORCOUNT,
+      maxRunMs: ms(settings.CLOSESPIDER_TIMEOUT),
+    },
+    flushOnStart: settings.SCHEDULER_FLUSH_ON_START,
+    maxIdleMs: ms(settings.MAX_IDLE_TIME_BEFORE_CLOSE),
+    feeds: command.feeds,
+  };
+}
+
+export function downloaderOptionsOf(settings: Settings): DownloaderOptions {
+  const headers = Object.entries(settings.DEFAULT_REQUEST_HEADERS).filter(([, value]) => value !== null);
+  return {
+    timeoutMs: ms(settings.DOWNLOAD_TIMEOUT),
+    maxBodyBytes: settings.DOWNLOAD_MAXSIZE,
+    warnBodyBytes: settings.DOWNLOAD_WARNSIZE,
+    userAgent: settings.USER_AGENT,
+    defaultHeaders: Object.fromEntries(headers) as Record<string, string>,
+    concurrency: settings.CONCURRENT_REQUESTS,
+  };
+}

@@ -1,0 +1,137 @@
+/** Where Redis is, from the settings: the REDIS_* names, and in REDIS_PARAMS the names of redis-py too. */
+
+import { readFileSync } from 'node:fs';
+import { SettingsError } from '../../errors.js';
+import type { RedisAddress, Store } from '../../frontier/open.js';
+import { parseUrl } from '../../http/url/parse-url.js';
+import type { Settings } from '../../settings/schema.js';
+
+/** Redis when any address of it is set, else the embedded engine under JOBDIR. @throws SettingsError */
+export function storeOf(settings: Settings): Store {
+  const address = redisAddress(settings);
+  return address === null ? { engine: 'embedded', dir: settings.JOBDIR } : { engine: 'redis', address };
+}
+
+function redisAddress(settings: Settings): RedisAddress | null {
+  const { REDIS_URL, REDIS_HOST, REDIS_SENTINELS, REDIS_CLUSTER_NODES } = settings;
+  const kinds = [REDIS_URL ?? REDIS_HOST, ...[REDIS_SENTINELS, REDIS_CLUSTER_NODES].map((nodes) => nodes[0])];
+  if (kinds.filter((given) => given !== null && given !== undefined).length > 1) {
+    throw new SettingsError(
+      'more than one address of Redis is set: keep REDIS_URL (or REDIS_HOST), REDIS_SENTINELS or REDIS_CLUSTER_NODES',
+    );
+  }
+  const options = clientOptions(settings);
+  if (REDIS_CLUSTER_NODES.length > 0) {
+    if (settings.REDIS_DB !== 0) throw new SettingsError('REDIS_DB: a Redis Cluster has database 0 only');
+    return { kind: 'cluster', nodes: REDIS_CLUSTER_NODES.map(hostPort), options };
+  }
+  if (REDIS_SENTINELS.length > 0) {
+    const sentinel = {
+      sentinels: REDIS_SENTINELS.map(hostPort),
+      name: settings.REDIS_SENTINEL_NAME,
+      ...given('sentinelUsername', settings.REDIS_SENTINEL_USERNAME),
+      ...given('sentinelPassword', settings.REDIS_SENTINEL_PASSWORD),
+    };
+    return { kind: 'sentinel', options: { ...options, ...sentinel } };
+  }
+  if (REDIS_URL !== null) {
+    return REDIS_URL.startsWith('unix:')
+      ? {
+          kind: 'standalone',
+          url: null,
+          options: { ...options, path: REDIS_URL.replace(/^unix:(\/\/)?/, '') },
+        }
+      : { kind: 'standalone', url: checkedUrl(REDIS_URL), options };
+  }
+  if (REDIS_HOST === null) return null;
+  return {
+    kind: 'standalone',
+    url: null,
+    options: { ...options, host: REDIS_HOST, port: settings.REDIS_PORT },
+  };
+}
+
+function clientOptions(settings: Settings): Record<string, unknown> {
+  const files = tlsFiles(settings);
+  const tls = settings.REDIS_TLS || Object.keys(files).length > 0 ? { tls: files } : {};
+  return {
+    ...given('username', settings.REDIS_USERNAME),
+    ...given('password', settings.REDIS_PASSWORD),
+    ...(settings.REDIS_DB === 0 ? {} : { db: settings.REDIS_DB }),
+    ...tls,
+    ...translateParams(settings.REDIS_PARAMS),
+  };
+}
+
+function tlsFiles({ REDIS_TLS_CA, REDIS_TLS_CERT, REDIS_TLS_KEY }: Settings): Record<string, string> {
+  const read = (name: string, option: string, file: string | null) => {
+    if (file === null) return {};
+    try {
+      return { [option]: readFileSync(file, 'utf8') };
+    } catch (error) {
+      throw new SettingsError(`${name}: cannot read ${file}: ${(error as Error).message}`, { cause: error });
+    }
+  };
+  return {
+    ...read('REDIS_TLS_CA', 'ca', REDIS_TLS_CA),
+    ...read('REDIS_TLS_CERT', 'cert', REDIS_TLS_CERT),
+    ...read('REDIS_TLS_KEY', 'key', REDIS_TLS_KEY),
+  } as Record<string, string>;
+}
+
+/** redis-py's name → how ioredis says it; without effect where it has no such thing, or does it always. */
+const redisPy: Readonly<Record<string, (value: unknown) => Record<string, unknown>>> = {
+  socket_timeout: (seconds) => ({ commandTimeout: milliseconds('socket_timeout', seconds) }),
+  socket_connect_timeout: (seconds) => ({ connectTimeout: milliseconds('socket_connect_timeout', seconds) }),
+  socket_keepalive: (on) => ({ keepAlive: on === false ? 0 : 10_000 }),
+  unix_socket_path: (path) => ({ path }),
+  client_name: (name) => ({ connectionName: name }),
+  ssl: (on) => (on === true ? { tls: {} } : {}),
+  retry_on_timeout: () => ({}),
+  max_connections: () => ({}),
+  health_check_interval: () => ({}),
+  decode_responses: () => ({}),
+  encoding: () => ({}),
+};
+
+/** @throws SettingsError for a name with underscores that neither library has. */
+function translateParams(params: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const options: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(params)) {
+    if (Object.hasOwn(redisPy, name)) Object.assign(options, redisPy[name]!(value));
+    else if (name.includes('_')) {
+      throw new SettingsError(
+        `REDIS_PARAMS: unknown option ${name}; the names of ioredis are taken, and of redis-py ${Object.keys(redisPy).join(', ')}`,
+      );
+    } else options[name] = value;
+  }
+  return options;
+}
+
+function milliseconds(name: string, seconds: unknown): number {
+  if (typeof seconds === 'number' && seconds > 0) return Math.round(seconds * 1000);
+  throw new SettingsError(
+    `REDIS_PARAMS.${name}: expected a number of seconds above 0, got ${JSON.stringify(seconds)}`,
+  );
+}
+
+function hostPort(address: Settings['REDIS_SENTINELS'][number]): { host: string; port: number } {
+  if (Array.isArray(address)) return { host: address[0], port: address[1] };
+  if (typeof address !== 'string') return address as { host: string; port: number };
+  const at = address.lastIndexOf(':');
+  return { host: address.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(address.slice(at + 1)) };
+}
+
+/** ioredis takes anything for a URL and then looks for a socket file of that name. */
+function checkedUrl(url: string): string {
+  const parsed = parseUrl(url);
+  if (parsed !== null && !/^\/?\d*$/.test(parsed.pathname)) {
+    throw new SettingsError(`REDIS_URL: the database is a number, and ${parsed.pathname} is none`);
+  }
+  if (parsed !== null) return url;
+  throw new SettingsError(
+    'REDIS_URL: not a valid URL; percent-encode what is special in user name and password, or set REDIS_PASSWORD',
+  );
+}
+
+const given = (name: string, value: string | null) => (value === null ? {} : { [name]: value });

@@ -1,0 +1,51 @@
+/** The failed list page by page, and each of its requests as the frontier takes it back. */
+import type { FailedRequest, Frontier, FrontierRequest } from '../../frontier/frontier.js';
+import { fingerprint } from '../../http/message/fingerprint.js';
+import { encodeRecord } from '../../http/message/request-codec.js';
+import type { RequestRecord } from '../../http/message/request-record.js';
+import type { Settings } from '../../settings/schema.js';
+import { domainOfRecord, readRecord } from './recorded-request.js';
+
+/** A failed request with its record read; null where it was not kept, or cannot be read. */
+export interface ReadFailed {
+  readonly failed: FailedRequest;
+  readonly request: RequestRecord | null;
+}
+
+const PAGE = 500;
+
+/**
+ * Every request that had failed when the walk began, a page at a time: those that fail again meanwhile are not met
+ * twice, so a walk that retries ends even while nodes crawl.
+ */
+export async function* failedPages(frontier: Frontier): AsyncGenerator<ReadFailed[]> {
+  let left = (await frontier.snapshot()).failed;
+  let cursor: string | null = null;
+  while (left > 0) {
+    const page: Awaited<ReturnType<Frontier['failed']['list']>> = await frontier.failed.list(
+      cursor,
+      Math.min(left, PAGE),
+    );
+    left -= page.requests.length;
+    yield page.requests.map((failed) => ({ failed, request: readRecord(failed.record) }));
+    if (page.cursor === null) return;
+    cursor = page.cursor;
+  }
+}
+
+/** A failed request that begins anew: no attempt made, no redirect followed. */
+export function revived(
+  { id }: Pick<FailedRequest, 'id'>,
+  record: RequestRecord,
+  settings: Pick<Settings, 'DOMAIN_KEY' | 'REQUEST_FINGERPRINTER'>,
+): FrontierRequest {
+  return {
+    id,
+    // The id of a filtered request is its fingerprint, also where the spider computes its own.
+    fingerprint: record.dontFilter ? fingerprint(record, { algorithm: settings.REQUEST_FINGERPRINTER }) : id,
+    record: encodeRecord({ ...record, attempts: 0, redirects: 0 }),
+    domain: domainOfRecord(record, settings),
+    priority: record.priority,
+    unfiltered: record.dontFilter,
+  };
+}

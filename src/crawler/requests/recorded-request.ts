@@ -1,0 +1,39 @@
+/** What a stored record tells the commands, and the frontier when it repairs its indexes. */
+import type { RecordedRequest } from '../../frontier/frontier.js';
+import { decodeRecord } from '../../http/message/request-codec.js';
+import type { RequestRecord } from '../../http/message/request-record.js';
+import { domainOf } from '../../http/url/domain.js';
+import type { Settings } from '../../settings/schema.js';
+
+/** A stored record; null where it was not kept, or cannot be read. */
+export function readRecord(record: string | null): RequestRecord | null {
+  if (record === null) return null;
+  try {
+    return decodeRecord(record);
+  } catch {
+    return null;
+  }
+}
+
+/** @returns null when the record cannot be read. */
+export function recordedRequest(
+  text: string,
+  settings: Pick<Settings, 'DOMAIN_KEY'>,
+): RecordedRequest | null {
+  try {
+    const record = decodeRecord(text);
+    const { priority, acceptedAtMs } = record;
+    return { domain: domainOfRecord(record, settings), priority, acceptedAtMs };
+  } catch {
+    return null;
+  }
+}
+
+/** The politeness key: `meta.download_slot`, else the site. */
+export function domainOfRecord(
+  { url, meta }: Pick<RequestRecord, 'url' | 'meta'>,
+  { DOMAIN_KEY }: Pick<Settings, 'DOMAIN_KEY'>,
+): string {
+  const slot = meta.download_slot;
+  return typeof slot === 'string' && slot !== '' ? slot : domainOf(url, DOMAIN_KEY);
+}

@@ -1,0 +1,80 @@
+/** One node of a crawl in this process: everything the engine needs, made, run and closed. */
+import os from 'node:os';
+import type { Signals } from '../../cli/crawl/signals.js';
+import type { LoadedSpider } from '../../cli/project/open-project.js';
+import { runEngine } from '../../engine/engine.js';
+import type { EngineResult, Siblings } from '../../engine/engine-options.js';
+import type { Frontier } from '../../frontier/frontier.js';
+import { loadEngine, type OpenOptions } from '../../frontier/open.js';
+import type { Logger } from '../../log.js';
+import { loadPipelines } from '../../pipelines/item-pipeline.js';
+import type { Settings } from '../../settings/schema.js';
+import { loadModule } from '../../spider/loading/load-module.js';
+import { downloaderOptionsOf, engineOptionsOf } from '../project/engine-settings.js';
+import { storeOf } from '../project/store-address.js';
+
+export interface NodePlan {
+  /** The crawl in a command to be typed. */
+  readonly crawlArguments: string;
+  readonly spider: LoadedSpider;
+  readonly nodeId: string;
+  readonly open: OpenOptions;
+  readonly frontier: Frontier;
+  readonly exitWhenDone: boolean;
+  /** What is said beside the log is JSON too. */
+  readonly speaksJson: boolean;
+  /** Ids of the feeds whose outbox gets this node's items. */
+  readonly feeds: readonly string[];
+  readonly feedsFailing: () => string | null;
+  /** The other nodes of the same command; null without any. */
+  readonly siblings: Siblings | null;
+  readonly signals: Signals;
+  readonly log: Logger;
+  readonly onTrouble: (trouble: string | null) => void;
+}
+
+/** The label of this node: NODE_ID, else host and process. */
+export function nodeIdOf(configured: string | null): string {
+  return configured ?? `${os.hostname()}-${process.pid}`;
+}
+
+/**
+ * Load the code a node takes, for a time before the user's modules: whatever is loaded after them passes through their
+ * hooks, which takes twice as long.
+ */
+export async function loadNode(settings: Settings): Promise<void> {
+  const engine = async () => loadEngine(storeOf(settings));
+  // What fails is said where it is used: the spider's own settings may name another store.
+  await Promise.allSettled([engine(), import('../../downloader/downloader.js')]);
+}
+
+export async function crawlNode(plan: NodePlan): Promise<EngineResult> {
+  const { spider: loadedSpider, nodeId, open, frontier, signals, log } = plan;
+  const { settings, projectDir } = loadedSpider.loaded;
+  const spider = await loadedSpider.create(log);
+  const job = settings.JOB;
+  const pipelines = await loadPipelines({
+    pipelines: settings.ITEM_PIPELINES,
+    projectDir,
+    loadModule,
+    context: { nodeId, spider: spider.name, job, log },
+    addNodeId: settings.ITEM_NODE_ID,
+  });
+  const { createDownloader } = await import('../../downloader/downloader.js');
+  const downloader = createDownloader({ ...downloaderOptionsOf(settings), log });
+  try {
+    return await runEngine({
+      ...{ frontier, open, job, spider, downloader, pipelines, log },
+      crawlArguments: plan.crawlArguments,
+      node: { id: nodeId, host: os.hostname(), pid: process.pid },
+      options: engineOptionsOf(settings, plan),
+      drain: signals.drain,
+      force: signals.force,
+      feedsFailing: plan.feedsFailing,
+      siblings: plan.siblings,
+      onProgress: ({ trouble }) => plan.onTrouble(trouble),
+    });
+  } finally {
+    await downloader.close();
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * The heartbeat's thread: beat after each interval, until told to stop (see `heartbeat.ts`). It loads the frontier for its first
+ * beat, as a crawl of a page or two is over before that: joining has just told the store that the node lives.
+ */
+import { writeSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { FrontierGoneError, FrontierUnavailableError, messageOf } from '../../errors.js';
+import type { Frontier } from '../../frontier/frontier.js';
+import { endStuckProcess } from './end-process.js';
+import {
+  Gate,
+  type HeartbeatNews,
+  type HeartbeatOptions,
+  type HeartbeatOrder,
+  type HeartbeatTrouble,
+  Pulse,
+} from './heartbeat.js';
+
+/** After an outage a beat is urgent: peers may be counting. */
+const RETRY_MS = 500;
+
+const options = workerData as HeartbeatOptions;
+const pulse = new Pulse(options.pulse);
+const gate = new Gate(options.gate);
+let incarnation = options.incarnation;
+let frontier: Frontier | null = null;
+/** Beats, not the clock, find the main loop stuck: a process that was stopped as a whole is given the full time. */
+let stuckSince: number | null = null;
+let timer: NodeJS.Timeout | null = null;
+let stopped = false;
+let isEnding = false;
+let lastTrouble: string | null = null;
+
+parentPort?.on('message', (order: HeartbeatOrder) => {
+  if (order === 'stop') void stop();
+  else incarnation = order.incarnation;
+});
+timer = setTimeout(beat, options.intervalMs);
+const sync = import('../../frontier/open.js').then(({ syncStore }) => syncStore(options.open));
+
+async function beat(): Promise<void> {
+  const ok = await attempt();
+  if (stopped) return;
+  timer = setTimeout(beat, ok ? options.intervalMs : Math.min(RETRY_MS, options.intervalMs));
+}
+
+/** @returns false when the store could not be asked. */
+async function attempt(): Promise<boolean> {
+  if (pulse.silentMs > options.mainLoopTimeoutMs) {
+    if (stuckSince === null) tell({ kind: 'stuck', incarnation });
+    stuckSince ??= performance.now();
+    if (performance.now() - stuckSince > options.endAfterMs) end();
+    return true;
+  }
+  stuckSince = null;
+  if (!gate.enter()) return false;
+  const asked = incarnation;
+  try {
+    frontier ??= await open();
+    const answer = await frontier.heartbeat(asked, pulse.report);
+    lastTrouble = null;
+    if (answer !== 'alive') tell({ kind: answer, incarnation: asked });
+    return true;
+  } catch (error) {
+    if (error instanceof FrontierGoneError) {
+      tell({ kind: 'gone', incarnation: asked });
+      return true;
+    }
+    // Whatever is wrong, the next beat tries again: a node that fell silent for good would lose all it holds, over
+    // and over. Of an outage the main loop knows already.
+    if (!(error instanceof FrontierUnavailableError)) trouble(error);
+    return false;
+  } finally {
+    gate.leave();
+  }
+}
+
+async function open(): Promise<Frontier> {
+  const { openFrontier } = await import('../../frontier/open.js');
+  return openFrontier(options.open);
+}
+
+/**
+ * A loop that never returns hears no signal and holds a processor for nothing, and whoever started this process waits
+ * for it. What it held is others' by now. Only the descriptor itself can still be written to from here: streams go
+ * through the main loop.
+ */
+function end(): void {
+  if (isEnding) return;
+  isEnding = true;
+  const seconds = Math.round(pulse.silentMs / 1_000);
+  const why = `a callback has blocked the main loop of ${options.node} for ${seconds} s; others took over its work, and this process ends`;
+  const exitCode = process.pid === 1 ? 1 : 137;
+  const fields = { code: 'main_loop_stuck', exitCode, node: options.node };
+  const fatal = { level: 'fatal', time: new Date().toISOString(), ...fields, msg: why };
+  try {
+    writeSync(2, options.speaksJson ? `${JSON.stringify(fatal)}\n` : `crawlnode: ${why}\n`);
+  } catch {
+    // Nobody reads it.
+  }
+  endStuckProcess().catch(trouble);
+}
+
+function trouble(error: unknown): void {
+  const message = messageOf(error);
+  if (message !== lastTrouble) tell({ kind: 'trouble', message });
+  lastTrouble = message;
+}
+
+function tell(news: HeartbeatNews | HeartbeatTrouble): void {
+  if (!stopped) parentPort?.postMessage(news);
+}
+
+/** Close the connection and end: without its port nothing keeps the thread running. */
+async function stop(): Promise<void> {
+  stopped = true;
+  if (timer !== null) clearTimeout(timer);
+  await sync.then((it) => it?.end());
+  // Shut out, the process exits already.
+  if (gate.enter()) {
+    await frontier?.close().catch(() => {});
+    gate.leave();
+  }
+  parentPort?.close();
+}

@@ -1,0 +1,207 @@
+/**
+ * The node's sign of life, from a thread with its own connection, so that a long parse does not look like death.
+ * Main loop and thread share a few numbers (`Pulse`): the main loop notes its progress, the thread carries it to the
+ * store, and goes silent when there has been none for too long, so that peers take over what a stuck node holds. One
+ * that stays stuck it ends in the end, for its supervisor to replace.
+ */
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import type { OpenOptions } from '../../frontier/open.js';
+import type { Logger } from '../../log.js';
+
+/** Handed to the thread at its start; plain data and shared memory. */
+export interface HeartbeatOptions {
+  readonly open: OpenOptions;
+  readonly incarnation: string;
+  readonly intervalMs: number;
+  readonly mainLoopTimeoutMs: number;
+  /** For how long beyond that before the thread ends the process, which is of no use to anybody any more. */
+  readonly endAfterMs: number;
+  /** The label of this node, for that occasion. */
+  readonly node: string;
+  /** What is said then is a line of JSON. */
+  readonly speaksJson: boolean;
+  readonly pulse: SharedArrayBuffer;
+  readonly gate: SharedArrayBuffer;
+}
+
+/** What the thread tells: the store's verdict on an incarnation, or that it is silent because the main loop stands. */
+export interface HeartbeatNews {
+  readonly kind: 'dead' | 'gone' | 'stuck';
+  readonly incarnation: string;
+}
+
+/** A beat failed in a way that is no outage; the thread goes on trying. Told once, not with every beat. */
+export interface HeartbeatTrouble {
+  readonly kind: 'trouble';
+  readonly message: string;
+}
+
+/** All that comes from the thread. */
+export type HeartbeatMessage = HeartbeatNews | HeartbeatTrouble;
+
+/** What the thread is told: to beat for another incarnation, or to end. */
+export type HeartbeatOrder = { readonly incarnation: string } | 'stop';
+
+/** How long a thread that was told to end may take to close its connection. */
+const STOP_MS = 1_000;
+/** How long an exiting process waits for a call of the thread to the store. */
+const EXIT_MS = 2_000;
+/** Before a thread that failed is replaced. */
+const RESTART_MS = 1_000;
+
+/** The shared numbers: progress (monotonic ms), pages settled, pages per second. */
+export class Pulse {
+  readonly buffer: SharedArrayBuffer;
+  readonly #numbers: Float64Array;
+
+  constructor(buffer = new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT)) {
+    this.buffer = buffer;
+    this.#numbers = new Float64Array(buffer);
+  }
+
+  /** The main loop is alive and has come this far. */
+  note(pages: number, pagesPerSecond: number): void {
+    this.#numbers[0] = monotonicMs();
+    this.#numbers[1] = pages;
+    this.#numbers[2] = pagesPerSecond;
+  }
+
+  get report(): { readonly pages: number; readonly pagesPerSecond: number } {
+    return { pages: this.#numbers[1] ?? 0, pagesPerSecond: this.#numbers[2] ?? 0 };
+  }
+
+  /** How long the main loop has given no sign. */
+  get silentMs(): number {
+    return monotonicMs() - (this.#numbers[0] ?? 0);
+  }
+}
+
+/**
+ * Keeps the thread from being torn down in the middle of a call to the store. A process that exits ends its threads
+ * wherever they are, and SQLite's driver aborts the process when that is within a call.
+ */
+export class Gate {
+  readonly buffer: SharedArrayBuffer;
+  readonly #state: Int32Array;
+
+  constructor(buffer = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)) {
+    this.buffer = buffer;
+    this.#state = new Int32Array(buffer);
+  }
+
+  /** The thread wants to call the store. @returns false when it may not any more. */
+  enter(): boolean {
+    Atomics.store(this.#state, 0, 1);
+    if (Atomics.load(this.#state, 1) === 0) return true;
+    this.leave();
+    return false;
+  }
+
+  leave(): void {
+    Atomics.store(this.#state, 0, 0);
+    Atomics.notify(this.#state, 0);
+  }
+
+  /** Let nobody in any more, and block until nobody is within. @returns false when that took too long. */
+  shut(ms: number): boolean {
+    Atomics.store(this.#state, 1, 1);
+    return Atomics.wait(this.#state, 0, 1, ms) !== 'timed-out';
+  }
+}
+
+export class Heartbeat {
+  readonly #gate = new Gate();
+  /** Whether the thread works in the store itself; a connection to a server may be cut anywhere. */
+  readonly #isInProcess: boolean;
+  /** In spider code that calls process.exit, or after an exception nobody caught. */
+  readonly #onExit = () => {
+    if (this.#isInProcess && !this.#gate.shut(EXIT_MS)) process.kill(process.pid, 'SIGKILL');
+  };
+  readonly #onNews: (news: HeartbeatNews) => void;
+  readonly #log: Logger;
+  #options: HeartbeatOptions;
+  #worker: Worker;
+  #ended = false;
+  #stopping = false;
+
+  /** Start the thread. It never keeps the process alive; one that fails is replaced, for without it peers recover our work. */
+  constructor(options: Omit<HeartbeatOptions, 'gate'>, onNews: (news: HeartbeatNews) => void, log: Logger) {
+    this.#options = { ...options, gate: this.#gate.buffer };
+    this.#isInProcess = options.open.store.engine === 'embedded';
+    process.on('exit', this.#onExit);
+    this.#onNews = onNews;
+    this.#log = log;
+    this.#worker = this.#start();
+  }
+
+  #start(): Worker {
+    const worker = startThread(this.#options);
+    this.#ended = false;
+    worker.unref();
+    worker.on('message', (message: HeartbeatMessage) => {
+      if (message.kind === 'trouble') {
+        this.#log.error(
+          { error: message.message },
+          'a heartbeat failed; if none gets through, peers take over the work of this node',
+        );
+      } else this.#onNews(message);
+    });
+    worker.on('error', (error) => {
+      this.#log.error({ error: error.message }, 'the heartbeat thread failed; another one is started');
+    });
+    worker.on('exit', () => {
+      this.#ended = true;
+      this.#gate.leave();
+      if (this.#stopping) return;
+      setTimeout(() => {
+        if (!this.#stopping) this.#worker = this.#start();
+      }, RESTART_MS).unref();
+    });
+    return worker;
+  }
+
+  /** Beat for a new incarnation from now on. */
+  follow(incarnation: string): void {
+    this.#options = { ...this.#options, incarnation };
+    this.#worker.postMessage({ incarnation } satisfies HeartbeatOrder);
+  }
+
+  /** Have the thread close its connection and end. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    if (!this.#ended) {
+      const waiting = new AbortController();
+      const ended = once(this.#worker, 'exit').then(
+        () => true,
+        () => true,
+      );
+      this.#worker.postMessage('stop' satisfies HeartbeatOrder);
+      const late = sleep(STOP_MS, false, { signal: waiting.signal }).catch(() => false);
+      const hasEnded = await Promise.race([ended, late]);
+      waiting.abort();
+      // One that works in the store itself is never terminated: should it still wait for the store when the process exits,
+      // `#onExit` sees to it.
+      if (!hasEnded && this.#isInProcess) return;
+      if (!hasEnded) await this.#worker.terminate();
+    }
+    process.off('exit', this.#onExit);
+  }
+}
+
+/** CLOCK_MONOTONIC, the same in every thread of the process (`performance.now()` counts from each thread's start). */
+function monotonicMs(): number {
+  return Number(process.hrtime.bigint() / 1_000n) / 1_000;
+}
+
+/** Built code starts its neighbour as it is; run from source, the thread first learns TypeScript (as `tsx` does it). */
+function startThread(options: HeartbeatOptions): Worker {
+  if (import.meta.url.endsWith('.js')) {
+    return new Worker(new URL('heartbeat-thread.js', import.meta.url), { workerData: options });
+  }
+  const tsx = import.meta.resolve('tsx/esm/api');
+  const thread = new URL('heartbeat-thread.ts', import.meta.url);
+  const script = `import('${tsx}').then(({ register }) => { register(); return import('${thread}'); })`;
+  return new Worker(script, { eval: true, workerData: options });
+}

@@ -1,0 +1,256 @@
+/** One registration of this node: what it holds, and the workers beside the loop. A node declared dead takes a new one. */
+
+import { FrontierGoneError, FrontierUnavailableError, IncarnationDeadError } from '../../errors.js';
+import {
+  type CrawlState,
+  type Joined,
+  type Lease,
+  type LeaseAnswer,
+  type Left,
+  MAX_WAIT_MS,
+} from '../../frontier/frontier.js';
+import { crawlOne } from '../page/crawl-one.js';
+import { inRun, type LinkRules } from '../page/discovered-requests.js';
+import type { PageDeps } from '../page/page-endings.js';
+import { seenLinksOf } from '../page/seen-links.js';
+import { Slots } from '../page/slots.js';
+import { SeedIntake } from '../seeds/seed-intake.js';
+import { type Ending, ending, feedEnding, type NodeView } from './node-endings.js';
+import type { NodeState } from './node-state.js';
+import { Upkeep } from './periodic-work.js';
+
+/** How long a halted node waits for a lease call that is on its way. */
+const HALT_MS = 1_000;
+
+export class Incarnation {
+  readonly joined: Joined;
+  /** As they are in the run that was joined. */
+  readonly rules: LinkRules;
+  readonly slots: Slots;
+  readonly seeds: SeedIntake;
+  readonly upkeep: Upkeep;
+  readonly #node: NodeState;
+  readonly #page: PageDeps;
+  readonly #joinedAt = performance.now();
+  readonly #halt = new AbortController();
+  readonly #onError = (error: unknown) => this.fail(error);
+  readonly #onSignal = () => this.#halted();
+  #abandon: () => void = () => {};
+  #error: { readonly error: unknown } | null = null;
+  #crawl: CrawlState | null = null;
+  #saidDropped = false;
+  #answeredAt = Number.NEGATIVE_INFINITY;
+
+  constructor(node: NodeState, joined: Joined) {
+    this.#node = node;
+    this.joined = joined;
+    const { deps, alarm, outage, tally, pulse, lostStarts } = node;
+    const { frontier, spider, downloader, pipelines, options, log } = deps;
+    const onError = this.#onError;
+    const rules = inRun(node.rules, joined.run);
+    const seen = seenLinksOf(spider, options.shape.dupefilter, rules.refresh);
+    const onDropped = (dropped: number) => this.#sayDropped(dropped);
+    this.rules = rules;
+    const parts = { frontier, spider, downloader, pipelines, options, rules, outage, log };
+    this.#page = { ...parts, seen, lostStarts, onDropped };
+    this.slots = new Slots({
+      frontier,
+      concurrency: options.concurrency,
+      tally,
+      alarm,
+      outage,
+      log,
+      onDropped,
+      onError,
+    });
+    const batch = options.seedBatch ?? options.concurrency;
+    const conversionMs = options.mainLoopTimeoutMs;
+    this.seeds = new SeedIntake({ frontier, spider, rules, batch, conversionMs, alarm, log });
+    for (const signal of [deps.drain, deps.force]) {
+      signal.addEventListener('abort', this.#onSignal);
+      if (signal.aborted) this.#halt.abort();
+    }
+    this.upkeep = new Upkeep({
+      frontier,
+      slots: this.slots,
+      tally,
+      pulse,
+      alarm,
+      log,
+      heartbeatMs: options.heartbeatMs,
+      nodeTimeoutMs: options.tunables.nodeTimeoutMs,
+      onTick: (rate) => this.#showProgress(rate),
+      onError,
+    });
+  }
+
+  /** Aborted when the loop has a reason not to wait for a store that is away. */
+  get halt(): AbortSignal {
+    return this.#halt.signal;
+  }
+
+  /** True once the store has declared this incarnation dead, or has lost the crawl: nothing can be given back. */
+  get disowned(): boolean {
+    const error = this.#error?.error;
+    return error instanceof IncarnationDeadError || error instanceof FrontierGoneError;
+  }
+
+  /** End this incarnation with an error; the loop throws the first one. */
+  fail(error: unknown): void {
+    this.#error ??= { error };
+    this.#halted();
+  }
+
+  /** The store's verdict, brought by the heartbeat thread. */
+  disown(verdict: 'dead' | 'gone'): void {
+    if (verdict === 'dead') this.fail(new IncarnationDeadError('the frontier has declared this node dead'));
+    else
+      this.fail(
+        new FrontierGoneError(
+          'the records of this crawl have vanished: somebody reset it or flushed the store',
+        ),
+      );
+  }
+
+  /** Why the loop should stop now, for reasons of this node's own. @throws the error that ended this incarnation. */
+  whyStop(): Ending | null {
+    if (this.#error !== null) throw this.#error.error;
+    const node = this.#node;
+    const { drain, force, feedsFailing, options } = node.deps;
+    if (drain.aborted || force.aborted) return ending('shutdown');
+    const why = feedsFailing();
+    if (why === null) {
+      node.feedFailingSince = null;
+      return null;
+    }
+    node.feedFailingSince ??= performance.now();
+    return performance.now() - node.feedFailingSince >= options.graceMs ? feedEnding(why) : null;
+  }
+
+  /** Whether there is a slot to fill; and from time to time without one, since that is how a stop or pause is heard. */
+  shouldAsk(): boolean {
+    return this.#free() > 0 || performance.now() - this.#answeredAt >= MAX_WAIT_MS;
+  }
+
+  /** Lease into the free slots and start each page. Lives through outages of the store, until halted. */
+  async leaseAndStart(): Promise<LeaseAnswer> {
+    let askedAt = 0;
+    const free = this.#free();
+    const answer = await this.#orHalted(
+      this.#node.outage.through('lease', this.halt, () => {
+        askedAt = performance.now();
+        return this.#node.deps.frontier.lease(free, this.slots.inFlight);
+      }),
+    );
+    this.#sayControl(answer.crawl);
+    this.#sayIdle(answer.crawl);
+    this.#crawl = answer.crawl;
+    this.#answeredAt = performance.now();
+    for (const lease of answer.leases) this.#start(lease, askedAt);
+    return answer;
+  }
+
+  /** Leave the crawl, if the store lets us (see `leave-finished-crawl.ts`). */
+  leave(reason: string, heardWithinMs: number): Promise<Left> {
+    const { outage, deps } = this.#node;
+    return this.#orHalted(
+      outage.through('leave', this.halt, () => deps.frontier.leave(reason, heardWithinMs)),
+    );
+  }
+
+  /** What `crawlEnding` is to know of this node. */
+  view(): NodeView {
+    const { options, spider, crawlArguments } = this.#node.deps;
+    const { found } = this.joined;
+    return {
+      exitWhenDone: options.exitWhenDone,
+      startTimeoutMs: options.startTimeoutMs,
+      maxIdleMs: options.maxIdleMs,
+      joinedForMs: performance.now() - this.#joinedAt,
+      worked: this.#node.tally.pages > 0 || found.pending + found.delayed + found.leased > 0,
+      startedBefore: this.joined.startPushed && spider.startUrls.length > 0,
+      found,
+      crawlArguments,
+    };
+  }
+
+  /** Stop the workers beside the loop. An intake on its way ends by itself: it commits or it fails, wholly. */
+  end(): void {
+    const { drain, force } = this.#node.deps;
+    for (const signal of [drain, force]) signal.removeEventListener('abort', this.#onSignal);
+    this.upkeep.stop();
+  }
+
+  /** How many leases to ask for; none while a feed cannot take more items. */
+  #free(): number {
+    return this.#node.feedFailingSince === null ? this.slots.free() : 0;
+  }
+
+  #start(lease: Lease, askedAt: number): void {
+    void crawlOne(this.slots.begin(lease, askedAt), this.slots, this.#page, this.#onError);
+  }
+
+  /** A node that waits since somebody paused the crawl, perhaps before it came, would wait in silence. */
+  #sayControl({ control }: CrawlState): void {
+    const before = this.#crawl?.control ?? 'running';
+    const { log, crawlArguments } = this.#node.deps;
+    if (control === 'paused' && before !== 'paused') {
+      log.info({}, `the crawl is paused; "crawlnode resume ${crawlArguments}" lets it go on`);
+    } else if (control === 'running' && before === 'paused') log.info({}, 'the crawl goes on');
+  }
+
+  /** A service that has done all there was would look as if it hung. */
+  #sayIdle({ finished }: CrawlState): void {
+    const { saidIdle, deps } = this.#node;
+    if (!finished || saidIdle || deps.options.exitWhenDone) return;
+    this.#node.saidIdle = true;
+    const seed = `"crawlnode seed ${deps.crawlArguments} URL"`;
+    deps.log.info(
+      {},
+      `nothing is left to crawl; this node waits for seeds (${seed}), and --exit-when-done would leave`,
+    );
+  }
+
+  /** Once a run: the counter says how many. */
+  #sayDropped(dropped: number): void {
+    if (this.#saidDropped) return;
+    this.#saidDropped = true;
+    this.#node.deps.log.warn(
+      { dropped },
+      'the queue holds twice SCHEDULER_QUEUE_LIMIT: new links are dropped until it has room, and counted as scheduler/dropped; they are not remembered as seen',
+    );
+  }
+
+  #halted(): void {
+    this.#halt.abort();
+    this.#node.alarm.ring();
+    setTimeout(() => this.#abandon(), HALT_MS).unref();
+  }
+
+  /**
+   * A store that hangs must not hold up a halt. What an abandoned lease call brings after all is not worked on;
+   * leaving gives it back. (No Promise.race: it would add to the halt's listeners with every lease.)
+   */
+  #orHalted<T>(call: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#abandon = () =>
+        reject(new FrontierUnavailableError('the frontier did not answer before the node stopped'));
+      call.then(resolve, reject);
+    });
+  }
+
+  #showProgress(pagesPerSecond: number): void {
+    const { deps, tally, outage } = this.#node;
+    const { pages, failed, items } = tally;
+    const trouble = outage.why ?? deps.feedsFailing();
+    deps.onProgress?.({
+      pages,
+      pagesPerSecond,
+      failed,
+      items,
+      inFlight: this.slots.inFlight,
+      crawl: this.#crawl,
+      trouble,
+    });
+  }
+}

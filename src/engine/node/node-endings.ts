@@ -1,0 +1,106 @@
+/** Why a node stops, decided from what the store and the node itself say. Pure functions. */
+
+import { FrontierGoneError, IncarnationDeadError } from '../../errors.js';
+import type { CrawlState, Joined } from '../../frontier/frontier.js';
+
+/** The end of a node's part in the crawl. */
+export interface Ending {
+  /** Scrapy's closing reason where it has one. */
+  readonly reason: string;
+  readonly exitCode: 0 | 1;
+  readonly message: string | null;
+  /** False when there is nothing to leave: the store has lost our records, or this node has left already. */
+  readonly leave: boolean;
+}
+
+/** What a node knows of itself when it asks whether to stop. */
+export interface NodeView {
+  readonly exitWhenDone: boolean;
+  readonly startTimeoutMs: number;
+  readonly maxIdleMs: number;
+  /** Since this node joined. */
+  readonly joinedForMs: number;
+  /** Whether there was work when it joined, or it has done some since. */
+  readonly worked: boolean;
+  /** Whether an earlier node has pushed the spider's start requests, so that none are to come. */
+  readonly startedBefore: boolean;
+  /** What it found when it joined. */
+  readonly found: Joined['found'];
+  /** `EngineDeps.crawlArguments`. */
+  readonly crawlArguments: string;
+}
+
+export function ending(reason: string, message: string | null = null): Ending {
+  return { reason, exitCode: 0, message, leave: true };
+}
+
+/**
+ * Whether the crawl is over for this node. True completion is the store's to decide (`finished`), so all nodes
+ * see it together and none before; where nothing has begun yet, the first seed is waited for.
+ */
+export function crawlEnding(crawl: CrawlState, view: NodeView): Ending | null {
+  if (crawl.closing !== null) return ending(crawl.closing);
+  if (crawl.control === 'stopping') return ending('stopped');
+  if (isIdleTooLong(crawl, view)) return ending('finished', nothingToDo(view));
+  if (!view.exitWhenDone || !crawl.finished) return null;
+  if (crawl.acceptedInRun > 0 || view.worked) return ending('finished');
+  if (view.startedBefore) return ending('finished', `${nothingNew(view)}; ${howToCrawlAgain(view)}`);
+  return view.joinedForMs >= view.startTimeoutMs ? ending('finished', nothingCame(view)) : null;
+}
+
+/**
+ * Whether an error ends this node; null when it only ends the incarnation, and the node joins anew.
+ * @param persist whether the crawl is kept when it is over: else its other nodes may have cleared it.
+ */
+export function errorEnding(error: unknown, persist: boolean): Ending | null {
+  if (error instanceof IncarnationDeadError) return null;
+  if (error instanceof FrontierGoneError) {
+    const others = persist
+      ? ''
+      : '; or the other nodes took this one for dead, finished the crawl and cleared it (SCHEDULER_PERSIST false)';
+    const message = `${error.message}${others}`;
+    return { reason: 'frontier_gone', exitCode: 1, message, leave: false };
+  }
+  throw error;
+}
+
+/** A feed's outbox has outgrown its bound, and its file could not be written for the whole grace time. */
+export function feedEnding(why: string): Ending {
+  const message = `${why}; the items committed so far wait in the frontier and are written by the next run`;
+  return { reason: 'feed_unwritable', exitCode: 1, message, leave: true };
+}
+
+/** The whole cluster, by the store's account; a crawl that somebody paused is kept for whoever resumes it. */
+function isIdleTooLong({ idleMs, seedsWaiting, control }: CrawlState, { maxIdleMs }: NodeView): boolean {
+  return maxIdleMs > 0 && idleMs >= maxIdleMs && seedsWaiting === 0 && control === 'running';
+}
+
+function nothingToDo({ maxIdleMs }: NodeView): string {
+  return `there was nothing to do on any node for ${maxIdleMs / 1_000} s (MAX_IDLE_TIME_BEFORE_CLOSE)`;
+}
+
+function nothingCame(view: NodeView): string {
+  const waited = `nothing to crawl came within ${view.startTimeoutMs / 1_000} s`;
+  if (view.found.seen > 0) return `${waited}, and ${everythingSeen(view.found)}; ${howToCrawlAgain(view)}`;
+  return `${waited}; seed it with "crawlnode seed ${view.crawlArguments} URL", or give the spider startUrls`;
+}
+
+/** A run that finds its start requests pushed, and all that came of them done. */
+export function nothingNew({ found }: Pick<NodeView, 'found'>): string {
+  return `nothing is left to crawl: the start requests were pushed by an earlier run, and ${everythingSeen(found)}`;
+}
+
+function everythingSeen({ seen }: Joined['found']): string {
+  return seen === 1
+    ? 'the one request known from earlier runs is done or failed'
+    : `all ${seen.toLocaleString('en')} requests known from earlier runs are done or failed`;
+}
+
+/** What a user may want who runs a finished crawl again. */
+export function howToCrawlAgain({ crawlArguments: name }: Pick<NodeView, 'crawlArguments'>): string {
+  return (
+    `fetch single pages again with "crawlnode seed ${name} URL", forget everything with "crawlnode reset ${name}", ` +
+    'crawl apart from it under another --job, or let pages be fetched again: the "refresh" rules of a spider, or ' +
+    'DUPEFILTER_CLASS TimedRFPDupeFilter'
+  );
+}

@@ -1,0 +1,114 @@
+/**
+ * What happens beside the pages, at the pace of one timer: progress is shown and noted for the heartbeat thread,
+ * the dead are recovered, and what we hold is compared with what the store thinks we hold.
+ */
+import { FrontierUnavailableError } from '../../errors.js';
+import type { Frontier } from '../../frontier/frontier.js';
+import type { Logger } from '../../log.js';
+import type { Slots, Tally } from '../page/slots.js';
+import type { Alarm } from './alarm.js';
+import type { Pulse } from './heartbeat.js';
+
+const MAX_TICK_MS = 1_000;
+/** How quickly the shown rate follows: the weight of the last second. */
+const RATE_WEIGHT = 0.3;
+
+export interface UpkeepOptions {
+  readonly frontier: Frontier;
+  readonly slots: Slots;
+  readonly tally: Tally;
+  readonly pulse: Pulse;
+  readonly alarm: Alarm;
+  readonly log: Logger;
+  readonly heartbeatMs: number;
+  readonly nodeTimeoutMs: number;
+  readonly onTick: (pagesPerSecond: number) => void;
+  /** Told of an error that ends this incarnation. */
+  readonly onError: (error: unknown) => void;
+}
+
+export class Upkeep {
+  readonly #options: UpkeepOptions;
+  readonly #timer: NodeJS.Timeout;
+  #recoverAt = 0;
+  #reconcileAt: number;
+  #recovering = false;
+  #rate = 0;
+  #lastTick = performance.now();
+  #lastPages: number;
+
+  constructor(options: UpkeepOptions) {
+    this.#options = options;
+    this.#lastPages = options.tally.pages;
+    this.#reconcileAt = this.#lastTick + options.heartbeatMs;
+    this.#timer = setInterval(() => this.#tick(), Math.min(MAX_TICK_MS, options.heartbeatMs));
+    // At once: a crawl whose nodes were all killed resumes with their leases.
+    this.#tick();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /**
+   * Compare leases with the store's when it is time to. Called by the loop while no lease is asked for: those of an
+   * answer that is still on its way would be taken for lost.
+   */
+  reconcileWhenDue(): void {
+    const now = performance.now();
+    if (now < this.#reconcileAt) return;
+    this.#reconcileAt = now + this.#options.heartbeatMs;
+    void this.#beside(() => this.#reconcile());
+  }
+
+  #tick(): void {
+    const { pulse, tally, alarm, onTick } = this.#options;
+    const now = performance.now();
+    const elapsedMs = now - this.#lastTick;
+    if (elapsedMs > 0) {
+      const rate = ((tally.pages - this.#lastPages) * 1_000) / elapsedMs;
+      this.#rate += (rate - this.#rate) * RATE_WEIGHT;
+    }
+    this.#lastTick = now;
+    this.#lastPages = tally.pages;
+    pulse.note(tally.pages, this.#rate);
+    onTick(this.#rate);
+
+    if (now >= this.#recoverAt && !this.#recovering) {
+      const everyMs = Math.max(1_000, this.#options.nodeTimeoutMs / 3);
+      this.#recoverAt = now + everyMs * (0.75 + 0.5 * Math.random());
+      void this.#recover();
+    }
+    if (now >= this.#reconcileAt) alarm.ring();
+  }
+
+  async #recover(): Promise<void> {
+    const { frontier, alarm, log } = this.#options;
+    this.#recovering = true;
+    await this.#beside(async () => {
+      const moved = await frontier.recover();
+      if (moved === 0) return;
+      log.info({ moved }, 'took over the work of a node that died');
+      alarm.ring();
+    });
+    this.#recovering = false;
+  }
+
+  async #reconcile(): Promise<void> {
+    const { frontier, slots, heartbeatMs, log } = this.#options;
+    const { lost, returned } = await frontier.reconcile(slots.held(), 2 * heartbeatMs);
+    const dropped = slots.drop(lost);
+    if (dropped > 0 || returned > 0) {
+      log.info({ dropped, returned }, 'what this node holds did not match the frontier; set right');
+    }
+  }
+
+  /** A store that is away is the loop's to report; here the next turn tries again. */
+  async #beside(step: () => Promise<void>): Promise<void> {
+    try {
+      await step();
+    } catch (error) {
+      if (!(error instanceof FrontierUnavailableError)) this.#options.onError(error);
+    }
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * What each verdict of `outcome.ts` makes of a page: the outcome and the effects of its settle. Spider code and the
+ * pipelines run here; if any of it throws, the page has failed and nothing that it gave is committed.
+ */
+import type { Downloader } from '../../downloader/downloader.js';
+import { CrawlnodeError, InvalidRequestError, messageOf } from '../../errors.js';
+import { ERRORS_COUNTER } from '../../frontier/budgets.js';
+import { type Effects, noEffects, type Outcome } from '../../frontier/frontier.js';
+import { priorityInBounds } from '../../http/message/priority.js';
+import { Request } from '../../http/message/request.js';
+import { encodeRecord } from '../../http/message/request-codec.js';
+import type { RequestRecord } from '../../http/message/request-record.js';
+import type { Logger } from '../../log.js';
+import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
+import { type Failure, type PageResult, runErrback } from '../../spider/run-callback.js';
+import type { Spider } from '../../spider/spider.js';
+import type { EngineOptions } from '../engine-options.js';
+import { concernsNode } from '../node/node-errors.js';
+import { add, admit, type Counters, toFrontier } from './discovered-requests.js';
+import type { LostStarts } from './failed-start-pages.js';
+import type { Verdict } from './outcome.js';
+import { type LinkDeps, noLinks, PageLinks } from './page-links.js';
+import { redirected } from './redirect.js';
+import { effectsOf } from './settle-effects.js';
+import type { Flight } from './slots.js';
+
+/** What every page of a crawl is processed with. */
+export interface PageDeps extends LinkDeps {
+  readonly spider: Spider;
+  readonly downloader: Downloader;
+  readonly pipelines: ItemPipelines;
+  readonly options: EngineOptions;
+  readonly lostStarts: LostStarts;
+  readonly log: Logger;
+}
+
+/** How a page ends: the arguments of its settle. */
+export interface Ending {
+  readonly outcome: Outcome;
+  readonly effects: Effects;
+  /** Where the page yielded requests. */
+  readonly links?: PageLinks;
+}
+
+/** A page on its way: what the steps below have in common. */
+export interface Work {
+  readonly flight: Flight;
+  readonly record: RequestRecord;
+  readonly request: Request;
+  readonly counters: Counters;
+  readonly deps: PageDeps;
+}
+
+/** The same request once more, later. */
+export function retry(
+  work: Work,
+  { reason, count, plan }: Extract<Verdict, { kind: 'retry' }>,
+  status: number | null,
+): Ending {
+  add(work.counters, 'retry/count');
+  add(work.counters, `retry/reason_count/${count}`);
+  const { afterMs, priority } = plan;
+  const record = encodeRecord({ ...work.record, attempts: work.record.attempts + 1, priority });
+  const outcome: Outcome = {
+    kind: 'retry',
+    reason,
+    attempts: work.record.attempts + 1,
+    afterMs,
+    priority,
+    record,
+    ...(status !== null && { status }),
+  };
+  return { outcome, effects: { ...noEffects, stats: work.counters } };
+}
+
+/** The hop is a new request, judged like any other that is discovered; this one is done. */
+export async function redirect(work: Work, status: number, location: string): Promise<Ending> {
+  const { counters, record, flight, deps } = work;
+  const outcome: Outcome = { kind: 'done', reason: 'redirect', status, attempts: record.attempts + 1 };
+  const done = (...requests: Effects['requests']): Ending => ({
+    outcome,
+    effects: { ...noEffects, requests, stats: counters },
+  });
+
+  const hop = redirected(record, status, location);
+  if (hop === null) {
+    add(counters, 'redirect/bad_location');
+    return done();
+  }
+  if (hop.redirects > (deps.options.redirectMaxTimes ?? 0)) {
+    add(counters, 'redirect/max_times_reached');
+    const message = `${record.url} was redirected more than ${deps.options.redirectMaxTimes} times`;
+    return failed(work, { reason: 'max_redirects', status, response: null, message });
+  }
+  const priority = priorityInBounds(hop.priority + deps.options.redirectPriorityAdjust);
+  try {
+    const request = Request.fromRecord(hop).replace({ url: hop.url, priority });
+    if (!admit(request, hop.depth, deps.rules, counters)) return done();
+    add(counters, 'redirect/count');
+    const place = { parentId: flight.lease.id, ordinal: 0, depth: hop.depth, origin: hop.origin };
+    return done(toFrontier(request, hop, place, deps.rules, Date.now()));
+  } catch (error) {
+    if (!(error instanceof InvalidRequestError)) throw error;
+    add(counters, 'redirect/bad_location');
+    return done();
+  }
+}
+
+/** Errback, then the failed list. */
+export function failed(work: Work, failure: Omit<Failure, 'request'>): Promise<Ending> {
+  const { reason, status, message } = failure;
+  return errback(work, failure, {
+    kind: 'failed',
+    reason,
+    attempts: work.record.attempts + 1,
+    detail: message,
+    ...(status !== null && { status }),
+  });
+}
+
+/** Run the errback, if there is one, and commit what it gives with the outcome. */
+export async function errback(
+  work: Work,
+  failure: Omit<Failure, 'request'>,
+  outcome: Outcome,
+): Promise<Ending> {
+  const { record, request, deps } = work;
+  deps.lostStarts.tell(record, failure.message);
+  deps.log.debug({ url: record.url, reason: failure.reason, status: failure.status }, failure.message);
+  const { maxItems } = deps.options;
+  if (record.errback === null) return { outcome, effects: { ...noEffects, stats: work.counters } };
+  return commit(
+    work,
+    () => runErrback(deps.spider, record.errback, { ...failure, request }, { maxItems }),
+    outcome,
+  );
+}
+
+/** Run spider code and the pipelines. If any of it throws, nothing the page gave is committed and the page is failed. */
+export async function commit(work: Work, run: () => Promise<PageResult>, outcome: Outcome): Promise<Ending> {
+  const { flight, record, counters, deps } = work;
+  try {
+    const { items, requests } = await run();
+    if (requests.length === 0) {
+      return { outcome, effects: await effectsOf(items, noLinks, counters, deps.pipelines) };
+    }
+    const links = new PageLinks({ id: flight.lease.id, record }, deps);
+    const settled = await links.take(requests, counters, flight);
+    return { outcome, effects: await effectsOf(items, settled, counters, deps.pipelines), links };
+  } catch (error) {
+    if (flight.over || concernsNode(error)) throw error;
+    return spiderFailed(work, error, 'status' in outcome ? outcome.status : undefined);
+  }
+}
+
+function spiderFailed(work: Work, error: unknown, status: number | undefined): Ending {
+  const { record, counters, deps } = work;
+  const code = error instanceof CrawlnodeError ? error.code : 'callback_failed';
+  const reason = code === 'callback_failed' ? 'callback_error' : code;
+  const thrown = error instanceof CrawlnodeError && error.cause instanceof Error ? error.cause : error;
+  if (reason === 'pipeline_error') {
+    add(counters, 'item_error_count');
+  } else {
+    add(counters, `spider_exceptions/${nameOf(thrown)}`);
+    add(counters, ERRORS_COUNTER);
+  }
+  const detail = messageOf(error);
+  deps.log.error({ url: record.url, reason }, detail);
+  if (thrown instanceof Error) deps.log.debug({ url: record.url, stack: thrown.stack }, 'the error in full');
+  const attempts = record.attempts + 1;
+  const outcome: Outcome = {
+    kind: 'failed',
+    reason,
+    attempts,
+    detail,
+    ...(status !== undefined && { status }),
+  };
+  return { outcome, effects: { ...noEffects, stats: counters } };
+}
+
+/** Error classes come from user code: the name becomes part of a counter's name, so it is kept short and plain. */
+function nameOf(error: unknown): string {
+  const name = error instanceof Error ? error.name || error.constructor.name : typeof error;
+  return name.replace(/[^\w.$-]/g, '_').slice(0, 64);
+}

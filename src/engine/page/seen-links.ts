@@ -1,0 +1,127 @@
+/**
+ * Links this node knows the dupefilter to hold, so that the hundred links every page of a site repeats cost neither a
+ * fingerprint nor a place in its settle (DESIGN §5, "Epoch and local caches").
+ *
+ * A link enters once a settle that carried it has committed, under the epoch that settle was answered with; the next
+ * settles name that epoch, and a store of another one asks for all links. A store that rolled back under the same
+ * epoch has lost no page without giving it back: the page that found a link is pending there again with it, and is
+ * met by a new incarnation, which begins with an empty cache.
+ *
+ * Plain GET links only, by their URL as it is spelt: of those any fingerprinter makes the identity from the URL alone.
+ * Measured: 6 million look-ups a second, 70 bytes a link beside its URL (Node 20).
+ */
+import type { Dupefilter } from '../../frontier/frontier.js';
+import { inOnePiece } from '../../http/detached-text.js';
+import { noHeaders } from '../../http/message/headers.js';
+import type { Request } from '../../http/message/request.js';
+import type { Refresh } from '../../spider/refresh.js';
+
+/** Links in each of two generations, and characters of them: the older one goes when the younger is full. */
+const MAX_YOUNG = 25_000;
+const MAX_YOUNG_CHARS = 5_000_000;
+
+/** Of the expiry of a fingerprint: for how long of it a link may be taken for seen. */
+const SHARE_OF_EXPIRY = 0.1;
+
+/** The cache of a new incarnation; null where the spider decides what is the same request. */
+export function seenLinksOf(
+  spider: { fingerprint?(request: Request): string },
+  dupefilter: Dupefilter,
+  refresh: Refresh | null = null,
+): SeenLinks | null {
+  if (spider.fingerprint !== undefined) return null;
+  const expireMs = 'expireMs' in dupefilter ? dupefilter.expireMs : 0;
+  return new SeenLinks(expireMs > 0 ? expireMs * SHARE_OF_EXPIRY : undefined, refresh);
+}
+
+export class SeenLinks {
+  readonly #maxAgeMs: number;
+  readonly #refresh: Refresh | null;
+  #epoch: string | null = null;
+  #young = new Generation(0);
+  #old = new Generation(0);
+
+  /**
+   * @param maxAgeMs how long a link may be taken for seen; infinite where nothing expires.
+   * @param refresh what it matches is new again at some time, and never taken in.
+   */
+  constructor(maxAgeMs = Number.POSITIVE_INFINITY, refresh: Refresh | null = null) {
+    this.#maxAgeMs = maxAgeMs;
+    this.#refresh = refresh;
+  }
+
+  /** Under which the links were seen; null when there are none. */
+  get epoch(): string | null {
+    return this.#epoch;
+  }
+
+  /** Drop what is too old. Called once a page, as looking at the clock for each link would cost more than finding it. */
+  age(nowMs: number): void {
+    if (nowMs - this.#young.sinceMs >= this.#maxAgeMs / 2) this.#turn(nowMs);
+    if (nowMs - this.#old.sinceMs >= this.#maxAgeMs) this.#old = new Generation(nowMs);
+  }
+
+  /** Whether a request is for a link known to be seen. */
+  has(request: Request): boolean {
+    return isPlainLink(request) && (this.#young.urls.has(request.url) || this.#old.urls.has(request.url));
+  }
+
+  /** Take in links whose settle was answered under `epoch`. */
+  learn(
+    links: readonly { readonly found: { readonly request: Request } }[],
+    epoch: string,
+    nowMs: number,
+  ): void {
+    if (epoch !== this.#epoch) this.#begin(epoch, nowMs);
+    for (const { found } of links) {
+      const { request } = found;
+      if (!isPlainLink(request) || this.#refresh?.matches(request.url)) continue;
+      if (this.#young.isFull) this.#turn(nowMs);
+      this.#young.add(request.url);
+    }
+  }
+
+  /** The store knows of another epoch than this one. */
+  forget(epoch: string): void {
+    if (epoch === this.#epoch) this.#begin(null, 0);
+  }
+
+  #begin(epoch: string | null, nowMs: number): void {
+    this.#epoch = epoch;
+    this.#young = new Generation(nowMs);
+    this.#old = new Generation(nowMs);
+  }
+
+  #turn(nowMs: number): void {
+    this.#old = this.#young;
+    this.#young = new Generation(nowMs);
+  }
+}
+
+class Generation {
+  readonly urls = new Set<string>();
+  /** When the first of its links may have come in. */
+  readonly sinceMs: number;
+  #chars = 0;
+
+  constructor(sinceMs: number) {
+    this.sinceMs = sinceMs;
+  }
+
+  get isFull(): boolean {
+    return this.urls.size >= MAX_YOUNG || this.#chars >= MAX_YOUNG_CHARS;
+  }
+
+  add(url: string): void {
+    const { size } = this.urls;
+    this.urls.add(inOnePiece(url));
+    if (this.urls.size > size) this.#chars += url.length;
+  }
+}
+
+/** Whether nothing but its URL makes a request's identity, under every fingerprinter. */
+function isPlainLink(request: Request): boolean {
+  return (
+    request.method === 'GET' && request.body === null && !request.dontFilter && request.headers === noHeaders
+  );
+}

@@ -1,0 +1,218 @@
+/**
+ * The pages this node holds, from lease to settle. Every lease is ended here, once, whoever asks first: the page
+ * itself, the drain that gives it back, or the news that it is no longer ours.
+ *
+ * ```
+ *   begin ──► in flight ──── settle ────► settling ──► gone (committed, or lost)
+ *                 └───────── drop ──────► gone (the store knows better)
+ * ```
+ *
+ * A slot is free as soon as its settle is issued: the next lease then leaves in the same turn, behind it on the
+ * same connection, and sees its effects.
+ */
+import type { Download, DownloadUnderWay } from '../../downloader/downloader.js';
+import { CrawlnodeError, FrontierUnavailableError } from '../../errors.js';
+import { type Effects, type Frontier, type Lease, noEffects, type Outcome } from '../../frontier/frontier.js';
+import type { Logger } from '../../log.js';
+import type { Alarm } from '../node/alarm.js';
+import type { Outage } from '../node/outage.js';
+import type { PageLinks } from './page-links.js';
+
+/** One leased page in work. */
+export class Flight {
+  readonly lease: Lease;
+  /** `performance.now()` when the lease was asked for. */
+  readonly askedAt: number;
+  /** Set when its download begins: from then on the page counts against the budget. */
+  started = false;
+  /** True once it has been settled or dropped; what the page still does has no effect. */
+  over = false;
+  #downloading: DownloadUnderWay | null = null;
+  #abort: AbortController | null = null;
+
+  constructor(lease: Lease, askedAt: number) {
+    this.lease = lease;
+    this.askedAt = askedAt;
+  }
+
+  /** The result of a download, which ends with this page. */
+  async during(download: DownloadUnderWay): Promise<Download> {
+    this.#downloading = download;
+    try {
+      return await download.result;
+    } finally {
+      this.#downloading = null;
+    }
+  }
+
+  /** Aborted with this page. Made when it is asked for, since few pages do and a signal costs more than a page's links. */
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.over) this.#abort.abort();
+    return this.#abort.signal;
+  }
+
+  /** Once it is over. */
+  abort(): void {
+    this.#downloading?.abort();
+    this.#abort?.abort();
+  }
+}
+
+/** What this node has committed since it started; it outlives a change of incarnation. */
+export interface Tally {
+  pages: number;
+  failed: number;
+  items: number;
+}
+
+export interface SlotsOptions {
+  readonly frontier: Frontier;
+  readonly concurrency: number;
+  readonly tally: Tally;
+  readonly alarm: Alarm;
+  readonly outage: Outage;
+  readonly log: Logger;
+  /** Told of links that were dropped as the queue is full. */
+  readonly onDropped: (dropped: number) => void;
+  /** Told once of an error that ends this incarnation, such as IncarnationDeadError. */
+  readonly onError: (error: unknown) => void;
+}
+
+export class Slots {
+  readonly #options: SlotsOptions;
+  readonly #inFlight = new Set<Flight>();
+  readonly #settling = new Map<Flight, Promise<void>>();
+  readonly #giveUp = new AbortController();
+
+  constructor(options: SlotsOptions) {
+    this.#options = options;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  get settling(): number {
+    return this.#settling.size;
+  }
+
+  /**
+   * How many leases to ask for. None beside a suspect, which would take them along if it killed the process; and
+   * none while twice the concurrency waits to be settled, so that a store that is away is not buried in results.
+   */
+  free(): number {
+    const { concurrency } = this.#options;
+    if (this.#settling.size >= 2 * concurrency) return 0;
+    for (const flight of this.#inFlight) if (flight.lease.crashes > 0) return 0;
+    return Math.max(0, concurrency - this.#inFlight.size);
+  }
+
+  begin(lease: Lease, askedAt: number): Flight {
+    const flight = new Flight(lease, askedAt);
+    this.#inFlight.add(flight);
+    return flight;
+  }
+
+  /** Issue the settle of a page and free its slot; the answer is dealt with beside. @param links hear of it. */
+  settle(flight: Flight, outcome: Outcome, effects: Effects, links?: PageLinks): void {
+    if (flight.over) return;
+    flight.over = true;
+    this.#inFlight.delete(flight);
+    this.#settling.set(flight, this.#send(flight, outcome, effects, links));
+    this.#options.alarm.ring();
+  }
+
+  /** Resolves when every settle issued so far is answered or given up. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#settling.values());
+  }
+
+  /** Everything the store believes this node to hold: also what it may have settled without our knowing. */
+  held(): Lease[] {
+    return [...this.#inFlight, ...this.#settling.keys()].map((flight) => flight.lease);
+  }
+
+  /**
+   * The store does not know these leases any more: stop working on them, settle nothing. One that is being settled
+   * may well be among them, if its answer is on the way. @returns how many were in work.
+   */
+  drop(ids: readonly string[]): number {
+    if (ids.length === 0) return 0;
+    const lost = new Set(ids);
+    const dropped = [...this.#inFlight].filter((flight) => lost.has(flight.lease.id));
+    for (const flight of dropped) this.#drop(flight);
+    if (dropped.length > 0) this.#options.alarm.ring();
+    return dropped.length;
+  }
+
+  /** This incarnation is dead: whatever is in work is somebody else's now. */
+  dropAll(): void {
+    this.#giveUp.abort();
+    for (const flight of this.#inFlight) this.#drop(flight);
+  }
+
+  /** Give back what is in work, uncounted. */
+  releaseAll(reason: string): void {
+    for (const flight of [...this.#inFlight]) {
+      this.settle(flight, { kind: 'released', reason, unstarted: !flight.started }, noEffects);
+      flight.abort();
+    }
+  }
+
+  /** Stop repeating settles that the store does not answer. */
+  giveUp(): void {
+    this.#giveUp.abort();
+  }
+
+  #drop(flight: Flight): void {
+    flight.over = true;
+    this.#inFlight.delete(flight);
+    flight.abort();
+  }
+
+  async #send(flight: Flight, outcome: Outcome, effects: Effects, links?: PageLinks): Promise<void> {
+    const { frontier, outage, tally, alarm, log, onDropped, onError } = this.#options;
+    const stop = this.#giveUp.signal;
+    const settle = (all: Effects) =>
+      outage.through('settle', stop, () => frontier.settle(flight.lease, outcome, all));
+    try {
+      let answer = await settle(effects);
+      if (!answer.committed && answer.resend && links !== undefined) {
+        const { items, feedItems, stats } = effects;
+        answer = await settle({ items, feedItems, stats, ...(await links.takeWithheld(stop)) });
+      }
+      if (answer.committed) {
+        count(tally, outcome, effects);
+        links?.learn(answer);
+        if (answer.dropped !== undefined) onDropped(answer.dropped);
+      } else {
+        const why = answer.closed
+          ? 'a page came after the last item of this run; it is given back to the next one'
+          : 'a page was no longer ours when it was done; nothing was written';
+        log.debug({ id: flight.lease.id }, why);
+      }
+    } catch (error) {
+      if (error instanceof FrontierUnavailableError) {
+        log.debug(
+          { id: flight.lease.id, error: error.message },
+          'a page could not be settled; peers will recover it',
+        );
+      } else {
+        onError(
+          error instanceof CrawlnodeError ? error : new Error('settling a page failed', { cause: error }),
+        );
+      }
+    } finally {
+      // Only a loop held up by unanswered settles waits for this; ringing each time would cost a lease per page more.
+      if (this.#settling.size >= 2 * this.#options.concurrency) alarm.ring();
+      this.#settling.delete(flight);
+    }
+  }
+}
+
+function count(tally: Tally, outcome: Outcome, effects: Effects): void {
+  if (outcome.kind === 'done' || outcome.kind === 'failed') tally.pages++;
+  if (outcome.kind === 'failed') tally.failed++;
+  tally.items += effects.stats.item_scraped_count ?? 0;
+}

@@ -1,0 +1,96 @@
+/** Requests that come from outside or from `startUrls`: depth 0, and each the origin of what descends from it. */
+import { InvalidRequestError } from '../../errors.js';
+import { type Dupefilter, MAX_SEED_REQUEST_BYTES, MAX_SEED_REQUESTS } from '../../frontier/frontier.js';
+import { Request } from '../../http/message/request.js';
+import type { FrontierRequest } from '../../http/message/request-record.js';
+import { callbackName } from '../../spider/run-callback.js';
+import type { Spider } from '../../spider/spider.js';
+import { type LinkRules, toFrontier } from '../page/discovered-requests.js';
+
+/**
+ * A seed as the frontier takes it; `crawlnode seed` and the intake use the same.
+ * @param ordinal tells unfiltered seeds of one job apart.
+ */
+export function seedRequest(
+  request: Request,
+  ordinal: number,
+  spider: Spider,
+  rules: LinkRules,
+  nowMs: number,
+): FrontierRequest {
+  const names = {
+    callback: callbackName(spider, request.callback),
+    errback: callbackName(spider, request.errback),
+  };
+  // Without an origin given it is its own.
+  return toFrontier(request, names, { parentId: null, ordinal, depth: 0, origin: null }, rules, nowMs);
+}
+
+/** The spider's `startUrls` as requests, in order. @param isWanted leaves some out. */
+export function startRequests(
+  spider: Spider,
+  rules: LinkRules,
+  nowMs: number,
+  isWanted: (request: Request) => boolean = () => true,
+): FrontierRequest[] {
+  const requests = spider.startUrls.map((start) => (typeof start === 'string' ? new Request(start) : start));
+  return requests.flatMap((request, ordinal) =>
+    isWanted(request) ? [seedRequest(request, ordinal, spider, rules, nowMs)] : [],
+  );
+}
+
+/**
+ * Start requests that a later run of the job pushes again, for the dupefilter to judge: those of a refresh rule, and
+ * all where fingerprints expire. An unfiltered one is not among them: nothing would tell the second node of a run that
+ * the first has pushed it.
+ */
+export function comesAgain({ refresh }: LinkRules, dupefilter: Dupefilter): (request: Request) => boolean {
+  const expires = 'expireMs' in dupefilter && dupefilter.expireMs > 0;
+  return ({ url, dontFilter }) => !dontFilter && (expires || refresh?.matches(url) === true);
+}
+
+/**
+ * The requests of one external seed, by the spider's `makeRequestFromData`: one, several (an iterable, also an async
+ * one), or none.
+ * @throws whatever the spider throws, and InvalidRequestError when it yields something else than requests.
+ */
+export async function requestsOfSeed(
+  data: string,
+  spider: Spider,
+  rules: LinkRules,
+  nowMs: number,
+): Promise<FrontierRequest[]> {
+  const made: unknown = await spider.makeRequestFromData(data);
+  if (made instanceof Request) return [seedRequest(made, 0, spider, rules, nowMs)];
+  const requests: FrontierRequest[] = [];
+  let bytes = 0;
+  for await (const request of severalOf(made)) {
+    if (!(request instanceof Request)) throw noRequest(request);
+    const next = seedRequest(request, requests.length, spider, rules, nowMs);
+    bytes += next.record.length;
+    if (requests.length === MAX_SEED_REQUESTS || bytes > MAX_SEED_REQUEST_BYTES) throw tooMany();
+    requests.push(next);
+  }
+  return requests;
+}
+
+function severalOf(made: unknown): Iterable<unknown> | AsyncIterable<unknown> {
+  if (made === null || made === undefined) return [];
+  if (typeof made === 'object' && (Symbol.iterator in made || Symbol.asyncIterator in made)) {
+    return made as Iterable<unknown> | AsyncIterable<unknown>;
+  }
+  throw noRequest(made);
+}
+
+/** All requests of a seed are accepted in one step, which holds the store up. */
+function tooMany(): InvalidRequestError {
+  return new InvalidRequestError(
+    `bad seed: it makes more than ${MAX_SEED_REQUESTS} requests, or more than 64 MB of them; make several seeds of it`,
+    { code: 'bad_seed' },
+  );
+}
+
+function noRequest(made: unknown): InvalidRequestError {
+  const what = made === null ? 'null' : typeof made;
+  return new InvalidRequestError(`makeRequestFromData gave ${what} where a Request is needed`);
+}

@@ -1,0 +1,164 @@
+/**
+ * CSS selectors with Scrapy's two pseudo-elements, compiled once: `::text` (the text nodes that are direct children)
+ * and `::attr(name)`. Matching is css-select's; relative to an element it is Scrapy's: the element itself may match,
+ * and nothing outside it counts, so `row.css('table td')` finds no cell unless the row holds a table.
+ */
+import { compile } from 'css-select';
+import { parse, type Selector, SelectorType } from 'css-what';
+import type { Text } from 'domhandler';
+import { DomUtils } from 'htmlparser2';
+import { UsageError } from '../../errors.js';
+import type { AnyNode, Document, Element } from './markup-tree.js';
+
+/** What a query finds: an element, or the text of a text node or attribute. */
+export type Found = Element | string;
+
+export interface CssQuery {
+  /** Everything found at or below `root`, in document order. */
+  select(root: Document | Element): Found[];
+}
+
+type Test = (element: Element) => boolean;
+
+/** Branches of one selector that take the same thing of what they match. */
+interface Group {
+  readonly take: 'element' | 'text' | { readonly attr: string };
+  readonly branches: Selector[][];
+  /** For selectors of one compound, which mean the same below any root. */
+  readonly test: Test | null;
+}
+
+/** Selectors are written in code, so few; the bound is for those put together from data. */
+const MAX_CACHED = 500;
+const cache = new Map<string, CssQuery>();
+
+/**
+ * @param xml names keep their case
+ * @throws UsageError naming a selector that is not valid
+ */
+export function cssQuery(selector: string, xml: boolean): CssQuery {
+  const key = xml ? `xml ${selector}` : selector;
+  const known = cache.get(key);
+  if (known) return known;
+  const query = compileQuery(selector, xml);
+  if (cache.size >= MAX_CACHED) cache.clear();
+  cache.set(key, query);
+  return query;
+}
+
+function compileQuery(selector: string, xml: boolean): CssQuery {
+  let groups: Group[];
+  try {
+    if (selector.trim() === '') throw new Error('it is empty');
+    groups = groupsOf(parse(selector), xml);
+    // What css-select does not know, such as `:frobnicate`, shows only in compiling.
+    for (const group of groups) testOf(group, null, xml);
+  } catch (cause) {
+    throw new UsageError(
+      `The CSS selector ${JSON.stringify(selector)} is not valid: ${(cause as Error).message}`,
+      { cause },
+    );
+  }
+  return {
+    select(root) {
+      const context = DomUtils.isTag(root) ? root : null;
+      const tests = groups.map((group) => testOf(group, context, xml));
+      const [only] = groups;
+      if (groups.length === 1 && only?.take === 'element') return DomUtils.findAll(tests[0]!, [root]);
+      return walk(root, groups, tests);
+    },
+  };
+}
+
+function groupsOf(branches: Selector[][], xml: boolean): Group[] {
+  const groups = new Map<string, Group>();
+  for (const branch of branches) {
+    const take = takeOf(branch, xml);
+    const kind = typeof take === 'string' ? take : `attr ${take.attr}`;
+    const tokens = elementTokens(branch);
+    const together = [...(groups.get(kind)?.branches ?? []), tokens];
+    const test = together.every(isCompound) ? compileTokens(together, null, xml) : null;
+    groups.set(kind, { take, branches: together, test });
+  }
+  return [...groups.values()];
+}
+
+function takeOf(branch: readonly Selector[], xml: boolean): Group['take'] {
+  const at = branch.findIndex((token) => token.type === SelectorType.PseudoElement);
+  if (at === -1) return 'element';
+  const token = branch[at]!;
+  if (token.type !== SelectorType.PseudoElement) return 'element';
+  if (at !== branch.length - 1) throw new Error(`::${token.name} can only stand at the end`);
+  if (token.name === 'text' && token.data === null) return 'text';
+  if (token.name === 'attr' && token.data) return { attr: xml ? token.data : token.data.toLowerCase() };
+  throw new Error(`::${token.name} is not known here; there are ::text and ::attr(name)`);
+}
+
+/** The branch without its pseudo-element; `::text` alone, or after a combinator, is that of any element. */
+function elementTokens(branch: readonly Selector[]): Selector[] {
+  const tokens = branch.filter((token) => token.type !== SelectorType.PseudoElement);
+  const last = tokens.at(-1);
+  if (last === undefined || isCombinator(last))
+    tokens.push({ type: SelectorType.Universal, namespace: null });
+  return tokens;
+}
+
+function isCombinator(token: Selector): boolean {
+  return !isSimple(token) && token.type !== SelectorType.Pseudo;
+}
+
+function isSimple(token: Selector): boolean {
+  return (
+    token.type === SelectorType.Tag ||
+    token.type === SelectorType.Universal ||
+    token.type === SelectorType.Attribute
+  );
+}
+
+function isCompound(tokens: readonly Selector[]): boolean {
+  return tokens.every(isSimple);
+}
+
+function testOf(group: Group, context: Element | null, xml: boolean): Test {
+  return group.test ?? compileTokens(group.branches, context, xml);
+}
+
+/**
+ * Compiled anew for each root where there are combinators: css-select remembers which elements have no matching
+ * ancestor, and that holds only below one root and while nobody changes the tree.
+ */
+function compileTokens(branches: Selector[][], context: Element | null, xml: boolean): Test {
+  // css-select reorders and extends what it is given.
+  const copy = branches.map((tokens) => [...tokens]);
+  // A list as context, even of one, lets the context itself match.
+  return compile<AnyNode, Element>(copy, { xmlMode: xml }, context === null ? undefined : [context]);
+}
+
+/** Elements, attributes and text nodes in document order; a loop, as pages may be nested deeper than the call stack. */
+function walk(root: Document | Element, groups: readonly Group[], tests: readonly Test[]): Found[] {
+  const found: Found[] = [];
+  const textOf = new Set<AnyNode | null>();
+  const stack: AnyNode[] = [root];
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (DomUtils.isText(node)) {
+      if (textOf.has(elementAround(node))) found.push(node.data);
+      continue;
+    }
+    if (DomUtils.isTag(node)) {
+      for (let i = 0; i < groups.length; i++) {
+        if (!tests[i]!(node)) continue;
+        const { take } = groups[i]!;
+        if (take === 'element') found.push(node);
+        else if (take === 'text') textOf.add(node);
+        else if (Object.hasOwn(node.attribs, take.attr)) found.push(node.attribs[take.attr]!);
+      }
+    }
+    if (!DomUtils.hasChildren(node)) continue;
+    for (let i = node.children.length - 1; i >= 0; i--) stack.push(node.children[i]!);
+  }
+  return found;
+}
+
+function elementAround(text: Text): AnyNode | null {
+  return text.parent !== null && DomUtils.isCDATA(text.parent) ? text.parent.parent : text.parent;
+}

@@ -1,0 +1,185 @@
+/**
+ * Sitemaps (sitemaps.org, protocol 0.9): XML of pages or of further sitemaps, and plain lists of URLs. A sitemap is what
+ * a stranger wrote: no DTD is followed, no entity but XML's own five is replaced, and nesting is bounded.
+ */
+import { Parser } from 'htmlparser2';
+import { CrawlnodeError } from '../../errors.js';
+
+export interface SitemapEntry {
+  /** A sitemap is to be read in its turn. */
+  readonly kind: 'page' | 'sitemap';
+  /** As it stands there, entities replaced and trimmed; the protocol wants it absolute. */
+  readonly loc: string;
+  /** W3C date or date-time as it stands there; null without one. */
+  readonly lastmod: string | null;
+  /** Why `loc` cannot be used; null when nothing speaks against it. */
+  readonly problem: string | null;
+}
+
+/** A text that is no sitemap, or not to its end; entries read before may have been given. */
+export class SitemapError extends CrawlnodeError {
+  constructor(message: string) {
+    super('bad_sitemap', message);
+  }
+}
+
+/** The protocol allows 2,048 characters. */
+const MAX_LOC_CHARS = 8_192;
+/** A sitemap nests three deep, with extensions five. The parser's work grows with the depth. */
+const MAX_DEPTH = 32;
+/** Characters parsed before their entries are handed on. */
+const SLICE = 64 * 1024;
+
+/**
+ * Entries in order. Only `loc` right under `url` or `sitemap` counts, not those of images and other extensions; the
+ * namespace prefix is whatever the root has. A text that begins with no `<` is a list, a URL a line.
+ * @throws SitemapError, maybe after some entries
+ */
+export function* readSitemap(text: string): Generator<SitemapEntry> {
+  yield* /^[\s\uFEFF]*</.test(text) ? readXml(text) : readList(text);
+}
+
+function* readList(text: string): Generator<SitemapEntry> {
+  let isFirst = true;
+  for (const [line] of text.matchAll(/[^\r\n]+/g)) {
+    const loc = line.replace(/^\uFEFF/, '').trim();
+    if (loc === '') continue;
+    // A list is so simple a format that anything could be one.
+    if (isFirst && !/^https?:\/\//i.test(loc))
+      throw new SitemapError('it is neither XML nor a list of URLs, one a line');
+    isFirst = false;
+    yield entryOf('page', loc, null);
+  }
+  if (isFirst) throw new SitemapError('it is empty');
+}
+
+function* readXml(text: string): Generator<SitemapEntry> {
+  const reader = new XmlReader();
+  for (let at = 0; at < text.length; at += SLICE) {
+    reader.write(text.slice(at, at + SLICE));
+    yield* reader.take();
+  }
+  reader.end();
+  yield* reader.take();
+}
+
+class XmlReader {
+  readonly #parser: Parser;
+  #entries: SitemapEntry[] = [];
+  #depth = 0;
+  #prefix = '';
+  #kind: SitemapEntry['kind'] | null = null;
+  #isClosed = false;
+  /** What is closed from here on was cut off by the end of the text. */
+  #isEnding = false;
+  /** Set inside of an entry. */
+  #fields: { loc: string | null; lastmod: string | null } | null = null;
+  #field: 'loc' | 'lastmod' | null = null;
+  #text = '';
+  #error: SitemapError | null = null;
+
+  constructor() {
+    this.#parser = new Parser(
+      {
+        onopentagname: (name) => this.#open(name),
+        onclosetag: () => this.#close(),
+        ontext: (text) => {
+          if (this.#field !== null && this.#text.length <= MAX_LOC_CHARS) this.#text += text;
+        },
+        onprocessinginstruction: (name, data) => this.#instruction(name, data),
+      },
+      { xmlMode: true, decodeEntities: true },
+    );
+  }
+
+  write(text: string): void {
+    this.#parser.write(text);
+    this.#check();
+  }
+
+  end(): void {
+    this.#isEnding = true;
+    this.#parser.end();
+    if (this.#kind === null) throw new SitemapError('it has no element');
+    if (!this.#isClosed) throw new SitemapError('it ends in the middle');
+  }
+
+  take(): SitemapEntry[] {
+    const entries = this.#entries;
+    this.#entries = [];
+    return entries;
+  }
+
+  #check(): void {
+    if (this.#error !== null) throw this.#error;
+  }
+
+  /** The parser does not stop for an error: what comes after it is passed over. */
+  #fail(message: string): void {
+    this.#error ??= new SitemapError(message);
+    this.#parser.pause();
+  }
+
+  #instruction(name: string, data: string): void {
+    if (!/^!doctype$/i.test(name)) return;
+    if (/^!doctype\s+html/i.test(data)) this.#fail('it is an HTML page, not a sitemap');
+    else if (data.includes('[')) this.#fail('it declares entities of its own (a DTD), as no sitemap does');
+  }
+
+  #open(name: string): void {
+    this.#depth += 1;
+    if (this.#depth > MAX_DEPTH) {
+      this.#fail(`it nests elements more than ${MAX_DEPTH} deep`);
+      return;
+    }
+    if (this.#depth === 1) this.#root(name);
+    else if (this.#depth === 2 && this.#localName(name) === (this.#kind === 'page' ? 'url' : 'sitemap')) {
+      this.#fields = { loc: null, lastmod: null };
+    } else if (this.#depth === 3 && this.#fields !== null) {
+      const field = this.#localName(name);
+      this.#field = field === 'loc' || field === 'lastmod' ? field : null;
+      this.#text = '';
+    }
+  }
+
+  #root(name: string): void {
+    const [, prefix = '', local = ''] = /^(.*:)?([^:]*)$/s.exec(name) ?? [];
+    this.#prefix = prefix;
+    if (local === 'urlset') this.#kind = 'page';
+    else if (local === 'sitemapindex') this.#kind = 'sitemap';
+    else if (/^html$/i.test(local)) this.#fail('it is an HTML page, not a sitemap');
+    else {
+      const shown = JSON.stringify(name.slice(0, 40));
+      this.#fail(`its first element is ${shown}; a sitemap has urlset or sitemapindex`);
+    }
+  }
+
+  /** Without the prefix of the root; null for names of other namespaces. */
+  #localName(name: string): string | null {
+    return name.startsWith(this.#prefix) ? name.slice(this.#prefix.length) : null;
+  }
+
+  #close(): void {
+    if (this.#isEnding) return;
+    if (this.#depth === 3 && this.#field !== null && this.#fields !== null) {
+      this.#fields[this.#field] ??= this.#text.trim();
+      this.#field = null;
+    } else if (this.#depth === 2 && this.#fields !== null) {
+      const { loc, lastmod } = this.#fields;
+      this.#entries.push(entryOf(this.#kind ?? 'page', loc, lastmod));
+      this.#fields = null;
+    } else if (this.#depth === 1) this.#isClosed = true;
+    this.#depth -= 1;
+  }
+}
+
+function entryOf(kind: SitemapEntry['kind'], loc: string | null, lastmod: string | null): SitemapEntry {
+  return { kind, loc: loc ?? '', lastmod, problem: problemOf(loc) };
+}
+
+function problemOf(loc: string | null): string | null {
+  if (loc === null || loc === '') return 'an entry without <loc>';
+  if (loc.length > MAX_LOC_CHARS) return `a <loc> of more than ${MAX_LOC_CHARS} characters`;
+  if (loc.includes('\uFFFD')) return 'a <loc> that is not in the encoding the file claims';
+  return null;
+}

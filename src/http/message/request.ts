@@ -1,0 +1,226 @@
+/** A request as a spider makes it: checked when it is made, so that everything later can trust it. */
+import { InvalidRequestError } from '../../errors.js';
+import { checkUrl } from '../url/http-url.js';
+import { type CookiesInput, checkCookies } from './cookies.js';
+import { encodeForm, type FormData } from './form-data.js';
+import { checkHeaders, type Headers, type HeadersInput, isToken, noHeaders } from './headers.js';
+import { jsonCopy, jsonObjectCopy } from './json-safe.js';
+import { MAX_PRIORITY, MIN_PRIORITY } from './priority.js';
+import { checkOptionNames } from './request-option-names.js';
+import type { Origin, RequestRecord } from './request-record.js';
+
+/** A method of the spider, stored by its name. */
+// biome-ignore lint/suspicious/noExplicitAny: a callback takes the Response, an errback the Failure.
+export type Callback = (response: any) => unknown;
+
+/** What travels from a request to its callback: JSON, so that any node can take it up. */
+// biome-ignore lint/suspicious/noExplicitAny: the spider knows what it put there.
+export type Meta = Record<string, any>;
+
+export interface RequestOptions {
+  /** GET unless given; POST with `json` or `formdata`. */
+  readonly method?: string;
+  readonly headers?: HeadersInput;
+  /** At most one of `body`, `json` and `formdata`. Text is sent as UTF-8. */
+  readonly body?: string | Uint8Array | null;
+  /** Sent as JSON, with its content type. */
+  readonly json?: unknown;
+  /** Sent as an HTML form; with `method: 'GET'` it replaces the query of the URL, as in Scrapy. */
+  readonly formdata?: FormData;
+  /** Travels to the callback as `response.meta`; must survive JSON. */
+  readonly meta?: Readonly<Meta>;
+  /** Integer within ±2³¹; higher goes first. */
+  readonly priority?: number;
+  /** True fetches it even when the same request was seen before. */
+  readonly dontFilter?: boolean;
+  /** A method of the spider or its name; `parse` unless given. */
+  readonly callback?: Callback | string | null;
+  /** A method of the spider or its name, called with a Failure when the request ends badly. */
+  readonly errback?: Callback | string | null;
+  /** Values by name, or Scrapy's list of `{ name, value }`. */
+  readonly cookies?: CookiesInput | null;
+}
+
+/** What crawlnode itself notes on a request. */
+export interface Bookkeeping {
+  /** Links followed from the seed. */
+  readonly depth: number;
+  /** HTTP attempts so far that ended in a retry. */
+  readonly attempts: number;
+  /** Redirects followed so far. */
+  readonly redirects: number;
+  /** The seed it descends from; null until it is stored. */
+  readonly origin: Origin | null;
+}
+
+const fresh: Bookkeeping = { depth: 0, attempts: 0, redirects: 0, origin: null };
+
+/**
+ * ```ts
+ * yield new Request('https://example.org/list', { callback: this.parseList, meta: { page: 1 } });
+ * yield new Request('https://example.org/login', { formdata: { user: 'me' }, priority: 10 });
+ * ```
+ */
+export class Request implements Bookkeeping {
+  /** Absolute http(s) URL, escaped as Scrapy does it. */
+  readonly url: string;
+  /** Upper case. */
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body: Buffer | null;
+  readonly meta: Meta;
+  readonly priority: number;
+  readonly dontFilter: boolean;
+  readonly callback: Callback | string | null;
+  readonly errback: Callback | string | null;
+  readonly cookies: Readonly<Record<string, string>> | null;
+  readonly depth: number;
+  readonly attempts: number;
+  readonly redirects: number;
+  readonly origin: Origin | null;
+
+  /**
+   * @param bookkeeping set by crawlnode, not by spiders
+   * @throws InvalidRequestError naming what cannot be stored or sent: a URL that is not http(s), a value in `meta`
+   *   that does not survive JSON, a header with a line break, …
+   */
+  constructor(url: string | URL, options: RequestOptions = {}, bookkeeping: Bookkeeping = fresh) {
+    checkOptionNames(options);
+    const content = contentOf(options);
+    const method = options.method === undefined ? (content ? 'POST' : 'GET') : checkMethod(options.method);
+    const safe = checkUrl(url);
+    const headers = options.headers === undefined ? noHeaders : checkHeaders(options.headers);
+    const asQuery = content?.form === true && method === 'GET';
+
+    this.url = asQuery ? checkUrl(withQuery(safe, content.body.toString())) : safe;
+    this.method = method;
+    this.headers = content && !asQuery ? withContentType(headers, content.type) : headers;
+    this.body = content ? (asQuery ? null : content.body) : checkBody(options.body);
+    this.meta = options.meta === undefined ? {} : (jsonObjectCopy(options.meta, 'meta') as Meta);
+    this.priority = options.priority === undefined ? 0 : checkPriority(options.priority);
+    this.dontFilter = options.dontFilter === undefined ? false : checkBoolean(options.dontFilter);
+    this.callback = checkCallback(options.callback, 'callback');
+    this.errback = checkCallback(options.errback, 'errback');
+    this.cookies = options.cookies === undefined ? null : checkCookies(options.cookies);
+    this.depth = bookkeeping.depth;
+    this.attempts = bookkeeping.attempts;
+    this.redirects = bookkeeping.redirects;
+    this.origin = bookkeeping.origin;
+  }
+
+  /** The request a record describes. The record is trusted: `decodeRecord` has checked it. */
+  static fromRecord(record: RequestRecord): Request {
+    const parts: { [K in keyof Request as Request[K] extends Callback ? never : K]: Request[K] } = {
+      url: record.url,
+      method: record.method,
+      headers: record.headers,
+      body: record.body,
+      meta: record.meta as Meta,
+      priority: record.priority,
+      dontFilter: record.dontFilter,
+      callback: record.callback,
+      errback: record.errback,
+      cookies: record.cookies,
+      depth: record.depth,
+      attempts: record.attempts,
+      redirects: record.redirects,
+      origin: record.origin,
+    };
+    return Object.assign(Object.create(Request.prototype), parts);
+  }
+
+  /** A copy with some things changed; everything else, crawlnode's bookkeeping included, stays. */
+  replace(changes: RequestOptions & Partial<Bookkeeping> & { readonly url?: string | URL }): Request {
+    const { url = this.url, depth, attempts, redirects, origin, ...options } = changes;
+    const newContent = options.json !== undefined || options.formdata !== undefined;
+    const kept: RequestOptions = {
+      ...(newContent ? {} : { method: this.method, body: this.body }),
+      headers: this.headers,
+      meta: this.meta,
+      priority: this.priority,
+      dontFilter: this.dontFilter,
+      callback: this.callback,
+      errback: this.errback,
+      cookies: this.cookies,
+    };
+    return new Request(
+      url,
+      { ...kept, ...options },
+      {
+        depth: depth ?? this.depth,
+        attempts: attempts ?? this.attempts,
+        redirects: redirects ?? this.redirects,
+        origin: origin === undefined ? this.origin : origin,
+      },
+    );
+  }
+}
+
+interface Content {
+  readonly body: Buffer;
+  readonly type: string;
+  readonly form: boolean;
+}
+
+/** The body made from `json` or `formdata`; null when neither is given. */
+function contentOf(options: RequestOptions): Content | null {
+  if (options.json === undefined && options.formdata === undefined) return null;
+  if ((options.body ?? null) !== null || (options.json !== undefined && options.formdata !== undefined)) {
+    throw new InvalidRequestError('A request takes one of body, json and formdata, not two of them.');
+  }
+  if (options.formdata !== undefined) {
+    const body = Buffer.from(encodeForm(options.formdata));
+    // An empty form changes nothing, as in Scrapy.
+    if (body.length === 0) return null;
+    return { body, type: 'application/x-www-form-urlencoded', form: true };
+  }
+  const body = Buffer.from(JSON.stringify(jsonCopy(options.json, 'json')));
+  return { body, type: 'application/json', form: false };
+}
+
+function withContentType(headers: Headers, type: string): Headers {
+  if (Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')) return headers;
+  return Object.assign(Object.create(null), headers, { 'Content-Type': type });
+}
+
+function withQuery(url: string, query: string): string {
+  const [, path = '', fragment = ''] = /^([^?#]*)(?:\?[^#]*)?(#.*)?$/s.exec(url) ?? [];
+  return `${path}?${query}${fragment}`;
+}
+
+function checkMethod(method: unknown): string {
+  if (typeof method === 'string' && isToken(method)) return method.toUpperCase();
+  throw new InvalidRequestError(`method is ${JSON.stringify(method)}, which is no HTTP method.`);
+}
+
+function checkBody(body: unknown): Buffer | null {
+  if (body === undefined || body === null) return null;
+  if (typeof body === 'string') return Buffer.from(body);
+  if (Buffer.isBuffer(body)) return body;
+  if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  throw new InvalidRequestError(
+    'body is neither text nor bytes; use json for an object, formdata for a form.',
+  );
+}
+
+function checkPriority(priority: unknown): number {
+  if (Number.isInteger(priority)) {
+    const integer = priority as number;
+    if (integer >= MIN_PRIORITY && integer <= MAX_PRIORITY) return integer === 0 ? 0 : integer;
+  }
+  throw new InvalidRequestError(`priority is ${String(priority)}; it must be an integer within ±2³¹.`);
+}
+
+function checkBoolean(dontFilter: unknown): boolean {
+  if (typeof dontFilter === 'boolean') return dontFilter;
+  throw new InvalidRequestError(`dontFilter is ${String(dontFilter)}; it must be true or false.`);
+}
+
+function checkCallback(callback: unknown, field: 'callback' | 'errback'): Callback | string | null {
+  if (callback === undefined || callback === null) return null;
+  if (typeof callback === 'function') return callback as Callback;
+  if (typeof callback === 'string' && callback !== '') return callback;
+  const what = `${field} is ${typeof callback === 'object' ? 'an object' : JSON.stringify(callback)}`;
+  const hint = typeof callback === 'object' ? '; the options of follow and followAll come after it' : '';
+  throw new InvalidRequestError(`${what}, neither a method of the spider nor the name of one${hint}.`);
+}

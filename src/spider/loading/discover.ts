@@ -1,0 +1,193 @@
+/** Find the spiders of a project: load every module of its folders, and look at what each exports by default. */
+import path from 'node:path';
+import { SpiderLoadError } from '../../errors.js';
+import { nearest } from '../../settings/nearest.js';
+import { createSpider, Spider, type SpiderClass, type SpiderContext } from '../spider.js';
+import { describeError, shortPath, whereThrown } from '../where-thrown.js';
+import { loadModule } from './load-module.js';
+import { scrapyMember } from './scrapy-members.js';
+import { spiderFiles } from './spider-files.js';
+
+/** A spider that can be run. */
+export interface FoundSpider {
+  readonly name: string;
+  /** Absolute. */
+  readonly file: string;
+  readonly SpiderClass: SpiderClass;
+}
+
+/** A module that does not load, or exports something that is no usable spider; the error's message names the file. */
+export interface BrokenModule {
+  readonly file: string;
+  readonly error: SpiderLoadError;
+}
+
+/** Spiders of one name; none of them can be run. */
+export interface DuplicateName {
+  readonly name: string;
+  readonly files: readonly string[];
+}
+
+/** What is in the folders. A broken module does not hide the others. */
+export interface Discovery {
+  readonly folders: readonly string[];
+  /** By name, in alphabetical order. */
+  readonly spiders: ReadonlyMap<string, FoundSpider>;
+  readonly broken: readonly BrokenModule[];
+  readonly duplicates: readonly DuplicateName[];
+  /** Folders that do not exist. */
+  readonly missing: readonly string[];
+  /** Spiders that a module exports by name only: base classes of others, or meant to be its default export. */
+  readonly unexported: readonly UnexportedSpider[];
+}
+
+export interface UnexportedSpider {
+  readonly file: string;
+  readonly exported: string;
+}
+
+/**
+ * Load all modules of the folders (or single files) of SPIDER_MODULES. Never throws for what is in them.
+ * Every class is constructed once, as its name is a field; with `context`, so that a spider which needs its
+ * arguments has them.
+ */
+export async function discoverSpiders(
+  folders: readonly string[],
+  context: Partial<SpiderContext> = {},
+): Promise<Discovery> {
+  const listings = await Promise.all(folders.map(spiderFiles));
+  const missing = folders.filter((_, n) => listings[n] === null);
+  const files = [...new Set(listings.flatMap((listing) => listing ?? []))];
+  const results = await Promise.all(files.map((file) => inspectModule(file, context)));
+
+  const found = results.filter((result) => result !== null && 'SpiderClass' in result);
+  const broken = results.filter((result) => result !== null && 'error' in result);
+  const unexported = results.filter((result) => result !== null && 'exported' in result);
+  const byName = new Map<string, FoundSpider[]>();
+  for (const spider of found) byName.set(spider.name, [...(byName.get(spider.name) ?? []), spider]);
+  return {
+    folders,
+    missing,
+    broken,
+    unexported,
+    spiders: new Map(
+      [...byName.values()]
+        .filter((same) => same.length === 1)
+        .map(([spider]) => [spider!.name, spider!] as const)
+        .sort(([a], [b]) => (a < b ? -1 : 1)),
+    ),
+    duplicates: [...byName]
+      .filter(([, same]) => same.length > 1)
+      .map(([name, same]) => ({ name, files: same.map((spider) => spider.file) })),
+  };
+}
+
+/** @throws SpiderLoadError saying what is there instead: two of that name, modules that do not load, near names. */
+export function findSpider(discovery: Discovery, name: string): FoundSpider {
+  const spider = discovery.spiders.get(name);
+  if (spider !== undefined) return spider;
+  const same = discovery.duplicates.find((duplicate) => duplicate.name === name);
+  if (same !== undefined) {
+    throw new SpiderLoadError(`two spiders are named "${name}": ${same.files.map(shortPath).join(' and ')}`);
+  }
+  throw new SpiderLoadError(
+    [
+      `there is no spider "${name}"`,
+      whatIsThere(discovery, name),
+      ...whatIsBroken(discovery),
+      ...discovery.unexported.map(
+        ({ file, exported }) =>
+          `${shortPath(file)} exports the spider ${exported} by name, and is looked at for its default export`,
+      ),
+    ].join('; '),
+  );
+}
+
+/** A sentence about every module that cannot be used, for `list` and for a warning; none when all is well. */
+export function problemsOf(discovery: Discovery): string[] {
+  return [
+    ...discovery.broken.map(({ error }) => error.message),
+    ...discovery.duplicates.map(
+      ({ name, files }) => `two spiders are named "${name}": ${files.map(shortPath).join(' and ')}`,
+    ),
+    ...discovery.missing.map(
+      (folder) => `the folder ${shortPath(folder)} of SPIDER_MODULES does not exist; ${insteadOf(folder)}`,
+    ),
+  ];
+}
+
+/** What was meant by a folder that is not there, such as the Python module of a settings file that came from Scrapy. */
+function insteadOf(folder: string): string {
+  const name = path.basename(folder);
+  return /^[a-z_]\w*(\.[a-z_]\w*)+$/i.test(name)
+    ? `it names folders, not Python modules: ${name.replaceAll('.', '/')}, or leave it out for spiders`
+    : '"crawlnode init DIR" makes a project';
+}
+
+function whatIsThere({ spiders, folders, missing }: Discovery, wanted: string): string {
+  const names = [...spiders.keys()];
+  const near = nearest(wanted, names, 3);
+  if (near.length > 0) return `did you mean ${near.join(' or ')}?`;
+  if (names.length > 0) return `there ${names.length === 1 ? 'is' : 'are'} ${names.join(', ')}`;
+  const places = folders.map(
+    (folder) => shortPath(folder) + (missing.includes(folder) ? ' (no such folder)' : ''),
+  );
+  return `SPIDER_MODULES has no spider at all, in ${places.join(', ')}`;
+}
+
+function whatIsBroken({ broken }: Discovery): string[] {
+  return broken.map(({ error }) => error.message);
+}
+
+/** @returns null for a module without a spider: a helper of the others. */
+async function inspectModule(
+  file: string,
+  context: Partial<SpiderContext>,
+): Promise<FoundSpider | BrokenModule | UnexportedSpider | null> {
+  let module: Readonly<Record<string, unknown>>;
+  try {
+    module = await loadModule(file);
+  } catch (error) {
+    return { file, error: error as SpiderLoadError };
+  }
+  const exported = module.default;
+  if (!isClass(exported)) return unexportedIn(file, module);
+  if (!(exported.prototype instanceof Spider)) {
+    return broken(
+      file,
+      `its default export, the class ${exported.name}, does not extend the Spider of crawlnode`,
+    );
+  }
+  const SpiderClass = exported as SpiderClass;
+  try {
+    const spider = createSpider(SpiderClass, context);
+    const { name } = spider;
+    const foreign = scrapyMember(spider);
+    if (foreign !== null) return broken(file, foreign);
+    if (typeof name === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(name)) return { name, file, SpiderClass };
+    return broken(file, nameProblem(SpiderClass, name));
+  } catch (error) {
+    const where = whereThrown(error) ?? shortPath(file);
+    return broken(file, `constructing it failed at ${where}: ${describeError(error)}`, error);
+  }
+}
+
+function unexportedIn(file: string, module: Readonly<Record<string, unknown>>): UnexportedSpider | null {
+  const isSpider = (value: unknown) => isClass(value) && value.prototype instanceof Spider;
+  const exported = Object.keys(module).find((name) => isSpider(module[name]));
+  return exported === undefined ? null : { file, exported };
+}
+
+function nameProblem(SpiderClass: SpiderClass, name: unknown): string {
+  return name === ''
+    ? `the spider ${SpiderClass.name} has no name; give it one: name = '…'`
+    : `the name ${JSON.stringify(name)} of its spider is not of 1 to 64 letters, digits, dots, underscores and hyphens`;
+}
+
+function broken(file: string, what: string, cause?: unknown): BrokenModule {
+  return { file, error: new SpiderLoadError(`${shortPath(file)}: ${what}`, { cause }) };
+}
+
+function isClass(value: unknown): value is { readonly name: string; readonly prototype: unknown } {
+  return typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value));
+}

@@ -1,0 +1,376 @@
+/** `crawlnode crawl` through the real executable, on both engines. */
+import { execFile } from 'node:child_process';
+import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { executable, runCli, startCli } from '../../helpers/cli.js';
+import { engines, projectOn } from '../../helpers/engine-project.js';
+import { descendants } from '../../helpers/leftovers.js';
+import { type Site, startSite } from '../../helpers/sites/site.js';
+import { waitFor } from '../../helpers/wait-for.js';
+
+const PAGES = 60;
+const docs = `
+import { Spider, type Response } from 'crawlnode';
+export default class extends Spider {
+  name = 'docs';
+  startUrls = [this.args.start].filter(Boolean);
+  *parse(response: Response) {
+    yield { url: response.url, title: response.css('title::text').get() };
+    yield* response.followAll(response.links(), this.parse);
+  }
+}
+`;
+/** One page throws, one breaks the schema, one is no HTML, one ends the process; the others are fine. */
+const moody = `
+import { Spider, type Response } from 'crawlnode';
+import { z } from 'zod';
+export default class extends Spider {
+  name = 'moody';
+  startUrls = [1, 2, 3, 4, 5].map((n) => this.args.origin + '/page/' + n + '.html').concat(this.args.origin + '/binary');
+  item = z.object({ title: z.string() });
+  parse(response: Response) {
+    if (this.args.poison && response.url.endsWith('/5.html')) process.exit(0);
+    if (response.url.endsWith('/1.html')) throw new Error('the page has changed');
+    if (response.url.endsWith('/2.html')) return { title: 7 };
+    return { title: response.css('title::text').get() ?? 'none' };
+  }
+}
+`;
+
+describe.each(engines)('crawl on the %s engine', (engine) => {
+  const here = projectOn(engine, {
+    settings: { NODE_TIMEOUT: 4, HEARTBEAT_INTERVAL: 1, RETRY_BACKOFF: 0.1, START_TIMEOUT: 1 },
+    files: { 'spiders/docs.ts': docs, 'spiders/moody.ts': moody },
+  });
+  let site: Site;
+  beforeEach(async () => {
+    site = await startSite({
+      pages: PAGES,
+      handler: ({ url }, response) => {
+        if (url !== '/binary') return false;
+        response
+          .writeHead(200, { 'content-type': 'image/png' })
+          .end(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 255]));
+        return true;
+      },
+    });
+  });
+  afterEach(() => site.close());
+
+  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+  const crawl = (...args: string[]) => [
+    'crawl',
+    'docs',
+    '-a',
+    `start=${site.url}`,
+    '--exit-when-done',
+    ...args,
+  ];
+  const urls = async (file = 'items.jsonl') =>
+    (await here.project.readJsonLines<{ url: string }>(file)).map(({ url }) => url).sort();
+  const allUrls = () => [...site.urls].sort();
+  const logLines = (stderr: string) =>
+    stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+  it('fetches every page once, writes the files, logs JSON lines, and sums up', async () => {
+    const { code, stdout, stderr } = await run(
+      ...crawl('-o', 'items.jsonl', '-O', 'items.csv', '-o', 'items.json', '--job', 'j1'),
+    );
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      new RegExp(
+        `^docs@j1: finished, ${PAGES} pages, ${PAGES} items, 0 failed, [\\d.]+ s\\n(items: .*\\n){3}$`,
+      ),
+    );
+    expect(site.compare()).toEqual({ missing: [], twice: [] });
+    expect(await urls()).toEqual(allUrls());
+    expect((await here.project.read('items.csv')).trim().split('\r\n')).toHaveLength(PAGES + 1);
+    expect(JSON.parse(await here.project.read('items.json'))).toHaveLength(PAGES);
+    for (const line of logLines(stderr)) {
+      expect(line).toMatchObject({
+        spider: 'docs',
+        job: 'j1',
+        node: expect.any(String),
+        msg: expect.any(String),
+      });
+    }
+    expect(stderr).toContain('robots.txt is not obeyed yet');
+  });
+
+  it('--logfile takes the log, a path as the user typed it; -L warning leaves out the rest', async () => {
+    await here.project.write('sub/crawlnode.yaml', await here.project.read('crawlnode.yaml'));
+    const quiet = [
+      '-c',
+      'sub/crawlnode.yaml',
+      '-s',
+      'SPIDER_MODULES=../spiders',
+      '--logfile',
+      'crawl.log',
+      '-L',
+      'WARNING',
+    ];
+    const { code, stderr } = await run(
+      ...crawl('--max-pages', '1', ...quiet, '-s', 'AUTOTHROTTLE_ENABLED=true'),
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = await here.project.readJsonLines<{ level: string; msg: string }>('crawl.log');
+    expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn']);
+    expect(lines[0]!.msg).toContain('AUTOTHROTTLE_ENABLED has no effect yet');
+  });
+
+  it('what a crawl ends with stands in its --logfile too', async () => {
+    expect((await run(...crawl('--max-pages', '2', '--workers', '2', '--logfile', 'well.log'))).code).toBe(0);
+    expect((await here.project.readJsonLines('well.log')).at(-1)).toMatchObject({
+      ...{ level: 'info', reason: 'closespider_pagecount', pages: 2, nodes: 2 },
+      msg: 'ended: closespider_pagecount',
+    });
+
+    const { code, stderr } = await run(...crawl('--logfile', 'crawl.log', '-o', '/dev/null/out.jsonl'));
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^crawlnode: .*out\.jsonl/) });
+    const lines = await here.project.readJsonLines<{ level: string }>('crawl.log');
+    expect(lines.at(-1)).toMatchObject({
+      level: 'fatal',
+      exitCode: 1,
+      msg: expect.stringContaining('out.jsonl'),
+    });
+  });
+
+  it.runIf(existsSync('/dev/full'))('a full disk behind the log or stdout ends no crawl', async () => {
+    const args = crawl('--logfile', '/dev/full', '-o', 'items.jsonl').map((arg) => JSON.stringify(arg));
+    const script = `"${process.execPath}" "${executable}" ${args.join(' ')} >/dev/full`;
+    const { stderr } = await promisify(execFile)('bash', ['-c', script], { cwd: here.project.dir });
+    expect(stderr).toMatch(/^crawlnode: LOG_FILE: cannot write \/dev\/full: ENOSPC[^\n]*\n$/);
+    expect(await urls()).toEqual(allUrls());
+  });
+
+  it('a crawl that is done says so the next time, and what to do', async () => {
+    await run(...crawl());
+    const { code, stdout } = await run(...crawl('--json'));
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ spider: 'docs', job: null, reason: 'finished', pages: 0, items: 0, failed: 0, nodes: 1 },
+      message: expect.stringContaining('crawlnode reset docs'),
+    });
+    expect(site.fetched().size).toBe(PAGES);
+  });
+
+  it('--workers: several processes, one file, one summary', async () => {
+    const { code, stdout, stderr } = await run(
+      ...crawl('--workers', '2', '--node-id', 'n', '-O', 'items.jsonl'),
+    );
+    expect({ code, stderr: stderr.match(/died/) }).toEqual({ code: 0, stderr: null });
+    expect(stdout).toMatch(
+      new RegExp(`^docs: finished, ${PAGES} pages, ${PAGES} items, 0 failed, [\\d.]+ s on 2 nodes\\n`),
+    );
+    expect(await urls()).toEqual(allUrls());
+    expect(site.compare()).toEqual({ missing: [], twice: [] });
+    expect(new Set(logLines(stderr).map(({ node }) => node))).toEqual(new Set(['n', 'n-1', 'n-2']));
+  });
+
+  it('--workers: a node that is killed is reported and replaced, and nothing is missing or twice', async () => {
+    const parent = startCli(
+      crawl(
+        '--workers',
+        '2',
+        '-O',
+        'items.jsonl',
+        '-s',
+        'CONCURRENT_REQUESTS_PER_DOMAIN=2',
+        '-s',
+        'DOWNLOAD_DELAY=0.02',
+      ),
+      {
+        cwd: here.project.dir,
+      },
+    );
+    const child = await waitFor(
+      () =>
+        site.log.length > 5 ? descendants(parent.pid).find(({ parent: of }) => of === parent.pid) : null,
+      { what: 'some pages and a worker' },
+    );
+    process.kill(child.pid, 'SIGKILL');
+    const { code, stdout, stderr } = await parent.wait();
+    expect(stderr).toMatch(/worker \d died \(SIGKILL\) and is replaced/);
+    expect({ code, pages: stdout.match(/ (\d+) pages/)?.[1] }).toEqual({ code: 0, pages: String(PAGES) });
+    expect(await urls()).toEqual(allUrls());
+  });
+
+  it('--workers: a page that ends its process fails after three, the others are done', async () => {
+    const args = [
+      'crawl',
+      'moody',
+      '-a',
+      `origin=${site.origin}`,
+      '-a',
+      'poison=1',
+      '--workers',
+      '2',
+      '--exit-when-done',
+    ];
+    const { code, stderr } = await run(...args);
+    expect(stderr.match(/died \(exit code 1\) and is replaced/g)).toHaveLength(3);
+    expect(code).toBe(0);
+    expect(JSON.parse((await run('stats', 'moody', '--json')).stdout)).toMatchObject({
+      pending: 0,
+      leased: 0,
+      done: 3,
+      failed: 3,
+    });
+  });
+
+  it('--workers: what no other node could mend is said and not tried again', async () => {
+    const body = "opened() { throw new Error('no such database'); }";
+    await here.project.write(
+      'spiders/lost.ts',
+      docs.replace('docs', 'lost').replace('*parse', `${body} *parse`),
+    );
+    const { code, stderr } = await run('crawl', 'lost', '--workers', '2');
+    expect(code).toBe(1);
+    expect(stderr.match(/no such database/g)?.length).toBeGreaterThanOrEqual(2);
+    expect(stderr).not.toContain('replaced');
+  });
+
+  it('--workers: nodes are started with bounds on their memory, unless told otherwise', async () => {
+    const bounds =
+      "this.log.warn('bounds: ' + process.env.MALLOC_ARENA_MAX + process.execArgv + process.env.NODE_OPTIONS);";
+    await here.project.write(
+      'spiders/bounds.ts',
+      docs.replace('docs', 'bounds').replace('*parse', `opened() { ${bounds} } *parse`),
+    );
+    const args = ['crawl', 'bounds', '--workers', '2', '--exit-when-done'];
+    const { stderr } = await run(...args);
+    expect(stderr.match(/bounds: 1--max-semi-space-size=16undefined/g)).toHaveLength(2);
+    const env = { MALLOC_ARENA_MAX: '4', NODE_OPTIONS: '--max-semi-space-size=9' };
+    const told = await runCli(args, { cwd: here.project.dir, env });
+    expect(told.stderr.match(/bounds: 4--max-semi-space-size=9/g)).toHaveLength(2);
+  });
+
+  it('a callback that throws, an item that breaks its schema: the page fails, the crawl goes on; no HTML is no failure', async () => {
+    const { code, stdout, stderr } = await run(
+      'crawl',
+      'moody',
+      '-a',
+      `origin=${site.origin}`,
+      '--exit-when-done',
+      '-o',
+      'items.jsonl',
+    );
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^moody: finished, 6 pages, 4 items, 2 failed, .*\nfailed requests are kept /);
+    expect(stderr).toContain('the page has changed');
+    expect(stderr).toMatch(/schema.*title/);
+    expect((await here.project.readJsonLines('items.jsonl')).map(({ title }) => title).sort()).toEqual([
+      'Page 3',
+      'Page 4',
+      'Page 5',
+      'none',
+    ]);
+  });
+
+  it('SIGTERM drains, here and with workers: exit 0, nothing leased, and the next run goes on', async () => {
+    for (const workers of ['1', '2']) {
+      const slow = ['--workers', workers, '-o', 'items.jsonl', '-s', 'DOWNLOAD_DELAY=0.1'];
+      const started = site.log.length;
+      const node = startCli(crawl(...slow), { cwd: here.project.dir });
+      await waitFor(() => site.log.length > started + 2, { what: 'some pages' });
+      node.kill('SIGTERM');
+      const { code, stdout } = await node.wait();
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('docs: shutdown, ') });
+      expect(JSON.parse((await run('stats', 'docs', '--json')).stdout)).toMatchObject({
+        leased: 0,
+        nodes: [],
+      });
+    }
+    const { stderr } = await run(...crawl('-o', 'items.jsonl'));
+    expect(stderr).toMatch(/resuming .*docs/);
+    expect(await urls()).toEqual(allUrls());
+    expect(site.compare()).toEqual({ missing: [], twice: [] });
+  });
+
+  it('a second signal leaves at once, with its code, and gives back what was in work', async () => {
+    await site.close();
+    site = await startSite({ pages: PAGES, delayMs: (path) => (path === '/' ? 0 : 600_000) });
+    const node = startCli(crawl('--workers', '2'), { cwd: here.project.dir });
+    await node.waitForOutput('pushed the start requests');
+    const leased = async () => JSON.parse((await run('stats', 'docs', '--json')).stdout).leased;
+    await waitFor(async () => (await leased()) > 0, { what: 'pages in work' });
+    node.kill('SIGINT');
+    await node.waitForOutput('again leaves at once');
+    node.kill('SIGINT');
+    expect(await node.wait()).toMatchObject({ code: 130 });
+    expect(await leased()).toBe(0);
+  });
+
+  it('Ctrl-C reaches parent and workers at once, and still drains', async () => {
+    const node = startCli(crawl('--workers', '2', '-s', 'DOWNLOAD_DELAY=0.1'), { cwd: here.project.dir });
+    await waitFor(() => site.log.length > 2, { what: 'some pages' });
+    node.killGroup('SIGINT');
+    expect(await node.wait()).toMatchObject({ code: 0, stdout: expect.stringContaining('docs: shutdown, ') });
+  });
+
+  it('when the parent is killed, its workers drain and leave', async () => {
+    const node = startCli(crawl('--workers', '2', '-s', 'DOWNLOAD_DELAY=0.1'), { cwd: here.project.dir });
+    await waitFor(() => site.log.length > 2, { what: 'some pages' });
+    const workers = descendants(node.pid).map(({ pid }) => pid);
+    node.kill('SIGKILL');
+    await waitFor(() => workers.every((pid) => !isAlive(pid)), { what: 'the workers to end' });
+    expect(JSON.parse((await run('stats', 'docs', '--json')).stdout)).toMatchObject({ leased: 0, nodes: [] });
+    await node.wait();
+  });
+
+  it('--max-pages counts the downloads of all nodes', async () => {
+    const { code, stdout } = await run(...crawl('--workers', '2', '--max-pages', '10'));
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining('closespider_pagecount, 10 pages'),
+    });
+    expect(site.log.length).toBe(10);
+  });
+
+  it('a file that cannot be written is exit 1, one without a format exit 2, one with another writer exit 3', async () => {
+    writeFileSync(here.project.path('file'), '');
+    const unwritable = await run(...crawl('-o', 'file/items.jsonl'));
+    expect(unwritable).toMatchObject({ code: 1, stderr: expect.stringContaining('file/items.jsonl') });
+    expect(unwritable.stderr).not.toMatch(/^\s+at /m);
+    expect(await run(...crawl('-o', 'items.xml'))).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('.jsonl'),
+    });
+    expect(await run(...crawl('-o', 'a.jsonl', '-O', './a.jsonl'))).toMatchObject({ code: 2 });
+    symlinkSync('items.jsonl', here.project.path('link.jsonl'));
+    expect(await run(...crawl('-o', 'items.jsonl', '-o', 'link.jsonl'))).toMatchObject({ code: 2 });
+    expect(site.log).toEqual([]);
+
+    const first = startCli(['crawl', 'docs', '-o', 'items.jsonl'], { cwd: here.project.dir });
+    await first.waitForOutput('crawling docs');
+    for (const name of ['items.jsonl', 'link.jsonl']) {
+      expect(await run('crawl', 'docs', '-o', name)).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining(`process ${first.pid}`),
+      });
+    }
+    first.kill();
+    expect(await first.wait()).toMatchObject({ code: 0 });
+  });
+
+  it('another shape than the crawl has is exit 3, naming both', async () => {
+    await run(...crawl('--max-pages', '2'));
+    const { code, stderr } = await run(...crawl('-s', 'SCHEDULER_QUEUE_CLASS=LifoQueue'));
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/PriorityQueue/);
+    expect(stderr).toMatch(/LifoQueue/);
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,79 @@
+/** What somebody sees whose first spider does not do what was meant. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCli, startCli } from '../helpers/cli.js';
+import { createProject, type Project } from '../helpers/project.js';
+import { type Site, startSite } from '../helpers/sites/site.js';
+
+const spider = (name: string, startUrls: readonly string[], how = 'default ') => `
+import { Spider, type Response } from 'crawlnode';
+export ${how}class Shop extends Spider {
+  name = '${name}';
+  startUrls = ${JSON.stringify(startUrls)};
+  *parse(response: Response) {
+    yield { title: response.css('title::text').get() };
+    yield* response.followAll(response.links(), this.parse);
+  }
+}
+`;
+
+describe('the first crawl of a newcomer', () => {
+  let project: Project;
+  let site: Site;
+  beforeEach(async () => {
+    project = await createProject({ settings: { RETRY_ENABLED: false } });
+    site = await startSite({ pages: 5 });
+  });
+  afterEach(async () => {
+    await site.close();
+    await project.remove();
+  });
+  const run = (...args: string[]) => runCli(args, { cwd: project.dir });
+  const warnings = (stderr: string) =>
+    stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { level: string; url?: string; msg: string })
+      .filter(({ level, url }) => level === 'warn' && url !== undefined);
+
+  it('a start page that comes to nothing is told with the reason, the first of many', async () => {
+    const dead = [`${site.origin}/none`, 'http://127.0.0.1:1/'];
+    const many = Array.from({ length: 20 }, (_, n) => `${site.origin}/none/${n}`);
+    await project.write('spiders/shop.ts', spider('shop', [...dead, site.url]));
+    await project.write('spiders/many.ts', spider('many', many));
+    const { code, stderr } = await run('crawl', 'shop', '--exit-when-done');
+    expect(code).toBe(0);
+    expect(warnings(stderr).sort((a, b) => (a.msg < b.msg ? -1 : 1))).toMatchObject([
+      { url: dead[1], msg: expect.stringContaining('start page: 127.0.0.1:1: the connection was refused') },
+      { url: dead[0], msg: expect.stringContaining('answered 404') },
+    ]);
+    const told = warnings((await run('crawl', 'many', '--exit-when-done')).stderr);
+    expect(told).toHaveLength(10);
+    expect(told[9]!.msg).toContain('of further ones only DEBUG tells');
+  });
+
+  it('a node that has done all there was, or has nothing to do, says that it waits for seeds', async () => {
+    await project.write('spiders/shop.ts', spider('shop', [site.url]));
+    await project.write('spiders/none.ts', spider('none', []));
+    for (const name of ['shop', 'none']) {
+      const node = startCli(['crawl', name], { cwd: project.dir });
+      await node.waitForOutput(`this node waits for seeds (\\"crawlnode seed ${name} URL\\")`);
+      node.kill();
+      expect(await node.wait()).toMatchObject({ code: 0 });
+    }
+  });
+
+  it('a spider that is exported by name is pointed at', async () => {
+    await project.write('spiders/shop.ts', spider('shop', [], ''));
+    expect(await run('crawl', 'shop')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('spiders/shop.ts exports the spider Shop by name'),
+    });
+  });
+
+  it('items go to a file whose format is named as in Scrapy', async () => {
+    await project.write('spiders/shop.ts', spider('shop', [site.url]));
+    const { stdout } = await run('crawl', 'shop', '-O', 'items:csv', '--exit-when-done');
+    expect(stdout).toContain(`items: ${project.path('items')}\n`);
+    expect((await project.read('items')).split('\r\n')).toHaveLength(1 + 5 + 1);
+  });
+});

@@ -1,0 +1,95 @@
+/** What is printed is safe for a terminal, and fits it. */
+import { describe, expect, it } from 'vitest';
+import type { Context } from '../../../src/cli/context.js';
+import { combine, difference } from '../../../src/cli/crawl/summary.js';
+import { humanLine } from '../../../src/cli/log/readable-line.js';
+import { oneLine, printable, printableJson } from '../../../src/cli/terminal/printable.js';
+import { rowPrinter } from '../../../src/cli/terminal/result-rows.js';
+
+describe('text for a terminal', () => {
+  it('escape sequences of crawled text show instead of acting', () => {
+    expect(printable('a\x1b[2Jb\x9b1mc\rd\te\nf')).toBe('a\\x1b[2Jb\\x9b1mc\\x0dd\te\nf');
+    expect(oneLine('two\n  lines')).toBe('two lines');
+  });
+
+  it('a line of the log becomes one short line: clock, level, message, other fields', () => {
+    const line = {
+      level: 'warn',
+      time: '2024-01-02T03:04:05.678Z',
+      node: 'n',
+      spider: 's',
+      job: null,
+      msg: 'a\x1b[0m\nb',
+      n: { x: 1 },
+    };
+    const shown = humanLine(false)(`${JSON.stringify(line)}\n`);
+    expect(shown).toMatch(/^\d\d:\d\d:05 WARN {2}a\\x1b\[0m b {2}node=n {2}n=\{"x":1\}\n$/);
+    expect(humanLine(true)(`${JSON.stringify(line)}\n`)).toContain('\x1b[33mWARN \x1b[0m');
+  });
+
+  it('what is no line of the log passes as it is', () => {
+    expect(humanLine(true)('TypeError: x\x1b\n')).toBe('TypeError: x\\x1b\n');
+    expect(humanLine(true)('{"a": 1}\n')).toBe('{"a": 1}\n');
+  });
+});
+
+describe('rows of results', () => {
+  const print = (isTTY: boolean, ...pages: string[][][]) => {
+    const written: string[] = [];
+    const stdout = {
+      write: (text: string | Uint8Array) => void written.push(String(text)),
+      isTTY,
+      columns: 80,
+    };
+    const printRows = rowPrinter({ stdout, mask: (each: string) => each } as Context, ['ID', 'URL']);
+    for (const page of pages) printRows(page);
+    return written.join('');
+  };
+
+  it('on a terminal they are aligned under a header, widened by later pages, a remark below', () => {
+    const pages = [
+      [['1', 'http://a/', '']],
+      [['1000', 'http://b/', 'why\n it failed']],
+      [['2', 'http://c/']],
+    ];
+    expect(print(true, ...pages)).toBe(
+      ['ID  URL', '1   http://a/', '1000  http://b/', '    why it failed', '2     http://c/', ''].join('\n'),
+    );
+  });
+
+  it('in a pipe they are separated by tabs, without a header, as long as they are', () => {
+    expect(print(false, [['1', 'a\tb\nc\x1b[1m']])).toBe('1\ta b c\\x1b[1m\n');
+  });
+
+  it('JSON carries no escape sequence either, and says the same', () => {
+    const value = { text: 'a\x1b[2J\x9b2J\x7f' };
+    expect(printableJson(value)).not.toMatch(/[\x1b\x7f-\x9f]/);
+    expect(JSON.parse(printableJson(value))).toEqual(value);
+  });
+});
+
+describe('the summary of several nodes', () => {
+  const result = {
+    reason: 'finished',
+    exitCode: 0 as const,
+    message: null,
+    pages: 2,
+    failed: 1,
+    items: 3,
+    elapsedMs: 5,
+  };
+
+  it('adds up, and takes reason and message from the one that ended worst', () => {
+    const worst = { ...result, reason: 'frontier_gone', exitCode: 1 as const, message: 'gone' };
+    expect(combine([result, worst], 9)).toEqual({ ...worst, pages: 4, failed: 2, items: 6, elapsedMs: 9 });
+    expect(combine([result, { ...result, reason: 'shutdown' }], 9).reason).toBe('shutdown');
+    expect(combine([], 9)).toMatchObject({ reason: 'died', exitCode: 1, pages: 0 });
+  });
+
+  it('the difference of two looks at the store is null when the crawl was cleared in between', () => {
+    expect(difference({ pages: 1, failed: 0, items: 5 }, { pages: 3, failed: 1, items: 9 })).toEqual({
+      ...{ pages: 2, failed: 1, items: 4 },
+    });
+    expect(difference({ pages: 3, failed: 0, items: 5 }, { pages: 0, failed: 0, items: 0 })).toBeNull();
+  });
+});

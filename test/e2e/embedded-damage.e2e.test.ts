@@ -1,0 +1,195 @@
+/** A damaged store of the embedded engine: every command says what to do, and `doctor --repair` saves what can be read. */
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  cpSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bootId } from '../../src/frontier/embedded/processes.js';
+import { connect } from '../../src/frontier/embedded/sqlite.js';
+import { type CliResult, runCli } from '../helpers/cli.js';
+import { expectSound } from '../helpers/expect-sound.js';
+import { createProject, type Project } from '../helpers/project.js';
+import { type Site, startSite } from '../helpers/sites/site.js';
+
+const walk = `
+import { Spider, type Response } from 'crawlnode';
+export default class extends Spider {
+  name = 'walk';
+  startUrls = [this.args.start];
+  *parse(response: Response) {
+    yield { url: response.url, text: 'some text of a page '.repeat(20) };
+    yield* response.followAll(response.links(), this.parse);
+  }
+}
+`;
+
+const PAGE_BYTES = 4096;
+
+/** Overwrite a part of a file. */
+function overwrite(file: string, at: number, bytes: Buffer): void {
+  const descriptor = openSync(file, 'r+');
+  writeSync(descriptor, bytes, 0, bytes.length, at);
+  closeSync(descriptor);
+}
+
+const halve = (file: string) => truncateSync(file, Math.floor(statSync(file).size / 2));
+const damages: readonly [string, (file: string) => void][] = [
+  ['cut to its half', halve],
+  ['cut to 8,192 bytes', (file) => truncateSync(file, 8_192)],
+  ['cut to 100 bytes', (file) => truncateSync(file, 100)],
+  ['emptied', (file) => truncateSync(file, 0)],
+  ['whose header is overwritten', (file) => overwrite(file, 0, randomBytes(100))],
+  [
+    'zeroed from its second page on',
+    (file) => overwrite(file, PAGE_BYTES, Buffer.alloc(statSync(file).size - PAGE_BYTES)),
+  ],
+];
+
+interface Counts {
+  readonly pending: number;
+  readonly done: number;
+  readonly seen: number;
+  readonly items: number;
+}
+
+interface Found {
+  readonly findings: readonly { readonly level: string; readonly check: string; readonly message: string }[];
+}
+
+describe('a store', { timeout: 240_000 }, () => {
+  let whole: Project;
+  let site: Site;
+  const projects: Project[] = [];
+  const settings = { ROBOTSTXT_OBEY: false, NODE_TIMEOUT: 4, HEARTBEAT_INTERVAL: 1 };
+  beforeAll(async () => {
+    site = await startSite({ pages: 60 });
+    whole = await createProject({ settings, files: { 'spiders/walk.ts': walk } });
+    projects.push(whole);
+    expect(await crawl(whole, '--max-pages', '20')).toMatchObject({ code: 0 });
+    // So that what is damaged is the only copy: without this, the log makes good what the file has lost.
+    const connection = connect(whole.path('.crawlnode', 'frontier.db'));
+    connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
+    connection.close();
+  });
+  afterAll(async () => {
+    await site.close();
+    for (const project of projects) await project.remove();
+  });
+
+  const crawl = (project: Project, ...args: string[]): Promise<CliResult> =>
+    runCli(['crawl', 'walk', '-a', `start=${site.url}`, ...args], { cwd: project.dir });
+
+  async function copyOf(project: Project): Promise<{ copy: Project; file: string }> {
+    const copy = await createProject({ settings, files: { 'spiders/walk.ts': walk } });
+    projects.push(copy);
+    cpSync(project.path('.crawlnode'), copy.path('.crawlnode'), { recursive: true });
+    return { copy, file: copy.path('.crawlnode', 'frontier.db') };
+  }
+
+  const statsOf = async (project: Project) =>
+    JSON.parse((await runCli(['stats', 'walk', '--json'], { cwd: project.dir })).stdout) as Counts;
+
+  it.each(damages)(
+    '%s ends every command with what to do, is repaired, and the crawl goes on',
+    async (_, damage) => {
+      const { copy, file } = await copyOf(whole);
+      damage(file);
+      const cwd = copy.dir;
+      for (const args of [
+        ['stats', 'walk'],
+        ['doctor', 'walk', '--deep'],
+        ['seed', 'walk', site.url],
+        ['forget', 'walk', site.url],
+        ['reset', 'walk', '--all', '--yes'],
+        ['crawl', 'walk', '-a', `start=${site.url}`],
+      ]) {
+        const { copy: victim } = await copyOf(copy);
+        const { code, signal, stdout, stderr } = await runCli(args, { cwd: victim.dir, timeoutMs: 60_000 });
+        const said = `${args.join(' ')}: ${stdout}${stderr}`;
+        expect(signal, said).toBe(null);
+        // A command that needs none of the damaged pages may do its work.
+        if (code === 0) continue;
+        expect(code, said).toBe(1);
+        expect(said).toContain('is damaged');
+        expect(said).toContain('doctor walk --repair');
+      }
+      const repair = await runCli(['doctor', 'walk', '--repair', '--json'], { cwd });
+      expect(repair, repair.stderr).toMatchObject({ code: 1, signal: null });
+      const { findings } = JSON.parse(repair.stdout) as Found;
+      expect(findings).toContainEqual(expect.objectContaining({ level: 'problem', check: 'damaged_store' }));
+      const { items } = await statsOf(whole);
+      const isWhole = (await statsOf(copy)).items === items;
+      expect(findings.some(({ check }) => check === 'lost')).toBe(!isWhole);
+      expect(readdirSync(copy.path('.crawlnode'))).toContainEqual(
+        expect.stringMatching(/^frontier\.db\.damaged-.*Z$/),
+      );
+      await expectSound('walk', { cwd });
+      expect(await crawl(copy, '--exit-when-done')).toMatchObject({ code: 0 });
+      await expectSound('walk', { cwd });
+    },
+  );
+
+  it('whose header alone is damaged loses nothing', async () => {
+    const before = await statsOf(whole);
+    const { copy, file } = await copyOf(whole);
+    overwrite(file, 0, randomBytes(16));
+    const { stdout } = await runCli(['doctor', 'walk', '--repair', '--json'], { cwd: copy.dir });
+    expect((JSON.parse(stdout) as Found).findings.filter(({ check }) => check === 'lost')).toEqual([]);
+    const { pending, done, seen, items } = before;
+    expect(await statsOf(copy)).toMatchObject({ pending, done, seen, items });
+    expect(await crawl(copy, '--exit-when-done')).toMatchObject({ code: 0 });
+    expect(await statsOf(copy)).toMatchObject({ pending: 0, done: 60, items: 60 });
+  });
+
+  it('that lost pages says how many requests and fingerprints went with them', async () => {
+    const before = await statsOf(whole);
+    const { copy, file } = await copyOf(whole);
+    halve(file);
+    const { stdout } = await runCli(['doctor', 'walk', '--repair', '--json'], { cwd: copy.dir });
+    const lost = (JSON.parse(stdout) as Found).findings.filter(({ check }) => check === 'lost');
+    const after = await statsOf(copy);
+    const said = lost.map(({ message }) => message).join('\n');
+    const missing = before.items - after.items;
+    if (missing > 0) expect(said).toContain(`walk:items: ${missing} of ${before.items} entries`);
+    const unseen = before.seen - after.seen;
+    if (unseen > 0) expect(said).toContain(`walk:dupefilter: ${unseen} of ${before.seen} fingerprints`);
+    expect(missing + unseen + before.pending - after.pending).toBeGreaterThan(0);
+    expect(lost.length).toBeGreaterThan(0);
+  });
+
+  it('whose log is damaged opens at an earlier state, or is repaired', async () => {
+    const { copy, file } = await copyOf(whole);
+    if (statSync(`${file}-wal`, { throwIfNoEntry: false }) === undefined) cpSync(file, `${file}-wal`);
+    overwrite(`${file}-wal`, 0, randomBytes(PAGE_BYTES));
+    const { code, signal, stdout, stderr } = await runCli(['doctor', 'walk', '--deep'], { cwd: copy.dir });
+    expect({ signal, isKnown: code === 0 || `${stdout}${stderr}`.includes('is damaged') }).toEqual({
+      signal: null,
+      isKnown: true,
+    });
+    await runCli(['doctor', 'walk', '--repair'], { cwd: copy.dir });
+    await expectSound('walk', { cwd: copy.dir });
+    expect(await crawl(copy, '--exit-when-done')).toMatchObject({ code: 0 });
+  });
+
+  it.runIf(process.platform === 'linux')('is not saved while a node has it open', async () => {
+    const { copy, file } = await copyOf(whole);
+    const user = {
+      bootId: bootId(),
+      pidNamespace: readlinkSync('/proc/self/ns/pid'),
+      host: hostname(),
+      pid: process.pid,
+    };
+    await copy.write('.crawlnode/users/1-aaaa.json', JSON.stringify(user));
+    overwrite(file, 0, randomBytes(100));
+    const { code, stderr } = await runCli(['doctor', 'walk', '--repair'], { cwd: copy.dir });
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('open, and would go on') });
+  });
+});

@@ -1,0 +1,314 @@
+/** How crawls of real processes end, and what the commands say of one that begins again. */
+import path from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type CliResult, type RunningCli, runCli, startCli } from '../helpers/cli.js';
+import { engines, projectOn } from '../helpers/engine-project.js';
+import { type Site, type SiteOptions, startSite } from '../helpers/sites/site.js';
+import { waitFor } from '../helpers/wait-for.js';
+
+/** Follows every link and yields every page. */
+const walk = `
+import { Spider, type Response } from 'crawlnode';
+export default class extends Spider {
+  name = 'walk';
+  startUrls = [this.args.start].filter(Boolean);
+  refresh = this.args.refresh ? [{ allow: this.args.refresh }] : [];
+  *parse(response: Response) {
+    yield { url: response.url };
+    yield* response.followAll(response.links(), this.parse);
+  }
+}
+`;
+/** A node that comes later than NODE_TIMEOUT after a budget closed the run begins another, which is not the matter here. */
+const patient = ['-s', 'NODE_TIMEOUT=60'];
+const broken = `
+import { Spider } from 'crawlnode';
+export default class extends Spider { name = 'broken'; refresh = [{ allow: '(' }]; }
+`;
+
+describe.each(engines)('on the %s engine', (engine) => {
+  const here = projectOn(engine, {
+    settings: { ROBOTSTXT_OBEY: false, NODE_TIMEOUT: 3, HEARTBEAT_INTERVAL: 1, CONCURRENT_REQUESTS: 8 },
+    files: { 'spiders/walk.ts': walk },
+  });
+  let site: Site;
+  afterEach(() => site.close());
+
+  const open = async (options: SiteOptions) => {
+    site = await startSite(options);
+  };
+  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+  const service = (...args: string[]): RunningCli =>
+    startCli(['crawl', 'walk', '-a', `start=${site.url}`, ...args], { cwd: here.project.dir });
+  const crawl = (...args: string[]) => service('--exit-when-done', ...args);
+  const stats = async () => JSON.parse((await run('stats', 'walk', '--json')).stdout);
+  /** The invariants hold, as `doctor --deep` judges them. */
+  const sound = () => here.look(async (frontier) => expect(await frontier.verify()).toEqual([]), 'walk');
+  const killWithLeases = async (node: RunningCli, id: string) => {
+    const holds = async () => {
+      const { nodes } = await here.look((frontier) => frontier.snapshot(), 'walk');
+      return nodes.some((one) => one.id === id && one.leased > 0);
+    };
+    await waitFor(holds, { what: `leases of ${id}` });
+    node.kill('SIGKILL');
+  };
+  const hasCleared = ({ stderr }: CliResult) =>
+    stderr.split('\n').some((line) => line.includes('left the crawl') && /"?cleared"?[:=] ?true/.test(line));
+  const reasons = (ends: readonly CliResult[]) =>
+    ends.map(({ code, stdout }) => [code, /walk: (\w+)/.exec(stdout)?.[1]]);
+
+  it('4 nodes make 100 downloads of --max-pages 100, on a site of 10,000 pages', async () => {
+    await open({ pages: 10_000, delayMs: 5 });
+    const ends = await Promise.all([1, 2, 3, 4].map(() => crawl('--max-pages', '100', ...patient).wait()));
+    expect(site.log).toHaveLength(100);
+    expect(reasons(ends)).toEqual(Array(4).fill([0, 'closespider_pagecount']));
+    expect((await stats()).run).toMatchObject({ pages: 100, closed: 'closespider_pagecount' });
+    expect((await run('stats', 'walk')).stdout).toMatch(/run .*100 pages.*ended.*closespider_pagecount/);
+    await sound();
+  });
+
+  it('3 nodes keep 40 items of CLOSESPIDER_ITEMCOUNT 40, one a page', async () => {
+    await open({ pages: 2_000, delayMs: 10 });
+    const item = [...patient, '-s', 'CLOSESPIDER_ITEMCOUNT=40', '-o', 'items.jsonl'];
+    const ends = await Promise.all([1, 2, 3].map((n) => crawl(...item.with(-1, `items-${n}.jsonl`)).wait()));
+    expect(reasons(ends)).toEqual(Array(3).fill([0, 'closespider_itemcount']));
+    const files = await Promise.all([1, 2, 3].map((n) => here.project.readJsonLines(`items-${n}.jsonl`)));
+    expect(files.flat()).toHaveLength(40);
+    expect(await stats()).toMatchObject({ counters: { item_scraped_count: 40 }, leased: 0 });
+    await sound();
+  });
+
+  it('no node leaves before a slow last page, and the 20 pages it leads to, are done', async () => {
+    const late = Array.from({ length: 20 }, (_, n) => `/late${n}`);
+    let slowAnswered = 0;
+    await open({
+      pages: 10,
+      handler: ({ url = '' }, response) => {
+        const answer = (links: readonly string[]) =>
+          response
+            .writeHead(200, { 'content-type': 'text/html' })
+            .end(links.map((link) => `<a href="${link}">l</a>`).join(''));
+        if (url === '/') answer(['/page/1.html', '/slow']);
+        else if (url === '/slow') {
+          setTimeout(() => {
+            slowAnswered = Date.now();
+            answer(late);
+          }, 2_500);
+        } else if (url.startsWith('/late')) answer([]);
+        else return false;
+        return true;
+      },
+    });
+    const nodes = [1, 2, 3].map(() => crawl());
+    const endedAt: number[] = [];
+    const ends = await Promise.all(
+      nodes.map(async (node) => {
+        const end = await node.wait();
+        endedAt.push(Date.now());
+        return end;
+      }),
+    );
+    expect(reasons(ends)).toEqual(Array(3).fill([0, 'finished']));
+    expect(Math.min(...endedAt)).toBeGreaterThan(slowAnswered);
+    expect(late.every((path) => site.log.some((entry) => entry.path === path))).toBe(true);
+    await sound();
+  });
+
+  it('SCHEDULER_PERSIST false: the last of the live nodes clears, after true completion, though one was killed', async () => {
+    let isKilled = false;
+    // Slow until then, so that the crawl is not over before all are there.
+    await open({ pages: 400, delayMs: () => (isKilled ? 20 : 1_500) });
+    const node = (id: string) => crawl('-s', 'SCHEDULER_PERSIST=false', '-L', 'DEBUG', '--node-id', id);
+    // The one to be killed is there first, and has something to hold while the others come.
+    const killed = node('n3');
+    await killed.waitForOutput('pushed the start requests');
+    const nodes = [node('n1'), node('n2'), killed];
+    for (const other of nodes.slice(0, 2)) await other.waitForOutput('joining the crawl');
+    await killWithLeases(killed, 'n3');
+    isKilled = true;
+    expect((await stats()).seen).toBeGreaterThan(0);
+    const ends = await Promise.all(nodes.map((node) => node.wait()));
+    expect(reasons(ends.slice(0, 2))).toEqual(Array(2).fill([0, 'finished']));
+    expect(ends.filter(hasCleared)).toHaveLength(1);
+    expect(site.compare().missing).toEqual([]);
+    expect(await stats()).toMatchObject({ seen: 0, pending: 0, done: 0, items: 400 });
+    await sound();
+  });
+
+  it('SCHEDULER_PERSIST false: it clears also when the killed node held nothing, just before the end', async () => {
+    let release: (() => void) | undefined;
+    await open({
+      handler: ({ url = '' }, response) => {
+        const answer = (html: string) => response.writeHead(200, { 'content-type': 'text/html' }).end(html);
+        if (url === '/slow') release = () => answer('the last page');
+        else answer('<a href="/slow">slow</a>');
+        return true;
+      },
+    });
+    const names = ['n1', 'n2', 'n3'];
+    const nodes = names.map((id) =>
+      crawl('-s', 'SCHEDULER_PERSIST=false', '-L', 'DEBUG', '--node-id', id, '-o', `${id}.jsonl`),
+    );
+    const idle = await waitFor(
+      async () => {
+        const { nodes: live, done } = await here.look((frontier) => frontier.snapshot(), 'walk');
+        const isUnderWay = live.length === 3 && done === 1 && release !== undefined;
+        return isUnderWay && live.find(({ leased }) => leased === 0)?.id;
+      },
+      { what: 'two idle nodes beside the one of the slow page' },
+    );
+    nodes[names.indexOf(idle)]!.kill('SIGKILL');
+    release?.();
+    const ends = await Promise.all(nodes.map((node) => node.wait()));
+    expect(ends.map(({ signal, code }) => signal ?? code).sort()).toEqual([0, 0, 'SIGKILL']);
+    expect(ends.filter(hasCleared)).toHaveLength(1);
+    expect(await stats()).toMatchObject({ seen: 0, done: 0, items: 2 });
+    await sound();
+  });
+
+  it.each(['SCHEDULER_PERSIST=false', 'SCHEDULER_FLUSH_ON_START=true'])(
+    'under %s the nodes of --workers 4 crawl a site once, however late one of them has started',
+    async (setting) => {
+      await open({ pages: 3 });
+      for (const round of [1, 2]) {
+        const { code, stdout } = await crawl('-s', setting, '--workers', '4', '-o', 'once.jsonl').wait();
+        expect({ code, stdout }).toEqual({
+          code: 0,
+          stdout: expect.stringMatching(/^walk: finished, 3 pages, 3 items/),
+        });
+        expect(await here.project.readJsonLines('once.jsonl')).toHaveLength(3 * round);
+      }
+    },
+  );
+
+  it('under SCHEDULER_PERSIST=false -O begins its file anew for each crawl, and goes on with one that was interrupted', async () => {
+    await open({ pages: 30, delayMs: 40 });
+    const latest = ['-s', 'SCHEDULER_PERSIST=false', '-O', 'latest.jsonl'];
+    for (const _ of [1, 2]) {
+      expect((await crawl(...latest).wait()).code).toBe(0);
+      expect(await here.project.readJsonLines('latest.jsonl')).toHaveLength(30);
+    }
+    const node = crawl(...latest);
+    const begun = site.log.length;
+    await waitFor(() => site.log.length > begun + 8, { what: 'some pages' });
+    node.kill();
+    await node.wait();
+    expect((await here.project.readJsonLines('latest.jsonl')).length).toBeLessThan(30);
+    await crawl(...latest).wait();
+    expect(await here.project.readJsonLines('latest.jsonl')).toHaveLength(30);
+  });
+
+  it('a second run of a finished job says what to do, whether it leaves when done or stays', async () => {
+    await open({ pages: 6 });
+    await crawl('--job', 'may').wait();
+    const again = await crawl('--job', 'may', '-s', 'START_TIMEOUT=100').wait(30_000);
+    expect(again.code).toBe(0);
+    expect(again.stdout).toMatch(/^walk@may: finished, 0 pages/);
+    expect(again.stdout).toContain('all 6 requests known from earlier runs are done or failed');
+    expect(again.stdout).toContain('"crawlnode reset walk --job may"');
+    const staying = service('--job', 'may');
+    await staying.waitForOutput(/all 6 requests known.*waits for seeds/);
+    staying.kill();
+    expect((await staying.wait()).code).toBe(0);
+    const fresh = await crawl('--job', 'may', '-a', 'refresh=/$').wait();
+    expect(fresh.stdout).toMatch(/^walk@may: finished, 1 pages/);
+  });
+
+  it('seed waits while the queue is full, pushes as nodes make room, and drops nothing', async () => {
+    await open({ pages: 100, extraLinks: 0 });
+    const limited = ['-s', 'SCHEDULER_QUEUE_LIMIT=20'];
+    const seed = startCli(['seed', 'walk', '--stdin', ...limited], {
+      cwd: here.project.dir,
+      input: site.urls.join('\n'),
+    });
+    await seed.waitForOutput(
+      /the queue is full \(20 requests wait, SCHEDULER_QUEUE_LIMIT is 20\).*no node is/,
+    );
+    expect((await stats()).pending).toBe(20);
+    const node = startCli(['crawl', 'walk', ...limited], { cwd: here.project.dir });
+    const { code, stdout } = await seed.wait();
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^walk: \d+ accepted, /) });
+    await waitFor(() => site.compare().missing.length === 0, { what: 'all pages' });
+    node.kill();
+    await node.wait();
+    await sound();
+  });
+
+  it('Ctrl-C on a seed that waits says what was taken', async () => {
+    await open({ pages: 30 });
+    const seed = startCli(['seed', 'walk', '--stdin', '-s', 'SCHEDULER_QUEUE_LIMIT=10'], {
+      cwd: here.project.dir,
+      input: site.urls.join('\n'),
+    });
+    await seed.waitForOutput('the queue is full');
+    seed.kill('SIGINT');
+    const { code, stdout, stderr } = await seed.wait();
+    expect({ code, stdout }).toEqual({ code: 130, stdout: 'walk: 10 accepted, 0 duplicate, 0 bad\n' });
+    expect(stderr).toContain('interrupted: ');
+    expect((await stats()).pending).toBe(10);
+  });
+
+  it('under SCHEDULER_FLUSH_ON_START each run begins from nothing, with the seeds of "crawlnode seed"', async () => {
+    await open({ pages: 5 });
+    const flush = ['-s', 'SCHEDULER_FLUSH_ON_START=true'];
+    for (const round of [1, 2]) {
+      const seeded = await run('seed', 'walk', site.urls[0]!, ...flush);
+      expect(seeded).toMatchObject({ code: 0, stdout: expect.stringContaining('1 appended to start_urls') });
+      expect(seeded.stderr).toContain('SCHEDULER_FLUSH_ON_START');
+      const { stdout, stderr } = await run('crawl', 'walk', '--exit-when-done', ...flush, '-o', 'all.jsonl');
+      expect(stdout).toMatch(/^walk: finished, 5 pages, 5 items/);
+      expect(stderr.includes('cleared the requests')).toBe(round === 2);
+    }
+    expect(await here.project.readJsonLines('all.jsonl')).toHaveLength(10);
+  });
+
+  it('under SCHEDULER_FLUSH_ON_START the file of -O holds the items of the latest run alone', async () => {
+    await open({ pages: 5 });
+    const flush = ['-s', 'SCHEDULER_FLUSH_ON_START=true'];
+    for (const [round, workers] of ['1', '2', '1'].entries()) {
+      const files = ['-O', 'latest.jsonl', '-O', 'latest.json'];
+      const { code, stdout } = await crawl(...flush, ...files, '--workers', workers).wait();
+      expect({ code, stdout, round }).toMatchObject({ code: 0, stdout: expect.stringContaining('5 items') });
+      expect(await here.project.readJsonLines('latest.jsonl')).toHaveLength(5);
+      expect(JSON.parse(await here.project.read('latest.json'))).toHaveLength(5);
+    }
+    // No start request: this run has no page, and so its file no item.
+    const empty = await run(
+      'crawl',
+      'walk',
+      '--exit-when-done',
+      ...flush,
+      '-s',
+      'START_TIMEOUT=0',
+      '-O',
+      'latest.json',
+    );
+    expect(empty.code).toBe(0);
+    expect(JSON.parse(await here.project.read('latest.json'))).toEqual([]);
+    await sound();
+  });
+
+  it('rules and values that make no sense are refused before anything is begun', async () => {
+    await open({ pages: 1 });
+    await here.project.write('spiders/broken.ts', broken);
+    for (const [args, said] of [
+      [['broken'], 'refresh[0] of the spider "broken": allow: Invalid regular expression'],
+      [['walk', '--max-pages', '-1'], 'a whole number of at least 0'],
+      [['walk', '--max-pages', 'ten'], 'a whole number of at least 0'],
+      [['walk', '-s', 'CLOSESPIDER_ITEMCOUNT=1.5'], 'a whole number'],
+      [['walk', '-s', 'CLOSESPIDER_TIMEOUT=soon'], 'a number of at least 0'],
+      [['walk', '-s', 'MAX_IDLE_TIME_BEFORE_CLOSE=-5'], 'of at least 0'],
+      [['walk', '-s', 'SCHEDULER_QUEUE_LIMIT=lots'], 'of at least 0'],
+      [['walk', '-s', 'SCHEDULER_FLUSH_ON_START=maybe'], 'true or false'],
+      [['walk', '-s', 'USER_AGENT=mine\nX-More: yes'], 'USER_AGENT: headers.User-Agent has a line break'],
+      [['walk', '-s', 'DEFAULT_REQUEST_HEADERS={"a b":"c"}'], 'DEFAULT_REQUEST_HEADERS: headers has "a b"'],
+    ] as const) {
+      expect(await run('crawl', ...args)).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining(said),
+      });
+    }
+    expect(here.project.exists(path.join('.crawlnode', 'data.mdb'))).toBe(false);
+  });
+});

@@ -1,0 +1,195 @@
+/** The package as another project uses it: packed, unpacked into an empty folder, and linked. */
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, symlink } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../helpers/cli.js';
+import { expectSound } from '../helpers/expect-sound.js';
+import { createProject, type Project } from '../helpers/project.js';
+import { startSite } from '../helpers/sites/site.js';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+const spider = `
+import { DropItem, Request, type Response, Spider } from 'crawlnode';
+
+export default class Shop extends Spider {
+  name = 'shop';
+  startUrls = [new Request(this.args.start ?? 'http://127.0.0.1/', { callback: this.parse })];
+
+  *parse(response: Response): Generator<Request | { url: string; title: string | null }> {
+    if (!(response.request instanceof Request)) throw new DropItem('two copies of crawlnode');
+    yield { url: response.url, title: response.css('h1::text').get() };
+    yield* response.followAll('ul.links a', this.parse);
+  }
+}
+`;
+
+const tsconfig = JSON.stringify({
+  compilerOptions: {
+    module: 'nodenext',
+    target: 'es2023',
+    lib: ['es2023'],
+    types: ['node'],
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+  },
+  include: ['spiders'],
+});
+
+/** A project of somebody else's, with a spider and nothing of crawlnode's yet. */
+async function strangersProject(): Promise<Project> {
+  const project = await createProject({
+    files: {
+      'package.json': '{ "type": "module", "private": true }\n',
+      'spiders/shop.ts': spider,
+      'tsconfig.json': tsconfig,
+    },
+  });
+  await mkdir(project.path('node_modules'));
+  return project;
+}
+
+/** What `npm install crawlnode-x.y.z.tgz` puts there; the dependencies are this checkout's instead of downloaded. */
+async function install(project: Project): Promise<void> {
+  const packed = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', project.dir], {
+    cwd: root,
+    maxBuffer: 16 * 1024 * 1024,
+  });
+  const [{ filename, files }] = JSON.parse(packed.stdout) as [
+    { filename: string; files: { path: string }[] },
+  ];
+  const unwanted = files
+    .map((file) => file.path)
+    .filter((file) => /^(src|test|bench|scripts|\.)|dev\.ts|tsconfig/.test(file));
+  expect(unwanted).toEqual([]);
+  await mkdir(project.path('node_modules', 'crawlnode'));
+  await run('tar', [
+    '-xzf',
+    project.path(filename),
+    '-C',
+    project.path('node_modules', 'crawlnode'),
+    '--strip-components=1',
+  ]);
+  await symlink(path.join(root, 'node_modules'), project.path('node_modules', 'crawlnode', 'node_modules'));
+}
+
+async function crawlAndCheck(project: Project, executable: string): Promise<void> {
+  const site = await startSite({ pages: 12 });
+  try {
+    const args = ['crawl', 'shop', '-a', `start=${site.url}`, '--exit-when-done', '-o', 'items.jsonl'];
+    const { code, stderr } = await runCli(args, { cwd: project.dir, executable });
+    expect(code, stderr).toBe(0);
+    const items = await project.readJsonLines<{ url: string; title: string }>('items.jsonl');
+    expect(items.map((item) => item.url).sort()).toEqual([...site.urls].sort());
+    expect(items.find((item) => item.url === site.url)?.title).toBe('Page 0');
+    expect(site.compare()).toEqual({ missing: [], twice: [] });
+    await expectSound('shop', { cwd: project.dir });
+  } finally {
+    await site.close();
+  }
+}
+
+describe('the lock file', () => {
+  it('names the binaries of every platform, so that "npm ci" works on all of them', async () => {
+    const lock = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { optionalDependencies?: Record<string, string> }>;
+    };
+    const missing = Object.values(lock.packages)
+      .flatMap((entry) => Object.keys(entry.optionalDependencies ?? {}))
+      .filter((name) => lock.packages[`node_modules/${name}`] === undefined);
+    expect(missing, 'run "node scripts/complete-lock.mjs"').toEqual([]);
+  });
+});
+
+describe('the package in another project', () => {
+  it('installs from its tarball, runs a TypeScript spider written there, and its types hold', async () => {
+    const project = await strangersProject();
+    try {
+      await install(project);
+      await crawlAndCheck(project, project.path('node_modules', 'crawlnode', 'bin', 'crawlnode.js'));
+
+      await symlink(path.join(root, 'node_modules', '@types'), project.path('node_modules', '@types'));
+      const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+      const types = await run(process.execPath, [tsc, '-p', project.dir]).catch((error) => error);
+      expect(types.stdout).toBe('');
+    } finally {
+      await project.remove();
+    }
+  });
+
+  it('makes a new project that is crawled at once, whose types hold, and never writes over one', async () => {
+    const project = await strangersProject();
+    const quotes = (n: number, next: string) =>
+      `<div class="quote"><span class="text">Quote ${n}</span><small class="author">A. ${n}</small><a class="tag">t</a></div>${next}`;
+    const site = await startSite({
+      handler: ({ url }, response) => {
+        if (url !== '/' && url !== '/page/2/') return false;
+        const next = url === '/' ? '<li class="next"><a href="/page/2/">Next</a></li>' : '';
+        response.writeHead(200, { 'content-type': 'text/html' }).end(quotes(url === '/' ? 1 : 2, next));
+        return true;
+      },
+    });
+    try {
+      await install(project);
+      const executable = project.path('node_modules', 'crawlnode', 'bin', 'crawlnode.js');
+      const init = await runCli(['init', 'my quotes'], { cwd: project.dir, executable });
+      expect(init).toMatchObject({ code: 0, stderr: '' });
+      expect(init.stdout).toMatch(
+        /\n {2}cd .*\n {2}crawlnode crawl quotes -o quotes\.jsonl --exit-when-done\n$/,
+      );
+      const cwd = project.path('my quotes');
+      const crawl = [
+        'crawl',
+        'quotes',
+        '-o',
+        'quotes.jsonl',
+        '--exit-when-done',
+        '-a',
+        `start=${site.origin}/`,
+      ];
+      expect(await runCli(crawl, { cwd, executable })).toMatchObject({ code: 0 });
+      expect(await project.readJsonLines('my quotes/quotes.jsonl')).toEqual([
+        { url: `${site.origin}/`, text: 'Quote 1', author: 'A. 1', tags: ['t'] },
+        { url: `${site.origin}/page/2/`, text: 'Quote 2', author: 'A. 2', tags: ['t'] },
+      ]);
+      await expectSound('quotes', { cwd });
+      expect((await runCli(['settings'], { cwd, executable })).stderr).toBe('');
+
+      await symlink(path.join(root, 'node_modules', '@types'), project.path('node_modules', '@types'));
+      const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+      const types = await run(process.execPath, [tsc, '-p', cwd]).catch((error) => error);
+      expect(types.stdout).toBe('');
+
+      const spiderText = await project.read('my quotes/spiders/quotes.ts');
+      expect(await runCli(['init', 'my quotes'], { cwd: project.dir, executable })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('spiders/quotes.ts'),
+      });
+      expect(await project.read('my quotes/spiders/quotes.ts')).toBe(spiderText);
+      const here = await runCli(['init', '.'], { cwd: project.dir, executable });
+      expect(here).toMatchObject({ code: 0, stderr: expect.stringContaining('package.json was there') });
+      expect(await project.read('package.json')).toBe('{ "type": "module", "private": true }\n');
+    } finally {
+      await site.close();
+      await project.remove();
+    }
+  });
+
+  it('works through symlinks, as "npm link" makes them', async () => {
+    const project = await strangersProject();
+    try {
+      await symlink(root, project.path('node_modules', 'crawlnode'));
+      await mkdir(project.path('node_modules', '.bin'));
+      const bin = project.path('node_modules', '.bin', 'crawlnode');
+      await symlink('../crawlnode/bin/crawlnode.js', bin);
+      await crawlAndCheck(project, bin);
+    } finally {
+      await project.remove();
+    }
+  });
+});

@@ -1,0 +1,73 @@
+/**
+ * What every frontier engine owes, told through the seam alone: nothing here knows keys, scripts or files.
+ * Each engine's test calls `frontierContract` with a way to open a fresh crawl. Time is real, so durations are
+ * small and nothing sleeps: a test waits for a condition, with a bound. Every test ends with `verify()`.
+ */
+import { afterEach, beforeEach, describe } from 'vitest';
+import { backups } from './backups.js';
+import { budgets } from './budgets.js';
+import { completion } from './completion.js';
+import { dupefilters } from './dupefilters.js';
+import { epochs } from './epochs.js';
+import { feeds } from './feeds.js';
+import { flushing } from './flushing.js';
+import { hostile } from './hostile.js';
+import { order } from './order.js';
+import { orderWalk } from './order-walk.js';
+import { politeness } from './politeness.js';
+import { push } from './push.js';
+import { queueLimit } from './queue-limit.js';
+import { recovery } from './recovery.js';
+import { repair } from './repair.js';
+import { runs } from './runs.js';
+import { seeds } from './seeds.js';
+import { settling } from './settling.js';
+import { suspects } from './suspects.js';
+import { upkeep } from './upkeep.js';
+import { walk } from './walk.js';
+import { Crawl, type World } from './world.js';
+
+export type { World } from './world.js';
+
+/** Run the whole contract on one engine; `openWorld` gives a fresh, empty crawl each time. */
+export function frontierContract(name: string, openWorld: () => Promise<World>): void {
+  describe(`the ${name} frontier`, { timeout: 30_000 }, () => {
+    let crawl: Crawl | undefined;
+    beforeEach(async () => {
+      crawl = new Crawl(await openWorld());
+    });
+    afterEach(async () => {
+      await crawl?.end();
+      crawl = undefined;
+    });
+    const current = (): Crawl => {
+      if (crawl === undefined) throw new Error('the crawl of this test is not open');
+      return crawl;
+    };
+    for (const chapter of [
+      push,
+      order,
+      orderWalk,
+      politeness,
+      settling,
+      epochs,
+      recovery,
+      suspects,
+      runs,
+      budgets,
+      completion,
+      flushing,
+      queueLimit,
+      seeds,
+      feeds,
+      backups,
+      upkeep,
+      repair,
+      hostile,
+      walk,
+    ]) {
+      chapter(current);
+    }
+    dupefilters(openWorld);
+  });
+}

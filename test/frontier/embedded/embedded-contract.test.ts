@@ -1,0 +1,21 @@
+/** The embedded engine passes the contract, on each SQLite that this Node has. */
+import { EmbeddedFrontier } from '../../../src/frontier/embedded/embedded-frontier.js';
+import { sqliteDriver, useDriver } from '../../../src/frontier/embedded/sqlite.js';
+import { frontierContract } from '../../frontier-contract/frontier-contract.js';
+import { worldOf } from '../../frontier-contract/world.js';
+import { defaultShape, openOptions } from '../../helpers/open-options.js';
+import { tempDir } from '../../helpers/temp-dir.js';
+
+const drivers = sqliteDriver() === 'node' ? (['node', 'package'] as const) : (['package'] as const);
+
+for (const driver of drivers) {
+  frontierContract(`embedded (${driver})`, async () => {
+    useDriver(driver);
+    const { dir, remove } = tempDir('embedded');
+    return worldOf(
+      (shape) =>
+        EmbeddedFrontier.open(openOptions(dir, 'news', { shape: { ...defaultShape, ...shape } }), dir),
+      remove,
+    );
+  });
+}

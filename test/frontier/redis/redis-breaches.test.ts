@@ -1,0 +1,294 @@
+/** What a hand at redis-cli breaks in each structure of a crawl in Redis: `verify` names it, and `repair` mends it. */
+import { afterAll, describe, expect, it } from 'vitest';
+import { readEntry, readMember } from '../../../src/frontier/redis/records.js';
+import { reading } from '../../frontier-contract/repair.js';
+import { Crawl, commit, failed, request, take } from '../../frontier-contract/world.js';
+import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
+import { redisWorld } from '../../helpers/redis/redis-world.js';
+
+const { server, admin } = await redisOfFile();
+
+const pages = [
+  ...['a', 'b', 'c', 'd', 'e', 'f'].map((name) => request(name)),
+  ...['full-1', 'full-2', 'full-3'].map((name) => request(name, { domain: 'full.example', priority: 1 })),
+  ...['slow-1', 'slow-2'].map((name) => request(name, { domain: 'slow.example' })),
+  request('late', { delayMs: 3_600_000 }),
+];
+
+/**
+ * A crawl that has a domain of each kind: a.example ready with five requests and one leased, full.example with two of
+ * three leased, slow.example waiting; one request failed, and one delayed.
+ */
+async function fill(crawl: Crawl): Promise<void> {
+  const { frontier } = await crawl.node({ tunables: { concurrencyPerDomain: 2, nodeTimeoutMs: 60_000 } });
+  await frontier.push(pages, 'links');
+  await frontier.throttle('slow.example', { forMs: 3_600_000, source: 'retry-after' });
+  const [one, , other] = await take(frontier, 3);
+  await commit(frontier, other!, failed());
+  expect([one, other].map((lease) => lease?.domain)).toEqual(['full.example', 'a.example']);
+  await take(frontier, 1);
+}
+
+/** A field of MessagePack as Lua packs it: a name and a small number, or a short text. */
+const packed = (name: string, value: number | string): Buffer =>
+  Buffer.concat([
+    Buffer.from([0xa0 | name.length]),
+    Buffer.from(name),
+    typeof value === 'number' ? Buffer.from([value]) : Buffer.from([0xa0 | value.length]),
+    Buffer.from(typeof value === 'string' ? value : ''),
+  ]);
+
+type Key = (word: string) => string;
+type Hand = (key: Key) => Promise<unknown>;
+
+const some = async (key: string): Promise<Buffer> => (await admin.zrangeBuffer(key, 0, 0))[0]!;
+const of = async (key: string, domain: string): Promise<Buffer> =>
+  (await admin.zrangeBuffer(key, 0, -1)).find((entry) => entry.toString('latin1').includes(domain))!;
+/** One field of a record is another from now on. */
+const overwrite = async (key: string, field: string | Buffer, before: Buffer, after: Buffer) => {
+  const record = (await admin.hgetBuffer(key, field))!;
+  const at = record.indexOf(before);
+  expect(at).toBeGreaterThan(0);
+  await admin.hset(
+    key,
+    field,
+    Buffer.concat([record.subarray(0, at), after, record.subarray(at + before.length)]),
+  );
+};
+const firstLease = async (key: Key): Promise<Buffer> => (await admin.hkeysBuffer(key('leases')))[0]!;
+
+const breaches: [what: string, breach: string | RegExp, hand: Hand][] = [
+  [
+    'a request taken out of the queue',
+    /^I1: the record of .* is in no queue/,
+    async (key) => admin.zrem(key('queue'), await some(key('queue'))),
+  ],
+  [
+    'the best request taken out of the queue',
+    'I7: a.example does not know its best request',
+    async (key) => admin.zrem(key('queue'), await of(key('queue'), 'a.example')),
+  ],
+  [
+    'a request that stands in the queue of two domains',
+    /^I1: request .* is in 2 places: pending, pending/,
+    async (key) => {
+      const { order, id } = readMember(await some(key('queue')));
+      await admin.zadd(key('queue'), 0, Buffer.concat([Buffer.from('b.example\0'), order, id]));
+    },
+  ],
+  [
+    'a request in the queue of a domain without a record',
+    'I7: b.example has 1 pending requests and no record',
+    async (key) => {
+      const { order } = readMember(await some(key('queue')));
+      await admin.zadd(key('queue'), 0, Buffer.concat([Buffer.from('b.example\0'), order, Buffer.alloc(20)]));
+    },
+  ],
+  [
+    'a request in the queue without a record',
+    /^I1: pending request .* has no record/,
+    async (key) => {
+      const { order } = readMember(await some(key('queue')));
+      await admin.zadd(key('queue'), 0, Buffer.concat([Buffer.from('a.example\0'), order, Buffer.alloc(20)]));
+    },
+  ],
+  [
+    'a word in the queue',
+    'I7: an entry of the queue cannot be read',
+    (key) => admin.zadd(key('queue'), 0, 'word'),
+  ],
+  [
+    'a score in the queue',
+    /^I7: 1 entries of .*:~queue have a score/,
+    async (key) => admin.zadd(key('queue'), 3, await some(key('queue'))),
+  ],
+  ['a queue that is deleted', /^I1: the record of .* is in no queue/, (key) => admin.del(key('queue'))],
+  [
+    'a domain taken out of the ready',
+    'I7: a.example says it is ready, and its best request is not among the ready',
+    async (key) => admin.zrem(key('ready'), await of(key('ready'), 'a.example')),
+  ],
+  [
+    'a word among the ready',
+    /^I7: an entry among the ready is of no domain's best request/,
+    (key) => admin.zadd(key('ready'), 0, 'word'),
+  ],
+  [
+    'a domain that is among the ready by another request as well',
+    "I7: an entry among the ready is of no domain's best request: a.example",
+    async (key) => {
+      const { order, domain } = readEntry(await of(key('ready'), 'a.example'));
+      await admin.zadd(key('ready'), 0, Buffer.concat([order, Buffer.alloc(20), Buffer.from(domain)]));
+    },
+  ],
+  [
+    'a score among the ready',
+    /^I7: 1 entries of .*:~ready have a score/,
+    async (key) => admin.zadd(key('ready'), -1, await some(key('ready'))),
+  ],
+  [
+    'a domain taken out of the waiting',
+    'I7: slow.example says it is waiting, and is not among the waiting',
+    (key) => admin.zrem(key('waiting'), 'slow.example'),
+  ],
+  [
+    'a domain that waits for ever',
+    'I7: slow.example waits until another instant than its record says',
+    (key) => admin.zadd(key('waiting'), '+inf', 'slow.example'),
+  ],
+  [
+    'a ready domain among the waiting',
+    'I7: a.example says it is ready, and is among the waiting',
+    (key) => admin.zadd(key('waiting'), 1, 'a.example'),
+  ],
+  [
+    'an unknown domain among the waiting',
+    'I7: b.example is among the waiting and has no record',
+    (key) => admin.zadd(key('waiting'), 1, 'b.example'),
+  ],
+  [
+    'the record of a domain that is deleted',
+    /^I7: a.example has \d+ pending requests and no record/,
+    (key) => admin.hdel(key('domains'), 'a.example'),
+  ],
+  [
+    'the record of a domain with leases that is deleted',
+    'I6: full.example has 2 leased requests and no record',
+    (key) => admin.hdel(key('domains'), 'full.example'),
+  ],
+  [
+    'the record of a domain that is text',
+    'I7: the record of the domain a.example cannot be read',
+    (key) => admin.hset(key('domains'), 'a.example', 'text'),
+  ],
+  [
+    'the record of a domain that is cut off',
+    'I7: the record of the domain a.example cannot be read',
+    async (key) => {
+      const record = (await admin.hgetBuffer(key('domains'), 'a.example'))!;
+      await admin.hset(key('domains'), 'a.example', record.subarray(0, 20));
+    },
+  ],
+  [
+    'a domain with another count of leases',
+    'I6: full.example has 2 leased requests and an active count of 7',
+    (key) => overwrite(key('domains'), 'full.example', packed('active', 2), packed('active', 7)),
+  ],
+  [
+    'a ready domain that says it is idle',
+    'I7: a.example has pending requests and is idle: they would never be leased',
+    (key) => overwrite(key('domains'), 'a.example', packed('stands', 'ready'), packed('stands', 'idle')),
+  ],
+  [
+    'a ready domain that says it is full',
+    'I7: a.example says it is full, and is among the ready',
+    (key) => overwrite(key('domains'), 'a.example', packed('stands', 'ready'), packed('stands', 'full')),
+  ],
+  [
+    'a lease that is deleted',
+    /^I1: the record of .* is in no queue/,
+    async (key) => admin.hdel(key('leases'), await firstLease(key)),
+  ],
+  [
+    'a lease that is text',
+    /^I3: the lease of .* cannot be read/,
+    async (key) => admin.hset(key('leases'), await firstLease(key), 'text'),
+  ],
+  [
+    'a lease without its domain',
+    /^I3: the lease of .* cannot be read/,
+    async (key) =>
+      overwrite(
+        key('leases'),
+        await firstLease(key),
+        packed('order', 12).subarray(0, 6),
+        packed('other', 12).subarray(0, 6),
+      ),
+  ],
+  [
+    'a lease of a request that has no record',
+    /^I1: leased request 0{40} has no record/,
+    async (key) => {
+      const lease = (await admin.hgetBuffer(key('leases'), await firstLease(key)))!;
+      await admin.hset(key('leases'), Buffer.alloc(20), lease);
+    },
+  ],
+  [
+    'a lease of a request that is pending',
+    /^I1: request .* is in 2 places: pending, leased/,
+    async (key) => {
+      const lease = (await admin.hgetBuffer(key('leases'), await firstLease(key)))!;
+      await admin.hset(key('leases'), readMember(await some(key('queue'))).id, lease);
+    },
+  ],
+  [
+    'the nodes that are deleted',
+    /^I3: request .* is leased to node-1:.*, which is not registered/,
+    (key) => admin.del(key('nodes')),
+  ],
+  [
+    'the counts of leases that are deleted',
+    /^I3: node-1:.* is said to hold 0 leases and holds 3/,
+    (key) => admin.del(key('held')),
+  ],
+  [
+    'a word among the suspects',
+    /^I1: pending request .* has no record/,
+    (key) => admin.zadd(key('suspects'), 0, 'word'),
+  ],
+  [
+    'a word among the delayed',
+    /^I1: delayed request .* has no record/,
+    (key) => admin.zadd(key('delayed'), 0, 'word'),
+  ],
+  [
+    'the delayed that are deleted',
+    /^I1: the record of .* is in no queue/,
+    (key) => admin.del(key('delayed')),
+  ],
+  [
+    'the failed list that is deleted',
+    /^I1: the record of .* is in no queue/,
+    (key) => admin.del(key('failed')),
+  ],
+  [
+    'a counter that is higher',
+    /^I4: 13 accepted, but .* = 12$/,
+    (key) => admin.hincrby(key('meta'), 'accepted', 1),
+  ],
+  [
+    'a queue that is to expire',
+    /^I8: .*:~queue has a time to live/,
+    (key) => admin.expire(key('queue'), 1_000),
+  ],
+];
+
+describe('in Redis', { timeout: 30_000 }, () => {
+  const worlds: ReturnType<typeof redisWorld>[] = [];
+  afterAll(async () => {
+    for (const world of worlds) await world.dispose();
+  });
+
+  it.each(breaches)('%s', async (_, breach, hand) => {
+    const world = redisWorld(server.url);
+    worlds.push(world);
+    const crawl = new Crawl(world);
+    await fill(crawl);
+    const outsider = await crawl.outsider();
+    expect(await outsider.verify()).toEqual([]);
+    await hand((word) => `${world.spider}:requests:~${word}`);
+    const found = await outsider.verify();
+    expect(found).toContainEqual(typeof breach === 'string' ? breach : expect.stringMatching(breach));
+    await outsider.repair(reading(...pages), { force: true });
+    expect(await outsider.verify()).toEqual([]);
+    const { pending, delayed, leased, failed: lost, done } = await outsider.snapshot();
+    expect({ requests: pending + delayed, leased, lost, done }).toEqual({
+      requests: 11,
+      leased: 0,
+      lost: 1,
+      done: 0,
+    });
+    const states = await Promise.all(pages.map(async (page) => (await outsider.inspect(page)).state));
+    expect(states.filter((state) => state === 'failed')).toHaveLength(1);
+  });
+});

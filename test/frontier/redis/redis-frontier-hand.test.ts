@@ -1,0 +1,198 @@
+/** The frontier in Redis under hands and limits: full memory, deleted or foreign keys, lost replies, a flush. */
+import { Redis } from 'ioredis';
+import { describe, expect, it } from 'vitest';
+import {
+  Crawl,
+  commit,
+  done,
+  effects,
+  request,
+  take,
+  takeOne,
+  until,
+} from '../../frontier-contract/world.js';
+import { startCuttingProxy } from '../../helpers/redis/cutting-proxy.js';
+import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
+import { startRedis } from '../../helpers/redis/redis-server.js';
+import { redisWorld } from '../../helpers/redis/redis-world.js';
+
+const { server } = await redisOfFile();
+
+const newWorld = (url = server.url) => redisWorld(url);
+
+describe('the frontier in Redis', { timeout: 60_000 }, () => {
+  const withCrawl = async (
+    body: (crawl: Crawl, admin: Redis, spider: string) => Promise<void>,
+    url = server.url,
+  ): Promise<void> => {
+    const world = newWorld(url);
+    const crawl = new Crawl(world);
+    const admin = new Redis(url);
+    try {
+      await body(crawl, admin, world.spider);
+    } finally {
+      admin.disconnect();
+      await crawl.end();
+    }
+  };
+
+  it('keeps no answers but the last ones, whatever verbs come between', () =>
+    withCrawl(async (crawl, admin, spider) => {
+      const { frontier } = await crawl.node({ feeds: ['feed'] });
+      for (let n = 0; n < 20; n += 1) {
+        await frontier.push([request(`${n}`)], 'links');
+        await frontier.throttle('a.example', { forMs: 0, source: 'retry-after' });
+        await commit(frontier, await takeOne(frontier));
+        await frontier.control('running');
+      }
+      expect(await admin.hlen(`${spider}:requests:~answers`)).toBeLessThanOrEqual(3);
+      await frontier.leave('finished');
+      expect(await admin.hlen(`${spider}:requests:~answers`)).toBe(0);
+      expect(await admin.hlen(`${spider}:requests:~node-info`)).toBe(0);
+      expect(await admin.hlen(`${spider}:requests:~held`)).toBe(0);
+    }));
+
+  it('that is full lets settles, heartbeats and leaving through, and nothing that brings more', async () => {
+    const full = await startRedis();
+    try {
+      await withCrawl(async (crawl, admin) => {
+        const { frontier, joined } = await crawl.node();
+        await frontier.push([request('a'), request('b'), request('c')], 'links');
+        const [a, b] = await take(frontier, 2);
+        await admin.config('SET', 'maxmemory', '1');
+        await commit(frontier, a!, done, { items: ['{}'], requests: [request('d')] });
+        await commit(frontier, b!);
+        expect(await frontier.heartbeat(joined.incarnation, { pages: 2, pagesPerSecond: 1 })).toBe('alive');
+        expect(await frontier.reconcile([], 0)).toEqual({ lost: [], returned: 0 });
+        expect(await frontier.recover()).toBe(0);
+        const refused = await Promise.allSettled([
+          frontier.lease(1, 0),
+          frontier.push([request('e')], 'links'),
+        ]);
+        const message = expect.stringMatching(
+          /^Redis refuses for now: OOM [^.]*'maxmemory'; raise its maxmemory/,
+        );
+        for (const answer of refused)
+          expect(answer).toMatchObject({ reason: { code: 'frontier_unavailable', message } });
+        await admin.config('SET', 'maxmemory', '0');
+        const c = await takeOne(frontier);
+        await admin.config('SET', 'maxmemory', '1');
+        const [settled, leased] = await Promise.allSettled([commit(frontier, c), frontier.lease(1, 0)]);
+        expect(settled).toMatchObject({ value: { committed: true } });
+        expect(leased).toMatchObject({ reason: { code: 'frontier_unavailable' } });
+        expect(await frontier.leave('shutdown')).toMatchObject({ last: true });
+        await admin.config('SET', 'maxmemory', '0');
+        expect(await frontier.snapshot()).toMatchObject({ done: 3, pending: 1, items: 1, nodes: [] });
+      }, full.url);
+    } finally {
+      await full.stop();
+    }
+  });
+
+  it('never loops over what somebody deleted by hand', () =>
+    withCrawl(async (crawl, admin, spider) => {
+      const { frontier } = await crawl.node();
+      await frontier.push([request('a'), request('b', { domain: 'b.example' })], 'links');
+      await frontier.throttle('c.example', { forMs: 1, source: 'retry-after' });
+      await admin.del(`${spider}:requests:~domains`);
+      const answers = [
+        await frontier.lease(5, 0),
+        await until(
+          () => frontier.lease(5, 0),
+          ({ waitMs }) => waitMs > 1,
+        ),
+      ];
+      expect(await frontier.verify()).toHaveLength(2);
+      await admin.del(`${spider}:requests:~queue`, `${spider}:requests`);
+      expect((await frontier.lease(5, 0)).crawl.idleMs).toBeGreaterThanOrEqual(0);
+      expect(await frontier.snapshot()).toMatchObject({ pending: 0, removed: 2 });
+      expect(answers.map(({ leases }) => leases)).toEqual([[], []]);
+      expect(answers[1]?.waitMs).toBeGreaterThan(1);
+    }));
+
+  it('skips any number of queue entries without a record, a bounded number a call', () =>
+    withCrawl(async (crawl, admin, spider) => {
+      const { frontier } = await crawl.node();
+      for (const batch of [0, 1]) {
+        await frontier.push(
+          Array.from({ length: 2_000 }, (_, n) => request(`${batch}/${n}`)),
+          'links',
+        );
+      }
+      await admin.del(`${spider}:requests`);
+      const first = await frontier.lease(1, 0);
+      expect(first).toMatchObject({ leases: [], waitMs: 1 });
+      expect((await frontier.snapshot()).pending).toBeGreaterThan(2_000);
+      const left = () => frontier.lease(1, 0).then(() => frontier.snapshot());
+      expect(await until(left, ({ pending }) => pending === 0)).toMatchObject({ pending: 0, removed: 4_000 });
+    }));
+
+  it('commits a page all the same when a counter holds text, and nothing of it when the items key is foreign', () =>
+    withCrawl(async (crawl, admin, spider) => {
+      const { frontier } = await crawl.node();
+      await admin.hset(`${spider}:stats`, 'item_scraped_count', 'many', 'scheduler/enqueued', 'x');
+      await frontier.push([request('a'), request('b')], 'links');
+      const [a, b] = await take(frontier, 2);
+      await commit(frontier, a!, done, { items: ['{}'], stats: { item_scraped_count: 1, other: 2 } });
+      expect((await frontier.snapshot()).counters).toMatchObject({ other: 2 });
+      await admin.rename(`${spider}:items`, `${spider}:elsewhere`);
+      await admin.set(`${spider}:items`, 'text');
+      await expect(frontier.settle(b!, done, effects({ items: ['{}'] }))).rejects.toMatchObject({
+        code: 'foreign_key',
+      });
+      await admin.del(`${spider}:items`, `${spider}:elsewhere`);
+      await commit(frontier, b!);
+    }));
+
+  it('tells a live node that the crawl is gone, even when another of its name has begun', () =>
+    withCrawl(async (crawl, admin, spider) => {
+      const { frontier, joined } = await crawl.node();
+      await frontier.push([request('a')], 'links');
+      await admin.del(...(await admin.keys(`${spider}:*`)));
+      await expect(frontier.push([request('b')], 'links')).rejects.toMatchObject({ code: 'frontier_gone' });
+      const next = await crawl.node();
+      await expect(frontier.lease(1, 0)).rejects.toMatchObject({ code: 'frontier_gone' });
+      expect(await frontier.heartbeat(joined.incarnation, { pages: 0, pagesPerSecond: 0 })).toBe('dead');
+      await expect(crawl.join(frontier)).rejects.toMatchObject({ code: 'frontier_gone' });
+      expect((await next.frontier.snapshot()).nodes).toHaveLength(1);
+    }));
+
+  it('answers a leave whose reply was lost as the first time, also when it cleared the crawl', async () => {
+    const proxy = await startCuttingProxy(server.port);
+    try {
+      await withCrawl(async (crawl) => {
+        const { frontier } = await crawl.node({ shape: { persist: false } });
+        await frontier.push([request('a')], 'links');
+        await commit(frontier, await takeOne(frontier));
+        proxy.cutNextReply();
+        expect(await frontier.leave('finished')).toEqual({ last: true, cleared: true });
+        expect(proxy.cuts()).toBe(1);
+      }, `redis://127.0.0.1:${proxy.port}`);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it('pages through the failed list while it shrinks, and through entries of one instant', () =>
+    withCrawl(async (crawl, admin, spider) => {
+      const { frontier } = await crawl.node();
+      const names = Array.from({ length: 9 }, (_, n) => `page-${n}`);
+      await frontier.push(
+        names.map((name) => request(name)),
+        'links',
+      );
+      for (const lease of await take(frontier, 9)) {
+        await commit(frontier, lease, { kind: 'failed', reason: 'timeout', attempts: 1 });
+        await admin.zadd(`${spider}:requests:~failed`, 1_000, Buffer.from(lease.id, 'hex'));
+      }
+      const met: string[] = [];
+      for (let cursor: string | null = null; ; ) {
+        const page = await frontier.failed.list(cursor, 2);
+        met.push(...page.requests.map(({ id }) => id));
+        await frontier.failed.purge([...page.requests.map(({ id }) => id), 'zz', '']);
+        cursor = page.cursor;
+        if (cursor === null) break;
+      }
+      expect(met.sort()).toEqual(names.map((name) => request(name).id).sort());
+    }));
+});

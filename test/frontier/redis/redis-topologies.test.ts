@@ -1,0 +1,170 @@
+/** The Redis engine on a Cluster and behind Sentinels: real servers, a crawl on each, and a failover. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allParts, type Dupefilter, type Shape } from '../../../src/frontier/frontier.js';
+import type { RedisAddress } from '../../../src/frontier/open.js';
+import { RedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
+import { pushAll } from '../../frontier-contract/dupefilters.js';
+import {
+  Crawl,
+  commit,
+  done,
+  effects,
+  request,
+  take,
+  takeOne,
+  until,
+  worldOf,
+} from '../../frontier-contract/world.js';
+import { defaultShape, openOptions } from '../../helpers/open-options.js';
+import { type RedisCluster, startCluster } from '../../helpers/redis/redis-cluster.js';
+import { type RedisServer, startRedis } from '../../helpers/redis/redis-server.js';
+
+function crawlAt(address: RedisAddress, spider: string, shape: Partial<Shape> = {}): Crawl {
+  const open = (choice: Partial<Shape> = {}) =>
+    RedisFrontier.open(
+      openOptions({ engine: 'redis', address }, spider, {
+        connectTimeoutMs: 15_000,
+        shape: { ...defaultShape, ...choice },
+      }),
+      address,
+    );
+  return new Crawl(worldOf(open), shape);
+}
+
+describe('a Redis Cluster', { timeout: 60_000 }, () => {
+  let cluster: RedisCluster;
+  let address: RedisCluster['address'];
+
+  beforeAll(async () => {
+    cluster = await startCluster();
+    address = cluster.address;
+  }, 60_000);
+  afterAll(() => cluster.stop());
+
+  it("carries a crawl in one slot: the spider's part of every key is the hash tag", async () => {
+    for (const spider of ['{news}', '{docs}', '{shop}']) {
+      const crawl = crawlAt(address, spider);
+      const { frontier } = await crawl.node();
+      await frontier.push([request('a'), request('b')], 'links');
+      const leases = await take(frontier, 2);
+      await Promise.all(leases.map((lease) => commit(frontier, lease, done, { items: ['{"n":1}'] })));
+      expect(await frontier.snapshot()).toMatchObject({ done: 2, items: 2, pending: 0 });
+      await frontier.leave('finished');
+      await crawl.end();
+    }
+    const docs = await RedisFrontier.open(openOptions({ engine: 'redis', address }, '{docs}'), address);
+    const findings = await docs.examine();
+    expect(findings.filter(({ level }) => level === 'problem')).toEqual([]);
+    expect(findings).toContainEqual(expect.objectContaining({ check: 'slots', level: 'ok' }));
+    expect(findings.filter(({ check }) => check === 'redis_version')).toHaveLength(3);
+    await docs.close();
+  });
+
+  it.each<Dupefilter>([
+    { class: 'TimedRFPDupeFilter', expireMs: 3_600_000 },
+    { class: 'StateDupeFilter' },
+    { class: 'BloomDupeFilter', capacity: 500, errorRate: 0.000_01 },
+    { class: 'CompactDupeFilter' },
+  ])(
+    'carries a dupefilter of many keys too, and no key of it is left on any server: %j',
+    async (dupefilter) => {
+      const crawl = crawlAt(address, `{${dupefilter.class}}`, { dupefilter });
+      const { frontier } = await crawl.node();
+      expect(await pushAll(frontier, 3_000)).toEqual({ accepted: 3_000, duplicates: 0 });
+      expect(await pushAll(frontier, 3_000)).toEqual({ accepted: 0, duplicates: 3_000 });
+      await commit(frontier, await takeOne(frontier), done, effects({ requests: [request('link')] }));
+      expect(await frontier.snapshot()).toMatchObject({ done: 1, pending: 3_000, seen: 3_001 });
+      await frontier.leave('shutdown');
+      await (await crawl.outsider()).clear(allParts, { force: false });
+      const left = cluster.servers.map(({ url }) =>
+        asking(url, (admin) => admin.keys(`{${dupefilter.class}}:*`)),
+      );
+      expect((await Promise.all(left)).flat()).toEqual([]);
+      await crawl.end();
+    },
+  );
+});
+
+describe('Redis behind Sentinels', { timeout: 60_000 }, () => {
+  it('goes on after its master was killed: what was committed is there, and the node joins anew', async () => {
+    const master = await startRedis();
+    const replica = await startRedis({ args: ['--replicaof', master.host, String(master.port)] });
+    const sentinel = await startSentinel(master);
+    const address: RedisAddress = {
+      kind: 'sentinel',
+      options: { sentinels: [{ host: sentinel.host, port: sentinel.port }], name: 'mymaster' },
+    };
+    try {
+      await untilReplicated(master);
+      const crawl = crawlAt(address, 'news');
+      const { frontier } = await crawl.node();
+      await frontier.push([request('a'), request('b')], 'links');
+      await commit(frontier, await takeOne(frontier), done, effects({ items: ['{"n":1}'] }));
+      await untilReplicated(master);
+      await master.kill();
+      await until(
+        () => new Promise<boolean>((resolve) => isMaster(replica).then(resolve)),
+        (promoted) => promoted,
+        30_000,
+      );
+      await expect(
+        until(
+          () =>
+            frontier.lease(0, 0).then(
+              () => 'leased',
+              (error) => (error as { code: string }).code,
+            ),
+          (answer) => answer === 'incarnation_dead',
+          20_000,
+        ),
+      ).resolves.toBe('incarnation_dead');
+      await crawl.join(frontier);
+      await commit(frontier, await takeOne(frontier), done, effects({ items: ['{"n":2}'] }));
+      expect(await frontier.snapshot()).toMatchObject({ done: 2, items: 2, pending: 0 });
+      await frontier.leave('finished');
+      await crawl.end();
+    } finally {
+      await sentinel.stop();
+      await replica.stop();
+      await master.stop();
+    }
+  });
+});
+
+async function startSentinel(master: RedisServer): Promise<RedisServer> {
+  const file = path.join(master.dir, 'sentinel.conf');
+  const lines = [
+    `sentinel monitor mymaster ${master.host} ${master.port} 1`,
+    'sentinel down-after-milliseconds mymaster 1000',
+    'sentinel failover-timeout mymaster 5000',
+  ];
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  return startRedis({ sentinel: file });
+}
+
+function untilReplicated({ url }: RedisServer): Promise<unknown> {
+  return asking(url, async (admin) => {
+    await until(
+      () => admin.info('replication'),
+      (info) => /state=online/.test(info),
+      20_000,
+    );
+    await admin.wait(1, 5_000);
+  });
+}
+
+function isMaster({ url }: RedisServer): Promise<boolean> {
+  return asking(url, async (admin) => /^role:master/m.test(await admin.info('replication')));
+}
+
+async function asking<T>(url: string, question: (admin: Redis) => Promise<T>): Promise<T> {
+  const admin = new Redis(url);
+  try {
+    return await question(admin);
+  } finally {
+    admin.disconnect();
+  }
+}

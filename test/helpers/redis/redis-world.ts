@@ -1,0 +1,27 @@
+/** Fresh crawls in a Redis, each under a spider's name of its own, with any number of clients. */
+import type { Shape } from '../../../src/frontier/frontier.js';
+import type { OpenOptions } from '../../../src/frontier/open.js';
+import { RedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
+import { type World, worldOf } from '../../frontier-contract/world.js';
+import { defaultShape, openOptions } from '../open-options.js';
+
+/** One client of a crawl in the Redis of a URL. */
+export async function openRedis(
+  url: string,
+  spider: string,
+  more: Partial<OpenOptions> = {},
+): Promise<RedisFrontier> {
+  const options = openOptions(url, spider, more);
+  if (options.store.engine !== 'redis') throw new Error(`${url} is not a Redis`);
+  return RedisFrontier.open(options, options.store.address);
+}
+
+let crawls = 0;
+
+/** A crawl that nobody has begun; its clients end with `dispose()`. */
+export function redisWorld(url: string): World & { readonly spider: string } {
+  crawls += 1;
+  const spider = `spider${crawls}`;
+  const open = (shape?: Partial<Shape>) => openRedis(url, spider, { shape: { ...defaultShape, ...shape } });
+  return { ...worldOf(open), spider };
+}
