@@ -1,45 +1,15 @@
 /** A request as a spider makes it: checked when it is made, so that everything later can trust it. */
 import { InvalidRequestError } from '../../errors.js';
 import { checkUrl } from '../url/http-url.js';
-import { type CookiesInput, checkCookies } from './cookies.js';
-import { encodeForm, type FormData } from './form-data.js';
-import { checkHeaders, type Headers, type HeadersInput, isToken, noHeaders } from './headers.js';
+import { checkCookies } from './cookies.js';
+import { encodeForm } from './form-data.js';
+import { checkHeaders, type Headers, isToken, noHeaders } from './headers.js';
 import { jsonCopy, jsonObjectCopy } from './json-safe.js';
 import { MAX_PRIORITY, MIN_PRIORITY } from './priority.js';
-import { checkOptionNames } from './request-option-names.js';
+import { type Callback, checkOptionNames, type Meta, type RequestOptions } from './request-options.js';
 import type { Origin, RequestRecord } from './request-record.js';
 
-/** A method of the spider, stored by its name. */
-// biome-ignore lint/suspicious/noExplicitAny: a callback takes the Response, an errback the Failure.
-export type Callback = (response: any) => unknown;
-
-/** What travels from a request to its callback: JSON, so that any node can take it up. */
-// biome-ignore lint/suspicious/noExplicitAny: the spider knows what it put there.
-export type Meta = Record<string, any>;
-
-export interface RequestOptions {
-  /** GET unless given; POST with `json` or `formdata`. */
-  readonly method?: string;
-  readonly headers?: HeadersInput;
-  /** At most one of `body`, `json` and `formdata`. Text is sent as UTF-8. */
-  readonly body?: string | Uint8Array | null;
-  /** Sent as JSON, with its content type. */
-  readonly json?: unknown;
-  /** Sent as an HTML form; with `method: 'GET'` it replaces the query of the URL, as in Scrapy. */
-  readonly formdata?: FormData;
-  /** Travels to the callback as `response.meta`; must survive JSON. */
-  readonly meta?: Readonly<Meta>;
-  /** Integer within ±2³¹; higher goes first. */
-  readonly priority?: number;
-  /** True fetches it even when the same request was seen before. */
-  readonly dontFilter?: boolean;
-  /** A method of the spider or its name; `parse` unless given. */
-  readonly callback?: Callback | string | null;
-  /** A method of the spider or its name, called with a Failure when the request ends badly. */
-  readonly errback?: Callback | string | null;
-  /** Values by name, or Scrapy's list of `{ name, value }`. */
-  readonly cookies?: CookiesInput | null;
-}
+export type { Callback, Meta, RequestOptions } from './request-options.js';
 
 /** What crawlnode itself notes on a request. */
 export interface Bookkeeping {
