@@ -1,14 +1,5 @@
 /** The table of commands: a name, one line for the help, and the module that is loaded when it is called. */
-import type { Command } from 'commander';
-import type { Context } from './context.js';
-
-/** What the module of a command exports as `command`. */
-export interface CliCommand {
-  /** Declare arguments and options. */
-  define(command: Command): void;
-  /** Do it. @returns the exit code. */
-  run(context: Context, args: readonly string[], options: Readonly<Record<string, unknown>>): Promise<number>;
-}
+import type { CliCommand } from './command.js';
 
 export interface CommandEntry {
   readonly summary: string;

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
 import { CrawlnodeError } from '../../errors.js';
 import type { Control } from '../../frontier/frontier.js';
-import type { CliCommand } from '../commands.js';
+import type { CliCommand } from '../command.js';
 import { type Context, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { jobOption, textsOf } from '../options/job-option.js';

@@ -10,7 +10,7 @@ import { writeOrphanedFeeds } from '../../crawler/feeds/orphaned-feeds.js';
 import { crawlNode, loadNode } from '../../crawler/run/run-node.js';
 import type { EngineResult } from '../../engine/engine-options.js';
 import type { Logger } from '../../log.js';
-import type { CliCommand } from '../commands.js';
+import type { CliCommand } from '../command.js';
 import { type Context, speaksJson } from '../context.js';
 import { type Crawl, type Tools, withTools } from '../crawl/crawl-session.js';
 import type { Signals } from '../crawl/signals.js';

@@ -8,7 +8,7 @@ import type { Frontier } from '../../frontier/frontier.js';
 import { type OpenOptions, openFrontier } from '../../frontier/open.js';
 import type { Settings } from '../../settings/schema.js';
 import { problemsOf } from '../../spider/loading/discover.js';
-import type { CliCommand } from '../commands.js';
+import type { CliCommand } from '../command.js';
 import type { Context } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { jobOption, textsOf } from '../options/job-option.js';

@@ -5,7 +5,7 @@ import { failedPages, type ReadFailed, revived } from '../../crawler/requests/fa
 import { UsageError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
-import type { CliCommand } from '../commands.js';
+import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson, printJsonLine } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { atLeastOne } from '../options/at-least-one.js';

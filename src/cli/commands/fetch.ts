@@ -4,7 +4,7 @@ import { fetchPage } from '../../crawler/requests/fetch-page.js';
 import { Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import { silentLogger } from '../../log.js';
-import type { CliCommand } from '../commands.js';
+import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { loadProject } from '../project/open-project.js';
 import { printable } from '../terminal/printable.js';

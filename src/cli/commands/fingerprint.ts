@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { fingerprint } from '../../http/message/fingerprint.js';
 import { canonicalizeUrl } from '../../http/url/canonicalize-url.js';
 import { safeUrl } from '../../http/url/safe-url.js';
-import type { CliCommand } from '../commands.js';
+import type { CliCommand } from '../command.js';
 import { print, printJson } from '../context.js';
 import { printable } from '../terminal/printable.js';
 

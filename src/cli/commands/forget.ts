@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { identifier } from '../../crawler/requests/identify-request.js';
 import { UsageError } from '../../errors.js';
 import type { Frontier, FrontierRequest, RequestState } from '../../frontier/frontier.js';
-import type { CliCommand } from '../commands.js';
+import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJsonLine } from '../context.js';
 import { readLines, refuseUnreadable } from '../input/read-lines.js';
 import { jobOption } from '../options/job-option.js';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { UsageError } from '../../errors.js';
 import { makeFolder } from '../../make-folder.js';
-import type { CliCommand } from '../commands.js';
+import type { CliCommand } from '../command.js';
 import { note, print, printJson } from '../context.js';
 import { mayExist, projectTemplate } from '../project/project-template.js';
 import { shellWord } from '../terminal/format-values.js';

@@ -4,7 +4,7 @@ import { type Identified, identifier } from '../../crawler/requests/identify-req
 import { domainOfRecord, readRecord } from '../../crawler/requests/recorded-request.js';
 import { duration } from '../../frontier/amounts.js';
 import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
-import type { CliCommand } from '../commands.js';
+import type { CliCommand } from '../command.js';
 import { print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { jobOption } from '../options/job-option.js';

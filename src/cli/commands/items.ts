@@ -12,7 +12,7 @@ import { CrawlnodeError, RefusedError, UsageError } from '../../errors.js';
 import type { Frontier, OutboxSnapshot } from '../../frontier/frontier.js';
 import { silentLogger } from '../../log.js';
 import type { Settings } from '../../settings/schema.js';
-import type { CliCommand } from '../commands.js';
+import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { atLeastOne } from '../options/at-least-one.js';

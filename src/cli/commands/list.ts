@@ -1,7 +1,7 @@
 /** `crawlnode list`: the spiders of the project, one a line; what does not load is told beside them. */
 import { SpiderLoadError } from '../../errors.js';
 import { problemsOf } from '../../spider/loading/discover.js';
-import type { CliCommand } from '../commands.js';
+import type { CliCommand } from '../command.js';
 import { note, print, printJson } from '../context.js';
 import { discover, loadProject } from '../project/open-project.js';
 

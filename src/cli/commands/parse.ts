@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { fetchPage } from '../../crawler/requests/fetch-page.js';
 import { Request } from '../../http/message/request.js';
-import type { CliCommand } from '../commands.js';
+import type { CliCommand } from '../command.js';
 import { printJson } from '../context.js';
 import { createLogger } from '../log/logger.js';
 import { jobOption, textsOf } from '../options/job-option.js';

@@ -14,7 +14,7 @@ import {
 } from '../../frontier/frontier.js';
 import { backUp } from '../backup/back-up.js';
 import { refuseExisting, type WrittenBackup } from '../backup/write-backup.js';
-import type { CliCommand } from '../commands.js';
+import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { atLeastOne } from '../options/at-least-one.js';

@@ -7,7 +7,7 @@ import { allParts, type Part } from '../../frontier/frontier.js';
 import { refuseUnfit } from '../backup/backup-compatibility.js';
 import { verifyBackup, type WholeBackup } from '../backup/read-backup.js';
 import { restoreBackup } from '../backup/restore-backup.js';
-import type { CliCommand } from '../commands.js';
+import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { loadSpiderOrSettings, openOptions, withFrontier } from '../project/open-project.js';

@@ -11,7 +11,7 @@ import { requestsOfSeed } from '../../engine/seeds/seed-requests.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
-import type { CliCommand } from '../commands.js';
+import type { CliCommand } from '../command.js';
 import { type Context, note, printJsonLine } from '../context.js';
 import { refuseUnreadable } from '../input/read-lines.js';
 import { jobOption, textsOf } from '../options/job-option.js';

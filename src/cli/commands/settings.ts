@@ -4,7 +4,7 @@ import { UsageError } from '../../errors.js';
 import { maskSetting } from '../../settings/mask.js';
 import { didYouMean } from '../../settings/nearest.js';
 import { definitionOf, type SettingName, settingNames } from '../../settings/schema.js';
-import type { CliCommand } from '../commands.js';
+import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { loadProject, loadSpider } from '../project/open-project.js';
 import { printable } from '../terminal/printable.js';

@@ -6,7 +6,7 @@ import { type CrawlName, crawlsInStore } from '../../crawler/project/crawls-in-s
 import { RefusedError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { openFrontier } from '../../frontier/open.js';
-import type { CliCommand } from '../commands.js';
+import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson, printJsonLine } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { jobOption, textsOf } from '../options/job-option.js';

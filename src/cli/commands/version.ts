@@ -1,5 +1,5 @@
 /** `crawlnode version`: the version of this package, and of Node. */
-import type { CliCommand } from '../commands.js';
+import type { CliCommand } from '../command.js';
 import { print, printJson } from '../context.js';
 import { version } from '../version.js';
 
