@@ -3,18 +3,11 @@ import { constants, createReadStream, type ReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
+import type { SeedText } from '../../crawler/seeds/seed-text.js';
 import { UsageError } from '../../errors.js';
 import type { Context } from '../context.js';
 import { unpacked } from './decompressed.js';
 import { linesIn } from './split-lines.js';
-
-/** One seed as it was written, and where it stands. */
-export interface Line {
-  readonly text: string;
-  readonly where: string;
-  /** Why it cannot be a seed, where that is known already. */
-  readonly problem?: string;
-}
 
 /** A table of which one column holds the URLs. */
 export interface Column {
@@ -45,7 +38,7 @@ export async function* readLines(
   file: string | null,
   stdin: boolean,
   reading: Reading = {},
-): AsyncIterable<Line> {
+): AsyncIterable<SeedText> {
   for (const text of seeds) yield { text, where: `seed ${JSON.stringify(text)}` };
   if (file !== null) {
     const stream = createReadStream(file, { highWaterMark: 256 * 1024 });
@@ -55,7 +48,7 @@ export async function* readLines(
   if (stdin) yield* seedsOf('stdin', context.stdin, reading);
 }
 
-async function* seedsOf(name: string, stream: Readable, reading: Reading): AsyncIterable<Line> {
+async function* seedsOf(name: string, stream: Readable, reading: Reading): AsyncIterable<SeedText> {
   const { column = null, stop } = reading;
   const plain = await plainOf(name, stream, stop);
   if (stop?.aborted) return;
@@ -105,7 +98,7 @@ const formats: Readonly<Record<string, Column['format'] | undefined>> = Object.a
   ...{ csv: 'csv', jsonl: 'jsonl', jl: 'jsonl', ndjson: 'jsonl' },
 });
 
-async function* linesOf(name: string, stream: Readable, stop?: AbortSignal): AsyncIterable<Line> {
+async function* linesOf(name: string, stream: Readable, stop?: AbortSignal): AsyncIterable<SeedText> {
   let number = 0;
   const end = () => void stream.destroy();
   stop?.addEventListener('abort', end);
@@ -128,7 +121,7 @@ async function* fieldsOf(
   stream: Readable,
   column: string,
   stop?: AbortSignal,
-): AsyncIterable<Line> {
+): AsyncIterable<SeedText> {
   for await (const { text, where } of linesOf(name, stream, stop)) {
     yield { text: fieldOf(text, column), where };
   }
@@ -150,7 +143,7 @@ async function* cellsOf(
   stream: Readable,
   column: string | null,
   { guessed, stop }: Reading,
-): AsyncIterable<Line> {
+): AsyncIterable<SeedText> {
   const { parse } = await import('csv-parse');
   let at = -1;
   let row = 0;

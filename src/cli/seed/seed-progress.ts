@@ -1,16 +1,10 @@
 /** How far a long `seed` is: one live line on a terminal, nothing in a pipe. */
 import type { ReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import type { SeedCounts } from '../../crawler/seeds/seed-text.js';
 import type { Context } from '../context.js';
 import { n } from '../terminal/format-values.js';
 import { liveLine } from '../terminal/live-line.js';
-
-/** What became of the seeds so far. */
-export interface SeedCounts {
-  accepted: number;
-  duplicates: number;
-  bad: number;
-}
 
 export interface SeedProgress {
   /** The file is being read. */

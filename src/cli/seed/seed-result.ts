@@ -1,10 +1,10 @@
 /** What `seed` tells at its end, and with which exit code: 1 when a sitemap was not read, 2 when every seed was bad. */
 
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
+import type { SeedCounts } from '../../crawler/seeds/seed-text.js';
 import type { SitemapCounts } from '../../crawler/seeds/sitemap-seeds.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { crawlName, howMany, n } from '../terminal/format-values.js';
-import type { SeedCounts } from './seed-progress.js';
 
 /** So many bad seeds are told one by one. */
 export const TOLD = 20;

@@ -1,10 +1,11 @@
 /** What a `seed` command was asked to take in, and the one stream of lines that this makes. */
 import path from 'node:path';
+import type { SeedText } from '../../crawler/seeds/seed-text.js';
 import type { SitemapCounts } from '../../crawler/seeds/sitemap-seeds.js';
 import { UsageError } from '../../errors.js';
 import type { Settings } from '../../settings/schema.js';
 import type { Context } from '../context.js';
-import { type Column, columnOf, type Line, type Reading, readLines } from '../input/read-lines.js';
+import { type Column, columnOf, type Reading, readLines } from '../input/read-lines.js';
 
 export interface SeedSources {
   readonly seeds: readonly string[];
@@ -44,7 +45,7 @@ export async function seedSources(
 /** The sitemaps of a command, once they are open. */
 export interface OpenSitemaps {
   readonly counts: SitemapCounts;
-  lines(source: string, stop: AbortSignal): AsyncIterable<Line>;
+  lines(source: string, stop: AbortSignal): AsyncIterable<SeedText>;
   close(): Promise<void>;
 }
 
@@ -79,7 +80,7 @@ export async function* seedLines(
   { seeds, file, stdin, column, sitemaps }: SeedSources,
   open: OpenSitemaps | null,
   reading: Omit<Reading, 'column' | 'stop'> & { readonly stop: AbortSignal },
-): AsyncIterable<Line> {
+): AsyncIterable<SeedText> {
   yield* readLines(context, seeds, file, stdin, { ...reading, column });
   if (open === null) return;
   for (const source of sitemaps) yield* open.lines(source, reading.stop);

@@ -3,8 +3,6 @@
  * connection they arrive in the order they were sent, so the order of the input holds.
  */
 
-import type { Line } from '../../cli/input/read-lines.js';
-import type { SeedCounts } from '../../cli/seed/seed-progress.js';
 import { InvalidRequestError } from '../../errors.js';
 import {
   type Frontier,
@@ -13,6 +11,7 @@ import {
   type PushKind,
 } from '../../frontier/frontier.js';
 import { requestWeight } from '../../frontier/in-chunks.js';
+import type { SeedCounts, SeedText } from './seed-text.js';
 
 const BATCH = 1_000;
 /** Batches on their way. More gain nothing: either the store or this process is busy all the time. */
@@ -22,7 +21,7 @@ export interface PushOptions {
   readonly kind: PushKind;
   convert(text: string): Promise<readonly FrontierRequest[]>;
   /** Hears of a seed that is none. */
-  onBad(line: Line, error: Error): void;
+  onBad(seed: SeedText, error: Error): void;
   /** Aborted to end the input here; what was read is still pushed. */
   readonly stop: AbortSignal;
 }
@@ -30,7 +29,7 @@ export interface PushOptions {
 /** Push until the input ends, adding to `counts`. @throws what the frontier throws, once nothing is on its way any more. */
 export async function pushSeeds(
   frontier: Pick<Frontier, 'push'>,
-  lines: AsyncIterable<Line>,
+  lines: AsyncIterable<SeedText>,
   counts: SeedCounts,
   { kind, convert, onBad, stop }: PushOptions,
 ): Promise<void> {
@@ -86,7 +85,7 @@ export async function pushSeeds(
 /** Append raw seeds to the start_urls key until the input ends, counting them as accepted. */
 export async function appendSeeds(
   frontier: Pick<Frontier, 'appendSeeds'>,
-  lines: AsyncIterable<Line>,
+  lines: AsyncIterable<SeedText>,
   counts: SeedCounts,
   { onBad, stop }: Pick<PushOptions, 'onBad' | 'stop'>,
 ): Promise<void> {

@@ -7,13 +7,13 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Line } from '../../cli/input/read-lines.js';
 import { CrawlnodeError, messageOf } from '../../errors.js';
 import { decodeBody } from '../../http/charset/decode-body.js';
 import { readSitemap, type SitemapEntry, SitemapError } from '../../http/markup/sitemap.js';
 import { isPrivateHost } from '../../http/url/domain.js';
 import { urlJoiner } from '../../http/url/join-url.js';
 import { gunzipped } from './gunzipped.js';
+import type { SeedText } from './seed-text.js';
 import type { SitemapFetch } from './sitemap-fetch.js';
 
 /** 50 MB by the protocol, and some slack. */
@@ -70,13 +70,13 @@ export class SitemapSeeds {
   }
 
   /** @param source URL of a sitemap, an index or a robots.txt, or the path of a file. */
-  async *lines(source: string, stop: AbortSignal): AsyncGenerator<Line> {
+  async *lines(source: string, stop: AbortSignal): AsyncGenerator<SeedText> {
     const isLocal = !/^https?:\/\//i.test(source);
     const trusted = this.#options.allowPrivate || isLocal || isPrivateHost(source);
     yield* this.#read({ source, isLocal, trusted, depth: 0, stop });
   }
 
-  async *#read(file: File): AsyncGenerator<Line> {
+  async *#read(file: File): AsyncGenerator<SeedText> {
     const { source, isLocal, trusted, depth, stop } = file;
     if (stop.aborted || this.#visited.has(source)) return;
     this.#visited.add(source);
@@ -124,7 +124,7 @@ export class SitemapSeeds {
   }
 
   /** An entry as the text of a seed: an absolute URL and nothing else, so that no stranger writes JSON seeds. */
-  #judge({ kind, loc, problem }: SitemapEntry, base: string, trusted: boolean): Omit<Line, 'where'> {
+  #judge({ kind, loc, problem }: SitemapEntry, base: string, trusted: boolean): Omit<SeedText, 'where'> {
     const { onsite } = this.#options;
     if (problem !== null) return { text: loc, problem };
     // An absolute one as it is: joining would spell it anew, and change what it is known by.

@@ -1,6 +1,6 @@
 /** How far a sitemap is followed, and where it may not lead. */
 import { expect, it } from 'vitest';
-import type { Line } from '../../../src/cli/input/read-lines.js';
+import type { SeedText } from '../../../src/crawler/seeds/seed-text.js';
 import { SitemapSeeds } from '../../../src/crawler/seeds/sitemap-seeds.js';
 
 /** The site is a function, as no public address can be served here. */
@@ -23,7 +23,7 @@ async function read(
     delayMs: 0,
     onUnread: (file, reason) => unread.push(`${file}: ${reason}`),
   });
-  const lines: Line[] = [];
+  const lines: SeedText[] = [];
   for await (const line of seeds.lines(source, new AbortController().signal)) lines.push(line);
   const bad = lines.flatMap(({ problem }) => problem ?? []);
   return {

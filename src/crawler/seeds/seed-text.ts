@@ -1,0 +1,18 @@
+/** Seeds on their way into a crawl, wherever they come from. */
+
+/** One seed as it was written, and where it stands. */
+export interface SeedText {
+  /** A URL, or a JSON object with the fields of a request. */
+  readonly text: string;
+  /** For messages: the file and line, the argument, the entry of a sitemap. */
+  readonly where: string;
+  /** Why it cannot be a seed, where that is known already. */
+  readonly problem?: string;
+}
+
+/** What became of the seeds so far. */
+export interface SeedCounts {
+  accepted: number;
+  duplicates: number;
+  bad: number;
+}
