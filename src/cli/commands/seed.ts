@@ -4,8 +4,9 @@
  */
 import type { Command } from 'commander';
 import { linkOptionsOf } from '../../crawler/project/engine-settings.js';
+import { openSitemaps } from '../../crawler/seeds/open-sitemaps.js';
 import { appendSeeds, type PushOptions, pushSeeds } from '../../crawler/seeds/push-seeds.js';
-import { pushWithinRoom, queueNews } from '../../crawler/seeds/queue-room.js';
+import { pushWithinRoom } from '../../crawler/seeds/queue-room.js';
 import type { SeedCounts } from '../../crawler/seeds/seed-text.js';
 import { inRun, type LinkRules, linkRules, runFor } from '../../engine/page/discovered-requests.js';
 import { requestsOfSeed } from '../../engine/seeds/seed-requests.js';
@@ -18,9 +19,10 @@ import { refuseUnreadable } from '../input/read-lines.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { loadSpider, openOptions, speakOf, withFrontier } from '../project/open-project.js';
 import { interruptible } from '../seed/interrupt.js';
+import { queueNews } from '../seed/queue-news.js';
 import { seedProgress } from '../seed/seed-progress.js';
 import { sayResult, TOLD } from '../seed/seed-result.js';
-import { openSitemaps, seedLines, seedSources } from '../seed/seed-sources.js';
+import { seedLines, seedSources } from '../seed/seed-sources.js';
 import { oneLine } from '../terminal/printable.js';
 
 /** Bad seeds of a store are read so many at a time. */

@@ -1,9 +1,8 @@
 /** What a `seed` command was asked to take in, and the one stream of lines that this makes. */
 import path from 'node:path';
+import type { OpenSitemaps } from '../../crawler/seeds/open-sitemaps.js';
 import type { SeedText } from '../../crawler/seeds/seed-text.js';
-import type { SitemapCounts } from '../../crawler/seeds/sitemap-seeds.js';
 import { UsageError } from '../../errors.js';
-import type { Settings } from '../../settings/schema.js';
 import type { Context } from '../context.js';
 import { type Column, columnOf, type Reading, readLines } from '../input/read-lines.js';
 
@@ -40,38 +39,6 @@ export async function seedSources(
   const { sitemapSource } = await import('../../crawler/seeds/sitemap-seeds.js');
   const sitemaps = given.map((source) => sitemapSource(source, context.cwd));
   return { seeds, file, stdin, column: columnOf(file, options), sitemaps, sinceMs };
-}
-
-/** The sitemaps of a command, once they are open. */
-export interface OpenSitemaps {
-  readonly counts: SitemapCounts;
-  lines(source: string, stop: AbortSignal): AsyncIterable<SeedText>;
-  close(): Promise<void>;
-}
-
-/**
- * @param onsite of the spider. @param onUnread hears of a sitemap that could not be read.
- * @returns null where there are none: the downloader behind them takes a tenth of a second to load.
- */
-export async function openSitemaps(
-  { sitemaps, sinceMs }: SeedSources,
-  settings: Settings,
-  onsite: RegExp | null,
-  onUnread: (file: string, reason: string) => void,
-): Promise<OpenSitemaps | null> {
-  if (sitemaps.length === 0) return null;
-  const { createSitemapFetch } = await import('../../crawler/seeds/sitemap-fetch.js');
-  const { MAX_SITEMAP_BYTES, SitemapSeeds } = await import('../../crawler/seeds/sitemap-seeds.js');
-  const { fetch, close } = createSitemapFetch(settings, MAX_SITEMAP_BYTES);
-  const seeds = new SitemapSeeds({
-    fetch,
-    sinceMs,
-    allowPrivate: settings.ALLOW_PRIVATE_ADDRESSES,
-    onsite,
-    delayMs: settings.DOWNLOAD_DELAY * 1000,
-    onUnread,
-  });
-  return { counts: seeds.counts, lines: (source, stop) => seeds.lines(source, stop), close };
 }
 
 /** Arguments, the file, stdin, then the sitemaps. */

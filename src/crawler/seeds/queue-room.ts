@@ -3,7 +3,6 @@
  * room, and takes no more than there is of it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { n } from '../../cli/terminal/format-values.js';
 import type { Frontier, Snapshot } from '../../frontier/frontier.js';
 
 /** How often a full queue is looked at. */
@@ -14,12 +13,13 @@ export interface QueueRoom {
   /** SCHEDULER_QUEUE_LIMIT of this command: until a node has come, whose counts then. */
   readonly limit: number;
   /** Told when the wait begins, and when it is over. */
-  readonly onWait: (full: Full | null) => void;
+  readonly onWait: (full: FullQueue | null) => void;
   /** Ends the wait: what is not pushed by then is left. */
   readonly stop: AbortSignal;
 }
 
-interface Full {
+/** A queue that takes no more. */
+export interface FullQueue {
   readonly waiting: number;
   readonly limit: number;
   readonly nodes: number;
@@ -69,26 +69,6 @@ export function pushWithinRoom({ frontier, limit, onWait, stop }: QueueRoom): Pi
   };
 }
 
-function fullness({ pending, delayed, queueLimit, nodes }: Snapshot, limit: number): Full {
+function fullness({ pending, delayed, queueLimit, nodes }: Snapshot, limit: number): FullQueue {
   return { waiting: pending + delayed, limit: queueLimit ?? limit, nodes: nodes.length };
-}
-
-/**
- * Says once that the queue is full, each time it is, and what would make room.
- * @param crawl as a command to be typed names it.
- */
-export function queueNews(crawl: string, say: (text: string) => void): (full: Full | null) => void {
-  let isWaiting = false;
-  return (full) => {
-    if (full !== null && !isWaiting) {
-      const nodes =
-        full.nodes === 0
-          ? `no node is crawling: start one with "crawlnode crawl ${crawl}"`
-          : 'nodes make room';
-      say(
-        `the queue is full (${n(full.waiting)} requests wait, SCHEDULER_QUEUE_LIMIT is ${n(full.limit)}); waiting, ${nodes}`,
-      );
-    }
-    isWaiting = full !== null;
-  };
 }
