@@ -1,5 +1,5 @@
 /**
- * What `runEngine` is given and what it hands back. `cli/project/open-project.ts` fills it from the settings: every value
+ * What `runEngine` is given and what it hands back. `crawler/project/engine-settings.ts` fills it from the settings: every value
  * here is plain (ms, bytes, counts), so that nothing in the engine reads a setting by name.
  */
 import type { Downloader } from '../downloader/downloader.js';

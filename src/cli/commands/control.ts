@@ -2,13 +2,14 @@
 
 import type { Command } from 'commander';
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
+import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { CrawlnodeError } from '../../errors.js';
 import type { Control } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
 import { type Context, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { jobOption, textsOf } from '../options/job-option.js';
-import { loadSpiderOrSettings, openOptions, withFrontier } from '../project/open-project.js';
+import { loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlName, howMany } from '../terminal/format-values.js';
 
 const helps: Readonly<Record<Control, string>> = {

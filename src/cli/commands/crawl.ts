@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { type FeedsOptions, feedTargets, type OpenFeeds, openFeeds } from '../../crawler/feeds/open-feeds.js';
 import { writeOrphanedFeeds } from '../../crawler/feeds/orphaned-feeds.js';
+import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { crawlNode, loadNode } from '../../crawler/run/run-node.js';
 import type { EngineResult } from '../../engine/engine-options.js';
 import type { Logger } from '../../log.js';
@@ -26,7 +27,7 @@ import { exitCodeOf, fatalLine } from '../error-report.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
 import { endureBrokenPipe } from '../output-streams.js';
-import { loadSpider, openOptions, speakOf, withFrontier } from '../project/open-project.js';
+import { loadSpider, speakOf } from '../project/open-project.js';
 import { oneLine } from '../terminal/printable.js';
 
 /** How often the parent tells its nodes whether the feeds can be written. */

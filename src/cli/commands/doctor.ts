@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import { openOptions } from '../../crawler/project/open-frontier.js';
 import { recordedRequest } from '../../crawler/requests/recorded-request.js';
 import { DamagedStoreError, FrontierUnavailableError, RefusedError, UsageError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
@@ -12,13 +13,7 @@ import type { CliCommand } from '../command.js';
 import type { Context } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { jobOption, textsOf } from '../options/job-option.js';
-import {
-  discover,
-  loadProject,
-  loadSpider,
-  loadSpiderOrSettings,
-  openOptions,
-} from '../project/open-project.js';
+import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../reports/doctor-findings.js';
 import { type CrawlToSave, saveDamaged } from '../save-damaged.js';
 import { howMany, n } from '../terminal/format-values.js';

@@ -1,6 +1,7 @@
 /** `crawlnode failed S list|retry|purge`: what failed for good, why, and what becomes of it. */
 import { Argument, type Command } from 'commander';
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
+import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { failedPages, type ReadFailed, revived } from '../../crawler/requests/failed-requests.js';
 import { UsageError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
@@ -11,7 +12,7 @@ import { crawlArguments } from '../crawl-arguments.js';
 import { atLeastOne } from '../options/at-least-one.js';
 import { type FailedFilter, failedFilter, filterOptions } from '../options/failed-filter.js';
 import { jobOption, textsOf } from '../options/job-option.js';
-import { loadSpiderOrSettings, openOptions, withFrontier } from '../project/open-project.js';
+import { loadSpiderOrSettings } from '../project/open-project.js';
 import { confirm } from '../terminal/confirm.js';
 import { crawlName, n } from '../terminal/format-values.js';
 import { rowPrinter } from '../terminal/result-rows.js';

@@ -1,6 +1,7 @@
 /** `crawlnode forget S URL…`: let URLs be accepted again, as if they had never been seen. */
 import path from 'node:path';
 import type { Command } from 'commander';
+import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { identifier } from '../../crawler/requests/identify-request.js';
 import { UsageError } from '../../errors.js';
 import type { Frontier, FrontierRequest, RequestState } from '../../frontier/frontier.js';
@@ -8,7 +9,6 @@ import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJsonLine } from '../context.js';
 import { readLines, refuseUnreadable } from '../input/read-lines.js';
 import { jobOption } from '../options/job-option.js';
-import { openOptions, withFrontier } from '../project/open-project.js';
 import { crawlName, n } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 

@@ -1,4 +1,5 @@
 /** `crawlnode list`: the spiders of the project, one a line; what does not load is told beside them. */
+
 import { SpiderLoadError } from '../../errors.js';
 import { problemsOf } from '../../spider/loading/discover.js';
 import type { CliCommand } from '../command.js';

@@ -3,6 +3,7 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { shapeOf } from '../../crawler/project/engine-settings.js';
+import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { RefusedError, UsageError } from '../../errors.js';
 import { duration } from '../../frontier/amounts.js';
 import {
@@ -20,7 +21,7 @@ import { crawlArguments } from '../crawl-arguments.js';
 import { atLeastOne } from '../options/at-least-one.js';
 import { parseDuration } from '../options/duration.js';
 import { jobOption, textsOf } from '../options/job-option.js';
-import { loadSpiderOrSettings, openOptions, withFrontier } from '../project/open-project.js';
+import { loadSpiderOrSettings } from '../project/open-project.js';
 import { judge, type Verdict } from '../reset/clean-policy.js';
 import { namedParts, ownParts } from '../reset/reset-parts.js';
 import { confirm } from '../terminal/confirm.js';

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { shapeOf } from '../../crawler/project/engine-settings.js';
+import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { UsageError } from '../../errors.js';
 import { allParts, type Part } from '../../frontier/frontier.js';
 import { refuseUnfit } from '../backup/backup-compatibility.js';
@@ -10,7 +11,7 @@ import { restoreBackup } from '../backup/restore-backup.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { jobOption, textsOf } from '../options/job-option.js';
-import { loadSpiderOrSettings, openOptions, withFrontier } from '../project/open-project.js';
+import { loadSpiderOrSettings } from '../project/open-project.js';
 import { namedParts, ownParts } from '../reset/reset-parts.js';
 import { crawlName, n } from '../terminal/format-values.js';
 import { withLiveLine } from '../terminal/live-line.js';

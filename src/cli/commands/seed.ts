@@ -4,6 +4,7 @@
  */
 import type { Command } from 'commander';
 import { linkOptionsOf } from '../../crawler/project/engine-settings.js';
+import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { openSitemaps } from '../../crawler/seeds/open-sitemaps.js';
 import { appendSeeds, type PushOptions, pushSeeds } from '../../crawler/seeds/push-seeds.js';
 import { pushWithinRoom } from '../../crawler/seeds/queue-room.js';
@@ -17,7 +18,7 @@ import type { CliCommand } from '../command.js';
 import { type Context, note, printJsonLine } from '../context.js';
 import { refuseUnreadable } from '../input/read-lines.js';
 import { jobOption, textsOf } from '../options/job-option.js';
-import { loadSpider, openOptions, speakOf, withFrontier } from '../project/open-project.js';
+import { loadSpider, speakOf } from '../project/open-project.js';
 import { interruptible } from '../seed/interrupt.js';
 import { queueNews } from '../seed/queue-news.js';
 import { seedProgress } from '../seed/seed-progress.js';

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { statsOf } from '../../crawler/crawl-stats.js';
 import { type CrawlName, crawlsInStore } from '../../crawler/project/crawls-in-store.js';
+import { openOptions } from '../../crawler/project/open-frontier.js';
 import { RefusedError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { openFrontier } from '../../frontier/open.js';
@@ -10,13 +11,7 @@ import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson, printJsonLine } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { jobOption, textsOf } from '../options/job-option.js';
-import {
-  discover,
-  loadProject,
-  loadSpider,
-  loadSpiderOrSettings,
-  openOptions,
-} from '../project/open-project.js';
+import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
 import { detail, type Look, lookAt, overview, watchLine } from '../reports/stats-view.js';
 import { paintFor } from '../terminal/colour.js';
 import { typeable } from '../typeable.js';

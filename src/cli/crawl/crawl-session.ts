@@ -1,6 +1,7 @@
 /** What a crawl command needs all the while: its log, its display, and an ear for signals. */
 
 import type { FeedTarget } from '../../crawler/feeds/open-feeds.js';
+import type { LoadedSpider } from '../../crawler/project/load-spider.js';
 import { nodeIdOf } from '../../crawler/run/run-node.js';
 import { messageOf } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
@@ -9,7 +10,6 @@ import type { Logger } from '../../log.js';
 import type { Context } from '../context.js';
 import { fatalFieldsOf } from '../error-report.js';
 import { createLogger, type OpenLogger } from '../log/logger.js';
-import type { LoadedSpider } from '../project/open-project.js';
 import { sayForgotten, sayLeaving, sayNotices } from './notices.js';
 import { createDisplay, type Display } from './progress.js';
 import { type Signals, watchSignals } from './signals.js';

@@ -1,7 +1,6 @@
 /** One node of a crawl in this process: everything the engine needs, made, run and closed. */
 import os from 'node:os';
 import type { Signals } from '../../cli/crawl/signals.js';
-import type { LoadedSpider } from '../../cli/project/open-project.js';
 import { runEngine } from '../../engine/engine.js';
 import type { EngineResult, Siblings } from '../../engine/engine-options.js';
 import type { Frontier } from '../../frontier/frontier.js';
@@ -11,6 +10,7 @@ import { loadPipelines } from '../../pipelines/item-pipeline.js';
 import type { Settings } from '../../settings/schema.js';
 import { loadModule } from '../../spider/loading/load-module.js';
 import { downloaderOptionsOf, engineOptionsOf } from '../project/engine-settings.js';
+import type { LoadedSpider } from '../project/load-spider.js';
 import { storeOf } from '../project/store-address.js';
 
 export interface NodePlan {

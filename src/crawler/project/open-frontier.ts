@@ -1,0 +1,39 @@
+/** The frontier of one crawl, from the settings of its spider. */
+import type { Frontier } from '../../frontier/frontier.js';
+import { type OpenOptions, openFrontier } from '../../frontier/open.js';
+import { expandKeys } from '../../settings/keys.js';
+import type { Settings } from '../../settings/schema.js';
+import { shapeOf } from './engine-settings.js';
+import { storeOf } from './store-address.js';
+
+/** How to open the frontier of a spider, under the JOB of the settings. @throws SettingsError */
+export function openOptions(settings: Settings, spider: string): OpenOptions {
+  const store = storeOf(settings);
+  const cluster = store.engine === 'redis' && store.address.kind === 'cluster';
+  return {
+    store,
+    keys: expandKeys(settings, spider, settings.JOB, { cluster }),
+    startUrlsType: settings.REDIS_START_URLS_AS_SET
+      ? 'set'
+      : settings.REDIS_START_URLS_AS_ZSET
+        ? 'zset'
+        : 'list',
+    seedsFiltered: settings.SEEDS_FILTERED,
+    shape: shapeOf(settings),
+    allowEviction: settings.REDIS_ALLOW_EVICTION,
+    connectTimeoutMs: settings.REDIS_CONNECT_TIMEOUT * 1000,
+  };
+}
+
+/** Open a frontier, do something with it, close it whatever happens. */
+export async function withFrontier<T>(
+  options: OpenOptions,
+  use: (frontier: Frontier) => Promise<T>,
+): Promise<T> {
+  const frontier = await openFrontier(options);
+  try {
+    return await use(frontier);
+  } finally {
+    await frontier.close();
+  }
+}
