@@ -3,17 +3,11 @@
  * order and priority hold and the answer can say what became of each.
  */
 import type { Command } from 'commander';
-import { linkOptionsOf } from '../../crawler/project/engine-settings.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
+import { openSeeding } from '../../crawler/seeds/open-seeding.js';
 import { openSitemaps } from '../../crawler/seeds/open-sitemaps.js';
-import { appendSeeds, type PushOptions, pushSeeds } from '../../crawler/seeds/push-seeds.js';
-import { pushWithinRoom } from '../../crawler/seeds/queue-room.js';
 import type { SeedCounts } from '../../crawler/seeds/seed-text.js';
-import { inRun, type LinkRules, linkRules, runFor } from '../../engine/page/discovered-requests.js';
-import { requestsOfSeed } from '../../engine/seeds/seed-requests.js';
 import type { Frontier } from '../../frontier/frontier.js';
-import type { Settings } from '../../settings/schema.js';
-import type { Spider } from '../../spider/spider.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, printJsonLine } from '../context.js';
 import { refuseUnreadable } from '../input/read-lines.js';
@@ -79,17 +73,16 @@ export const command: CliCommand = {
     return withFrontier(openOptions(settings, spider), async (frontier) => {
       if (sources === null) return listBad(context, frontier);
       const instance = await project.create();
-      const rules = await rulesNow(frontier, instance, settings);
+      const toStartUrls = options.toStartUrls === true;
+      const seeding = await openSeeding({ frontier, spider: instance, settings, toStartUrls });
       const counts: SeedCounts = { accepted: 0, duplicates: 0, bad: 0 };
       const say = (text: string) => progress.note(() => note(context, oneLine(text)));
-      const sitemaps = await openSitemaps(sources, settings, rules.onsite, (file, why) =>
+      const sitemaps = await openSitemaps(sources, settings, seeding.onsite, (file, why) =>
         say(`${file}: ${why}`),
       );
       const place = () => (sitemaps === null ? '' : `${sitemaps.counts.read} sitemaps`);
       const progress = await seedProgress(context, counts, sources.file, place);
-      const isFlushed = settings.SCHEDULER_FLUSH_ON_START && options.toStartUrls !== true;
-      if (isFlushed) say(flushed);
-      const isRaw = isFlushed || options.toStartUrls === true;
+      if (seeding.isFlushed) say(flushed);
       let interrupted: number | Error | null;
       try {
         interrupted = await interruptible((stop) => {
@@ -100,20 +93,13 @@ export const command: CliCommand = {
             stop,
           };
           const lines = seedLines(context, sources, sitemaps, reading);
-          const onBad: PushOptions['onBad'] = ({ where }, { message }) => {
-            if (counts.bad <= TOLD) say(`${where}: ${message}`);
-          };
-          if (isRaw) return appendSeeds(frontier, lines, counts, { onBad, stop });
-          const limit = settings.SCHEDULER_QUEUE_LIMIT;
-          const room = pushWithinRoom({
-            frontier,
-            limit,
+          return seeding.take(lines, counts, {
+            onBad: ({ where }, { message }) => {
+              if (counts.bad <= TOLD) say(`${where}: ${message}`);
+            },
             onWait: queueNews(typed, say),
             stop,
           });
-          const kind = settings.SEEDS_FILTERED ? 'seeds-filtered' : 'seeds';
-          const convert = (text: string) => requestsOfSeed(text, instance, rules, Date.now());
-          return pushSeeds(room, lines, counts, { kind, convert, onBad, stop });
         });
       } catch (error) {
         if (!(error instanceof Error)) throw error;
@@ -122,6 +108,7 @@ export const command: CliCommand = {
         progress.stop();
         await sitemaps?.close();
       }
+      const { isRaw } = seeding;
       return sayResult(context, { crawl, counts, isRaw, sitemaps: sitemaps?.counts ?? null, interrupted });
     });
   },
@@ -129,16 +116,6 @@ export const command: CliCommand = {
 
 const flushed =
   'SCHEDULER_FLUSH_ON_START clears the queue as the next run begins, so the seeds are appended to start_urls, which it keeps';
-
-/** Requests that a refresh rule lets be fetched again are those of the crawl's run, where one is on. */
-async function rulesNow(
-  frontier: Pick<Frontier, 'snapshot'>,
-  spider: Spider,
-  settings: Settings,
-): Promise<LinkRules> {
-  const rules = linkRules(spider, linkOptionsOf(settings), settings.DOMAIN_KEY, settings.JOB);
-  return rules.refresh === null ? rules : inRun(rules, runFor((await frontier.snapshot()).run));
-}
 
 async function listBad(context: Context, frontier: Frontier): Promise<number> {
   for (let from = 0; ; ) {

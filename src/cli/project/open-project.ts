@@ -38,7 +38,7 @@ export async function discover(context: Pick<Context, 'env'>, settings: Settings
  * @param beforehand what is to be done before any module of the user's is loaded, given the settings of the project
  * @throws SpiderLoadError with near names when there is none, or it does not load; SettingsError
  */
-export function loadSpider(
+export async function loadSpider(
   context: Context,
   name: string,
   texts: SettingTexts = {},
