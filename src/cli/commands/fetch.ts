@@ -7,6 +7,7 @@ import { silentLogger } from '../../log.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { loadProject } from '../project/open-project.js';
+import { stopOnSignal } from '../stop-on-signal.js';
 import { printable } from '../terminal/printable.js';
 
 export const command: CliCommand = {
@@ -14,7 +15,7 @@ export const command: CliCommand = {
     void command.argument('<url>').option('--headers', 'print status and headers instead of the body'),
   run: async (context, [url = ''], options) => {
     const { settings } = loadProject(context).loaded;
-    const response = await fetchPage(new Request(url), settings, silentLogger);
+    const response = await fetchPage(new Request(url), settings, silentLogger, stopOnSignal());
     if (context.globals.json) {
       const { status, headers, body } = response;
       printJson(context, { url: response.url, status, headers, bytes: body.length, text: response.text });

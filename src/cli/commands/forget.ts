@@ -2,13 +2,13 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
-import { identifier } from '../../crawler/requests/identify-request.js';
 import { UsageError } from '../../errors.js';
 import type { Frontier, FrontierRequest, RequestState } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJsonLine } from '../context.js';
 import { readLines, refuseUnreadable } from '../input/read-lines.js';
 import { jobOption } from '../options/job-option.js';
+import { identifier } from '../project/open-identifier.js';
 import { crawlName, n } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 

@@ -1,7 +1,7 @@
 /** `crawlnode inspect S URL`: where one request stands. */
 import type { Command } from 'commander';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
-import { type Identified, identifier } from '../../crawler/requests/identify-request.js';
+import type { Identified } from '../../crawler/requests/identify-request.js';
 import { domainOfRecord, readRecord } from '../../crawler/requests/recorded-request.js';
 import { duration } from '../../frontier/amounts.js';
 import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
@@ -9,6 +9,7 @@ import type { CliCommand } from '../command.js';
 import { print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { jobOption } from '../options/job-option.js';
+import { identifier } from '../project/open-identifier.js';
 import { howMany } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 

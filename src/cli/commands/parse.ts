@@ -8,6 +8,7 @@ import { createLogger } from '../log/logger.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
 import { loadSpider } from '../project/open-project.js';
+import { stopOnSignal } from '../stop-on-signal.js';
 
 export const command: CliCommand = {
   define: (command: Command) =>
@@ -30,7 +31,7 @@ export const command: CliCommand = {
       const spider = await create(log);
       const { callbackName, runCallback } = await import('../../spider/run-callback.js');
       callbackName(spider, String(options.callback));
-      const response = await fetchPage(new Request(url), loaded.settings, log);
+      const response = await fetchPage(new Request(url), loaded.settings, log, stopOnSignal());
       const { items, requests } = await runCallback(spider, String(options.callback), response);
       printJson(context, {
         url: response.url,

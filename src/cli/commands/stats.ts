@@ -13,6 +13,7 @@ import { crawlArguments } from '../crawl-arguments.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
 import { detail, type Look, lookAt, overview, watchLine } from '../reports/stats-view.js';
+import { stopOnSignal } from '../stop-on-signal.js';
 import { paintFor } from '../terminal/colour.js';
 import { typeable } from '../typeable.js';
 
@@ -92,7 +93,10 @@ async function openCrawls(
   const names: CrawlName[] = [...spiders.keys()].map((name) => ({ spider: name, job: settings.JOB }));
   if (settings.JOB === null) {
     const isKnown = ({ spider: name, job }: CrawlName) => job === null && spiders.has(name);
-    names.push(...(await crawlsInStore(context, settings)).filter((crawl) => !isKnown(crawl)));
+    const found = await crawlsInStore(settings);
+    if (found.isCut)
+      note(context, 'this Redis holds very many keys: not all were looked at, so there may be more crawls');
+    names.push(...found.crawls.filter((crawl) => !isKnown(crawl)));
   }
   const crawls: Crawl[] = [];
   for (const { spider: name, job } of names.sort(byName)) {
@@ -126,14 +130,13 @@ async function watch(
   text: (looks: readonly Look[]) => string,
 ): Promise<void> {
   const redraw = context.globals.json || !context.stdout.isTTY ? null : await redrawing();
-  const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-  while (!stop.signal.aborted) {
+  const stop = stopOnSignal();
+  while (!stop.aborted) {
     const looks = await read();
     if (context.globals.json) printJsonLine(context, json(looks));
     else if (redraw !== null) redraw(text(looks));
     else for (const look of looks) print(context, watchLine(look, new Date()));
-    await sleep(WATCH_MS, undefined, { signal: stop.signal }).catch(() => {});
+    await sleep(WATCH_MS, undefined, { signal: stop }).catch(() => {});
   }
 }
 

@@ -1,6 +1,5 @@
-/** Which crawls there are: every spider of the project, and whatever else the store holds under the key templates. */
+/** Which crawls a store holds under the key templates, also of spiders that this project does not have. */
 
-import { type Context, note } from '../../cli/context.js';
 import { findCrawls } from '../../frontier/open.js';
 import type { Settings } from '../../settings/schema.js';
 import { storeOf } from './store-address.js';
@@ -10,8 +9,15 @@ export interface CrawlName {
   readonly job: string | null;
 }
 
+/** What a store was found to hold. */
+export interface FoundCrawls {
+  readonly crawls: readonly CrawlName[];
+  /** It holds very many keys, and not all were looked at. */
+  readonly isCut: boolean;
+}
+
 /** The crawls in the store of these settings, by the names of their requests keys. */
-export async function crawlsInStore(context: Context, settings: Settings): Promise<CrawlName[]> {
+export async function crawlsInStore(settings: Settings): Promise<FoundCrawls> {
   const [before = '', after = ''] = settings.SCHEDULER_QUEUE_KEY.replaceAll('%%', '%').split(
     /%\((?:spider|name)\)s/,
   );
@@ -19,9 +25,7 @@ export async function crawlsInStore(context: Context, settings: Settings): Promi
     before,
     after,
   ]);
-  if (isCut)
-    note(context, 'this Redis holds very many keys: not all were looked at, so there may be more crawls');
-  return names.flatMap((name) => crawlOf(name, before, after) ?? []);
+  return { crawls: names.flatMap((name) => crawlOf(name, before, after) ?? []), isCut };
 }
 
 /** Null for a name that the template does not make. */

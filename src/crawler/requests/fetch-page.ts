@@ -10,15 +10,17 @@ import type { Logger } from '../../log.js';
 import type { Settings } from '../../settings/schema.js';
 import { downloaderOptionsOf } from '../project/engine-settings.js';
 
-/** @throws DownloadError; CrawlnodeError past REDIRECT_MAX_TIMES */
-export async function fetchPage(request: Request, settings: Settings, log: Logger): Promise<Response> {
+/** @param stop aborted to give it up. @throws DownloadError; CrawlnodeError past REDIRECT_MAX_TIMES */
+export async function fetchPage(
+  request: Request,
+  settings: Settings,
+  log: Logger,
+  stop: AbortSignal,
+): Promise<Response> {
   const { createDownloader } = await import('../../downloader/downloader.js');
   const downloader = createDownloader({ ...downloaderOptionsOf(settings), log });
-  const abort = new AbortController();
-  const onSignal = () => abort.abort();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal);
   try {
-    return await followRedirects(request, downloader, settings, abort.signal);
+    return await followRedirects(request, downloader, settings, stop);
   } finally {
     await downloader.close();
   }

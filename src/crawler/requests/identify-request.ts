@@ -1,23 +1,17 @@
 /** From what a user types to the request it means, under the identity that the crawl gives it. */
 
-import type { Context } from '../../cli/context.js';
-import { textsOf } from '../../cli/options/job-option.js';
-import { loadSpiderOrSettings } from '../../cli/project/open-project.js';
 import { inRun, linkRules } from '../../engine/page/discovered-requests.js';
 import { seedRequest } from '../../engine/seeds/seed-requests.js';
 import { UsageError } from '../../errors.js';
 import type { Frontier, FrontierRequest } from '../../frontier/frontier.js';
 import { Request, type RequestOptions } from '../../http/message/request.js';
-import type { LoadedSettings } from '../../settings/load.js';
+import type { Settings } from '../../settings/schema.js';
 import { parseSeed } from '../../spider/seed.js';
 import { Spider } from '../../spider/spider.js';
 import { linkOptionsOf } from '../project/engine-settings.js';
 
-export interface Identifier {
-  readonly loaded: LoadedSettings;
-  /** Where the spider lets pages be fetched again, requests are those of the crawl's latest run and the time it is. */
-  identifyIn(frontier: Pick<Frontier, 'snapshot'>): Promise<Identify>;
-}
+/** Where the spider lets pages be fetched again, requests are those of the crawl's latest run and the time it is. */
+export type IdentifyIn = (frontier: Pick<Frontier, 'snapshot'>) => Promise<Identify>;
 
 export interface Identified extends FrontierRequest {
   /** In which period of a refresh rule; null where it is fetched once a job. */
@@ -30,16 +24,9 @@ export interface Identified extends FrontierRequest {
  */
 export type Identify = (text: string, options?: Pick<RequestOptions, 'method' | 'body'>) => Identified;
 
-/** Where the module of the spider is not on this machine, the identity is by REQUEST_FINGERPRINTER, and this is said. */
-export async function identifier(
-  context: Context,
-  spider: string,
-  options: Readonly<Record<string, unknown>>,
-): Promise<Identifier> {
-  const { loaded, create } = await loadSpiderOrSettings(context, spider, textsOf(options));
-  const { settings } = loaded;
-  const instance = create === null ? new Spider() : await create();
-  const rules = linkRules(instance, linkOptionsOf(settings), settings.DOMAIN_KEY, settings.JOB);
+/** @param spider as the crawl uses it; without one the identity is by REQUEST_FINGERPRINTER. */
+export function identifierOf(settings: Settings, spider: Spider = new Spider()): IdentifyIn {
+  const rules = linkRules(spider, linkOptionsOf(settings), settings.DOMAIN_KEY, settings.JOB);
   const identifyIn = (run: string): Identify => {
     const ofRun = inRun(rules, run);
     return (text, given = {}) => {
@@ -52,14 +39,11 @@ export async function identifier(
       // Callbacks are no part of an identity, and the spider may not be here to have them.
       const bare = request.replace({ callback: null, errback: null });
       const period = rules.refresh?.periodOf(request.url, run, Date.now()) ?? null;
-      return { ...seedRequest(bare, 0, instance, ofRun, 0), period };
+      return { ...seedRequest(bare, 0, spider, ofRun, 0), period };
     };
   };
-  return {
-    loaded,
-    identifyIn: async (frontier) =>
-      identifyIn(rules.refresh === null ? '' : ((await frontier.snapshot()).run?.id ?? '')),
-  };
+  return async (frontier) =>
+    identifyIn(rules.refresh === null ? '' : ((await frontier.snapshot()).run?.id ?? ''));
 }
 
 function known(id: string): Identified {

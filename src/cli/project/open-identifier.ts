@@ -1,0 +1,22 @@
+/** How `inspect` and `forget` come to know the requests of a crawl. */
+import { type IdentifyIn, identifierOf } from '../../crawler/requests/identify-request.js';
+import type { LoadedSettings } from '../../settings/load.js';
+import type { Context } from '../context.js';
+import { textsOf } from '../options/job-option.js';
+import { loadSpiderOrSettings } from './open-project.js';
+
+export interface Identifier {
+  readonly loaded: LoadedSettings;
+  readonly identifyIn: IdentifyIn;
+}
+
+/** Where the module of the spider is not on this machine, the identity is by REQUEST_FINGERPRINTER, and this is said. */
+export async function identifier(
+  context: Context,
+  spider: string,
+  options: Readonly<Record<string, unknown>>,
+): Promise<Identifier> {
+  const { loaded, create } = await loadSpiderOrSettings(context, spider, textsOf(options));
+  const instance = create === null ? undefined : await create();
+  return { loaded, identifyIn: identifierOf(loaded.settings, instance) };
+}
