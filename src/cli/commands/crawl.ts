@@ -8,7 +8,7 @@ import { InvalidArgumentError } from 'commander';
 import { type FeedsOptions, feedTargets, type OpenFeeds, openFeeds } from '../../crawler/feeds/open-feeds.js';
 import { writeOrphanedFeeds } from '../../crawler/feeds/orphaned-feeds.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
-import { crawlNode, loadNode } from '../../crawler/run/run-node.js';
+import { loadNode, runNode } from '../../crawler/run/run-node.js';
 import type { EngineResult } from '../../engine/engine-options.js';
 import type { Logger } from '../../log.js';
 import type { CliCommand } from '../command.js';
@@ -108,6 +108,7 @@ async function crawl(
 /** One node, in this process. */
 async function runHere(crawl: Crawl, tools: Tools): Promise<number> {
   const { nodeId, log, display, signals } = tools;
+  const { drain, force } = signals;
   const { spider, role, open, frontier, targets, exitWhenDone } = crawl;
   const parent = role === null ? null : obeyParent(signals);
   const feeds = await openFeeds(targets, feedsOptions(crawl, log));
@@ -115,8 +116,8 @@ async function runHere(crawl: Crawl, tools: Tools): Promise<number> {
   let result: EngineResult;
   try {
     if (role === null) display.start(frontier, log, () => trouble);
-    result = await crawlNode({
-      ...{ spider, nodeId, open, frontier, exitWhenDone, signals, log },
+    result = await runNode({
+      ...{ spider, nodeId, open, frontier, exitWhenDone, drain, force, log },
       crawlArguments: crawl.typed,
       speaksJson: speaksJson(crawl.context),
       feeds: role === null ? targets.map(({ id }) => id) : role.feeds,

@@ -1,6 +1,5 @@
 /** One node of a crawl in this process: everything the engine needs, made, run and closed. */
 import os from 'node:os';
-import type { Signals } from '../../cli/crawl/signals.js';
 import { runEngine } from '../../engine/engine.js';
 import type { EngineResult, Siblings } from '../../engine/engine-options.js';
 import type { Frontier } from '../../frontier/frontier.js';
@@ -13,8 +12,9 @@ import { downloaderOptionsOf, engineOptionsOf } from '../project/engine-settings
 import type { LoadedSpider } from '../project/load-spider.js';
 import { storeOf } from '../project/store-address.js';
 
+/** What one node is to do, and with what. */
 export interface NodePlan {
-  /** The crawl in a command to be typed. */
+  /** How messages name the crawl in a command to be typed: its spider, its job, and the options that find it. */
   readonly crawlArguments: string;
   readonly spider: LoadedSpider;
   readonly nodeId: string;
@@ -28,7 +28,10 @@ export interface NodePlan {
   readonly feedsFailing: () => string | null;
   /** The other nodes of the same command; null without any. */
   readonly siblings: Siblings | null;
-  readonly signals: Signals;
+  /** Aborted to finish what is in work and leave. */
+  readonly drain: AbortSignal;
+  /** Aborted to leave at once. */
+  readonly force: AbortSignal;
   readonly log: Logger;
   readonly onTrouble: (trouble: string | null) => void;
 }
@@ -48,8 +51,9 @@ export async function loadNode(settings: Settings): Promise<void> {
   await Promise.allSettled([engine(), import('../../downloader/downloader.js')]);
 }
 
-export async function crawlNode(plan: NodePlan): Promise<EngineResult> {
-  const { spider: loadedSpider, nodeId, open, frontier, signals, log } = plan;
+/** Run one node until it leaves the crawl. @throws what the engine, the pipelines or the spider's constructor throw */
+export async function runNode(plan: NodePlan): Promise<EngineResult> {
+  const { spider: loadedSpider, nodeId, open, frontier, drain, force, log } = plan;
   const { settings, projectDir } = loadedSpider.loaded;
   const spider = await loadedSpider.create(log);
   const job = settings.JOB;
@@ -64,12 +68,10 @@ export async function crawlNode(plan: NodePlan): Promise<EngineResult> {
   const downloader = createDownloader({ ...downloaderOptionsOf(settings), log });
   try {
     return await runEngine({
-      ...{ frontier, open, job, spider, downloader, pipelines, log },
+      ...{ frontier, open, job, spider, downloader, pipelines, drain, force, log },
       crawlArguments: plan.crawlArguments,
       node: { id: nodeId, host: os.hostname(), pid: process.pid },
       options: engineOptionsOf(settings, plan),
-      drain: signals.drain,
-      force: signals.force,
       feedsFailing: plan.feedsFailing,
       siblings: plan.siblings,
       onProgress: ({ trouble }) => plan.onTrouble(trouble),
