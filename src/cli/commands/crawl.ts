@@ -5,17 +5,17 @@
 import os from 'node:os';
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import { type FeedsOptions, feedTargets, type OpenFeeds, openFeeds } from '../../crawler/feeds/open-feeds.js';
-import { writeOrphanedFeeds } from '../../crawler/feeds/orphaned-feeds.js';
+import { feedTargets } from '../../crawler/feeds/open-feeds.js';
+import { withFeeds } from '../../crawler/feeds/with-feeds.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
-import { loadNode, runNode } from '../../crawler/run/run-node.js';
+import { combine, difference, totalsOf } from '../../crawler/run/crawl-totals.js';
+import { runCrawl } from '../../crawler/run/run-crawl.js';
+import { loadNode } from '../../crawler/run/run-node.js';
 import type { EngineResult } from '../../engine/engine-options.js';
-import type { Logger } from '../../log.js';
 import type { CliCommand } from '../command.js';
 import { type Context, speaksJson } from '../context.js';
 import { type Crawl, type Tools, withTools } from '../crawl/crawl-session.js';
-import type { Signals } from '../crawl/signals.js';
-import { combine, difference, printSummary, totalsOf } from '../crawl/summary.js';
+import { printSummary } from '../crawl/summary.js';
 import {
   obeyParent,
   type ToWorker,
@@ -111,27 +111,21 @@ async function runHere(crawl: Crawl, tools: Tools): Promise<number> {
   const { drain, force } = signals;
   const { spider, role, open, frontier, targets, exitWhenDone } = crawl;
   const parent = role === null ? null : obeyParent(signals);
-  const feeds = await openFeeds(targets, feedsOptions(crawl, log));
   let trouble: string | null = null;
-  let result: EngineResult;
-  try {
-    if (role === null) display.start(frontier, log, () => trouble);
-    result = await runNode({
-      ...{ spider, nodeId, open, frontier, exitWhenDone, drain, force, log },
-      crawlArguments: crawl.typed,
-      speaksJson: speaksJson(crawl.context),
-      feeds: role === null ? targets.map(({ id }) => id) : role.feeds,
-      feedsFailing: parent?.feedsFailing ?? feeds.failing,
-      siblings: parent?.siblings ?? null,
-      onTrouble: (now) => {
-        trouble = now;
-      },
-    });
-  } catch (error) {
-    await feeds.close(0);
-    throw error;
-  }
-  const unwritten = await closeFeeds(crawl, feeds, signals, log);
+  const { result, unwritten } = await runCrawl({
+    ...{ spider, nodeId, open, frontier, targets, exitWhenDone, drain, force, log },
+    crawlArguments: crawl.typed,
+    speaksJson: speaksJson(crawl.context),
+    graceLeftMs: signals.graceLeftMs,
+    writer: role && parent ? { feeds: role.feeds, feedsFailing: parent.feedsFailing } : null,
+    siblings: parent?.siblings ?? null,
+    onBegin: () => {
+      if (role === null) display.start(frontier, log, () => trouble);
+    },
+    onTrouble: (now) => {
+      trouble = now;
+    },
+  });
   const code = signals.forcedCode() ?? (unwritten === null ? result.exitCode : 1);
   if (role !== null) await tellParent({ type: 'result', result });
   else finish(crawl, tools, { nodes: 1, result, unwritten, code });
@@ -142,21 +136,26 @@ async function runHere(crawl: Crawl, tools: Tools): Promise<number> {
 async function runWorkers(crawl: Crawl, count: number, tools: Tools): Promise<number> {
   const { log, display, signals } = tools;
   const { context, frontier, targets } = crawl;
-  const feeds = await openFeeds(targets, feedsOptions(crawl, log));
-  const startedAt = performance.now();
-  const before = totalsOf(await frontier.snapshot());
-  const ids = targets.map(({ id }) => id);
-  const { startWorkers } = await import('../crawl/workers.js');
-  const workers = startWorkers(context, { count, feeds: ids, draining: signals.drain }, display, log);
-  signals.drain.addEventListener('abort', () => workers.send({ type: 'drain' }));
-  signals.force.addEventListener('abort', () => {
-    workers.send({ type: 'force', signal: signals.forcedCode() === 130 ? 'SIGINT' : 'SIGTERM' });
+  const { settings } = crawl.spider.loaded;
+  const { drain, force, graceLeftMs } = signals;
+  const feedsPlan = { frontier, settings, targets, writeOrphans: true, force, graceLeftMs, log };
+  const { result: ended, unwritten } = await withFeeds(feedsPlan, async (feeds) => {
+    const startedAt = performance.now();
+    const before = totalsOf(await frontier.snapshot());
+    const ids = targets.map(({ id }) => id);
+    const { startWorkers } = await import('../crawl/workers.js');
+    const workers = startWorkers(context, { count, feeds: ids, draining: drain }, display, log);
+    drain.addEventListener('abort', () => workers.send({ type: 'drain' }));
+    force.addEventListener('abort', () => {
+      workers.send({ type: 'force', signal: signals.forcedCode() === 130 ? 'SIGINT' : 'SIGTERM' });
+    });
+    const stopNews = tellFeedsNews(feeds.failing, workers.send);
+    display.start(frontier, log, feeds.failing);
+    const outcome = await workers.ended;
+    stopNews();
+    return { outcome, before, startedAt };
   });
-  const stopNews = tellFeedsNews(feeds.failing, workers.send);
-  display.start(frontier, log, feeds.failing);
-  const outcome = await workers.ended;
-  stopNews();
-  const unwritten = await closeFeeds(crawl, feeds, signals, log);
+  const { outcome, before, startedAt } = ended;
   const result = combine(outcome.results, Math.round(performance.now() - startedAt));
   // A node that died could not say what it did; the store can, for the crawl as a whole.
   const counted =
@@ -169,31 +168,6 @@ async function runWorkers(crawl: Crawl, count: number, tools: Tools): Promise<nu
   const code = signals.forcedCode() ?? (unwritten === null ? outcome.code : Math.max(1, outcome.code));
   finish(crawl, tools, { nodes: count, result: { ...result, ...counted }, unwritten, code });
   return code;
-}
-
-function feedsOptions({ frontier, spider }: Crawl, log: Logger): FeedsOptions {
-  const { NODE_TIMEOUT, FEED_OUTBOX_LIMIT } = spider.loaded.settings;
-  return { frontier, staleMs: NODE_TIMEOUT * 1000, maxWaiting: FEED_OUTBOX_LIMIT, log };
-}
-
-/** Write what is left, of nodes that died here too. @returns why some of our own could not be written. */
-async function closeFeeds(
-  crawl: Crawl,
-  feeds: OpenFeeds,
-  signals: Signals,
-  log: Logger,
-): Promise<string | null> {
-  if (signals.force.aborted) return feeds.close(0);
-  const unwritten = await feeds.close(
-    signals.graceLeftMs(crawl.spider.loaded.settings.SHUTDOWN_TIMEOUT * 1000),
-  );
-  if (crawl.role === null && unwritten === null) {
-    const formats = crawl.spider.loaded.settings.FEEDS;
-    await writeOrphanedFeeds({ ...feedsOptions(crawl, log), formats }).catch((error: unknown) => {
-      log.debug({ error: String(error) }, 'looking for items of nodes that died here failed');
-    });
-  }
-  return unwritten;
 }
 
 /** Tell every change, so that nodes pause their settling while items cannot be written. */

@@ -1,10 +1,10 @@
 /** What is printed is safe for a terminal, and fits it. */
 import { describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/cli/context.js';
-import { combine, difference } from '../../../src/cli/crawl/summary.js';
 import { humanLine } from '../../../src/cli/log/readable-line.js';
 import { oneLine, printable, printableJson } from '../../../src/cli/terminal/printable.js';
 import { rowPrinter } from '../../../src/cli/terminal/result-rows.js';
+import { combine, difference } from '../../../src/crawler/run/crawl-totals.js';
 
 describe('text for a terminal', () => {
   it('escape sequences of crawled text show instead of acting', () => {

@@ -1,0 +1,64 @@
+/** The feed files around a crawl: opened before it, written to their end after it. */
+import type { Frontier } from '../../frontier/frontier.js';
+import type { Logger } from '../../log.js';
+import type { Settings } from '../../settings/schema.js';
+import { type FeedsOptions, type FeedTarget, type OpenFeeds, openFeeds } from './open-feeds.js';
+import { writeOrphanedFeeds } from './orphaned-feeds.js';
+
+/** What the feed files of a crawl need. */
+export interface FeedsPlan {
+  readonly frontier: Frontier;
+  readonly settings: Settings;
+  readonly targets: readonly FeedTarget[];
+  /** Also write what nodes that died on this machine had committed for files of their own. */
+  readonly writeOrphans: boolean;
+  /** Aborted to leave at once: what is not written then waits in the frontier. */
+  readonly force: AbortSignal;
+  /** What is left of a grace time of so many ms, once the crawl was told to leave. */
+  graceLeftMs(graceMs: number): number;
+  readonly log: Logger;
+}
+
+/** A crawl that has ended, and its files. */
+export interface WithFeeds<T> {
+  readonly result: T;
+  /** Why some of its own items could not be written; null when all were. */
+  readonly unwritten: string | null;
+}
+
+/**
+ * Open the files, crawl, write what is left.
+ * @throws RefusedError when another writer holds a file; CrawlnodeError when one cannot be written; what the crawl throws
+ */
+export async function withFeeds<T>(
+  plan: FeedsPlan,
+  crawl: (feeds: OpenFeeds) => Promise<T>,
+): Promise<WithFeeds<T>> {
+  const feeds = await openFeeds(plan.targets, optionsOf(plan));
+  let result: T;
+  try {
+    result = await crawl(feeds);
+  } catch (error) {
+    await feeds.close(0);
+    throw error;
+  }
+  return { result, unwritten: await closeFeeds(plan, feeds) };
+}
+
+async function closeFeeds(plan: FeedsPlan, feeds: OpenFeeds): Promise<string | null> {
+  const { settings, force, log } = plan;
+  if (force.aborted) return feeds.close(0);
+  const unwritten = await feeds.close(plan.graceLeftMs(settings.SHUTDOWN_TIMEOUT * 1000));
+  if (plan.writeOrphans && unwritten === null) {
+    const formats = settings.FEEDS;
+    await writeOrphanedFeeds({ ...optionsOf(plan), formats }).catch((error: unknown) => {
+      log.debug({ error: String(error) }, 'looking for items of nodes that died here failed');
+    });
+  }
+  return unwritten;
+}
+
+function optionsOf({ frontier, settings, log }: FeedsPlan): FeedsOptions {
+  const { NODE_TIMEOUT, FEED_OUTBOX_LIMIT } = settings;
+  return { frontier, staleMs: NODE_TIMEOUT * 1000, maxWaiting: FEED_OUTBOX_LIMIT, log };
+}

@@ -1,0 +1,27 @@
+/** A crawl in this process: one node, and the writers of its feed files. */
+import type { EngineResult } from '../../engine/engine-options.js';
+import { type FeedsPlan, type WithFeeds, withFeeds } from '../feeds/with-feeds.js';
+import { type NodePlan, runNode } from './run-node.js';
+
+/** What a crawl in this process is to do, and with what. */
+export interface CrawlPlan
+  extends Omit<NodePlan, 'feeds' | 'feedsFailing'>,
+    Pick<FeedsPlan, 'targets' | 'graceLeftMs'> {
+  /** Another process writes the feed files: their ids, and why they cannot be written. Null when this one does. */
+  readonly writer: Pick<NodePlan, 'feeds' | 'feedsFailing'> | null;
+  /** Called when the files are open and the node is about to begin. */
+  onBegin?(): void;
+}
+
+/**
+ * Run a node until it leaves, and write its feeds to their end.
+ * @throws RefusedError when another writer holds a file; what opening the files, the spider or the engine throw
+ */
+export async function runCrawl(plan: CrawlPlan): Promise<WithFeeds<EngineResult>> {
+  const { settings } = plan.spider.loaded;
+  return withFeeds({ ...plan, settings, writeOrphans: plan.writer === null }, (feeds) => {
+    plan.onBegin?.();
+    const own = { feeds: plan.targets.map(({ id }) => id), feedsFailing: feeds.failing };
+    return runNode({ ...plan, ...(plan.writer ?? own) });
+  });
+}
