@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 
 const src = fileURLToPath(new URL('../src/', import.meta.url));
 
-/** cli → engine → siblings → http → settings → errors, log and the like. Whatever has a higher number may import a lower one. */
+/** cli → crawler → engine → siblings → http → settings → errors, log and the like. Whatever has a higher number may import a lower one. */
 const layers: Readonly<Record<string, number>> = {
   'errors.ts': 0,
   'log.ts': 0,
@@ -24,12 +24,18 @@ const layers: Readonly<Record<string, number>> = {
   downloader: 3,
   frontier: 3,
   engine: 4,
-  cli: 5,
-  'index.ts': 6,
+  crawler: 5,
+  cli: 6,
+  'index.ts': 7,
 };
 
 /** Of the settings only types, and these, which know nothing of any setting. */
 const settingsHelpers = ['settings/nearest.ts', 'settings/mask-urls.ts', 'settings/define-settings.ts'];
+
+const outwardNames = /^(process\??\.(env|argv|exit|exitCode|stdin|stdout|stderr)|console\??\.\w+)$/;
+
+const REBUILT = ['frontier'];
+const isRebuilt = (file: string) => REBUILT.some((folder) => file.startsWith(`${folder}/`));
 
 interface Import {
   readonly from: string;
@@ -41,7 +47,7 @@ interface SourceFacts {
   readonly imports: readonly Import[];
   /** Names of packages whose code it loads. */
   readonly packages: readonly string[];
-  /** `process.env`, `process.exit`, `console`, with their lines. */
+  /** `process.env`, `process.exit`, streams, `console`, with their lines. */
   readonly outward: readonly string[];
 }
 
@@ -61,11 +67,11 @@ describe('the folders of src/', () => {
     expect(wrong.map(show)).toEqual([]);
   });
 
-  it('take only types from the settings, unless they are the command line', () => {
+  it('take only types from the settings, unless they build a crawl from them', () => {
     const wrong = imports.filter(
       ({ from, to, typeOnly }) =>
         areaOf(to) === 'settings' &&
-        !['settings', 'cli'].includes(areaOf(from)) &&
+        !['settings', 'crawler', 'cli'].includes(areaOf(from)) &&
         !typeOnly &&
         !settingsHelpers.includes(to),
     );
@@ -79,7 +85,7 @@ describe('the folders of src/', () => {
     expect(wrong.map(show)).toEqual([]);
   });
 
-  it('leave environment, exit and console to the command line', () => {
+  it('leave environment, exit, streams and console to the command line', () => {
     const outward = [...facts].filter(([file]) => areaOf(file) !== 'cli').flatMap(([, fact]) => fact.outward);
     expect(outward).toEqual([]);
   });
@@ -105,6 +111,13 @@ describe("the heartbeat's thread", () => {
   });
 });
 
+describe('the files of src/', () => {
+  it('import each other in no circle, not even for a type', () => {
+    const circles = circlesIn(imports).map((circle) => circle.filter((file) => !isRebuilt(file)));
+    expect(circles.filter((circle) => circle.length > 0)).toEqual([]);
+  });
+});
+
 describe('src/index.ts', () => {
   it('only re-exports', () => {
     const file = parse('index.ts');
@@ -115,6 +128,36 @@ describe('src/index.ts', () => {
 /** `http` for `http/message/request.ts`, `errors.ts` for itself. */
 function areaOf(file: string): string {
   return file.split(path.sep)[0]!;
+}
+
+/** Files that import each other, directly or through others: the strongly connected components (Tarjan). */
+function circlesIn(all: readonly Import[]): string[][] {
+  const targets = new Map<string, string[]>();
+  for (const { from, to } of all) targets.set(from, [...(targets.get(from) ?? []), to]);
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const open: string[] = [];
+  const circles: string[][] = [];
+  const visit = (file: string): number => {
+    order.set(file, order.size);
+    lowest.set(file, order.get(file)!);
+    open.push(file);
+    for (const to of targets.get(file) ?? []) {
+      const reached = order.has(to)
+        ? open.includes(to)
+          ? order.get(to)!
+          : Number.POSITIVE_INFINITY
+        : visit(to);
+      lowest.set(file, Math.min(lowest.get(file)!, reached));
+    }
+    if (lowest.get(file) === order.get(file)) {
+      const circle = open.splice(open.indexOf(file));
+      if (circle.length > 1) circles.push(circle.sort());
+    }
+    return lowest.get(file)!;
+  };
+  for (const file of targets.keys()) if (!order.has(file)) visit(file);
+  return circles;
 }
 
 function show({ from, to }: Import): string {
@@ -150,7 +193,7 @@ function factsOf(file: string): SourceFacts {
     } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
       addImport(node.arguments[0], false);
     }
-    if (/^(process\??\.(env|exit)|console\??\.\w+)$/.test(access(node))) {
+    if (outwardNames.test(access(node))) {
       const { line } = source.getLineAndCharacterOfPosition(node.getStart());
       outward.push(`${file}:${line + 1} uses ${node.getText()}`);
     }
