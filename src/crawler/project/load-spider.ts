@@ -49,7 +49,7 @@ export async function loadSpider(
   await beforehand(settings);
   const discovery = await discover(settings, args);
   const { findSpider } = await import('../../spider/loading/discover.js');
-  return withSettings(source, findSpider(discovery, name), args, settings);
+  return configureSpider(source, findSpider(discovery, name), args, settings);
 }
 
 /**
@@ -57,7 +57,7 @@ export async function loadSpider(
  * @param project the settings of the project, no spider's among them
  * @throws SpiderLoadError for bad `refresh` rules; SettingsError
  */
-export async function withSettings(
+export async function configureSpider(
   source: ProjectSource,
   found: FoundSpider,
   args: Record<string, string>,
