@@ -15,7 +15,7 @@ import { crawlArguments } from '../crawl-arguments.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../reports/doctor-findings.js';
-import { type CrawlToSave, saveDamaged } from '../save-damaged.js';
+import { type CrawlToSave, saveDamaged } from '../reports/save-damaged.js';
 import { howMany, n } from '../terminal/format-values.js';
 import { typeable } from '../typeable.js';
 

@@ -1,12 +1,12 @@
 /** `doctor --repair` on an embedded store whose file is damaged: what can be read is saved, and what is lost is said. */
 
-import { recordedRequest } from '../crawler/requests/recorded-request.js';
-import { openFrontier, salvageStore } from '../frontier/open.js';
-import type { Salvaged } from '../frontier/salvaged.js';
-import type { Settings } from '../settings/schema.js';
-import { openOptions } from './project/open-project.js';
-import type { SpiderFinding } from './reports/doctor-findings.js';
-import { howMany, n } from './terminal/format-values.js';
+import { openOptions } from '../../crawler/project/open-frontier.js';
+import { recordedRequest } from '../../crawler/requests/recorded-request.js';
+import { openFrontier, salvageStore } from '../../frontier/open.js';
+import type { Salvaged } from '../../frontier/salvaged.js';
+import type { Settings } from '../../settings/schema.js';
+import { howMany, n } from '../terminal/format-values.js';
+import type { SpiderFinding } from './doctor-findings.js';
 
 export interface CrawlToSave {
   readonly spider: string;
