@@ -1,5 +1,4 @@
-// `npm run build`: src/ → dist/, compiled by the local TypeScript, with whatever else is in src/ (Lua, SQL) copied beside its
-// modules.
+// `npm run build`: src/ → dist/, compiled by the local TypeScript, with Lua and SQL copied beside their modules.
 //
 // The output is made in a folder of its own and then moved into dist/ file by file: a node that runs from dist/
 // meanwhile, or a second build, never finds a file missing or half written. Files that did not change are left
@@ -55,10 +54,10 @@ function findTypeScript() {
   }
 }
 
-/** Whatever in src/ is not TypeScript goes along as it is. */
+/** Lua and SQL go along as they are. */
 async function copyOthers() {
   for (const file of await filesIn(source)) {
-    if (/\.[cm]?ts$/.test(file)) continue;
+    if (!/\.(lua|sql)$/.test(file)) continue;
     const to = path.join(fresh, file);
     await mkdir(path.dirname(to), { recursive: true });
     await copyFile(path.join(source, file), to);

@@ -10,7 +10,7 @@ import type { RedisAddress } from '../open.js';
 import { library } from './library.js';
 import { loadLibrary } from './load-library.js';
 import { type Arguments, luaMessage } from './lua-message.js';
-import { noteNeedlessPasswords } from './needless-password.js';
+import { withoutNeedlessPassword } from './needless-password.js';
 import type { Reply } from './reply.js';
 import {
   isFull,
@@ -48,12 +48,15 @@ interface ConnectionState {
 
 export class RedisConnection {
   readonly client: Client;
+  /** The server takes commands without the password of the settings. */
+  readonly isPasswordNeedless: boolean;
   readonly #functions: Functions;
   readonly #state: ConnectionState;
   #closed = false;
 
-  private constructor(client: Client, state: ConnectionState) {
+  private constructor(client: Client, state: ConnectionState, isPasswordNeedless: boolean) {
     this.client = client;
+    this.isPasswordNeedless = isPasswordNeedless;
     this.#state = state;
     this.#functions = client as unknown as Functions;
   }
@@ -64,25 +67,27 @@ export class RedisConnection {
    */
   static async open(address: RedisAddress, connectTimeoutMs: number): Promise<RedisConnection> {
     const ioredis = await import('ioredis');
-    noteNeedlessPasswords(ioredis.Redis);
     const deadline = Date.now() + connectTimeoutMs;
     for (let attempt = 0; ; attempt++) {
       const state: ConnectionState = { connected: false, lastError: undefined };
-      const client = createClient(ioredis, address, state, deadline - Date.now());
-      client.on('error', (error) => {
-        state.lastError = error;
-      });
-      client.on('ready', () => {
-        state.lastError = undefined;
-      });
+      let client: Client | undefined;
       try {
+        const leftMs = Math.max(500, Math.min(deadline - Date.now(), 5_000));
+        const plain = await withoutNeedlessPassword(ioredis.Redis, address, leftMs);
+        client = createClient(ioredis, plain ?? address, state, leftMs);
+        client.on('error', (error) => {
+          state.lastError = error;
+        });
+        client.on('ready', () => {
+          state.lastError = undefined;
+        });
         await client.connect();
         await client.ping();
         await selectDatabase(client);
         state.connected = true;
-        return new RedisConnection(client, state);
+        return new RedisConnection(client, state, plain !== null);
       } catch (error) {
-        client.disconnect();
+        client?.disconnect();
         const cause = state.lastError ?? error;
         if (isRefusal(cause) || Date.now() > deadline) throw unreachable(address, cause, connectTimeoutMs);
         await sleep(Math.min(100 * 2 ** attempt, MAX_RETRY_DELAY_MS));
@@ -167,14 +172,14 @@ function createClient(
   ioredis: Ioredis,
   address: RedisAddress,
   state: Readonly<ConnectionState>,
-  patienceMs: number,
+  connectTimeout: number,
 ): Redis | Cluster {
   const delayOf = (times: number): number | null =>
     state.connected
       ? Math.min(50 * 2 ** Math.min(times, 10), MAX_RETRY_DELAY_MS) * (0.5 + Math.random() / 2)
       : null;
   const options: RedisOptions = {
-    connectTimeout: Math.max(500, Math.min(patienceMs, 5_000)),
+    connectTimeout,
     commandTimeout: COMMAND_TIMEOUT_MS,
     keepAlive: 10_000,
     ...(address.options as RedisOptions),

@@ -9,10 +9,9 @@
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { ownFolder } from '../../outside.js';
 import { dataFormats } from '../data-format.js';
 
-export const luaFolder = new URL('frontier/redis/lua/', ownFolder);
+export const luaFolder = new URL('lua/', import.meta.url);
 
 /** What runs while the library is loaded; all else only declares what a call runs. */
 const first = ['base/verbs.lua', 'dupefilters/dupefilters.lua'];

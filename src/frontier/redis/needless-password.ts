@@ -1,42 +1,55 @@
 /**
- * A password that the server does not ask for: ioredis goes on without, and tells the console so with each connection,
- * amid a log of JSON. Here it is noted instead, for whoever wants to say it once.
+ * A password that the server does not ask for. ioredis writes a line about it to the console with each connection, in the
+ * middle of a JSON log; so such a server is connected to without the password, and the node says it once.
  */
-import type { Cluster, Redis } from 'ioredis';
+import type { Redis, RedisOptions } from 'ioredis';
+import { messageOf } from '../../errors.js';
+import type { RedisAddress } from '../open.js';
 
-type Told = (error: Error | null, reply?: unknown) => void;
-type Auth = (...args: unknown[]) => unknown;
-
-const needless = /no password is set|without any password configured for the default user/;
-const unasked = new WeakSet<object>();
-const listening = new WeakSet<object>();
+export const needlessPasswordNotice =
+  'this Redis asks for no password, so whoever reaches it may read and write; the one in the settings goes unused';
 
 /**
- * Have all clients of this class note it. Of the class, since those that a Cluster makes for its nodes and for itself
- * cannot be reached otherwise.
+ * The same address without its password, where the server takes commands without one; else null. Asked of a single server
+ * and its default user only.
+ * @throws what ioredis throws when the server cannot be reached.
  */
-export function noteNeedlessPasswords(clientClass: typeof Redis): void {
-  const prototype = clientClass.prototype as unknown as { auth: Auth };
-  if (listening.has(prototype)) return;
-  listening.add(prototype);
-  const { auth } = prototype;
-  prototype.auth = function (this: object, ...args) {
-    const told = args.at(-1);
-    if (typeof told !== 'function') return auth.apply(this, args);
-    return auth.call(this, ...args.slice(0, -1), (error: Error | null, reply: unknown) => {
-      const isNeedless = error !== null && needless.test(error.message);
-      if (isNeedless) unasked.add(this);
-      (told as Told)(isNeedless ? null : error, reply);
-    });
+export async function withoutNeedlessPassword(
+  clientClass: typeof Redis,
+  address: RedisAddress,
+  connectTimeout: number,
+): Promise<RedisAddress | null> {
+  const plain = withoutPassword(address);
+  if (plain === null) return null;
+  const options: RedisOptions = {
+    ...plain.options,
+    ...{ connectTimeout, commandTimeout: connectTimeout, lazyConnect: true },
+    ...{ enableReadyCheck: false, maxRetriesPerRequest: 0, retryStrategy: () => null },
   };
+  const client = plain.url === null ? new clientClass(options) : new clientClass(plain.url, options);
+  // Each error is that of a command as well.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.ping();
+    return plain;
+  } catch (error) {
+    if (/^(NOAUTH|NOPERM)/.test(messageOf(error))) return null;
+    throw error;
+  } finally {
+    client.disconnect();
+  }
 }
 
-/** What to tell the user of it; nothing where the password was asked for. */
-export function needlessPasswordNotice(client: Redis | Cluster): string[] {
-  const clients = 'nodes' in client ? client.nodes() : [client];
-  return clients.some((each) => unasked.has(each))
-    ? [
-        'this Redis asks for no password, so whoever reaches it may read and write; the one in the settings goes unused',
-      ]
-    : [];
+function withoutPassword(address: RedisAddress): (RedisAddress & { kind: 'standalone' }) | null {
+  if (address.kind !== 'standalone') return null;
+  const { password, username, ...options } = address.options;
+  const url = address.url === null ? null : new URL(address.url);
+  const users = [username, url?.username].filter((name) => name !== undefined && name !== '');
+  if (!(password || url?.password) || users.some((name) => name !== 'default')) return null;
+  if (url !== null) {
+    url.password = '';
+    url.username = '';
+  }
+  return { kind: 'standalone', url: url === null ? null : url.href, options };
 }

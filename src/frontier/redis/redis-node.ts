@@ -46,8 +46,8 @@ export class RedisNode {
     this.#calls.become(incarnation);
     this.#calls.dupefilter = options.shape.dupefilter;
     const reply = await this.#call('join', joinArguments(node, options, this.#crawl));
-    const password = needlessPasswordNotice(this.#connection.client);
-    const { joined, crawl } = readJoined(reply, incarnation, options.shape, password);
+    const notices = this.#connection.isPasswordNeedless ? [needlessPasswordNotice] : [];
+    const { joined, crawl } = readJoined(reply, incarnation, options.shape, notices);
     if (joined.justClosed !== null) {
       this.#calls.become(null);
       return joined;
