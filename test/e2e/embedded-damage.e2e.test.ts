@@ -137,10 +137,12 @@ describe('a store', { timeout: 240_000 }, () => {
     },
   );
 
-  it('whose header alone is damaged loses nothing', async () => {
+  it('whose header and map of pages alone are damaged loses nothing', async () => {
     const before = await statsOf(whole);
     const { copy, file } = await copyOf(whole);
     overwrite(file, 0, randomBytes(16));
+    // The map of which page belongs to which table.
+    overwrite(file, PAGE_BYTES, Buffer.alloc(PAGE_BYTES));
     const { stdout } = await runCli(['doctor', 'walk', '--repair', '--json'], { cwd: copy.dir });
     expect((JSON.parse(stdout) as Found).findings.filter(({ check }) => check === 'lost')).toEqual([]);
     const { pending, done, seen, items } = before;

@@ -26,11 +26,11 @@ export interface OwnedPage {
   readonly content: BtreePage | null;
 }
 
-/** All pages of b-trees. */
-export function* ownedPages(pages: PageSource): Iterable<OwnedPage> {
+/** All pages of b-trees. `roots` are known to be the roots of some, whatever the map says. */
+export function* ownedPages(pages: PageSource, roots: ReadonlySet<number>): Iterable<OwnedPage> {
   const above = pagesAbove(pages);
   for (let number = 1; number <= pages.count; number += 1) {
-    const root = rootOf(number, pages, above);
+    const root = rootOf(number, pages, roots, above);
     if (root !== null) yield { root, content: decodePage(number, pages) };
   }
 }
@@ -46,10 +46,15 @@ function pagesAbove(pages: PageSource): Map<number, number> {
 }
 
 /** The root of a page's b-tree; null for a page of none. */
-function rootOf(number: number, pages: PageSource, above: ReadonlyMap<number, number>): number | null {
+function rootOf(
+  number: number,
+  pages: PageSource,
+  roots: ReadonlySet<number>,
+  above: ReadonlyMap<number, number>,
+): number | null {
   let at = number;
   for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
-    if (at === 1) return 1;
+    if (at === 1 || roots.has(at)) return at;
     const entry = entryOf(at, pages);
     if (entry?.isFree === true) return null;
     if (entry?.isRoot === true) return at;

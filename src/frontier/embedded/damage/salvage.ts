@@ -72,7 +72,7 @@ function treesOf(pages: PageSource, sql: Statements): Map<number, string> {
   }
   const known = new Set(trees.values());
   const theirs = new Map<number, string>();
-  for (const { root, content } of ownedPages(pages)) {
+  for (const { root, content } of ownedPages(pages, new Set())) {
     if (root !== 1) continue;
     for (const { values } of content?.rows ?? []) {
       const [, name, , rootpage] = values;
@@ -91,7 +91,7 @@ function* readTrees(
   pages: PageSource,
   trees: ReadonlyMap<number, string>,
 ): Iterable<{ readonly tree: string; readonly rows: readonly Row[]; readonly unreadable: number | 'page' }> {
-  for (const { root, content } of ownedPages(pages)) {
+  for (const { root, content } of ownedPages(pages, new Set(trees.keys()))) {
     const tree = trees.get(root);
     if (tree === undefined) continue;
     yield { tree, rows: content?.rows ?? [], unreadable: content === null ? 'page' : content.unreadable };
