@@ -9,7 +9,7 @@ import { dataFormats, otherFormat } from '../data-format.js';
 import { enterFolder, type Folder } from './folder.js';
 import { type Connection, connect } from './sqlite.js';
 import { Statements } from './statements.js';
-import { fileIn, syncEachSecond, type WalSync, walIn } from './wal.js';
+import { checkpoint, fileIn, syncEachSecond, type WalSync, walIn } from './wal.js';
 import { asExpected, damagedStore } from './what-sqlite-says.js';
 
 /** 'crnd' in ASCII: tells our files from other programs' databases. */
@@ -102,7 +102,10 @@ export class Database {
     return this.#open!;
   }
 
-  /** The last client of the thread closes the connection; the last process of the folder also empties the log. */
+  /**
+   * The last client of the thread empties the log and closes the connection. SQLite would empty it by itself if no prepared
+   * statement were left; the package finalizes those only when they are garbage-collected.
+   */
   async close(): Promise<void> {
     this.uses -= 1;
     if (this.uses > 0) return;
@@ -110,7 +113,10 @@ export class Database {
     this.#empty?.connection.close();
     // A command has no thread that syncs: what it wrote is on the disk before it ends.
     await this.#sync?.end();
-    this.#open?.connection.close();
+    if (this.#open !== null) {
+      emptyLog(this.#open.connection);
+      this.#open.connection.close();
+    }
     this.#open = null;
     this.#folder?.release();
   }
@@ -127,6 +133,15 @@ export class Database {
     }
     this.#open = new Statements(connection);
     this.#sync = syncEachSecond(walIn(this.path));
+  }
+}
+
+/** What stays in the log is not lost: the next one to open the file finds it there. */
+function emptyLog(connection: Connection): void {
+  try {
+    checkpoint(connection);
+  } catch {
+    // A full disk, a file that cannot be written, or a lock that others hold.
   }
 }
 

@@ -11,6 +11,7 @@
 import { statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { Connection } from './sqlite.js';
 import type { Statements } from './statements.js';
 
 /** Less than a second, so that what is written just after a sync waits at most 1.2 s for the next one to end. */
@@ -59,8 +60,13 @@ export function syncEachSecond(wal: string): WalSync {
  */
 export function checkpointWhenLarge(file: string, { connection }: Statements): boolean {
   if (sizeOf(`${file}-wal`) < LARGE_BYTES) return false;
-  connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
+  checkpoint(connection);
   return true;
+}
+
+/** Copy what the log holds into the database file and cut the log to nothing; where other processes use it, as far as may be. */
+export function checkpoint(connection: Connection): void {
+  connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
 }
 
 async function syncFile(file: string): Promise<void> {
