@@ -35,6 +35,17 @@ export function settling(crawl: () => Crawl): void {
       expect(snapshot.nodes[0]).toMatchObject({ leased: 0, pages: 1 });
     });
 
+    it("takes a page's link to itself for a duplicate, also when its fingerprint was forgotten meanwhile", async () => {
+      const { frontier } = await crawl().node();
+      const page = request('a');
+      await frontier.push([page], 'links');
+      const lease = await takeOne(frontier);
+      await frontier.forget(page.fingerprint);
+      const answer = await commit(frontier, lease, undefined, { requests: [page] });
+      expect(answer).toMatchObject({ accepted: 0, duplicates: 1, allSeen: false });
+      expect(await frontier.snapshot()).toMatchObject({ pending: 0, done: 1 });
+    });
+
     it('adds counters up over pages and nodes', async () => {
       const one = await crawl().node();
       const two = await crawl().node();

@@ -7,7 +7,7 @@
 --   how a crawl stands          SELECT * FROM crawl JOIN tally USING (space) WHERE space = :crawl;
 --   what is pending, in order   SELECT text FROM request JOIN record USING (n)
 --                               WHERE space = :crawl AND state = 'pending' ORDER BY rank, place;
---   what is delayed, until when SELECT due / 1000000, 'unixepoch', text FROM request JOIN record USING (n)
+--   what is delayed, until when SELECT datetime(due / 1000000, 'unixepoch'), text FROM request JOIN record USING (n)
 --                               WHERE space = :crawl AND state = 'delayed' ORDER BY due;
 --   who works on what           SELECT node.id, text FROM request JOIN record USING (n) JOIN node ON node.number = request.node
 --                               WHERE request.space = :crawl AND state = 'leased';

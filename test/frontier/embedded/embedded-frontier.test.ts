@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync 
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RefusedError } from '../../../src/errors.js';
 import { openDatabase } from '../../../src/frontier/embedded/database.js';
 import { EmbeddedFrontier } from '../../../src/frontier/embedded/embedded-frontier.js';
@@ -15,10 +15,23 @@ import { connect } from '../../../src/frontier/embedded/sqlite.js';
 import { fileIn } from '../../../src/frontier/embedded/wal.js';
 import { allParts, type Dupefilter } from '../../../src/frontier/frontier.js';
 import type { World } from '../../frontier-contract/frontier-contract.js';
-import { Crawl, commit, failed, request, takeOne, until, worldOf } from '../../frontier-contract/world.js';
+import {
+  Crawl,
+  commit,
+  effects,
+  failed,
+  request,
+  retry,
+  take,
+  takeOne,
+  until,
+  worldOf,
+} from '../../frontier-contract/world.js';
 import { defaultShape, openOptions } from '../../helpers/open-options.js';
 import { type TempDir, tempDir } from '../../helpers/temp-dir.js';
 import type { ChildTask } from './embedded-frontier-child.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A world of one spider in a folder. */
 function worldIn({ dir, remove }: TempDir, spider = 'news'): World {
@@ -60,6 +73,34 @@ describe('a folder of the embedded engine', () => {
       expect(await news2.verify()).toEqual([]);
     } finally {
       await news2.close();
+    }
+  });
+
+  it('goes on within a day when the system clock was set back by a year: domains are asked again, retries come due', async () => {
+    const nowMs = Date.now();
+    const setClock = (atMs: number) => vi.useFakeTimers({ now: atMs, toFake: ['Date'] });
+    try {
+      setClock(nowMs + 365 * DAY_MS);
+      const { frontier } = await crawl.node();
+      await frontier.push([request('a', { domain: 'slow.example' }), request('b')], 'links');
+      await frontier.throttle('slow.example', { delayMs: 1_000, source: 'setting' });
+      const [first, second] = await take(frontier, 2);
+      await commit(frontier, first?.domain === 'slow.example' ? first : second!);
+      setClock(nowMs);
+      const retried = first?.domain === 'slow.example' ? second! : first!;
+      await frontier.settle(
+        retried,
+        retry(retried, 1_000),
+        effects({ requests: [request('c', { domain: 'slow.example' })] }),
+      );
+      expect((await frontier.inspect(request('b'))).dueAtMs).toBeLessThanOrEqual(nowMs + 1_001);
+      const domainsLeased = async () => (await frontier.lease(2, 0)).leases.map(({ domain }) => domain);
+      setClock(nowMs + 2_000);
+      expect(await domainsLeased()).toEqual([retried.domain]);
+      setClock(nowMs + DAY_MS + 3_000);
+      expect(await domainsLeased()).toEqual(['slow.example']);
+    } finally {
+      vi.useRealTimers();
     }
   });
 

@@ -39,6 +39,12 @@ export function dueAtOf(domain: DomainRow, nowMs: number): number {
   return Math.min(Math.max(domain.next_at, domain.blocked_until), nowMs + FURTHEST_MS);
 }
 
+/** After the system clock was set back, instants that it gave before are too far off. */
+function limitInstants(domain: DomainRow, nowMs: number): void {
+  domain.next_at = Math.min(domain.next_at, nowMs + FURTHEST_MS);
+  domain.blocked_until = Math.min(domain.blocked_until, nowMs + FURTHEST_MS);
+}
+
 /** Start the domain's clock after a lease. A randomized delay is never shorter than the delay itself. */
 export function startClock(domain: DomainRow, crawl: CrawlRow, nowMs: number): void {
   domain.last_at = nowMs;
@@ -49,6 +55,7 @@ export function startClock(domain: DomainRow, crawl: CrawlRow, nowMs: number): v
 
 /** Bring `state` and `until` up to date. @returns whether nothing is left to remember of the domain. */
 export function place(domain: DomainRow, { concurrency }: CrawlRow, nowMs: number): boolean {
+  limitInstants(domain, nowMs);
   const dueAtMs = dueAtOf(domain, nowMs);
   const clockRuns = dueAtMs > nowMs;
   if (domain.head_rank === null) domain.state = 'idle';

@@ -4,7 +4,7 @@ import { plainText } from '../plain-text.js';
 import { columnsOf, writeRow } from '../rows.js';
 import type { Value } from '../sqlite.js';
 import { rowOf } from '../statements.js';
-import { type DomainRow, newDomain, place } from './domain-row.js';
+import { type DomainRow, FURTHEST_MS, newDomain, place } from './domain-row.js';
 import { isBefore, type Order } from './order.js';
 
 interface Loaded {
@@ -63,12 +63,20 @@ export class Domains {
   /** Bring every domain whose clock has run out where it belongs, at most `max`. */
   promote(max: number): void {
     this.finish();
+    const { sql, space, nowMs } = this.#crawl;
+    const due = [];
     for (const state of ['waiting', 'idle']) {
-      const due = this.#crawl.sql.all<{ name: string }>`
-        SELECT name FROM domain WHERE space = ${this.#crawl.space} AND state = ${state}
-        AND until IS NOT NULL AND until <= ${this.#crawl.nowMs} LIMIT ${max}`;
-      for (const { name } of due) this.change(name);
+      due.push(
+        ...sql.all<{ name: string }>`SELECT name FROM domain WHERE space = ${space} AND state = ${state}
+          AND until IS NOT NULL AND until <= ${nowMs} LIMIT ${max}`,
+      );
     }
+    // An instant so far off is from before the system clock was set back.
+    due.push(
+      ...sql.all<{ name: string }>`SELECT name FROM domain WHERE space = ${space} AND state = 'waiting'
+        AND until IS NOT NULL AND until > ${nowMs + FURTHEST_MS} LIMIT ${max}`,
+    );
+    for (const { name } of due) this.change(name);
   }
 
   /** When the first waiting domain may be leased from again; null when none waits. */

@@ -18,7 +18,8 @@ export interface Failure {
 export function fail(tx: Transaction, n: number, failure: Failure, crashes: number): void {
   const { sql, tally, crawl } = tx;
   sql.run`UPDATE request SET state = 'failed', crashes = ${crashes}, node = NULL, token = NULL, leased_at = NULL WHERE n = ${n}`;
-  if (tally.failed_records < crawl.failed_limit) tally.failed_records += 1;
+  const hasRecord = sql.get`SELECT n FROM record WHERE n = ${n}` !== undefined;
+  if (hasRecord && tally.failed_records < crawl.failed_limit) tally.failed_records += 1;
   else sql.run`DELETE FROM record WHERE n = ${n}`;
   tally.failed += 1;
   addFailure(tx, n, failure);

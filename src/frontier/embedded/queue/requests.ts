@@ -91,19 +91,28 @@ export function returnToPending(
   }
 }
 
-/** Delay a request until `delayMs` from now, with a record and priority of its own for the next attempt. */
+/** Delay a request for `delayMs`, with a new record and priority. */
 export function delay(tx: Transaction, n: number, delayMs: number, priority: number, record: string): void {
   const due = dueAfter(tx, delayMs);
   tx.sql
     .run`UPDATE request SET state = 'delayed', due = ${due}, priority = ${priority}, node = NULL, token = NULL, leased_at = NULL
     WHERE n = ${n}`;
-  tx.sql.run`UPDATE record SET text = ${record} WHERE n = ${n}`;
+  tx.sql.run`REPLACE INTO record (n, text) VALUES (${n}, ${record})`;
   tx.tally.delayed += 1;
 }
 
-/** `delayMs` from now in µs, in the order of asking among equals; as far off as a number can say exactly. */
+/** Arrivals run ahead of the clock after it was set back. A due time goes by the clock beyond this distance, in µs. */
+const CLOSE_US = 1_000_000;
+
+/**
+ * A due time `delayMs` from now, in µs, at most MAX_SAFE_INTEGER. Requests that are delayed equally long keep the order in
+ * which they were delayed, since it counts from their arrivals.
+ */
 export function dueAfter(tx: Transaction, delayMs: number): number {
-  return Math.min(tx.takeArrival() + Math.round(delayMs * 1000), Number.MAX_SAFE_INTEGER);
+  const nowUs = tx.nowMs * 1000;
+  const arrival = tx.takeArrival();
+  const from = arrival - nowUs < CLOSE_US ? arrival : nowUs;
+  return Math.min(from + Math.round(delayMs * 1000), Number.MAX_SAFE_INTEGER);
 }
 
 /** Make every delayed request pending that is due, at most `max`, with a new arrival. */

@@ -60,9 +60,9 @@ end
 local function givenBefore(crawl, ids)
   local found, crashes, records = {}, 0, lists.read('HMGET', crawl.keys.requests, ids)
   for i, lease in ipairs(leases.read(crawl, ids)) do
-    if lease and lease.node == crawl.caller and lease.call == crawl.args.call then
+    if records[i] and lease and lease.node == crawl.caller and lease.call == crawl.args.call then
       local delay = domains.delay(crawl, domains.of(crawl, lease.domain))
-      found[#found + 1] = { id = ids[i], domain = lease.domain, delay = delay, record = records[i] or '' }
+      found[#found + 1] = { id = ids[i], domain = lease.domain, delay = delay, record = records[i] }
       crashes = lease.crashes
     end
   end
@@ -99,7 +99,7 @@ local function describe(crawl, answer)
   if not isBusy and not idleSince then meta.set(crawl, 'idle_since', crawl.nowMs) end
   answer.control, answer.closing = meta.get(crawl, 'control'), meta.get(crawl, 'closing')
   answer.acceptedInRun, answer.seedsWaiting = meta.number(crawl, 'run_accepted'), seeds
-  answer.idleMs = isBusy and 0 or crawl.nowMs - meta.number(crawl, 'idle_since')
+  answer.idleMs = isBusy and 0 or math.max(0, crawl.nowMs - meta.number(crawl, 'idle_since'))
   answer.full = limits.isQueueFull(crawl)
   answer.finished = not isBusy and completion.isFinished(crawl, seeds)
   -- A sign of life now and then (idle nodes ask once a second): whoever leaves a finished crawl looks for one (leave.lua).

@@ -14,7 +14,8 @@
 --   requests            the links, see acceptance.lua; absent when there are none
 -- args.feeds: those that this node has joined with.
 
--- Requests that end as done wait here, to be removed all at once: before links are judged, which may be the same.
+-- Removes the done requests that were collected, in one batch. Before a later settle's links are judged, since a link may
+-- point to one of them.
 local function removeDone(crawl, done)
   lists.send('HDEL', crawl.keys.requests, done.ids)
   lists.send('HDEL', crawl.keys.crashes, done.crashed)
@@ -84,16 +85,17 @@ function settling.run(crawl)
         state.note(crawl, { settle.id }, 'pending')
         replies[n], packed = { 'status', 'closed' }, cmsgpack.pack({ status = 'closed' })
       else
-        conclude(crawl, settle, lease, done)
-        addEffects(crawl, settle, items, feedItems)
-        if settle.kind == 'done' or settle.kind == 'failed' then pages = pages + 1 end
         replies[n], packed = plainReply, plainPacked
         if settle.requests then
           removeDone(crawl, done)
+          -- While its own request is still live: a page's link to itself is a duplicate.
           local answer = acceptance.accept(crawl, settle.requests, 'links')
           answer.status, answer.epoch = 'committed', epoch
           replies[n], packed = verbs.named(answer), cmsgpack.pack(answer)
         end
+        conclude(crawl, settle, lease, done)
+        addEffects(crawl, settle, items, feedItems)
+        if settle.kind == 'done' or settle.kind == 'failed' then pages = pages + 1 end
       end
       kept[#kept + 1] = answers.settleField(crawl, settle.call, settle.id)
       kept[#kept + 1] = packed

@@ -79,7 +79,7 @@ function domains.startClock(crawl, d, random)
   local delay = domains.delay(crawl, d)
   if delay == 0 then return end
   local factor = meta.get(crawl, 'randomize') == '1' and 1 + random / 2 or 1
-  d.record.nextAt = crawl.nowMs + math.floor(delay * factor)
+  d.record.nextAt = crawl.nowMs + math.ceil(delay * factor)
 end
 
 -- Where it belongs now.
@@ -145,6 +145,11 @@ end
 -- Domains whose time has come, a bounded number, may be asked again.
 function domains.promoteWaiting(crawl)
   local due = redis.call('ZRANGEBYSCORE', crawl.keys.waiting, '-inf', lists.digits(crawl.nowMs), 'LIMIT', '0', '200')
+  -- An instant so far off is of a clock that was ahead (a failover): `opened` limits it.
+  local tooFar = '(' .. lists.digits(crawl.nowMs + A_DAY)
+  for _, name in ipairs(redis.call('ZRANGEBYSCORE', crawl.keys.waiting, tooFar, '+inf', 'LIMIT', '0', '200')) do
+    due[#due + 1] = name
+  end
   domains.load(crawl, due)
   for _, name in ipairs(due) do
     local d = domains.of(crawl, name)
