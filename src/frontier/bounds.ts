@@ -4,7 +4,7 @@ import type { FrontierRequest } from './frontier.js';
 
 /** Some nine thousand years. */
 const MAX_DELAY_MS = 2 ** 48 - 1;
-/** In UTF-8 at most 1,200 bytes: LMDB takes keys of 1,978. */
+/** In UTF-8 at most 1,200 bytes. */
 const MAX_NAME_CHARS = 400;
 
 const ID_CHARS = 40;

@@ -1,6 +1,6 @@
 /**
- * Whether a folder may hold an embedded frontier. LMDB's locks and reader table live in shared memory and know
- * processes by their pid: a network file system, another machine or another PID namespace would corrupt the store,
+ * Whether a folder may hold an embedded frontier. SQLite's write-ahead log is indexed in shared memory, and processes are
+ * told from each other by their pid: a network file system, another machine or another PID namespace would corrupt the store,
  * so they are refused. Every process that has the folder open keeps a small file in it that says where it runs.
  */
 import { randomBytes } from 'node:crypto';
