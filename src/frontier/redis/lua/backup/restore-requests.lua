@@ -1,4 +1,4 @@
--- Bring back requests that wait: each at its old place among its equals, or delayed until its old time. One that is live
+-- Bring back requests that wait: each with its old arrival, or delayed until its old time. One that is live
 -- already stays as it is.
 -- Atomic: an id is in exactly one place at any instant, and counted once.
 --

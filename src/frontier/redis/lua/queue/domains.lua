@@ -74,7 +74,7 @@ function domains.release(crawl, name)
 end
 
 -- Starts the delay timer for a lease that begins now. random: in [0, 1), for a randomized delay.
-function domains.startClock(crawl, d, random)
+function domains.startDelayTimer(crawl, d, random)
   d.record.lastAt = crawl.nowMs
   local delay = domains.delay(crawl, d)
   if delay == 0 then return end

@@ -14,7 +14,7 @@ local function takeFrom(crawl, d, most, taken, members)
     taken[#taken + 1] = { id = queue.idOf(sortKeys[i]), order = queue.orderOf(sortKeys[i]), domain = d.name, delay = delay }
   end
   r.active, r.head, d.lastTaken = r.active + count, sortKeys[count + 1] or '', sortKeys[count]
-  if count > 0 then domains.startClock(crawl, d, (crawl.args.lease.random + #taken * 0.618) % 1) end
+  if count > 0 then domains.startDelayTimer(crawl, d, (crawl.args.lease.random + #taken * 0.618) % 1) end
 end
 
 -- Inserts `entry` in sort order after index `from`. If it would sort last and `ready` holds more than was read
