@@ -1,6 +1,6 @@
 /**
- * THE SEAM. The engine and the commands know this interface and never a store behind it; the Redis and the
- * embedded engine implement it, and `test/frontier-contract/frontier-contract.ts` is what both owe.
+ * The storage interface. The engine and the commands use only this interface, never a store behind it. The Redis and the
+ * embedded engine implement it, and both must pass the contract test `test/frontier-contract/frontier-contract.ts`.
  *
  * ```
  *                 push / intake                          settle(done)

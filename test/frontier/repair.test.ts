@@ -173,7 +173,7 @@ describe('in a folder, a crawl', { timeout: 30_000 }, () => {
     ['domains gone', 'DELETE FROM domain', /^I7: d\d.example has requests but no record/],
     [
       'another first request',
-      'UPDATE domain SET head_place = head_place + 1',
+      'UPDATE domain SET head_arrival = head_arrival + 1',
       /^I7: d\d.example has another first request/,
     ],
     ['domains that are idle', "UPDATE domain SET state = 'idle'", /^I7: d\d.example is idle, but should be/],
@@ -255,7 +255,7 @@ describe('in a folder, a crawl', { timeout: 30_000 }, () => {
   });
 
   it('with a record nobody can read, of a request without a domain: it fails, and says so', async () => {
-    breakBy(`INSERT INTO request (space, id, state, domain, priority, rank, place, crashes, unfiltered)
+    breakBy(`INSERT INTO request (space, id, state, domain, priority, rank, arrival, crashes, unfiltered)
         SELECT space, randomblob(20), 'pending', '', 0, 0, 0, 0, 0 FROM crawl;
       INSERT INTO record SELECT max(n), 'junk' FROM request;`);
     const { names, failed: lost } = await repairAndCrawl(crawl);

@@ -3,17 +3,17 @@
 -- Look into it while a crawl runs:  sqlite3 -readonly .crawlnode/frontier.db
 --
 --   which crawls there are      SELECT id, name FROM space WHERE is_crawl;
--- and with the id of one of them in place of :crawl
---   how a crawl stands          SELECT * FROM crawl JOIN tally USING (space) WHERE space = :crawl;
+-- and with the id of one of them for :crawl
+--   the state of a crawl        SELECT * FROM crawl JOIN tally USING (space) WHERE space = :crawl;
 --   what is pending, in order   SELECT text FROM request JOIN record USING (n)
---                               WHERE space = :crawl AND state = 'pending' ORDER BY rank, place;
+--                               WHERE space = :crawl AND state = 'pending' ORDER BY rank, arrival;
 --   what is delayed, until when SELECT datetime(due / 1000000, 'unixepoch'), text FROM request JOIN record USING (n)
 --                               WHERE space = :crawl AND state = 'delayed' ORDER BY due;
 --   who works on what           SELECT node.id, text FROM request JOIN record USING (n) JOIN node ON node.number = request.node
 --                               WHERE request.space = :crawl AND state = 'leased';
 --   what failed, and why        SELECT reason, status, attempts, text FROM failure LEFT JOIN record USING (n)
 --                               WHERE space = :crawl ORDER BY sequence;
--- Items and counters lie in spaces of their own, which are named by their keys (news:items, news:stats):
+-- Items and counters have spaces of their own, named by their keys (news:items, news:stats):
 --   what was scraped            SELECT text FROM item WHERE space = (SELECT id FROM space WHERE name = 'news:items') ORDER BY n;
 --   the counters                SELECT name, value FROM counter
 --                               WHERE space = (SELECT id FROM space WHERE name = 'news:stats');
@@ -21,8 +21,8 @@
 -- Instants are ms since 1970, durations ms, unless a comment says otherwise. Flags are 0 or 1.
 -- Never write to the file while a crawl runs: counters and indexes of the crawl must agree with its rows.
 
--- A key that settings name, such as news:requests. What is kept under the key bears its id as `space`. To clear a key is
--- to take its name away: whatever bears the id is garbage from then on, and deleted in small steps (clear/sweep.ts).
+-- A key that settings name, such as news:requests. Rows refer to a key by its id, in their column `space`. Clearing a key
+-- sets its name to NULL. Its rows are deleted later in small steps (clear/sweep.ts).
 CREATE TABLE space (
   id       INTEGER PRIMARY KEY AUTOINCREMENT,
   name     TEXT UNIQUE,                  -- NULL: cleared, its rows are to be deleted
@@ -39,11 +39,11 @@ CREATE TABLE crawl (
   crawl_id         TEXT NOT NULL,        -- random: tells this crawl from one of the same name before a reset
   epoch            INTEGER NOT NULL,     -- random at first; raised whenever fingerprints are forgotten
   shape            TEXT,                 -- JSON of Shape; NULL until a first node joins
-  queue_class      TEXT NOT NULL,        -- PriorityQueue, FifoQueue or LifoQueue: what rank and place are made of
+  queue_class      TEXT NOT NULL,        -- PriorityQueue, FifoQueue or LifoQueue: what rank and arrival are made of
   dupefilter       TEXT,                 -- JSON of Dupefilter; NULL when it was cleared alone
   control          TEXT NOT NULL,        -- running, paused or stopping
   repairing        TEXT,                 -- the control before a repair that is under way or broke off
-  delay_ms         REAL NOT NULL,        -- tunables: between two leases of a domain
+  delay_ms         REAL NOT NULL,        -- tunables: minimum time between two leases of a domain
   randomize_delay  INTEGER NOT NULL,     -- flag
   concurrency      INTEGER NOT NULL,     -- leases of a domain at the same time
   node_timeout_ms  REAL NOT NULL,
@@ -51,19 +51,19 @@ CREATE TABLE crawl (
   queue_limit      INTEGER NOT NULL,     -- pending and delayed requests; 0: no limit
   has_start        INTEGER NOT NULL,     -- flag: the spider has start requests
   start_pushed     INTEGER NOT NULL,     -- flag: all of them were pushed
-  start_count      INTEGER NOT NULL,     -- how many, while it takes several pushes
+  start_count      INTEGER NOT NULL,     -- start requests pushed so far
   run_id           TEXT,                 -- NULL before the first run
   run_started_at   INTEGER NOT NULL,
-  max_pages        INTEGER NOT NULL,     -- budgets of the run; 0: no limit
+  max_pages        INTEGER NOT NULL,     -- the four budgets of the run; 0: no limit
   max_items        INTEGER NOT NULL,
   max_errors       INTEGER NOT NULL,
   max_run_ms       REAL NOT NULL,
-  closing          TEXT,                 -- why nothing more is leased
-  closing_at       INTEGER NOT NULL,
+  closing          TEXT,                 -- why the run leases nothing more; NULL: it does
+  closing_at       INTEGER NOT NULL,     -- when closing was set; 0: not in this run
   closing_limit    REAL NOT NULL,        -- the budget that closed the run, else 0
   closed           TEXT,                 -- why the run ended; NULL while it goes on
-  closed_at        INTEGER NOT NULL,
-  began_at         INTEGER NOT NULL,     -- the crawl
+  closed_at        INTEGER NOT NULL,     -- when the last node left the run; 0: not yet
+  began_at         INTEGER NOT NULL,     -- when the crawl began
   seen_since       INTEGER NOT NULL,     -- since when its dupefilter records fingerprints
   restoring        TEXT,                 -- id of the restore under way; '': one that cannot go on
   restore_applied  INTEGER NOT NULL,     -- entries of the backup that are in the crawl already
@@ -123,19 +123,19 @@ CREATE TABLE request (
   state      TEXT NOT NULL,              -- pending, suspect (pending, but crashed a node), delayed, leased, failed
   domain     TEXT NOT NULL,              -- politeness key
   priority   INTEGER NOT NULL,           -- higher goes first
-  rank       INTEGER NOT NULL,           -- with place: the order, smallest first. PriorityQueue: -priority, else 0
-  place      INTEGER NOT NULL,           -- arrival in µs since 1970, strictly increasing; LifoQueue: negative
+  rank       INTEGER NOT NULL,           -- order within the queue: by rank, then arrival. PriorityQueue: -priority, else 0
+  arrival    INTEGER NOT NULL,           -- µs since 1970, unique in the crawl, rises with each; LifoQueue: negative
   due        INTEGER,                    -- delayed: µs since 1970
   crashes    INTEGER NOT NULL,           -- nodes that died while they processed it
-  unfiltered INTEGER NOT NULL,           -- flag: the dupefilter does not know its id
+  unfiltered INTEGER NOT NULL,           -- flag: the dupefilter does not record its id
   node       INTEGER,                    -- leased: number of the node that holds it
   token      INTEGER,                    -- leased: number of this lease, raised with each
   leased_at  INTEGER
 ) STRICT;
 
 CREATE UNIQUE INDEX request_id ON request (space, id);
-CREATE INDEX request_pending ON request (space, domain, rank, place) WHERE state = 'pending';
-CREATE INDEX request_suspect ON request (space, rank, place) WHERE state = 'suspect';
+CREATE INDEX request_pending ON request (space, domain, rank, arrival) WHERE state = 'pending';
+CREATE INDEX request_suspect ON request (space, rank, arrival) WHERE state = 'suspect';
 CREATE INDEX request_delayed ON request (space, due) WHERE state = 'delayed';
 CREATE INDEX request_leased ON request (node) WHERE state = 'leased';
 
@@ -160,26 +160,26 @@ CREATE TABLE failure (
 
 CREATE INDEX failure_of_space ON failure (space);
 
--- A domain that has pending or leased requests, a clock that runs, or a delay of its own.
+-- A domain that has pending or leased requests, a running delay timer, or a delay of its own.
 CREATE TABLE domain (
   space         INTEGER NOT NULL,
   name          TEXT NOT NULL,
-  state         TEXT NOT NULL,           -- ready, waiting (for its clock), full (concurrency), idle (nothing pending)
-  until         INTEGER,                 -- waiting, idle: when its clock has run out; NULL: it does not run
+  state         TEXT NOT NULL,           -- ready, waiting (for its delay timer), full (concurrency), idle (nothing pending)
+  until         INTEGER,                 -- waiting, idle: when its delay timer runs out; NULL: it does not run
   head_rank     INTEGER,                 -- order of its first pending request; NULL: nothing pending
-  head_place    INTEGER,
+  head_arrival    INTEGER,
   active        INTEGER NOT NULL,        -- leased requests
-  next_at       INTEGER NOT NULL,        -- not leased from before, by its delay
-  blocked_until INTEGER NOT NULL,        -- not leased from before, by a throttle
+  next_at       INTEGER NOT NULL,        -- earliest next lease by its delay (the delay timer)
+  blocked_until INTEGER NOT NULL,        -- earliest next lease by a throttle
   last_at       INTEGER NOT NULL,        -- last lease; 0: never
-  delay_setting REAL,                    -- NULL: delay_ms of the crawl holds
+  delay_setting REAL,                    -- NULL: delay_ms of the crawl applies
   delay_robots  REAL NOT NULL,
   delay_auto    REAL NOT NULL,
   pages         INTEGER NOT NULL,        -- leases given
   PRIMARY KEY (space, name)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX domain_ready ON domain (space, head_rank, head_place) WHERE state = 'ready';
+CREATE INDEX domain_ready ON domain (space, head_rank, head_arrival) WHERE state = 'ready';
 CREATE INDEX domain_timed ON domain (space, state, until) WHERE until IS NOT NULL;
 
 -- A dupefilter as a whole. Its space is that of the dupefilter key, which crawls may share. The rest is its class's:

@@ -1,7 +1,7 @@
 /** The keys of one crawl in Redis: the public ones by their templates, every internal one by a fixed word. */
 import type { FrontierKeys } from '../open.js';
 
-/** Words of the internal keys, `<requests>:~<word>`, in the order of KEYS; what each holds stands in `lua/base/keys.lua`. */
+/** Words of the internal keys, `<requests>:~<word>`, in the order of KEYS; `lua/base/keys.lua` describes each. */
 export const internalWords = [
   'meta',
   'queue',

@@ -1,4 +1,4 @@
-/** The records that the verbs write, read on this side: what each holds stands where `lua/base/keys.lua` points. */
+/** Readers of the records that the verbs write; `lua/base/keys.lua` tells where each is described. */
 import { decode } from '@msgpack/msgpack';
 
 /** A lease, see `lua/pages/leases.lua`. */
@@ -14,9 +14,9 @@ export interface LeaseRecord {
 /** A domain, see `lua/queue/domains.lua`. */
 export interface DomainRecord {
   readonly active: number;
-  /** Place of its best request, without any bytes for none. */
+  /** Sort key of its best request; empty for none. */
   readonly head: Buffer;
-  readonly stands: 'ready' | 'waiting' | 'full' | 'idle';
+  readonly state: 'ready' | 'waiting' | 'full' | 'idle';
   readonly lastAt: number;
   readonly nextAt?: number;
   readonly blockedUntil?: number;
@@ -25,7 +25,7 @@ export interface DomainRecord {
   readonly delayAuto?: number;
 }
 
-/** @throws Error for bytes that are none. */
+/** @throws Error for bytes that are no such record. */
 export function readLease(packed: Buffer): LeaseRecord {
   const { node, call, atMs, order, domain, crashes } = readMap(packed);
   return {
@@ -38,10 +38,10 @@ export function readLease(packed: Buffer): LeaseRecord {
   };
 }
 
-/** @throws Error for bytes that are none. */
+/** @throws Error for bytes that are no such record. */
 export function readDomain(packed: Buffer): DomainRecord {
-  const { head, stands, ...numbers } = readMap(packed);
-  return { ...numbers, head, stands: String(stands) } as DomainRecord;
+  const { head, state, ...numbers } = readMap(packed);
+  return { ...numbers, head, state: String(state) } as DomainRecord;
 }
 
 /** MessagePack of Lua: it has no text of its own, so every value that is no number is a Buffer. */
@@ -60,31 +60,31 @@ function readMap(packed: Buffer): Record<string, unknown> {
 }
 
 const ORDER_BYTES = 12;
-const PLACE_BYTES = 32;
+const SORT_KEY_BYTES = 32;
 
-/** How a request stands in the queue, among the ready, suspect and delayed, see `lua/queue/queue.lua`. */
-export interface Place {
+/** What a member of `queue`, `ready`, `suspects` or `delayed` says of its request, see `lua/queue/queue.lua`. */
+export interface QueueEntry {
   readonly order: Buffer;
   readonly id: Buffer;
   readonly domain: string;
 }
 
 /** An entry of `ready`, `suspects` or `delayed`. */
-export function readEntry(entry: Buffer): Place {
+export function readEntry(entry: Buffer): QueueEntry {
   return {
     order: entry.subarray(0, ORDER_BYTES),
-    id: entry.subarray(ORDER_BYTES, PLACE_BYTES),
-    domain: entry.toString('utf8', PLACE_BYTES),
+    id: entry.subarray(ORDER_BYTES, SORT_KEY_BYTES),
+    domain: entry.toString('utf8', SORT_KEY_BYTES),
   };
 }
 
 /** A member of `queue`. */
-export function readMember(member: Buffer): Place {
-  const end = member.length - PLACE_BYTES;
-  const place = member.subarray(end);
+export function readMember(member: Buffer): QueueEntry {
+  const end = member.length - SORT_KEY_BYTES;
+  const sortKey = member.subarray(end);
   return {
-    order: place.subarray(0, ORDER_BYTES),
-    id: place.subarray(ORDER_BYTES),
+    order: sortKey.subarray(0, ORDER_BYTES),
+    id: sortKey.subarray(ORDER_BYTES),
     domain: member.toString('utf8', 0, Math.max(0, end - 1)),
   };
 }

@@ -132,7 +132,7 @@ export async function inspectRequest(
 }
 
 type Places = Omit<Inspection, 'state' | 'seen' | 'life'> & {
-  /** Null where it is in no place. */
+  /** Null where it is in no state. */
   readonly state: RequestState | null;
 };
 

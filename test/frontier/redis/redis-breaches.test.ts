@@ -177,12 +177,12 @@ const breaches: [what: string, breach: string | RegExp, hand: Hand][] = [
   [
     'a ready domain that says it is idle',
     'I7: a.example has pending requests and is idle: they would never be leased',
-    (key) => overwrite(key('domains'), 'a.example', packed('stands', 'ready'), packed('stands', 'idle')),
+    (key) => overwrite(key('domains'), 'a.example', packed('state', 'ready'), packed('state', 'idle')),
   ],
   [
     'a ready domain that says it is full',
     'I7: a.example says it is full, and is among the ready',
-    (key) => overwrite(key('domains'), 'a.example', packed('stands', 'ready'), packed('stands', 'full')),
+    (key) => overwrite(key('domains'), 'a.example', packed('state', 'ready'), packed('state', 'full')),
   ],
   [
     'a lease that is deleted',

@@ -84,7 +84,7 @@ function withoutDupefilter({ dupefilter: _, ...shape }: Shape): Omit<Shape, 'dup
   return shape;
 }
 
-/** By id, so that other crawls of the folder are not walked through. One that is leased will be pending, at its place. */
+/** By id, so that other crawls of the folder are not walked through. A leased one becomes pending, with its arrival. */
 function readRequests(
   { sql, space, crawl }: Transaction,
   after: Uint8Array,
@@ -95,17 +95,17 @@ function readRequests(
     domain: string;
     state: string;
     priority: number;
-    place: number;
+    arrival: number;
     due: number | null;
     crashes: number;
     unfiltered: 0 | 1;
     text: string | null;
-  }>`SELECT id, domain, state, priority, place, due, crashes, unfiltered, text FROM request LEFT JOIN record USING (n)
+  }>`SELECT id, domain, state, priority, arrival, due, crashes, unfiltered, text FROM request LEFT JOIN record USING (n)
      WHERE space = ${space} AND id > ${after} ORDER BY id LIMIT ${max}`;
   const values = rows.flatMap(
-    ({ id, domain, state, priority, place, due, crashes, unfiltered, text }): BackupRequest[] => {
+    ({ id, domain, state, priority, arrival: stored, due, crashes, unfiltered, text }): BackupRequest[] => {
       if (state === 'failed' || text === null) return [];
-      const arrival = crawl.queue_class === 'LifoQueue' ? -place : place;
+      const arrival = crawl.queue_class === 'LifoQueue' ? -stored : stored;
       return [
         {
           ...{ id: hexOf(id), domain, priority },

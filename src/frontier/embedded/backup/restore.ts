@@ -135,7 +135,7 @@ function putCrawl({ crawl, tally }: Transaction, entry: Entry<'crawl'>): void {
   tally.accepted += entry.done + entry.removed;
 }
 
-/** Each at its old place among its equals; one that is live already stays as it is. */
+/** Each with its old arrival. One that is live already stays as it is. */
 function putRequests(tx: Transaction, requests: readonly BackupRequest[]): void {
   requireIds(requests.map(({ id }) => ({ id, fingerprint: id })));
   const { tally } = tx;
@@ -155,7 +155,7 @@ function putRequests(tx: Transaction, requests: readonly BackupRequest[]): void 
     if (dueAtMs === undefined) insertPending(tx, added, arrival);
     else insertDelayed(tx, added, Math.round(delayInBounds(dueAtMs) * 1000));
     tally.accepted += 1;
-    // What comes from now on comes after them, whatever clock they were accepted by.
+    // Later arrivals sort after the restored ones, even if the backup's clock was ahead.
     tally.last_arrival = Math.max(tally.last_arrival, arrival);
   }
 }
@@ -166,8 +166,8 @@ function putFailed(tx: Transaction, requests: readonly FailedRequest[]): void {
   for (const { id, record, crashes, ...failure } of requests) {
     const bytes = bytesOf(id);
     if (liveRequest(tx, bytes) !== undefined) continue;
-    // Brought back to pending it gets a domain and a place anew.
-    const n = sql.insert`INSERT INTO request (space, id, state, domain, priority, rank, place, crashes, unfiltered)
+    // A retry gives it a domain and an arrival.
+    const n = sql.insert`INSERT INTO request (space, id, state, domain, priority, rank, arrival, crashes, unfiltered)
       VALUES (${space}, ${bytes}, 'failed', '', 0, 0, 0, ${crashes}, 0)`;
     addFailure(tx, n, failure);
     if (record !== null) {

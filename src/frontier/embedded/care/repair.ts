@@ -34,8 +34,8 @@ export function beginRepair(tx: Transaction, shape: FirstShape, force: boolean):
   crawl.control = 'paused';
   sql.run`DELETE FROM node WHERE space = ${space}`;
   tx.nodes.forget();
-  // A domain keeps its clock and its delays, but not where it stands.
-  sql.run`UPDATE domain SET state = 'idle', until = NULL, head_rank = NULL, head_place = NULL, active = 0 WHERE space = ${space}`;
+  // A domain keeps its delay timer and delays; its state and head are computed again.
+  sql.run`UPDATE domain SET state = 'idle', until = NULL, head_rank = NULL, head_arrival = NULL, active = 0 WHERE space = ${space}`;
   const domains = sql.get<{ n: number }>`SELECT count(*) AS n FROM domain WHERE space = ${space}`!.n;
   Object.assign(tally, {
     ...{ pending: 0, suspects: 0, delayed: 0, leased: 0, failed: 0, failed_records: 0, domains },
@@ -49,7 +49,7 @@ interface Row {
   readonly state: RequestState;
   readonly domain: string;
   readonly rank: number;
-  readonly place: number;
+  readonly arrival: number;
   readonly due: number | null;
   readonly crashes: number;
   readonly unfiltered: 0 | 1;
@@ -62,7 +62,7 @@ interface Row {
 export function repairStep(tx: Transaction, after: Uint8Array, read: ReadRecord): Uint8Array | null {
   const { sql, space } = tx;
   const rows = sql.all<Row>`
-    SELECT n, id, state, domain, rank, place, due, crashes, unfiltered, sequence AS failure,
+    SELECT n, id, state, domain, rank, arrival, due, crashes, unfiltered, sequence AS failure,
       coalesce(request.node, token) IS NOT NULL AS isHeld, text
     FROM request LEFT JOIN record USING (n) LEFT JOIN failure USING (n)
     WHERE request.space = ${space} AND id > ${after} ORDER BY id LIMIT ${STEP}`;
@@ -96,26 +96,26 @@ function repairRequest(tx: Transaction, row: Row, read: ReadRecord): void {
   } else queue(tx, row, read);
 }
 
-/** Pending from now on, at its place; one that has none gets it from its record. */
+/** Make a request pending with its rank and arrival. Where it has none, they are made from its record. */
 function queue(tx: Transaction, row: Row, read: ReadRecord): void {
   const { sql, tally, crawl } = tx;
   const { n, crashes } = row;
-  let { domain, rank, place } = row;
-  if (domain === '' || place === 0) {
+  let { domain, rank, arrival } = row;
+  if (domain === '' || arrival === 0) {
     const recorded = read(hexOf(row.id), row.text ?? '');
     if (domain === '') domain = recorded?.domain ?? 'unknown';
-    if (place === 0)
-      ({ rank, place } = orderOf(crawl.queue_class, recorded?.priority ?? -rank, tx.takeArrival()));
+    if (arrival === 0)
+      ({ rank, arrival } = orderOf(crawl.queue_class, recorded?.priority ?? -rank, tx.takeArrival()));
   }
   const state = crashes > 0 ? 'suspect' : 'pending';
-  if (state !== row.state || domain !== row.domain || place !== row.place) {
-    sql.run`UPDATE request SET state = ${state}, domain = ${domain}, rank = ${rank}, place = ${place},
+  if (state !== row.state || domain !== row.domain || arrival !== row.arrival) {
+    sql.run`UPDATE request SET state = ${state}, domain = ${domain}, rank = ${rank}, arrival = ${arrival},
       due = NULL WHERE n = ${n}`;
   }
   if (state === 'suspect') tally.suspects += 1;
   else {
     tally.pending += 1;
-    tx.domains.addPending(domain, { rank, place });
+    tx.domains.addPending(domain, { rank, arrival });
   }
 }
 

@@ -5,7 +5,7 @@
 import type { CommitBatch } from '../commit-batch.js';
 import type { Database } from '../database.js';
 import type { DomainRow } from '../queue/domain-row.js';
-import { place } from '../queue/domain-row.js';
+import { updateState } from '../queue/domain-row.js';
 import type { Transaction } from '../transaction.js';
 import { damagedStore } from '../what-sqlite-says.js';
 
@@ -186,17 +186,17 @@ function checkDomainsOfRequests({ sql, space, tally }: Transaction): string[] {
   ];
 }
 
-/** I7: each domain knows its first pending request, and is in the state that this and its clock make. */
+/** I7: each domain names its first pending request, and its state follows from this and its delay timer. */
 function checkDomains(
   { sql, space, crawl }: Transaction,
   after: string,
 ): { breaches: string[]; last: string | null } {
-  const rows = sql.all<DomainRow & { rank: number | null; place: number | null }>`
-    SELECT domain.*, request.rank, request.place FROM domain LEFT JOIN request ON request.n = (
-      SELECT n FROM request WHERE space = ${space} AND domain = name AND state = 'pending' ORDER BY rank, place LIMIT 1)
+  const rows = sql.all<DomainRow & { rank: number | null; arrival: number | null }>`
+    SELECT domain.*, request.rank, request.arrival FROM domain LEFT JOIN request ON request.n = (
+      SELECT n FROM request WHERE space = ${space} AND domain = name AND state = 'pending' ORDER BY rank, arrival LIMIT 1)
     WHERE domain.space = ${space} AND name > ${after} ORDER BY name LIMIT ${WINDOW}`;
-  const breaches = rows.flatMap(({ rank, place: first, ...domain }) => {
-    if (rank !== domain.head_rank || first !== domain.head_place) {
+  const breaches = rows.flatMap(({ rank, arrival: first, ...domain }) => {
+    if (rank !== domain.head_rank || first !== domain.head_arrival) {
       return [`I7: ${domain.name} has another first request than it says`];
     }
     const wrong = misplacement(domain, crawl);
@@ -205,11 +205,11 @@ function checkDomains(
   return { breaches: listed(breaches), last: rows.length < WINDOW ? null : rows.at(-1)!.name };
 }
 
-/** A clock that has run out meanwhile is found by the next lease; one that is not set would never be. */
+/** A delay timer that has run out is found by the next lease. A waiting domain without a timer never would be. */
 function misplacement(domain: DomainRow, crawl: Transaction['crawl']): string | null {
   const { state, until } = domain;
   const right = { ...domain };
-  place(right, crawl, 0);
+  updateState(right, crawl, 0);
   if (state === 'waiting' && until === null) return 'waits, but until no time';
   if (state === 'full' && domain.active === 0) return 'is full with nothing leased';
   const isSound = state === right.state || (state === 'ready' && right.state === 'waiting');

@@ -146,7 +146,7 @@ const entryOf = {
   request_id: { length: 3, insert: 'INSERT OR IGNORE INTO known_id (space, id, n) VALUES (?, ?, ?)' },
   request_pending: {
     length: 5,
-    insert: 'INSERT OR IGNORE INTO known_pending (space, domain, rank, place, n) VALUES (?, ?, ?, ?, ?)',
+    insert: 'INSERT OR IGNORE INTO known_pending (space, domain, rank, arrival, n) VALUES (?, ?, ?, ?, ?)',
   },
   sqlite_autoindex_space_1: {
     length: 2,
@@ -156,7 +156,7 @@ const entryOf = {
 
 const indexTables = `
   CREATE TEMP TABLE known_id (n INTEGER PRIMARY KEY, space, id);
-  CREATE TEMP TABLE known_pending (n INTEGER PRIMARY KEY, space, domain, rank, place);
+  CREATE TEMP TABLE known_pending (n INTEGER PRIMARY KEY, space, domain, rank, arrival);
   CREATE TEMP TABLE known_space (id INTEGER PRIMARY KEY, name);
 `;
 
@@ -168,8 +168,8 @@ function keepIndexEntry(sql: Statements, index: string, { values }: Row): void {
 
 /** A request whose row is lost, but not its record: pending, and where no domain is known the repair asks the record. */
 function rebuildFromIndexes(sql: Statements): void {
-  sql.run`INSERT OR IGNORE INTO request (n, space, id, state, domain, priority, rank, place, crashes, unfiltered)
-    SELECT n, known_id.space, id, 'pending', coalesce(domain, ''), -coalesce(rank, 0), coalesce(rank, 0), coalesce(place, 0), 0, 0
+  sql.run`INSERT OR IGNORE INTO request (n, space, id, state, domain, priority, rank, arrival, crashes, unfiltered)
+    SELECT n, known_id.space, id, 'pending', coalesce(domain, ''), -coalesce(rank, 0), coalesce(rank, 0), coalesce(arrival, 0), 0, 0
     FROM known_id JOIN record USING (n) LEFT JOIN known_pending USING (n)
     WHERE typeof(known_id.space) = 'integer' AND typeof(id) = 'blob' AND length(id) = 20 AND n NOT IN (SELECT n FROM request)`;
   sql.run`INSERT OR IGNORE INTO space (id, name) SELECT id, name FROM known_space WHERE typeof(name) = 'text'`;

@@ -124,10 +124,10 @@ export function listFeeds(tx: Transaction): OutboxSnapshot[] {
 export const hasFeeds = (tx: Transaction): boolean => readFeedRows(tx).length > 0;
 
 /**
- * A new job begins its files anew: a feed is forgotten with its crawl, at once where nobody writes it and nothing waits,
- * else when it is given back with all that waited written, and no more. More is of the next crawl, where its writer is of
- * a node that came too late for this one: then it goes on. At a flush the writer is of the node that flushes: the file that
- * it overwrites is begun anew, unless it has written to it already.
+ * A new job starts new feed files. A reset deletes a feed that has no writer and no waiting items. Otherwise it only marks
+ * the feed (`forgotten_at`). The feed is deleted when its writer releases it, if all items were written and none were added.
+ * Items added later belong to the next crawl, so such a feed stays. At a flush the writer belongs to the flushing node: if
+ * it opened the file to overwrite it and has written nothing since, the feed starts again from its first item.
  */
 export function forgetFeeds(tx: Transaction, isFlush = false): void {
   for (const row of readFeedRows(tx)) {
@@ -151,7 +151,7 @@ export function checkpointOf({ written, written_bytes, written_header }: FeedRow
 
 const written = (row: FeedRow): number => row.written ?? 0;
 
-/** Whether its crawl was forgotten, and nothing has come since. */
+/** Whether a reset marked the feed, all items were written and none were added since. */
 const isForgotten = (row: FeedRow): boolean => waiting(row) === 0 && row.forgotten_at === row.last;
 
 function hasWriter({ nowMs }: Transaction, { owner, seen_at, stale_ms, host, pid }: FeedRow): boolean {

@@ -4,15 +4,15 @@ import type { Budgets, Effects } from '../../frontier.js';
 import { budgetsOf, setBudgets } from '../crawl-row.js';
 import type { OpenCrawl } from '../open-crawl.js';
 
-/** In the order they are asked. */
+/** In the order of the checks. */
 const names = Object.keys(closingReasons) as (keyof Budgets)[];
 
-/** Close the run when a budget is used up; what closed it first stays. */
+/** Close the run when a budget is used up. The first closing reason stays. */
 export function closeWhenSpent({ crawl, tally, nowMs }: OpenCrawl): void {
   if (crawl.run_id === null || crawl.closing !== null) return;
   const budgets = budgetsOf(crawl);
   const isSpent: Record<keyof Budgets, boolean> = {
-    // Nothing is leased that could give a page back.
+    // Only when nothing is leased: a released lease no longer counts as a page.
     maxPages: tally.run_pages >= budgets.maxPages && tally.leased === 0,
     maxItems: tally.run_items >= budgets.maxItems,
     maxErrors: tally.run_errors >= budgets.maxErrors,
@@ -25,7 +25,7 @@ export function closeWhenSpent({ crawl, tally, nowMs }: OpenCrawl): void {
   crawl.closing_limit = budgets[spent];
 }
 
-/** Why a node of these budgets should not begin a run: the last one was closed by the same a moment ago. */
+/** Why a node with these budgets should not begin a run: the last run was just closed by the same budget. Else null. */
 export function closedJustNow({ crawl, nowMs }: OpenCrawl, budgets: Budgets): string | null {
   const name = crawl.run_id === null || crawl.closing === null ? null : budgetOf(crawl.closing);
   if (name === null) return null;
@@ -33,19 +33,19 @@ export function closedJustNow({ crawl, nowMs }: OpenCrawl, budgets: Budgets): st
   return isSame && nowMs - crawl.closing_at < crawl.node_timeout_ms ? crawl.closing : null;
 }
 
-/** A node takes part in a run: each budget that it has replaces the run's. */
+/** Add the budgets of a node that joins the run: each one it sets replaces the run's. */
 export function joinBudgets({ crawl }: OpenCrawl, budgets: Budgets): void {
   const brought = names.filter((name) => budgets[name] > 0).map((name) => [name, budgets[name]]);
   if (crawl.run_id !== null) setBudgets(crawl, { ...budgetsOf(crawl), ...Object.fromEntries(brought) });
 }
 
-/** Whether a page comes with items after those the run may scrape. */
+/** Whether the page has items although the item budget is already used up. */
 export function comesTooLate({ crawl, tally }: OpenCrawl, stats: Effects['stats']): boolean {
   const { run_id, max_items } = crawl;
   return run_id !== null && max_items > 0 && tally.run_items >= max_items && spentBy(stats).items > 0;
 }
 
-/** Count a page against the budgets; also where there is none, since a node may bring one later. */
+/** Add a page to the counts. They are kept even without a budget, because a later node may set one. */
 export function countForBudgets({ tally }: OpenCrawl, stats: Effects['stats']): void {
   const { items, errors } = spentBy(stats);
   tally.run_items += items;

@@ -1,8 +1,8 @@
 /** The leave verb: deregister; the last node ends the run, and may clear the crawl. */
 import type { Left, Silence } from '../../frontier.js';
 import { clearFinished } from '../clear/clear.js';
-import { giveBack, leasesOf } from '../queue/holding.js';
 import { crawlState } from '../queue/lease.js';
+import { leasesOf, returnToQueue } from '../queue/leases.js';
 import type { Transaction } from '../transaction.js';
 import { isSurelyAlive, liveNodes, showLife } from './liveness.js';
 import { incarnationName, type NodeRow } from './node-row.js';
@@ -27,7 +27,7 @@ export function leave(
     if (silence !== null) return { last: false, cleared: false, awaits: silence };
   }
   if (node !== null) {
-    for (const held of leasesOf(tx, number, ALL)) giveBack(tx, held);
+    for (const held of leasesOf(tx, number, ALL)) returnToQueue(tx, held);
     if (node.is_dead === 0) noLongerAlive(tx, node);
     tx.nodes.drop(number);
   }

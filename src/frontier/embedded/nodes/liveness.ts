@@ -1,4 +1,4 @@
-/** Which nodes are alive: those that beat within the node timeout and whose process still runs. */
+/** Which nodes are alive: those with a heartbeat within the node timeout and a process that still runs. */
 
 import { isGone } from '../processes.js';
 import type { Transaction } from '../transaction.js';
@@ -13,12 +13,12 @@ export function isAlive(
   return !isGone(pid, process_start);
 }
 
-/** A node whose process runs beats so often within the node timeout; one that does not may be stopped or stuck. */
+/** Heartbeats per node timeout. A node that sends fewer may be stopped or stuck. */
 const BEATS = 3;
 
 /**
- * Of one that `isAlive`, whether it was not killed a moment ago: its process is seen to run, or it was heard of within
- * `heardWithinMs`.
+ * Whether a live node was heard from recently enough to rule out a recent crash: within `heardWithinMs`, or within the
+ * interval of heartbeats where its process can be checked.
  */
 export function isSurelyAlive(
   { nowMs, crawl }: Transaction,
@@ -29,7 +29,7 @@ export function isSurelyAlive(
   return nowMs - beat_at < Math.max(heardWithinMs, seenWithinMs);
 }
 
-/** Heard of beside its heartbeats: whoever leaves a finished crawl looks for that where it sees no process. */
+/** Updates the heartbeat time of a node whose process cannot be checked. */
 export function showLife({ nowMs }: Transaction, node: NodeRow): void {
   if (node.process_start === null) node.beat_at = nowMs;
 }

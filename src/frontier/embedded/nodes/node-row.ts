@@ -26,7 +26,7 @@ export function newIncarnationNumber(): number {
   return randomBytes(4).readUInt32BE(0) || 1;
 }
 
-/** Node id and random, as the seam has it. */
+/** Node id and random number, as in the `Frontier` interface. */
 export function incarnationName(id: string, number: number): string {
   return `${id}:${number.toString(16).padStart(8, '0')}`;
 }

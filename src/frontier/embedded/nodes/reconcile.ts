@@ -1,6 +1,6 @@
 /** The reconcile verb: compare what the store thinks a node holds with what it does. */
 import type { Lease } from '../../frontier.js';
-import { giveBack, leasesOf, tokenText } from '../queue/holding.js';
+import { leasesOf, returnToQueue, tokenText } from '../queue/leases.js';
 import type { Transaction } from '../transaction.js';
 
 /** Leases compared at most; a node holds some dozens. */
@@ -19,7 +19,7 @@ export function reconcile(
   for (const stored of leasesOf(tx, number, ALL)) {
     if (idsByToken.delete(tokenText(number, stored.token, stored.n))) continue;
     if (tx.nowMs - stored.leased_at < graceMs) continue;
-    giveBack(tx, stored);
+    returnToQueue(tx, stored);
     returned += 1;
   }
   return { lost: [...idsByToken.values()], returned };

@@ -2,7 +2,7 @@
 import { type HeartbeatAnswer, type HeartbeatReport, MAX_CRASHES } from '../../frontier.js';
 import { sweepSome } from '../clear/sweep.js';
 import { fail } from '../queue/failures.js';
-import { follow, free, giveBack, holderName, leasesOf } from '../queue/holding.js';
+import { holderName, leasesOf, recordState, releaseCapacity, returnToQueue } from '../queue/leases.js';
 import type { Transaction } from '../transaction.js';
 import { isAlive } from './liveness.js';
 import type { NodeRow } from './node-row.js';
@@ -63,11 +63,11 @@ function moveLeases(tx: Transaction, node: NodeRow, max: number): number {
   for (const held of leases) {
     const crashes = held.crashes + 1;
     if (crashes < MAX_CRASHES) {
-      giveBack(tx, held, crashes);
+      returnToQueue(tx, held, crashes);
       continue;
     }
-    free(tx, held);
-    follow(tx, held, { state: 'failed' });
+    releaseCapacity(tx, held);
+    recordState(tx, held, { state: 'failed' });
     const why = { reason: 'crashed', status: null, attempts: crashes, detail: null };
     fail(tx, held.n, { ...why, node: holderName(node), failedAtMs: tx.nowMs }, crashes);
     tx.counters.add({ 'crashed/count': 1 });

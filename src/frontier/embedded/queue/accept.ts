@@ -16,7 +16,7 @@ export interface Accepted extends PushAnswer {
 /**
  * Accept a batch. A request is new when no live one has its id and the dupefilter has not seen it; a seed skips the
  * second test, and brings a failed request back (which was accepted before, so it is not counted again). New links
- * that find the queue twice full are dropped: not recorded, so that they are new again when there is room.
+ * are dropped when the queue holds twice its limit: they are not recorded, so that they are new again when there is room.
  */
 export function accept(tx: Transaction, requests: readonly FrontierRequest[], kind: PushKind): Accepted {
   if (requests.length === 0) return { accepted: 0, duplicates: 0, allSeen: true };

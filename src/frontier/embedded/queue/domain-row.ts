@@ -1,4 +1,4 @@
-/** A domain as it is kept, and the pure part of politeness: its clock, and in which state it is. */
+/** The row of a domain, and the pure part of politeness: its delay timer and its state. */
 import type { CrawlRow } from '../crawl-row.js';
 
 /** Columns are explained in `schema.sql`. */
@@ -8,7 +8,7 @@ export interface DomainRow {
   state: 'ready' | 'waiting' | 'full' | 'idle';
   until: number | null;
   head_rank: number | null;
-  head_place: number | null;
+  head_arrival: number | null;
   active: number;
   next_at: number;
   blocked_until: number;
@@ -19,12 +19,21 @@ export interface DomainRow {
   pages: number;
 }
 
-/** No stored instant counts for more than this from now: a clock that jumped must block nothing for long. */
+/** The furthest a stored instant may be ahead: a jump of the system clock must block nothing for longer. */
 export const FURTHEST_MS = 24 * 60 * 60 * 1000;
 
 export function newDomain(space: number, name: string): DomainRow {
   return {
-    ...{ space, name, state: 'idle', until: null, head_rank: null, head_place: null, active: 0, next_at: 0 },
+    ...{
+      space,
+      name,
+      state: 'idle',
+      until: null,
+      head_rank: null,
+      head_arrival: null,
+      active: 0,
+      next_at: 0,
+    },
     ...{ blocked_until: 0, last_at: 0, delay_setting: null, delay_robots: 0, delay_auto: 0, pages: 0 },
   };
 }
@@ -39,34 +48,34 @@ export function dueAtOf(domain: DomainRow, nowMs: number): number {
   return Math.min(Math.max(domain.next_at, domain.blocked_until), nowMs + FURTHEST_MS);
 }
 
-/** After the system clock was set back, instants that it gave before are too far off. */
+/** After the system clock was set back, instants stored before may be too far ahead. */
 function limitInstants(domain: DomainRow, nowMs: number): void {
   domain.next_at = Math.min(domain.next_at, nowMs + FURTHEST_MS);
   domain.blocked_until = Math.min(domain.blocked_until, nowMs + FURTHEST_MS);
 }
 
-/** Start the domain's clock after a lease. A randomized delay is never shorter than the delay itself. */
-export function startClock(domain: DomainRow, crawl: CrawlRow, nowMs: number): void {
+/** Set `next_at` for a lease that begins now. A randomized delay is never shorter than the delay itself. */
+export function startDelayTimer(domain: DomainRow, crawl: CrawlRow, nowMs: number): void {
   domain.last_at = nowMs;
   const delayMs = delayOf(domain, crawl);
   if (delayMs === 0) return;
   domain.next_at = Math.ceil(nowMs + delayMs * (crawl.randomize_delay === 1 ? 1 + Math.random() / 2 : 1));
 }
 
-/** Bring `state` and `until` up to date. @returns whether nothing is left to remember of the domain. */
-export function place(domain: DomainRow, { concurrency }: CrawlRow, nowMs: number): boolean {
+/** Update `state` and `until`. @returns whether the row can be deleted. */
+export function updateState(domain: DomainRow, { concurrency }: CrawlRow, nowMs: number): boolean {
   limitInstants(domain, nowMs);
   const dueAtMs = dueAtOf(domain, nowMs);
-  const clockRuns = dueAtMs > nowMs;
+  const isTimerRunning = dueAtMs > nowMs;
   if (domain.head_rank === null) domain.state = 'idle';
   else if (domain.active >= concurrency) domain.state = 'full';
-  else domain.state = clockRuns ? 'waiting' : 'ready';
+  else domain.state = isTimerRunning ? 'waiting' : 'ready';
   const isTimed = domain.state === 'waiting' || domain.state === 'idle';
-  domain.until = isTimed && clockRuns ? dueAtMs : null;
-  return domain.state === 'idle' && !clockRuns && isForgettable(domain);
+  domain.until = isTimed && isTimerRunning ? dueAtMs : null;
+  return domain.state === 'idle' && !isTimerRunning && isForgettable(domain);
 }
 
-/** A domain with a delay of its own is kept: forgetting it would forget the politeness. */
+/** A domain with a delay of its own is kept, since its row is the only record of that delay. */
 function isForgettable({ active, delay_setting, delay_robots, delay_auto }: DomainRow): boolean {
   return active === 0 && delay_setting === null && delay_robots === 0 && delay_auto === 0;
 }

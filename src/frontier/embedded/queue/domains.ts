@@ -4,12 +4,12 @@ import { plainText } from '../plain-text.js';
 import { columnsOf, writeRow } from '../rows.js';
 import type { Value } from '../sqlite.js';
 import { rowOf } from '../statements.js';
-import { type DomainRow, FURTHEST_MS, newDomain, place } from './domain-row.js';
+import { type DomainRow, FURTHEST_MS, newDomain, updateState } from './domain-row.js';
 import { isBefore, type Order } from './order.js';
 
 interface Loaded {
   readonly row: DomainRow;
-  /** As it stands in the file; null where it does not. */
+  /** The row in the file; null where there is none. */
   written: DomainRow | null;
 }
 
@@ -40,27 +40,30 @@ export class Domains {
     return loaded.row;
   }
 
-  /** A pending request has come to a domain. */
+  /** Update the head of a domain to which a pending request was added. */
   addPending(name: string, order: Order): void {
     const domain = this.change(name);
-    if (domain.head_rank !== null && !isBefore(order, { rank: domain.head_rank, place: domain.head_place! }))
+    if (
+      domain.head_rank !== null &&
+      !isBefore(order, { rank: domain.head_rank, arrival: domain.head_arrival! })
+    )
       return;
     domain.head_rank = order.rank;
-    domain.head_place = order.place;
+    domain.head_arrival = order.arrival;
   }
 
-  /** The domain whose first request is the first of all, to be changed, and where the next domain's stands. */
+  /** The ready domain with the best head, to be changed, and the head of the next best one, its rival. */
   firstReady(): { readonly domain: DomainRow; readonly rival: Order | null } | null {
     this.finish();
-    const [first, second] = this.#crawl.sql.all<{ name: string; head_rank: number; head_place: number }>`
-      SELECT name, head_rank, head_place FROM domain WHERE space = ${this.#crawl.space} AND state = 'ready'
-      ORDER BY head_rank, head_place LIMIT 2`;
+    const [first, second] = this.#crawl.sql.all<{ name: string; head_rank: number; head_arrival: number }>`
+      SELECT name, head_rank, head_arrival FROM domain WHERE space = ${this.#crawl.space} AND state = 'ready'
+      ORDER BY head_rank, head_arrival LIMIT 2`;
     if (first === undefined) return null;
-    const rival = second === undefined ? null : { rank: second.head_rank, place: second.head_place };
+    const rival = second === undefined ? null : { rank: second.head_rank, arrival: second.head_arrival };
     return { domain: this.change(first.name), rival };
   }
 
-  /** Bring every domain whose clock has run out where it belongs, at most `max`. */
+  /** Update the state of domains whose delay timer has run out, at most `max` of each state. */
   promote(max: number): void {
     this.finish();
     const { sql, space, nowMs } = this.#crawl;
@@ -71,7 +74,7 @@ export class Domains {
           AND until IS NOT NULL AND until <= ${nowMs} LIMIT ${max}`,
       );
     }
-    // An instant so far off is from before the system clock was set back.
+    // An instant so far ahead was stored before the system clock was set back.
     due.push(
       ...sql.all<{ name: string }>`SELECT name FROM domain WHERE space = ${space} AND state = 'waiting'
         AND until IS NOT NULL AND until > ${nowMs + FURTHEST_MS} LIMIT ${max}`,
@@ -88,13 +91,13 @@ export class Domains {
     return row?.until ?? null;
   }
 
-  /** Write what was changed, each domain in the state it is in now. */
+  /** Write every changed domain, with its state updated. */
   finish(): void {
     for (const loaded of this.#changed) this.#write(loaded);
     this.#changed.clear();
   }
 
-  /** The crawl is gone. */
+  /** Drop everything read: the crawl was deleted. */
   forget(): void {
     this.#loaded.clear();
     this.#changed.clear();
@@ -103,21 +106,21 @@ export class Domains {
   #write(loaded: Loaded): void {
     const { sql, crawl, tally, nowMs } = this.#crawl;
     const { row, written } = loaded;
-    if (place(row, crawl, nowMs)) {
+    if (updateState(row, crawl, nowMs)) {
       if (written !== null) sql.run`DELETE FROM domain WHERE space = ${row.space} AND name = ${row.name}`;
       this.#loaded.delete(row.name);
       tally.domains -= 1;
       return;
     }
-    const isMoved =
+    const isIndexChanged =
       written === null ||
       written.state !== row.state ||
       written.until !== row.until ||
       written.head_rank !== row.head_rank ||
-      written.head_place !== row.head_place;
-    if (isMoved) writeRow(sql, 'domain', row);
+      written.head_arrival !== row.head_arrival;
+    if (isIndexChanged) writeRow(sql, 'domain', row);
     else {
-      // The columns of no index: nearly every settle comes here.
+      // Only columns without an index have changed, as after nearly every settle.
       sql.run`UPDATE domain SET active = ${row.active}, next_at = ${row.next_at}, blocked_until = ${row.blocked_until},
         last_at = ${row.last_at}, delay_setting = ${row.delay_setting}, delay_robots = ${row.delay_robots},
         delay_auto = ${row.delay_auto}, pages = ${row.pages} WHERE space = ${row.space} AND name = ${row.name}`;

@@ -33,7 +33,7 @@ export function addFailure({ sql, space }: Transaction, n: number, failure: Fail
       ${detail === null ? null : plainText(detail)})`;
 }
 
-/** Take a request off the failed list; what becomes of it is the caller's business. */
+/** Take a request off the failed list; the caller moves it to its next state. */
 export function dropFailure({ sql, tally }: Transaction, n: number): void {
   sql.run`DELETE FROM failure WHERE n = ${n}`;
   tally.failed -= 1;

@@ -1,12 +1,12 @@
-/** The lease verb: promote what has come due, then take the best of the ready domains, politely and in order. */
+/** The lease verb: promote what is due, then lease the best requests of the ready domains, in order and within limits. */
 import { type CrawlState, type Lease, type LeaseAnswer, MAX_WAIT_MS } from '../../frontier.js';
 import { openWork } from '../crawl-row.js';
 import { closeWhenSpent, isFull } from '../nodes/budgets.js';
 import { showLife } from '../nodes/liveness.js';
 import type { NodeRow } from '../nodes/node-row.js';
 import type { Transaction } from '../transaction.js';
-import { type DomainRow, delayOf, dueAtOf, startClock } from './domain-row.js';
-import { hold, type PendingRow } from './holding.js';
+import { type DomainRow, delayOf, dueAtOf, startDelayTimer } from './domain-row.js';
+import { grantLease, type PendingRow } from './leases.js';
 import type { Order } from './order.js';
 import { promoteDelayed } from './requests.js';
 import { hungryWaitMs, noteHunger, STAND_BACK_MS, standsBack } from './sharing.js';
@@ -15,7 +15,7 @@ import { nextSuspectAtMs, volunteer } from './suspects.js';
 /** Delayed requests and domains promoted by one call at most. */
 const PROMOTE = 500;
 
-/** Take up to `max` requests for the node, and say how the crawl stands. */
+/** Lease up to `max` requests to the node, and report the state of the crawl. */
 export function lease(
   tx: Transaction,
   node: number,
@@ -51,7 +51,7 @@ export function lease(
   };
 }
 
-/** How the crawl stands; true completion is decided here and nowhere else. */
+/** The state of the crawl. Whether it is complete is decided only here. */
 export function crawlState(tx: Transaction, hasStart: boolean): CrawlState {
   const { crawl, tally } = tx;
   const seedsWaiting = tx.spaces.startUrls.reduce((sum, { good }) => sum + good.entries, 0);
@@ -68,7 +68,7 @@ export function crawlState(tx: Transaction, hasStart: boolean): CrawlState {
   };
 }
 
-/** The best domain gives as many in a row as go before the next domain's best and fit its own limits. */
+/** Lease from the best domain while its requests sort before the next domain's head and its limits allow, then repeat. */
 function takeReady(tx: Transaction, holder: NodeRow, room: number, leases: Lease[]): void {
   while (leases.length < room) {
     const best = tx.domains.firstReady();
@@ -86,29 +86,30 @@ function takeFrom(
   leases: Lease[],
 ): void {
   const { crawl, tally, sql, nowMs } = tx;
-  // Whether its clock runs, or it is full, is found when it is written: then it is not ready any more.
+  // The stored state may be stale. Writing the domain re-evaluates it, so it leaves `ready` and the loop goes on with another.
   if (dueAtOf(domain, nowMs) > nowMs || domain.active >= crawl.concurrency) return;
   const capacity = Math.min(room, delayOf(domain, crawl) > 0 ? 1 : crawl.concurrency - domain.active);
-  // Whatever goes before the next domain's first; this domain's own first is the best of all.
-  const { rank, place } = rival ?? { rank: domain.head_rank!, place: Number.MAX_SAFE_INTEGER };
+  // Take only requests that sort before the rival's head, which is then the best. Without a rival there is no such bound:
+  // take only requests of the head's rank; the next iteration takes the next rank.
+  const { rank, arrival } = rival ?? { rank: domain.head_rank!, arrival: Number.MAX_SAFE_INTEGER };
   const best = sql.all<PendingRow>`
     SELECT n, id, crashes, unfiltered, text FROM request LEFT JOIN record USING (n)
     WHERE space = ${domain.space} AND domain = ${domain.name} AND state = 'pending'
-      AND (rank, place) <= (${rank}, ${place}) ORDER BY rank, place LIMIT ${capacity}`;
+      AND (rank, arrival) <= (${rank}, ${arrival}) ORDER BY rank, arrival LIMIT ${capacity}`;
   for (const row of best) {
     tally.pending -= 1;
-    const lease = hold(tx, holder, domain, row);
+    const lease = grantLease(tx, holder, domain, row);
     if (lease !== null) leases.push(lease);
   }
   const next = sql.get<Order>`
-    SELECT rank, place FROM request WHERE space = ${domain.space} AND domain = ${domain.name} AND state = 'pending'
-    ORDER BY rank, place LIMIT 1`;
+    SELECT rank, arrival FROM request WHERE space = ${domain.space} AND domain = ${domain.name} AND state = 'pending'
+    ORDER BY rank, arrival LIMIT 1`;
   domain.head_rank = next?.rank ?? null;
-  domain.head_place = next?.place ?? null;
-  if (best.length > 0) startClock(domain, crawl, nowMs);
+  domain.head_arrival = next?.arrival ?? null;
+  if (best.length > 0) startDelayTimer(domain, crawl, nowMs);
 }
 
-/** Until the nearest instant at which something comes due. */
+/** Time until something may be due, in ms. */
 function waitMs(tx: Transaction, holder: NodeRow): number {
   const { nowMs, sql, space } = tx;
   const due =

@@ -1,21 +1,21 @@
 /** The order of requests: (priority descending, arrival), arrival alone, or newest arrival first. */
 import type { Shape } from '../../frontier.js';
 
-/** Two numbers that compare as the requests do, smallest first. */
+/** Two numbers that sort requests, smallest first. `arrival` is negative under LifoQueue. */
 export interface Order {
   readonly rank: number;
-  readonly place: number;
+  readonly arrival: number;
 }
 
-/** Where a request stands. */
+/** The sort position of a request. */
 export function orderOf(queueClass: Shape['queueClass'], priority: number, arrival: number): Order {
-  if (queueClass === 'FifoQueue') return { rank: 0, place: arrival };
-  if (queueClass === 'LifoQueue') return { rank: 0, place: -arrival };
+  if (queueClass === 'FifoQueue') return { rank: 0, arrival };
+  if (queueClass === 'LifoQueue') return { rank: 0, arrival: -arrival };
   // Not -0, which would not be the same number to SQLite.
-  return { rank: 0 - priority, place: arrival };
+  return { rank: 0 - priority, arrival };
 }
 
 /** Whether `a` goes before `b`. */
 export function isBefore(a: Order, b: Order): boolean {
-  return a.rank < b.rank || (a.rank === b.rank && a.place < b.place);
+  return a.rank < b.rank || (a.rank === b.rank && a.arrival < b.arrival);
 }

@@ -1,21 +1,21 @@
-/** Live requests as they are kept: a row and its record, moved from state to state. Counters go along. */
+/** Live requests: a row and its record each. Functions that change the state also update the counters. */
 import type { OpenCrawl } from '../open-crawl.js';
 import { plainText } from '../plain-text.js';
 import type { Transaction } from '../transaction.js';
 import { orderOf } from './order.js';
 
-/** `suspect` is pending too, but apart: a node died while it processed the request. */
+/** `suspect` is pending too, but is leased alone: a node died while it processed the request. */
 export type RequestState = 'pending' | 'suspect' | 'delayed' | 'leased' | 'failed';
 
-/** What of a request its next state depends on. */
+/** Fields needed to change a request's state. */
 export interface RequestRow {
   readonly n: number;
   readonly domain: string;
   readonly rank: number;
-  readonly place: number;
+  readonly arrival: number;
 }
 
-/** A request that is not there yet. */
+/** A request to be inserted. */
 export interface NewRequest {
   readonly id: Uint8Array;
   readonly domain: string;
@@ -48,8 +48,8 @@ export function insertPending(tx: Transaction, request: NewRequest, arrival: num
   const order = orderOf(crawl.queue_class, priority, arrival);
   const state = crashes > 0 ? 'suspect' : 'pending';
   const n = sql.insert`
-    INSERT INTO request (space, id, state, domain, priority, rank, place, crashes, unfiltered)
-    VALUES (${space}, ${id}, ${state}, ${domain}, ${priority}, ${order.rank}, ${order.place}, ${crashes}, ${request.unfiltered ? 1 : 0})
+    INSERT INTO request (space, id, state, domain, priority, rank, arrival, crashes, unfiltered)
+    VALUES (${space}, ${id}, ${state}, ${domain}, ${priority}, ${order.rank}, ${order.arrival}, ${crashes}, ${request.unfiltered ? 1 : 0})
     ON CONFLICT DO NOTHING`;
   if (n === 0) return false;
   sql.run`INSERT INTO record (n, text) VALUES (${n}, ${record})`;
@@ -66,7 +66,7 @@ export function insertDelayed(tx: Transaction, request: NewRequest, dueUs: numbe
   const { sql, space } = tx;
   const { id, priority, crashes, record } = request;
   const n = sql.insert`
-    INSERT INTO request (space, id, state, domain, priority, rank, place, due, crashes, unfiltered)
+    INSERT INTO request (space, id, state, domain, priority, rank, arrival, due, crashes, unfiltered)
     VALUES (${space}, ${id}, 'delayed', ${plainText(request.domain)}, ${priority}, 0, 0, ${dueUs}, ${crashes}, ${request.unfiltered ? 1 : 0})
     ON CONFLICT DO NOTHING`;
   if (n === 0) return false;
@@ -75,10 +75,10 @@ export function insertDelayed(tx: Transaction, request: NewRequest, dueUs: numbe
   return true;
 }
 
-/** A lease ends, or a node died: the request is pending again at its old place, apart where it crashed. */
+/** Make a request pending again with its old arrival, or a suspect where it has crashes. The caller ends its former state. */
 export function returnToPending(
   tx: Transaction,
-  { n, domain, rank, place }: RequestRow,
+  { n, domain, rank, arrival }: RequestRow,
   crashes: number,
 ): void {
   const state = crashes > 0 ? 'suspect' : 'pending';
@@ -87,7 +87,7 @@ export function returnToPending(
   if (state === 'suspect') tx.tally.suspects += 1;
   else {
     tx.tally.pending += 1;
-    tx.domains.addPending(domain, { rank, place });
+    tx.domains.addPending(domain, { rank, arrival });
   }
 }
 
@@ -101,7 +101,7 @@ export function delay(tx: Transaction, n: number, delayMs: number, priority: num
   tx.tally.delayed += 1;
 }
 
-/** Arrivals run ahead of the clock after it was set back. A due time goes by the clock beyond this distance, in µs. */
+/** After the system clock was set back, arrivals are ahead of it. If by more than this, in µs, due times count from the clock. */
 const CLOSE_US = 1_000_000;
 
 /**
@@ -123,10 +123,10 @@ export function promoteDelayed(tx: Transaction, max: number): void {
     SELECT n, domain, priority, crashes FROM request WHERE space = ${space} AND state = 'delayed' AND due <= ${nowMs * 1000}
     ORDER BY due LIMIT ${max}`;
   for (const { n, domain, priority, crashes } of due) {
-    const { rank, place } = orderOf(crawl.queue_class, priority, tx.takeArrival());
-    sql.run`UPDATE request SET rank = ${rank}, place = ${place}, due = NULL WHERE n = ${n}`;
+    const { rank, arrival } = orderOf(crawl.queue_class, priority, tx.takeArrival());
+    sql.run`UPDATE request SET rank = ${rank}, arrival = ${arrival}, due = NULL WHERE n = ${n}`;
     tx.tally.delayed -= 1;
-    returnToPending(tx, { n, domain, rank, place }, crashes);
+    returnToPending(tx, { n, domain, rank, arrival }, crashes);
   }
 }
 

@@ -10,13 +10,21 @@ import { feedsOf, type NodeRow } from '../nodes/node-row.js';
 import type { Transaction } from '../transaction.js';
 import { accept } from './accept.js';
 import { fail } from './failures.js';
-import { finishRequest, follow, free, giveBack, type Held, heldUnder, holderName } from './holding.js';
+import {
+  completeRequest,
+  findLease,
+  holderName,
+  type LeasedRow,
+  recordState,
+  releaseCapacity,
+  returnToQueue,
+} from './leases.js';
 import { bytesOf, delay } from './requests.js';
 
 const nothingWritten: SettleAnswer = { committed: false };
 const sendAllLinks: SettleAnswer = { committed: false, resend: true };
 
-/** End the lease, unless it is no longer this node's. */
+/** End the lease and commit its effects, if this node still holds it. */
 export function settle(
   tx: Transaction,
   node: number,
@@ -27,12 +35,12 @@ export function settle(
   const epoch = String(tx.crawl.epoch);
   const holder = tx.nodes.find(node);
   if (holder === null || holder.is_dead === 1) return nothingWritten;
-  const held = heldUnder(tx, node, lease.token, bytesOf(lease.id));
+  const held = findLease(tx, node, lease.token, bytesOf(lease.id));
   if (held === null) return nothingWritten;
   const { withheld } = effects;
   if (withheld !== undefined && withheld.epoch !== epoch) return sendAllLinks;
   if (comesTooLate(tx, effects.stats)) {
-    giveBack(tx, held);
+    returnToQueue(tx, held);
     return { committed: false, closed: true };
   }
   tx.dupefilter.agree();
@@ -51,24 +59,24 @@ export function settle(
   return { committed: true, epoch, ...answer };
 }
 
-function end(tx: Transaction, holder: NodeRow, held: Held, outcome: Outcome): void {
+function end(tx: Transaction, holder: NodeRow, held: LeasedRow, outcome: Outcome): void {
   switch (outcome.kind) {
     case 'done':
-      follow(tx, held, attemptOf(outcome, 'done'));
-      finishRequest(tx, held);
+      recordState(tx, held, attemptOf(outcome, 'done'));
+      completeRequest(tx, held);
       return;
     case 'released':
-      giveBack(tx, held);
+      returnToQueue(tx, held);
       if (outcome.unstarted) tx.tally.run_pages = Math.max(0, tx.tally.run_pages - 1);
       return;
     case 'retry':
-      follow(tx, held, attemptOf(outcome, 'delayed'));
-      free(tx, held);
+      recordState(tx, held, attemptOf(outcome, 'delayed'));
+      releaseCapacity(tx, held);
       delay(tx, held.n, delayInBounds(outcome.afterMs), priorityInBounds(outcome.priority), outcome.record);
       return;
     case 'failed': {
-      follow(tx, held, attemptOf(outcome, 'failed'));
-      free(tx, held);
+      recordState(tx, held, attemptOf(outcome, 'failed'));
+      releaseCapacity(tx, held);
       const { reason, status = null, attempts, detail = null } = outcome;
       const why = { reason, status, attempts, detail, node: holderName(holder), failedAtMs: tx.nowMs };
       fail(tx, held.n, why, held.crashes);
@@ -76,7 +84,7 @@ function end(tx: Transaction, holder: NodeRow, held: Held, outcome: Outcome): vo
   }
 }
 
-/** What an attempt has made of a request. */
+/** The change of state that an attempt led to, for the dupefilter. */
 function attemptOf(outcome: Exclude<Outcome, { kind: 'released' }>, state: LifeChange['state']): LifeChange {
   return { state, status: outcome.status ?? null, attempts: outcome.attempts };
 }

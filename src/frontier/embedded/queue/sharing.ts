@@ -1,26 +1,27 @@
 /**
- * A site whose concurrency is smaller than one node's would stay with the node that came first, since its next lease
- * follows its settle at once. So a node that got nothing is noted as hungry, and one that holds more than its share
- * of the leases stands back for a moment. With a delay the clock shares the site out by itself.
+ * A site whose concurrency is smaller than one node's would stay with the first node, which leases again right after each
+ * settle. So a node that gets nothing while requests are pending is recorded as hungry. Another node that holds more than
+ * its share of the leases then gets nothing for a moment. With a delay this is not needed: any node may be the first to
+ * ask when the delay has passed.
  */
 import type { NodeRow } from '../nodes/node-row.js';
 import type { OpenCrawl } from '../open-crawl.js';
 
-/** For how long hunger counts. */
+/** How long a node counts as hungry after it got nothing. */
 const HUNGRY_MS = 300;
 /** When a node that stood back asks again. */
 export const STAND_BACK_MS = 30;
-/** A hungry node asks again soon, but the more nodes there are the less often each. */
+/** A hungry node polls every 25 ms × number of nodes, so the total rate stays constant. */
 const HUNGRY_WAIT_MS = 25;
 
-/** Whether this node leaves the moment to another that got nothing. */
+/** Whether this node must take nothing now, because another is hungry and this one holds more than its share. */
 export function standsBack({ tally, nowMs }: OpenCrawl, holder: NodeRow): boolean {
   if (tally.hungry === 0 || tally.hungry === holder.number) return false;
   if (nowMs - tally.hungry_at > HUNGRY_MS) return false;
   return holder.leased * tally.alive > tally.leased;
 }
 
-/** Remember whether this node went away with nothing although requests are pending. */
+/** Record whether this node got nothing although requests are pending. */
 export function noteHunger({ tally, crawl, nowMs }: OpenCrawl, holder: NodeRow, gotSome: boolean): void {
   if (gotSome || tally.pending === 0 || crawl.delay_ms > 0) {
     if (tally.hungry === holder.number) tally.hungry = 0;

@@ -6,8 +6,8 @@
 import type { Lease } from '../../frontier.js';
 import type { NodeRow } from '../nodes/node-row.js';
 import type { Transaction } from '../transaction.js';
-import { dueAtOf, startClock } from './domain-row.js';
-import { hold, type PendingRow } from './holding.js';
+import { dueAtOf, startDelayTimer } from './domain-row.js';
+import { grantLease, type PendingRow } from './leases.js';
 
 /** Suspects looked at by one call at most. */
 const LOOK_AT = 100;
@@ -16,7 +16,7 @@ interface Suspect extends PendingRow {
   readonly domain: string;
 }
 
-/** Whether this node is the volunteer now; then it gets the suspect, in `leases`, or nothing. */
+/** Whether this node is the volunteer. If so, a suspect is added to `leases`, or nothing while it holds other requests. */
 export function volunteer(tx: Transaction, holder: NodeRow, holding: number, leases: Lease[]): boolean {
   const { tally } = tx;
   if (tally.volunteer !== 0 && tally.volunteer !== holder.number) {
@@ -37,7 +37,7 @@ export function volunteer(tx: Transaction, holder: NodeRow, holding: number, lea
   return true;
 }
 
-/** When the nearest suspect may be leased, for whom it concerns; null when nobody waits for one. */
+/** When this node may lease the next suspect; null where another node is the volunteer or no suspect waits for its domain. */
 export function nextSuspectAtMs(tx: Transaction, holder: NodeRow): number | null {
   const { tally, crawl, nowMs } = tx;
   if (tally.volunteer !== 0 && tally.volunteer !== holder.number) return null;
@@ -64,13 +64,13 @@ function firstEligible(tx: Transaction): Suspect | null {
 function take(tx: Transaction, holder: NodeRow, suspect: Suspect): Lease | null {
   const domain = tx.domains.change(suspect.domain);
   tx.tally.suspects -= 1;
-  const lease = hold(tx, holder, domain, suspect);
-  if (lease !== null) startClock(domain, tx.crawl, tx.nowMs);
+  const lease = grantLease(tx, holder, domain, suspect);
+  if (lease !== null) startDelayTimer(domain, tx.crawl, tx.nowMs);
   return lease;
 }
 
 function suspects({ sql, space, tally }: Transaction): Suspect[] {
   if (tally.suspects === 0) return [];
   return sql.all<Suspect>`
-    SELECT n, id, domain, crashes, unfiltered, text FROM request LEFT JOIN record USING (n) WHERE space = ${space} AND state = 'suspect' ORDER BY rank, place LIMIT ${LOOK_AT}`;
+    SELECT n, id, domain, crashes, unfiltered, text FROM request LEFT JOIN record USING (n) WHERE space = ${space} AND state = 'suspect' ORDER BY rank, arrival LIMIT ${LOOK_AT}`;
 }

@@ -4,7 +4,7 @@ import type { Shape } from '../../frontier.js';
 import type { FrontierKeys } from '../../open.js';
 import { repliesOf } from '../care/transaction.js';
 import { internalKey } from '../keys.js';
-import { type Place, readEntry, readLease, readMember } from '../records.js';
+import { type QueueEntry, readEntry, readLease, readMember } from '../records.js';
 import { type Ask, pairs } from '../walk.js';
 
 /** Requests of one reply. */
@@ -42,8 +42,8 @@ export async function* readCrawl(ask: Ask, keys: FrontierKeys): AsyncIterable<Ba
   }
 }
 
-/** A request by its place; a delayed one with its instant. */
-type Waiting = Place & { readonly dueAtMs?: number };
+/** An entry of the queue; a delayed one with its due time. */
+type Waiting = QueueEntry & { readonly dueAtMs?: number };
 
 async function leased(ask: Ask, key: string): Promise<Waiting[]> {
   const replies = await ask((client) => repliesOf(client.multi().hkeysBuffer(key).hvalsBuffer(key)));

@@ -1,4 +1,4 @@
-/** I6 and I7: what the record of each domain says agrees with its leases, its queue, and the place where it stands. */
+/** I6 and I7: what the record of each domain says agrees with its leases, its queue, and the keys `ready` and `waiting`. */
 import { readEntry } from '../records.js';
 import type { View } from './view.js';
 
@@ -25,10 +25,10 @@ export function checkDomains(view: View): string[] {
     if (!domain.head.subarray(0, ORDER_BYTES).equals(best ?? Buffer.alloc(0))) {
       breaches.push(`I7: ${name} does not know its best request`);
     }
-    if (domain.stands === 'idle' && pending > 0) {
+    if (domain.state === 'idle' && pending > 0) {
       breaches.push(`I7: ${name} has pending requests and is idle: they would never be leased`);
     }
-    if (domain.stands === 'full' && leased === 0) breaches.push(`I7: ${name} is full with nothing leased`);
+    if (domain.state === 'full' && leased === 0) breaches.push(`I7: ${name} is full with nothing leased`);
   }
   for (const [name, { pending, leased }] of shown) {
     if (pending > 0) breaches.push(`I7: ${name} has ${pending} pending requests and no record`);
@@ -55,12 +55,12 @@ function showDomains({ queue, leases }: View): Map<string, Shown> {
 function checkReady({ ready, domains }: View): string[] {
   const entries = new Set(ready.map((entry) => entry.toString('hex')));
   const breaches: string[] = [];
-  for (const [name, { stands, head }] of domains) {
+  for (const [name, { state, head }] of domains) {
     const isThere = entries.delete(Buffer.concat([head, Buffer.from(name)]).toString('hex'));
-    if (stands === 'ready' && !isThere)
+    if (state === 'ready' && !isThere)
       breaches.push(`I7: ${name} says it is ready, and its best request is not among the ready`);
-    if (stands !== 'ready' && isThere)
-      breaches.push(`I7: ${name} says it is ${stands}, and is among the ready`);
+    if (state !== 'ready' && isThere)
+      breaches.push(`I7: ${name} says it is ${state}, and is among the ready`);
   }
   for (const entry of entries) {
     const { domain } = readEntry(Buffer.from(entry, 'hex'));
@@ -69,13 +69,13 @@ function checkReady({ ready, domains }: View): string[] {
   return breaches;
 }
 
-/** Each domain that waits stands there with the instant of its record, and nothing else does. */
+/** `waiting` holds each waiting domain with the instant of its record, and nothing else. */
 function checkWaiting({ waiting, domains }: View): string[] {
   const breaches: string[] = [];
-  for (const [name, { stands, nextAt = 0, blockedUntil = 0 }] of domains) {
+  for (const [name, { state, nextAt = 0, blockedUntil = 0 }] of domains) {
     const atMs = waiting.get(name);
-    if (stands !== 'waiting' && atMs === undefined) continue;
-    if (stands !== 'waiting') breaches.push(`I7: ${name} says it is ${stands}, and is among the waiting`);
+    if (state !== 'waiting' && atMs === undefined) continue;
+    if (state !== 'waiting') breaches.push(`I7: ${name} says it is ${state}, and is among the waiting`);
     else if (atMs === undefined)
       breaches.push(`I7: ${name} says it is waiting, and is not among the waiting`);
     else if (!(Math.abs(atMs - Math.max(nextAt, blockedUntil)) <= 1))

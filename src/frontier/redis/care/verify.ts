@@ -25,13 +25,13 @@ export async function verifyInvariants(client: Client, keys: FrontierKeys): Prom
   ];
 }
 
-/** I1: a record in exactly one place, and no place without a record (failed ones past FAILED_LIMIT apart). */
+/** I1: each record is in exactly one state, and no state without a record (except failed ones past FAILED_LIMIT). */
 function checkPlaces(view: View): string[] {
   const breaches: string[] = [];
   const places = new Map<string, string[]>();
-  const put = (id: Buffer, place: string): void => {
+  const put = (id: Buffer, state: string): void => {
     const hex = id.toString('hex');
-    places.set(hex, [...(places.get(hex) ?? []), place]);
+    places.set(hex, [...(places.get(hex) ?? []), state]);
   };
   for (const { id } of view.queue) put(id, 'pending');
   for (const entry of view.suspects) put(readEntry(entry).id, 'pending');

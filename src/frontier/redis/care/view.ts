@@ -5,7 +5,7 @@ import { type InternalWord, internalKey } from '../keys.js';
 import {
   type DomainRecord,
   type LeaseRecord,
-  type Place,
+  type QueueEntry,
   readDomain,
   readLease,
   readMember,
@@ -17,7 +17,7 @@ export interface View {
   /** Ids, hex. */
   readonly records: ReadonlySet<string>;
   /** Of each domain together, best first. */
-  readonly queue: readonly Place[];
+  readonly queue: readonly QueueEntry[];
   readonly suspects: readonly Buffer[];
   readonly delayed: readonly Buffer[];
   readonly failed: readonly Buffer[];
@@ -81,12 +81,12 @@ export async function readView(client: Client, keys: FrontierKeys): Promise<View
     const count = (scored[2 * n] ?? 0) + (scored[2 * n + 1] ?? 0);
     if (count > 0) unreadable.push(`I7: ${count} entries of ${key(word)} have a score, and are out of order`);
   }
-  const places = members!.map(readMember);
+  const entries = members!.map(readMember);
   // HKEYS and HVALS of one instant are in the same order.
   const leases = leasedIds!.map((id, n) => [id.toString('hex'), packedLeases![n]!] as const);
   return {
     records: new Set(ids!.map((id) => id.toString('hex'))),
-    queue: places.filter((place, n) => isMember(place, members![n]!) || void unreadable.push(unreadMember)),
+    queue: entries.filter((entry, n) => isMember(entry, members![n]!) || void unreadable.push(unreadMember)),
     suspects: suspects!,
     delayed: delayed!,
     failed: failed!,
@@ -106,8 +106,8 @@ export async function readView(client: Client, keys: FrontierKeys): Promise<View
 
 const unreadMember = 'I7: an entry of the queue cannot be read';
 
-/** Domain, NUL and place. */
-function isMember({ domain }: Place, member: Buffer): boolean {
+/** Domain, NUL and sort key. */
+function isMember({ domain }: QueueEntry, member: Buffer): boolean {
   return member.length > ENTRY_BYTES && member.indexOf(0) === Buffer.byteLength(domain);
 }
 

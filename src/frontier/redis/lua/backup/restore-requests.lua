@@ -1,4 +1,4 @@
--- Bring back requests that wait: each at its old place among its equals, or delayed until its old time. One that is live
+-- Bring back requests that wait: each with its old arrival, or delayed until its old time. One that is live
 -- already stays as it is.
 -- Atomic: an id is in exactly one place at any instant, and counted once.
 --
@@ -21,15 +21,15 @@ verbs.register('restore_requests', {}, function(crawl, args)
           queue.delay(crawl, request.domain, request.priority, id, request.dueAtMs)
         else
           latest = math.max(latest, request.arrival)
-          local place = queue.order(crawl, request.priority, request.arrival) .. id
-          queue.giveBack(crawl, request.domain, place, request.crashes)
+          local sortKey = queue.order(crawl, request.priority, request.arrival) .. id
+          queue.giveBack(crawl, request.domain, sortKey, request.crashes)
         end
       end
     end
     lists.send('HSET', crawl.keys.requests, records)
     lists.send('HSET', crawl.keys.crashes, crashed)
     meta.add(crawl, 'accepted', #records / 2)
-    -- What comes from now on comes after them, whatever clock they were accepted by.
+    -- Later arrivals sort after the restored ones, even if the backup's clock was ahead.
     meta.set(crawl, 'arrival', latest)
   end)
 end)

@@ -1,9 +1,9 @@
 -- The keys of a crawl, and what each of them holds: the data format. A change here that an older crawlnode would misread
 -- needs a new number in data-format.ts.
 --
--- All of them travel in KEYS in this order, which keys.ts repeats. So while a Cluster slot moves, a verb is refused as a
--- whole instead of stopping between two writes: one of its keys is always missing on the server that it asks, since
--- `repaired` exists only during a repair.
+-- Every call declares all keys in KEYS, in this order, which keys.ts repeats. `repaired` normally does not exist. So during
+-- a slot migration in a Cluster Redis finds a key missing and answers TRYAGAIN, or ASK where no key is left, before the
+-- function starts. No call can fail halfway. During a repair `probe` is missing in its stead.
 local FIXED = 27
 
 function keys.byName(KEYS)
@@ -16,17 +16,17 @@ function keys.byName(KEYS)
     -- The run, see meta.lua.
     meta = KEYS[5], -- HASH
     -- Requests by state. For "member" and "entry" see queue.lua.
-    queue = KEYS[6], -- ZSET of 0: member of each pending request that is no suspect
-    suspects = KEYS[7], -- ZSET of 0: entry of each pending request that was in work when its node died
-    delayed = KEYS[8], -- ZSET due at → entry, of which the arrival is 0
+    queue = KEYS[6], -- ZSET, all scores 0: member of each pending request that is not a suspect
+    suspects = KEYS[7], -- ZSET, all scores 0: entry of each pending request that was leased when its node died
+    delayed = KEYS[8], -- ZSET due at → entry, with arrival 0
     leases = KEYS[9], -- HASH id → { node, call, atMs, order, domain, crashes }, see pages/leases.lua
     failed = KEYS[10], -- ZSET failed at in µs → id
     failures = KEYS[11], -- HASH id → JSON { reason, status, attempts, crashes, node, detail }
     crashes = KEYS[12], -- HASH id → number of nodes that died while processing it
     -- Domains.
     domains = KEYS[13], -- HASH name → record, see queue/domains.lua
-    ready = KEYS[14], -- ZSET of 0: entry of the best request of each domain that may be asked
-    waiting = KEYS[15], -- ZSET instant → name of a domain that must not be asked before
+    ready = KEYS[14], -- ZSET, all scores 0: entry of the best request of each domain that is ready
+    waiting = KEYS[15], -- ZSET instant → name of a domain that must not be leased from before
     -- Nodes.
     nodes = KEYS[16], -- ZSET last heartbeat → incarnation, of those not declared dead
     dead = KEYS[17], -- ZSET instant → incarnation whose leases are still to be moved
@@ -41,7 +41,7 @@ function keys.byName(KEYS)
     index = KEYS[24], -- HASH
     garbage = KEYS[25], -- HASH generation → pieces left
     probe = KEYS[26], -- a SET for an instant, when a client starts (preflight.ts)
-    repaired = KEYS[27], -- SET of the ids that a repair under way has put in their places
+    repaired = KEYS[27], -- SET of the ids that a repair under way has dealt with
   }
 end
 
@@ -52,7 +52,7 @@ function keys.startUrls(KEYS)
   return found
 end
 
--- Whether a key holds nothing, or what it should.
+-- Whether a key is empty or of this type.
 function keys.isOf(type, key)
   local found = redis.call('TYPE', key).ok
   return found == 'none' or found == type

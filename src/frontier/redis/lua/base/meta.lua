@@ -18,7 +18,7 @@
 --
 -- '' is the same as none.
 
--- What the verbs of every page read. They are read together; others are when somebody asks for them, at 1 µs each.
+-- What the verbs of every page read. They are read together. Other fields are read on demand, about 1 µs each.
 local OFTEN = { 'version', 'epoch', 'queue', 'dupefilter', 'control', 'done', 'accepted', 'arrival', 'limit', 'delay',
   'budgets', 'closing', 'run_pages', 'run_items', 'run_accepted', 'queue_limit', 'volunteer', 'hungry', 'idle_since' }
 
@@ -69,7 +69,7 @@ end
 
 function meta.add(crawl, name, amount) meta.set(crawl, name, meta.number(crawl, name) + amount) end
 
--- From now on no cache of a node holds: what it knows to be seen may have been forgotten.
+-- Invalidates the nodes' caches of seen fingerprints, since a fingerprint may have been forgotten.
 function meta.raiseEpoch(crawl) meta.add(crawl, 'epoch', 1) end
 
 -- Writes the fields that changed.

@@ -3,11 +3,11 @@
 -- Every verb takes all keys of the crawl (keys.lua) and one argument, a MessagePack map by name:
 --   caller      an incarnation, or a client that never joined
 --   call        number of the call, unique per caller
---   arrived     answers that the caller has received and that need not be kept any longer (answers.lua)
+--   arrived     answers that the caller has received, which can be deleted (answers.lua)
 --   dupefilter  { text, class, … }: the dupefilter of the caller's settings (dupefilters/agreement.lua)
--- and the verb's own, which its header names. An id is 20 raw bytes. Instants and durations are in ms.
+-- and the verb's own, which its header lists. An id is 20 raw bytes. Instants and durations are in ms.
 
--- body(crawl, args) is the verb. crawl is all that a call knows: nothing outlives it.
+-- body(crawl, args) is the verb. crawl holds all state of one call; nothing is kept between calls.
 function verbs.register(name, flags, body)
   redis.register_function({
     function_name = LIBRARY .. '_' .. name,
@@ -24,13 +24,13 @@ function verbs.register(name, flags, body)
         meta = {}, changedMeta = {}, -- meta.lua
         counters = {}, -- counters.lua
         newMembers = {}, -- queue.lua
-        domains = {}, movedDomains = {}, unplacedDomains = {}, -- domains.lua
+        domains = {}, dirtyDomains = {}, reclassifyDomains = {}, -- domains.lua
       }, args)
     end,
   })
 end
 
--- Ends the call with an error. Lua does not undo what was written: only before the first write.
+-- Ends the call with an error. Scripts have no rollback, so call this only before the first write.
 function verbs.refuse(message) error({ err = message }) end
 
 -- A reply by name: { name, value, name, value … }. True is 1 and false is null.

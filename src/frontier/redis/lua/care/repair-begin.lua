@@ -30,7 +30,7 @@ local function mendMeta(crawl, args)
   meta.read(crawl)
 end
 
--- Takes out of the delayed what is no request, or stands elsewhere. The others stand where they belong: `repaired`.
+-- Removes entries of `delayed` without a record, of failed requests, and repeated ones. The others go into `repaired`.
 local function mendDelayed(crawl)
   local at, misplaced = crawl.keys, {}
   for _, entry in ipairs(redis.call('ZRANGE', at.delayed, 0, -1)) do
@@ -55,7 +55,7 @@ local function keepPoliteness(crawl, name, packed)
   local d = domains.of(crawl, name)
   for _, field in ipairs(POLITENESS) do d.record[field] = numberIn(old, field, crawl.nowMs + A_DAY) end
   d.record.lastAt = numberIn(old, 'lastAt', crawl.nowMs) or 0
-  domains.move(crawl, d)
+  domains.markChanged(crawl, d)
 end
 
 verbs.register('repair_begin', {}, function(crawl, args)
@@ -66,10 +66,10 @@ verbs.register('repair_begin', {}, function(crawl, args)
   for word, type in pairs(KEPT) do
     if not keys.isOf(type, at[word]) then redis.call('UNLINK', at[word]) end
   end
-  local known = redis.call('HGETALL', at.domains)
+  local oldDomains = redis.call('HGETALL', at.domains)
   for _, word in ipairs(INDEXES) do redis.call('UNLINK', at[word]) end
   mendDelayed(crawl)
-  for i = 1, #known, 2 do keepPoliteness(crawl, known[i], known[i + 1]) end
+  for i = 1, #oldDomains, 2 do keepPoliteness(crawl, oldDomains[i], oldDomains[i + 1]) end
   -- What the crawl goes back to at the end; kept where an earlier repair broke off.
   if not meta.get(crawl, 'repairing') then meta.set(crawl, 'repairing', meta.get(crawl, 'control') or 'running') end
   meta.set(crawl, 'control', 'paused')

@@ -1,5 +1,5 @@
 -- A step of a repair: puts recorded requests into the queue again, or on the failed list what had failed or cannot be read.
--- Atomic, and harmless when repeated: an id that stands where it belongs (`repaired`) is passed over.
+-- Atomic, and harmless when repeated: an id that was dealt with before (`repaired`) is skipped.
 --
 -- args: requests: { id, domain, priority, arrival (µs) }, the last three absent where the record cannot be read ·
 --   unreadable: JSON of why such a one failed
@@ -16,8 +16,8 @@ verbs.register('repair_requeue', {}, function(crawl, args)
       elseif not request.domain then
         leases.fail(crawl, id, args.unreadable)
       else
-        local place = queue.order(crawl, request.priority, request.arrival) .. id
-        queue.giveBack(crawl, request.domain, place, tonumber(redis.call('HGET', at.crashes, id) or 0) or 0)
+        local sortKey = queue.order(crawl, request.priority, request.arrival) .. id
+        queue.giveBack(crawl, request.domain, sortKey, tonumber(redis.call('HGET', at.crashes, id) or 0) or 0)
         queued = queued + 1
       end
     end

@@ -9,7 +9,7 @@ function forgetting.forgetQueue(crawl)
   for _, word in ipairs(QUEUE) do redis.call('UNLINK', crawl.keys[word]) end
   -- Nothing of what this call has read is there any more.
   crawl.meta, crawl.changedMeta, crawl.newMembers = {}, {}, {}
-  crawl.domains, crawl.movedDomains, crawl.unplacedDomains = {}, {}, {}
+  crawl.domains, crawl.dirtyDomains, crawl.reclassifyDomains = {}, {}, {}
 end
 
 function forgetting.forget(crawl, isFlush)

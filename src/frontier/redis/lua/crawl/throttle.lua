@@ -16,7 +16,7 @@ verbs.register('throttle', {}, function(crawl, args)
     if delay > 0 and r.lastAt > 0 then r.nextAt = math.max(r.nextAt or 0, math.min(r.lastAt, crawl.nowMs) + delay) end
   end
   if args.forMs then r.blockedUntil = math.max(r.blockedUntil or 0, crawl.nowMs + math.min(args.forMs, A_DAY)) end
-  domains.move(crawl, d)
+  domains.markChanged(crawl, d)
   verbs.save(crawl)
   return redis.status_reply('OK')
 end)

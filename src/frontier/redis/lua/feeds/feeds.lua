@@ -1,7 +1,7 @@
 -- Feed files, and the items that wait to be written to them.
 --
 -- HASH `feeds`: feed → JSON { host, path, pid, owner, format, seenMs, staleMs, exporting, overwrites, forgottenAt, and its
--- checkpoint: sequence, lengthBytes, header }, without an owner when nobody writes it; feed:tail → number of its last item.
+-- checkpoint: sequence, lengthBytes, header }, without an owner when it has no writer; feed:tail → number of its last item.
 -- HASH `outbox`: feed:number → item, of those behind the checkpoint.
 
 -- The record of a feed, and its JSON; nil where there is none.
@@ -27,21 +27,21 @@ function feeds.append(crawl, names, items)
   end
 end
 
--- Number of its last item.
+-- The number of its last item.
 function feeds.tail(crawl, feed) return tonumber(redis.call('HGET', crawl.keys.feeds, feed .. ':tail') or 0) end
 
 -- Whether none of its items waits to be written.
 function feeds.isAllWritten(crawl, feed, writer) return (writer.sequence or 0) >= feeds.tail(crawl, feed) end
 
--- Whether its crawl was forgotten, and nothing has come since.
+-- Whether a reset marked the feed, all items were written and none were added since.
 function feeds.isForgotten(crawl, feed, writer)
   return feeds.isAllWritten(crawl, feed, writer) and writer.forgottenAt == (writer.sequence or 0)
 end
 
--- A new job begins its files anew: a feed is forgotten with its crawl, at once where nobody writes it and nothing waits,
--- else when it is given back with all that waited written, and no more. More is of the next crawl, where its writer is of
--- a node that came too late for this one: then it goes on. At a flush the writer is of the node that flushes: the file
--- that it overwrites is begun anew, unless it has written to it already.
+-- A new job starts new feed files. A reset deletes a feed that has no writer and no waiting items. Otherwise it only marks
+-- the feed (forgottenAt). The feed is deleted when its writer releases it, if all items were written and none were added.
+-- Items added later belong to the next crawl, so such a feed stays. At a flush the writer belongs to the flushing node: if
+-- it opened the file to overwrite it and has written nothing since, the feed starts again from its first item.
 function feeds.forget(crawl, isFlush)
   for _, feed in ipairs(redis.call('HKEYS', crawl.keys.feeds)) do
     local writer = string.sub(feed, -5) ~= ':tail' and feeds.read(crawl, feed)

@@ -50,7 +50,7 @@ local function setTunables(crawl, tunables, alone)
   -- Another concurrency fills or frees the domains that are leased from.
   if meta.get(crawl, 'limit') ~= limitBefore then
     for _, packed in ipairs(redis.call('HVALS', crawl.keys.leases)) do
-      domains.move(crawl, domains.of(crawl, cmsgpack.unpack(packed).domain))
+      domains.markChanged(crawl, domains.of(crawl, cmsgpack.unpack(packed).domain))
     end
   end
   return changed

@@ -3,12 +3,12 @@
 -- Requests travel as columns by name, in order (requests.ts):
 --   ids, marks     20 bytes each; fingerprints as the dupefilter stores them
 --   priorities, domains, records
---   unfiltered     1 for each that passes the dupefilter unasked; absent when there is none
+--   unfiltered     1 for each that bypasses the dupefilter; absent when there is none
 --   delays         ms that each waits at first; absent when none does
 -- kind: `links` pass the dupefilter. `seeds` do not, unless `seeds-filtered`, are recorded all the same, and bring a failed
 -- request back. `start` requests are like seeds.
 
--- Refuses what would fail half-way, before anything is written: another dupefilter, or keys of a foreign type.
+-- Refuses before the first write what would fail later: another dupefilter, or keys of another type.
 function acceptance.check(crawl)
   dupefilters.refuseOther(crawl)
   local at = crawl.keys
@@ -17,7 +17,7 @@ function acceptance.check(crawl)
   end
 end
 
--- A failed request is no longer failed, and its crashes are forgotten. Returns whether it was.
+-- Takes a request off the failed list and deletes its count of crashes. Returns whether it was on the list.
 function acceptance.revive(crawl, id)
   local at = crawl.keys
   if redis.call('ZREM', at.failed, id) == 0 then return false end
@@ -28,7 +28,7 @@ end
 
 local function isJudged(kind) return kind == 'links' or kind == 'seeds-filtered' end
 
--- Which of the requests pass the dupefilter: their positions.
+-- The positions of the requests that pass the dupefilter.
 local function newOnes(crawl, requests, kind)
   local seen, passed = isJudged(kind) and dupefilters.of(crawl).seen(crawl, requests.marks), {}
   for i = 1, #requests.ids do
@@ -37,7 +37,7 @@ local function newOnes(crawl, requests, kind)
   return passed
 end
 
--- Stores an accepted request and lets it wait for its turn, or for its time.
+-- Puts an accepted request into the queue, or among the delayed ones.
 local function enqueue(crawl, requests, i, delayed)
   local id, domain, delay = requests.ids[i], requests.domains[i], requests.delays and requests.delays[i] or 0
   if delay > 0 then
@@ -48,8 +48,8 @@ local function enqueue(crawl, requests, i, delayed)
   end
 end
 
--- Judges requests and accepts those without a live record. Links that find the queue at twice its limit are dropped: not
--- recorded, so that they are new again when there is room.
+-- Accepts the requests that are new. Links are dropped when the queue holds twice its limit: they are not recorded, so that
+-- they are new again when there is room.
 -- Returns { accepted, duplicates, dropped, unseen: how many filtered ones the dupefilter does not hold now }.
 function acceptance.accept(crawl, requests, kind)
   local passed = newOnes(crawl, requests, kind)
@@ -58,7 +58,7 @@ function acceptance.accept(crawl, requests, kind)
   local stored = lists.read('HMGET', crawl.keys.requests, ids)
   domains.load(crawl, wantedDomains)
   local room = kind == 'links' and limits.roomForLinks(crawl) or math.huge
-  -- Beyond FAILED_LIMIT a failed request has no record any more, and is live all the same.
+  -- Beyond FAILED_LIMIT a failed request has no record, but it is still live.
   local anyFailed = redis.call('ZCARD', crawl.keys.failed) > 0
   local taken, records, marks, delayed = {}, {}, {}, {}
   local accepted, brandNew, dropped, unseen = 0, 0, 0, 0

@@ -1,9 +1,11 @@
--- Take up to max due and polite requests, best first over all domains, and say how the crawl stands.
--- Atomic: order, delays and concurrency hold for all nodes together because they are decided here, on one clock.
+-- Take up to max due and polite requests, best first over all domains, and report the state of the crawl.
+-- Atomic: order, delays and concurrency hold for all nodes together because they are decided here, on the server's clock.
 --
--- args.lease: max · holding: how many requests the node processes now · random in [0, 1) · crawl: that this node joined
--- Returns by name: call: its number, half of the token of each lease · ids, domains, records, delays (ms), in order ·
---   crashes of each · waitMs · control, finished, acceptedInRun, closing, seedsWaiting, idleMs, full: how the crawl stands.
+-- args.lease: max · holding: how many requests the node processes now · random in [0, 1) · crawl: id of the crawl the
+--   node joined
+-- Returns by name: call: number of the call that created the leases; call number and request id form the token · ids,
+--   domains, records, delays (ms), in order · crashes of each · waitMs: when to ask again · control, finished,
+--   acceptedInRun, closing, seedsWaiting, idleMs, full: the state of the crawl.
 -- O(k log n) for k leases.
 verbs.register('lease', {}, function(crawl, args)
   meta.read(crawl)

@@ -1,10 +1,10 @@
--- Leases: given, ended, given back, failed, found by their node.
+-- Leases: granting, ending and returning them, failing their requests, and finding those of a node.
 --
--- A record (HASH `leases`, MessagePack by name): node: the incarnation that holds it · call: number of the call that gave
--- it · atMs · order, domain: where the request came from in the queue · crashes.
--- The token that fences it is call and id: a call gives a request once.
+-- A record (HASH `leases`, MessagePack by name): node: the incarnation that holds it · call: number of the call that
+-- created it · atMs · order, domain: where the request came from in the queue · crashes.
+-- Its fencing token is call number and request id: one call leases a request at most once.
 
--- Makes leases of requests that were taken out of the queue: { { id, order, domain }, … }.
+-- Creates leases for requests that were taken out of the queue: { { id, order, domain }, … }.
 function leases.give(crawl, taken, crashes)
   local packed = {}
   for _, request in ipairs(taken) do
@@ -37,7 +37,7 @@ function leases.of(crawl, node, most)
   return found
 end
 
--- Ends the hold of leases on their nodes and domains; what becomes of the requests is the verb's business.
+-- Deletes leases and releases the capacity of their nodes and domains. The caller moves the requests to their next state.
 function leases.finish(crawl, ids, ended)
   local names, held = {}, {}
   for i, lease in ipairs(ended) do
@@ -50,7 +50,7 @@ function leases.finish(crawl, ids, ended)
   for _, name in ipairs(names) do domains.release(crawl, name) end
 end
 
--- Leases go back to pending as they were, uncounted: their arrival stays.
+-- Returns the requests of leases to pending with their old arrival. Nothing is counted.
 function leases.giveBack(crawl, ids, ended)
   leases.finish(crawl, ids, ended)
   for i, lease in ipairs(ended) do queue.giveBack(crawl, lease.domain, lease.order .. ids[i], lease.crashes) end

@@ -1,10 +1,11 @@
--- How requests are leased, and how the crawl is said to stand: what lease.lua and turn.lua have in common.
+-- Leases requests and reports the state of the crawl: what lease.lua and turn.lua have in common.
 -- args.lease: { max, holding, random, crawl }, see lease.lua.
 local MAX_LEASES, MAX_SKIPPED, HUNGRY_MS = 1000, 1000, 300
 
--- A site whose concurrency is smaller than one node's would stay with the node that came first, since its next lease
--- follows its settle at once. So a node that got less than it asked for says so (meta.hungry), and one that holds more
--- than its share of the leases stands back for a moment. With a delay the clock shares the site out by itself.
+-- A site whose concurrency is smaller than one node's would stay with the first node, which leases again right after each
+-- settle. So a node that gets nothing while requests are pending is recorded as hungry (meta.hungry). Another node that
+-- holds more than its share of the leases then gets nothing for a moment. With a delay this is not needed: any node
+-- may be the first to ask when the delay has passed.
 local function standsBack(crawl)
   local hungry = meta.get(crawl, 'hungry')
   if not hungry or hungry == crawl.caller or crawl.nowMs - meta.number(crawl, 'hungry_at') > HUNGRY_MS then return false end
@@ -20,7 +21,7 @@ local function noteHunger(crawl, isSatisfied)
   end
 end
 
--- Requests whose record is gone, since somebody deleted it, are passed over and counted as removed. Returns the others.
+-- Drops requests whose record somebody deleted, and counts them as removed. Returns the others.
 local function withRecords(crawl, taken)
   local ids, found = {}, {}
   for i, request in ipairs(taken) do ids[i] = request.id end
@@ -36,12 +37,13 @@ local function withRecords(crawl, taken)
   return found
 end
 
--- What this node may have now, up to `room`; whether it stood back for another, and whether it passed over too many.
-local function whatIsFree(crawl, room)
+-- Takes up to `room` requests for this node. Returns them, the crashes of a suspect, and emptyReason: 'stoodBack' where it
+-- left them to a hungry node, 'skipped' where too many had no record, else nil.
+local function takeAvailable(crawl, room)
   queue.promoteDelayed(crawl)
   domains.promoteWaiting(crawl)
-  local volunteers, suspect, crashes = suspects.volunteer(crawl)
-  if volunteers then return withRecords(crawl, { suspect }), crashes or 0, 'volunteers' end
+  local isVolunteer, suspect, crashes = suspects.volunteer(crawl)
+  if isVolunteer then return withRecords(crawl, { suspect }), crashes or 0 end
   if standsBack(crawl) then return {}, 0, 'stoodBack' end
   local found, skipped = {}, 0
   while #found < room and skipped < MAX_SKIPPED do
@@ -56,7 +58,7 @@ local function whatIsFree(crawl, room)
   return found, 0, skipped >= MAX_SKIPPED and 'skipped' or nil
 end
 
--- The leases that this call has given when it came first, as far as they are still its node's.
+-- The leases that this call created when it came first, if the node still holds them.
 local function givenBefore(crawl, ids)
   local found, crashes, records = {}, 0, lists.read('HMGET', crawl.keys.requests, ids)
   for i, lease in ipairs(leases.read(crawl, ids)) do
@@ -69,7 +71,7 @@ local function givenBefore(crawl, ids)
   return found, crashes
 end
 
--- Somebody deleted the queue: what it held is counted as removed, or the crawl would wait for it for ever.
+-- Where somebody deleted the queue, counts its requests as removed. Otherwise the crawl would never be complete.
 local function countLostQueue(crawl)
   if redis.call('EXISTS', crawl.keys.queue) == 1 then return end
   local held = redis.call('ZCARD', crawl.keys.suspects) + redis.call('ZCARD', crawl.keys.delayed)
@@ -78,10 +80,10 @@ local function countLostQueue(crawl)
   if lost > 0 then meta.add(crawl, 'removed', lost) end
 end
 
--- When to ask again. With work behind a full domain soon, but the more nodes there are the less often each.
-local function nextInstant(crawl, hindrance)
-  if hindrance == 'stoodBack' then return 30 end
-  if hindrance == 'skipped' then return 1 end
+-- In how many ms to ask again. A hungry node polls every 25 ms × number of nodes, so the total rate stays constant.
+local function nextInstant(crawl, emptyReason)
+  if emptyReason == 'stoodBack' then return 30 end
+  if emptyReason == 'skipped' then return 1 end
   local waitMs = 1000
   if meta.get(crawl, 'hungry') == crawl.caller then waitMs = math.min(waitMs, 25 * redis.call('ZCARD', crawl.keys.nodes)) end
   for _, key in ipairs({ crawl.keys.waiting, crawl.keys.delayed }) do
@@ -91,7 +93,7 @@ local function nextInstant(crawl, hindrance)
   return waitMs
 end
 
--- How the crawl stands, into the answer.
+-- Adds the state of the crawl to the answer.
 local function describe(crawl, answer)
   local seeds, isBusy = completion.seedsWaiting(crawl), answer.ids[1] ~= nil or completion.isBusy(crawl)
   local idleSince = meta.get(crawl, 'idle_since')
@@ -102,20 +104,20 @@ local function describe(crawl, answer)
   answer.idleMs = isBusy and 0 or math.max(0, crawl.nowMs - meta.number(crawl, 'idle_since'))
   answer.full = limits.isQueueFull(crawl)
   answer.finished = not isBusy and completion.isFinished(crawl, seeds)
-  -- A sign of life now and then (idle nodes ask once a second): whoever leaves a finished crawl looks for one (leave.lua).
+  -- Idle nodes ask once a second, and a node that leaves a finished crawl checks when the others were heard from (leave.lua).
   if answer.finished then redis.call('ZADD', crawl.keys.nodes, 'XX', crawl.nowMs, crawl.caller) end
 end
 
--- Leases up to args.lease.max requests, or those of this call's first answer. Returns what lease.lua says.
+-- Leases up to args.lease.max requests, or gives this call's first answer again. Returns what lease.lua documents.
 function leasing.run(crawl)
-  local wanted, given, crashes, hindrance = math.min(crawl.args.lease.max, MAX_LEASES), {}, 0, nil
+  local wanted, given, crashes, emptyReason = math.min(crawl.args.lease.max, MAX_LEASES), {}, 0, nil
   limits.closeWhenSpent(crawl)
   local isOpen = meta.get(crawl, 'control') == 'running' and not meta.get(crawl, 'closing')
   local room, first = limits.roomForPages(crawl, wanted), answers.first(crawl)
   if first then
     given, crashes = givenBefore(crawl, first)
   elseif isOpen and room > 0 then
-    given, crashes, hindrance = whatIsFree(crawl, room)
+    given, crashes, emptyReason = takeAvailable(crawl, room)
   end
   local answer = { call = crawl.args.call, crashes = crashes, ids = {}, domains = {}, records = {}, delays = {} }
   for i, request in ipairs(given) do
@@ -128,12 +130,12 @@ function leasing.run(crawl)
     meta.add(crawl, 'run_pages', #given)
     answers.keep(crawl, answer.ids)
   end
-  domains.savePlaces(crawl)
+  domains.saveStates(crawl)
   if #given == 0 then countLostQueue(crawl) end
   answer.waitMs = 1000
   if isOpen then
     local isMore = wanted > 0 and #given == wanted and redis.call('ZCARD', crawl.keys.ready) > 0
-    answer.waitMs = isMore and 0 or nextInstant(crawl, hindrance)
+    answer.waitMs = isMore and 0 or nextInstant(crawl, emptyReason)
   end
   describe(crawl, answer)
   return verbs.named(answer)

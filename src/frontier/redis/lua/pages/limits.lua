@@ -1,9 +1,9 @@
 -- What a run may use up, over all its nodes, and how many requests may wait.
 --
 -- meta.budgets: JSON { pages, items, errors, ms }, 0 for no limit; '' where there is none at all, as in most crawls. Items
--- and errors are counted all the same, since a node may bring a budget later.
+-- and errors are counted even without a budget, because a later node may set one.
 
--- Of each its closing reason, in the order they are asked.
+-- The closing reason of each budget, in the order of the checks.
 local REASONS = {
   { 'pages', 'closespider_pagecount' },
   { 'items', 'closespider_itemcount' },
@@ -17,7 +17,7 @@ function limits.budgets(crawl)
   return text and cjson.decode(text) or nil
 end
 
--- Budgets of a node that takes part in a run: each that it has replaces the run's. Returns the text for meta.
+-- Adds the budgets of a node that joins the run: each one it sets replaces the run's. Returns the text for meta.
 function limits.join(crawl, text)
   local old, new = limits.budgets(crawl), text ~= '' and cjson.decode(text) or nil
   if not (old and new) then return text ~= '' and text or meta.get(crawl, 'budgets') or '' end
@@ -27,12 +27,12 @@ function limits.join(crawl, text)
   return cjson.encode(old)
 end
 
--- Closes a run when a budget is used up; what closed it first stays.
+-- Closes a run when a budget is used up. The first closing reason stays.
 function limits.closeWhenSpent(crawl)
   local budgets = limits.budgets(crawl)
   if not budgets or meta.get(crawl, 'closing') then return end
   local used = {
-    -- Used up only when nothing is leased that could give a page back.
+    -- Only when nothing is leased: a released lease no longer counts as a page.
     pages = redis.call('HLEN', crawl.keys.leases) == 0 and meta.number(crawl, 'run_pages') or 0,
     items = meta.number(crawl, 'run_items'),
     errors = meta.number(crawl, 'run_errors'),
@@ -49,20 +49,20 @@ function limits.closeWhenSpent(crawl)
   end
 end
 
--- Of so many pages those that the budget has left.
+-- How many of the wanted pages the budget allows.
 function limits.roomForPages(crawl, wanted)
   local budgets = limits.budgets(crawl)
   if not budgets or budgets.pages == 0 then return wanted end
   return math.min(wanted, math.max(0, budgets.pages - meta.number(crawl, 'run_pages')))
 end
 
--- Whether a page with items comes after those the run may scrape.
+-- Whether the item budget is already used up, so that a page with items comes too late.
 function limits.isTooLate(crawl)
   local budgets = limits.budgets(crawl)
   return budgets and budgets.items > 0 and meta.number(crawl, 'run_items') >= budgets.items
 end
 
--- Why a node of these budgets should not begin a run: the last one was closed by the same a moment ago. Else nil.
+-- Why a node with these budgets should not begin a run: the last run was just closed by the same budget. Else nil.
 function limits.closedJustNow(crawl, text, withinMs)
   if text == '' or crawl.nowMs - meta.number(crawl, 'closed_at') >= withinMs then return nil end
   local budgets = cjson.decode(text)

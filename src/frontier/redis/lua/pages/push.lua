@@ -2,9 +2,9 @@
 -- Atomic: between recording a fingerprint and queueing its request a crash would lose the URL for good.
 --
 -- args: kind (links | seeds | seeds-filtered | start) · queueClass, epoch: for a new meta; no epoch: make none ·
---   requests (acceptance.lua) · from, total: of start requests the place of the first, and how many there are
+--   requests (acceptance.lua) · from, total: of start requests the index of the first, and how many there are
 -- A long list of start requests comes in parts, in order; each is accepted once, whichever node brings it.
--- A new meta has no shape yet: the first node to join decides it. A shape that stands holds for pushes as well.
+-- A new meta has no shape yet: the first node to join decides it. A shape that was agreed holds for pushes as well.
 -- Returns accepted, duplicates, dropped, by name. O(n log m) for n requests on m pending.
 verbs.register('push', {}, function(crawl, args)
   meta.create(crawl, args.queueClass, args.epoch)

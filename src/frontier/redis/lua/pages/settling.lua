@@ -1,18 +1,18 @@
--- How leases end: what settle.lua and turn.lua have in common.
+-- Ends leases: what settle.lua and turn.lua have in common.
 --
 -- args.settles, no two of one lease, each by name:
 --   id, call            the lease: its request, and the call that gave it
 --   kind                done | retry | failed | released
---   epoch               what the sender's cache was judged under, where links were withheld
+--   epoch               epoch of the sender's cache of seen links, where it withheld links because of it
 --   status, attempts    HTTP status or 0; downloads
 --   afterMs, priority, record   of a retry
 --   failure             of one that failed: JSON of why
---   unstarted           of one that is released: gives its page back to the budget
+--   unstarted           of one that is released: if set, its page no longer counts against the budget
 --   items, feedItems    JSON texts; absent when there are none
 --   stats               counters to add, by name
---   scraped, errors     what of these the budgets are to know; absent for 0
+--   scraped, errors     amounts that count against the budgets; absent for 0
 --   requests            the links, see acceptance.lua; absent when there are none
--- args.feeds: those that this node has joined with.
+-- args.feeds: the feeds that this node joined with.
 
 -- Removes the done requests that were collected, in one batch. Before a later settle's links are judged, since a link may
 -- point to one of them.
@@ -54,7 +54,7 @@ local function addEffects(crawl, settle, items, feedItems)
   if settle.errors then meta.add(crawl, 'run_errors', settle.errors) end
 end
 
--- Whether a lease is still its node's; else its settle has no effect.
+-- Whether the node still holds the lease. If not, its settle has no effect.
 local function isOurs(crawl, settle, lease)
   return lease and lease.node == crawl.caller and lease.call == settle.call
 end
@@ -73,7 +73,7 @@ function settling.run(crawl)
   for n, settle in ipairs(settles) do
     local lease = found[n]
     if not isLive or not isOurs(crawl, settle, lease) then
-      -- Lost, unless it is sent again: then its lease has ended with the first time.
+      -- Lost, unless this is a repetition of a settle that ended the lease: then its first answer.
       replies[n] = verbs.named(answers.firstOfSettle(crawl, settle.call, settle.id) or { status = 'lost' })
     elseif settle.epoch and settle.epoch ~= epoch then
       replies[n] = { 'status', 'resend' }

@@ -1,4 +1,4 @@
--- End leases as settle.lua does, then lease as lease.lua does: what a node does in one turn of its loop, in one call.
+-- End leases as settle.lua does, then lease as lease.lua does: one call for one turn of a node's loop.
 -- Atomic: so are the two by themselves; together, what a page gave is leased in the same step. Refused when memory is
 -- full: then the node sends its settles alone.
 --

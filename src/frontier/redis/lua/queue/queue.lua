@@ -1,12 +1,13 @@
 -- Where requests wait: the queue of their domain, among the suspects, or among the delayed.
 --
--- Bytes by position, since a million of them may wait, and since Redis sorts them:
---   order   12 bytes that sort as the queue does: 5 of rank (2^31 − priority, so that a high priority comes first; 0 under
---           Fifo and Lifo), 7 of arrival in µs (under Lifo 2^53 − arrival)
---   place   order and id: 32 bytes
---   entry   place and domain: how a request stands in `ready`, `suspects` and `delayed`
---   member  domain, NUL and place: how it stands in `queue`, so that the requests of a domain lie together, best first.
---           No domain holds a NUL (requests.ts).
+-- They are packed bytes: a million may be pending, and Redis sorts bytes.
+--
+--   order    12 bytes that sort as the queue does: 5 of rank (2^31 − priority, so that a high priority comes first; 0 under
+--            Fifo and Lifo), 7 of arrival in µs (under Lifo 2^53 − arrival)
+--   sortKey  order and id: 32 bytes
+--   entry    sort key and domain: a member of `ready`, `suspects` and `delayed`
+--   member   domain, NUL and sort key: a member of `queue`, so that the requests of a domain are adjacent, best first.
+--            No domain contains a NUL (requests.ts).
 local ID_AT, DOMAIN_AT = 13, 33
 local NEWEST = 9007199254740992
 
@@ -17,61 +18,61 @@ function queue.order(crawl, priority, arrival)
   return struct.pack('>I5I7', 2147483648 - priority, arrival)
 end
 
-function queue.orderOf(place) return string.sub(place, 1, ID_AT - 1) end
-function queue.idOf(place) return string.sub(place, ID_AT, DOMAIN_AT - 1) end
-function queue.placeOf(entry) return string.sub(entry, 1, DOMAIN_AT - 1) end
+function queue.orderOf(sortKey) return string.sub(sortKey, 1, ID_AT - 1) end
+function queue.idOf(sortKey) return string.sub(sortKey, ID_AT, DOMAIN_AT - 1) end
+function queue.sortKeyOf(entry) return string.sub(entry, 1, DOMAIN_AT - 1) end
 function queue.domainOf(entry) return string.sub(entry, DOMAIN_AT) end
-function queue.memberOf(domain, place) return domain .. '\0' .. place end
+function queue.memberOf(domain, sortKey) return domain .. '\0' .. sortKey end
 
--- Of two places, or what begins with them. Lua's `<` goes by the locale that the server was started under.
+-- Compares two sort keys, or strings that begin with one. Lua's `<` depends on the server's locale.
 function queue.isBefore(a, b)
   local rankA, arrivalA = struct.unpack('>I5I7', a)
   local rankB, arrivalB = struct.unpack('>I5I7', b)
   return rankA < rankB or (rankA == rankB and arrivalA < arrivalB)
 end
 
--- The arrival of one more request: now, but behind all others, whatever clock those were accepted by.
+-- The arrival of one more request: now, and later than every other one even if the server clock went back.
 function queue.nextArrival(crawl)
   local arrival = math.max(meta.number(crawl, 'arrival') + 1, crawl.nowUs)
   meta.set(crawl, 'arrival', arrival)
   return arrival
 end
 
--- The first places of a domain's queue, up to `count`, behind a place where one is given.
-function queue.places(crawl, domain, count, behind)
+-- The first sort keys of a domain's queue, up to `count`; only those after the sort key `behind` where it is given.
+function queue.sortKeys(crawl, domain, count, behind)
   local from = behind and '(' .. queue.memberOf(domain, behind) or '[' .. domain .. '\0'
   local members = redis.call('ZRANGEBYLEX', crawl.keys.queue, from, '(' .. domain .. '\1', 'LIMIT', '0', lists.digits(count))
   for i = 1, #members do members[i] = string.sub(members[i], #domain + 2) end
   return members
 end
 
--- Puts a request into the queue of its domain; domains.save tells the store.
-function queue.add(crawl, domain, place)
+-- Puts a request into the queue of its domain. It is written by domains.save.
+function queue.add(crawl, domain, sortKey)
   local new, d = crawl.newMembers, domains.of(crawl, domain)
   new[#new + 1] = '0'
-  new[#new + 1] = queue.memberOf(domain, place)
+  new[#new + 1] = queue.memberOf(domain, sortKey)
   local head = d.record.head
-  if head == '' or queue.isBefore(place, head) then
-    d.record.head = place
-    domains.move(crawl, d)
+  if head == '' or queue.isBefore(sortKey, head) then
+    d.record.head = sortKey
+    domains.markChanged(crawl, d)
   end
 end
 
--- Back to pending: a suspect waits apart, to be leased alone.
-function queue.giveBack(crawl, domain, place, crashes)
+-- Makes a request pending again. A suspect (crashes > 0) goes to `suspects`, from which it is leased alone.
+function queue.giveBack(crawl, domain, sortKey, crashes)
   if crashes > 0 then
-    redis.call('ZADD', crawl.keys.suspects, '0', place .. domain)
+    redis.call('ZADD', crawl.keys.suspects, '0', sortKey .. domain)
   else
-    queue.add(crawl, domain, place)
+    queue.add(crawl, domain, sortKey)
   end
 end
 
--- Until dueMs; then it takes a new arrival.
+-- Delays a request until dueMs. It gets a new arrival number when it becomes pending.
 function queue.delay(crawl, domain, priority, id, dueMs)
   redis.call('ZADD', crawl.keys.delayed, dueMs, struct.pack('>I5I7', 2147483648 - priority, 0) .. id .. domain)
 end
 
--- Delayed requests whose time has come, a bounded number, become pending.
+-- Makes delayed requests pending that are due, a bounded number.
 function queue.promoteDelayed(crawl)
   local due = redis.call('ZRANGEBYSCORE', crawl.keys.delayed, '-inf', lists.digits(crawl.nowMs), 'LIMIT', '0', '200')
   if #due == 0 then return end

@@ -1,4 +1,4 @@
-/** Leases: taking one, giving it back, ending it, and what a node holds. */
+/** Leases: granting, finding and ending them, and returning their requests to the queue. */
 import type { Lease } from '../../frontier.js';
 import type { LifeChange } from '../dupefilters/life.js';
 import { incarnationName, type NodeRow } from '../nodes/node-row.js';
@@ -7,7 +7,7 @@ import { type DomainRow, delayOf } from './domain-row.js';
 import type { Order } from './order.js';
 import { deleteRequest, hexOf, returnToPending } from './requests.js';
 
-/** A pending request as it is leased. */
+/** A pending request or suspect to be leased. */
 export interface PendingRow {
   readonly n: number;
   readonly id: Uint8Array;
@@ -16,8 +16,8 @@ export interface PendingRow {
   readonly text: string | null;
 }
 
-/** A request that is leased. */
-export interface Held {
+/** A leased request. */
+export interface LeasedRow {
   readonly n: number;
   readonly id: Uint8Array;
   readonly domain: string;
@@ -28,10 +28,15 @@ export interface Held {
 }
 
 /**
- * Hand a pending request out; the caller takes it from its counter and starts the domain's clock.
- * @returns null where its record is gone, as after a DELETE by hand: skipped and counted, so that the sum of the counters holds.
+ * Lease a pending request or suspect. The caller decrements the pending or suspects counter and starts the domain's delay
+ * timer. @returns null where its record is gone, as after a DELETE by hand: the request is deleted and counted as removed.
  */
-export function hold(tx: Transaction, holder: NodeRow, domain: DomainRow, row: PendingRow): Lease | null {
+export function grantLease(
+  tx: Transaction,
+  holder: NodeRow,
+  domain: DomainRow,
+  row: PendingRow,
+): Lease | null {
   const { sql, tally, crawl, nowMs } = tx;
   const { n, id, crashes, text } = row;
   if (text === null) {
@@ -57,55 +62,55 @@ export function hold(tx: Transaction, holder: NodeRow, domain: DomainRow, row: P
   };
 }
 
-/** The request that a node holds under this token and id; null when it does not, or not any more. */
-export function heldUnder(tx: Transaction, node: number, text: string, id: Uint8Array): Held | null {
-  const parts = tokenParts(text);
+/** The request that a node has leased with this token and id; null where it has no such lease. */
+export function findLease(tx: Transaction, node: number, token: string, id: Uint8Array): LeasedRow | null {
+  const parts = tokenParts(token);
   if (parts === null || parts.node !== node) return null;
-  const { n, token } = parts;
-  const row = tx.sql.get<Pick<Held, 'domain' | 'crashes' | 'unfiltered'>>`
+  const { n, token: number } = parts;
+  const row = tx.sql.get<Pick<LeasedRow, 'domain' | 'crashes' | 'unfiltered'>>`
     SELECT domain, crashes, unfiltered FROM request
-    WHERE n = ${n} AND state = 'leased' AND node = ${node} AND token = ${token} AND id = ${id} AND space = ${tx.space}`;
-  return row === undefined ? null : { ...row, n, id, node, token };
+    WHERE n = ${n} AND state = 'leased' AND node = ${node} AND token = ${number} AND id = ${id} AND space = ${tx.space}`;
+  return row === undefined ? null : { ...row, n, id, node, token: number };
 }
 
-/** What a node holds, at most `max`, in the order of acceptance. */
+/** The leased requests of a node, at most `max`, in the order of acceptance. */
 export function leasesOf(
   { sql, space }: Transaction,
   node: number,
   max: number,
-): (Held & { readonly leased_at: number })[] {
+): (LeasedRow & { readonly leased_at: number })[] {
   return sql.all`
     SELECT n, id, domain, crashes, unfiltered, node, token, leased_at FROM request
     WHERE node = ${node} AND state = 'leased' AND space = ${space} ORDER BY n LIMIT ${max}`;
 }
 
-/** Tell the dupefilter what became of a request it may know. */
-export function follow(tx: Transaction, { id, unfiltered }: Held, change: LifeChange): void {
+/** Record the new state of a request in the dupefilter, unless the request bypasses it. */
+export function recordState(tx: Transaction, { id, unfiltered }: LeasedRow, change: LifeChange): void {
   if (unfiltered === 0) tx.dupefilter.onLife(id, change);
 }
 
-/** End a lease's hold on its node and domain; what becomes of the request is up to the caller. */
-export function free(tx: Transaction, { node, domain, crashes }: Held): void {
+/** End a lease in the counters of its node, domain and crawl. The caller moves the request to its next state. */
+export function releaseCapacity(tx: Transaction, { node, domain, crashes }: LeasedRow): void {
   tx.tally.leased -= 1;
   tx.domains.change(domain).active -= 1;
   const holder = tx.nodes.find(node);
   if (holder === null) return;
   holder.leased -= 1;
-  // Its suspect is settled: the next one goes to whoever asks first.
+  // The volunteer's suspect is settled: any node may be the next volunteer.
   if (tx.tally.volunteer === node && crashes > 0) tx.tally.volunteer = 0;
 }
 
-/** A lease goes back to pending as it was, or with one crash more; its arrival stays. */
-export function giveBack(tx: Transaction, held: Held, crashes = held.crashes): void {
-  free(tx, held);
-  follow(tx, held, { state: 'pending' });
-  const order = tx.sql.get<Order>`SELECT rank, place FROM request WHERE n = ${held.n}`!;
+/** End a lease and make its request pending again, with its old arrival. @param crashes its new count of crashes. */
+export function returnToQueue(tx: Transaction, held: LeasedRow, crashes = held.crashes): void {
+  releaseCapacity(tx, held);
+  recordState(tx, held, { state: 'pending' });
+  const order = tx.sql.get<Order>`SELECT rank, arrival FROM request WHERE n = ${held.n}`!;
   returnToPending(tx, { ...held, ...order }, crashes);
 }
 
-/** A page is done: its request is live no more. */
-export function finishRequest(tx: Transaction, held: Held): void {
-  free(tx, held);
+/** End a lease and delete its request, which is done. */
+export function completeRequest(tx: Transaction, held: LeasedRow): void {
+  releaseCapacity(tx, held);
   deleteRequest(tx, held.n);
   tx.tally.done += 1;
 }
@@ -113,7 +118,7 @@ export function finishRequest(tx: Transaction, held: Held): void {
 /** The name of the incarnation that holds a lease, for the failed list. */
 export const holderName = ({ id, number }: NodeRow): string => incarnationName(id, number);
 
-/** What fences a lease; one of a node that is gone can never be met again. */
+/** Fencing token of a lease. Lease numbers of a crawl rise and node numbers are random, so an old token never matches. */
 export function tokenText(node: number, token: number, n: number): string {
   return `${node.toString(16)}.${token.toString(36)}.${n.toString(36)}`;
 }
