@@ -20,7 +20,7 @@ export async function* leases(stage) {
       yield {
         what: `lease + settle, ${size} at once, ${of}`,
         ...cost,
-        goals: size === 16 ? { serverUs: 25 } : {},
+        goals: size === 16 ? { serverUs: 30 } : {},
       };
     }
     const cost = await measure(stage, PAGES, () => crawlBySlots(frontier, PAGES, 16));
