@@ -22,7 +22,7 @@ verbs.register('restore_requests', {}, function(crawl, args)
         else
           latest = math.max(latest, request.arrival)
           local sortKey = queue.order(crawl, request.priority, request.arrival) .. id
-          queue.giveBack(crawl, request.domain, sortKey, request.crashes)
+          queue.makePending(crawl, request.domain, sortKey, request.crashes)
         end
       end
     end

@@ -17,7 +17,7 @@ verbs.register('repair_requeue', {}, function(crawl, args)
         leases.fail(crawl, id, args.unreadable)
       else
         local sortKey = queue.order(crawl, request.priority, request.arrival) .. id
-        queue.giveBack(crawl, request.domain, sortKey, tonumber(redis.call('HGET', at.crashes, id) or 0) or 0)
+        queue.makePending(crawl, request.domain, sortKey, tonumber(redis.call('HGET', at.crashes, id) or 0) or 0)
         queued = queued + 1
       end
     end

@@ -26,7 +26,7 @@ end
 local function giveLeasesBack(crawl, incarnation)
   local ids, ended = {}, {}
   for i, found in ipairs(leases.of(crawl, incarnation, math.huge)) do ids[i], ended[i] = found[1], found[2] end
-  leases.giveBack(crawl, ids, ended)
+  leases.returnToQueue(crawl, ids, ended)
 end
 
 -- Ends the run; returns whether the crawl was cleared with it.

@@ -24,7 +24,7 @@ verbs.register('reconcile', { 'allow-oom' }, function(crawl, args)
       end
     end
   end
-  leases.giveBack(crawl, ids, returned)
+  leases.returnToQueue(crawl, ids, returned)
   verbs.save(crawl)
   return verbs.named({ returned = #returned, lost = lost })
 end)

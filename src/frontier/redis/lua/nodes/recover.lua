@@ -10,7 +10,7 @@ local MAX_CRASHES = 3
 local function suspect(crawl, id, lease)
   local crashes = redis.call('HINCRBY', crawl.keys.crashes, id, 1)
   if crashes < MAX_CRASHES then
-    queue.giveBack(crawl, lease.domain, lease.order .. id, crashes)
+    queue.makePending(crawl, lease.domain, lease.order .. id, crashes)
     state.note(crawl, { id }, 'pending')
     return
   end

@@ -5,7 +5,7 @@
 -- Its fencing token is call number and request id: one call leases a request at most once.
 
 -- Creates leases for requests that were taken out of the queue: { { id, order, domain }, … }.
-function leases.give(crawl, taken, crashes)
+function leases.grant(crawl, taken, crashes)
   local packed = {}
   for _, request in ipairs(taken) do
     packed[#packed + 1] = request.id
@@ -51,9 +51,9 @@ function leases.finish(crawl, ids, ended)
 end
 
 -- Returns the requests of leases to pending with their old arrival. Nothing is counted.
-function leases.giveBack(crawl, ids, ended)
+function leases.returnToQueue(crawl, ids, ended)
   leases.finish(crawl, ids, ended)
-  for i, lease in ipairs(ended) do queue.giveBack(crawl, lease.domain, lease.order .. ids[i], lease.crashes) end
+  for i, lease in ipairs(ended) do queue.makePending(crawl, lease.domain, lease.order .. ids[i], lease.crashes) end
   state.note(crawl, ids, 'pending')
 end
 

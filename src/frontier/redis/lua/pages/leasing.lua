@@ -125,7 +125,7 @@ function leasing.run(crawl)
     answer.delays[i] = request.delay
   end
   if #given > 0 and not first then
-    leases.give(crawl, given, crashes)
+    leases.grant(crawl, given, crashes)
     state.note(crawl, answer.ids, 'leased')
     meta.add(crawl, 'run_pages', #given)
     answers.keep(crawl, answer.ids)

@@ -39,7 +39,7 @@ local function conclude(crawl, settle, lease, done)
     state.note(crawl, { id }, 'failed', { settle.status }, { settle.attempts })
     leases.fail(crawl, id, settle.failure)
   else
-    queue.giveBack(crawl, lease.domain, lease.order .. id, lease.crashes)
+    queue.makePending(crawl, lease.domain, lease.order .. id, lease.crashes)
     state.note(crawl, { id }, 'pending')
     if settle.unstarted then meta.set(crawl, 'run_pages', math.max(0, meta.number(crawl, 'run_pages') - 1)) end
   end
@@ -81,7 +81,7 @@ function settling.run(crawl)
       endedIds[#endedIds + 1], ended[#ended + 1] = settle.id, lease
       local packed
       if settle.scraped and limits.isTooLate(crawl) then
-        queue.giveBack(crawl, lease.domain, lease.order .. settle.id, lease.crashes)
+        queue.makePending(crawl, lease.domain, lease.order .. settle.id, lease.crashes)
         state.note(crawl, { settle.id }, 'pending')
         replies[n], packed = { 'status', 'closed' }, cmsgpack.pack({ status = 'closed' })
       else

@@ -59,7 +59,7 @@ function queue.add(crawl, domain, sortKey)
 end
 
 -- Makes a request pending again. A suspect (crashes > 0) goes to `suspects`, from which it is leased alone.
-function queue.giveBack(crawl, domain, sortKey, crashes)
+function queue.makePending(crawl, domain, sortKey, crashes)
   if crashes > 0 then
     redis.call('ZADD', crawl.keys.suspects, '0', sortKey .. domain)
   else
@@ -82,7 +82,7 @@ function queue.promoteDelayed(crawl)
   for i, entry in ipairs(due) do
     local priority = 2147483648 - struct.unpack('>I5', entry)
     local order = queue.order(crawl, priority, queue.nextArrival(crawl))
-    queue.giveBack(crawl, queue.domainOf(entry), order .. ids[i], tonumber(crashes[i] or 0))
+    queue.makePending(crawl, queue.domainOf(entry), order .. ids[i], tonumber(crashes[i] or 0))
   end
   lists.send('ZREM', crawl.keys.delayed, due)
 end
