@@ -11,7 +11,7 @@ const ID_CHARS = 40;
 const NO_DIGIT = 255;
 
 /** The value of each hexadecimal digit, by its character: an expression, and `Buffer.write`, take twice as long. */
-export const hexDigits = new Uint8Array(128).fill(NO_DIGIT);
+const hexDigits = new Uint8Array(128).fill(NO_DIGIT);
 for (const digit of '0123456789abcdefABCDEF') hexDigits[digit.charCodeAt(0)] = Number.parseInt(digit, 16);
 
 /** A delay as the store takes it: whole ms, not negative, not beyond all bounds. */

@@ -77,7 +77,10 @@ async function attempt(): Promise<boolean> {
 
 async function open(): Promise<Frontier> {
   const { openFrontier } = await import('../../frontier/open.js');
-  return openFrontier(options.open);
+  const opened = await openFrontier(options.open);
+  // An open store syncs by itself.
+  await sync.then((it) => it?.end());
+  return opened;
 }
 
 /**

@@ -146,7 +146,7 @@ function emptyLog(connection: Connection): void {
 }
 
 /** Open a file that must be a database of ours. */
-export function openExisting(file: string): Connection {
+function openExisting(file: string): Connection {
   if (statSync(file).size === 0) throw damagedStore(file, 'it is empty');
   const connection = connect(file);
   try {

@@ -39,9 +39,8 @@ export function syncEachSecond(wal: string): WalSync {
     underWay = underWay.then(async () => {
       const startedAtMs = Date.now();
       if (changedAtMs(wal) < syncedAtMs) return;
-      await syncFile(wal);
-      // The clock of a file system is a few ms coarse.
-      syncedAtMs = startedAtMs - 100;
+      // The clock of a file system is a few ms coarse. A sync that failed is tried again.
+      if (await syncFile(wal)) syncedAtMs = startedAtMs - 100;
     });
     return underWay;
   };
@@ -69,17 +68,18 @@ export function checkpoint(connection: Connection): void {
   connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
 }
 
-async function syncFile(file: string): Promise<void> {
+/** @returns whether it is on the disk. Without a log there is nothing to sync; what is wrong with the disk, the next commit says. */
+async function syncFile(file: string): Promise<boolean> {
   try {
     const handle = await open(file, 'r+');
     try {
       await handle.datasync();
+      return true;
     } finally {
       await handle.close();
     }
-  } catch (error) {
-    // Without a log there is nothing to sync. What the disk says otherwise, the next commit says too.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return;
+  } catch {
+    return false;
   }
 }
 

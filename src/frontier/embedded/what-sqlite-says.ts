@@ -21,7 +21,7 @@ export function isBusy(error: unknown): boolean {
 }
 
 /** Whether the file is no database any more. */
-export function isDamaged(error: unknown): boolean {
+function isDamaged(error: unknown): boolean {
   const code = primaryCode(error);
   return code !== null && damaged.has(code);
 }

@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dataFormats } from '../data-format.js';
 
-export const luaFolder = new URL('lua/', import.meta.url);
+const luaFolder = new URL('lua/', import.meta.url);
 
 /** What runs while the library is loaded; all else only declares what a call runs. */
 const first = ['base/verbs.lua', 'dupefilters/dupefilters.lua'];
