@@ -76,7 +76,10 @@ export class FeedContent {
       ...{ path, disk: this.#disk, format: this.#format, checkpoint, own: this.#own },
       next: async (from) => {
         const items = await read(from.sequence);
-        return this.#format.render(items.map((item) => itemLine(item).line), from).text;
+        return this.#format.render(
+          items.map((item) => itemLine(item).line),
+          from,
+        ).text;
       },
     });
     const { lengthBytes } = restored.checkpoint;

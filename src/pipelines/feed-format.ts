@@ -102,9 +102,9 @@ const json: FeedFormat = {
 
 /**
  * RFC 4180, with the columns of the first item; a field that comes later has no column, as in Scrapy.
- * @param escape makes a text safe for spreadsheets
+ * @param safe makes a text safe for spreadsheets
  */
-const csvFormat = (escape: (text: string) => string): FeedFormat => ({
+const csvFormat = (safe: (text: string) => string): FeedFormat => ({
   opening: '',
   closing: '',
   appends: true,
@@ -112,7 +112,7 @@ const csvFormat = (escape: (text: string) => string): FeedFormat => ({
   adopt: (beginning) => headerOf(firstRecord(beginning)),
   resume: (beginning, header) => {
     const [stored, found] = [columnsOf(header), firstRecord(beginning)];
-    const isSame = found.length === 0 || headerOf(stored.map(escape)) === headerOf(found);
+    const isSame = found.length === 0 || headerOf(stored.map(safe)) === headerOf(found);
     return headerOf(isSame ? stored : found);
   },
   render: (texts, { header }) => {
@@ -120,9 +120,9 @@ const csvFormat = (escape: (text: string) => string): FeedFormat => ({
     const columns = header === '' ? firstFields(items) : columnsOf(header);
     if (columns.length === 0) return { text: '', header: '', dropped: [] };
     const rows = items.map((item) =>
-      columns.map((column) => cell(Object.hasOwn(item, column) ? item[column] : null, escape)),
+      columns.map((column) => cell(Object.hasOwn(item, column) ? item[column] : null, safe)),
     );
-    if (header === '') rows.unshift(columns.map(escape));
+    if (header === '') rows.unshift(columns.map(safe));
     const known = new Set(columns);
     const dropped = new Set<string>();
     for (const item of items) for (const field in item) if (!known.has(field)) dropped.add(field);
@@ -166,7 +166,7 @@ function firstFields(items: readonly Record<string, unknown>[]): string[] {
 }
 
 /** A number is no formula, `-5` included. */
-function cell(value: unknown, escape: (text: string) => string): string {
-  if (typeof value === 'string') return escape(value);
+function cell(value: unknown, safe: (text: string) => string): string {
+  if (typeof value === 'string') return safe(value);
   return value === null || value === undefined ? '' : JSON.stringify(value);
 }

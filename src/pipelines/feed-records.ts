@@ -6,8 +6,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { privateFolder } from '../private-folder.js';
 import { readPrivateFile, writePrivateFile } from '../private-file.js';
+import { privateFolder } from '../private-folder.js';
 import type { FeedFormatName } from './feed-format.js';
 
 /** The part of a file that one crawl has written. */

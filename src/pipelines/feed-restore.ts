@@ -61,7 +61,13 @@ export async function restoreFeed(plan: RestorePlan): Promise<Restored> {
 }
 
 /** The checkpoint, if the file can have it, with the header that the file itself shows. */
-async function soundCheckpoint({ path, disk, format, checkpoint, own }: RestorePlan): Promise<FeedCheckpoint> {
+async function soundCheckpoint({
+  path,
+  disk,
+  format,
+  checkpoint,
+  own,
+}: RestorePlan): Promise<FeedCheckpoint> {
   const { sequence, lengthBytes, header } = checkpoint;
   if (![sequence, lengthBytes].every((n) => Number.isSafeInteger(n) && n >= 0)) {
     throw changed(
@@ -80,7 +86,11 @@ async function soundCheckpoint({ path, disk, format, checkpoint, own }: RestoreP
       `${path} has no item that ends at byte ${lengthBytes}, as the store says: somebody changed the file or the store. Write to another file, or reset the job.`,
     );
   }
-  return { sequence, lengthBytes, header: lengthBytes === 0 ? '' : format.resume(await disk.beginning(), header) };
+  return {
+    sequence,
+    lengthBytes,
+    header: lengthBytes === 0 ? '' : format.resume(await disk.beginning(), header),
+  };
 }
 
 async function isUnfinished(plan: RestorePlan, checkpoint: FeedCheckpoint, behind: number): Promise<boolean> {

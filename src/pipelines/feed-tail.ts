@@ -14,5 +14,8 @@ export function isUnfinishedWrite(tail: Buffer, next: Buffer, closing: Buffer): 
   const rest = tail.subarray(same, end);
   if (rest.length > closing.length) return false;
   // The new closing may be written in part, and the old one may be overwritten in part.
-  return closing.subarray(0, rest.length).equals(rest) || closing.subarray(closing.length - rest.length).equals(rest);
+  return (
+    closing.subarray(0, rest.length).equals(rest) ||
+    closing.subarray(closing.length - rest.length).equals(rest)
+  );
 }

@@ -226,7 +226,9 @@ test('a file that its own record shows to be longer than the store knows goes ba
   const other = new MemoryOutbox();
   await (await open('b.jsonl', other, { records: records() })).drain();
   other.saved = { ...other.saved!, lengthBytes: 10 };
-  await expect(open('b.jsonl', other, { records: records() })).rejects.toMatchObject({ code: 'feed_changed' });
+  await expect(open('b.jsonl', other, { records: records() })).rejects.toMatchObject({
+    code: 'feed_changed',
+  });
   expect(text('b.jsonl')).toBe('{"old":1}\n{"old":2}\n');
 });
 
@@ -257,7 +259,16 @@ test('a record that others could have written, or that is none, counts for nothi
   expect(new FeedRecords(at('records'), 'news:requests').find(feed)).toBeNull();
 });
 
-const notItems = ['import fs from "fs"', '', '{"n":1', '[1]', '"x"', 'null', '1e999', `{"a":${'['.repeat(9e5)}`];
+const notItems = [
+  'import fs from "fs"',
+  '',
+  '{"n":1',
+  '[1]',
+  '"x"',
+  'null',
+  '1e999',
+  `{"a":${'['.repeat(9e5)}`,
+];
 
 test.each<FeedFormatName>(['jsonl', 'json', 'csv'])(
   'what is no item stands under "value" in a %s file, each on its line',

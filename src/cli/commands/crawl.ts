@@ -27,6 +27,7 @@ import { exitCodeOf, fatalLine } from '../error-report.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
 import { endureBrokenPipe } from '../output-streams.js';
+import { feedRecords } from '../project/feed-records.js';
 import { loadSpider, speakOf } from '../project/open-project.js';
 import { oneLine } from '../terminal/printable.js';
 
@@ -98,7 +99,8 @@ async function crawl(
   const open = openOptions(settings, name);
   const exitWhenDone = options.exitWhenDone === true;
   return withFrontier(open, (frontier) => {
-    const crawl = { context, spider, typed, role, open, frontier, targets, exitWhenDone };
+    const records = feedRecords(context, open);
+    const crawl = { context, spider, typed, role, open, frontier, targets, records, exitWhenDone };
     return withTools(crawl, (tools) =>
       workers === 1 ? runHere(crawl, tools) : runWorkers(crawl, workers, tools),
     );
@@ -109,11 +111,11 @@ async function crawl(
 async function runHere(crawl: Crawl, tools: Tools): Promise<number> {
   const { nodeId, log, display, signals } = tools;
   const { drain, force } = signals;
-  const { spider, role, open, frontier, targets, exitWhenDone } = crawl;
+  const { spider, role, open, frontier, targets, records, exitWhenDone } = crawl;
   const parent = role === null ? null : obeyParent(signals);
   let trouble: string | null = null;
   const { result, unwritten } = await runCrawl({
-    ...{ spider, nodeId, open, frontier, targets, exitWhenDone, drain, force, log },
+    ...{ spider, nodeId, open, frontier, targets, records, exitWhenDone, drain, force, log },
     crawlArguments: crawl.typed,
     speaksJson: speaksJson(crawl.context),
     graceLeftMs: signals.graceLeftMs,
@@ -135,10 +137,10 @@ async function runHere(crawl: Crawl, tools: Tools): Promise<number> {
 /** Several nodes, each a child of this process, which writes the feeds and shows the progress. */
 async function runWorkers(crawl: Crawl, count: number, tools: Tools): Promise<number> {
   const { log, display, signals } = tools;
-  const { context, frontier, targets } = crawl;
+  const { context, frontier, targets, records } = crawl;
   const { settings } = crawl.spider.loaded;
   const { drain, force, graceLeftMs } = signals;
-  const feedsPlan = { frontier, settings, targets, writeOrphans: true, force, graceLeftMs, log };
+  const feedsPlan = { frontier, settings, targets, records, writeOrphans: true, force, graceLeftMs, log };
   const { result: ended, unwritten } = await withFeeds(feedsPlan, async (feeds) => {
     const startedAt = performance.now();
     const before = totalsOf(await frontier.snapshot());

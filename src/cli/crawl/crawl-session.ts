@@ -7,6 +7,7 @@ import { messageOf } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { OpenOptions } from '../../frontier/open.js';
 import type { Logger } from '../../log.js';
+import type { FeedRecords } from '../../pipelines/feed-records.js';
 import type { Context } from '../context.js';
 import { fatalFieldsOf } from '../error-report.js';
 import { createLogger, type OpenLogger } from '../log/logger.js';
@@ -26,6 +27,7 @@ export interface Crawl {
   readonly open: OpenOptions;
   readonly frontier: Frontier;
   readonly targets: readonly FeedTarget[];
+  readonly records: FeedRecords;
   readonly exitWhenDone: boolean;
 }
 

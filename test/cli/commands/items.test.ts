@@ -14,6 +14,7 @@ import { feedFormat } from '../../../src/pipelines/feed-format.js';
 import { openFeedWriter } from '../../../src/pipelines/feed-writer.js';
 import { runCli, startCli } from '../../helpers/cli.js';
 import { engines, newsSpider, projectOn } from '../../helpers/engine-project.js';
+import { recordsOf } from '../../helpers/feed-records.js';
 import { joinAs } from '../../helpers/joining.js';
 import { openOptions } from '../../helpers/open-options.js';
 import { waitFor } from '../../helpers/wait-for.js';
@@ -44,6 +45,7 @@ describe.each(engines)('on the %s engine', (engine) => {
     };
     const written = await openFeedWriter({
       ...{ feeds, writer, path: file, format, overwrite: false, staleMs: 1, log: silentLogger },
+      records: recordsOf('news'),
     });
     await commit(frontier, ['{"n":0}']);
     await written.drain();
