@@ -15,9 +15,13 @@ export function exit(code: number): never {
  * @param lastWords makes a line of what is to be said
  */
 export function guardExit(lastWords: (text: string) => string): void {
-  // Node says what was thrown, and where.
-  process.on('uncaughtExceptionMonitor', () => {
+  // Node would print it as it is: the message of an error may hold what a page has sent.
+  process.on('uncaughtException', (error: unknown) => {
     isOver = true;
+    sayLast(
+      lastWords(`nobody caught ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+    );
+    process.exit(1);
   });
   process.on('exit', (code) => {
     if (isOver) return;
