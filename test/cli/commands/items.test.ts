@@ -14,9 +14,9 @@ import { feedFormat } from '../../../src/pipelines/feed-format.js';
 import { openFeedWriter } from '../../../src/pipelines/feed-writer.js';
 import { runCli, startCli } from '../../helpers/cli.js';
 import { engines, newsSpider, projectOn } from '../../helpers/engine-project.js';
-import { recordsOf } from '../../helpers/feed-records.js';
 import { joinAs } from '../../helpers/joining.js';
 import { openOptions } from '../../helpers/open-options.js';
+import { recordsOf } from '../../helpers/project.js';
 import { waitFor } from '../../helpers/wait-for.js';
 
 describe.each(engines)('on the %s engine', (engine) => {
