@@ -161,9 +161,10 @@ async function exportOne(feed: OutboxSnapshot, how: OrphansOptions): Promise<Exp
   const { host, waiting } = feed;
   const orphan = orphanOf(feed, how);
   // The store's word, unless this user knows better.
-  const path = orphan?.file.path ?? feed.path;
+  const path = orphan?.file.path ?? (feed.path || 'a file that the store does not name any more');
   const stays = (why: string, failed: boolean) => ({ host, path, written: 0, waiting, why, failed });
-  if (host !== os.hostname()) return stays(`the file is on ${host}: run this command there`, false);
+  if (orphan === null && host !== os.hostname() && host !== '')
+    return stays(`the file is on ${host}: run this command there`, false);
   if (orphan === null) {
     return stays(
       'neither FEEDS nor a record of this user says that this is a file of the crawl: if it is, start the crawl again with -o and its name',

@@ -21,6 +21,7 @@ import { bytesOf, lengthOf, sum } from './measuring.js';
 import { readDomain, readEntry, readLease } from './records.js';
 import { readFailure } from './redis-failed.js';
 import { readFeeds } from './redis-feeds.js';
+import { numberField, storedObject, textField } from './stored-json.js';
 import { pairs, walk } from './walk.js';
 
 /** Everything `stats` shows: cardinalities, the nodes, the counters; MEMORY USAGE samples five entries a key. */
@@ -214,18 +215,19 @@ async function readNodes(
     client.hgetall(internalKey(keys, 'pages')),
   ]);
   const describe = (incarnation: string, heardAtMs: number): NodeSnapshot => {
-    const info = JSON.parse(infos[incarnation] ?? '{}') as Partial<NodeSnapshot> & { joinedAtMs?: number };
-    const startedAt = info.startedAt ?? 0;
+    const info = storedObject(infos[incarnation]);
+    const startedAt = numberField(info, 'startedAt') ?? 0;
+    const joinedAtMs = numberField(info, 'joinedAtMs');
     return {
-      id: info.id ?? incarnation,
-      host: info.host ?? '',
-      pid: info.pid ?? 0,
+      id: textField(info, 'id') ?? incarnation,
+      host: textField(info, 'host') ?? '',
+      pid: numberField(info, 'pid') ?? 0,
       startedAt,
       heartbeatAgeMs: Math.max(0, Math.round(nowMs - heardAtMs)),
       leased: Number(held[incarnation] ?? 0),
       pages: Number(pages[incarnation] ?? 0),
-      pagesPerSecond: info.pagesPerSecond ?? 0,
-      clockAheadMs: info.joinedAtMs === undefined ? 0 : startedAt - info.joinedAtMs,
+      pagesPerSecond: numberField(info, 'pagesPerSecond') ?? 0,
+      clockAheadMs: joinedAtMs === undefined ? 0 : startedAt - joinedAtMs,
     };
   };
   const nodes: NodeSnapshot[] = [];
