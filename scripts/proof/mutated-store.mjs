@@ -148,7 +148,7 @@ async function runRound(engine, round, random) {
     }
     return mutate(bytes);
   };
-  for (const kind of ['requests', 'seeds', 'items', 'feeds', 'others']) {
+  for (const kind of ['requests', 'seeds', 'items', 'feeds']) {
     hugeLeft = ['requests', 'seeds', 'items'].includes(kind) ? 1 : 0;
     const changed = await store[kind](change);
     note(`mutated: ${kind}`, changed);
@@ -190,10 +190,21 @@ async function runRound(engine, round, random) {
     // The kind of it: its first words, without the field.
     const kind = String(reason)
       .replace('bad seed: ', '')
-      .replace(/^(?:its (?:key )?)?\S*[."[]\S*/, '…');
-    note(`seed set aside: ${kind.split(' ').slice(0, 4).join(' ').slice(0, 40)}`);
+      .replace(/"(?:[^"\\]|\\.)*"?.*|[^\x20-\x7e].*/s, '…')
+      .replace(/^(\S+) is .*/s, (_, field) => `${/[.[]/.test(field) ? 'a field of meta' : field} is …`);
+    note(`seed set aside: ${kind.slice(0, 40)}`);
     if (!reason) problems.push(`${where}: a seed was set aside without a reason`);
   }
+  const others = await store.others(mutate);
+  note('mutated: failures and nodes', others);
+  count += others;
+  for (const args of [
+    ['failed', 'walk', 'list'],
+    ['failed', 'walk', 'list', '--json'],
+    ['stats', 'walk'],
+    ['doctor', 'walk'],
+  ])
+    await run(args);
   for (const file of ['again.jsonl', 'exported.jsonl', 'out.jsonl'])
     judgeLines(where, path.join(project, file));
   compare(where, before, look(folder));
