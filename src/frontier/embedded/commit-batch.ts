@@ -43,6 +43,8 @@ export class CommitBatch {
   #last = { tookMs: 0, endedAtMs: 0 };
   /** What was last seen of the commits of other processes, and when that changed. */
   #peers = { version: 0, movedAtMs: 0 };
+  /** The rows that the last batch has read, with `Database.version` and `Database.writes` at its end. */
+  #cached: { readonly tx: Transaction; readonly version: number; readonly writes: number } | null = null;
   #isClosed = false;
   #onIdle: (() => void) | null = null;
 
@@ -126,16 +128,19 @@ export class CommitBatch {
   #run(sql: Statements, batch: Waiting[]): void {
     let refused: Waiting | null = null;
     try {
-      const answers = inTransaction(sql, 'BEGIN IMMEDIATE', () => {
-        const tx = new Transaction(sql, this.#keys);
-        const all = batch.map((waiting) => {
+      const { answers, ...cached } = inTransaction(sql, 'BEGIN IMMEDIATE', () => {
+        const { version } = this.#database;
+        const tx = this.#begin(sql, version);
+        const answers = batch.map((waiting) => {
           refused = waiting;
           return waiting.verb(tx);
         });
         refused = null;
         tx.finish();
-        return all;
+        return { answers, tx, version };
       });
+      this.#database.writes += 1;
+      this.#cached = { ...cached, writes: this.#database.writes };
       for (const [n, { resolve }] of batch.entries()) resolve(answers[n] as never);
     } catch (error) {
       if (refused === null || !(error instanceof CrawlnodeError)) throw error;
@@ -143,6 +148,17 @@ export class CommitBatch {
       const others = batch.filter((waiting) => waiting !== refused);
       if (others.length > 0) this.#run(sql, others);
     }
+  }
+
+  /** Use the rows of the last batch again if nobody has written since, neither another process nor this connection. */
+  #begin(sql: Statements, version: number): Transaction {
+    const cached = this.#cached;
+    // Until the commit: what a transaction that was undone has read and changed is not in the file.
+    this.#cached = null;
+    const isCurrent = cached?.version === version && cached.writes === this.#database.writes;
+    if (!isCurrent || cached.tx.sql !== sql) return new Transaction(sql, this.#keys);
+    cached.tx.begin();
+    return cached.tx;
   }
 
   /**

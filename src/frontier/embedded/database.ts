@@ -51,6 +51,8 @@ export class Database {
   readonly path: string;
   readonly file: string;
   uses = 1;
+  /** Batches committed through this connection. */
+  writes = 0;
   /** Held for as long as it is used: the driver closes a connection that is garbage-collected, statements or not. */
   #open: Statements | null = null;
   #folder: Folder | null = null;

@@ -39,7 +39,7 @@ import type { OpenOptions } from '../open.js';
 import { readCrawl } from './backup/read-crawl.js';
 import { applyEntry, beginRestore, endRestore } from './backup/restore.js';
 import { examineStore } from './care/examine.js';
-import { beginRepair, endRepair, type ReadRecord, repairStep, replaceLostCounters } from './care/repair.js';
+import { beginRepair, endRepair, type ReadRecord, repairStep } from './care/repair.js';
 import { verify } from './care/verify.js';
 import { clear } from './clear/clear.js';
 import { sweepSome } from './clear/sweep.js';
@@ -252,7 +252,6 @@ export class EmbeddedFrontier implements Frontier {
   }
 
   async repair(read: ReadRecord, { force }: { force: boolean }): Promise<Repaired> {
-    await this.#batch.write(replaceLostCounters);
     await this.#batch.write((tx) => beginRepair(tx, this.#options.shape, force));
     for (let after: Uint8Array | null = new Uint8Array(); after !== null; ) {
       const from: Uint8Array = after;

@@ -1,4 +1,4 @@
-/** A crawl within one transaction: its spaces and its two rows, read once, changed in place, and written once. */
+/** A crawl: its spaces and its two rows, read once, changed in place, and written once a transaction. */
 import { FrontierGoneError } from '../../errors.js';
 import { dataFormats } from '../data-format.js';
 import type { FrontierKeys } from '../open.js';
@@ -12,13 +12,13 @@ import {
   shapeOf,
   type TallyRow,
 } from './crawl-row.js';
-import { differ, readRow, writeRow } from './rows.js';
+import { differ, writeRow } from './rows.js';
 import { Spaces } from './spaces.js';
 import type { Statements } from './statements.js';
 
 export class OpenCrawl {
   readonly sql: Statements;
-  readonly nowMs = Date.now();
+  nowMs = 0;
   readonly spaces: Spaces;
   #crawl: CrawlRow | null;
   #tally: TallyRow | null;
@@ -29,9 +29,15 @@ export class OpenCrawl {
     this.sql = sql;
     this.spaces = new Spaces(sql, keys);
     const { id } = this.spaces.crawl;
-    this.#crawl = id === 0 ? null : readRow<CrawlRow>(sql, 'crawl', 'space', id);
-    this.#tally = this.#crawl === null ? null : readRow<TallyRow>(sql, 'tally', 'space', id);
+    this.#crawl = sql.get<CrawlRow>`SELECT * FROM crawl WHERE space = ${id}` ?? null;
+    this.#tally = sql.get<TallyRow>`SELECT * FROM tally WHERE space = ${id}` ?? null;
     this.#written = { crawl: copyOf(this.#crawl), tally: copyOf(this.#tally) };
+    this.begin();
+  }
+
+  /** Begin a transaction; what was read before still holds. */
+  begin(): void {
+    this.nowMs = Date.now();
     if (this.#tally !== null && openWork(this.#tally) > 0) this.#tally.busy_at = this.nowMs;
   }
 
@@ -60,6 +66,11 @@ export class OpenCrawl {
   /** The data format the crawl is kept in; null where there is none. */
   get format(): number | null {
     return this.#crawl?.format ?? null;
+  }
+
+  /** Begin the counters at 0 where their row is gone. */
+  replaceLostTally(): void {
+    if (this.#crawl !== null) this.#tally ??= newTally(this.space, this.nowMs);
   }
 
   /** Make the crawl if there is none yet; one that has no request yet takes the shape of whoever comes. */

@@ -70,7 +70,7 @@ interface Prepared {
 }
 
 /** A row by the names of its columns. */
-export function rowOf<Row>(columns: readonly string[], values: readonly Value[]): Row {
+function rowOf<Row>(columns: readonly string[], values: readonly Value[]): Row {
   const row: Record<string, Value> = {};
   for (let n = 0; n < columns.length; n += 1) row[columns[n]!] = values[n]!;
   return row as Row;

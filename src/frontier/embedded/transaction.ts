@@ -1,6 +1,7 @@
 /**
- * One transaction on one crawl: what its verbs read and write. The rows that nearly every verb changes (the crawl, its
- * counters, domains, nodes, statistics) are read once and written once, however many verbs share the transaction.
+ * What the verbs of a transaction read and write of one crawl. The rows that nearly every verb changes (the crawl, its
+ * counters, domains, nodes, statistics) are written once, however many verbs share the transaction. They are read again
+ * only after somebody else has committed (`commit-batch.ts`).
  */
 import type { FrontierKeys } from '../open.js';
 import { Counters } from './counters.js';

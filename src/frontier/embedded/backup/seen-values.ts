@@ -143,7 +143,8 @@ function bringBackValue(
   untilMs: number | null | undefined,
   life: RequestLife | undefined,
 ): void {
-  const { sql, space, choice, nowMs } = ground;
+  const { sql, space, choice, now } = ground;
+  const nowMs = now();
   if (choice.class === 'StateDupeFilter') {
     // Of what another class has seen only so much is known: that it was met.
     const { state, atMs, status, attempts } = life ?? {

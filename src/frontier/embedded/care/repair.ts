@@ -4,14 +4,12 @@
  */
 import type { Frontier, Repaired } from '../../frontier.js';
 import { nodesAtWork } from '../../nodes-at-work.js';
-import { type FirstShape, newTally } from '../crawl-row.js';
+import type { FirstShape } from '../crawl-row.js';
 import { liveNodes } from '../nodes/liveness.js';
 import { addFailure } from '../queue/failures.js';
 import { orderOf } from '../queue/order.js';
 import { deleteRequest, hexOf, type RequestState } from '../queue/requests.js';
-import { writeRow } from '../rows.js';
 import type { Transaction } from '../transaction.js';
-import { hasCounters } from './verify.js';
 
 /** Requests of one step: a transaction of some ms. */
 const STEP = 500;
@@ -19,13 +17,9 @@ const STEP = 500;
 /** What a record says of its request; null when it cannot be read. */
 export type ReadRecord = Parameters<Frontier['repair']>[0];
 
-/** The first step: counters that are gone begin at 0. */
-export function replaceLostCounters(tx: Transaction): void {
-  if (tx.hasCrawl && !hasCounters(tx)) writeRow(tx.sql, 'tally', newTally(tx.space, tx.nowMs));
-}
-
 /** Pause the crawl and take all leases back. @throws RefusedError while nodes live, unless forced. */
 export function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
+  tx.replaceLostTally();
   tx.create(shape);
   const live = force ? 0 : liveNodes(tx).length;
   if (live > 0) throw nodesAtWork(live, 'repair');
@@ -36,6 +30,7 @@ export function beginRepair(tx: Transaction, shape: FirstShape, force: boolean):
   tx.nodes.forget();
   // A domain keeps its delay timer and delays; its state and head are computed again.
   sql.run`UPDATE domain SET state = 'idle', until = NULL, head_rank = NULL, head_arrival = NULL, active = 0 WHERE space = ${space}`;
+  tx.domains.forget();
   const domains = sql.get<{ n: number }>`SELECT count(*) AS n FROM domain WHERE space = ${space}`!.n;
   Object.assign(tally, {
     ...{ pending: 0, suspects: 0, delayed: 0, leased: 0, failed: 0, failed_records: 0, domains },

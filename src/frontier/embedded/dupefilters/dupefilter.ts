@@ -6,12 +6,13 @@ import type { Dupefilter as Choice, RequestLife } from '../../frontier.js';
 import type { Statements } from '../statements.js';
 import type { LifeChange } from './life.js';
 
-/** What a class works on, for one transaction. */
+/** What a class works on. */
 export interface Ground {
   readonly sql: Statements;
   /** Which rows are its own. */
   readonly space: number;
-  readonly nowMs: number;
+  /** The instant of the transaction. */
+  readonly now: () => number;
   readonly choice: Choice;
   /** Fingerprints recorded; changed in place. */
   count: number;

@@ -1,4 +1,4 @@
-/** The dupefilter of a crawl within one transaction, whichever class it is: its row is read once and written once. */
+/** The dupefilter of a crawl, whichever class it is: its row is read once, and written once a transaction. */
 import type { Dupefilter as Choice, RequestLife } from '../../frontier.js';
 import { dupefilterText } from '../../shape.js';
 import { agreedDupefilter } from '../crawl-row.js';
@@ -131,8 +131,9 @@ export class Seen {
   }
 
   #openWith(choice: Choice, count: number): OpenDupefilter {
-    const { sql, spaces, nowMs } = this.#crawl;
-    const ground: Ground = { sql, space: spaces.dupefilter.need(), nowMs, choice, count };
+    const crawl = this.#crawl;
+    const space = crawl.spaces.dupefilter.need();
+    const ground: Ground = { sql: crawl.sql, space, choice, count, now: () => crawl.nowMs };
     return { ground, filter: dupefilterOf(ground, choice) };
   }
 }

@@ -19,7 +19,8 @@ export class StateDupefilter implements Dupefilter {
   }
 
   record(fingerprint: Uint8Array, isSeen: boolean): void {
-    const { sql, space, nowMs } = this.#ground;
+    const { sql, space, now } = this.#ground;
+    const nowMs = now();
     sql.run`REPLACE INTO seen_state (space, id, state, at, status, attempts)
       VALUES (${space}, ${fingerprint}, 'pending', ${nowMs}, NULL, 0)`;
     if (!isSeen) this.#ground.count += 1;
@@ -43,7 +44,8 @@ export class StateDupefilter implements Dupefilter {
 
   /** A fingerprint that was forgotten meanwhile stays so. */
   onLife(fingerprint: Uint8Array, { state, status, attempts }: LifeChange): void {
-    const { sql, space, nowMs } = this.#ground;
+    const { sql, space, now } = this.#ground;
+    const nowMs = now();
     if (status === undefined || attempts === undefined) {
       sql.run`UPDATE seen_state SET state = ${state}, at = ${nowMs} WHERE space = ${space} AND id = ${fingerprint}`;
       return;

@@ -21,7 +21,8 @@ export class TimedDupefilter implements Dupefilter {
   }
 
   has(fingerprint: Uint8Array): boolean {
-    const { sql, space, nowMs } = this.#ground;
+    const { sql, space, now } = this.#ground;
+    const nowMs = now();
     const row = sql.get<{
       until: number;
     }>`SELECT until FROM seen_timed WHERE space = ${space} AND id = ${fingerprint}`;
@@ -30,7 +31,8 @@ export class TimedDupefilter implements Dupefilter {
 
   /** Accepted again is renewed; a fingerprint whose time has come may still be there. */
   record(fingerprint: Uint8Array): void {
-    const { sql, space, nowMs } = this.#ground;
+    const { sql, space, now } = this.#ground;
+    const nowMs = now();
     const until = this.#expireMs === 0 ? 0 : nowMs + this.#expireMs;
     if (sql.run`UPDATE seen_timed SET until = ${until} WHERE space = ${space} AND id = ${fingerprint}` > 0)
       return;
@@ -56,7 +58,8 @@ export class TimedDupefilter implements Dupefilter {
   }
 
   due(): number {
-    const { sql, space, nowMs } = this.#ground;
+    const { sql, space, now } = this.#ground;
+    const nowMs = now();
     return sql.get<{ n: number }>`
       SELECT count(*) AS n FROM (
         SELECT 1 FROM seen_timed WHERE space = ${space} AND until > 0 AND until <= ${nowMs} LIMIT ${MOST_DUE})`!
@@ -64,7 +67,8 @@ export class TimedDupefilter implements Dupefilter {
   }
 
   tidy(max: number): boolean {
-    const { sql, space, nowMs } = this.#ground;
+    const { sql, space, now } = this.#ground;
+    const nowMs = now();
     const forgotten = sql.run`
       DELETE FROM seen_timed WHERE space = ${space} AND id IN (
         SELECT id FROM seen_timed WHERE space = ${space} AND until > 0 AND until <= ${nowMs} LIMIT ${max})`;

@@ -1,6 +1,6 @@
 /** A feed as it is kept. Columns are explained in `schema.sql`. */
 import type { Flag } from '../crawl-row.js';
-import { readRows, writeRow } from '../rows.js';
+import { writeRow } from '../rows.js';
 import type { Transaction } from '../transaction.js';
 
 export interface FeedRow {
@@ -32,12 +32,11 @@ export function newFeed({ spaces }: Transaction, feed: string): FeedRow {
 
 /** Null where it is not known. */
 export function readFeedRow({ sql, spaces }: Transaction, feed: string): FeedRow | null {
-  const row = sql.get<FeedRow>`SELECT * FROM feed WHERE space = ${spaces.feeds.id} AND feed = ${feed}`;
-  return row === undefined ? null : { ...row };
+  return sql.get<FeedRow>`SELECT * FROM feed WHERE space = ${spaces.feeds.id} AND feed = ${feed}` ?? null;
 }
 
 export function readFeedRows({ sql, spaces }: Transaction): FeedRow[] {
-  return readRows<FeedRow>(sql, 'feed', spaces.feeds.id);
+  return sql.all<FeedRow>`SELECT * FROM feed WHERE space = ${spaces.feeds.id}`;
 }
 
 export function writeFeedRow({ sql }: Transaction, row: FeedRow): void {
