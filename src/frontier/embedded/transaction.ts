@@ -2,7 +2,7 @@
  * One transaction on one crawl: what its verbs read and write. The rows that nearly every verb changes (the crawl, its
  * counters, domains, nodes, statistics) are read once and written once, however many verbs share the transaction.
  */
-import type { FrontierKeys } from '../open.js';
+import type { FrontierKeys } from '../store.js';
 import { Counters } from './counters.js';
 import { Seen } from './dupefilters/seen.js';
 import { Nodes } from './nodes/nodes.js';
