@@ -3,7 +3,7 @@
  * the other in one transaction; one that refuses does not disturb the others, which are run again without it.
  */
 import { CrawlnodeError, FrontierUnavailableError } from '../../errors.js';
-import type { FrontierKeys } from '../open.js';
+import type { FrontierKeys } from '../store.js';
 import type { Database } from './database.js';
 import type { Statements } from './statements.js';
 import { Transaction } from './transaction.js';

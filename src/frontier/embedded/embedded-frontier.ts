@@ -3,7 +3,7 @@
  * (`commit-batch.ts` commits those of a loop turn together). This class only knows who we are and hands the verbs on.
  */
 import { FrontierGoneError, IncarnationDeadError } from '../../errors.js';
-import type { Backups } from '../backup-entry.js';
+import type { Backups } from '../backup/entry.js';
 import type {
   Control,
   ConvertedSeed,
@@ -35,7 +35,7 @@ import type {
   Snapshot,
   StartPart,
 } from '../frontier.js';
-import type { OpenOptions } from '../open.js';
+import type { OpenOptions } from '../store.js';
 import { readCrawl } from './backup/read-crawl.js';
 import { applyEntry, beginRestore, endRestore } from './backup/restore.js';
 import { examineStore } from './care/examine.js';

@@ -1,8 +1,8 @@
 /** A crawl: its spaces and its two rows, read once, changed in place, and written once a transaction. */
 import { FrontierGoneError } from '../../errors.js';
 import { dataFormats } from '../data-format.js';
-import type { FrontierKeys } from '../open.js';
 import { dupefilterText } from '../shape.js';
+import type { FrontierKeys } from '../store.js';
 import {
   type CrawlRow,
   type FirstShape,

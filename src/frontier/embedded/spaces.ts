@@ -1,5 +1,5 @@
 /** The keys that the settings name, as the spaces of the file that stand for them. */
-import type { FrontierKeys } from '../open.js';
+import type { FrontierKeys } from '../store.js';
 import type { Statements } from './statements.js';
 
 /** What is kept under one key; looked up when it is first asked for. */

@@ -3,7 +3,7 @@
  * counters, domains, nodes, statistics) are written once, however many verbs share the transaction. They are read again
  * only after somebody else has committed (`commit-batch.ts`).
  */
-import type { FrontierKeys } from '../open.js';
+import type { FrontierKeys } from '../store.js';
 import { Counters } from './counters.js';
 import { Seen } from './dupefilters/seen.js';
 import { Nodes } from './nodes/nodes.js';

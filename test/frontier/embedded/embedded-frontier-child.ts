@@ -4,7 +4,7 @@
  */
 import { EmbeddedFrontier } from '../../../src/frontier/embedded/embedded-frontier.js';
 import type { Lease } from '../../../src/frontier/frontier.js';
-import type { OpenOptions } from '../../../src/frontier/open.js';
+import type { OpenOptions } from '../../../src/frontier/store.js';
 import { effects, nameOf, request } from '../../frontier-contract/world.js';
 import { joinAs } from '../../helpers/joining.js';
 

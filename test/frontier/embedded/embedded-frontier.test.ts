@@ -165,6 +165,37 @@ describe('a folder of the embedded engine', () => {
     expect(await takeOne(peer.frontier)).toMatchObject({ crashes: 1 });
   });
 
+  it('skips requests whose records were deleted by hand: they are counted as removed, and no delay begins for them', async () => {
+    const peer = await crawl.node({ tunables: { nodeTimeoutMs: 300 } });
+    const { frontier } = peer;
+    await frontier.push([request('poison', { domain: 'b.example' })], 'links');
+    const doomed = await crawl.node({ tunables: { nodeTimeoutMs: 300 } });
+    await takeOne(doomed.frontier);
+    await crawl.recoverUntil(1, [peer]);
+    await frontier.throttle('a.example', { delayMs: 60_000, source: 'robots' });
+    await frontier.throttle('b.example', { delayMs: 60_000, source: 'robots' });
+    await frontier.push([request('gone-1'), request('gone-2'), request('good')], 'links');
+    const byHand = connect(fileIn(folder.dir));
+    byHand.exec(`DELETE FROM record WHERE text LIKE '%gone%' OR text LIKE '%poison%'`);
+    byHand.close();
+    expect((await takeOne(frontier)).record).toBe(request('good').record);
+    expect(await frontier.snapshot()).toMatchObject({ removed: 3, suspects: 0, leased: 1, pending: 0 });
+    expect((await frontier.inspect(request('poison'))).crashes).toBe(0);
+  });
+
+  it('skips only so many requests without a record in one lease as it was asked for, and is asked again at once', async () => {
+    const { frontier } = await crawl.node();
+    const requests = Array.from({ length: 5 }, (_, n) => request(String(n)));
+    await frontier.push(requests, 'links');
+    const byHand = connect(fileIn(folder.dir));
+    byHand.exec(`DELETE FROM record`);
+    byHand.close();
+    expect(await frontier.lease(2, 0)).toMatchObject({ leases: [], waitMs: 0 });
+    expect(await frontier.snapshot()).toMatchObject({ removed: 2, pending: 3 });
+    await frontier.lease(3, 0);
+    expect(await frontier.snapshot()).toMatchObject({ removed: 5, pending: 0, leased: 0 });
+  });
+
   it('is refused while processes of another container or machine have it open', async () => {
     const users = join(folder.dir, 'users');
     const stranger = join(users, 'stranger.json');

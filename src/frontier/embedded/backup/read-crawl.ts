@@ -1,6 +1,6 @@
 /** What a crawl holds, for a backup: read in windows by primary key, each a short transaction of its own. */
-import { type BackupEntry, type BackupRequest, backupText, inEntries } from '../../backup-entry.js';
-import { readParts } from '../../backup-parts.js';
+import { type BackupEntry, type BackupRequest, backupText, inEntries } from '../../backup/entry.js';
+import { readParts } from '../../backup/parts.js';
 import type { Part, Shape } from '../../frontier.js';
 import type { CommitBatch } from '../commit-batch.js';
 import { shapeOf } from '../crawl-row.js';

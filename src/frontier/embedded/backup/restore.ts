@@ -7,11 +7,10 @@ import {
   type RestoreTicket,
   seedOf,
   textBytes,
-} from '../../backup-entry.js';
+} from '../../backup/entry.js';
 import { delayInBounds, requireIds } from '../../bounds.js';
 import type { FailedRequest, Part } from '../../frontier.js';
-import { nodesAtWork } from '../../nodes-at-work.js';
-import { otherRestore, partNotEmpty, restoreGone } from '../../restore-refusals.js';
+import { nodesAtWork, otherRestore, partNotEmpty, restoreGone } from '../../refusals.js';
 import type { FirstShape } from '../crawl-row.js';
 import { newFeed, readFeedRow, writeFeedRow } from '../feeds/feed-row.js';
 import { addItems } from '../feeds/items.js';

@@ -1,5 +1,5 @@
 /** What a dupefilter holds, for a backup and from one. A class's own rows come back into it whole, others as fingerprints. */
-import { type BackupEntry, inEntries } from '../../backup-entry.js';
+import { type BackupEntry, inEntries } from '../../backup/entry.js';
 import type { RequestLife } from '../../frontier.js';
 import type { CommitBatch } from '../commit-batch.js';
 import { BLOCK_BYTES } from '../dupefilters/bloom.js';

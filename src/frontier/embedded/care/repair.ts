@@ -3,7 +3,7 @@
  * is long; the crawl is paused from the first to the last, and what breaks off begins anew.
  */
 import type { Frontier, Repaired } from '../../frontier.js';
-import { nodesAtWork } from '../../nodes-at-work.js';
+import { nodesAtWork } from '../../refusals.js';
 import type { FirstShape } from '../crawl-row.js';
 import { liveNodes } from '../nodes/liveness.js';
 import { addFailure } from '../queue/failures.js';

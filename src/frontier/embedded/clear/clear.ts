@@ -1,7 +1,7 @@
 /** Deleting parts of a crawl: small steps all, after which `sweepSome` deletes the rows. */
 import { dataFormats, otherFormat } from '../../data-format.js';
 import type { Part, Shape } from '../../frontier.js';
-import { nodesAtWork } from '../../nodes-at-work.js';
+import { nodesAtWork } from '../../refusals.js';
 import { newCrawl } from '../crawl-row.js';
 import { forgetFeeds, hasFeeds } from '../feeds/outbox.js';
 import { liveNodes } from '../nodes/liveness.js';

@@ -5,7 +5,7 @@
  */
 import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import { RefusedError } from '../../../errors.js';
-import type { Salvaged } from '../../salvaged.js';
+import type { Salvaged } from '../../store.js';
 import { type FirstShape, newCrawl, newTally } from '../crawl-row.js';
 import { createFile } from '../database.js';
 import { enterFolder, otherUsers } from '../folder.js';

@@ -1,5 +1,12 @@
-/** Several questions, answered at one instant. */
-import type { ChainableCommander } from 'ioredis';
+/** The client of ioredis that all commands are sent by. */
+import type { ChainableCommander, Cluster, Redis } from 'ioredis';
+
+export type Client = Redis | Cluster;
+
+/** The server, or each master of a Cluster. */
+export function serversOf(client: Client): Redis[] {
+  return 'nodes' in client ? client.nodes('master') : [client];
+}
 
 /**
  * The replies of a MULTI, in order.

@@ -3,8 +3,8 @@
  * middle of a JSON log; so such a server is connected to without the password, and the node says it once.
  */
 import type { Redis, RedisOptions } from 'ioredis';
-import { messageOf } from '../../errors.js';
-import type { RedisAddress } from '../open.js';
+import { messageOf } from '../../../errors.js';
+import type { RedisAddress } from '../../store.js';
 
 export const needlessPasswordNotice =
   'this Redis asks for no password, so whoever reaches it may read and write; the one in the settings goes unused';

@@ -2,7 +2,7 @@
  * Whether the store still holds the data we knew: after a broken connection another run_id or replication id means
  * that it may have rolled back (a restart from an older copy, a failover), so what a node believes must be dropped.
  */
-import { IncarnationDeadError } from '../../errors.js';
+import { IncarnationDeadError } from '../../../errors.js';
 import type { RedisConnection } from './connection.js';
 
 export class DataHistory {

@@ -1,6 +1,7 @@
 /** What a backup holds of each part, and in which order: the same from both engines. */
-import { type BackupEntry, backupText, inEntries } from './backup-entry.js';
-import type { FailedList, Part } from './frontier.js';
+
+import type { FailedList, Part } from '../frontier.js';
+import { type BackupEntry, backupText, inEntries } from './entry.js';
 
 /** An engine's readers, each in bounded steps. */
 export interface PartReaders {

@@ -1,7 +1,7 @@
 /** The crawls in a Redis, by the keys that each has. */
-import type { RedisAddress } from '../open.js';
-import { RedisConnection } from './connection.js';
-import { literally, scanKeys } from './scan-keys.js';
+import type { RedisAddress } from '../../store.js';
+import { RedisConnection } from '../connection/connection.js';
+import { literally, scanKeys } from '../connection/walk.js';
 
 const META = ':~meta';
 

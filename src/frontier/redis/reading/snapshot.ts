@@ -1,5 +1,5 @@
 /** What the commands ask of a crawl in Redis: counts, a snapshot, one request. Reads only, bounded work. */
-import { dataFormats } from '../data-format.js';
+import { dataFormats } from '../../data-format.js';
 import type {
   Control,
   Dupefilter,
@@ -11,17 +11,18 @@ import type {
   RequestState,
   Shape,
   Snapshot,
-} from '../frontier.js';
-import type { FrontierKeys } from '../open.js';
-import { foundFormat } from './care/preflight.js';
-import type { Client, RedisConnection } from './connection.js';
-import { askDupefilter, dupefilterBytes, seenCount } from './dupefilter-reading.js';
-import { badSeedsKey, type InternalWord, internalKey, internalWords } from './keys.js';
+} from '../../frontier.js';
+import type { FrontierKeys } from '../../store.js';
+import { foundFormat } from '../care/preflight.js';
+import type { Client } from '../connection/client.js';
+import type { RedisConnection } from '../connection/connection.js';
+import { pairs, walk } from '../connection/walk.js';
+import { badSeedsKey, type InternalWord, internalKey, internalWords } from '../keys.js';
+import { readFailure } from '../redis-failed.js';
+import { readFeeds } from '../redis-feeds.js';
+import { askDupefilter, dupefilterBytes, seenCount } from './dupefilter.js';
 import { bytesOf, lengthOf, sum } from './measuring.js';
 import { readDomain, readEntry, readLease } from './records.js';
-import { readFailure } from './redis-failed.js';
-import { readFeeds } from './redis-feeds.js';
-import { pairs, walk } from './walk.js';
 
 /** Everything `stats` shows: cardinalities, the nodes, the counters; MEMORY USAGE samples five entries a key. */
 export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<Snapshot> {

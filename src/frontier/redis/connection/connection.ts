@@ -4,14 +4,10 @@
  * answered or `CALL_TIMEOUT_MS` has passed; the verbs make the repetition harmless.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
-import { messageOf } from '../../errors.js';
-import type { RedisAddress } from '../open.js';
-import { library } from './library.js';
-import { loadLibrary } from './load-library.js';
-import { type Arguments, luaMessage } from './lua-message.js';
-import { withoutNeedlessPassword } from './needless-password.js';
-import type { Reply } from './reply.js';
+import type { ClusterOptions, Redis, RedisOptions } from 'ioredis';
+import { messageOf } from '../../../errors.js';
+import type { RedisAddress } from '../../store.js';
+import type { Client } from './client.js';
 import {
   isFull,
   isMissingFunction,
@@ -20,10 +16,11 @@ import {
   translate,
   unanswered,
   unreachable,
-} from './what-redis-says.js';
-
-/** What all commands are sent by. */
-export type Client = Redis | Cluster;
+} from './errors.js';
+import { library, loadLibrary } from './library.js';
+import { type Arguments, luaMessage } from './lua-message.js';
+import { withoutNeedlessPassword } from './needless-password.js';
+import type { Reply } from './reply.js';
 
 /** ioredis has this at run time and leaves it out of its types. */
 interface Functions {
@@ -110,7 +107,7 @@ export class RedisConnection {
    * @param isFinal errors that are thrown as they are, without another try.
    */
   async patiently<T>(
-    operation: (client: Redis | Cluster) => Promise<T>,
+    operation: (client: Client) => Promise<T>,
     isFinal: (error: unknown) => boolean = () => false,
   ): Promise<T> {
     const deadline = Date.now() + CALL_TIMEOUT_MS;
@@ -173,7 +170,7 @@ function createClient(
   address: RedisAddress,
   state: Readonly<ConnectionState>,
   connectTimeout: number,
-): Redis | Cluster {
+): Client {
   const delayOf = (times: number): number | null =>
     state.connected
       ? Math.min(50 * 2 ** Math.min(times, 10), MAX_RETRY_DELAY_MS) * (0.5 + Math.random() / 2)

@@ -2,11 +2,11 @@
  * A node's turns: leases, and the settles that travel with them. See `lua/pages/turn.lua` for what one call does, and
  * `settle-batches.ts` for what waits for it.
  */
-import { messageOf } from '../../errors.js';
-import type { SettleAnswer } from '../frontier.js';
-import type { Calls } from './calls.js';
-import type { Arguments } from './lua-message.js';
-import { list, type Reply } from './reply.js';
+import { messageOf } from '../../../errors.js';
+import type { SettleAnswer } from '../../frontier.js';
+import type { Calls } from '../connection/calls.js';
+import type { Arguments } from '../connection/lua-message.js';
+import { list, type Reply } from '../connection/reply.js';
 import { type SettleBatch, SettleBatches } from './settle-batches.js';
 import { readSettled, type SettleMessage } from './settle-message.js';
 

@@ -1,6 +1,21 @@
-/** What the engines say where a restore, or a node beside one, is refused. */
+/** Refusals (exit 3) in the words of both engines. */
 import { RefusedError } from '../errors.js';
 import type { Part } from './frontier.js';
+
+/** The refusal of what must not be done to a crawl under its nodes. */
+export function nodesAtWork(count: number, what: keyof typeof forced): RefusedError {
+  return new RefusedError(
+    `${count} node${count === 1 ? ' is' : 's are'} working on this crawl: stop them first (or use --force${forced[what]})`,
+    { code: 'live_nodes' },
+  );
+}
+
+/** What `--force` brings upon them. */
+const forced = {
+  clear: ', which makes them stop with an error',
+  repair: ', which makes them join anew',
+  restore: '',
+} as const;
 
 /** A node wants to join a crawl that is not wholly there yet. */
 export function restoreUnderWay(): RefusedError {
@@ -40,3 +55,11 @@ const nounOf: Readonly<Record<Part, string>> = {
   stats: 'counters',
   failed: 'failed requests',
 };
+
+/** A BloomDupeFilter cannot forget: a bit of one fingerprint is one of many others as well. */
+export function cannotForget(): RefusedError {
+  return new RefusedError(
+    'a BloomDupeFilter cannot forget single URLs: seed the URL again (a seed is fetched whatever the dupefilter says, unless SEEDS_FILTERED is set), forget all of them with "crawlnode reset SPIDER --only dupefilter", or choose another DUPEFILTER_CLASS',
+    { code: 'cannot_forget' },
+  );
+}

@@ -2,7 +2,7 @@
  * What a crawl holds, piece by piece, as plain JSON: the same from both engines, so that what one gave the other takes.
  * Nothing in it names a key of a store: a backup of one spider and job can be brought back as another.
  */
-import type { Dupefilter, FailedRequest, Frontier, Part, RequestLife, Shape } from './frontier.js';
+import type { Dupefilter, Engine, FailedRequest, Part, RequestLife, Shape } from '../crawl-types.js';
 
 /** Text as it is, or bytes that are no UTF-8 in base64. */
 export type BackupText = string | { readonly base64: string };
@@ -47,7 +47,7 @@ export type BackupEntry =
   | {
       readonly kind: 'dupefilter';
       readonly choice: Dupefilter;
-      readonly engine: Frontier['engine'];
+      readonly engine: Engine;
       readonly index: readonly number[] | null;
     }
   /** Fingerprints in hex: 40 digits, or of a CompactDupeFilter the 16 that it keeps. */

@@ -9,9 +9,13 @@
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { dataFormats } from '../data-format.js';
+import type { Redis } from 'ioredis';
+import { messageOf } from '../../../errors.js';
+import { dataFormats } from '../../data-format.js';
+import { type Client, serversOf } from './client.js';
+import { isFull, LibraryNeedsMemory } from './errors.js';
 
-const luaFolder = new URL('lua/', import.meta.url);
+const luaFolder = new URL('../lua/', import.meta.url);
 
 /** What runs while the library is loaded; all else only declares what a call runs. */
 const first = ['base/verbs.lua', 'dupefilters/dupefilters.lua'];
@@ -30,6 +34,25 @@ let assembled: Library | undefined;
 export function library(): Library {
   assembled ??= assemble();
   return assembled;
+}
+
+/**
+ * Give a server, or each master of a Cluster, the library of this version.
+ * @param client of a Cluster all masters are given it: a FUNCTION LOAD without keys goes to any one of them.
+ * @throws LibraryNeedsMemory where the server is full: Redis loads nothing then.
+ */
+export async function loadLibrary(client: Client): Promise<void> {
+  await Promise.all(serversOf(client).map(loadInto));
+}
+
+/** Without REPLACE: under one name there is only ever one text. */
+async function loadInto(server: Redis): Promise<void> {
+  try {
+    await server.function('LOAD', library().text);
+  } catch (error) {
+    if (isFull(error)) throw new LibraryNeedsMemory(error);
+    if (!/already exists/.test(messageOf(error))) throw error;
+  }
 }
 
 function assemble(): Library {

@@ -1,5 +1,5 @@
 /** How much keys hold, and at what size. */
-import type { Client } from './connection.js';
+import type { Client } from '../connection/client.js';
 
 /** How much a key holds, whatever its type. */
 export async function lengthOf(client: Client, key: string): Promise<number> {

@@ -2,14 +2,15 @@
  * What the commands ask of a dupefilter in Redis. Counts and sizes do not depend on its class, and for single
  * fingerprints the class is the one the crawl agreed on: who only looks may come with other settings.
  */
-import type { Dupefilter, FrontierRequest, RequestLife } from '../frontier.js';
-import type { FrontierKeys } from '../open.js';
-import { dupefilterText } from '../shape.js';
-import type { Client, RedisConnection } from './connection.js';
-import { allKeys, dupefilterKey, dupefilterPiece, dupefilterWords, internalKey } from './keys.js';
+import type { Dupefilter, FrontierRequest, RequestLife } from '../../frontier.js';
+import { dupefilterText } from '../../shape.js';
+import type { FrontierKeys } from '../../store.js';
+import type { Client } from '../connection/client.js';
+import type { RedisConnection } from '../connection/connection.js';
+import { int, named, text } from '../connection/reply.js';
+import { allKeys, dupefilterKey, dupefilterPiece, dupefilterWords, internalKey } from '../keys.js';
+import { dupefilterArgument, markOf } from '../requests.js';
 import { bytesOf, lengthOf, sum } from './measuring.js';
-import { int, named, text } from './reply.js';
-import { dupefilterArgument, markOf } from './requests.js';
 
 /** Of a dupefilter of many pieces so many are measured, evenly spaced; the others are taken to be like them. */
 const SAMPLED = 64;

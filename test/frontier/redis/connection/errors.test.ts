@@ -1,6 +1,6 @@
 /** Which errors of a call to Redis are worth another try. */
 import { describe, expect, it } from 'vitest';
-import { translate } from '../../../src/frontier/redis/what-redis-says.js';
+import { translate } from '../../../../src/frontier/redis/connection/errors.js';
 
 describe('a call to Redis that fails', () => {
   it('is repeated where the connection broke, and not where it could never be sent', () => {

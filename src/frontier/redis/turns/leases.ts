@@ -1,6 +1,6 @@
 /** Leases on their way: their tokens, and how a lease call is answered. */
-import type { Control, Lease, LeaseAnswer } from '../frontier.js';
-import { hex, int, list, named, type Reply, text } from './reply.js';
+import type { Control, Lease, LeaseAnswer } from '../../frontier.js';
+import { hex, int, list, named, type Reply, text } from '../connection/reply.js';
 
 /** The number of the call that gave a lease, by its token: 0, which no call has, for one that none can have given. */
 export function givenBy({ id, token }: Pick<Lease, 'id' | 'token'>): number {

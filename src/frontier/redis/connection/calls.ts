@@ -3,13 +3,13 @@
  * arrived, so that a call sent again after a lost reply gets its first answer and does nothing.
  */
 import { randomBytes } from 'node:crypto';
-import type { Dupefilter } from '../frontier.js';
-import type { FrontierKeys } from '../open.js';
+import type { Dupefilter } from '../../frontier.js';
+import type { FrontierKeys } from '../../store.js';
+import { allKeys, internalKey } from '../keys.js';
+import { dupefilterArgument } from '../requests.js';
 import type { RedisConnection } from './connection.js';
-import { allKeys, internalKey } from './keys.js';
 import type { Arguments } from './lua-message.js';
 import type { Reply } from './reply.js';
-import { dupefilterArgument } from './requests.js';
 
 /** Verbs whose answer the store keeps until it is known to have arrived (beside those of settles), and those that tell it so. */
 const answering: ReadonlySet<string> = new Set([

@@ -6,11 +6,11 @@ import {
   IncarnationDeadError,
   messageOf,
   RefusedError,
-} from '../../errors.js';
-import { otherFormat } from '../data-format.js';
-import type { Dupefilter } from '../frontier.js';
-import type { RedisAddress } from '../open.js';
-import { otherShape } from '../shape.js';
+} from '../../../errors.js';
+import { otherFormat } from '../../data-format.js';
+import type { Dupefilter } from '../../frontier.js';
+import { otherShape } from '../../shape.js';
+import type { RedisAddress } from '../../store.js';
 
 const refusals =
   /^(NOAUTH|WRONGPASS|NOPERM|ERR (invalid password|AUTH|Client sent AUTH|DB index|invalid DB))/;

@@ -1,13 +1,13 @@
 /** A settle as `lua/pages/settling.lua` takes it, and its answer. */
 
-import { priorityInBounds } from '../../http/message/priority.js';
-import { countersInBounds, delayInBounds } from '../bounds.js';
-import { spentBy } from '../budgets.js';
-import type { Dupefilter, Effects, Lease, Outcome, PushAnswer, SettleAnswer } from '../frontier.js';
+import { priorityInBounds } from '../../../http/message/priority.js';
+import { countersInBounds, delayInBounds } from '../../bounds.js';
+import { spentBy } from '../../budgets.js';
+import type { Dupefilter, Effects, Lease, Outcome, PushAnswer, SettleAnswer } from '../../frontier.js';
+import type { Arguments } from '../connection/lua-message.js';
+import { int, named, type Reply, text } from '../connection/reply.js';
+import { columnsOf } from '../requests.js';
 import { givenBy } from './leases.js';
-import type { Arguments } from './lua-message.js';
-import { int, named, type Reply, text } from './reply.js';
-import { columnsOf } from './requests.js';
 
 /** One settle on its way. */
 export interface SettleMessage {

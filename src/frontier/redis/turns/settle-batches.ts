@@ -3,7 +3,7 @@
  * the end of the turn of the event loop, and for the answer to an earlier settle or lease; a lease takes them along, any
  * other verb sends them before it, so verbs arrive in the order they were called.
  */
-import type { SettleAnswer } from '../frontier.js';
+import type { SettleAnswer } from '../../frontier.js';
 import type { SettleMessage } from './settle-message.js';
 
 /** A call's work is bounded, so that it keeps no other node waiting. */
