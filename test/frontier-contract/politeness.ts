@@ -158,18 +158,6 @@ export function politeness(crawl: () => Crawl): void {
       expect((await takeOne(frontier)).delayMs).toBe(250);
     });
 
-    it('tells a node that waits for the delay of one domain alone when that has passed, not to ask all the time', async () => {
-      const { frontier } = await crawl().node();
-      await frontier.push(many('a.example', 2), 'links');
-      await frontier.throttle('a.example', { delayMs: 5_000, source: 'robots' });
-      const lease = await takeOne(frontier);
-      const holding = await frontier.lease(1, 1);
-      expect(holding.leases).toEqual([]);
-      expect(holding.waitMs).toBe(1_000);
-      await commit(frontier, lease);
-      expect((await frontier.lease(1, 0)).waitMs).toBe(1_000);
-    });
-
     it('obeys another concurrency from the next lease on, lowered or raised', async () => {
       const one = await crawl().node({ tunables: { concurrencyPerDomain: 4 } });
       await one.frontier.push(many('a.example', 9), 'links');

@@ -165,6 +165,18 @@ describe('a folder of the embedded engine', () => {
     expect(await takeOne(peer.frontier)).toMatchObject({ crashes: 1 });
   });
 
+  it('tells a node that waits for the delay of one domain alone when that has passed, not to ask all the time', async () => {
+    const { frontier } = await crawl.node();
+    await frontier.push([request('a'), request('b')], 'links');
+    await frontier.throttle('a.example', { delayMs: 5_000, source: 'robots' });
+    const lease = await takeOne(frontier);
+    const holding = await frontier.lease(1, 1);
+    expect(holding.leases).toEqual([]);
+    expect(holding.waitMs).toBe(1_000);
+    await commit(frontier, lease);
+    expect((await frontier.lease(1, 0)).waitMs).toBe(1_000);
+  });
+
   it('skips requests whose records were deleted by hand: they are counted as removed, and no delay begins for them', async () => {
     const peer = await crawl.node({ tunables: { nodeTimeoutMs: 300 } });
     const { frontier } = peer;
