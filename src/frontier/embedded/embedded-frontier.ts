@@ -43,9 +43,10 @@ import { beginRepair, endRepair, type ReadRecord, repairStep } from './care/repa
 import { verify } from './care/verify.js';
 import { clear } from './clear/clear.js';
 import { sweepSome } from './clear/sweep.js';
-import { CommitBatch } from './commit-batch.js';
-import { type Database, openDatabase } from './database.js';
+import { CommitBatch } from './crawl/commit-batch.js';
+import type { Transaction } from './crawl/transaction.js';
 import { checkpointFeed, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
+import { type Database, openDatabase } from './file/database.js';
 import { refuseOtherDupefilter, refuseOtherFormat } from './nodes/agreement.js';
 import { closeRun, control, forget } from './nodes/control.js';
 import { join } from './nodes/join.js';
@@ -61,7 +62,6 @@ import { throttle } from './queue/throttle.js';
 import { inspectRequest } from './read/inspect.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
 import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds/seeds.js';
-import type { Transaction } from './transaction.js';
 
 /** How long a verb of a node waits for a lock; its engine says so, and asks again. */
 const NODE_PATIENCE_MS = 1_000;

@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RefusedError } from '../../../src/errors.js';
-import { openDatabase } from '../../../src/frontier/embedded/database.js';
 import { EmbeddedFrontier } from '../../../src/frontier/embedded/embedded-frontier.js';
-import { findInFolder as listCrawls } from '../../../src/frontier/embedded/find-crawls.js';
-import { bootId } from '../../../src/frontier/embedded/processes.js';
-import { connect } from '../../../src/frontier/embedded/sqlite.js';
-import { fileIn } from '../../../src/frontier/embedded/wal.js';
+import { openDatabase } from '../../../src/frontier/embedded/file/database.js';
+import { bootId } from '../../../src/frontier/embedded/file/processes.js';
+import { connect } from '../../../src/frontier/embedded/file/sqlite.js';
+import { fileIn } from '../../../src/frontier/embedded/file/wal.js';
+import { findInFolder as listCrawls } from '../../../src/frontier/embedded/read/find-crawls.js';
 import { allParts, type Dupefilter } from '../../../src/frontier/frontier.js';
 import type { World } from '../../frontier-contract/frontier-contract.js';
 import {

@@ -4,12 +4,12 @@
  */
 import type { Frontier, Repaired } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
-import type { FirstShape } from '../crawl-row.js';
+import type { FirstShape } from '../crawl/crawl-row.js';
+import type { Transaction } from '../crawl/transaction.js';
 import { liveNodes } from '../nodes/liveness.js';
 import { addFailure } from '../queue/failures.js';
 import { orderOf } from '../queue/order.js';
 import { deleteRequest, hexOf, type RequestState } from '../queue/requests.js';
-import type { Transaction } from '../transaction.js';
 
 /** Requests of one step: a transaction of some ms. */
 const STEP = 500;

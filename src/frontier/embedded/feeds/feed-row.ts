@@ -1,7 +1,7 @@
 /** A feed as it is kept. Columns are explained in `schema.sql`. */
-import type { Flag } from '../crawl-row.js';
-import { writeRow } from '../rows.js';
-import type { Transaction } from '../transaction.js';
+import type { Flag } from '../crawl/crawl-row.js';
+import type { Transaction } from '../crawl/transaction.js';
+import { writeRow } from '../file/rows.js';
 
 export interface FeedRow {
   readonly space: number;

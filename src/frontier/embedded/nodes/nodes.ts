@@ -1,7 +1,7 @@
 /** The nodes of a crawl: each is read once, changed in place, and written once a transaction. */
 import { IncarnationDeadError } from '../../../errors.js';
-import type { OpenCrawl } from '../open-crawl.js';
-import { updateRow, writeRow } from '../rows.js';
+import type { OpenCrawl } from '../crawl/open-crawl.js';
+import { updateRow, writeRow } from '../file/rows.js';
 import type { NodeRow } from './node-row.js';
 
 export class Nodes {

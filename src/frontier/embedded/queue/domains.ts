@@ -1,7 +1,7 @@
 /** The domains of a crawl: each is read once, changed in place, and written once a transaction. */
-import type { OpenCrawl } from '../open-crawl.js';
-import { plainText } from '../plain-text.js';
-import { updateRow, writeRow } from '../rows.js';
+import type { OpenCrawl } from '../crawl/open-crawl.js';
+import { updateRow, writeRow } from '../file/rows.js';
+import { plainText } from '../file/statements.js';
 import { type DomainRow, FURTHEST_MS, newDomain, updateState } from './domain-row.js';
 import { headOf, isBefore, type Order } from './order.js';
 

@@ -1,10 +1,10 @@
 /** The lease verb: promote what is due, then lease the best requests of the ready domains, in order and within limits. */
 import { type CrawlState, type Lease, type LeaseAnswer, MAX_WAIT_MS } from '../../frontier.js';
-import { openWork } from '../crawl-row.js';
+import { openWork } from '../crawl/crawl-row.js';
+import type { Transaction } from '../crawl/transaction.js';
 import { closeWhenSpent, isFull } from '../nodes/budgets.js';
 import { showLife } from '../nodes/liveness.js';
 import type { NodeRow } from '../nodes/node-row.js';
-import type { Transaction } from '../transaction.js';
 import { type DomainRow, delayOf, dueAtOf, startDelayTimer, updateState } from './domain-row.js';
 import { grantLease } from './leases.js';
 import { headOf, isBefore, type Order } from './order.js';

@@ -4,8 +4,9 @@
  * node that holds more than its share of the leases then gets nothing for a moment. Requests that wait for a delay need
  * none of this: any node may be the first to ask when the delay has passed.
  */
+
+import type { OpenCrawl } from '../crawl/open-crawl.js';
 import type { NodeRow } from '../nodes/node-row.js';
-import type { OpenCrawl } from '../open-crawl.js';
 
 /** How long a node counts as hungry after it got nothing. */
 const HUNGRY_MS = 300;

@@ -4,8 +4,8 @@
  * dies with it.
  */
 import type { Lease } from '../../frontier.js';
+import type { Transaction } from '../crawl/transaction.js';
 import type { NodeRow } from '../nodes/node-row.js';
-import type { Transaction } from '../transaction.js';
 import { dueAtOf, startDelayTimer } from './domain-row.js';
 import { grantLease } from './leases.js';
 

@@ -1,7 +1,7 @@
 /** Statistics of a crawl, by Scrapy's names: summed up within a transaction, and added to their rows at its end. */
-import { countersInBounds } from '../bounds.js';
+import { countersInBounds } from '../../bounds.js';
+import { plainText } from '../file/statements.js';
 import type { OpenCrawl } from './open-crawl.js';
-import { plainText } from './plain-text.js';
 
 export class Counters {
   readonly #crawl: OpenCrawl;

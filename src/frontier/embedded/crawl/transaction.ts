@@ -3,13 +3,13 @@
  * counters, domains, nodes, statistics) are written once, however many verbs share the transaction. They are read again
  * only after somebody else has committed (`commit-batch.ts`).
  */
-import type { FrontierKeys } from '../store.js';
+import type { FrontierKeys } from '../../store.js';
+import { Seen } from '../dupefilters/seen.js';
+import type { Statements } from '../file/statements.js';
+import { Nodes } from '../nodes/nodes.js';
+import { Domains } from '../queue/domains.js';
 import { Counters } from './counters.js';
-import { Seen } from './dupefilters/seen.js';
-import { Nodes } from './nodes/nodes.js';
 import { OpenCrawl } from './open-crawl.js';
-import { Domains } from './queue/domains.js';
-import type { Statements } from './statements.js';
 
 export class Transaction extends OpenCrawl {
   readonly domains: Domains;

@@ -2,13 +2,13 @@
  * The verbs of one turn of the main loop, committed together: a commit costs as much as several verbs. They run one after
  * the other in one transaction; one that refuses does not disturb the others, which are run again without it.
  */
-import { CrawlnodeError, FrontierUnavailableError } from '../../errors.js';
-import type { FrontierKeys } from '../store.js';
-import type { Database } from './database.js';
-import type { Statements } from './statements.js';
+import { CrawlnodeError, FrontierUnavailableError } from '../../../errors.js';
+import type { FrontierKeys } from '../../store.js';
+import type { Database } from '../file/database.js';
+import type { Statements } from '../file/statements.js';
+import { checkpointWhenLarge } from '../file/wal.js';
+import { asExpected, isBusy, lockedByPeer } from '../file/what-sqlite-says.js';
 import { Transaction } from './transaction.js';
-import { checkpointWhenLarge } from './wal.js';
-import { asExpected, isBusy, lockedByPeer } from './what-sqlite-says.js';
 
 /** Verbs wait no longer than this for others to share a commit with. */
 const MAX_GATHER_MS = 100;

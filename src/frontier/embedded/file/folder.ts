@@ -17,9 +17,9 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { FrontierUnavailableError, messageOf, RefusedError } from '../../errors.js';
-import { makeFolder } from '../../make-folder.js';
-import { isRunning } from '../feed-claim.js';
+import { FrontierUnavailableError, messageOf, RefusedError } from '../../../errors.js';
+import { makeFolder } from '../../../make-folder.js';
+import { isRunning } from '../../feed-claim.js';
 import { bootId } from './processes.js';
 
 /** Types of statfs(2) that are network file systems: NFS, SMB, CIFS, SMB2, Ceph, AFS, 9P. */

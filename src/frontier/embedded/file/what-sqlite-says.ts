@@ -1,5 +1,5 @@
 /** What SQLite's errors mean to somebody who crawls, and what to do about each. */
-import { CrawlnodeError, DamagedStoreError, FrontierUnavailableError, messageOf } from '../../errors.js';
+import { CrawlnodeError, DamagedStoreError, FrontierUnavailableError, messageOf } from '../../../errors.js';
 
 /** SQLite's primary result codes (https://sqlite.org/rescode.html). */
 const BUSY = 5;

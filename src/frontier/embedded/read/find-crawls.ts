@@ -1,6 +1,6 @@
 /** The crawls of a folder, as it lists them. */
-import { openDatabase } from './database.js';
-import { asExpected } from './what-sqlite-says.js';
+import { openDatabase } from '../file/database.js';
+import { asExpected } from '../file/what-sqlite-says.js';
 
 const MAX_CRAWLS = 100_000;
 

@@ -75,3 +75,8 @@ function rowOf<Row>(columns: readonly string[], values: readonly Value[]): Row {
   for (let n = 0; n < columns.length; n += 1) row[columns[n]!] = values[n]!;
   return row as Row;
 }
+
+/** Text as every SQLite driver gives it back: the package reads a text up to its first NUL only. */
+export function plainText(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\u2400') : text;
+}

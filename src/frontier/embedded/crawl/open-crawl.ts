@@ -1,8 +1,10 @@
 /** A crawl: its spaces and its two rows, read once, changed in place, and written once a transaction. */
-import { FrontierGoneError } from '../../errors.js';
-import { dataFormats } from '../data-format.js';
-import { dupefilterText } from '../shape.js';
-import type { FrontierKeys } from '../store.js';
+import { FrontierGoneError } from '../../../errors.js';
+import { dataFormats } from '../../data-format.js';
+import { dupefilterText } from '../../shape.js';
+import type { FrontierKeys } from '../../store.js';
+import { differ, writeRow } from '../file/rows.js';
+import type { Statements } from '../file/statements.js';
 import {
   type CrawlRow,
   type FirstShape,
@@ -12,9 +14,7 @@ import {
   shapeOf,
   type TallyRow,
 } from './crawl-row.js';
-import { differ, writeRow } from './rows.js';
 import { Spaces } from './spaces.js';
-import type { Statements } from './statements.js';
 
 export class OpenCrawl {
   readonly sql: Statements;

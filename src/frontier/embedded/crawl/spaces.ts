@@ -1,6 +1,6 @@
 /** The keys that the settings name, as the spaces of the file that stand for them. */
-import type { FrontierKeys } from '../store.js';
-import type { Statements } from './statements.js';
+import type { FrontierKeys } from '../../store.js';
+import type { Statements } from '../file/statements.js';
 
 /** What is kept under one key; looked up when it is first asked for. */
 export class Space {

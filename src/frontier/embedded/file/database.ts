@@ -4,8 +4,8 @@
  */
 import { existsSync, linkSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { RefusedError } from '../../errors.js';
-import { dataFormats, otherFormat } from '../data-format.js';
+import { RefusedError } from '../../../errors.js';
+import { dataFormats, otherFormat } from '../../data-format.js';
 import { enterFolder, type Folder } from './folder.js';
 import { type Connection, connect } from './sqlite.js';
 import { Statements } from './statements.js';
@@ -212,7 +212,7 @@ function prepareEmpty(): Statements {
 }
 
 function schema(): string {
-  const text = readFileSync(new URL('schema.sql', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('../schema.sql', import.meta.url), 'utf8');
   return `${text} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${dataFormats.embedded};`;
 }
 
