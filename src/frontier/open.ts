@@ -9,8 +9,8 @@ export async function openFrontier(options: OpenOptions): Promise<Frontier> {
     const { RedisFrontier } = await engines.redis();
     return RedisFrontier.open(options, options.store.address);
   }
-  const { EmbeddedFrontier } = await engines.embedded();
-  return EmbeddedFrontier.open(options, options.store.dir);
+  const { openEmbedded } = await engines.embedded();
+  return openEmbedded(options, options.store.dir);
 }
 
 /**

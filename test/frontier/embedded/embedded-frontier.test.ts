@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RefusedError } from '../../../src/errors.js';
-import { EmbeddedFrontier } from '../../../src/frontier/embedded/embedded-frontier.js';
+import { openEmbedded } from '../../../src/frontier/embedded/embedded-frontier.js';
 import { openDatabase } from '../../../src/frontier/embedded/file/database.js';
 import { bootId } from '../../../src/frontier/embedded/file/processes.js';
 import { connect } from '../../../src/frontier/embedded/file/sqlite.js';
@@ -36,7 +36,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** A world of one spider in a folder. */
 function worldIn({ dir, remove }: TempDir, spider = 'news'): World {
   return worldOf(
-    (shape) => EmbeddedFrontier.open(openOptions(dir, spider, { shape: { ...defaultShape, ...shape } }), dir),
+    (shape) => openEmbedded(openOptions(dir, spider, { shape: { ...defaultShape, ...shape } }), dir),
     remove,
   );
 }
@@ -61,7 +61,7 @@ describe('a folder of the embedded engine', () => {
 
   it('holds several crawls, and clearing one touches no other', async () => {
     const news = await crawl.outsider();
-    const news2 = await EmbeddedFrontier.open(openOptions(folder.dir, 'news2'), folder.dir);
+    const news2 = await openEmbedded(openOptions(folder.dir, 'news2'), folder.dir);
     try {
       await news.push([request('a'), request('b')], 'start');
       await news2.push([request('a'), request('c')], 'start');
@@ -212,7 +212,7 @@ describe('a folder of the embedded engine', () => {
     const users = join(folder.dir, 'users');
     const stranger = join(users, 'stranger.json');
     mkdirSync(users, { recursive: true });
-    const open = () => EmbeddedFrontier.open(openOptions(folder.dir, 'news'), folder.dir);
+    const open = () => openEmbedded(openOptions(folder.dir, 'news'), folder.dir);
     const self = { bootId: bootId(), pidNamespace: 'pid:[1]', host: hostname(), pid: 1 };
     for (const user of [self, { ...self, bootId: 'another', host: 'another-machine' }]) {
       writeFileSync(stranger, JSON.stringify(user));
@@ -226,7 +226,7 @@ describe('a folder of the embedded engine', () => {
   });
 
   it('makes no store for a command that only reads', async () => {
-    const frontier = await EmbeddedFrontier.open(
+    const frontier = await openEmbedded(
       openOptions(join(folder.dir, 'none'), 'news'),
       join(folder.dir, 'none'),
     );
@@ -270,7 +270,7 @@ describe('a folder of the embedded engine', () => {
       rmSync(fileIn(place.dir), { force: true });
       damage(fileIn(place.dir));
       const code = ['foreign_file', 'format'].includes(name) ? name : 'damaged_store';
-      const open = EmbeddedFrontier.open(openOptions(place.dir, 'news'), place.dir);
+      const open = openEmbedded(openOptions(place.dir, 'news'), place.dir);
       await expect(open, name).rejects.toMatchObject({ code });
     }
   });

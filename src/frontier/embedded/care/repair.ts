@@ -4,6 +4,7 @@
  */
 import type { Frontier, Repaired } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
+import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { FirstShape } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { liveNodes } from '../nodes/liveness.js';
@@ -15,10 +16,25 @@ import { deleteRequest, hexOf, type RequestState } from '../queue/requests.js';
 const STEP = 500;
 
 /** What a record says of its request; null when it cannot be read. */
-export type ReadRecord = Parameters<Frontier['repair']>[0];
+type ReadRecord = Parameters<Frontier['repair']>[0];
+
+/** As `Frontier.repair` says. */
+export async function repair(
+  batch: CommitBatch,
+  shape: FirstShape,
+  read: ReadRecord,
+  force: boolean,
+): Promise<Repaired> {
+  await batch.write((tx) => beginRepair(tx, shape, force));
+  for (let after: Uint8Array | null = new Uint8Array(); after !== null; ) {
+    const from: Uint8Array = after;
+    after = await batch.write((tx) => repairStep(tx, from, read));
+  }
+  return batch.write(endRepair);
+}
 
 /** Pause the crawl and take all leases back. @throws RefusedError while nodes live, unless forced. */
-export function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
+function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
   tx.replaceLostTally();
   tx.create(shape);
   const live = force ? 0 : liveNodes(tx).length;
@@ -54,7 +70,7 @@ interface Row {
 }
 
 /** Count some requests, and put each where it belongs. @param after the id of the last one. @returns the same for the next step; null at the end. */
-export function repairStep(tx: Transaction, after: Uint8Array, read: ReadRecord): Uint8Array | null {
+function repairStep(tx: Transaction, after: Uint8Array, read: ReadRecord): Uint8Array | null {
   const { sql, space } = tx;
   const rows = sql.all<Row>`
     SELECT n, id, state, domain, rank, arrival, due, crashes, unfiltered, sequence AS failure,
@@ -119,7 +135,7 @@ function unknownReason({ nowMs }: Transaction, reason: string) {
 }
 
 /** Have the other counters agree, and let the crawl go on as it was. */
-export function endRepair(tx: Transaction): Repaired {
+function endRepair(tx: Transaction): Repaired {
   const { sql, space, spaces, crawl, tally } = tx;
   sql.run`DELETE FROM failure WHERE space = ${space} AND n NOT IN (SELECT n FROM request WHERE space = ${space} AND state = 'failed')`;
   sql.run`DELETE FROM record WHERE n NOT IN (SELECT n FROM request)`;
