@@ -1,5 +1,5 @@
 /** I6 and I7: what the record of each domain says agrees with its leases, its queue, and the keys `ready` and `waiting`. */
-import { readEntry } from '../records.js';
+import { readEntry } from '../reading/records.js';
 import type { View } from './view.js';
 
 const ORDER_BYTES = 12;

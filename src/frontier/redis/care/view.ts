@@ -1,6 +1,7 @@
 /** Everything a crawl in Redis holds of its requests, read at one instant. */
-import type { FrontierKeys } from '../../open.js';
-import type { Client } from '../connection.js';
+import type { FrontierKeys } from '../../store.js';
+import { type Client, repliesOf } from '../connection/client.js';
+import { pairs } from '../connection/walk.js';
 import { type InternalWord, internalKey } from '../keys.js';
 import {
   type DomainRecord,
@@ -9,9 +10,7 @@ import {
   readDomain,
   readLease,
   readMember,
-} from '../records.js';
-import { pairs } from '../walk.js';
-import { repliesOf } from './transaction.js';
+} from '../reading/records.js';
 
 export interface View {
   /** Ids, hex. */

@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis';
 import { messageOf } from '../../../../errors.js';
 import { byteSize, duration } from '../../../amounts.js';
 import type { Findings } from '../../../findings.js';
-import type { Client } from '../../connection.js';
+import type { Client } from '../../connection/client.js';
 import { examineVersion } from './version.js';
 
 /** Pings, of which the median counts. */
