@@ -178,9 +178,8 @@ async function domainOpensAt(client: Client, keys: FrontierKeys, domain: string)
     client.time(),
   ]);
   const nowMs = Number(time[0]) * 1000 + Number(time[1]) / 1000;
-  const { nextAt = 0, blockedUntil = 0 } = packed === null ? {} : readDomain(packed);
-  const nextAtMs = Math.max(nextAt, blockedUntil);
-  return nextAtMs > nowMs ? Math.ceil(nextAtMs) : null;
+  const dueAtMs = packed === null ? 0 : readDomain(packed).dueAtMs;
+  return dueAtMs > nowMs ? dueAtMs : null;
 }
 
 async function dueAtOf(client: Client, keys: FrontierKeys, id: Buffer): Promise<number | null> {
