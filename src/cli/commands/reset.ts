@@ -19,6 +19,7 @@ import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { atLeastOne } from '../options/at-least-one.js';
+import { spiderWords } from '../options/crawl-argument.js';
 import { parseDuration } from '../options/duration.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
@@ -50,7 +51,7 @@ Examples:
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<spider>', 'its name, as "crawlnode list" shows it')
+      .argument('<spider>', spiderWords)
       .option('--only <parts>', `some of ${allParts.join(',')}`)
       .option('--all', 'everything, the items too')
       .option('--backup <file>', 'write what is deleted to this file first')
