@@ -157,8 +157,9 @@ export class HtmlReader implements TagFacts {
     }
     const end = this.#greaterThan(at);
     DOCTYPE.lastIndex = start;
-    if (DOCTYPE.test(html)) this.#sink.declaration(at + 1, end);
-    else this.#sink.comment(start, end);
+    if (!DOCTYPE.test(html)) this.#sink.comment(start, end);
+    // Within an element it is nothing.
+    else if (this.openElements.depth === 0) this.#sink.declaration(at + 1, end);
     return end + 1;
   }
 
