@@ -32,7 +32,8 @@ export function standard(html) {
     const node = stack.pop();
     const href = node.attrs?.find(({ name, prefix }) => name === 'href' && !prefix)?.value;
     if ((node.tagName === 'a' || node.tagName === 'area') && href !== undefined) found.hrefs.push(href);
-    if (node.tagName === 'base' && node.namespaceURI === HTML && !node.inTemplate) found.base ??= href ?? null;
+    if (node.tagName === 'base' && node.namespaceURI === HTML && !node.inTemplate)
+      found.base ??= href ?? null;
     if (node.nodeName === '#text' && node.parentNode.tagName === 'title') found.titles.push(node.value);
     const children = [...(node.content?.childNodes ?? []), ...(node.childNodes ?? [])];
     for (const child of children) child.inTemplate = node.inTemplate || node.content !== undefined;
