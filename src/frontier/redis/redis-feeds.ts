@@ -3,12 +3,12 @@ import { CrawlnodeError } from '../../errors.js';
 import type { FeedCheckpoint, FeedOpening, FeedWriter } from '../../feed.js';
 import { heldBy, isRunning, rolledBack, taken, writtenOtherwise } from '../feed-claim.js';
 import type { Feeds } from '../frontier.js';
-import type { FrontierKeys } from '../open.js';
-import type { Call } from './calls.js';
-import type { RedisConnection } from './connection.js';
+import type { FrontierKeys } from '../store.js';
+import type { Call } from './connection/calls.js';
+import type { RedisConnection } from './connection/connection.js';
+import { int, named, text } from './connection/reply.js';
 import { internalKey } from './keys.js';
-import { int, named, text } from './reply.js';
-import { numberField, storedObject, textField } from './stored-json.js';
+import { numberField, storedObject, textField } from './reading/stored-json.js';
 
 /** A feed as its field of the HASH `:~feeds` has it: its writer, none without an owner, and its checkpoint, if any. */
 interface FeedRecord extends Partial<FeedCheckpoint> {
