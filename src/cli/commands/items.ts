@@ -168,7 +168,7 @@ async function exportOne(feed: OutboxSnapshot, how: OrphansOptions): Promise<Exp
   // The store's word, unless this user knows better.
   const path = orphan?.file.path ?? (feed.path || 'a file that the store does not name any more');
   const stays = (why: string, failed: boolean) => ({ host, path, written: 0, waiting, why, failed });
-  if (orphan === null && host !== os.hostname() && host !== '')
+  if (host !== os.hostname() && host !== '')
     return stays(`the file is on ${host}: run this command there`, false);
   if (orphan === null) {
     return stays(

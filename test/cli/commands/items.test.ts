@@ -224,7 +224,7 @@ describe('doctor on the redis engine alone', () => {
       'REDIS_CONNECT_TIMEOUT=1',
     );
     expect(away.code).toBe(4);
-    expect(away.stdout).toMatch(/^ok {7}Node.*\nproblem {2}news: .*cannot be reached.*\n1 problem\n$/);
+    expect(away.stdout).toMatch(/^ok {7}Node.*\nok {7}nobody else can write.*\nproblem {2}news: .*cannot be reached.*\n1 problem\n$/);
   });
 });
 
