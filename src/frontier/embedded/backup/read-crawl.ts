@@ -14,7 +14,7 @@ import { hexOf } from '../queue/requests.js';
 import { type Page, pageOf, pages } from './pages.js';
 import { readSeen } from './seen-values.js';
 
-/** Everything that the parts hold; nothing of it may change meanwhile. */
+/** Everything that the parts hold. The crawl must not change meanwhile. */
 export async function* readCrawl(batch: CommitBatch, parts: readonly Part[]): AsyncIterable<BackupEntry> {
   await batch.read(refuseOtherFormat);
   yield* readParts(parts, {
@@ -56,7 +56,7 @@ function withoutDupefilter({ dupefilter: _, ...shape }: Shape): Omit<Shape, 'dup
   return shape;
 }
 
-/** By id, so that other crawls of the folder are not walked through. A leased one becomes pending, with its arrival. */
+/** In the order of ids, whose index leaves out other crawls. A leased request is given as pending, with its arrival. */
 function readRequests(
   { sql, space, crawl }: Transaction,
   after: Uint8Array,
@@ -137,7 +137,7 @@ function readList(
 
 async function* readFeeds(batch: CommitBatch, withItems: boolean): AsyncIterable<BackupEntry> {
   for (const row of await batch.read(readFeedRows)) {
-    // Resetting the queue alone forgets a feed only when all of it is written.
+    // A reset of the queue alone deletes a feed only when all of its items are written.
     if (!withItems && waiting(row) > 0) continue;
     const { feed, host, path, format, is_exporting } = row;
     const checkpoint = checkpointOf(row);

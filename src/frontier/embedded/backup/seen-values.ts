@@ -1,4 +1,4 @@
-/** What a dupefilter holds, for a backup and from one. A class's own rows come back into it whole, others as fingerprints. */
+/** The fingerprints of a dupefilter, to a backup and from one. Another class gets back no more than the fingerprints. */
 import { type BackupEntry, inEntries } from '../../backup/entry.js';
 import type { RequestLife } from '../../frontier.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
@@ -13,7 +13,7 @@ type SeenEntry = Extract<BackupEntry, { kind: 'seen' }>;
 /** A fingerprint in hex, with what else its class knows of it. */
 interface SeenValue {
   readonly fingerprint: string;
-  /** Null is never. */
+  /** Null: never. */
   readonly untilMs?: number | null;
   readonly life?: RequestLife;
 }
@@ -121,7 +121,7 @@ function readBlocks(
   );
 }
 
-/** Record fingerprints of a backup; what is known here stays. What is no fingerprint matches no request. */
+/** Record fingerprints of a backup. Those recorded already stay as they are; texts that are no fingerprints are skipped. */
 export function bringBackSeen(tx: Transaction, { values, untilMs, lives }: SeenEntry): void {
   const open = tx.dupefilter.begin();
   for (const [n, value] of values.entries()) {
@@ -140,7 +140,7 @@ function bringBackValue(
   const { sql, space, choice, now } = ground;
   const nowMs = now();
   if (choice.class === 'StateDupeFilter') {
-    // Of what another class has seen only so much is known: that it was met.
+    // Another class has recorded no more than that the fingerprint was seen.
     const { state, atMs, status, attempts } = life ?? {
       state: 'done',
       atMs: nowMs,
@@ -163,7 +163,7 @@ function bringBackValue(
   }
 }
 
-/** A filter whose bits follow: so many fingerprints are in them. @returns false for bits that lie in another way. */
+/** Set how many fingerprints are in the bits that follow. @returns false for bits of another layout. */
 export function bringBackCount(tx: Transaction, index: readonly number[]): boolean {
   const [count] = index;
   if (index.length !== 1 || count === undefined) return false;

@@ -1,4 +1,4 @@
-/** What is known to be lost of a damaged file: its counters, where they could be read, against what was saved. */
+/** What is known to be lost of a damaged file: its counters, where they could be read, are compared with what was saved. */
 import type { Dupefilter } from '../../frontier.js';
 import type { Statements } from '../file/statements.js';
 
