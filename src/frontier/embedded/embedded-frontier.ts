@@ -4,6 +4,7 @@
  */
 import { FrontierGoneError, IncarnationDeadError } from '../../errors.js';
 import type { Frontier, JoinOptions, Shape } from '../frontier.js';
+import { RecoveredNodes } from '../recovered-nodes.js';
 import type { OpenOptions } from '../store.js';
 import { readCrawl } from './backup/read-crawl.js';
 import { applyEntry, beginRestore, endRestore } from './backup/restore.js';
@@ -62,11 +63,12 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
     heartbeat: (incarnation, report) =>
       batch.write((tx) => heartbeat(tx, incarnationNumber(incarnation), report), { patienceMs: 0 }),
     reconcile: (held, graceMs) => client.asNode((tx, { number }) => reconcile(tx, number, held, graceMs)),
-    recover: async () => {
-      for (let total = 0; ; ) {
-        const { moved, isDone } = await batch.write(recoverStep);
-        total += moved;
-        if (isDone) return total;
+    recover: async (onDead) => {
+      const recovered = new RecoveredNodes();
+      for (;;) {
+        const { handled, isDone } = await batch.write(recoverStep);
+        for (const { number, id, requests } of handled) recovered.add(number, id, requests);
+        if (isDone) return recovered.report(onDead);
       }
     },
 

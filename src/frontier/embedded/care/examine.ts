@@ -1,6 +1,6 @@
 /** `doctor`'s look at the folder, for one crawl; what would refuse the folder was asked when it was opened. */
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
-import { byteSize } from '../../amounts.js';
+import { byteSize } from '../../../amounts.js';
 import { dataFormats } from '../../data-format.js';
 import { findingsAbout } from '../../findings.js';
 import type { Finding } from '../../frontier.js';

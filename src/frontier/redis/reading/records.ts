@@ -1,14 +1,11 @@
 /** Readers of the records that the verbs write; `lua/base/keys.lua` tells where each is described. */
-import { decode } from '@msgpack/msgpack';
 
 /** A lease, see `lua/pages/leases.lua`. */
 export interface LeaseRecord {
   readonly node: string;
-  readonly call: number;
   readonly atMs: number;
   readonly order: Buffer;
   readonly domain: string;
-  readonly crashes: number;
 }
 
 /** A domain, see `lua/queue/domains.lua`. */
@@ -17,50 +14,46 @@ export interface DomainRecord {
   /** Sort key of its best request; empty for none. */
   readonly head: Buffer;
   readonly state: 'ready' | 'waiting' | 'full' | 'idle';
-  readonly lastAt: number;
-  readonly nextAt?: number;
-  readonly blockedUntil?: number;
-  readonly delaySetting?: number;
-  readonly delayRobots?: number;
-  readonly delayAuto?: number;
+  /** Earliest next lease, by its delay and by a throttle; 0 for any time. */
+  readonly dueAtMs: number;
 }
+
+const ORDER_BYTES = 12;
+const SORT_KEY_BYTES = 32;
+
+/** Where the fields lie in the record of a lease. */
+const leaseAt = { atMs: 6, order: 13, nodeLength: 25, node: 27 } as const;
+/** Where they lie in that of a domain. */
+const domainAt = { state: 4, nextAt: 11, blockedUntil: 17, headLength: 23, head: 24 } as const;
+
+const states = { r: 'ready', w: 'waiting', f: 'full', i: 'idle' } as const;
 
 /** @throws Error for bytes that are no such record. */
 export function readLease(packed: Buffer): LeaseRecord {
-  const { node, call, atMs, order, domain, crashes } = readMap(packed);
+  const nodeEnd = leaseAt.node + packed.readUInt16BE(leaseAt.nodeLength);
+  if (nodeEnd >= packed.length) throw new TypeError('not a lease');
   return {
-    node: String(node),
-    call: Number(call),
-    atMs: Number(atMs),
-    order: order as Buffer,
-    domain: String(domain),
-    crashes: Number(crashes),
+    node: packed.toString('utf8', leaseAt.node, nodeEnd),
+    atMs: packed.readUIntBE(leaseAt.atMs, 6),
+    order: packed.subarray(leaseAt.order, leaseAt.order + ORDER_BYTES),
+    domain: packed.toString('utf8', nodeEnd),
   };
 }
 
 /** @throws Error for bytes that are no such record. */
 export function readDomain(packed: Buffer): DomainRecord {
-  const { head, state, ...numbers } = readMap(packed);
-  return { ...numbers, head, state: String(state) } as DomainRecord;
+  const state = states[packed.toString('latin1', domainAt.state, domainAt.state + 1) as keyof typeof states];
+  const headEnd = domainAt.head + packed.readUInt8(domainAt.headLength);
+  const head = packed.subarray(domainAt.head, headEnd);
+  const isHead = head.length === 0 || head.length === SORT_KEY_BYTES;
+  if (state === undefined || !isHead || headEnd > packed.length) throw new TypeError('not a domain');
+  return {
+    active: packed.readUInt32BE(0),
+    head,
+    state,
+    dueAtMs: Math.max(packed.readUIntBE(domainAt.nextAt, 6), packed.readUIntBE(domainAt.blockedUntil, 6)),
+  };
 }
-
-/** MessagePack of Lua: it has no text of its own, so every value that is no number is a Buffer. */
-function readMap(packed: Buffer): Record<string, unknown> {
-  const map = decode(packed, {
-    rawStrings: true,
-    mapKeyConverter: (key) => Buffer.from(key as Uint8Array).toString(),
-  });
-  if (typeof map !== 'object' || map === null) throw new TypeError('not a record');
-  return Object.fromEntries(
-    Object.entries(map).map(([name, value]) => [
-      name,
-      value instanceof Uint8Array ? Buffer.from(value) : value,
-    ]),
-  );
-}
-
-const ORDER_BYTES = 12;
-const SORT_KEY_BYTES = 32;
 
 /** What a member of `queue`, `ready`, `suspects` or `delayed` says of its request, see `lua/queue/queue.lua`. */
 export interface QueueEntry {

@@ -86,6 +86,8 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
             id: meta.run,
             startedAt: Number(meta.run_started),
             pages: Number(meta.run_pages ?? 0),
+            items: Number(meta.run_items ?? 0),
+            failed: Number(meta.run_failed ?? 0),
             closed: meta.run_closed || meta.closing || null,
             endedAt: meta.run_ended ? Number(meta.run_ended) : null,
           },
@@ -178,9 +180,8 @@ async function domainOpensAt(client: Client, keys: FrontierKeys, domain: string)
     client.time(),
   ]);
   const nowMs = Number(time[0]) * 1000 + Number(time[1]) / 1000;
-  const { nextAt = 0, blockedUntil = 0 } = packed === null ? {} : readDomain(packed);
-  const nextAtMs = Math.max(nextAt, blockedUntil);
-  return nextAtMs > nowMs ? Math.ceil(nextAtMs) : null;
+  const dueAtMs = packed === null ? 0 : readDomain(packed).dueAtMs;
+  return dueAtMs > nowMs ? dueAtMs : null;
 }
 
 async function dueAtOf(client: Client, keys: FrontierKeys, id: Buffer): Promise<number | null> {

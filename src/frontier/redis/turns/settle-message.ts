@@ -13,8 +13,10 @@ import { givenBy } from './leases.js';
 export interface SettleMessage {
   /** Tells its lease from all others: the call that gave it, and its id. */
   readonly token: Buffer;
-  /** By name, as the verb takes it. */
+  /** By name, as the verb takes it; without its counters. */
   readonly args: Arguments;
+  /** What it adds to each counter. */
+  readonly counters: readonly (readonly [name: string, amount: number])[];
   readonly links: number;
   readonly items: number;
   /** Of all texts, roughly. */
@@ -39,13 +41,13 @@ export function settleMessage(
     token: Buffer.concat([Buffer.from(`${call}.`), id]),
     args: {
       ...{ id, call, epoch: withheld?.epoch, ...outcomeArguments(outcome, node) },
-      stats: Object.fromEntries(counters),
       scraped: whole(spent.items) || undefined,
       errors: whole(spent.errors) || undefined,
       items: items.length === 0 ? undefined : items,
       feedItems: feedItems.length === 0 ? undefined : feedItems,
       requests: requests.length === 0 ? undefined : columnsOf(requests, dupefilter),
     },
+    counters,
     links: requests.length,
     items: items.length + feedItems.length,
     bytes: lengthOf(items) + lengthOf(feedItems) + lengthOf(requests.map(({ record }) => record)),

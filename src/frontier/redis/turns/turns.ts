@@ -69,8 +69,22 @@ export class Turns {
   }
 
   #argumentsOf(batch: SettleBatch): Arguments {
-    return { settles: batch.settles.map(({ args }) => args), feeds: this.#feeds() };
+    return { ...settleArguments(batch.settles), feeds: this.#feeds() };
   }
+}
+
+/** Each counter is named once for all settles; each settle has an amount for each of them, as pages count much the same. */
+function settleArguments(settles: readonly SettleMessage[]): Arguments {
+  const counters = [...new Set(settles.flatMap((settle) => settle.counters.map(([name]) => name)))];
+  const places = new Map(counters.map((name, place) => [name, place]));
+  return {
+    counters,
+    settles: settles.map((settle) => {
+      const counts = new Array<number>(counters.length).fill(0);
+      for (const [name, amount] of settle.counters) counts[places.get(name)!]! += amount;
+      return { ...settle.args, counts };
+    }),
+  };
 }
 
 const tokensOf = (batch: SettleBatch): Buffer[] => batch.settles.map(({ token }) => token);
