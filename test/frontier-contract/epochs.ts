@@ -1,6 +1,6 @@
 /** What a node may keep to itself about links it knows to be seen, and how it hears that it knows no more. */
 import { describe, expect, it } from 'vitest';
-import { type Crawl, commit, done, effects, request, takeOne } from './world.js';
+import { type Crawl, commit, done, effects, request, take, takeOne } from './world.js';
 
 export function epochs(crawl: () => Crawl): void {
   describe('withheld links', () => {
@@ -35,6 +35,22 @@ export function epochs(crawl: () => Crawl): void {
       expect(snapshot).toMatchObject({ leased: 0, done: 2, items: 1, pending: 1 });
       expect(snapshot.counters).toMatchObject({ x: 1 });
       expect(snapshot.counters['dupefilter/filtered']).toBeUndefined();
+    });
+
+    it('are refused for the page that withheld them, not for one that is settled at the same time', async () => {
+      const { frontier } = await crawl().node();
+      await frontier.push([request('a'), request('b'), request('c')], 'links');
+      const { epoch } = await commit(frontier, await takeOne(frontier));
+      const [b, c] = await take(frontier, 2);
+      await (await crawl().outsider()).forget(request('a').fingerprint);
+      const [refused, committed] = await Promise.all([
+        frontier.settle(b!, done, effects({ withheld: { count: 1, epoch } })),
+        frontier.settle(c!, done, effects({ requests: [request('a')] })),
+      ]);
+      expect(refused).toEqual({ committed: false, resend: true });
+      expect(committed).toMatchObject({ committed: true, accepted: 1 });
+      const again = await commit(frontier, b!, done, { requests: [request('a')] });
+      expect(again).toMatchObject({ accepted: 0, duplicates: 1 });
     });
 
     it('are refused once the dupefilter was reset', async () => {

@@ -30,6 +30,6 @@ verbs.register('restore_requests', {}, function(crawl, args)
     lists.send('HSET', crawl.keys.crashes, crashed)
     meta.add(crawl, 'accepted', #records / 2)
     -- Later arrivals sort after the restored ones, even if the backup's clock was ahead.
-    meta.set(crawl, 'arrival', latest)
+    meta.set(crawl, 'arrival', math.max(latest, meta.number(crawl, 'arrival')))
   end)
 end)
