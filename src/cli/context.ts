@@ -13,6 +13,8 @@ export interface Globals {
   readonly level?: string | undefined;
   readonly logfile?: string | undefined;
   readonly json: boolean;
+  /** False for `--no-color`. */
+  readonly colour: boolean;
 }
 
 /** A stream for people or for pipes. */
@@ -47,7 +49,8 @@ export function processContext(argv: readonly string[], globals: Globals): Conte
     get cwd() {
       return workingFolder();
     },
-    env: process.env,
+    // Whatever asks for colour asks the environment.
+    env: globals.colour ? process.env : { ...process.env, NO_COLOR: '1' },
     stdin: process.stdin,
     stdout: outputOf(process.stdout),
     stderr: outputOf(process.stderr),

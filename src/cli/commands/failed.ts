@@ -25,7 +25,7 @@ died over it three times. It stays on this list, oldest first, until it is retri
 Examples:
   crawlnode failed shop list --status 5xx
   crawlnode failed shop retry --reason timeout --domain example.com
-  crawlnode failed shop purge --status 404 --yes`;
+  crawlnode failed shop purge --status 503 --yes`;
 
 export const command: CliCommand = {
   define: (command: Command) =>
