@@ -52,6 +52,8 @@ export const commandErrorCodes = {
   damaged_store: 'the file of the embedded store is damaged',
   outbox_damaged: 'items that wait for their file cannot be read',
   log_file: 'LOG_FILE cannot be written',
+  too_few_items: 'all nodes of the run together gave fewer items than --min-items',
+  too_many_failed: 'more requests of the run failed than --max-failed allows',
   main_loop_stuck: 'the code of a page blocked the node for longer than MAIN_LOOP_TIMEOUT',
   hook_error: 'a hook of the spider, such as opened(), threw an error',
 
@@ -86,6 +88,7 @@ export const commandErrorCodes = {
 export const internalErrorCodes = {
   drop_item: 'a pipeline dropped an item; the page is done',
   incarnation_dead: 'the store has declared this node dead, and it joins anew',
+  store_replaced: 'the store is not the one this node joined, and the node joins anew',
   feed_rolled_back:
     'the store knows less of a file of items than was written to it, so the writer starts again',
   bad_sitemap: 'a sitemap cannot be read; the others go on',

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { fingerprint } from '../../http/message/fingerprint.js';
 import { canonicalizeUrl } from '../../http/url/canonicalize-url.js';
-import { safeUrl } from '../../http/url/safe-url.js';
+import { checkUrl } from '../../http/url/http-url.js';
 import type { CliCommand } from '../command.js';
 import { print, printJson } from '../context.js';
 import { printable } from '../terminal/printable.js';
@@ -25,7 +25,8 @@ export const command: CliCommand = {
   run: async (context, [url = ''], options) => {
     const method = String(options.method).toUpperCase();
     const body = typeof options.data === 'string' ? Buffer.from(options.data) : null;
-    const safe = safeUrl(url);
+    // Refuses what could not be requested.
+    const safe = checkUrl(url);
     const of = (algorithm: 'scrapy-redis' | 'scrapy' | 'scrapy-2.6') =>
       fingerprint({ url: safe, method, body }, { algorithm });
     const result = {
