@@ -9,6 +9,7 @@ const src = fileURLToPath(new URL('../src/', import.meta.url));
 
 /** cli → crawler → engine → siblings → http → settings → errors, log and the like. Whatever has a higher number may import a lower one. */
 const layers: Readonly<Record<string, number>> = {
+  'error-codes.ts': 0,
   'errors.ts': 0,
   'log.ts': 0,
   'feed.ts': 0,

@@ -1,7 +1,7 @@
 /** What `--help` shows of every command, in this process. */
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.js';
-import { runHere } from '../helpers/run-here.js';
+import { runHere } from '../helpers/cli/run-here.js';
 
 describe.each(Object.keys(commands))('crawlnode %s --help', (name) => {
   it('has a sentence and an example that calls it', async () => {

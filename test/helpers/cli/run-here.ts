@@ -1,7 +1,7 @@
 /** A command line in this process, with streams of its own: for what needs no second process, and for terminals of any size. */
 import { Readable } from 'node:stream';
-import { processContext } from '../../src/cli/context.js';
-import { main } from '../../src/cli/main.js';
+import { processContext } from '../../../src/cli/context.js';
+import { main } from '../../../src/cli/main.js';
 
 /** Where the command runs. */
 export interface RunHere {
