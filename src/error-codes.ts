@@ -52,6 +52,8 @@ export const commandErrorCodes = {
   damaged_store: 'the file of the embedded store is damaged',
   outbox_damaged: 'items that wait for their file cannot be read',
   log_file: 'LOG_FILE cannot be written',
+  too_few_items: 'all nodes of the run together gave fewer items than --min-items',
+  too_many_failed: 'more requests of the run failed than --max-failed allows',
   main_loop_stuck: 'the code of a page blocked the node for longer than MAIN_LOOP_TIMEOUT',
   hook_error: 'a hook of the spider, such as opened(), threw an error',
 

@@ -18,7 +18,7 @@ afterEach(() => project.remove());
 
 const named = (set: readonly string[], config?: string) =>
   crawlArguments(
-    { globals: { set, config, json: false }, mask: secretFilter({ REDIS_PASSWORD: 'sesame' }) },
+    { globals: { set, config, json: false, colour: true }, mask: secretFilter({ REDIS_PASSWORD: 'sesame' }) },
     { spider: 'news', job: null },
   );
 

@@ -25,6 +25,7 @@ import {
   workerRole,
 } from '../crawl/worker-channel.js';
 import { exitCodeOf } from '../error-report.js';
+import { atLeastOne } from '../options/at-least-one.js';
 import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
@@ -72,7 +73,7 @@ export const command: CliCommand = {
       .option('-O, --overwrite-output <file>', 'the same, beginning the file anew', collect)
       .option('--workers <n>', 'so many nodes, each a process; auto is one a processor', workerCount, 1)
       .option('--exit-when-done', 'leave when the crawl is truly over, instead of waiting for seeds')
-      .option('--max-pages <n>', 'close after so many page downloads of all nodes')
+      .option('--max-pages <n>', 'close after so many page downloads of all nodes', atLeastOne)
       .option('--min-items <n>', 'exit with 1 when all nodes of the run gave fewer items', wholeNumber)
       .option(
         '--max-failed <n>',
@@ -103,7 +104,7 @@ async function crawl(
   const texts = {
     ...textsOf(options),
     NODE_ID: options.nodeId as string | undefined,
-    CLOSESPIDER_PAGECOUNT: options.maxPages as string | undefined,
+    CLOSESPIDER_PAGECOUNT: options.maxPages?.toString(),
   };
   const workers = role === null ? (options.workers as number) : 1;
   const beforehand = workers === 1 ? loadNode : undefined;

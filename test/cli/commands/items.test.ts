@@ -242,7 +242,7 @@ describe('what doctor makes of a look', () => {
     control: 'running',
   } as unknown as Snapshot;
   const findings = (some: Partial<Snapshot>) =>
-    crawlFindings('news', 'news', { ...calm, ...some }, ['news:start_urls'], 30_000).map(
+    crawlFindings('news', 'news', { ...calm, ...some }, 30_000).map(
       ({ level, check }) => `${level} ${check}`,
     );
   const node = {
