@@ -11,13 +11,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FrontierUnavailableError, IncarnationDeadError } from '../errors.js';
 import { type Joined, type LeaseAnswer, MAX_WAIT_MS, type Shape } from '../frontier/frontier.js';
 import type { EngineDeps, EngineResult } from './engine-options.js';
+import { Parting } from './leaving/leave-finished-crawl.js';
+import { crawlEnding, type Ending, ending, errorEnding } from './leaving/node-endings.js';
+import { windDown } from './leaving/shutdown.js';
 import { Heartbeat, type HeartbeatNews } from './node/heartbeat.js';
 import { Incarnation } from './node/incarnation.js';
-import { Parting } from './node/leave-finished-crawl.js';
 import { announce, join, pushStart, sayNothingNew } from './node/membership.js';
-import { crawlEnding, type Ending, ending, errorEnding } from './node/node-endings.js';
 import { NodeState } from './node/node-state.js';
-import { windDown } from './node/shutdown.js';
 import { comesAgain, startRequests } from './seeds/seed-requests.js';
 
 export type {

@@ -115,7 +115,8 @@ async function crawl(
   const exitWhenDone = options.exitWhenDone === true;
   return withFrontier(open, (frontier) => {
     const gates = gatesOf(options);
-    const crawl = { context, spider, typed, role, open, frontier, targets, exitWhenDone, gates };
+    const what = { context, spider, typed, role, open, frontier, targets };
+    const crawl = { ...what, nodes: workers, exitWhenDone, gates };
     return withTools(crawl, (tools) =>
       workers === 1 ? runHere(crawl, tools) : runWorkers(crawl, workers, tools),
     );

@@ -9,13 +9,13 @@ import {
   type Left,
   MAX_WAIT_MS,
 } from '../../frontier/frontier.js';
+import { type Ending, ending, feedEnding, type NodeView } from '../leaving/node-endings.js';
 import { crawlOne } from '../page/crawl-one.js';
 import { inRun, type LinkRules } from '../page/discovered-requests.js';
 import type { PageDeps } from '../page/page-endings.js';
 import { seenLinksOf } from '../page/seen-links.js';
 import { Slots } from '../page/slots.js';
 import { SeedIntake } from '../seeds/seed-intake.js';
-import { type Ending, ending, feedEnding, type NodeView } from './node-endings.js';
 import type { NodeState } from './node-state.js';
 import { Upkeep } from './periodic-work.js';
 

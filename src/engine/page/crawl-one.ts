@@ -108,7 +108,12 @@ async function afterAnswer(work: Work, download: Download): Promise<Ending> {
 
   const pauseMs = askedPause(status, headers, Date.now(), deps.options.retry.retryAfterCapMs);
   if (pauseMs !== null && pauseMs > 0) {
-    deps.log.info({ domain: work.flight.lease.domain, forMs: pauseMs }, 'the site asks to be left alone');
+    const { domain } = work.flight.lease;
+    const seconds = Math.ceil(pauseMs / 1_000);
+    deps.log.info(
+      { domain, status, forMs: pauseMs },
+      `${domain} answered ${status} with Retry-After: no requests to it for ${seconds} s`,
+    );
     leaveAlone(work, pauseMs, 'retry-after');
   }
   const verdict = judgeStatus(status, headers, record, deps.options, pauseMs);

@@ -19,9 +19,9 @@
  * seconds, or is between two heartbeats, would find its crawl gone and end with 1; NODE_TIMEOUT is what users set for that.
  */
 import type { Silence } from '../../frontier/frontier.js';
-import type { Incarnation } from './incarnation.js';
+import type { Incarnation } from '../node/incarnation.js';
+import type { NodeState } from '../node/node-state.js';
 import type { Ending } from './node-endings.js';
-import type { NodeState } from './node-state.js';
 
 /** A node that lives asks for work, and is heard of, within a second: so long we ask often, then seldom. */
 const SOON_MS = 1_000;
