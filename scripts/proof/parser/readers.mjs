@@ -32,7 +32,8 @@ export function standard(html) {
     const node = stack.pop();
     const href = node.attrs?.find(({ name, prefix }) => name === 'href' && !prefix)?.value;
     if ((node.tagName === 'a' || node.tagName === 'area') && href !== undefined) found.hrefs.push(href);
-    if (node.tagName === 'base' && node.namespaceURI === HTML && !node.inTemplate) found.base ??= href ?? null;
+    if (node.tagName === 'base' && node.namespaceURI === HTML && !node.inTemplate)
+      found.base ??= href ?? null;
     if (node.nodeName === '#text' && node.parentNode.tagName === 'title') found.titles.push(node.value);
     const children = [...(node.content?.childNodes ?? []), ...(node.childNodes ?? [])];
     for (const child of children) child.inTemplate = node.inTemplate || node.content !== undefined;
@@ -56,7 +57,7 @@ from lxml import html
 for line in sys.stdin:
     page = json.loads(line)
     try:
-        tree = html.document_fromstring(page, parser=html.HTMLParser(encoding=None, huge_tree=True))
+        tree = html.document_fromstring(page.encode(), parser=html.HTMLParser(encoding="utf-8", huge_tree=True))
         hrefs = [e.get("href") for e in tree.iter("a", "area") if e.get("href") is not None]
         titles = [t for e in tree.iter("title") for t in ([e.text] if e.text else []) + [c.tail for c in e if c.tail]]
         print(json.dumps({"hrefs": hrefs, "titles": titles}), flush=True)
