@@ -15,6 +15,7 @@ const LISTED = {
   'a frameset, which drops the page in parse5': /<frameset[\s/>]/i,
   'an SVG or MathML element whose content is HTML':
     /<(?:svg|math)[^]*<(?:title|desc|foreignobject|mi|annotation-xml)[\s/>]/i,
+  'a base in a template that an end tag of an outer element ends': /<template[^]*<base[\s/>]/i,
   'a template in SVG or MathML, or the reverse': /<template[^]*<(?:svg|math)|<(?:svg|math)[^]*<template/i,
 };
 
