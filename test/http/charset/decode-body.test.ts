@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BodyText, decodeBody } from '../../../src/http/charset/decode-body.js';
+import { decodeBody } from '../../../src/http/charset/decode-body.js';
 
 interface Case {
   readonly id: string;
