@@ -3,7 +3,7 @@ import { type CheerioAPI, load } from 'cheerio/slim';
 import { CrawlnodeError, InvalidRequestError } from '../../errors.js';
 import { BodyText } from '../charset/decode-body.js';
 import { detached } from '../detached-text.js';
-import { cssQuery } from '../markup/css-query.js';
+import { cssQuery } from '../markup/css/css-query.js';
 import { documentBase } from '../markup/document-base.js';
 import { type Outline, outlineOf } from '../markup/html/outline.js';
 import { isMarkup, isXml } from '../markup/is-markup.js';
