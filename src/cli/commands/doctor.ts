@@ -7,7 +7,6 @@ import { recordedRequest } from '../../crawler/requests/recorded-request.js';
 import { DamagedStoreError, FrontierUnavailableError, RefusedError, UsageError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { openFrontier } from '../../frontier/open.js';
-import type { OpenOptions } from '../../frontier/store.js';
 import type { Settings } from '../../settings/schema.js';
 import { problemsOf } from '../../spider/loading/discover.js';
 import type { CliCommand } from '../command.js';
