@@ -52,6 +52,8 @@ export const commandErrorCodes = {
   damaged_store: 'the file of the embedded store is damaged',
   outbox_damaged: 'items that wait for their file cannot be read',
   log_file: 'LOG_FILE cannot be written',
+  too_few_items: 'all nodes of the run together gave fewer items than --min-items',
+  too_many_failed: 'more requests of the run failed than --max-failed allows',
   main_loop_stuck: 'the code of a page blocked the node for longer than MAIN_LOOP_TIMEOUT',
   hook_error: 'a hook of the spider, such as opened(), threw an error',
 
@@ -61,6 +63,7 @@ export const commandErrorCodes = {
   too_many_items: 'a page yields more items than MAX_ITEMS_PER_PAGE',
   pipeline_error: 'an item pipeline threw an error',
   bad_json: 'the body of a page is not valid JSON',
+  selector_cost: 'a CSS selector would take too long on a page',
   too_many_redirects: 'a page redirects more often than REDIRECT_MAX_TIMES',
 
   download_timeout: 'the server did not answer in time',

@@ -13,6 +13,8 @@ export interface Globals {
   readonly level?: string | undefined;
   readonly logfile?: string | undefined;
   readonly json: boolean;
+  /** False for `--no-color`. */
+  readonly colour: boolean;
 }
 
 /** A stream for people or for pipes. */
@@ -47,7 +49,8 @@ export function processContext(argv: readonly string[], globals: Globals): Conte
     get cwd() {
       return workingFolder();
     },
-    env: process.env,
+    // Whatever asks for colour asks the environment.
+    env: globals.colour ? process.env : { ...process.env, NO_COLOR: '1' },
     stdin: process.stdin,
     stdout: outputOf(process.stdout),
     stderr: outputOf(process.stderr),
@@ -90,9 +93,9 @@ export function print(context: Context, text: string): void {
 }
 
 /** Print a line for the user beside the result, as a line of the log where all is JSON. */
-export function note(context: Context, text: string): void {
+export function note(context: Context, text: string, level: 'info' | 'warn' = 'info'): void {
   const masked = context.mask(text);
-  context.stderr.write(speaksJson(context) ? logLine('info', masked) : `${printable(masked)}\n`);
+  context.stderr.write(speaksJson(context) ? logLine(level, masked) : `${printable(masked)}\n`);
 }
 
 /**
@@ -104,7 +107,7 @@ export function speaksJson({ globals, stderr }: Pick<Context, 'globals' | 'stder
 }
 
 /** A line as the log writes them, for what is said where there is no log. */
-export function logLine(level: 'info' | 'fatal', text: string, fields: object = {}): string {
+export function logLine(level: 'info' | 'warn' | 'fatal', text: string, fields: object = {}): string {
   return `${printableJson({ level, time: new Date().toISOString(), ...fields, msg: text })}\n`;
 }
 

@@ -12,6 +12,7 @@ import { exitCodeOf, fatalLine, report } from './error-report.js';
 import { guardExit } from './exit.js';
 import { crawlWords } from './options/crawl-argument.js';
 import { guardStreams, leave } from './output-streams.js';
+import { helpColumns, reflow } from './terminal/reflow.js';
 import { version } from './version.js';
 
 /** Run the process: `argv` without node and script. Ends the process. */
@@ -24,25 +25,28 @@ export async function start(argv: readonly string[]): Promise<void> {
   await leave(await main(argv));
 }
 
-/** Run one command line. @returns the exit code; everything to be said is printed. */
-export async function main(argv: readonly string[]): Promise<number> {
-  let context: Context = processContext(argv, earlyGlobals(argv));
+/**
+ * Run one command line. @returns the exit code; everything to be said is printed.
+ * @param contextOf where it runs: in this process unless told.
+ */
+export async function main(argv: readonly string[], contextOf = processContext): Promise<number> {
+  let context: Context = contextOf(argv, earlyGlobals(argv));
   try {
     const { name, args } = await findCommand(argv);
     let code = 0;
-    const more = name === null ? '' : `; "crawlnode ${name} --help" says more`;
-    const program = createProgram((text) =>
-      context.stderr.write(
-        fatalLine(context, withHelp(text.trimEnd(), more), { code: 'usage', exitCode: 2 }),
-      ),
-    );
+    const program = createProgram(context, (text) => {
+      const command = program.commands.find((each) => each.name() === name);
+      const message = explained(text.trimEnd(), command);
+      context.stderr.write(fatalLine(context, message, { code: 'usage', exitCode: 2 }));
+    });
     for (const [each, { summary }] of Object.entries(commands)) program.command(each).description(summary);
     if (name !== null) {
       const { command: cli } = await commands[name]!.load();
       const command = program.commands.find((each) => each.name() === name)!;
       cli.define(command);
+      command.addHelpText('after', helpOfGlobals);
       command.action(async () => {
-        context = processContext(argv, globalsOf(program));
+        context = contextOf(argv, globalsOf(program));
         const words = { args: command.args, options: command.opts() };
         const { args, options } = crawlWords(command.registeredArguments, words);
         code = await cli.run(context, args, options);
@@ -66,26 +70,45 @@ First steps:
 Exit codes: 0 done, 1 failed at run time, 2 wrong usage, settings or spider, 3 refused, 4 the store cannot be reached,
 130 and 143 ended by a second signal.`;
 
-function createProgram(printError: (text: string) => void): Command {
+function createProgram({ stdout }: Context, printError: (text: string) => void): Command {
+  const columns = helpColumns(stdout);
   return new Command('crawlnode')
     .description('Crawl as any number of equal nodes over one shared frontier, in Redis or embedded.')
     .usage('<command> [arguments] [options]')
-    .option('-c, --config <file>', 'settings file (default: crawlnode.yaml, then config/crawlnode.yaml)')
+    .option(
+      '-c, --config <file>',
+      'settings file, such as another crawlnode.yaml; without it the project around the working folder counts',
+    )
     .option('-s, --set <NAME=VALUE>', 'change a setting; may repeat', collect)
-    .option('-L, --level <level>', 'log level; DEBUG also shows stack traces')
+    .option(
+      '-L, --level <level>',
+      'log level: DEBUG, INFO, WARNING, ERROR or CRITICAL; DEBUG also shows stack traces',
+    )
     .option('--logfile <file>', 'write the log to a file instead of stderr')
     .option('--json', 'print results as JSON; off a terminal notices and errors too')
+    .option('--no-color', 'no colours, as with NO_COLOR in the environment')
     .version(version(), '-V, --version')
     .helpCommand('help [command]', 'show the help of a command')
-    .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
-    .configureOutput({ outputError: (text) => printError(text.replace(/^error: /, '')) })
+    .configureHelp({ sortSubcommands: false, helpWidth: columns })
+    .configureOutput({
+      writeOut: (text) => stdout.write(reflow(text, columns)),
+      outputError: (text) => printError(text.replace(/^error: /, '')),
+    })
     .addHelpText('after', help)
     .exitOverride();
 }
 
-/** Commander names the arguments that are missing or too many, and not what they are for. */
-function withHelp(text: string, more: string): string {
-  return /^(missing required|too many) argument/.test(text) ? `${text.replace(/\.$/, '')}${more}` : text;
+/** In place of a list of them, which would be longer than the help of most commands. */
+const helpOfGlobals = `
+Every command takes -c FILE, -s NAME=VALUE, -L LEVEL, --logfile FILE, --json and --no-color too; "crawlnode --help"
+explains them.`;
+
+/** Commander counts arguments that are missing or too many, and does not name them. */
+function explained(text: string, command: Command | undefined): string {
+  if (command === undefined || !/^(missing required|too many) argument/.test(text)) return text;
+  const extra = command.args.slice(command.registeredArguments.length);
+  const which = text.startsWith('too many') && extra.length > 0 ? `: ${extra.join(' ')}` : '';
+  return `${text.replace(/\.$/, '')}${which}; "crawlnode ${command.name()} --help" says more`;
 }
 
 /** Commands that a user of Scrapy tries, and ours. */
@@ -137,13 +160,19 @@ function globalsOf(program: Command): Globals {
     level: options.level,
     logfile: options.logfile,
     json: options.json === true,
+    colour: options.color !== false,
   };
 }
 
 /** What an error before the parsing needs to know. */
 function earlyGlobals(argv: readonly string[]): Globals {
   const at = argv.findIndex((arg) => arg === '-L' || arg === '--level');
-  return { set: [], json: argv.includes('--json'), level: at === -1 ? undefined : argv[at + 1] };
+  return {
+    set: [],
+    json: argv.includes('--json'),
+    colour: !argv.includes('--no-color'),
+    level: at === -1 ? undefined : argv[at + 1],
+  };
 }
 
 const collect = (value: string, all: string[] = []) => [...all, value];

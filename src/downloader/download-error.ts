@@ -31,6 +31,9 @@ const retryableByReason = {
 
 export type DownloadFailure = keyof typeof retryableByReason;
 
+/** All of them. */
+export const downloadFailures = Object.keys(retryableByReason) as readonly DownloadFailure[];
+
 /** No response: `reason` names why, `retryable` whether another attempt may help. The message never holds credentials. */
 export class DownloadError extends CrawlnodeError {
   readonly reason: DownloadFailure;

@@ -122,11 +122,15 @@ export function optionalInteger(
 
 /** One of a few names; `normalize` maps other spellings, such as dotted Python paths, onto them. */
 export function choice<const T extends string>(
-  words: Words<T> & { readonly of: readonly T[]; readonly normalize?: (value: string) => string },
+  words: Words<T> & {
+    readonly of: readonly T[];
+    readonly normalize?: (value: string) => string;
+    readonly expects?: string;
+  },
 ): Definition<T, string> {
-  const { of, normalize = (value) => value } = words;
+  const { of, normalize = (value) => value, expects = `one of ${of.join(', ')}` } = words;
   const type = z.string().transform(normalize).pipe(z.enum(of)) as unknown as z.ZodType<T, string>;
-  return define<T, string>(type, `one of ${of.join(', ')}`, words, (value) => value);
+  return define<T, string>(type, expects, words, (value) => value);
 }
 
 /** A list; as text it is JSON or separated by commas. */

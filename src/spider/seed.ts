@@ -13,9 +13,9 @@ export function parseSeed(data: string): Request {
   return isJson(text) ? fromJson(text) : makeRequest(text, {});
 }
 
-/** `123` and `"x"` too are JSON, though no object, and no URL begins like that. */
+/** A number, `"x"` or `true` is JSON too, though not an object. `127.0.0.1:8080` is none. */
 function isJson(text: string): boolean {
-  return /^[[{"\d-]/.test(text) || /^(true|false|null)$/.test(text);
+  return /^[[{"]/.test(text) || /^(true|false|null|-?\d+(\.\d+)?([eE][+-]?\d+)?)$/.test(text);
 }
 
 function fromJson(text: string): Request {

@@ -293,7 +293,10 @@ describe.each(engines)('on the %s engine', (engine) => {
     await here.project.write('spiders/broken.ts', broken);
     for (const [args, said] of [
       [['broken'], 'refresh[0] of the spider "broken": allow: Invalid regular expression'],
-      [['walk', '--max-pages', '-1'], 'a whole number of at least 0'],
+      [
+        ['walk', '--max-pages', '-1'],
+        "'--max-pages <n>' argument '-1' is invalid. Expected a whole number, at least 1",
+      ],
       [['walk', '--max-pages', 'ten'], 'a whole number of at least 0'],
       [['walk', '-s', 'CLOSESPIDER_ITEMCOUNT=1.5'], 'a whole number'],
       [['walk', '-s', 'CLOSESPIDER_TIMEOUT=soon'], 'a number of at least 0'],

@@ -107,7 +107,9 @@ describe('layers', () => {
     expect(sources.LOG_LEVEL).toBe('file');
     expect(warnings).toHaveLength(2);
     expect(warnings).toContainEqual(
-      expect.stringMatching(/^the environment: LOG_LEVEL: expected one of .*"verbose"; it is passed over$/),
+      expect.stringMatching(
+        /^the environment: LOG_LEVEL: expected DEBUG, INFO, .*"verbose"; it is passed over$/,
+      ),
     );
     expect(refusal({ env: { JOB: 'my job' } })).toContain('the environment: JOB');
     expect(refusal({ cli: { LOG_LEVEL: 'verbose' } })).toContain('the command line: LOG_LEVEL');

@@ -15,13 +15,22 @@ import { crawlName, howMany } from '../terminal/format-values.js';
 
 const helps: Readonly<Record<Control, string>> = {
   paused: `
-Nodes finish what they have in work and then wait, within a second or two; also those that join meanwhile. Seeds and
-stats work as ever. "crawlnode resume SPIDER" lets them go on.`,
+Nodes finish the pages they have in work and then wait; so do nodes that join meanwhile. Seeds and stats work as before.
+"crawlnode resume SPIDER" lets them go on.
+
+Example:
+  crawlnode pause shop`,
   running: `
-Lets a paused crawl go on, within a second or two.`,
+Lets a paused crawl go on. Nodes notice within two seconds.
+
+Example:
+  crawlnode resume shop`,
   stopping: `
-Nodes finish what they have in work and leave with exit code 0; what is pending stays for the next
-"crawlnode crawl SPIDER". Without a live node nothing happens.`,
+Nodes finish the pages they have in work and leave with exit code 0. Pending requests stay for the next
+"crawlnode crawl SPIDER". Without a live node nothing happens.
+
+Example:
+  crawlnode stop shop@may`,
 };
 
 export const pause: CliCommand = tell('paused');

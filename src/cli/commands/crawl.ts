@@ -25,6 +25,7 @@ import {
   workerRole,
 } from '../crawl/worker-channel.js';
 import { exitCodeOf } from '../error-report.js';
+import { atLeastOne } from '../options/at-least-one.js';
 import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
@@ -36,10 +37,11 @@ import { loadSpider, speakOf } from '../project/open-project.js';
 const FEEDS_NEWS_MS = 1_000;
 
 const help = `
-Give the same command again to go on with a crawl, and from as many terminals or machines as you like to have more nodes
-work on it. Ctrl-C finishes what is in work and leaves; a second one leaves at once. Nothing is lost either way.
-With -o or -O each committed item is in the file exactly once, however the nodes end. -O begins its file anew with each new
-crawl (another job, a reset, a flush); one that goes on, goes on with its file.
+The same command again resumes a crawl. Run it in more terminals, or on more machines, to add nodes. Ctrl-C finishes the
+pages in work and leaves; a second Ctrl-C leaves at once. Nothing is lost either way.
+
+With -o or -O each committed item is in the file exactly once, however the nodes end. -O empties its file when a new crawl
+begins (another job, a reset, a flush). A crawl that is resumed goes on with its file.
 
 Without a file (-o, -O or FEEDS) items go to the items list <spider>:items of the store, through RedisPipeline;
 "crawlnode items SPIDER export" moves them from there into a file. With a file they go to the file only, unless
@@ -73,7 +75,7 @@ export const command: CliCommand = {
       .option('-O, --overwrite-output <file>', 'the same, beginning the file anew', collect)
       .option('--workers <n>', 'so many nodes, each a process; auto is one a processor', workerCount, 1)
       .option('--exit-when-done', 'leave when the crawl is truly over, instead of waiting for seeds')
-      .option('--max-pages <n>', 'close after so many page downloads of all nodes')
+      .option('--max-pages <n>', 'close after so many page downloads of all nodes', atLeastOne)
       .option('--min-items <n>', 'exit with 1 when all nodes of the run gave fewer items', wholeNumber)
       .option(
         '--max-failed <n>',
@@ -104,7 +106,7 @@ async function crawl(
   const texts = {
     ...textsOf(options),
     NODE_ID: options.nodeId as string | undefined,
-    CLOSESPIDER_PAGECOUNT: options.maxPages as string | undefined,
+    CLOSESPIDER_PAGECOUNT: options.maxPages?.toString(),
   };
   const workers = role === null ? (options.workers as number) : 1;
   const beforehand = workers === 1 ? loadNode : undefined;
@@ -118,7 +120,8 @@ async function crawl(
   return withFrontier(open, (frontier) => {
     const records = feedRecords(context, open);
     const gates = gatesOf(options);
-    const crawl = { context, spider, typed, role, open, frontier, targets, records, exitWhenDone, gates };
+    const what = { context, spider, typed, role, open, frontier, targets, records };
+    const crawl = { ...what, nodes: workers, exitWhenDone, gates };
     return withTools(crawl, (tools) =>
       workers === 1 ? runHere(crawl, tools) : runWorkers(crawl, workers, tools),
     );

@@ -7,7 +7,6 @@ import { recordedRequest } from '../../crawler/requests/recorded-request.js';
 import { DamagedStoreError, FrontierUnavailableError, RefusedError, UsageError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { openFrontier } from '../../frontier/open.js';
-import type { OpenOptions } from '../../frontier/store.js';
 import type { Settings } from '../../settings/schema.js';
 import { problemsOf } from '../../spider/loading/discover.js';
 import type { CliCommand } from '../command.js';
@@ -69,11 +68,11 @@ export const command: CliCommand = {
         );
         add(
           findings,
-          found.map((finding) => inWords(finding, crawl)),
+          found.map((finding) => ({ ...inWords(finding, crawl), job: settings.JOB })),
         );
       } catch (error) {
         if (!(error instanceof FrontierUnavailableError)) throw error;
-        findings.push({ ...problem('unreachable', error.message), spider: name });
+        findings.push({ ...problem('unreachable', error.message), spider: name, job: settings.JOB });
         // One store for all of them, in nearly every project: asking again would take as long.
         showFindings(context, findings);
         return 4;
@@ -101,9 +100,12 @@ async function crawlsOf(
   const { settings } = loaded;
   findings.push(...(await openFiles(loaded, context.env)));
   const discovery = await discover(context, settings);
-  for (const message of problemsOf(discovery)) {
-    findings.push({ level: 'problem', check: 'spiders', spider: null, message, action: 'mend the module' });
-  }
+  const found = (messages: readonly string[], action: string | null) => {
+    for (const message of messages) findings.push({ ...problem('spiders', message), spider: null, action });
+  };
+  found(problemsOf({ ...discovery, missing: [] }), 'mend the module');
+  // These say themselves what to do.
+  found(problemsOf({ ...discovery, broken: [], duplicates: [] }), null);
   const crawls: [string, Settings][] = [];
   for (const name of discovery.spiders.keys()) {
     crawls.push([name, (await loadSpider(context, name, texts)).loaded.settings]);
@@ -146,7 +148,7 @@ async function examine(
     if (seen.some(({ level, check }) => level === 'problem' && unreadable.has(check))) return seen;
     return [
       ...seen,
-      ...(await examineCrawl(spider, crawl, settings, options, frontier)),
+      ...(await examineCrawl(spider, crawl, settings, frontier)),
       ...(depth.deep ? await invariants(spider, crawl, settings, frontier, depth) : []),
     ];
   } finally {
@@ -170,7 +172,6 @@ async function examineCrawl(
   spider: string,
   crawl: string,
   settings: Settings,
-  options: OpenOptions,
   frontier: Frontier,
 ): Promise<SpiderFinding[]> {
   const snapshot = await frontier.snapshot();
@@ -182,7 +183,7 @@ async function examineCrawl(
   const message = `${frontier.engine} engine, ${howMany(length, 'live node')}; ${numbers}`;
   return [
     { level: 'ok', check: 'crawl', spider, action: null, message },
-    ...crawlFindings(spider, crawl, snapshot, options.keys.startUrls, settings.NODE_TIMEOUT * 1000),
+    ...crawlFindings(spider, crawl, snapshot, settings.NODE_TIMEOUT * 1000),
   ];
 }
 

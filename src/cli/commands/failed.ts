@@ -2,6 +2,7 @@
 import { Argument, type Command } from 'commander';
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
+import { failedReasons } from '../../crawler/requests/failed-reasons.js';
 import { failedPages, type ReadFailed, revived } from '../../crawler/requests/failed-requests.js';
 import { UsageError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
@@ -20,12 +21,15 @@ import { rowPrinter } from '../terminal/result-rows.js';
 
 const help = `
 A request fails for good when its retries are used up, its callback throws, its items break the schema, or its node
-died over it three times. It stays on this list, oldest first, until it is retried, purged or reset.
+died over it three times. It stays on this list, oldest first, until it is retried, purged or reset. An answer such as
+404 is not a failure: RETRY_HTTP_CODES are, when their retries are used up.
+
+Reasons: ${failedReasons.join(', ')}.
 
 Examples:
   crawlnode failed shop list --status 5xx
   crawlnode failed shop retry --reason timeout --domain example.com
-  crawlnode failed shop purge --status 404 --yes`;
+  crawlnode failed shop purge --status 503 --yes`;
 
 export const command: CliCommand = {
   define: (command: Command) =>

@@ -10,9 +10,20 @@ import { loadProject } from '../project/open-project.js';
 import { stopOnSignal } from '../stop-on-signal.js';
 import { printable } from '../terminal/printable.js';
 
+const help = `
+Downloads the page with the headers, timeouts and redirects of the project's settings, and prints its body. Nothing is
+stored, and no crawl is touched.
+
+Examples:
+  crawlnode fetch https://example.com/ > page.html
+  crawlnode fetch https://example.com/ --headers -s USER_AGENT=my-crawler`;
+
 export const command: CliCommand = {
   define: (command: Command) =>
-    void command.argument('<url>').option('--headers', 'print status and headers instead of the body'),
+    void command
+      .argument('<url>', 'the page')
+      .option('--headers', 'print status and headers instead of the body')
+      .addHelpText('after', help),
   run: async (context, [url = ''], options) => {
     const { settings } = loadProject(context).loaded;
     const response = await fetchPage(new Request(url), settings, silentLogger, stopOnSignal());

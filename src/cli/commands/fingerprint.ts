@@ -2,21 +2,31 @@
 import type { Command } from 'commander';
 import { fingerprint } from '../../http/message/fingerprint.js';
 import { canonicalizeUrl } from '../../http/url/canonicalize-url.js';
-import { safeUrl } from '../../http/url/safe-url.js';
+import { checkUrl } from '../../http/url/http-url.js';
 import type { CliCommand } from '../command.js';
 import { print, printJson } from '../context.js';
 import { printable } from '../terminal/printable.js';
 
+const help = `
+A request is known by the SHA-1 of its method, its canonical URL and its body. REQUEST_FINGERPRINTER chooses the formula;
+the names are those of the Python packages whose dupefilter it is compatible with.
+
+Examples:
+  crawlnode fingerprint 'https://example.com/?b=2&a=1'
+  crawlnode fingerprint https://example.com/search -X POST -d 'q=shoes'`;
+
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<url>')
+      .argument('<url>', 'its scheme is http or https')
       .option('-X, --method <method>', 'the method of the request', 'GET')
-      .option('-d, --data <body>', 'the body of the request'),
+      .option('-d, --data <body>', 'the body of the request')
+      .addHelpText('after', help),
   run: async (context, [url = ''], options) => {
     const method = String(options.method).toUpperCase();
     const body = typeof options.data === 'string' ? Buffer.from(options.data) : null;
-    const safe = safeUrl(url);
+    // Refuses what could not be requested.
+    const safe = checkUrl(url);
     const of = (algorithm: 'scrapy-redis' | 'scrapy' | 'scrapy-2.6') =>
       fingerprint({ url: safe, method, body }, { algorithm });
     const result = {

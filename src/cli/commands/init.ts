@@ -11,14 +11,18 @@ import { mayExist, projectTemplate } from '../project/project-template.js';
 import { shellWord } from '../terminal/format-values.js';
 
 const help = `
-Writes settings, one spider with comments, the type of its items and a README; never over a file that is there.
+Writes settings, one spider with comments, the type of its items and a README. A file that exists is never overwritten.
+Nothing is downloaded.
 
-Example:
-  crawlnode init shop`;
+Examples:
+  crawlnode init shop
+  crawlnode init .`;
 
 export const command: CliCommand = {
   define: (command: Command) =>
-    void command.argument('<dir>', 'folder of the project; it is made').addHelpText('after', help),
+    void command
+      .argument('<dir>', 'folder of the project, created if missing; . is this one')
+      .addHelpText('after', help),
   run: async (context, [dir = '']) => {
     const folder = path.resolve(context.cwd, dir);
     const files = Object.entries(projectTemplate(path.basename(folder)));
@@ -43,8 +47,12 @@ export const command: CliCommand = {
     const run = context.env.npm_command === 'exec' ? 'npx crawlnode' : 'crawlnode';
     print(context, `a new project in ${dir}: ${written.map(([file]) => file).join(', ')}\n`);
     print(context, 'next:\n');
-    print(context, `  cd ${shellWord(dir)}`);
+    if (folder !== path.resolve(context.cwd)) print(context, `  cd ${shellWord(dir)}`);
     print(context, `  ${run} crawl quotes -o quotes.jsonl --exit-when-done`);
+    print(
+      context,
+      '\nThe spider crawls https://quotes.toscrape.com/; "-a start=URL" has it begin elsewhere.',
+    );
     return 0;
   },
 };

@@ -45,7 +45,7 @@ Examples:
   crawlnode reset shop --dry-run
   crawlnode reset shop --only dupefilter --yes
   crawlnode reset shop --all-jobs --older-than 7d --all --yes
-  crawlnode reset shop --older-than 7d --if-larger-than 10000000 --backup shop-$(date +%F).jsonl.gz --yes`;
+  crawlnode reset shop --older-than 7d --if-larger-than 10000000 --backup shop.jsonl.gz --yes`;
 
 export const command: CliCommand = {
   define: (command: Command) =>

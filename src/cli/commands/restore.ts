@@ -122,7 +122,9 @@ function show(context: Context, { spider, job, file, parts, backup, outcome }: R
     context,
     `${crawlName({ spider, job })}: the backup of ${header.madeAt} ${what} (${parts.join(', ')})`,
   );
-  for (const [kind, count] of Object.entries(counts)) print(context, `  ${kind.padEnd(10)}  ${n(count)}`);
+  for (const [kind, count] of Object.entries(counts)) {
+    print(context, `  ${(kind === 'seeds' ? 'start_urls' : kind).padEnd(10)}  ${n(count)}`);
+  }
 }
 
 const sum = (counts: Readonly<Record<string, number>>): number =>

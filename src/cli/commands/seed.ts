@@ -32,7 +32,7 @@ A sitemap is a URL or a file: XML or a list of URLs, an index of further sitemap
 names some. Its URLs pass the spider's allowedDomains. One that cannot be read is told and the others go on; the exit
 code is 1 then.
 
-Files and stdin may be gzip.
+In files and on stdin, empty lines and lines that begin with "# " are passed over. Both may be gzip.
 
 Examples:
   crawlnode seed shop https://example.com/
@@ -77,9 +77,9 @@ export const command: CliCommand = {
       const toStartUrls = options.toStartUrls === true;
       const seeding = await openSeeding({ frontier, spider: instance, settings, toStartUrls });
       const counts: SeedCounts = { accepted: 0, duplicates: 0, bad: 0 };
-      const say = (text: string) => progress.note(() => note(context, oneLine(text)));
+      const say = (text: string, level?: 'warn') => progress.note(() => note(context, oneLine(text), level));
       const sitemaps = await openSitemaps(sources, settings, seeding.onsite, (file, why) =>
-        say(`${file}: ${why}`),
+        say(`${file}: ${why}`, 'warn'),
       );
       const place = () => (sitemaps === null ? '' : `${sitemaps.counts.read} sitemaps`);
       const progress = await seedProgress(context, counts, sources.file, place);
@@ -96,7 +96,7 @@ export const command: CliCommand = {
           const lines = seedLines(context, sources, sitemaps, reading);
           return seeding.take(lines, counts, {
             onBad: ({ where }, { message }) => {
-              if (counts.bad <= TOLD) say(`${where}: ${message}`);
+              if (counts.bad <= TOLD) say(`${where}: ${message}`, 'warn');
             },
             onWait: queueNews(typed, say),
             stop,

@@ -10,12 +10,21 @@ import { textsOf } from '../options/job-option.js';
 import { loadProject, loadSpider } from '../project/open-project.js';
 import { printable } from '../terminal/printable.js';
 
+const help = `
+Prints each setting with its value and where that comes from: cli, environment, spider, file or default. Secrets are
+masked.
+
+Examples:
+  crawlnode settings --changed
+  crawlnode settings DOWNLOAD_DELAY CONCURRENT_REQUESTS --spider shop`;
+
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
       .argument('[name...]', 'only these settings')
       .option('--spider <spider>', 'with the customSettings of a spider')
-      .option('--changed', 'only those that are not the default'),
+      .option('--changed', 'only those that are not the default')
+      .addHelpText('after', help),
   run: async (context, names, options) => {
     for (const name of names) {
       if (definitionOf(name) === null) {

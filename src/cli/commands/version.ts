@@ -1,10 +1,17 @@
 /** `crawlnode version`: the version of this package, and of Node. */
+import type { Command } from 'commander';
 import type { CliCommand } from '../command.js';
 import { print, printJson } from '../context.js';
 import { version } from '../version.js';
 
+const help = `
+With --json the version of Node is shown too, as a bug report needs it.
+
+Example:
+  crawlnode version --json`;
+
 export const command: CliCommand = {
-  define: () => {},
+  define: (command: Command) => void command.addHelpText('after', help),
   run: async (context) => {
     if (context.globals.json) printJson(context, { crawlnode: version(), node: process.versions.node });
     else print(context, `crawlnode ${version()}`);

@@ -29,7 +29,7 @@ export interface Reading {
 }
 
 /**
- * Arguments, then the file, then stdin, without empty lines.
+ * Arguments, then the file, then stdin, without empty lines and comments.
  * @throws UsageError for a file that cannot be read, or lacks the column.
  */
 export async function* readLines(
@@ -98,6 +98,9 @@ const formats: Readonly<Record<string, Column['format'] | undefined>> = Object.a
   ...{ csv: 'csv', jsonl: 'jsonl', jl: 'jsonl', ndjson: 'jsonl' },
 });
 
+/** `# …`; a hash without a blank behind it may be what a spider makes requests of. */
+const COMMENT = /^#(\s|$)/;
+
 async function* linesOf(name: string, stream: Readable, stop?: AbortSignal): AsyncIterable<SeedText> {
   let number = 0;
   const end = () => void stream.destroy();
@@ -106,7 +109,7 @@ async function* linesOf(name: string, stream: Readable, stop?: AbortSignal): Asy
     for await (const line of linesIn(stream)) {
       number += 1;
       const text = (number === 1 ? line.replace(/^\uFEFF/, '') : line).trim();
-      if (text !== '') yield { text, where: `${name}:${number}` };
+      if (text !== '' && !COMMENT.test(text)) yield { text, where: `${name}:${number}` };
     }
   } catch (error) {
     if (stop?.aborted !== true) throw unreadable(name, error);

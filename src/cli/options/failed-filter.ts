@@ -1,8 +1,10 @@
 /** Which requests of the failed list a command is about: `--status`, `--domain`, `--reason`. */
 
 import type { Command } from 'commander';
+import { failedReasons, isFailedReason } from '../../crawler/requests/failed-reasons.js';
 import { UsageError } from '../../errors.js';
 import { parseUrl } from '../../http/url/parse-url.js';
+import { didYouMean } from '../../settings/nearest.js';
 
 /** What of a failed request the filters look at. */
 export interface Filtered {
@@ -17,26 +19,35 @@ export type FailedFilter = (request: Filtered) => boolean;
 /** Declare the options that `failedFilter` reads. */
 export function filterOptions(command: Command): Command {
   return command
-    .option('--status <statuses>', 'only with this HTTP status: 404, 5xx, or several with commas')
+    .option('--status <statuses>', 'only with this HTTP status: 503, 5xx, or several with commas')
     .option('--domain <domain>', 'only of this domain and its subdomains')
     .option('--reason <reasons>', 'only with this reason, such as timeout, or several with commas');
 }
 
-/** All filters that are given must match. @throws UsageError for a status that is none. */
+/** All filters that are given must match. @throws UsageError for a status, domain or reason that is none. */
 export function failedFilter(options: Readonly<Record<string, unknown>>): FailedFilter {
   const tests: FailedFilter[] = [];
   if (typeof options.status === 'string') tests.push(byStatus(options.status));
   if (typeof options.domain === 'string') tests.push(byDomain(options.domain));
   if (typeof options.reason === 'string') {
     const reasons = words(options.reason, '--reason');
+    for (const reason of reasons) refuseUnknown(reason);
     tests.push(({ reason }) => reasons.includes(reason.toLowerCase()));
   }
   return (request) => tests.every((test) => test(request));
 }
 
+function refuseUnknown(reason: string): void {
+  if (isFailedReason(reason)) return;
+  const near = didYouMean(reason, failedReasons);
+  throw new UsageError(
+    `--reason ${reason}: no request fails for that${near || `; the reasons are ${failedReasons.join(', ')}`}`,
+  );
+}
+
 function byStatus(text: string): FailedFilter {
   const patterns = words(text, '--status').map((word) => {
-    if (/^[1-9](\d\d|xx)$/.test(word)) return word.replace('xx', '');
+    if (/^([1-9]\d\d|[1-5]xx)$/.test(word)) return word.replace('xx', '');
     throw new UsageError(`--status ${word}: expected a status such as 404, or a class such as 5xx`);
   });
   return ({ status }) => status !== null && patterns.some((pattern) => String(status).startsWith(pattern));

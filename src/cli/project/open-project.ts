@@ -102,5 +102,5 @@ const warned = new WeakSet<Context>();
 function sayOnce(context: Context, warnings: readonly string[]): void {
   if (warned.has(context) || workerRole(context.env) !== null) return;
   warned.add(context);
-  for (const warning of warnings) note(context, warning);
+  for (const warning of warnings) note(context, warning, 'warn');
 }

@@ -116,7 +116,9 @@ crawlnode reset quotes                                     # forget the crawl, t
 
 While writing a spider, \`crawlnode parse quotes URL\` shows what it makes of one page.
 
-For types in the editor: \`npm install --save-dev crawlnode\`.
+Types in the editor come from crawlnode as a package of this project. It is not on npm yet: run
+\`npm install --save-dev PATH\`, where PATH is a checkout of crawlnode (built with \`npm install\` there), or the file that
+\`npm pack\` makes in it.
 
 ## Every night
 

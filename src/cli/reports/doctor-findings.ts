@@ -3,12 +3,14 @@ import { duration } from '../../amounts.js';
 import type { Finding, Snapshot } from '../../frontier/frontier.js';
 import { type Context, print, printJson } from '../context.js';
 import { paintFor } from '../terminal/colour.js';
-import { howMany, n } from '../terminal/format-values.js';
+import { crawlName, howMany, n } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
 /** A finding with the crawl it is about; null when it is about all. */
 export interface SpiderFinding extends Omit<Finding, 'about'> {
   readonly spider: string | null;
+  /** The job of the crawl; absent for the unnamed one. */
+  readonly job?: string | null;
 }
 
 const ranks = { ok: 0, info: 1, problem: 2 };
@@ -22,20 +24,16 @@ export function showFindings(context: Context, findings: readonly SpiderFinding[
   if (context.globals.json) {
     printJson(context, {
       ok: isWell,
-      findings: ordered.map(({ level, check, spider, message, action }) => ({
-        level,
-        check,
-        spider,
-        message,
-        action,
+      findings: ordered.map(({ level, check, spider, job = null, message, action }) => ({
+        ...{ level, check, spider, job, message, action },
       })),
     });
     return;
   }
   const paint = paintFor(context, context.stdout);
-  for (const { level, spider, message, action } of ordered) {
+  for (const { level, spider, job = null, message, action } of ordered) {
     const [style, word] = marks[level];
-    const about = spider === null ? '' : `${spider}: `;
+    const about = spider === null ? '' : `${crawlName({ spider, job })}: `;
     const todo =
       action === null
         ? ''
@@ -73,7 +71,6 @@ export function crawlFindings(
   spider: string,
   crawl: string,
   snapshot: Snapshot,
-  seedKeys: readonly string[],
   nodeTimeoutMs: number,
 ): SpiderFinding[] {
   const findings: SpiderFinding[] = [];
@@ -86,7 +83,7 @@ export function crawlFindings(
       'problem',
       'bad_seeds',
       `${howMany(badSeeds, 'seed')} could not be understood: put aside`,
-      `see ${seedKeys.map((key) => `${key}:bad`).join(', ')} for each with its reason, mend and seed them, then delete that key`,
+      `"crawlnode seed ${crawl} --list-bad" prints them with their reasons; "crawlnode reset ${crawl} --only start_urls" deletes them, and the seeds that wait`,
     );
   }
   for (const { host, path, waiting } of outbox) {
@@ -173,7 +170,7 @@ function nothingSucceeded({ done, failed, pending, delayed, leased, counters }: 
   if (done + failed === 0 || pending + delayed + leased > 0) return null;
   const redirected = counters['redirect/count'] ?? 0;
   const ignored = counters['httperror/response_ignored_count'] ?? 0;
-  if (done - redirected - ignored > 0) return null;
+  if (done - redirected - ignored > 0 || failed + ignored === 0) return null;
   const others = ignored === 0 ? '' : `, and ${howMany(ignored, 'page')} answered with an error such as 404`;
   return `no page of this crawl succeeded: ${howMany(failed, 'request')} failed${others}`;
 }

@@ -27,7 +27,7 @@ export function sayResult(
 ): number {
   const { accepted, duplicates, bad } = counts;
   if (interrupted instanceof Error && accepted + duplicates + bad === 0) throw interrupted;
-  if (bad > TOLD) note(context, `… and ${n(bad - TOLD)} more bad seeds`);
+  if (bad > TOLD) note(context, `… and ${n(bad - TOLD)} more bad seeds`, 'warn');
   if (interrupted !== null) {
     const again = isRaw
       ? 'the same command would append these once more; give it what is left'

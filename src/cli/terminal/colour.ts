@@ -8,7 +8,9 @@ export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 export type Paint = (style: Style, text: string) => string;
 
 export function paintFor(context: Pick<Context, 'env'>, stream: Output): Paint {
-  return hasColour(context.env, stream) ? (style, text) => styleText(style, text) : (_, text) => text;
+  // The decision is made here: styleText by itself looks at the environment and the streams of this process.
+  const painted: Paint = (style, text) => styleText(style, text, { validateStream: false });
+  return hasColour(context.env, stream) ? painted : (_, text) => text;
 }
 
 export function hasColour(env: Context['env'], stream: Output): boolean {

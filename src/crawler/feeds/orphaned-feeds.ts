@@ -1,7 +1,7 @@
 /**
- * Feed files whose writer died on this machine: any node that ends here writes what was committed for them, so a
- * killed node leaves no line missing even where nobody starts it again; `items export` does the same when asked. A
- * writer that lives keeps its file. Only files that this user's records or FEEDS name are written: the store tells which
+ * Feed files whose writer died on this machine. Any node that ends here writes the items that were committed for them, so
+ * that no line is missing after a kill, even if nobody starts that node again. `items export` does the same. The file of
+ * a live writer is left alone. Only files that this user's records or FEEDS name are written: the store says which
  * items wait, and not where they go.
  */
 import { randomUUID } from 'node:crypto';
@@ -51,12 +51,15 @@ export async function writeOrphanedFeeds(options: OrphansOptions): Promise<void>
     const { path } = orphan.file;
     try {
       const items = await writeOrphanedFeed(orphan, options);
-      options.log.info({ file: path, items }, 'wrote the items a node that died here had committed');
+      options.log.info(
+        { file: path, items },
+        'wrote items that a node which died on this machine had committed',
+      );
     } catch (error) {
       if (error instanceof RefusedError) continue;
       options.log.warn(
         { file: path, waiting, error: String(error) },
-        'items of a node that died here still wait',
+        'items of a node that died on this machine still wait',
       );
     }
   }

@@ -4,6 +4,8 @@ import { parseUrl } from './parse-url.js';
 import { SAFE_URL, safeUrl } from './safe-url.js';
 
 const NO_HOST = /^https?:(?!\/\/)|^https?:\/\/(?:[^/?#]*@)?(?::\d*)?(?:[/?#]|$)/i;
+/** `localhost:8080/x`: a host and its port, which a URL parser takes for a scheme. */
+const HOST_AND_PORT = /^[a-z0-9.-]+:\d+(?:[/?#]|$)/i;
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
 
 /**
@@ -22,7 +24,7 @@ export function checkUrl(url: unknown): string {
   if (SAFE_URL.test(safe)) return safe;
 
   const scheme = SCHEME.exec(safe)?.[1]?.toLowerCase();
-  if (scheme === undefined) {
+  if (scheme === undefined || HOST_AND_PORT.test(safe)) {
     refuse(given, 'it has no scheme; give an absolute URL such as https://example.org/');
   }
   if (scheme !== 'http' && scheme !== 'https')

@@ -80,8 +80,8 @@ export const downloadSettings = {
     text: 'A longer body is worth a warning; 0 is never.',
   }),
   USER_AGENT: text({
-    default: 'crawlnode (+https://www.npmjs.com/package/crawlnode)',
-    text: 'The User-Agent header.',
+    default: 'crawlnode',
+    text: 'The User-Agent header. Name your crawler, with an address where the people of a site can reach you.',
   }),
   DEFAULT_REQUEST_HEADERS: map(z.union([z.string(), z.null()]), {
     default: {

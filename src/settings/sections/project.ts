@@ -62,6 +62,7 @@ export const projectSettings = {
   LOG_LEVEL: choice({
     of: levels,
     default: 'info',
+    expects: 'DEBUG, INFO, WARNING, ERROR or CRITICAL (or trace, debug, info, warn, error, fatal, silent)',
     normalize: (level) => scrapyLevels[level.toLowerCase()] ?? level.toLowerCase(),
     isCommonName: true,
     text: "What is logged: Scrapy's names (DEBUG, INFO, WARNING, ERROR, CRITICAL) or pino's, in any case.",

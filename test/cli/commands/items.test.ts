@@ -224,7 +224,9 @@ describe('doctor on the redis engine alone', () => {
       'REDIS_CONNECT_TIMEOUT=1',
     );
     expect(away.code).toBe(4);
-    expect(away.stdout).toMatch(/^ok {7}Node.*\nok {7}nobody else can write.*\nproblem {2}news: .*cannot be reached.*\n1 problem\n$/);
+    expect(away.stdout).toMatch(
+      /^ok {7}Node.*\nok {7}nobody else can write.*\nproblem {2}news: .*cannot be reached.*\n1 problem\n$/,
+    );
   });
 });
 
@@ -240,11 +242,13 @@ describe('what doctor makes of a look', () => {
       suspects: 0,
       pending: 0,
       delayed: 0,
+      done: 0,
+      counters: {},
     },
     control: 'running',
   } as unknown as Snapshot;
   const findings = (some: Partial<Snapshot>) =>
-    crawlFindings('news', 'news', { ...calm, ...some }, ['news:start_urls'], 30_000).map(
+    crawlFindings('news', 'news', { ...calm, ...some }, 30_000).map(
       ({ level, check }) => `${level} ${check}`,
     );
   const node = {

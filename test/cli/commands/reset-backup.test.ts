@@ -89,7 +89,10 @@ describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
           },
         },
       }) as Frontier;
-      const context = { ...processContext([], { set: [], json: false }), cwd: here.project.dir };
+      const context = {
+        ...processContext([], { set: [], json: false, colour: true }),
+        cwd: here.project.dir,
+      };
       const options = {
         ...{ file: 'b.jsonl', spider: 'news', job: null, shape: defaultShape, parts: allParts },
         ...{ counts: await frontier.count(), force: false },

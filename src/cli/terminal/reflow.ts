@@ -1,0 +1,44 @@
+/** Help text in the width of the terminal. */
+
+/** Wider lines are hard to read. */
+const MAX_COLUMNS = 120;
+
+/** How wide help may be: as the terminal is, and 80 columns in a pipe. */
+export function helpColumns({
+  isTTY,
+  columns,
+}: {
+  readonly isTTY: boolean;
+  readonly columns: number;
+}): number {
+  return isTTY ? Math.max(20, Math.min(columns, MAX_COLUMNS)) : 80;
+}
+
+/** Wrap each paragraph anew. Indented lines stay as they are: lists of options, and examples that are copied. */
+export function reflow(text: string, columns: number): string {
+  const lines: string[] = [];
+  let paragraph: string[] = [];
+  const flush = () => {
+    if (paragraph.length > 0) lines.push(...wrap(paragraph.join(' '), columns));
+    paragraph = [];
+  };
+  for (const line of text.split('\n')) {
+    if (line === '' || line.startsWith(' ')) {
+      flush();
+      lines.push(line);
+    } else paragraph.push(line);
+  }
+  flush();
+  return lines.join('\n');
+}
+
+function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= columns)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
