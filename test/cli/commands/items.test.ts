@@ -242,7 +242,7 @@ describe('what doctor makes of a look', () => {
       suspects: 0,
       pending: 0,
       delayed: 0,
-      done: 0,
+      done: 1,
       counters: {},
     },
     control: 'running',
