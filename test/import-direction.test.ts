@@ -9,7 +9,9 @@ const src = fileURLToPath(new URL('../src/', import.meta.url));
 
 /** cli → crawler → engine → siblings → http → settings → errors, log and the like. Whatever has a higher number may import a lower one. */
 const layers: Readonly<Record<string, number>> = {
+  'error-codes.ts': -1,
   'errors.ts': 0,
+  'amounts.ts': 0,
   'log.ts': 0,
   'feed.ts': 0,
   'make-folder.ts': 0,

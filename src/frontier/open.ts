@@ -9,8 +9,8 @@ export async function openFrontier(options: OpenOptions): Promise<Frontier> {
     const { RedisFrontier } = await engines.redis();
     return RedisFrontier.open(options, options.store.address);
   }
-  const { EmbeddedFrontier } = await engines.embedded();
-  return EmbeddedFrontier.open(options, options.store.dir);
+  const { openEmbedded } = await engines.embedded();
+  return openEmbedded(options, options.store.dir);
 }
 
 /**
@@ -19,7 +19,7 @@ export async function openFrontier(options: OpenOptions): Promise<Frontier> {
  */
 export async function syncStore({ store }: OpenOptions): Promise<{ end(): Promise<void> } | null> {
   if (store.engine === 'redis') return null;
-  const { syncEachSecond, walIn } = await import('./embedded/wal.js');
+  const { syncEachSecond, walIn } = await import('./embedded/file/wal.js');
   return syncEachSecond(walIn(store.dir));
 }
 
@@ -47,7 +47,7 @@ export async function findCrawls(
     const { findInRedis } = await import('./redis/reading/find-crawls.js');
     return findInRedis(store.address, connectTimeoutMs, nameParts);
   }
-  const { findInFolder } = await import('./embedded/find-crawls.js');
+  const { findInFolder } = await import('./embedded/read/find-crawls.js');
   return { names: await findInFolder(store.dir), isCut: false };
 }
 

@@ -53,6 +53,29 @@ export function epochs(crawl: () => Crawl): void {
       expect(again).toMatchObject({ accepted: 0, duplicates: 1 });
     });
 
+    it('are refused for each page that is settled after a forgetting, whatever was asked in the same turn', async () => {
+      const { frontier } = await crawl().node();
+      await frontier.push([request('a'), request('b'), request('c')], 'links');
+      const { epoch } = await commit(frontier, await takeOne(frontier));
+      const [one, two] = await take(frontier, 2);
+      const page = effects({ withheld: { count: 1, epoch } });
+      const [first, , second] = await Promise.all([
+        frontier.settle(one!, done, page),
+        frontier.forget(request('a').fingerprint),
+        frontier.settle(two!, done, page),
+      ]);
+      let accepted = 0;
+      for (const [lease, answer] of [[one!, first] as const, [two!, second] as const]) {
+        if (answer.committed) expect(answer.epoch).toBe(epoch);
+        else {
+          expect(answer.resend).toBe(true);
+          accepted += (await commit(frontier, lease, done, { requests: [request('a')] })).accepted;
+        }
+      }
+      expect(await frontier.snapshot()).toMatchObject({ done: 3, pending: accepted });
+      expect(accepted).toBeLessThanOrEqual(1);
+    });
+
     it('are refused once the dupefilter was reset', async () => {
       const { frontier } = await crawl().node();
       await frontier.push([request('a'), request('b')], 'links');

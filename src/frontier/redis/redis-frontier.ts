@@ -31,6 +31,7 @@ import type {
   Snapshot,
   StartPart,
 } from '../frontier.js';
+import { RecoveredNodes } from '../recovered-nodes.js';
 import { cannotForget } from '../refusals.js';
 import type { OpenOptions, RedisAddress } from '../store.js';
 import { redisBackups } from './backup/backups.js';
@@ -42,7 +43,7 @@ import { clearParts, sweep } from './clearing.js';
 import { type Call, Calls } from './connection/calls.js';
 import { RedisConnection } from './connection/connection.js';
 import type { Arguments } from './connection/lua-message.js';
-import { int, named, type Reply, text } from './connection/reply.js';
+import { int, list, named, type Reply, text } from './connection/reply.js';
 import type { CrawlAccess } from './crawl-access.js';
 import { newEpoch } from './joining.js';
 import { inspectRequest } from './reading/inspect.js';
@@ -125,12 +126,15 @@ export class RedisFrontier implements Frontier {
     return this.#node.reconcile(held, graceMs);
   }
 
-  async recover(): Promise<number> {
-    let total = 0;
+  async recover(onDead?: (node: string, requests: number) => void): Promise<number> {
+    const recovered = new RecoveredNodes();
     for (;;) {
-      const { moved, dead } = named(await this.#run('recover', { most: RECOVERY_STEP }));
-      total += int(moved);
-      if (int(moved) === 0 || int(dead) === 0) return total;
+      const answer = named(await this.#run('recover', { most: RECOVERY_STEP }));
+      const counts = list(answer.counts).map(int);
+      for (const [n, incarnation] of list(answer.incarnations).map(text).entries()) {
+        recovered.add(incarnation, text(list(answer.nodes)[n]), counts[n] ?? 0);
+      }
+      if (int(answer.moved) === 0 || int(answer.dead) === 0) return recovered.report(onDead);
     }
   }
 

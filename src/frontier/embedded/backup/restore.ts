@@ -11,7 +11,8 @@ import {
 import { delayInBounds, requireIds } from '../../bounds.js';
 import type { FailedRequest, Part } from '../../frontier.js';
 import { nodesAtWork, otherRestore, partNotEmpty, restoreGone } from '../../refusals.js';
-import type { FirstShape } from '../crawl-row.js';
+import type { FirstShape } from '../crawl/crawl-row.js';
+import type { Transaction } from '../crawl/transaction.js';
 import { newFeed, readFeedRow, writeFeedRow } from '../feeds/feed-row.js';
 import { addItems } from '../feeds/items.js';
 import { appendToOutbox, listFeeds } from '../feeds/outbox.js';
@@ -21,7 +22,6 @@ import { addFailure } from '../queue/failures.js';
 import { bytesOf, insertDelayed, insertPending, liveRequest } from '../queue/requests.js';
 import { countParts } from '../read/snapshot.js';
 import { addBadSeed, addSeed } from '../seeds/seeds.js';
-import type { Transaction } from '../transaction.js';
 import { bringBackBits, bringBackCount, bringBackSeen } from './seen-values.js';
 
 type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;

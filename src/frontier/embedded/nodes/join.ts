@@ -3,9 +3,9 @@ import type { Joined, JoinOptions, NodeInfo, Tunables } from '../../frontier.js'
 import { restoreUnderWay } from '../../refusals.js';
 import { type Flush, flushNotice, tunableNotice } from '../../shape.js';
 import { flush } from '../clear/clear.js';
-import { beginRun, setTunables, tunablesOf } from '../crawl-row.js';
-import { processStart } from '../processes.js';
-import type { Transaction } from '../transaction.js';
+import { beginRun, setTunables, tunablesOf } from '../crawl/crawl-row.js';
+import type { Transaction } from '../crawl/transaction.js';
+import { processStart } from '../file/processes.js';
 import { decideShape, refuseOtherDupefilter, refuseOtherFormat, refuseOtherShape } from './agreement.js';
 import { closedJustNow, joinBudgets } from './budgets.js';
 import { liveNodes } from './liveness.js';

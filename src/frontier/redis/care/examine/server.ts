@@ -3,8 +3,8 @@
  * Cluster that holds keys is asked. A right that is missing leaves its question open, and is said once.
  */
 import type { Redis } from 'ioredis';
+import { byteSize, duration } from '../../../../amounts.js';
 import { messageOf } from '../../../../errors.js';
-import { byteSize, duration } from '../../../amounts.js';
 import type { Findings } from '../../../findings.js';
 import type { Client } from '../../connection/client.js';
 import { examineVersion } from './version.js';
