@@ -38,7 +38,6 @@ export class Incarnation {
   #abandon: () => void = () => {};
   #error: { readonly error: unknown } | null = null;
   #crawl: CrawlState | null = null;
-  #saidDropped = false;
   #answeredAt = Number.NEGATIVE_INFINITY;
 
   constructor(node: NodeState, joined: Joined) {
@@ -190,8 +189,8 @@ export class Incarnation {
 
   /** Warned once; the counter says how many. */
   #sayDropped(dropped: number): void {
-    if (this.#saidDropped) return;
-    this.#saidDropped = true;
+    if (this.#node.saidDropped) return;
+    this.#node.saidDropped = true;
     this.#node.deps.log.warn(
       { dropped },
       'the queue holds twice SCHEDULER_QUEUE_LIMIT: new links are dropped until it has room, and counted as scheduler/dropped; they are not remembered as seen',

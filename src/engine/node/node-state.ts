@@ -24,6 +24,8 @@ export class NodeState {
   readonly startedAt = performance.now();
   /** When a feed began to fail; null while all is well. */
   feedFailingSince: number | null = null;
+  /** Whether the user knows that links are dropped, as the queue is full. */
+  saidDropped = false;
   /** What the store counted when this node left; null before, and where it could not be read. */
   finalTotals: FinalTotals | null = null;
 
