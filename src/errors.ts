@@ -65,11 +65,23 @@ export class DamagedStoreError extends CrawlnodeError {
   }
 }
 
-/** The store has declared this incarnation dead: its tokens are stale, and the node must join anew. */
+/**
+ * This incarnation has ended: its tokens are stale, and the node must join anew. The store has declared it dead
+ * (`incarnation_dead`), or is not the store it joined (`store_replaced`).
+ */
 export class IncarnationDeadError extends CrawlnodeError {
-  constructor(message: string, options?: { cause?: unknown }) {
-    super('incarnation_dead', message, options);
+  constructor(message: string, options?: { code?: ErrorCode; cause?: unknown }) {
+    super(options?.code ?? 'incarnation_dead', message, options);
   }
+}
+
+/** Whether an error concerns the node as a whole, not the page or the seed it was working on: the loop meets it by itself. */
+export function concernsNode(error: unknown): boolean {
+  return (
+    error instanceof FrontierUnavailableError ||
+    error instanceof FrontierGoneError ||
+    error instanceof IncarnationDeadError
+  );
 }
 
 /** A request, item or seed holds something that cannot be stored or sent; the message names the field. */

@@ -2,8 +2,8 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createProject, type Project } from '../helpers/project.js';
 import { type RunHere, runHere } from '../helpers/cli/run-here.js';
+import { createProject, type Project } from '../helpers/project.js';
 import { type Site, startSite } from '../helpers/sites/site.js';
 import { tempDir } from '../helpers/temp-dir.js';
 

@@ -1,7 +1,8 @@
 /** How a crawl stands, in a few words, and what its run did. */
+
+import { duration } from '../../amounts.js';
 import { crawlStateOf } from '../../crawler/crawl-state.js';
 import type { CrawlStats } from '../../crawler/crawl-stats.js';
-import { duration } from '../../frontier/amounts.js';
 import type { Paint } from '../terminal/colour.js';
 import { howMany } from '../terminal/format-values.js';
 

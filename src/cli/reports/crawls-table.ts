@@ -1,6 +1,7 @@
 /** Many crawls, a row each. */
+
+import { byteSize } from '../../amounts.js';
 import type { CrawlStats } from '../../crawler/crawl-stats.js';
-import { byteSize } from '../../frontier/amounts.js';
 import { alignColumns } from '../terminal/align-columns.js';
 import type { Paint } from '../terminal/colour.js';
 import { cut } from '../terminal/fit-screen.js';

@@ -1,7 +1,7 @@
 /** How `stats SPIDER` shows one crawl to people: in detail, or in a pipe one line for each look of `--watch`. */
 import os from 'node:os';
+import { byteSize, duration } from '../../amounts.js';
 import type { CrawlStats } from '../../crawler/crawl-stats.js';
-import { byteSize, duration } from '../../frontier/amounts.js';
 import { isRunning } from '../../frontier/feed-claim.js';
 import { dupefilterInWords } from '../../frontier/shape.js';
 import { alignColumns } from '../terminal/align-columns.js';
