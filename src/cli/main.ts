@@ -18,9 +18,9 @@ import { version } from './version.js';
 /** Run the process: `argv` without node and script. Ends the process. */
 export async function start(argv: readonly string[]): Promise<void> {
   const context = processContext(argv, earlyGlobals(argv));
-  const lastWords = (text: string) => fatalLine(context, text, { code: 'unexpected', exitCode: 1 });
-  guardExit(lastWords);
-  guardStreams(lastWords);
+  const fatalLineOf = (text: string) => fatalLine(context, text, { code: 'unexpected', exitCode: 1 });
+  guardExit(fatalLineOf);
+  guardStreams(fatalLineOf);
   heedSignalsAsFirst();
   await leave(await main(argv));
 }
@@ -111,7 +111,7 @@ function explained(text: string, command: Command | undefined): string {
   return `${text.replace(/\.$/, '')}${which}; "crawlnode ${command.name()} --help" says more`;
 }
 
-/** Commands that a user of Scrapy tries, and ours. */
+/** Commands of Scrapy, and the nearest of ours. */
 const ofScrapy: Readonly<Record<string, string>> = {
   startproject: 'init DIR',
   genspider: 'init DIR',
