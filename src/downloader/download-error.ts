@@ -24,6 +24,8 @@ const retryableByReason = {
   bad_encoding: false,
   /** What came is not HTTP. */
   bad_response: true,
+  /** The host is, or resolves to, an address that this request may not connect to (`reach.ts`). */
+  private_address: false,
   /** The request cannot be sent as it is: its URL, a header or its method. */
   bad_request: false,
   aborted: true,
@@ -53,6 +55,8 @@ export function toDownloadError(error: unknown, url: string): DownloadError {
   if (error instanceof DownloadError) return error;
   // got wraps the original; got's own error carries the request with its headers, so it is not kept as the cause.
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (cause instanceof DownloadError)
+    return new DownloadError(cause.reason, `${hostOf(url)}: ${cause.message}`);
   const code = codeOf(cause) ?? codeOf(error) ?? '';
   const detail = messageOf(cause);
   const { reason, says } = classify(code, detail, cause);

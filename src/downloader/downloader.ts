@@ -10,16 +10,19 @@
 import { setMaxListeners } from 'node:events';
 import got from 'got';
 import { type Logger, silentLogger } from '../log.js';
-import { type Agents, type AgentsOptions, createAgents } from './agents.js';
+import { type AgentPair, type Agents, type AgentsOptions, createAgents } from './agents.js';
 import { acceptedEncodings } from './decode-content.js';
 import { DownloadError } from './download-error.js';
 import { type Client, type Download, Exchange } from './exchange.js';
 import { requestThrough, withoutFrozenOptions } from './native-request.js';
 import type { DownloadRequest } from './outgoing.js';
+import type { Reach } from './reach.js';
 
 export type { Download, DownloadRequest };
 
-export interface DownloaderOptions extends Omit<AgentsOptions, 'maxSockets'> {
+export interface DownloaderOptions extends Omit<AgentsOptions, 'maxSockets' | 'reach'> {
+  /** Let every request connect to private and link-local addresses (ALLOW_PRIVATE_ADDRESSES). */
+  readonly allowPrivateAddresses: boolean;
   /** For the whole download, the body included (DOWNLOAD_TIMEOUT). */
   readonly timeoutMs: number;
   /** Limit on the body, on the wire and decoded (DOWNLOAD_MAXSIZE); 0 for none. */
@@ -56,18 +59,12 @@ const RESPONSE_MS = 120_000;
 
 /** Make the one downloader of a node. */
 export function createDownloader(options: DownloaderOptions): Downloader {
-  const agents = createAgents({ ...options, maxSockets: options.concurrency });
-  const client: Client = {
-    open: openStream(options, agents),
-    agents,
-    limits: options,
-    log: options.log ?? silentLogger,
-  };
+  const clients = new Clients(options);
   const underWay = new Set<{ abort: () => void }>();
   let closed = false;
   const start = (request: DownloadRequest): DownloadUnderWay => {
     if (closed) return aborted();
-    const exchange = new Exchange(client, request);
+    const exchange = new Exchange(clients.for(request), request);
     const call = { abort: exchange.abort };
     underWay.add(call);
     const end = () => {
@@ -96,7 +93,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
     async close() {
       closed = true;
       for (const call of underWay) call.abort();
-      agents.close();
+      clients.close();
     },
   };
 }
@@ -110,10 +107,53 @@ function aborted(): DownloadUnderWay {
   };
 }
 
-function openStream(options: DownloaderOptions, agents: Agents): Client['open'] {
+/** The clients of a downloader, one for each reach and way of reading, made on first use. */
+class Clients {
+  readonly #options: DownloaderOptions;
+  readonly #agents = new Map<Reach, Agents>();
+  readonly #strict = new Map<Reach, Client>();
+  readonly #lenient = new Map<Reach, Client>();
+
+  constructor(options: DownloaderOptions) {
+    this.#options = options;
+  }
+
+  for({ origin, attempts }: DownloadRequest): Client {
+    const reach = this.#options.allowPrivateAddresses
+      ? 'any'
+      : origin?.private === true
+        ? 'private'
+        : 'public';
+    // An answer that the strict parser refused is read leniently on its retry; which answer it was is not recorded.
+    const isLenient = attempts !== undefined && attempts > 0;
+    const clients = isLenient ? this.#lenient : this.#strict;
+    const made = clients.get(reach) ?? this.#create(reach, isLenient);
+    clients.set(reach, made);
+    return made;
+  }
+
+  close(): void {
+    for (const agents of this.#agents.values()) agents.close();
+  }
+
+  #create(reach: Reach, isLenient: boolean): Client {
+    const options = this.#options;
+    const agents =
+      this.#agents.get(reach) ?? createAgents({ ...options, reach, maxSockets: options.concurrency });
+    this.#agents.set(reach, agents);
+    return {
+      open: openStream(options, isLenient ? agents.unpooled : agents, isLenient),
+      agents,
+      limits: options,
+      log: options.log ?? silentLogger,
+    };
+  }
+}
+
+function openStream(options: DownloaderOptions, agents: AgentPair, isLenient: boolean): Client['open'] {
   const phase = (ms: number) => Math.min(ms, options.timeoutMs);
   const instance = got.extend({
-    request: requestThrough(agents),
+    request: requestThrough(agents, isLenient),
     handlers: [withoutFrozenOptions],
     isStream: true,
     retry: { limit: 0 },

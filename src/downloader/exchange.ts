@@ -18,6 +18,8 @@ export interface Download {
   readonly wireBytes: number;
   /** From the start to the response's headers. */
   readonly latencyMs: number;
+  /** The server's address was a private one. */
+  readonly fromPrivateAddress: boolean;
 }
 
 /** Of `DownloaderOptions`. */
@@ -27,8 +29,9 @@ interface Limits {
   readonly warnBodyBytes: number;
 }
 
-/** What every download of a node shares. */
+/** What all downloads of one reach share. */
 export interface Client {
+  /** With options where the request has any of its own. */
   readonly open: (url: string, options?: OptionsInit) => GotRequest;
   readonly agents: Agents;
   readonly limits: Limits;
@@ -51,6 +54,7 @@ export class Exchange {
   #stream: GotRequest | null = null;
   #response: IncomingMessage | null = null;
   #latencyMs = 0;
+  #fromPrivateAddress = false;
   #chunks: Buffer[] = [];
   #wireBytes = 0;
   #interim = 0;
@@ -116,6 +120,7 @@ export class Exchange {
   #head(response: IncomingMessage): void {
     this.#response = response;
     this.#latencyMs = performance.now() - this.#startedAt;
+    this.#fromPrivateAddress = this.#client.agents.isToPrivateAddress(response.socket);
     const announced = Number(response.headers['content-length']);
     if (announced > 0 && this.#request.method !== 'HEAD') this.#checkSize(announced);
   }
@@ -165,6 +170,7 @@ export class Exchange {
       body,
       wireBytes: this.#wireBytes,
       latencyMs: this.#latencyMs,
+      fromPrivateAddress: this.#fromPrivateAddress,
     });
   }
 

@@ -13,6 +13,7 @@ const defaults: DownloaderOptions = {
   timeoutMs: 10_000,
   maxBodyBytes: 0,
   warnBodyBytes: 0,
+  allowPrivateAddresses: true,
   userAgent: 'crawlnode-test',
   defaultHeaders: {},
   concurrency: 4,

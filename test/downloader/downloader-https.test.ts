@@ -105,6 +105,7 @@ function made(options: Partial<DownloaderOptions> = {}): Downloader {
   const limits = { timeoutMs: 10_000, maxBodyBytes: 0, warnBodyBytes: 0, concurrency: 4 };
   const downloader = createDownloader({
     ...limits,
+    allowPrivateAddresses: true,
     userAgent: 'crawlnode-test',
     defaultHeaders: {},
     lookup,

@@ -114,6 +114,7 @@ export async function startNode(
     timeoutMs: 10_000,
     maxBodyBytes: 10_000_000,
     warnBodyBytes: 0,
+    allowPrivateAddresses: false,
     userAgent: 'crawlnode-test',
     defaultHeaders: {},
     concurrency: options.concurrency,

@@ -102,6 +102,7 @@ export function downloaderOptionsOf(settings: Settings): DownloaderOptions {
     timeoutMs: ms(settings.DOWNLOAD_TIMEOUT),
     maxBodyBytes: settings.DOWNLOAD_MAXSIZE,
     warnBodyBytes: settings.DOWNLOAD_WARNSIZE,
+    allowPrivateAddresses: settings.ALLOW_PRIVATE_ADDRESSES,
     userAgent: settings.USER_AGENT,
     defaultHeaders: Object.fromEntries(headers) as Record<string, string>,
     concurrency: settings.CONCURRENT_REQUESTS,

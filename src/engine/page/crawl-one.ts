@@ -7,8 +7,10 @@ import { DownloadError } from '../../downloader/download-error.js';
 import type { Download } from '../../downloader/downloader.js';
 import { messageOf } from '../../errors.js';
 import { noEffects } from '../../frontier/frontier.js';
+import { inheritedOrigin } from '../../http/message/origin.js';
 import { Request } from '../../http/message/request.js';
 import { decodeRecord } from '../../http/message/request-codec.js';
+import type { RequestRecord } from '../../http/message/request-record.js';
 import { Response } from '../../http/message/response.js';
 import { runCallback } from '../../spider/run-callback.js';
 import { concernsNode } from '../node/node-errors.js';
@@ -99,7 +101,8 @@ async function afterFailure(work: Work, error: unknown): Promise<Ending> {
   return failed(work, { reason: verdict.reason, status: null, response: null, message: error.message });
 }
 
-async function afterAnswer(work: Work, download: Download): Promise<Ending> {
+async function afterAnswer(asked: Work, download: Download): Promise<Ending> {
+  let work = asked;
   const { status, headers } = download;
   const { counters, record, deps } = work;
   add(counters, 'downloader/response_count');
@@ -113,6 +116,7 @@ async function afterAnswer(work: Work, download: Download): Promise<Ending> {
   }
   const verdict = judgeStatus(status, headers, record, deps.options, pauseMs);
   if (verdict.kind === 'retry') return retry(work, verdict, status);
+  work = passingOn(work, inheritedOrigin(record.origin, download.fromPrivateAddress));
   if (verdict.kind === 'redirect') return redirect(work, status, verdict.location);
 
   add(counters, 'response_received_count');
@@ -133,6 +137,11 @@ async function afterAnswer(work: Work, download: Download): Promise<Ending> {
   add(counters, 'httperror/response_ignored_count');
   add(counters, `httperror/response_ignored_status_count/${status}`);
   return errback(work, failure, { kind: 'done', reason: 'httperror', status, attempts });
+}
+
+/** The page with the origin that its links and redirects inherit. */
+function passingOn(work: Work, origin: RequestRecord['origin']): Work {
+  return origin === work.record.origin ? work : { ...work, record: { ...work.record, origin } };
 }
 
 /** All nodes leave the domain alone from now on; issued before the page's settle, so no lease slips in between. */

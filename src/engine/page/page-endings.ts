@@ -97,7 +97,8 @@ export async function redirect(work: Work, status: number, location: string): Pr
     const request = Request.fromRecord(hop).replace({ url: hop.url, priority });
     if (!admit(request, hop.depth, deps.rules, counters)) return done();
     add(counters, 'redirect/count');
-    const place = { parentId: flight.lease.id, ordinal: 0, depth: hop.depth, origin: hop.origin };
+    const { depth, origin } = hop;
+    const place = { parentId: flight.lease.id, ordinal: 0, depth, origin, isTrustedSeed: false };
     return done(toFrontier(request, hop, place, deps.rules, Date.now()));
   } catch (error) {
     if (!(error instanceof InvalidRequestError)) throw error;

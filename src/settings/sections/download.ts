@@ -93,8 +93,7 @@ export const downloadSettings = {
   }),
   ALLOW_PRIVATE_ADDRESSES: flag({
     default: false,
-    later: { unless: [false] },
-    text: 'Fetch loopback and private addresses even where a public site links to them.',
+    text: 'Connect to loopback, private and link-local addresses whatever led there. Without it only startUrls and the seeds of crawlnode seed may, and what they lead to from a private address.',
   }),
   ROBOTSTXT_OBEY: flag({
     default: true,

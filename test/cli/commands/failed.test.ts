@@ -15,6 +15,7 @@ import { startSite } from '../../helpers/sites/site.js';
 const asSeed = (url: string) =>
   toFrontierRequest(new Request(url), {
     ...{ callback: null, errback: null, parentId: null, ordinal: 0, depth: 0, origin: null },
+    isTrustedSeed: true,
     ...{ fingerprint, domainKey: 'host', nowMs: 7, job: null },
   });
 
@@ -224,6 +225,7 @@ it('a revived request has all its attempts and redirects before it, and keeps th
   const request = new Request('http://A.example:8080/x', { dontFilter: true, priority: 5, meta: { n: 1 } });
   const { record, id } = toFrontierRequest(request, {
     ...{ callback: 'search', errback: null, parentId: null, ordinal: 0, depth: 2, origin: null },
+    isTrustedSeed: false,
     ...{ fingerprint, domainKey: 'host', nowMs: 7, job: null },
   });
   const before = { ...decodeRecord(record), attempts: 3, redirects: 2 };
