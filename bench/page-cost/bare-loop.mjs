@@ -69,6 +69,8 @@ async function byDownloader() {
     timeoutMs: 180_000,
     maxBodyBytes: 1024 ** 3,
     warnBodyBytes: 0,
+    minBytesPerSecond: 0,
+    bufferBytes: 0,
     allowPrivateAddresses: true,
     userAgent: 'bare loop',
     defaultHeaders: {},

@@ -21,6 +21,8 @@ async function recorder(host?: string, options: Partial<DownloaderOptions> = {})
     timeoutMs: 10_000,
     maxBodyBytes: 0,
     warnBodyBytes: 0,
+    minBytesPerSecond: 0,
+    bufferBytes: 0,
     allowPrivateAddresses: true,
     userAgent: 'a crawler',
     defaultHeaders: { Accept: 'text/html' },

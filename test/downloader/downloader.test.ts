@@ -13,6 +13,8 @@ const defaults: DownloaderOptions = {
   timeoutMs: 10_000,
   maxBodyBytes: 1_000_000,
   warnBodyBytes: 0,
+  minBytesPerSecond: 0,
+  bufferBytes: 0,
   allowPrivateAddresses: true,
   userAgent: 'crawlnode-test',
   defaultHeaders: { Accept: 'text/html', 'Accept-Language': 'en' },

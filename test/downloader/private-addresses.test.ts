@@ -29,6 +29,8 @@ async function inNetwork(
     timeoutMs: 10_000,
     maxBodyBytes: 0,
     warnBodyBytes: 0,
+    minBytesPerSecond: 0,
+    bufferBytes: 0,
     allowPrivateAddresses: false,
     userAgent: 'crawlnode-test',
     defaultHeaders: {},

@@ -102,6 +102,8 @@ export function downloaderOptionsOf(settings: Settings): DownloaderOptions {
     timeoutMs: ms(settings.DOWNLOAD_TIMEOUT),
     maxBodyBytes: settings.DOWNLOAD_MAXSIZE,
     warnBodyBytes: settings.DOWNLOAD_WARNSIZE,
+    minBytesPerSecond: settings.DOWNLOAD_MIN_RATE,
+    bufferBytes: settings.DOWNLOAD_BUFFER_LIMIT,
     allowPrivateAddresses: settings.ALLOW_PRIVATE_ADDRESSES,
     userAgent: settings.USER_AGENT,
     defaultHeaders: Object.fromEntries(headers) as Record<string, string>,

@@ -3,6 +3,7 @@
 import type { EngineDeps } from '../engine-options.js';
 import { type LinkRules, linkRules } from '../page/discovered-requests.js';
 import { LostStarts } from '../page/failed-start-pages.js';
+import { HangingHosts } from '../page/hanging-hosts.js';
 import type { Tally } from '../page/slots.js';
 import { Alarm } from './alarm.js';
 import { Pulse } from './heartbeat.js';
@@ -15,6 +16,7 @@ export class NodeState {
   readonly outage: Outage;
   readonly hooks: Hooks;
   readonly lostStarts: LostStarts;
+  readonly hangingHosts: HangingHosts;
   readonly pulse = new Pulse();
   readonly rules: LinkRules;
   readonly tally: Tally = { pages: 0, failed: 0, items: 0 };
@@ -29,6 +31,7 @@ export class NodeState {
     this.outage = new Outage(deps.log);
     this.hooks = new Hooks(deps);
     this.lostStarts = new LostStarts(deps.log);
+    this.hangingHosts = new HangingHosts(deps.options.retry);
     this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);
     this.pulse.note(0, 0);
   }

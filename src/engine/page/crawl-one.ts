@@ -95,6 +95,8 @@ async function afterFailure(work: Work, error: unknown): Promise<Ending> {
   if (work.flight.over || !(error instanceof DownloadError)) throw error;
   add(work.counters, 'downloader/exception_count');
   add(work.counters, `downloader/exception_type_count/${error.reason}`);
+  const hangs = error.reason === 'timeout' || error.reason === 'too_slow';
+  if (hangs) letRest(work);
   const verdict = judgeFailure(error, work.record, work.deps.options);
   if (verdict.kind === 'retry') return retry(work, verdict, null);
   if (error.retryable) add(work.counters, 'retry/max_reached');
@@ -105,6 +107,7 @@ async function afterAnswer(asked: Work, download: Download): Promise<Ending> {
   let work = asked;
   const { status, headers } = download;
   const { counters, record, deps } = work;
+  deps.hangingHosts.answered(work.flight.lease.domain);
   add(counters, 'downloader/response_count');
   add(counters, `downloader/response_status_count/${status}`);
   add(counters, 'downloader/response_bytes', download.wireBytes);
@@ -144,8 +147,21 @@ function passingOn(work: Work, origin: RequestRecord['origin']): Work {
   return origin === work.record.origin ? work : { ...work, record: { ...work.record, origin } };
 }
 
+function letRest(work: Work): void {
+  const { flight, deps } = work;
+  const { domain } = flight.lease;
+  const restMs = deps.hangingHosts.hung(domain, performance.now());
+  if (restMs === null) return;
+  deps.log.debug({ domain, forMs: restMs }, 'a server hangs; the crawl leaves it alone for a while');
+  leaveAlone(work, restMs, 'autothrottle');
+}
+
 /** All nodes leave the domain alone from now on; issued before the page's settle, so no lease slips in between. */
-function leaveAlone({ flight, deps }: Work, forMs: number, source: 'setting' | 'retry-after'): void {
+function leaveAlone(
+  { flight, deps }: Work,
+  forMs: number,
+  source: 'setting' | 'retry-after' | 'autothrottle',
+): void {
   const { domain } = flight.lease;
   deps.frontier.throttle(domain, { forMs, source }).catch((error: unknown) => {
     deps.log.debug({ domain, error: messageOf(error) }, 'the pause of a domain could not be noted');

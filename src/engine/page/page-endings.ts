@@ -18,6 +18,7 @@ import type { EngineOptions } from '../engine-options.js';
 import { concernsNode } from '../node/node-errors.js';
 import { add, admit, type Counters, toFrontier } from './discovered-requests.js';
 import type { LostStarts } from './failed-start-pages.js';
+import type { HangingHosts } from './hanging-hosts.js';
 import type { Verdict } from './outcome.js';
 import { type LinkDeps, noLinks, PageLinks } from './page-links.js';
 import { redirected } from './redirect.js';
@@ -31,6 +32,7 @@ export interface PageDeps extends LinkDeps {
   readonly pipelines: ItemPipelines;
   readonly options: EngineOptions;
   readonly lostStarts: LostStarts;
+  readonly hangingHosts: HangingHosts;
   readonly log: Logger;
 }
 

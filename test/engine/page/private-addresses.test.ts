@@ -5,6 +5,9 @@ import { inheritedOrigin } from '../../../src/http/message/origin.js';
 import type { Response } from '../../../src/http/message/response.js';
 import { Spider } from '../../../src/spider/spider.js';
 import { crawl, freshStore } from '../../helpers/engine.js';
+
+const guarded = { downloader: { allowPrivateAddresses: false } };
+
 import { startSite } from '../../helpers/sites/site.js';
 
 /** A spider that follows every link and notes where it came. */
@@ -30,7 +33,7 @@ it('startUrls may be at a private address, and lead to others by link and redire
     },
   });
   const seen: string[] = [];
-  const result = await crawl(await freshStore(), follower([site.url], seen));
+  const result = await crawl(await freshStore(), follower([site.url], seen), guarded);
   expect(result).toMatchObject({ reason: 'finished', failed: 0 });
   expect(new Set(seen)).toEqual(new Set([site.url, ...other.urls]));
 });
@@ -41,7 +44,7 @@ it('a seed that somebody put into the store may not', async () => {
   const outsider = await openFrontier(open);
   const claims = { url: `${site.url}?claims`, origin: { seed: '01234567', private: true } };
   await outsider.appendSeeds([site.url, JSON.stringify(claims)]);
-  expect(await crawl(open, follower([]))).toMatchObject({ reason: 'finished', failed: 1 });
+  expect(await crawl(open, follower([]), guarded)).toMatchObject({ reason: 'finished', failed: 1 });
   const { requests } = await outsider.failed.list(null, 10);
   expect(requests).toMatchObject([{ reason: 'private_address', attempts: 1 }]);
   await outsider.close();
