@@ -6,7 +6,7 @@ import { domainOfRecord, readRecord } from '../../crawler/requests/recorded-requ
 import { duration } from '../../frontier/amounts.js';
 import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
-import { print, printJson } from '../context.js';
+import { masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { jobOption } from '../options/job-option.js';
 import { identifier } from '../project/open-identifier.js';
@@ -63,7 +63,7 @@ export const command: CliCommand = {
           ? first
           : await frontier.inspect({ ...request, domain: domainOfRecord(record, loaded.settings) });
       const shown = describe(spider, loaded.settings.JOB, url, request, inspection);
-      if (context.globals.json) printJson(context, shown);
+      if (context.globals.json) printJson(context, masked(context, shown));
       else {
         const isOfPeriod = shown.state === 'seen' && shown.period !== null;
         const state = (isOfPeriod ? seenInPeriod : meanings[shown.state]).replace(

@@ -61,6 +61,19 @@ describe.each(engines)('failed on the %s engine', (engine) => {
       : { reason: 'http_status', status, attempts: 1 };
   };
 
+  it('list shows no password of a URL, as JSON neither', async () => {
+    await fail(['http://user:hunter22@a.example/'], (url) => ({
+      ...{ reason: 'http_status', attempts: 1, status: 429 },
+      detail: `${url} answered 429`,
+    }));
+    for (const more of [[], ['--json']]) {
+      const { stdout } = await run('failed', 'news', 'list', ...more);
+      expect(stdout).toContain('http://***@a.example/');
+      expect(stdout).not.toContain('hunter22');
+    }
+    await run('failed', 'news', 'purge', '--yes');
+  });
+
   it('list names each with reason, status, attempts, node and time, oldest first', async () => {
     expect(await run('failed', 'news', 'list')).toMatchObject({
       code: 0,
