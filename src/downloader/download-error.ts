@@ -128,6 +128,8 @@ function classify(code: string, detail: string, cause: unknown): { reason: Downl
     case 'ERR_UNESCAPED_CHARACTERS':
     case 'ERR_INVALID_PROTOCOL':
     case 'ERR_UNSUPPORTED_PROTOCOL':
+    // got itself refuses the request, such as the host name "unix".
+    case 'ERR_GOT_REQUEST_ERROR':
       return { reason: 'bad_request', says: `the request cannot be sent (${code})` };
     default:
       break;
