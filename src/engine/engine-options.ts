@@ -9,6 +9,7 @@ import type { Request } from '../http/message/request.js';
 import type { Logger } from '../log.js';
 import type { ItemPipelines } from '../pipelines/item-pipeline.js';
 import type { Spider } from '../spider/spider.js';
+import type { DeadEnd } from './page/dead-ends.js';
 
 /** How requests are retried (`retry-policy.ts`). */
 export interface RetryOptions {
@@ -144,4 +145,6 @@ export interface EngineResult {
   readonly failed: number;
   readonly items: number;
   readonly elapsedMs: number;
+  /** Pages of which nothing came, by kind, with an example of each; those of this node alone. */
+  readonly deadEnds: readonly DeadEnd[];
 }

@@ -2,9 +2,9 @@
 
 import type { FeedTarget } from '../../crawler/feeds/open-feeds.js';
 import type { EngineResult } from '../../engine/engine-options.js';
-import { type Context, print, printJson } from '../context.js';
+import { type Context, masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
-import { crawlName, n } from '../terminal/format-values.js';
+import { crawlName, howMany, n } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
 export interface Summary {
@@ -15,9 +15,12 @@ export interface Summary {
   readonly feeds: readonly FeedTarget[];
 }
 
+/** Kinds of pages without a result that are shown to people; JSON has all. */
+const SHOWN_DEAD_ENDS = 5;
+
 /** The last lines of `crawl`, on stdout. */
 export function printSummary(context: Context, { spider, job, nodes, result, feeds }: Summary): void {
-  const { reason, pages, items, failed, elapsedMs, message } = result;
+  const { reason, pages, items, failed, elapsedMs, message, deadEnds } = result;
   if (context.globals.json) {
     const files = feeds.map(({ path }) => path);
     printJson(context, {
@@ -30,6 +33,7 @@ export function printSummary(context: Context, { spider, job, nodes, result, fee
       nodes,
       elapsedMs,
       message,
+      deadEnds: masked(context, deadEnds),
       feeds: files,
     });
     return;
@@ -41,6 +45,9 @@ export function printSummary(context: Context, { spider, job, nodes, result, fee
     `${crawlName({ spider, job })}: ${reason}, ${n(pages)} pages, ${n(items)} items, ${n(failed)} failed, ${seconds} s${where}`,
   );
   if (message !== null) print(context, oneLine(context.mask(message)));
+  for (const { what, count, example } of deadEnds.slice(0, SHOWN_DEAD_ENDS)) {
+    print(context, `${what}: ${howMany(count, 'page')}, such as ${oneLine(context.mask(example))}`);
+  }
   if (failed > 0) {
     const crawl = crawlArguments(context, { spider, job });
     print(context, `failed requests are kept with the crawl; "crawlnode failed ${crawl} list" says why`);

@@ -44,7 +44,7 @@ export class Incarnation {
   constructor(node: NodeState, joined: Joined) {
     this.#node = node;
     this.joined = joined;
-    const { deps, alarm, outage, tally, pulse, lostStarts, hangingHosts } = node;
+    const { deps, alarm, outage, tally, pulse, lostStarts, deadEnds, hangingHosts } = node;
     const { frontier, spider, downloader, pipelines, options, log } = deps;
     const onError = this.#onError;
     const rules = inRun(node.rules, joined.run);
@@ -52,7 +52,7 @@ export class Incarnation {
     const onDropped = (dropped: number) => this.#sayDropped(dropped);
     this.rules = rules;
     const parts = { frontier, spider, downloader, pipelines, options, rules, outage, log };
-    this.#page = { ...parts, seen, lostStarts, hangingHosts, onDropped };
+    this.#page = { ...parts, seen, lostStarts, deadEnds, hangingHosts, onDropped };
     this.slots = new Slots({
       frontier,
       concurrency: options.concurrency,

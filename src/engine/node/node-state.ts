@@ -1,6 +1,7 @@
 /** What stays the same over all incarnations of a node. */
 
 import type { EngineDeps } from '../engine-options.js';
+import { DeadEnds } from '../page/dead-ends.js';
 import { type LinkRules, linkRules } from '../page/discovered-requests.js';
 import { LostStarts } from '../page/failed-start-pages.js';
 import { HangingHosts } from '../page/hanging-hosts.js';
@@ -16,6 +17,7 @@ export class NodeState {
   readonly outage: Outage;
   readonly hooks: Hooks;
   readonly lostStarts: LostStarts;
+  readonly deadEnds = new DeadEnds();
   readonly hangingHosts: HangingHosts;
   readonly pulse = new Pulse();
   readonly rules: LinkRules;

@@ -137,6 +137,7 @@ async function afterAnswer(asked: Work, download: Download): Promise<Ending> {
     add(counters, 'retry/max_reached');
     return failed(work, failure);
   }
+  deps.deadEnds.note(`status ${status}`, record.url);
   add(counters, 'httperror/response_ignored_count');
   add(counters, `httperror/response_ignored_status_count/${status}`);
   return errback(work, failure, { kind: 'done', reason: 'httperror', status, attempts });

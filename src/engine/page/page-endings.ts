@@ -16,6 +16,7 @@ import { type Failure, type PageResult, runErrback } from '../../spider/run-call
 import type { Spider } from '../../spider/spider.js';
 import type { EngineOptions } from '../engine-options.js';
 import { concernsNode } from '../node/node-errors.js';
+import type { DeadEnds } from './dead-ends.js';
 import { add, admit, type Counters, toFrontier } from './discovered-requests.js';
 import type { LostStarts } from './failed-start-pages.js';
 import type { HangingHosts } from './hanging-hosts.js';
@@ -32,6 +33,7 @@ export interface PageDeps extends LinkDeps {
   readonly pipelines: ItemPipelines;
   readonly options: EngineOptions;
   readonly lostStarts: LostStarts;
+  readonly deadEnds: DeadEnds;
   readonly hangingHosts: HangingHosts;
   readonly log: Logger;
 }
@@ -52,6 +54,8 @@ export interface Work {
   readonly counters: Counters;
   readonly deps: PageDeps;
 }
+
+const badLocation = 'redirect without a usable Location';
 
 /** The same request once more, later. */
 export function retry(
@@ -87,6 +91,7 @@ export async function redirect(work: Work, status: number, location: string): Pr
   const hop = redirected(record, status, location);
   if (hop === null) {
     add(counters, 'redirect/bad_location');
+    deps.deadEnds.note(badLocation, record.url);
     return done();
   }
   if (hop.redirects > (deps.options.redirectMaxTimes ?? 0)) {
@@ -97,7 +102,10 @@ export async function redirect(work: Work, status: number, location: string): Pr
   const priority = priorityInBounds(hop.priority + deps.options.redirectPriorityAdjust);
   try {
     const request = Request.fromRecord(hop).replace({ url: hop.url, priority });
-    if (!admit(request, hop.depth, deps.rules, counters)) return done();
+    if (!admit(request, hop.depth, deps.rules, counters)) {
+      deps.deadEnds.note('redirect to a URL that the crawl does not follow', record.url);
+      return done();
+    }
     add(counters, 'redirect/count');
     const { depth, origin } = hop;
     const place = { parentId: flight.lease.id, ordinal: 0, depth, origin, isTrustedSeed: false };
@@ -105,6 +113,7 @@ export async function redirect(work: Work, status: number, location: string): Pr
   } catch (error) {
     if (!(error instanceof InvalidRequestError)) throw error;
     add(counters, 'redirect/bad_location');
+    deps.deadEnds.note(badLocation, record.url);
     return done();
   }
 }
