@@ -2,13 +2,14 @@
  * Every error crawlnode throws on purpose. A message says what happened, to what, and what to do;
  * `code` is stable; `cause` keeps the original. Only `cli/main.ts` prints them and chooses the exit code.
  */
+import type { ErrorCode } from './error-codes.js';
 
 /** The root of crawlnode's own errors: an expected failure, shown as a message and never as a stack trace. */
 export class CrawlnodeError extends Error {
-  /** Stable, machine-readable name of what went wrong. */
-  readonly code: string;
+  /** Stable, machine-readable name of what went wrong; `error-codes.ts` lists them all. */
+  readonly code: ErrorCode;
 
-  constructor(code: string, message: string, options?: { cause?: unknown }) {
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
     super(message, options);
     this.name = new.target.name;
     this.code = code;
@@ -17,7 +18,7 @@ export class CrawlnodeError extends Error {
 
 /** The command line, a setting or an argument is wrong (exit 2). */
 export class UsageError extends CrawlnodeError {
-  constructor(message: string, options?: { code?: string; cause?: unknown }) {
+  constructor(message: string, options?: { code?: ErrorCode; cause?: unknown }) {
     super(options?.code ?? 'usage', message, options);
   }
 }
@@ -38,14 +39,14 @@ export class SpiderLoadError extends UsageError {
 
 /** The frontier refuses: live nodes, another shape or data format, a foreign key, an eviction policy (exit 3). */
 export class RefusedError extends CrawlnodeError {
-  constructor(message: string, options?: { code?: string; cause?: unknown }) {
+  constructor(message: string, options?: { code?: ErrorCode; cause?: unknown }) {
     super(options?.code ?? 'refused', message, options);
   }
 }
 
 /** The store cannot be reached or does not let us in (exit 4 at start). The call is safe to repeat. */
 export class FrontierUnavailableError extends CrawlnodeError {
-  constructor(message: string, options?: { code?: string; cause?: unknown }) {
+  constructor(message: string, options?: { code?: ErrorCode; cause?: unknown }) {
     super(options?.code ?? 'frontier_unavailable', message, options);
   }
 }
@@ -64,16 +65,28 @@ export class DamagedStoreError extends CrawlnodeError {
   }
 }
 
-/** The store has declared this incarnation dead: its tokens are stale, and the node must join anew. */
+/**
+ * This incarnation has ended: its tokens are stale, and the node must join anew. The store has declared it dead
+ * (`incarnation_dead`), or is not the store it joined (`store_replaced`).
+ */
 export class IncarnationDeadError extends CrawlnodeError {
-  constructor(message: string, options?: { cause?: unknown }) {
-    super('incarnation_dead', message, options);
+  constructor(message: string, options?: { code?: ErrorCode; cause?: unknown }) {
+    super(options?.code ?? 'incarnation_dead', message, options);
   }
+}
+
+/** Whether an error concerns the node as a whole, not the page or the seed it was working on: the loop meets it by itself. */
+export function concernsNode(error: unknown): boolean {
+  return (
+    error instanceof FrontierUnavailableError ||
+    error instanceof FrontierGoneError ||
+    error instanceof IncarnationDeadError
+  );
 }
 
 /** A request, item or seed holds something that cannot be stored or sent; the message names the field. */
 export class InvalidRequestError extends CrawlnodeError {
-  constructor(message: string, options?: { code?: string; cause?: unknown }) {
+  constructor(message: string, options?: { code?: ErrorCode; cause?: unknown }) {
     super(options?.code ?? 'invalid_request', message, options);
   }
 }

@@ -1,6 +1,7 @@
 /** The JSON of `crawlnode stats`; others script against it. */
 import { dataFormats } from '../frontier/data-format.js';
 import type { Control, Frontier, NodeSnapshot, RunSnapshot, Shape, Snapshot } from '../frontier/frontier.js';
+import { type CrawlState, crawlStateOf } from './crawl-state.js';
 
 /** The fields up to `counters` are fixed in their names and order; the others follow. */
 export interface CrawlStats {
@@ -36,6 +37,7 @@ export interface CrawlStats {
   readonly feeds: Snapshot['outbox'];
   readonly format: number;
   readonly shape: Shape | null;
+  readonly state: CrawlState;
 }
 
 export function statsOf(
@@ -60,6 +62,7 @@ export function statsOf(
       feeds: snapshot.outbox,
       format: dataFormats[crawl.frontier.engine],
       shape,
+      state: crawlStateOf({ ...snapshot, nodes }),
     },
   };
 }

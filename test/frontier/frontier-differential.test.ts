@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Dupefilter, Frontier, FrontierRequest, Lease, Outcome } from '../../src/frontier/frontier.js';
-import { type OpenOptions, openFrontier, type Store } from '../../src/frontier/open.js';
+import { openFrontier } from '../../src/frontier/open.js';
+import type { OpenOptions, Store } from '../../src/frontier/store.js';
 import { readAll } from '../frontier-contract/backups-dupefilters.js';
 import { Crawl, effects, nameOf, request, worldOf } from '../frontier-contract/world.js';
 import { defaultShape, openOptions } from '../helpers/open-options.js';
@@ -247,7 +248,8 @@ class Player {
     const { requests } = await outsider.failed.list(null, 100);
     return {
       snapshot,
-      run: run === null ? null : { pages: run.pages, closed: run.closed },
+      run:
+        run === null ? null : { pages: run.pages, items: run.items, failed: run.failed, closed: run.closed },
       nodes: nodes.map(({ id, leased, pages }) => [id, leased, pages]).sort(),
       failed: requests.map(({ record, reason, attempts }) => [record, reason, attempts]),
       count: await outsider.count(),

@@ -1,13 +1,14 @@
 /** `crawlnode inspect S URL`: where one request stands. */
 import type { Command } from 'commander';
+import { duration } from '../../amounts.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import type { Identified } from '../../crawler/requests/identify-request.js';
 import { domainOfRecord, readRecord } from '../../crawler/requests/recorded-request.js';
-import { duration } from '../../frontier/amounts.js';
 import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
 import { masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
+import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption } from '../options/job-option.js';
 import { identifier } from '../project/open-identifier.js';
 import { howMany } from '../terminal/format-values.js';
@@ -40,7 +41,7 @@ const seenInPeriod = 'was accepted in this period, and is done or was dropped; i
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<spider>', 'its name, as "crawlnode list" shows it')
+      .argument('<spider>', spiderWords)
       .argument('<url>', 'a URL, a JSON object as in a file of seeds, or the id of a request')
       .option('-X, --method <method>', 'its method, where it is not GET')
       .option('-d, --data <body>', 'its body')

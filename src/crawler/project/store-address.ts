@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { SettingsError } from '../../errors.js';
-import type { RedisAddress, Store } from '../../frontier/open.js';
+import type { RedisAddress, Store } from '../../frontier/store.js';
 import { parseUrl } from '../../http/url/parse-url.js';
 import type { Settings } from '../../settings/schema.js';
 
@@ -10,6 +10,16 @@ import type { Settings } from '../../settings/schema.js';
 export function storeOf(settings: Settings): Store {
   const address = redisAddress(settings);
   return address === null ? { engine: 'embedded', dir: settings.JOBDIR } : { engine: 'redis', address };
+}
+
+/** The store as a message names it: its folder, or the address of Redis, whose password the caller masks. */
+export function storeInWords(settings: Settings): string {
+  if (settings.REDIS_CLUSTER_NODES.length > 0) return 'the Redis Cluster';
+  if (settings.REDIS_SENTINELS.length > 0) return 'the Redis of the Sentinels';
+  if (settings.REDIS_URL !== null) return settings.REDIS_URL;
+  return settings.REDIS_HOST === null
+    ? settings.JOBDIR
+    : `the Redis at ${settings.REDIS_HOST}:${settings.REDIS_PORT}`;
 }
 
 function redisAddress(settings: Settings): RedisAddress | null {

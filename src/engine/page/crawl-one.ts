@@ -5,7 +5,7 @@
  */
 import { DownloadError } from '../../downloader/download-error.js';
 import type { Download } from '../../downloader/downloader.js';
-import { messageOf } from '../../errors.js';
+import { concernsNode, messageOf } from '../../errors.js';
 import { noEffects } from '../../frontier/frontier.js';
 import { inheritedOrigin } from '../../http/message/origin.js';
 import { Request } from '../../http/message/request.js';
@@ -13,7 +13,6 @@ import { decodeRecord } from '../../http/message/request-codec.js';
 import type { RequestRecord } from '../../http/message/request-record.js';
 import { Response } from '../../http/message/response.js';
 import { runCallback } from '../../spider/run-callback.js';
-import { concernsNode } from '../node/node-errors.js';
 import { add } from './discovered-requests.js';
 import { askedPause, beginWithinMs, judgeFailure, judgeStatus } from './outcome.js';
 import {

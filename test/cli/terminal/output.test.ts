@@ -40,6 +40,7 @@ describe('rows of results', () => {
       write: (text: string | Uint8Array) => void written.push(String(text)),
       isTTY,
       columns: 80,
+      rows: 24,
     };
     const printRows = rowPrinter({ stdout, mask: (each: string) => each } as Context, ['ID', 'URL']);
     for (const page of pages) printRows(page);
@@ -78,6 +79,8 @@ describe('the summary of several nodes', () => {
     failed: 1,
     items: 3,
     elapsedMs: 5,
+    crawl: null,
+    run: null,
   };
 
   it('adds up, and takes reason and message from the one that ended worst', () => {

@@ -1,7 +1,7 @@
 /** The failed list: why each request failed, oldest first. */
 import type { FailedRequest } from '../../frontier.js';
-import { plainText } from '../plain-text.js';
-import type { Transaction } from '../transaction.js';
+import type { Transaction } from '../crawl/transaction.js';
+import { plainText } from '../file/statements.js';
 import { bytesOf, deleteRequest, hexOf, liveRequest } from './requests.js';
 
 /** Why a request failed. */
@@ -22,6 +22,7 @@ export function fail(tx: Transaction, n: number, failure: Failure, crashes: numb
   if (hasRecord && tally.failed_records < crawl.failed_limit) tally.failed_records += 1;
   else sql.run`DELETE FROM record WHERE n = ${n}`;
   tally.failed += 1;
+  tally.run_failed += 1;
   addFailure(tx, n, failure);
 }
 

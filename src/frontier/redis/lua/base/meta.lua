@@ -12,7 +12,8 @@
 --   start, has_start     start requests pushed so far, or `pushed` when all were; whether the spider has any
 --   delay, randomize, limit, node_timeout, failed_limit, queue_limit   the tunables, as text
 --   run, run_started, run_ended, run_closed, closing, closed_at, closed_limit   the run, and why it closes or closed
---   run_pages, run_items, run_errors, run_accepted, budgets   what it has used up, see pages/limits.lua
+--   run_pages, run_items, run_errors, run_failed, run_accepted   what all nodes of the run have counted
+--   budgets              what the run may use up, see pages/limits.lua
 --   volunteer, hungry, hungry_at, idle_since   see pages/suspects.lua, pages/leasing.lua
 --   restoring, restored, restored_from, repairing   a restore or a repair under way
 --
@@ -59,12 +60,20 @@ function meta.get(crawl, name)
 end
 
 -- A field as a number; the default, or 0, where there is none.
-function meta.number(crawl, name, default) return tonumber(meta.get(crawl, name) or default or 0) end
+function meta.number(crawl, name, default)
+  local number = crawl.metaNumbers[name]
+  if number then return number end
+  local text = meta.get(crawl, name)
+  if not text then return default or 0 end
+  number = tonumber(text)
+  crawl.metaNumbers[name] = number
+  return number
+end
 
 -- A text, or a whole number.
 function meta.set(crawl, name, value)
-  if type(value) == 'number' then value = string.format('%.0f', value) end
-  crawl.meta[name], crawl.changedMeta[name] = value, value
+  if type(value) == 'number' then value = lists.digits(value) end
+  crawl.meta[name], crawl.changedMeta[name], crawl.metaNumbers[name] = value, value, nil
 end
 
 function meta.add(crawl, name, amount) meta.set(crawl, name, meta.number(crawl, name) + amount) end

@@ -1,0 +1,108 @@
+/**
+ * Every code of a `CrawlnodeError`, with what it means. Codes are stable: scripts compare them, and
+ * docs/guide/troubleshooting.md has a heading for each code a command can end with.
+ */
+
+/**
+ * Codes that a command can end with. With `--json` off a terminal they stand as `code` in the last line of stderr.
+ * Values say what happened; the message of the error says to what, and what to do.
+ */
+export const commandErrorCodes = {
+  usage: 'the command line is wrong, or what was asked cannot be done',
+  settings: 'a setting is unknown, has a wrong value, or contradicts another',
+  spider: 'the spider cannot be found, or its module does not load',
+  no_such_crawl: 'the store holds nothing of the crawl',
+  not_begun: 'the crawl has not begun, so it cannot be paused',
+  invalid_request: 'a request, item or seed holds something that cannot be stored or sent',
+  invalid_url: 'a URL is not one that can be requested',
+  bad_record: 'a stored request cannot be read',
+  bad_seed: 'a seed cannot be turned into a request',
+  record_too_large: 'a request is too large to be stored',
+
+  refused: 'the store refuses',
+  live_nodes: 'nodes are crawling, and the command needs them to stop first',
+  shape: 'the crawl in the store was begun with other settings that all its nodes must share',
+  format: 'the crawl in the store was written by another version of crawlnode',
+  foreign_key: 'a key of the crawl holds something that crawlnode did not write',
+  foreign_file: 'the file of the embedded store was not written by crawlnode',
+  eviction_policy: 'Redis may evict keys when its memory is full',
+  server_version: 'the Redis server is too old',
+  intset_entries: 'a limit of the Redis server is too low for CompactDupeFilter',
+  network_folder: 'JOBDIR lies on a network file system',
+  shared_folder: 'JOBDIR is shared between containers whose processes cannot see each other',
+  feed_held: 'another process writes this file of items',
+  feed_format: 'the file of items was begun in another format',
+  feed_elsewhere: 'the file of items belongs to a node on another machine',
+  feed_changed: 'the file of items was changed by something else',
+  feed_unwritable: 'the file of items cannot be written',
+  restoring: 'a restore of this crawl was cut off and must be finished first',
+  not_empty: 'the crawl holds something already that a restore would mix with',
+  dupefilter: 'the backup was made with another dupefilter',
+  other_bits: 'the backup holds a BloomDupeFilter with another layout',
+  cannot_forget: 'the dupefilter of this crawl cannot forget single requests',
+  backup_damaged: 'the backup is cut off or damaged',
+  backup_outdated: 'the crawl changed while it was backed up',
+  backup_unwritable: 'the backup cannot be written',
+
+  frontier_unavailable: 'the store cannot be reached',
+  unauthorized: 'Redis does not accept the user name, the password or the rights of the user',
+  frontier_locked: 'another process holds the lock of the embedded store for too long',
+  frontier_closed: 'the store was used after it was closed',
+  frontier_gone: 'the records of the crawl vanished while a node was running',
+  damaged_store: 'the file of the embedded store is damaged',
+  outbox_damaged: 'items that wait for their file cannot be read',
+  log_file: 'LOG_FILE cannot be written',
+  main_loop_stuck: 'the code of a page blocked the node for longer than MAIN_LOOP_TIMEOUT',
+  hook_error: 'a hook of the spider, such as opened(), threw an error',
+
+  unknown_callback: 'a callback is not a method of the spider',
+  callback_failed: 'a callback threw an error',
+  invalid_item: 'an item cannot be stored, or breaks the schema of the spider',
+  too_many_items: 'a page yields more items than MAX_ITEMS_PER_PAGE',
+  pipeline_error: 'an item pipeline threw an error',
+  bad_json: 'the body of a page is not valid JSON',
+  too_many_redirects: 'a page redirects more often than REDIRECT_MAX_TIMES',
+
+  download_timeout: 'the server did not answer in time',
+  download_dns_not_found: 'there is no host of this name',
+  download_dns_try_again: 'the name of the host could not be resolved for now',
+  download_connection_refused: 'the server refused the connection',
+  download_connection_reset: 'the server closed the connection without an answer',
+  download_unreachable: 'the host cannot be reached',
+  download_network: 'the network failed',
+  download_tls: 'TLS failed, for example for an invalid certificate',
+  download_too_large: 'the body is larger than DOWNLOAD_MAXSIZE',
+  download_headers_too_large: 'the response headers are too large',
+  download_body_truncated: 'the connection was lost in the middle of the body',
+  download_bad_encoding: 'the body is not encoded as its header says',
+  download_too_slow: 'the body came more slowly than DOWNLOAD_MIN_RATE',
+  download_not_http: 'the answer is not HTTP',
+  download_bad_status: 'the status line of the answer is not valid HTTP',
+  download_bad_header: 'a header of the answer is not valid HTTP',
+  download_bad_framing: 'the length of the body, or of a chunk, is not valid HTTP',
+  download_bad_response: 'the answer is not valid HTTP in another way',
+  download_private_address: 'the host is at a private address, which this request may not connect to',
+  download_bad_request: 'the request cannot be sent as it is',
+  download_aborted: 'the download was stopped',
+
+  unexpected: 'an error that crawlnode does not expect; please report it',
+} as const;
+
+/** Codes that stay inside the program or within a page: no command ends with them. */
+export const internalErrorCodes = {
+  drop_item: 'a pipeline dropped an item; the page is done',
+  incarnation_dead: 'the store has declared this node dead, and it joins anew',
+  store_replaced: 'the Redis server was restarted or replaced, and the node joins anew',
+  feed_rolled_back:
+    'the store knows less of a file of items than was written to it, so the writer starts again',
+  bad_sitemap: 'a sitemap cannot be read; the others go on',
+  bad_status: 'the server of a sitemap answered with an error; the other sitemaps go on',
+  bad_gzip: 'a compressed sitemap cannot be read; the others go on',
+  unreadable: 'a sitemap cannot be opened; the others go on',
+} as const;
+
+/** A code that a command can end with. */
+export type CommandErrorCode = keyof typeof commandErrorCodes;
+
+/** The stable, machine-readable name of an error. */
+export type ErrorCode = CommandErrorCode | keyof typeof internalErrorCodes;
