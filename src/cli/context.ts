@@ -121,6 +121,12 @@ export function printJsonLine(context: Context, value: unknown): void {
   print(context, printableJson(value));
 }
 
+/** A result as it may be shown: the userinfo of URLs and the secrets of the settings masked, in every text of it. */
+export function masked<T>(context: Context, value: T): T {
+  const mask = (_key: string, part: unknown) => (typeof part === 'string' ? context.mask(part) : part);
+  return JSON.parse(JSON.stringify(value, mask));
+}
+
 function outputOf(stream: NodeJS.WriteStream): Output {
   return {
     write: (text) => void stream.write(text),

@@ -43,7 +43,7 @@ export class Incarnation {
   constructor(node: NodeState, joined: Joined) {
     this.#node = node;
     this.joined = joined;
-    const { deps, alarm, outage, tally, pulse, lostStarts } = node;
+    const { deps, alarm, outage, tally, pulse, lostStarts, deadEnds, hangingHosts } = node;
     const { frontier, spider, downloader, pipelines, options, log } = deps;
     const onError = this.#onError;
     const rules = inRun(node.rules, joined.run);
@@ -51,7 +51,7 @@ export class Incarnation {
     const onDropped = (dropped: number) => this.#sayDropped(dropped);
     this.rules = rules;
     const parts = { frontier, spider, downloader, pipelines, options, rules, outage, log };
-    this.#page = { ...parts, seen, lostStarts, onDropped };
+    this.#page = { ...parts, seen, lostStarts, deadEnds, hangingHosts, onDropped };
     this.slots = new Slots({
       frontier,
       concurrency: options.concurrency,

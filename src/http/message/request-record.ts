@@ -9,10 +9,14 @@ export type JsonValue =
   | { readonly [key: string]: JsonValue };
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-/** The seed a request descends from, and whether that seed was a private address (which then is allowed). */
+/** The seed a request descends from, and what it may reach. */
 export interface Origin {
   /** The first 8 hex digits of the seed's id. */
   readonly seed: string;
+  /**
+   * The request may connect to private addresses: it is a trusted seed (`startUrls`, `crawlnode seed`), or everything
+   * between such a seed and it came from private addresses (`inheritedOrigin`).
+   */
   readonly private: boolean;
 }
 
