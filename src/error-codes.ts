@@ -63,6 +63,7 @@ export const commandErrorCodes = {
   too_many_items: 'a page yields more items than MAX_ITEMS_PER_PAGE',
   pipeline_error: 'an item pipeline threw an error',
   bad_json: 'the body of a page is not valid JSON',
+  selector_cost: 'a CSS selector would take too long on a page',
   too_many_redirects: 'a page redirects more often than REDIRECT_MAX_TIMES',
 
   download_timeout: 'the server did not answer in time',

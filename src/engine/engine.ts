@@ -11,13 +11,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FrontierUnavailableError, IncarnationDeadError } from '../errors.js';
 import { type Joined, type LeaseAnswer, MAX_WAIT_MS, type Shape } from '../frontier/frontier.js';
 import type { EngineDeps, EngineResult } from './engine-options.js';
+import { Parting } from './leaving/leave-finished-crawl.js';
+import { crawlEnding, type Ending, ending, errorEnding } from './leaving/node-endings.js';
+import { windDown } from './leaving/shutdown.js';
 import { Heartbeat, type HeartbeatNews } from './node/heartbeat.js';
 import { Incarnation } from './node/incarnation.js';
-import { Parting } from './node/leave-finished-crawl.js';
 import { announce, join, pushStart, sayNothingNew } from './node/membership.js';
-import { crawlEnding, type Ending, ending, errorEnding } from './node/node-endings.js';
 import { NodeState } from './node/node-state.js';
-import { windDown } from './node/shutdown.js';
 import { comesAgain, startRequests } from './seeds/seed-requests.js';
 
 export type {
@@ -29,7 +29,7 @@ export type {
   RetryOptions,
 } from './engine-options.js';
 
-/** A node whose main loop stood still is declared dead after one; it may still come back and join anew for two more. */
+/** A node whose main loop hangs counts as dead after one. For two more it may still come back and join anew. */
 const STUCK_NODE_TIMEOUTS = 3;
 
 /**
@@ -92,7 +92,7 @@ async function crawl(node: NodeState, self: Incarnation): Promise<Ending | Incar
   }
 }
 
-/** Halted while the store was away, the reason to halt is the reason to stop. */
+/** A node that was halted while the store was away stops for the reason it was halted for. */
 function endingOf(error: unknown, self: Incarnation, { persist }: Shape): Ending | IncarnationDeadError {
   let cause = error;
   if (error instanceof FrontierUnavailableError) {
@@ -178,7 +178,7 @@ async function rejoin(node: NodeState, old: Incarnation, why: IncarnationDeadErr
   deps.log.warn({}, `${whyJoinAnew(why, deps)}; it joins the crawl anew`);
   old.slots.dropAll();
   old.end();
-  // A breath, so that a store that keeps disowning us is not stormed.
+  // A pause, so that a node which is declared dead again and again does not flood the store.
   await sleep(200 + 200 * Math.random());
   const stop = AbortSignal.any([deps.drain, deps.force]);
   try {
@@ -196,12 +196,12 @@ function whyJoinAnew({ code, message }: IncarnationDeadError, { options }: Engin
   return `this node was not heard of for ${seconds} s (NODE_TIMEOUT), so the others count it as dead and take over its requests`;
 }
 
-/** The same budget has just closed this run elsewhere: joining late is no reason to begin it again. */
+/** The same budget has just closed the run on other nodes: a node that joins late does not begin another run. */
 function turnedAway(reason: string, { options }: EngineDeps): Ending {
   const withinS = options.tunables.nodeTimeoutMs / 1_000;
   const message =
-    `the run was closed by this very budget less than ${withinS} s ago (NODE_TIMEOUT), and a node that comes late does ` +
-    'not begin another; start again a little later, or with another value';
+    `the same budget closed the run less than ${withinS} s ago (NODE_TIMEOUT), and a node that joins late does not begin ` +
+    'another run: start again a little later, or with another value';
   return ending(reason, message);
 }
 
@@ -212,7 +212,7 @@ function startHeartbeat(node: NodeState, joined: Joined, current: () => Incarnat
     if (kind === 'stuck') {
       log.warn(
         { limitMs: options.mainLoopTimeoutMs },
-        'the main loop stood still; heartbeats paused meanwhile',
+        'a callback has blocked the main loop, so heartbeats were paused; other nodes may have taken over its requests',
       );
     } else if (incarnation === self.joined.incarnation) {
       self.disown(kind);
@@ -229,7 +229,7 @@ function startHeartbeat(node: NodeState, joined: Joined, current: () => Incarnat
   return new Heartbeat(beat, onNews, log);
 }
 
-/** With jitter, so that idle nodes do not ask in step; never at once, unless there was something to be had. */
+/** With jitter, so that idle nodes do not ask at the same time; at once only when there were leases. */
 function pollAfterMs({ leases, waitMs }: LeaseAnswer): number {
   if (waitMs >= MAX_WAIT_MS) return MAX_WAIT_MS * (0.75 + 0.25 * Math.random());
   const leastMs = leases.length > 0 ? 1 : 10;

@@ -60,7 +60,7 @@ export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
     if (options.overwrite) {
       log.info(
         { file: path, items: known.sequence },
-        'The feed goes on after what this job has written to it; reset the job to begin anew',
+        '-O does not empty the file, as this job has written to it before; reset the job to begin anew',
       );
     }
     return new FeedFile(options, format, disk, known);
@@ -231,8 +231,8 @@ export class FeedFile {
     log.warn(
       { file: path, from, to: this.#written.sequence },
       known === null && overwrite
-        ? 'The crawl begins from nothing, and so does its file'
-        : 'The store is older than the file; the file goes back with it',
+        ? 'the crawl was flushed, so its file begins anew'
+        : 'the store is older than the file, so the file is cut back to where the store stands',
     );
   }
 
@@ -256,7 +256,7 @@ export class FeedFile {
     if (was === null && this.#failing !== null) {
       log.error({ file: path }, `${this.#failing}; committed items wait in the store until it can`);
     }
-    if (was !== null && this.#failing === null) log.info({ file: path }, 'The feed can be written again');
+    if (was !== null && this.#failing === null) log.info({ file: path }, 'the file can be written again');
   }
 
   #sayDropped(fields: readonly string[]): void {

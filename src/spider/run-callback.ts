@@ -1,5 +1,5 @@
 /** Run one callback on one page and collect what it yields, in order: items on one side, requests on the other. */
-import { CrawlnodeError } from '../errors.js';
+import { CrawlnodeError, UsageError } from '../errors.js';
 import { SelectorList } from '../http/markup/selector.js';
 import { Request } from '../http/message/request.js';
 import type { JsonObject } from '../http/message/request-record.js';
@@ -8,6 +8,7 @@ import { maskUrls } from '../settings/mask-urls.js';
 import { callbackName } from './callbacks.js';
 import type { Failure } from './failure.js';
 import { toItem } from './item.js';
+import { scrapyHint } from './scrapy-calls.js';
 import type { Spider } from './spider.js';
 import { describeError, whereThrown } from './where-thrown.js';
 
@@ -147,8 +148,10 @@ class Page implements PageResult {
 function callbackError(name: string, url: string, error: unknown): CrawlnodeError {
   const own = error instanceof CrawlnodeError;
   const where = whereThrown(error);
-  const what = own ? error.message : describeError(error);
+  const what = own ? error.message : `${describeError(error)}${scrapyHint(error)}`;
   // This text is logged and stored, and a URL may hold a password.
   const message = maskUrls(`${name} failed on ${url}: ${what}${where ? ` (${where})` : ''}`);
-  return new CrawlnodeError(own ? error.code : 'callback_failed', message, { cause: error });
+  // Wrong usage, such as a selector that is none, is a mistake of the callback like any other.
+  const code = own && !(error instanceof UsageError) ? error.code : 'callback_failed';
+  return new CrawlnodeError(code, message, { cause: error });
 }

@@ -44,7 +44,7 @@ it('a command that is advised works as it stands, under the job and the options 
     '-s',
     'START_TIMEOUT=1',
   );
-  expect(crawled.stdout).toContain('news@may: finished, 1 pages, 0 items, 1 failed');
+  expect(crawled.stdout).toContain('news@may: finished, 1 page, 0 items, 1 failed');
   const advised = [
     /"crawlnode (failed .* list)"/.exec(crawled.stdout)?.[1],
     /given up: crawlnode (failed .* list)/.exec((await run('stats', 'news')).stdout)?.[1],

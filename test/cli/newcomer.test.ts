@@ -43,12 +43,11 @@ describe('the first crawl of a newcomer', () => {
     const { code, stderr } = await run('crawl', 'shop', '--exit-when-done');
     expect(code).toBe(0);
     expect(warnings(stderr).sort((a, b) => (a.msg < b.msg ? -1 : 1))).toMatchObject([
-      { url: dead[1], msg: expect.stringContaining('start page: 127.0.0.1:1: the connection was refused') },
+      { url: dead[1], msg: expect.stringContaining('a start page: 127.0.0.1:1: the connection was refused') },
       { url: dead[0], msg: expect.stringContaining('answered 404') },
     ]);
     const told = warnings((await run('crawl', 'many', '--exit-when-done')).stderr);
     expect(told).toHaveLength(10);
-    expect(told[9]!.msg).toContain('of further ones only DEBUG tells');
   });
 
   it('a node that has done all there was, or has nothing to do, says that it waits for seeds', async () => {
@@ -66,7 +65,51 @@ describe('the first crawl of a newcomer', () => {
     await project.write('spiders/shop.ts', spider('shop', [], ''));
     expect(await run('crawl', 'shop')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('spiders/shop.ts exports the spider Shop by name'),
+      stderr: expect.stringContaining('spiders/shop.ts exports the spider Shop by name only'),
+    });
+    expect(await run('list')).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('spiders/shop.ts exports the spider Shop by name only'),
+    });
+  });
+
+  it('what is wrong with startUrls is said with spider and place, without a stack', async () => {
+    await project.write('spiders/shop.ts', spider('shop', ['foo']));
+    expect(await run('crawl', 'shop')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /crawlnode: startUrls\[0\] of the spider "shop": .*"foo".*has no scheme[^\n]*\n$/,
+      ),
+    });
+    await project.write('spiders/shop.ts', spider('shop', 'http://a.example/' as never));
+    const { code, stderr } = await run('crawl', 'shop');
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('startUrls is a text; give a list: startUrls = ["http://a.example/"]'),
+    });
+  });
+
+  it('items go to their file alone, and a crawl without any says so; the doctor finds one that failed altogether', async () => {
+    await project.write('spiders/shop.ts', spider('shop', [site.url]));
+    await run('crawl', 'shop', '-o', 'items.jsonl', '--exit-when-done');
+    expect(JSON.parse((await run('stats', 'shop', '--json')).stdout)).toMatchObject({ done: 5, items: 0 });
+    await run('crawl', 'shop', '--exit-when-done', '--job', 'list');
+    expect(JSON.parse((await run('stats', 'shop', '--job', 'list', '--json')).stdout)).toMatchObject({
+      items: 5,
+    });
+
+    const parse = (body: string) =>
+      spider('bad', [site.url]).replace(/\*parse[\s\S]*\n\}/, `*parse(response: Response) { ${body} }\n}`);
+    await project.write('spiders/bad.ts', parse("if (response.css('.none').length > 0) yield {};"));
+    expect((await run('crawl', 'bad', '--exit-when-done', '--job', 'none')).stdout).toContain(
+      'no page gave an item',
+    );
+    await project.write('spiders/bad.ts', parse("response.css('a[').get();"));
+    const failing = await run('crawl', 'bad', '--exit-when-done');
+    expect(failing.stderr).toContain('"reason":"callback_error"');
+    expect(await run('doctor', 'bad')).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('no page of this crawl succeeded: 1 request failed'),
     });
   });
 

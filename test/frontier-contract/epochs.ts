@@ -60,6 +60,22 @@ export function epochs(crawl: () => Crawl): void {
       expect(accepted).toBeLessThanOrEqual(1);
     });
 
+    it('are refused for the page that withheld them, not for one that is settled at the same time', async () => {
+      const { frontier } = await crawl().node();
+      await frontier.push([request('a'), request('b'), request('c')], 'links');
+      const { epoch } = await commit(frontier, await takeOne(frontier));
+      const [b, c] = await take(frontier, 2);
+      await (await crawl().outsider()).forget(request('a').fingerprint);
+      const [refused, committed] = await Promise.all([
+        frontier.settle(b!, done, effects({ withheld: { count: 1, epoch } })),
+        frontier.settle(c!, done, effects({ requests: [request('a')] })),
+      ]);
+      expect(refused).toEqual({ committed: false, resend: true });
+      expect(committed).toMatchObject({ committed: true, accepted: 1 });
+      const again = await commit(frontier, b!, done, { requests: [request('a')] });
+      expect(again).toMatchObject({ accepted: 0, duplicates: 1 });
+    });
+
     it('are refused once the dupefilter was reset', async () => {
       const { frontier } = await crawl().node();
       await frontier.push([request('a'), request('b')], 'links');

@@ -67,6 +67,16 @@ export function order(crawl: () => Crawl): void {
       expect((await take(frontier, 2)).map(nameOf)).toEqual(['a', 'c']);
     });
 
+    it('keeps the order of a batch whose requests are delayed equally', async () => {
+      const { frontier } = await crawl().node();
+      const names = Array.from({ length: 12 }, (_, n) => `page-${n}`);
+      await frontier.push(
+        names.map((name) => request(name, { delayMs: 30 })),
+        'links',
+      );
+      expect((await take(frontier, 12)).map(nameOf)).toEqual(names);
+    });
+
     it('gives a failed request that comes back a new arrival', async () => {
       const { frontier } = await crawl().node();
       await frontier.push([request('a')], 'links');

@@ -89,6 +89,22 @@ export function politeness(crawl: () => Crawl): void {
       expect(domains).toEqual(['a.example', 'b.example', 'c.example']);
     });
 
+    it('leases what lies behind any number of domains that another concurrency has made full', async () => {
+      const one = await crawl().node({ tunables: { concurrencyPerDomain: 2 } });
+      const domains = Array.from({ length: 40 }, (_, n) => `full-${n}.example`);
+      for (const page of ['first', 'second']) {
+        await one.frontier.push(
+          domains.map((domain) => request(`${domain}/${page}`, { domain, priority: 1 })),
+          'links',
+        );
+      }
+      for (let n = 0; n < 40; n += 1) await takeOne(one.frontier);
+      await one.frontier.push(many('last.example', 1), 'links');
+      const two = await crawl().node({ tunables: { concurrencyPerDomain: 1 } });
+      const { leases } = await two.frontier.lease(1, 0);
+      expect(leases.map(({ domain }) => domain)).toEqual(['last.example']);
+    });
+
     it('keeps the delay between two leases of a domain, whichever nodes ask', async () => {
       const tunables = { delayMs: 150 };
       const nodes = [await crawl().node({ tunables }), await crawl().node({ tunables })];

@@ -145,6 +145,31 @@ describe('a callback', () => {
     });
   });
 
+  it('that calls a method of Scrapy is told what it is called here', async () => {
+    // biome-ignore lint/suspicious/noExplicitAny: what somebody writes who comes from Scrapy.
+    type Untyped = any;
+    for (const [call, hint] of [
+      [(page: Untyped) => page.xpath('//a'), /xpath is not a function: there is no XPath; use css\(\)/],
+      [(page: Untyped) => page.css('a').getall(), /getall is not a function: it is getAll\(\) here/],
+      [(page: Untyped) => page.css('a').extract_first(), /extract_first is not a function: use get\(\)/],
+      [(page: Untyped) => page.follow_all('a'), /follow_all is not a function: it is followAll\(\) here/],
+      [(page: Untyped) => page.meta.get('x'), /meta\.get is not a function: meta is a plain object/],
+    ] as [(page: Untyped) => unknown, RegExp][]) {
+      await expect(runCallback(spiderOf(call), null, response())).rejects.toMatchObject({
+        ...{ code: 'callback_failed', message: expect.stringMatching(hint) },
+      });
+    }
+  });
+
+  it('that uses a selector which is none has failed like any other', async () => {
+    const failing = runCallback(
+      spiderOf((page) => page.css('a[').get()),
+      null,
+      response(),
+    );
+    await expect(failing).rejects.toMatchObject({ code: 'callback_failed' });
+  });
+
   it('keeps the code of what crawlnode refuses within it', async () => {
     const date = spiderOf((page) => page.follow('/a', null, { meta: { when: new Date() } }));
     await expect(runCallback(date, null, response())).rejects.toMatchObject({

@@ -57,7 +57,7 @@ from lxml import html
 for line in sys.stdin:
     page = json.loads(line)
     try:
-        tree = html.document_fromstring(page, parser=html.HTMLParser(encoding=None, huge_tree=True))
+        tree = html.document_fromstring(page.encode(), parser=html.HTMLParser(encoding="utf-8", huge_tree=True))
         hrefs = [e.get("href") for e in tree.iter("a", "area") if e.get("href") is not None]
         titles = [t for e in tree.iter("title") for t in ([e.text] if e.text else []) + [c.tail for c in e if c.tail]]
         print(json.dumps({"hrefs": hrefs, "titles": titles}), flush=True)

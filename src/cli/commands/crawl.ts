@@ -36,10 +36,11 @@ import { loadSpider, speakOf } from '../project/open-project.js';
 const FEEDS_NEWS_MS = 1_000;
 
 const help = `
-Give the same command again to go on with a crawl, and from as many terminals or machines as you like to have more nodes
-work on it. Ctrl-C finishes what is in work and leaves; a second one leaves at once. Nothing is lost either way.
-With -o or -O each committed item is in the file exactly once, however the nodes end. -O begins its file anew with each new
-crawl (another job, a reset, a flush); one that goes on, goes on with its file.
+The same command again resumes a crawl. Run it in more terminals, or on more machines, to add nodes. Ctrl-C finishes the
+pages in work and leaves; a second Ctrl-C leaves at once. Nothing is lost either way.
+
+With -o or -O each committed item is in the file exactly once, however the nodes end. -O empties its file when a new crawl
+begins (another job, a reset, a flush). A crawl that is resumed goes on with its file.
 
 Without a file (-o, -O or FEEDS) items go to the items list <spider>:items of the store, through RedisPipeline;
 "crawlnode items SPIDER export" moves them from there into a file. With a file they go to the file only, unless
@@ -117,7 +118,8 @@ async function crawl(
   const exitWhenDone = options.exitWhenDone === true;
   return withFrontier(open, (frontier) => {
     const gates = gatesOf(options);
-    const crawl = { context, spider, typed, role, open, frontier, targets, exitWhenDone, gates };
+    const what = { context, spider, typed, role, open, frontier, targets };
+    const crawl = { ...what, nodes: workers, exitWhenDone, gates };
     return withTools(crawl, (tools) =>
       workers === 1 ? runHere(crawl, tools) : runWorkers(crawl, workers, tools),
     );

@@ -1,7 +1,7 @@
 /** `crawlnode list`: the spiders of the project, one a line; what does not load is told beside them. */
 import type { Command } from 'commander';
 import { SpiderLoadError } from '../../errors.js';
-import { problemsOf } from '../../spider/loading/discover.js';
+import { problemsOf, unexportedText } from '../../spider/loading/discover.js';
 import type { CliCommand } from '../command.js';
 import { note, print, printJson } from '../context.js';
 import { discover, loadProject } from '../project/open-project.js';
@@ -28,7 +28,9 @@ export const command: CliCommand = {
     } else for (const { name } of spiders) print(context, name);
     const problems = problemsOf(discovery);
     if (problems.length > 0) throw new SpiderLoadError(problems.join('\n'));
-    if (spiders.length === 0) note(context, `no spiders in ${settings.SPIDER_MODULES.join(', ')}`);
+    for (const unexported of discovery.unexported) note(context, unexportedText(unexported));
+    if (spiders.length === 0 && discovery.unexported.length === 0)
+      note(context, `no spiders in ${settings.SPIDER_MODULES.join(', ')}`);
     return 0;
   },
 };

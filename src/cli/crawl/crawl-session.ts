@@ -1,4 +1,4 @@
-/** What a crawl command needs all the while: its log, its display, and an ear for signals. */
+/** What a crawl command needs while it runs: its log, its progress display, and its signal handlers. */
 
 import type { FeedTarget } from '../../crawler/feeds/open-feeds.js';
 import type { LoadedSpider } from '../../crawler/project/load-spider.js';
@@ -27,6 +27,8 @@ export interface Crawl {
   readonly open: OpenOptions;
   readonly frontier: Frontier;
   readonly targets: readonly FeedTarget[];
+  /** How many nodes this command runs. */
+  readonly nodes: number;
   readonly exitWhenDone: boolean;
   readonly gates: RunGates;
 }
@@ -49,7 +51,9 @@ export async function withTools(crawl: Crawl, run: (tools: Tools) => Promise<num
   const nodeId = nodeIdOf(configured);
   const display = await createDisplay(context, role === null ? settings.LOGSTATS_INTERVAL * 1000 : 0);
   const fields = { node: nodeId, spider: spider.found.name, job: settings.JOB };
-  const { log, fatal, close } = await createLogger(context, settings, fields, display.sink);
+  const { log, fatal, close } = await createLogger(context, settings, fields, display.sink, {
+    node: crawl.nodes > 1,
+  });
   const signals = watchSignals((signal, count) => role === null && sayLeaving(log, signal, count));
   // A promise that spider code forgot to await must not take down the node, and with it pages that have no part in it.
   const onRejection = (error: unknown) => sayForgotten(log, error);

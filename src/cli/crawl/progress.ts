@@ -1,17 +1,18 @@
-/** How the whole crawl stands while it runs: one live line on a terminal, a line of the log now and then in a pipe. */
+/** The progress of the whole crawl while it runs: one live line on a terminal, log lines at an interval in a pipe. */
 import type { Frontier, Snapshot } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import type { Context } from '../context.js';
-import { howMany, n } from '../terminal/format-values.js';
-import { printable } from '../terminal/printable.js';
+import { type Progress, type ProgressNotes, progressLine } from './progress-line.js';
 
 const LIVE_MS = 1_000;
+/** A store that has not answered for so long: its last numbers are old. */
+const SILENT_MS = 3_000;
 
 export interface Display {
   /** Write a line of the log above the live line. */
   sink(line: string): void;
-  /** Begin to look at the crawl. @param trouble why nothing moves, in a few words; null when all is well. */
-  start(frontier: Pick<Frontier, 'snapshot'>, log: Logger, trouble: () => string | null): void;
+  /** Begin to show the crawl. @param trouble why nothing moves, in a few words; null when all is well. */
+  start(frontier: Pick<Frontier, 'snapshot' | 'engine'>, log: Logger, trouble: () => string | null): void;
   /** Remove the live line. */
   stop(): void;
 }
@@ -36,11 +37,32 @@ function live(context: Context, update: LogUpdate): Display {
     },
     start(frontier, _log, trouble) {
       const rate = pageRate();
-      stop = everyLook(frontier, LIVE_MS, (snapshot) => {
-        const why = trouble();
-        text = cut(`${describe(snapshot, rate(snapshot))}${why === null ? '' : ` · ${why}`}`, context);
-        update(text);
+      const startedAt = performance.now();
+      let last: { progress: Progress; control: ProgressNotes['control'] } | null = null;
+      let seenAt = startedAt;
+      const stopLooking = everyLook(frontier, LIVE_MS, (snapshot) => {
+        seenAt = performance.now();
+        last = { progress: numbers(snapshot, rate(snapshot)), control: snapshot.control };
+        draw();
       });
+      const draw = () => {
+        if (last === null) return;
+        const now = performance.now();
+        const silence = now - seenAt > SILENT_MS ? `no answer from ${storeName(frontier)}` : null;
+        const notes = {
+          control: last.control,
+          elapsedMs: now - startedAt,
+          trouble: silence ?? trouble(),
+        };
+        text = progressLine(last.progress, notes, context.stderr.columns);
+        update(text);
+      };
+      const timer = setInterval(draw, LIVE_MS);
+      timer.unref();
+      stop = () => {
+        clearInterval(timer);
+        stopLooking();
+      };
     },
     stop() {
       stop();
@@ -58,14 +80,14 @@ function logged(context: Context, everyMs: number): Display {
       if (everyMs === 0) return;
       const rate = pageRate();
       stop = everyLook(frontier, everyMs, (snapshot) =>
-        log.info(numbers(snapshot, rate(snapshot)), 'progress'),
+        log.info(numbers(snapshot, rate(snapshot)), 'progress of the crawl, over all its nodes'),
       );
     },
     stop: () => stop(),
   };
 }
 
-/** Look again and again, never twice at a time; a store that is away is the engine's to report. */
+/** Take a snapshot again and again, never two at a time; a store that cannot be reached is the engine's to report. */
 function everyLook(
   frontier: Pick<Frontier, 'snapshot'>,
   everyMs: number,
@@ -93,6 +115,8 @@ function everyLook(
   };
 }
 
+const storeName = ({ engine }: Pick<Frontier, 'engine'>) => (engine === 'redis' ? 'Redis' : 'the store');
+
 /** Pages per second of all nodes, between two looks. */
 function pageRate(): (snapshot: Snapshot) => number {
   let last: { pages: number; at: number } | null = null;
@@ -104,7 +128,7 @@ function pageRate(): (snapshot: Snapshot) => number {
   };
 }
 
-function numbers(snapshot: Snapshot, pagesPerSecond: number) {
+function numbers(snapshot: Snapshot, pagesPerSecond: number): Progress {
   const { done, failed, pending, delayed, leased, nodes } = snapshot;
   const items = snapshot.counters.item_scraped_count ?? snapshot.items;
   return {
@@ -117,24 +141,4 @@ function numbers(snapshot: Snapshot, pagesPerSecond: number) {
     items,
     nodes: nodes.length,
   };
-}
-
-function describe(snapshot: Snapshot, rate: number): string {
-  const { pages, pending, delayed, leased, failed, items, nodes } = numbers(snapshot, rate);
-  const waiting = delayed === 0 ? n(pending) : `${n(pending)} (+${n(delayed)} delayed)`;
-  const parts = [
-    `${n(pages)} pages (${rate}/s)`,
-    `pending ${waiting}`,
-    `leased ${n(leased)}`,
-    `failed ${n(failed)}`,
-    `items ${n(items)}`,
-    howMany(nodes, 'node'),
-  ];
-  return [...(snapshot.control === 'running' ? [] : [snapshot.control]), ...parts].join(' · ');
-}
-
-/** One line, whatever the width: a wrapped one would leave pieces behind when it is drawn anew. */
-function cut(text: string, { stderr }: Context): string {
-  const line = printable(text);
-  return line.length < stderr.columns ? line : line.slice(0, Math.max(0, stderr.columns - 1));
 }

@@ -10,25 +10,25 @@ export interface Signals {
   readonly drain: AbortSignal;
   /** Aborted by the second: leave. */
   readonly force: AbortSignal;
-  /** What the pages in work have left of the grace time, once draining; always enough for a word with the store. */
+  /** What is left of the grace time once draining; always enough to deregister from the store. */
   graceLeftMs(graceMs: number): number;
   /** 130 or 143 once forced. */
   forcedCode(): number | null;
-  /** The same as the first signal, from elsewhere. */
+  /** Does the same as the first signal. */
   askDrain(): void;
-  /** The same as the second. */
+  /** Does the same as the second. */
   askForce(signal: NodeJS.Signals): void;
   /** Give the signals back to Node. */
   dispose(): void;
 }
 
-/** A forced end waits so long for the store to take the releases. */
+/** How long a forced end waits until the store has the releases. */
 const FORCED_END_MS = 5_000;
 const LAST_WORDS_MS = 3_000;
 
 /**
- * The kernel has no default for a signal to process 1 of a container: a command that listens to none, or not yet, would go
- * on. It ends as any other process would.
+ * Process 1 of a container ignores signals it has no handler for. This lets SIGINT, SIGTERM and SIGHUP end every command
+ * there, as they end any other process.
  */
 export function heedSignalsAsFirst(): void {
   if (process.pid !== 1) return;

@@ -1,6 +1,6 @@
 /**
- * Between `crawl --workers N` and its nodes: child processes of the same executable, told what they are by one
- * environment variable, with Node's channel for a few messages.
+ * Messages between `crawl --workers N` and its nodes. The nodes are child processes of the same executable. An environment
+ * variable tells them that they are workers, and Node's IPC channel carries the messages.
  */
 import type { EngineResult, Siblings } from '../../engine/engine-options.js';
 import type { Signals } from './signals.js';
@@ -22,11 +22,11 @@ export type ToWorker =
   /** Whether all of its nodes have joined the crawl, or ended. */
   | { readonly type: 'assembled'; readonly all: boolean };
 
-/** A child that ends with neither of the last two died of something, whatever its exit code says. */
+/** A child that ends without sending `result` or `failed` has died, whatever its exit code is. */
 export type FromWorker =
   | { readonly type: 'joined' }
   | { readonly type: 'result'; readonly result: EngineResult }
-  /** It said why it cannot go on, and another would not get further. */
+  /** It cannot go on, has said why, and a replacement would fail in the same way. */
   | { readonly type: 'failed'; readonly code: number };
 
 /** null in a process that a person started. */
@@ -45,7 +45,7 @@ export interface Parent {
   readonly siblings: Siblings;
 }
 
-/** In the child: obey the parent; without it there is nobody to write the feeds, so drain. */
+/** In the child: follow the parent's messages. When the parent is gone nobody writes the feeds, so the child drains. */
 export function obeyParent(signals: Signals): Parent {
   let failing: string | null = null;
   let isAssembled = false;

@@ -1,6 +1,6 @@
 /**
- * The parent of `crawl --workers N`: N nodes in processes of their own. It holds no lease itself: it forwards
- * signals, replaces a node that died, and gathers the results.
+ * The parent of `crawl --workers N`: it starts N nodes as child processes, forwards signals, replaces a node that died,
+ * and collects the results. It leases nothing itself.
  *
  * ```
  *   started ──► ended with a result ──► counted
@@ -20,12 +20,12 @@ import { memoryBounds } from './memory-bounds.js';
 import type { Display } from './progress.js';
 import { type FromWorker, type ToWorker, workerEnv } from './worker-channel.js';
 
-/** A node that lived so long died of something new, not of what killed it at its start. */
+/** A node that lived for so long begins a new row of deaths. */
 const SETTLED_MS = 10_000;
-/** A poison page takes three nodes with it, so a few deaths in a row are nothing to give up for. */
+/** One page that crashes its process kills three nodes, so a few deaths in a row are no reason to give up. */
 const MAX_DEATHS_IN_A_ROW = 20;
 const MAX_PAUSE_MS = 5_000;
-/** The frontier is away: final for a node that never ran, but one that is replaced may find it back. */
+/** The store cannot be reached: final for the first node, but a replacement may find the store back. */
 const UNREACHABLE = 4;
 
 export interface WorkersOutcome {
@@ -90,7 +90,7 @@ export function startWorkers(
         log.error(fields, `worker ${number} died (${how}) for the ${deaths}th time in a row: given up`);
         return { result: null, code: 1 };
       }
-      log.warn(fields, `worker ${number} died (${how}) and is replaced; others take over what it held`);
+      log.warn(fields, `worker ${number} died (${how}) and is replaced; other nodes take over its requests`);
       await pause(deaths, plan.draining);
       if (plan.draining.aborted || isOver) return { result: null, code: 0 };
     }

@@ -21,16 +21,20 @@ export interface OpenLogger {
 /** Where lines go instead of stderr, such as above a progress display. */
 export type Sink = (line: string) => void;
 
-/** @param fields stand in every line. @throws CrawlnodeError when LOG_FILE cannot be written. */
+/**
+ * @param fields of every line. @param shows what of them a terminal shows
+ * @throws CrawlnodeError when LOG_FILE cannot be written
+ */
 export async function createLogger(
   context: Context,
   settings: Pick<Settings, 'LOG_LEVEL' | 'LOG_FILE'>,
   fields: Readonly<Record<string, unknown>>,
   sink: Sink = (line) => context.stderr.write(line),
+  shows: { readonly node: boolean } = { node: true },
 ): Promise<OpenLogger> {
   const { pino } = await import('pino');
   const output =
-    settings.LOG_FILE === null ? terminal(context, sink) : await logFile(settings.LOG_FILE, context);
+    settings.LOG_FILE === null ? terminal(context, sink, shows) : await logFile(settings.LOG_FILE, context);
   const verbose = settings.LOG_LEVEL === 'debug' || settings.LOG_LEVEL === 'trace';
   const log = pino(
     {
@@ -48,9 +52,9 @@ export async function createLogger(
   return { log, fatal: (fields, message) => log.fatal(fields, message), close: output.close };
 }
 
-function terminal(context: Context, sink: Sink) {
+function terminal(context: Context, sink: Sink, shows: { readonly node: boolean }) {
   const format = context.stderr.isTTY
-    ? humanLine(hasColour(context.env, context.stderr))
+    ? humanLine(hasColour(context.env, context.stderr), shows)
     : (line: string) => line;
   return {
     write: (line: string) => sink(format(context.mask(line))),

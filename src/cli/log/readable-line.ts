@@ -1,8 +1,8 @@
 /** A JSON line of the log as one short line for a terminal: `12:03:04 WARN  message  key=value`. */
 import { oneLine, printable } from '../terminal/printable.js';
 
-/** In every line, and so in none: the person at this terminal started this crawl. */
-const known = new Set(['level', 'time', 'msg', 'spider', 'job']);
+/** Fields of every line that are not shown: the person at this terminal started this crawl. */
+const leftOut = ['level', 'time', 'msg', 'spider', 'job'];
 const colours: Readonly<Record<string, string>> = {
   fatal: '31',
   error: '31',
@@ -11,15 +11,20 @@ const colours: Readonly<Record<string, string>> = {
   trace: '2',
 };
 
-/** @param colour whether escape sequences of our own may be used. @returns a function for whole lines. */
-export function humanLine(colour: boolean): (line: string) => string {
+/**
+ * @param colour whether escape sequences of our own may be used
+ * @param options.node false leaves out which node says it, where there is only one
+ * @returns a function for whole lines
+ */
+export function humanLine(colour: boolean, { node = true } = {}): (line: string) => string {
+  const hidden = new Set(node ? leftOut : [...leftOut, 'node']);
   return (line) => {
     const fields = parse(line);
     if (fields === null) return `${printable(line.trimEnd())}\n`;
     const { level, time, msg } = fields;
     const clock = new Date(String(time)).toTimeString().slice(0, 8);
     const rest = Object.entries(fields)
-      .filter(([name]) => !known.has(name))
+      .filter(([name]) => !hidden.has(name))
       .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
     const text = oneLine([String(msg ?? ''), ...rest].join('  '));
     const word = String(level).toUpperCase().padEnd(5);

@@ -1,7 +1,7 @@
 /**
- * Feed files whose writer died on this machine: any node that ends here writes what was committed for them, so a
- * killed node leaves no line missing even where nobody starts it again; `items export` does the same when asked. A
- * writer that lives keeps its file.
+ * Feed files whose writer died on this machine. Any node that ends here writes the items that were committed for them, so
+ * that no line is missing after a kill, even if nobody starts that node again. `items export` does the same. The file of
+ * a live writer is left alone.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -30,12 +30,15 @@ export async function writeOrphanedFeeds(options: OrphansOptions): Promise<void>
     if (feed.waiting === 0 || feed.host !== os.hostname() || !existsSync(feed.path)) continue;
     try {
       const items = await writeOrphanedFeed(feed, options);
-      options.log.info({ file: feed.path, items }, 'wrote the items a node that died here had committed');
+      options.log.info(
+        { file: feed.path, items },
+        'wrote items that a node which died on this machine had committed',
+      );
     } catch (error) {
       if (error instanceof RefusedError) continue;
       options.log.warn(
         { file: feed.path, waiting: feed.waiting, error: String(error) },
-        'items of a node that died here still wait',
+        'items of a node that died on this machine still wait',
       );
     }
   }

@@ -1,4 +1,4 @@
-/** What the loop waits on: a bell that anyone may ring, or time passing. */
+/** What the main loop waits for: `ring()` by anything that happened, or a time. */
 
 /**
  * Turns of the event loop from a ring to the waking. What else rings meanwhile is met by the same look around, so that
@@ -8,7 +8,7 @@
  */
 const GATHER_TURNS = 2;
 
-/** A ring while nobody waits is remembered, so nothing that happens during a round trip is missed. */
+/** A ring while nobody waits is kept for the next wait, so nothing that happens meanwhile is missed. */
 export class Alarm {
   #rung = false;
   #wake: (() => void) | null = null;
@@ -40,7 +40,7 @@ export class Alarm {
       setImmediate(() => this.#gather(wake, turns - 1));
       return;
     }
-    // Whoever wakes looks at everything, also at what rang meanwhile.
+    // The loop looks at everything when it wakes, so one wake-up answers all rings.
     this.#rung = false;
     wake();
   }

@@ -1,4 +1,4 @@
-/** Ending the process from a thread beside its main one, which hears nothing any more. */
+/** Ends the process from another thread, when its main thread hangs. */
 
 const LEAVE = "process.removeAllListeners('exit'); process.exit(1)";
 

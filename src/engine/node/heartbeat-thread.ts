@@ -1,6 +1,6 @@
 /**
- * The heartbeat's thread: beat after each interval, until told to stop (see `heartbeat.ts`). It loads the frontier for its first
- * beat, as a crawl of a page or two is over before that: joining has just told the store that the node lives.
+ * The heartbeat thread: one heartbeat after each interval, until told to stop (see `heartbeat.ts`). It loads the frontier
+ * only for its first heartbeat, since a short crawl ends before that: joining counts as a sign of life.
  */
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -16,7 +16,7 @@ import {
   Pulse,
 } from './heartbeat.js';
 
-/** After an outage a beat is urgent: peers may be counting. */
+/** After an outage the next heartbeat is urgent, or other nodes take this one for dead. */
 const RETRY_MS = 500;
 
 const options = workerData as HeartbeatOptions;
@@ -24,7 +24,7 @@ const pulse = new Pulse(options.pulse);
 const gate = new Gate(options.gate);
 let incarnation = options.incarnation;
 let frontier: Frontier | null = null;
-/** Beats, not the clock, find the main loop stuck: a process that was stopped as a whole is given the full time. */
+/** Counted in heartbeats, not by the clock: a process that was stopped as a whole (SIGSTOP) gets the full time. */
 let stuckSince: number | null = null;
 let timer: NodeJS.Timeout | null = null;
 let stopped = false;

@@ -1,8 +1,9 @@
 /**
- * The node's sign of life, from a thread with its own connection, so that a long parse does not look like death.
- * Main loop and thread share a few numbers (`Pulse`): the main loop notes its progress, the thread carries it to the
- * store, and goes silent when there has been none for too long, so that peers take over what a stuck node holds. One
- * that stays stuck it ends in the end, for its supervisor to replace.
+ * Heartbeats of a node, sent by a thread with its own connection: a callback that blocks the main loop for a while does
+ * not make the node look dead. Main loop and thread share a few numbers (`Pulse`). The main loop records its progress
+ * there, and the thread reports it to the store. Without progress for MAIN_LOOP_TIMEOUT the thread stops the heartbeats,
+ * so that other nodes take over the requests. If the main loop still hangs after that, the thread ends the process, for
+ * its supervisor to restart.
  */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,22 +27,22 @@ export interface HeartbeatOptions {
   readonly gate: SharedArrayBuffer;
 }
 
-/** What the thread tells: the store's verdict on an incarnation, or that it is silent because the main loop stands. */
+/** What the thread reports: the store's answer on an incarnation, or that heartbeats stopped as the main loop hangs. */
 export interface HeartbeatNews {
   readonly kind: 'dead' | 'gone' | 'stuck';
   readonly incarnation: string;
 }
 
-/** A beat failed in a way that is no outage; the thread goes on trying. Told once, not with every beat. */
+/** A heartbeat failed, and not because the store is away. The thread goes on trying, and reports it once. */
 export interface HeartbeatTrouble {
   readonly kind: 'trouble';
   readonly message: string;
 }
 
-/** All that comes from the thread. */
+/** All messages from the thread. */
 export type HeartbeatMessage = HeartbeatNews | HeartbeatTrouble;
 
-/** What the thread is told: to beat for another incarnation, or to end. */
+/** Messages to the thread: send heartbeats for another incarnation, or end. */
 export type HeartbeatOrder = { readonly incarnation: string } | 'stop';
 
 /** How long a thread that was told to end may take to close its connection. */
@@ -61,7 +62,7 @@ export class Pulse {
     this.#numbers = new Float64Array(buffer);
   }
 
-  /** The main loop is alive and has come this far. */
+  /** Record the progress of the main loop. */
   note(pages: number, pagesPerSecond: number): void {
     this.#numbers[0] = monotonicMs();
     this.#numbers[1] = pages;
@@ -72,7 +73,7 @@ export class Pulse {
     return { pages: this.#numbers[1] ?? 0, pagesPerSecond: this.#numbers[2] ?? 0 };
   }
 
-  /** How long the main loop has given no sign. */
+  /** How long ago the main loop last recorded progress. */
   get silentMs(): number {
     return monotonicMs() - (this.#numbers[0] ?? 0);
   }
@@ -91,7 +92,7 @@ export class Gate {
     this.#state = new Int32Array(buffer);
   }
 
-  /** The thread wants to call the store. @returns false when it may not any more. */
+  /** Called by the thread before it calls the store. @returns false when the process is exiting and it must not */
   enter(): boolean {
     Atomics.store(this.#state, 0, 1);
     if (Atomics.load(this.#state, 1) === 0) return true;
@@ -104,7 +105,7 @@ export class Gate {
     Atomics.notify(this.#state, 0);
   }
 
-  /** Let nobody in any more, and block until nobody is within. @returns false when that took too long. */
+  /** Forbid further calls, and block until none is running. @returns false when that took too long */
   shut(ms: number): boolean {
     Atomics.store(this.#state, 1, 1);
     return Atomics.wait(this.#state, 0, 1, ms) !== 'timed-out';
@@ -126,7 +127,7 @@ export class Heartbeat {
   #ended = false;
   #stopping = false;
 
-  /** Start the thread. It never keeps the process alive; one that fails is replaced, for without it peers recover our work. */
+  /** Start the thread. It does not keep the process alive. A thread that fails is replaced: without heartbeats other nodes would take over the requests. */
   constructor(options: Omit<HeartbeatOptions, 'gate'>, onNews: (news: HeartbeatNews) => void, log: Logger) {
     this.#options = { ...options, gate: this.#gate.buffer };
     this.#isInProcess = options.open.store.engine === 'embedded';
@@ -162,7 +163,7 @@ export class Heartbeat {
     return worker;
   }
 
-  /** Beat for a new incarnation from now on. */
+  /** Send heartbeats for a new incarnation from now on. */
   follow(incarnation: string): void {
     this.#options = { ...this.#options, incarnation };
     this.#worker.postMessage({ incarnation } satisfies HeartbeatOrder);

@@ -1,4 +1,4 @@
-/** One registration of this node: what it holds, and the workers beside the loop. A node declared dead takes a new one. */
+/** One registration of this node in the crawl: its leases and its periodic work. A node that was declared dead registers anew. */
 
 import { FrontierGoneError, FrontierUnavailableError, IncarnationDeadError } from '../../errors.js';
 import {
@@ -9,17 +9,17 @@ import {
   type Left,
   MAX_WAIT_MS,
 } from '../../frontier/frontier.js';
+import { type Ending, ending, feedEnding, type NodeView } from '../leaving/node-endings.js';
 import { crawlOne } from '../page/crawl-one.js';
 import { inRun, type LinkRules } from '../page/discovered-requests.js';
 import type { PageDeps } from '../page/page-endings.js';
 import { seenLinksOf } from '../page/seen-links.js';
 import { Slots } from '../page/slots.js';
 import { SeedIntake } from '../seeds/seed-intake.js';
-import { type Ending, ending, feedEnding, type NodeView } from './node-endings.js';
 import type { NodeState } from './node-state.js';
 import { Upkeep } from './periodic-work.js';
 
-/** How long a halted node waits for a lease call that is on its way. */
+/** How long a halted node waits for the answer of a lease call. */
 const HALT_MS = 1_000;
 
 export class Incarnation {
@@ -84,7 +84,7 @@ export class Incarnation {
     });
   }
 
-  /** Aborted when the loop has a reason not to wait for a store that is away. */
+  /** Aborted when this node is to stop, so that it does not wait any longer for a store that is away. */
   get halt(): AbortSignal {
     return this.#halt.signal;
   }
@@ -101,7 +101,7 @@ export class Incarnation {
     this.#halted();
   }
 
-  /** The store's verdict, brought by the heartbeat thread. */
+  /** The heartbeat thread has heard from the store that this incarnation is dead, or that the crawl is gone. */
   disown(verdict: 'dead' | 'gone'): void {
     const gone = 'the records of this crawl have vanished: somebody reset it or flushed the store';
     this.fail(
@@ -126,12 +126,12 @@ export class Incarnation {
     return performance.now() - node.feedFailingSince >= options.graceMs ? feedEnding(why) : null;
   }
 
-  /** Whether there is a slot to fill; and from time to time without one, since that is how a stop or pause is heard. */
+  /** Whether to ask for leases: when a slot is free, and once a second otherwise, since the answer also tells of a stop or pause. */
   shouldAsk(): boolean {
     return this.#free() > 0 || performance.now() - this.#answeredAt >= MAX_WAIT_MS;
   }
 
-  /** Lease into the free slots and start each page. Lives through outages of the store, until halted. */
+  /** Lease requests for the free slots and start each page. While the store is away it tries again, until halted. */
   async leaseAndStart(): Promise<LeaseAnswer> {
     let askedAt = 0;
     const free = this.#free();
@@ -172,7 +172,7 @@ export class Incarnation {
     };
   }
 
-  /** Stop the workers beside the loop. An intake on its way ends by itself: it commits or it fails, wholly. */
+  /** Stop the periodic work. An intake of seeds under way ends by itself: it commits as a whole, or not at all. */
   end(): void {
     const { drain, force } = this.#node.deps;
     for (const signal of [drain, force]) signal.removeEventListener('abort', this.#onSignal);
@@ -188,7 +188,7 @@ export class Incarnation {
     void crawlOne(this.slots.begin(lease, askedAt), this.slots, this.#page, this.#onError);
   }
 
-  /** Once a run: the counter says how many. */
+  /** Warned once; the counter says how many. */
   #sayDropped(dropped: number): void {
     if (this.#saidDropped) return;
     this.#saidDropped = true;
@@ -205,8 +205,8 @@ export class Incarnation {
   }
 
   /**
-   * A store that hangs must not hold up a halt. What an abandoned lease call brings after all is not worked on;
-   * leaving gives it back. (No Promise.race: it would add to the halt's listeners with every lease.)
+   * A store that hangs must not delay a halt. Leases that an abandoned call brings later are not worked on, and leaving
+   * gives them back. (Promise.race would add a listener to the halt signal with every lease.)
    */
   #orHalted<T>(call: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {

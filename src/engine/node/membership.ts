@@ -2,7 +2,7 @@
 import type { FrontierRequest, Joined } from '../../frontier/frontier.js';
 import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
 import type { EngineDeps } from '../engine-options.js';
-import { howToCrawlAgain, nothingNew } from './node-endings.js';
+import { howToCrawlAgain, nothingNew } from '../leaving/node-endings.js';
 import type { Outage } from './outage.js';
 
 /**
@@ -40,8 +40,8 @@ function requests(count: number, one: string, several: string): string {
 }
 
 /**
- * A service node that finds a finished crawl would wait in silence; one that leaves when done says it as it leaves.
- * @returns whether it was said.
+ * Tell the user of a node without --exit-when-done that the crawl is finished already, since it would wait in silence.
+ * @returns whether it was said
  */
 export function sayNothingNew({ found }: Joined, { log, crawlArguments, options }: EngineDeps): boolean {
   if (options.exitWhenDone || found.pending + found.delayed + found.leased + found.nodes > 0) return false;
@@ -51,8 +51,8 @@ export function sayNothingNew({ found }: Joined, { log, crawlArguments, options 
 }
 
 /**
- * Push the spider's start requests, once per job: the store counts how many it has, so that a node that comes second,
- * or after one that died half-way, adds only those that are missing.
+ * Push the spider's start requests, once per job. The store knows how many it has, so a second node, or one after a node
+ * that died half-way, adds only those that are missing.
  * @param again those that may be fetched again in this run: judged like any link, so that the first node has them taken.
  * @returns how many were accepted.
  */

@@ -1,12 +1,12 @@
 /** What stays the same over all incarnations of a node. */
 
 import type { EngineDeps } from '../engine-options.js';
+import { type FinalTotals, readFinalTotals } from '../leaving/final-totals.js';
 import { type LinkRules, linkRules } from '../page/discovered-requests.js';
 import { LostStarts } from '../page/failed-start-pages.js';
 import type { Tally } from '../page/slots.js';
 import { Alarm } from './alarm.js';
 import { CrawlNews } from './crawl-news.js';
-import { type FinalTotals, readFinalTotals } from './final-totals.js';
 import { Pulse } from './heartbeat.js';
 import { Outage } from './outage.js';
 import { Hooks } from './project-hooks.js';

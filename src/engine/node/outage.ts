@@ -1,4 +1,4 @@
-/** Living through a store that cannot be reached: repeat with backoff, and say so once, not once per attempt. */
+/** Calls to a store that may be away: tried again with backoff, and logged once for each outage, not for each attempt. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FrontierUnavailableError } from '../../errors.js';
@@ -10,8 +10,8 @@ const MAX_BACKOFF_MS = 2_000;
 export class Outage {
   readonly #log: Logger;
   /**
-   * The verbs that fail now. One that succeeds does not end the trouble of another: a store out of memory takes
-   * settles and refuses leases, and a log line for every turn of that would be a flood.
+   * The verbs that fail now. An outage ends when all of them succeed again: a store that is out of memory accepts settles
+   * and refuses leases, and each change would be a log line otherwise.
    */
   readonly #failing = new Set<string>();
   #sinceMs = 0;
@@ -21,7 +21,7 @@ export class Outage {
     this.#log = log;
   }
 
-  /** What is wrong, in the store's words; null when nothing is. */
+  /** The error message of the current outage; null when there is none. */
   get why(): string | null {
     return this.#why;
   }

@@ -1,6 +1,6 @@
 /**
- * What happens beside the pages, at the pace of one timer: progress is shown and noted for the heartbeat thread,
- * the dead are recovered, and what we hold is compared with what the store thinks we hold.
+ * Periodic work of a node, on one timer: record progress for the heartbeat thread, recover the requests of dead nodes,
+ * and compare this node's leases with the store's (reconcile).
  */
 import { FrontierUnavailableError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
@@ -51,8 +51,8 @@ export class Upkeep {
   }
 
   /**
-   * Compare leases with the store's when it is time to. Called by the loop while no lease is asked for: those of an
-   * answer that is still on its way would be taken for lost.
+   * Compare leases with the store's when it is time to. The loop calls it while no lease call is under way, whose leases
+   * would look lost.
    */
   reconcileWhenDue(): void {
     const now = performance.now();
@@ -102,11 +102,14 @@ export class Upkeep {
     const { lost, returned } = await frontier.reconcile(slots.held(), 2 * heartbeatMs);
     const dropped = slots.drop(lost);
     if (dropped > 0 || returned > 0) {
-      log.info({ dropped, returned }, 'what this node holds did not match the frontier; set right');
+      log.info(
+        { dropped, returned },
+        'the leases of this node and of the frontier differed and were set right',
+      );
     }
   }
 
-  /** A store that is away is the loop's to report; here the next turn tries again. */
+  /** The loop reports a store that is away; here the next tick tries again. */
   async #beside(step: () => Promise<void>): Promise<void> {
     try {
       await step();

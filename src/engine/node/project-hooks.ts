@@ -1,16 +1,16 @@
 /**
- * The project's own code as a node begins and ends: `opened` and `closed` of the spider, `open` and `close` of the
- * pipelines. It may take its time, a login or an upload; but once the node is told to leave, code that never ends has
- * what is left of the grace time, and a moment after the second signal. It is left behind then.
+ * Hooks of the project's code at the start and end of a node: `opened` and `closed` of the spider, `open` and `close` of
+ * the pipelines. They may take long, for a login or an upload. Once the node is told to leave, a hook has what is left of
+ * SHUTDOWN_TIMEOUT, or a moment after the second signal. Then the node leaves without waiting for it.
  */
 import { CrawlnodeError } from '../../errors.js';
 import { describeError, whereThrown } from '../../spider/where-thrown.js';
 import type { EngineDeps } from '../engine-options.js';
 
-/** After a drain that took all of the grace time, so that a connection can still be closed. */
+/** The least time for a hook, also when the drain took all of SHUTDOWN_TIMEOUT, so that it can close a connection. */
 const LEAST_MS = 1_000;
 const FORCED_MS = 500;
-/** So long is worth a word, since nothing else shows what the node waits for. */
+/** How often to log what the node waits for, since nothing else shows it. */
 const SAY_AFTER_MS = 10_000;
 
 export class Hooks {
@@ -27,7 +27,7 @@ export class Hooks {
     });
   }
 
-  /** What failed as the node ended; the crawl itself is none the worse. */
+  /** Why a closing hook failed; the pages of the crawl are committed all the same. */
   get failure(): string | null {
     return this.#failure;
   }
@@ -60,14 +60,15 @@ export class Hooks {
     })();
     // Nobody waits any more for what fails after it was left behind.
     ended.catch(() => {});
-    // It also keeps a process alive that has nothing else to do, so that the waiting ends in a signal, not in silence.
+    // The timer also keeps a process alive that has nothing else to do, so that it waits for the hook or for a signal.
     const word = setInterval(
-      () => log.warn({}, `still waiting for ${name}; a signal ends the waiting`),
+      () => log.warn({}, `still waiting for ${name}; Ctrl-C or SIGTERM ends the wait`),
       SAY_AFTER_MS,
     );
     try {
       const isDone = await Promise.race([ended, this.#outOfTime(over.signal)]);
-      if (!isDone) log.warn({}, `${name} did not end in time and is left behind (SHUTDOWN_TIMEOUT)`);
+      if (!isDone)
+        log.warn({}, `${name} did not end within SHUTDOWN_TIMEOUT; this node leaves without waiting for it`);
       return isDone;
     } finally {
       clearInterval(word);

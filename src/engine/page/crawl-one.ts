@@ -1,7 +1,7 @@
 /**
  * One page, from its lease to its settle:
  * lease → record → Request → download → Response → callback → pipelines → outcome and effects → settle.
- * What came of the download is judged in `outcome.ts` and carried out in `page-endings.ts`.
+ * `outcome.ts` decides what the download means, and `page-endings.ts` carries that out.
  */
 import { DownloadError } from '../../downloader/download-error.js';
 import type { Download } from '../../downloader/downloader.js';
@@ -26,8 +26,8 @@ import {
 import type { Flight, Slots } from './slots.js';
 
 /**
- * The delay of a domain counts from the lease. A download that begins so much later, half of what two of them may be
- * closer than the delay, has it counted from then, so that the next one keeps its distance.
+ * A domain's delay counts from the lease. Where the download begins this much later, the delay is counted again from
+ * then, so that the next download keeps its distance. It is half of what two downloads may be closer than the delay.
  */
 const NOTICEABLY_LATE_MS = 25;
 
@@ -45,10 +45,13 @@ export async function crawlOne(
     const ending = await processPage(flight, deps);
     slots.settle(flight, ending.outcome, ending.effects, ending.links);
   } catch (error) {
-    if (flight.over) return; // the echo of an abort, after a drop or a release
+    if (flight.over) return; // the error of its own abort, after a drop or a release
     if (concernsNode(error)) return onError(error);
-    // One page must not take the node along, whatever is wrong with it or with us.
-    deps.log.error({ id: flight.lease.id, error: messageOf(error) }, 'a page failed in an unforeseen way');
+    // Whatever is wrong with one page, the node goes on.
+    deps.log.error(
+      { id: flight.lease.id, error: messageOf(error) },
+      'a page failed with an unexpected error',
+    );
     const outcome = {
       kind: 'failed',
       reason: 'internal_error',
@@ -107,7 +110,12 @@ async function afterAnswer(work: Work, download: Download): Promise<Ending> {
 
   const pauseMs = askedPause(status, headers, Date.now(), deps.options.retry.retryAfterCapMs);
   if (pauseMs !== null && pauseMs > 0) {
-    deps.log.info({ domain: work.flight.lease.domain, forMs: pauseMs }, 'the site asks to be left alone');
+    const { domain } = work.flight.lease;
+    const seconds = Math.ceil(pauseMs / 1_000);
+    deps.log.info(
+      { domain, status, forMs: pauseMs },
+      `${domain} answered ${status} with Retry-After: no requests to it for ${seconds} s`,
+    );
     leaveAlone(work, pauseMs, 'retry-after');
   }
   const verdict = judgeStatus(status, headers, record, deps.options, pauseMs);
@@ -134,10 +142,10 @@ async function afterAnswer(work: Work, download: Download): Promise<Ending> {
   return errback(work, failure, { kind: 'done', reason: 'httperror', status, attempts });
 }
 
-/** All nodes leave the domain alone from now on; issued before the page's settle, so no lease slips in between. */
+/** No node requests the domain for so long. Sent before the page's settle, so that no lease comes in between. */
 function leaveAlone({ flight, deps }: Work, forMs: number, source: 'setting' | 'retry-after'): void {
   const { domain } = flight.lease;
   deps.frontier.throttle(domain, { forMs, source }).catch((error: unknown) => {
-    deps.log.debug({ domain, error: messageOf(error) }, 'the pause of a domain could not be noted');
+    deps.log.debug({ domain, error: messageOf(error) }, 'the pause of a domain could not be recorded');
   });
 }

@@ -33,7 +33,7 @@ export interface LinkRules extends LinkOptions {
   readonly refresh: Refresh | null;
 }
 
-/** What of a spider decides on its links. */
+/** The members of a spider that decide which links are followed. */
 export interface LinkSpider {
   readonly name?: string;
   readonly allowedDomains?: readonly string[];
@@ -60,8 +60,8 @@ export function linkRules(
 }
 
 /**
- * The run whose periods a request belongs to that is pushed from outside: the one that is on; after it has ended the
- * time until the next, whose name nobody knows yet.
+ * The run that a request from outside (a seed) belongs to, for the periods of refresh rules: the current run, or after its
+ * end the time until the next one.
  */
 export function runFor(run: Snapshot['run']): string {
   if (run === null) return '';

@@ -1,11 +1,8 @@
-/**
- * Start pages that come to nothing. From one of them nothing follows, so whoever has just written a spider hears of it;
- * of pages that are discovered the counters and the failed list tell.
- */
+/** Start pages that failed. Nothing follows from one of them, so whoever has just written a spider is told in plain words. */
 import type { RequestRecord } from '../../http/message/request-record.js';
 import type { Logger } from '../../log.js';
 
-/** A list of ten thousand dead seeds is no news any more. */
+/** The first of many say it; the others are logged like any other page. */
 const TOLD = 10;
 
 export class LostStarts {
@@ -16,11 +13,11 @@ export class LostStarts {
     this.#log = log;
   }
 
-  /** @param why what became of it, in a sentence. */
-  tell({ url, depth, errback }: RequestRecord, why: string): void {
-    if (depth > 0 || errback !== null || this.#told >= TOLD) return;
+  /** @param why what became of it, in a sentence. @returns whether it was such a page, and told. */
+  tell({ url, depth, errback }: RequestRecord, why: string): boolean {
+    if (depth > 0 || errback !== null || this.#told >= TOLD) return false;
     this.#told += 1;
-    const last = this.#told === TOLD ? '; of further ones only DEBUG tells' : '';
-    this.#log.warn({ url }, `nothing comes of a start page: ${why}${last}`);
+    this.#log.warn({ url }, `nothing can be crawled from a start page: ${why}`);
+    return true;
   }
 }

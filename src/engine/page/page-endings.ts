@@ -124,8 +124,7 @@ export async function errback(
   outcome: Outcome,
 ): Promise<Ending> {
   const { record, request, deps } = work;
-  deps.lostStarts.tell(record, failure.message);
-  deps.log.debug({ url: record.url, reason: failure.reason, status: failure.status }, failure.message);
+  if (!deps.lostStarts.tell(record, failure.message)) logLoss(work, failure, outcome);
   const { maxItems } = deps.options;
   if (record.errback === null) return { outcome, effects: { ...noEffects, stats: work.counters } };
   return commit(
@@ -133,6 +132,18 @@ export async function errback(
     () => runErrback(deps.spider, record.errback, { ...failure, request }, { maxItems }),
     outcome,
   );
+}
+
+/** A page that was given up is worth a warning; a status that the spider does not want is not. */
+function logLoss({ record, deps }: Work, failure: Omit<Failure, 'request'>, outcome: Outcome): void {
+  const { reason, status, message } = failure;
+  const fields = { url: record.url, reason, status };
+  if (outcome.kind !== 'failed') {
+    deps.log.info(fields, `no callback is called for this page: ${message}`);
+    return;
+  }
+  const after = outcome.attempts > 1 ? ` after ${outcome.attempts} attempts` : '';
+  deps.log.warn(fields, `gave up on a page${after}: ${message}`);
 }
 
 /** Run spider code and the pipelines. If any of it throws, nothing the page gave is committed and the page is failed. */

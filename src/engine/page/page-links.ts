@@ -1,6 +1,6 @@
 /**
- * The links of one page on their way to the frontier: judged by the rules of the crawl, left out where they are known
- * to be seen, converted, and pushed early where there are too many for one settle.
+ * The links of one page on their way to the frontier: filtered by the rules of the crawl and by the cache of seen links,
+ * converted, and pushed before the settle where they are too many for it.
  */
 import {
   type Effects,
@@ -19,7 +19,7 @@ export interface LinkDeps {
   readonly frontier: Frontier;
   readonly rules: LinkRules;
   readonly outage: Outage;
-  /** Null where a URL does not make the identity, so that nothing can be known by it. */
+  /** The cache of seen links; null where the identity of a request does not follow from its URL. */
   readonly seen: SeenLinks | null;
   /** Told of links that were dropped as the queue is full. */
   readonly onDropped: (dropped: number) => void;
@@ -70,7 +70,7 @@ export class PageLinks {
     for (let ordinal = 0; ordinal < discovered.length; ordinal++) {
       const found = discovered[ordinal]!;
       if (!admit(found.request, depth, rules, counters)) continue;
-      // What is learnt while links are pushed early is of no use to a page that began without an epoch to name.
+      // A page that started before the cache had an epoch cannot name one, so it sends all its links.
       if (this.#epoch !== null && seen?.has(found.request)) this.#withheld.push(ordinal);
       else {
         if (this.#requests.length === MAX_SETTLE_REQUESTS) await this.#pushEarly(flight.signal);
@@ -80,7 +80,7 @@ export class PageLinks {
     return this.#settled();
   }
 
-  /** The store knows of another epoch than ours: nothing is withheld now, and nothing taken for seen. */
+  /** The store has another epoch: send all links, and forget the cache. */
   async takeWithheld(stop: AbortSignal): Promise<SettledLinks> {
     if (this.#epoch !== null) this.#deps.seen?.forget(this.#epoch);
     const withheld = this.#withheld.map((ordinal) => ({ found: this.#discovered[ordinal]!, ordinal }));
@@ -95,7 +95,7 @@ export class PageLinks {
     return this.#settled();
   }
 
-  /** The settle has committed: what it carried is known to be seen from now on. */
+  /** The settle has committed: its links are cached as seen from now on. */
   learn({ epoch, allSeen }: Extract<SettleAnswer, { committed: true }>): void {
     if (allSeen) this.#deps.seen?.learn(this.#sent, epoch, performance.now());
   }

@@ -2,10 +2,10 @@
  * Links this node knows the dupefilter to hold, so that the hundred links every page of a site repeats cost neither a
  * fingerprint nor a place in its settle (DESIGN §5, "Epoch and local caches").
  *
- * A link enters once a settle that carried it has committed, under the epoch that settle was answered with; the next
- * settles name that epoch, and a store of another one asks for all links. A store that rolled back under the same
- * epoch has lost no page without giving it back: the page that found a link is pending there again with it, and is
- * met by a new incarnation, which begins with an empty cache.
+ * A link is cached once a settle that carried it has committed, together with the epoch of that answer. Later settles
+ * name this epoch, and a store with another epoch asks for all links. A store that was rolled back may have the same
+ * epoch without the link. Then the page that found the link is pending again too, and the node has joined anew, with an
+ * empty cache.
  *
  * Plain GET links only, by their URL as it is spelt: of those any fingerprinter makes the identity from the URL alone.
  * Measured: 6 million look-ups a second, 70 bytes a link beside its URL (Node 20).

@@ -1,4 +1,4 @@
-/** What a page gave becomes what its settle commits: items through the pipelines, beside its links and counters. */
+/** The effects of a page's settle: its items after the pipelines, its links and its counters. */
 import { CrawlnodeError } from '../../errors.js';
 import { type Effects, MAX_SETTLE_BYTES } from '../../frontier/frontier.js';
 import type { ItemPipelines } from '../../pipelines/item-pipeline.js';

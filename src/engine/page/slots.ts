@@ -1,14 +1,14 @@
 /**
- * The pages this node holds, from lease to settle. Every lease is ended here, once, whoever asks first: the page
- * itself, the drain that gives it back, or the news that it is no longer ours.
+ * The pages this node has leased, from lease to settle. Each lease is ended here once, by whichever comes first: the page
+ * itself, the drain that returns it, or the news that it is no longer this node's.
  *
  * ```
  *   begin ──► in flight ──── settle ────► settling ──► gone (committed, or lost)
- *                 └───────── drop ──────► gone (the store knows better)
+ *                 └───────── drop ──────► gone (the store has given it to another node)
  * ```
  *
- * A slot is free as soon as its settle is issued: the next lease then leaves in the same turn, behind it on the
- * same connection, and sees its effects.
+ * A slot is free as soon as its settle is sent. The next lease call follows on the same connection, and sees the effects
+ * of the settle.
  */
 import type { Download, DownloadUnderWay } from '../../downloader/downloader.js';
 import { CrawlnodeError, FrontierUnavailableError } from '../../errors.js';
@@ -98,8 +98,8 @@ export class Slots {
   }
 
   /**
-   * How many leases to ask for. None beside a suspect, which would take them along if it killed the process; and
-   * none while twice the concurrency waits to be settled, so that a store that is away is not buried in results.
+   * How many leases to ask for. None beside a suspect, which would take them along if it killed the process. None while
+   * twice the concurrency waits to be settled, so that results do not pile up while the store is away.
    */
   free(): number {
     const { concurrency } = this.#options;
@@ -128,14 +128,14 @@ export class Slots {
     await Promise.all(this.#settling.values());
   }
 
-  /** Everything the store believes this node to hold: also what it may have settled without our knowing. */
+  /** All leases this node may hold in the store: also those whose settle has not been answered yet. */
   held(): Lease[] {
     return [...this.#inFlight, ...this.#settling.keys()].map((flight) => flight.lease);
   }
 
   /**
-   * The store does not know these leases any more: stop working on them, settle nothing. One that is being settled
-   * may well be among them, if its answer is on the way. @returns how many were in work.
+   * The store does not know these leases any more: stop the work, settle nothing. A lease that is being settled may be
+   * among them, when its answer is still on its way. @returns how many were in work
    */
   drop(ids: readonly string[]): number {
     if (ids.length === 0) return 0;
@@ -146,7 +146,7 @@ export class Slots {
     return dropped.length;
   }
 
-  /** This incarnation is dead: whatever is in work is somebody else's now. */
+  /** This incarnation is dead: other nodes get what was in work. */
   dropAll(): void {
     this.#giveUp.abort();
     for (const flight of this.#inFlight) this.#drop(flight);
@@ -189,14 +189,14 @@ export class Slots {
       } else {
         const why = answer.closed
           ? 'a page came after the last item of this run; it is given back to the next one'
-          : 'a page was no longer ours when it was done; nothing was written';
+          : 'the lease of a page was lost before it was settled; nothing was written';
         log.debug({ id: flight.lease.id }, why);
       }
     } catch (error) {
       if (error instanceof FrontierUnavailableError) {
         log.debug(
           { id: flight.lease.id, error: error.message },
-          'a page could not be settled; peers will recover it',
+          'a page could not be settled; other nodes will recover it',
         );
       } else {
         onError(
@@ -204,7 +204,8 @@ export class Slots {
         );
       }
     } finally {
-      // Only a loop held up by unanswered settles waits for this; ringing each time would cost a lease per page more.
+      // Only a loop that too many unanswered settles hold up waits for this. Ringing each time would cost one more lease
+      // call a page.
       if (this.#settling.size >= 2 * this.#options.concurrency) alarm.ring();
       this.#settling.delete(flight);
     }

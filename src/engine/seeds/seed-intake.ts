@@ -1,6 +1,6 @@
 /**
- * External seeds, taken in beside the crawl: peek, convert, commit (DESIGN §5, Seed intake). Two nodes may convert
- * the same seed; the store lets one commit it.
+ * The intake of external seeds while the node crawls: peek, convert, commit (DESIGN §5, Seed intake). Two nodes may
+ * convert the same seed, and the store lets one of them commit it.
  */
 import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -56,18 +56,18 @@ export class SeedIntake {
     });
   }
 
-  /** A project that moves from one to the other may have left both by mistake. */
+  /** Somebody who moved from startUrls to seeds may have left both by mistake. */
   #noticeBoth(): void {
     const { spider, log } = this.#options;
     if (this.#saidBoth || spider.startUrls.length === 0) return;
     this.#saidBoth = true;
     log.info(
       {},
-      `seeds wait in the start_urls key of ${spider.name}; they are taken in beside its startUrls`,
+      `seeds wait in the start_urls key of ${spider.name}; they are crawled in addition to its startUrls`,
     );
   }
 
-  /** Never rejects: a store that is away, or an incarnation that died, is the loop's to notice. */
+  /** Never rejects: the loop notices by itself when the store is away or the incarnation died. */
   async #takeBatch(waiting: number): Promise<void> {
     const { frontier, batch, log } = this.#options;
     await sleep(Math.random() * JITTER_MS);
@@ -82,13 +82,13 @@ export class SeedIntake {
     }
   }
 
-  /** The loop meets a store that is away, or the death of the incarnation, by itself; anything else is said here. */
+  /** The loop reports a store that is away, or a dead incarnation. Anything else is logged here, once. */
   #sayOnce(error: unknown): void {
     const { log } = this.#options;
     const what = error instanceof CrawlnodeError ? error.message : String(error);
     const isTheLoops = concernsNode(error);
     const say = isTheLoops || what === this.#said ? log.debug : log.warn;
-    say.call(log, { error: what }, 'seeds could not be taken in; they stay where they are');
+    say.call(log, { error: what }, 'seeds could not be taken in; they stay in start_urls');
     if (!isTheLoops) this.#said = what;
   }
 
@@ -100,7 +100,7 @@ export class SeedIntake {
     } catch (error) {
       const reason = messageOf(error);
       const shown = seed.value.subarray(0, SHOWN_BYTES).toString();
-      log.warn({ key: seed.key, seed: shown, reason }, 'a bad seed was put aside');
+      log.warn({ key: seed.key, seed: shown, reason }, 'a bad seed was moved to the :bad list');
       return { seed, bad: reason };
     }
   }

@@ -1,5 +1,5 @@
 /** Requests that come from outside or from `startUrls`: depth 0, and each the origin of what descends from it. */
-import { InvalidRequestError } from '../../errors.js';
+import { InvalidRequestError, messageOf, UsageError } from '../../errors.js';
 import { type Dupefilter, MAX_SEED_REQUEST_BYTES, MAX_SEED_REQUESTS } from '../../frontier/frontier.js';
 import { Request } from '../../http/message/request.js';
 import type { FrontierRequest } from '../../http/message/request-record.js';
@@ -33,10 +33,27 @@ export function startRequests(
   nowMs: number,
   isWanted: (request: Request) => boolean = () => true,
 ): FrontierRequest[] {
-  const requests = spider.startUrls.map((start) => (typeof start === 'string' ? new Request(start) : start));
+  const requests = spider.startUrls.map((start, n) => startRequest(start, n, spider));
   return requests.flatMap((request, ordinal) =>
     isWanted(request) ? [seedRequest(request, ordinal, spider, rules, nowMs)] : [],
   );
+}
+
+/** @throws UsageError that names spider and place. */
+function startRequest(start: unknown, n: number, { name }: Spider): Request {
+  const place = `startUrls[${n}] of the spider "${name}"`;
+  if (start instanceof Request) return start;
+  if (typeof start !== 'string') {
+    const hint = start === undefined ? '; is an argument (-a NAME=VALUE) missing?' : '';
+    throw new UsageError(
+      `${place} is ${start === null ? 'null' : typeof start}, not a URL or a Request${hint}`,
+    );
+  }
+  try {
+    return new Request(start);
+  } catch (error) {
+    throw new UsageError(`${place}: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 /**

@@ -184,7 +184,7 @@ class Client {
     return answer;
   }
 
-  /** Run a verb that takes part in the crawl, which begins with this if there is none. @throws RefusedError on another dupefilter. */
+  /** Run a verb that begins the crawl if there is none. @throws RefusedError on another dupefilter. */
   enter<T>(verb: (tx: Transaction) => T): Promise<T> {
     return this.#batch.write((tx) => {
       refuseOtherFormat(tx);

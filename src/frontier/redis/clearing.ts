@@ -2,21 +2,18 @@
 import { dataFormats } from '../data-format.js';
 import type { Part } from '../frontier.js';
 import { nodesAtWork } from '../refusals.js';
-import type { FrontierKeys } from '../store.js';
 import { foundFormat } from './care/preflight.js';
 import type { Call } from './connection/calls.js';
-import type { RedisConnection } from './connection/connection.js';
 import { int, named } from './connection/reply.js';
 import { literally, scanKeys } from './connection/walk.js';
+import type { CrawlAccess } from './crawl-access.js';
 
 /** Keys unlinked by one step of sweeping: some 2 ms. */
 const SWEEP_STEP = 2_000;
 
 /** @throws RefusedError while nodes live, unless `force`. */
 export async function clearParts(
-  connection: RedisConnection,
-  keys: FrontierKeys,
-  call: Call,
+  { connection, options: { keys }, call }: CrawlAccess,
   parts: readonly Part[],
   force: boolean,
 ): Promise<void> {

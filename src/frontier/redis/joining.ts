@@ -6,6 +6,16 @@ import { type Flush, flushNotice, otherShape, tunableNotice } from '../shape.js'
 import type { Arguments } from './connection/lua-message.js';
 import { int, list, named, type Reply, text } from './connection/reply.js';
 
+/** The tunables: their names in meta, and in the settings of a node. */
+const tunableNames: readonly (readonly [name: string, key: keyof Tunables])[] = [
+  ['delay', 'delayMs'],
+  ['randomize', 'randomizeDelay'],
+  ['limit', 'concurrencyPerDomain'],
+  ['node_timeout', 'nodeTimeoutMs'],
+  ['failed_limit', 'failedLimit'],
+  ['queue_limit', 'queueLimit'],
+];
+
 /** An epoch for a meta that is not there yet: random, so that it never equals an earlier one. */
 export function newEpoch(): string {
   return String(randomInt(2 ** 47));
@@ -29,14 +39,7 @@ export function joinArguments(
     run: `${new Date().toISOString()}-${randomBytes(3).toString('hex')}`,
     budgets: budgetsText(budgets),
     hasStart,
-    tunables: {
-      delay: String(tunables.delayMs),
-      randomize: tunables.randomizeDelay ? '1' : '0',
-      limit: String(tunables.concurrencyPerDomain),
-      node_timeout: String(tunables.nodeTimeoutMs),
-      failed_limit: String(tunables.failedLimit),
-      queue_limit: String(tunables.queueLimit),
-    },
+    tunables: Object.fromEntries(tunableNames.map(([name, key]) => [name, String(Number(tunables[key]))])),
     crawl: crawl || undefined,
     flush: flushOnStart,
   };
@@ -86,22 +89,13 @@ export function readJoined(
     notices: [
       ...notices,
       ...flushNotice((text(answer.flushed) || null) as Flush | null, others),
-      ...list(answer.changed).map((change) => noticeOf(list(change).map(text))),
+      ...list(answer.changed).map((change) => tunableChange(list(change).map(text))),
     ],
   };
   return { joined, crawl: text(answer.crawl) };
 }
 
-/** The tunables by their names in meta. */
-const tunableOf: Readonly<Record<string, keyof Tunables>> = {
-  delay: 'delayMs',
-  randomize: 'randomizeDelay',
-  limit: 'concurrencyPerDomain',
-  node_timeout: 'nodeTimeoutMs',
-  failed_limit: 'failedLimit',
-  queue_limit: 'queueLimit',
-};
-
-function noticeOf([name = '', before, after]: readonly string[]): string {
-  return tunableNotice(tunableOf[name] ?? 'delayMs', before, after);
+function tunableChange([name, before, after]: readonly string[]): string {
+  const [, key] = tunableNames.find(([known]) => known === name) ?? [];
+  return key === undefined ? '' : tunableNotice(key, before, after);
 }

@@ -1,23 +1,15 @@
 /** The failed list in Redis: read in pages, retried and purged by id. */
-import type { Dupefilter, FailedList, FailedRequest, FrontierRequest } from '../frontier.js';
-import type { FrontierKeys } from '../store.js';
-import type { Call } from './connection/calls.js';
-import type { RedisConnection } from './connection/connection.js';
+import type { FailedList, FailedRequest, FrontierRequest } from '../frontier.js';
 import { pairs } from './connection/walk.js';
+import type { CrawlAccess } from './crawl-access.js';
 import { internalKey } from './keys.js';
 import { columnsOf } from './requests.js';
 
 export class RedisFailed implements FailedList {
-  readonly #connection: RedisConnection;
-  readonly #keys: FrontierKeys;
-  readonly #call: Call;
-  readonly #dupefilter: () => Dupefilter;
+  readonly #crawl: CrawlAccess;
 
-  constructor(connection: RedisConnection, keys: FrontierKeys, call: Call, dupefilter: () => Dupefilter) {
-    this.#connection = connection;
-    this.#keys = keys;
-    this.#call = call;
-    this.#dupefilter = dupefilter;
+  constructor(crawl: CrawlAccess) {
+    this.#crawl = crawl;
   }
 
   async list(
@@ -37,9 +29,9 @@ export class RedisFailed implements FailedList {
     const [from = '-inf', afterId = ''] = (cursor ?? '').split(' ').filter((part) => part !== '');
     const found: { id: Buffer; atUs: string }[] = [];
     for (let offset = 0; found.length < max; offset += max) {
-      const entries = await this.#connection.patiently((client) =>
+      const entries = await this.#crawl.connection.patiently((client) =>
         client.zrangebyscoreBuffer(
-          internalKey(this.#keys, 'failed'),
+          internalKey(this.#crawl.options.keys, 'failed'),
           from,
           '+inf',
           'WITHSCORES',
@@ -58,24 +50,26 @@ export class RedisFailed implements FailedList {
   }
 
   async retry(requests: readonly FrontierRequest[]): Promise<number> {
-    return Number(await this.#call('retry_failed', { requests: columnsOf(requests, this.#dupefilter()) }));
+    return Number(
+      await this.#crawl.call('retry_failed', { requests: columnsOf(requests, this.#crawl.dupefilter()) }),
+    );
   }
 
   async purge(ids: readonly string[]): Promise<number> {
     // A malformed id is none of ours.
     const known = ids.filter((id) => /^[0-9a-f]{40}$/i.test(id)).map((id) => Buffer.from(id, 'hex'));
-    return Number(await this.#call('purge_failed', { ids: known }));
+    return Number(await this.#crawl.call('purge_failed', { ids: known }));
   }
 
   /** Three commands for a page, not three for each request. */
   async #read(page: readonly { id: Buffer; atUs: string }[]): Promise<FailedRequest[]> {
     if (page.length === 0) return [];
     const ids = page.map(({ id }) => id);
-    const [records, reasons, crashes] = await this.#connection.patiently((client) =>
+    const [records, reasons, crashes] = await this.#crawl.connection.patiently((client) =>
       Promise.all([
-        client.hmget(this.#keys.requests, ...ids),
-        client.hmget(internalKey(this.#keys, 'failures'), ...ids),
-        client.hmget(internalKey(this.#keys, 'crashes'), ...ids),
+        client.hmget(this.#crawl.options.keys.requests, ...ids),
+        client.hmget(internalKey(this.#crawl.options.keys, 'failures'), ...ids),
+        client.hmget(internalKey(this.#crawl.options.keys, 'crashes'), ...ids),
       ]),
     );
     return page.map(({ id, atUs }, n) => {

@@ -3,10 +3,8 @@ import { CrawlnodeError } from '../../errors.js';
 import type { FeedCheckpoint, FeedOpening, FeedWriter } from '../../feed.js';
 import { heldBy, isRunning, rolledBack, taken, writtenOtherwise } from '../feed-claim.js';
 import type { Feeds } from '../frontier.js';
-import type { FrontierKeys } from '../store.js';
-import type { Call } from './connection/calls.js';
-import type { RedisConnection } from './connection/connection.js';
 import { int, named, text } from './connection/reply.js';
+import type { CrawlAccess } from './crawl-access.js';
 import { internalKey } from './keys.js';
 
 interface HeldBy {
@@ -43,14 +41,10 @@ interface Heads {
 }
 
 export class RedisFeeds implements Feeds {
-  readonly #connection: RedisConnection;
-  readonly #keys: FrontierKeys;
-  readonly #call: Call;
+  readonly #crawl: CrawlAccess;
 
-  constructor(connection: RedisConnection, keys: FrontierKeys, call: Call) {
-    this.#connection = connection;
-    this.#keys = keys;
-    this.#call = call;
+  constructor(crawl: CrawlAccess) {
+    this.#crawl = crawl;
   }
 
   async open(writer: FeedWriter, { staleMs, anew, overwrites }: FeedOpening): Promise<FeedCheckpoint | null> {
@@ -58,7 +52,7 @@ export class RedisFeeds implements Feeds {
     let displaced = '';
     for (;;) {
       const answer = named(
-        await this.#call('feed_open', {
+        await this.#crawl.call('feed_open', {
           feed,
           writer: JSON.stringify(self),
           staleMs,
@@ -87,8 +81,8 @@ export class RedisFeeds implements Feeds {
     const count = Math.min(max, Number(heads.tail ?? 0) - sequence);
     if (count <= 0) return [];
     const fields = Array.from({ length: count }, (_, i) => `${feed}:${sequence + 1 + i}`);
-    const items = await this.#connection.patiently((client) =>
-      client.hmget(internalKey(this.#keys, 'outbox'), ...fields),
+    const items = await this.#crawl.connection.patiently((client) =>
+      client.hmget(internalKey(this.#crawl.options.keys, 'outbox'), ...fields),
     );
     const hole = items.indexOf(null);
     if (hole < 0) return items as string[];
@@ -101,27 +95,27 @@ export class RedisFeeds implements Feeds {
   }
 
   async #headsOf(feed: string): Promise<Heads> {
-    const [known = null, tail = null] = await this.#connection.patiently((client) =>
-      client.hmget(internalKey(this.#keys, 'feeds'), feed, `${feed}:tail`),
+    const [known = null, tail = null] = await this.#crawl.connection.patiently((client) =>
+      client.hmget(internalKey(this.#crawl.options.keys, 'feeds'), feed, `${feed}:tail`),
     );
     return { known, tail };
   }
 
   async checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint, after?: number): Promise<void> {
     const { feed, owner, path } = writer;
-    const answer = Number(await this.#call('feed_checkpoint', { feed, owner, ...checkpoint, after }));
+    const answer = Number(await this.#crawl.call('feed_checkpoint', { feed, owner, ...checkpoint, after }));
     if (answer === 2) throw rolledBack();
     if (answer === 0) throw taken(path);
   }
 
   async take({ feed, owner, path }: FeedWriter, max: number): Promise<number> {
-    const count = Number(await this.#call('feed_take', { feed, owner, most: max }));
+    const count = Number(await this.#crawl.call('feed_take', { feed, owner, most: max }));
     if (count < 0) throw taken(path);
     return count;
   }
 
   async release({ feed, owner }: FeedWriter, how?: { readonly exported?: boolean }): Promise<void> {
-    await this.#call('feed_checkpoint', { feed, owner, release: true, exported: how?.exported });
+    await this.#crawl.call('feed_checkpoint', { feed, owner, release: true, exported: how?.exported });
   }
 }
 

@@ -44,8 +44,10 @@ import { type Call, Calls } from './connection/calls.js';
 import { RedisConnection } from './connection/connection.js';
 import type { Arguments } from './connection/lua-message.js';
 import { int, list, named, type Reply, text } from './connection/reply.js';
+import type { CrawlAccess } from './crawl-access.js';
 import { newEpoch } from './joining.js';
-import { countParts, inspectRequest, takeSnapshot } from './reading/snapshot.js';
+import { inspectRequest } from './reading/inspect.js';
+import { countParts, takeSnapshot } from './reading/snapshot.js';
 import { RedisFailed } from './redis-failed.js';
 import { RedisFeeds } from './redis-feeds.js';
 import { RedisNode } from './redis-node.js';
@@ -66,6 +68,7 @@ export class RedisFrontier implements Frontier {
   readonly #connection: RedisConnection;
   readonly #options: OpenOptions;
   readonly #calls: Calls;
+  readonly #crawl: CrawlAccess;
   readonly #node: RedisNode;
   readonly #seeds: RedisSeeds;
   readonly #turns: Turns;
@@ -88,23 +91,26 @@ export class RedisFrontier implements Frontier {
     const call: Call = (verb, args) => this.#run(verb, args);
     this.#node = new RedisNode(connection, this.#calls, call);
     this.#turns = new Turns(this.#calls, () => this.#node.options?.feeds ?? []);
-    const dupefilter = () => this.#calls.dupefilter;
-    this.failed = new RedisFailed(connection, options.keys, call, dupefilter);
-    this.feeds = new RedisFeeds(connection, options.keys, call);
-    const forNewMeta = () => this.#forNewMeta();
-    this.backups = redisBackups({ connection, options, failed: this.failed, call, forNewMeta });
-    this.#seeds = new RedisSeeds(connection, options, { call, forNewMeta, dupefilter });
+    this.#crawl = {
+      ...{ connection, options, call },
+      forNewMeta: () => this.#forNewMeta(),
+      dupefilter: () => this.#calls.dupefilter,
+    };
+    this.failed = new RedisFailed(this.#crawl);
+    this.feeds = new RedisFeeds(this.#crawl);
+    this.backups = redisBackups(this.#crawl, this.failed);
+    this.#seeds = new RedisSeeds(this.#crawl);
   }
 
   async join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
     const joined = await this.#node.join(node, options);
-    if (joined.justClosed === null) await this.#sweep();
+    if (joined.justClosed === null) await sweep(this.#crawl.call);
     return joined;
   }
 
   async leave(reason: string, heardWithinMs?: number): Promise<Left> {
     const left = await this.#node.leave(reason, heardWithinMs);
-    if (left.cleared) await this.#sweep();
+    if (left.cleared) await sweep(this.#crawl.call);
     return left;
   }
 
@@ -209,8 +215,7 @@ export class RedisFrontier implements Frontier {
   }
 
   clear(parts: readonly Part[], { force }: { force: boolean }): Promise<void> {
-    const call: Call = (verb, args) => this.#run(verb, args);
-    return clearParts(this.#connection, this.#options.keys, call, parts, force);
+    return clearParts(this.#crawl, parts, force);
   }
 
   examine(): Promise<Finding[]> {
@@ -218,8 +223,7 @@ export class RedisFrontier implements Frontier {
   }
 
   repair(read: Parameters<Frontier['repair']>[0], { force }: { force: boolean }): Promise<Repaired> {
-    const call: Call = (verb, args) => this.#calls.run(verb, args);
-    return repairRedis(this.#connection, this.#options, call, read, force);
+    return repairRedis(this.#crawl, read, force);
   }
 
   verify(): Promise<string[]> {
@@ -236,10 +240,6 @@ export class RedisFrontier implements Frontier {
   #forNewMeta(): { queueClass: string; epoch: string | undefined } {
     const { queueClass } = this.#node.options?.shape ?? this.#options.shape;
     return { queueClass, epoch: this.#node.isJoined ? undefined : newEpoch() };
-  }
-
-  #sweep(): Promise<void> {
-    return sweep((verb, args) => this.#run(verb, args));
   }
 
   /** Settles that wait go first. */

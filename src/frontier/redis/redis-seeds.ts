@@ -3,37 +3,23 @@ import { RefusedError } from '../../errors.js';
 import { badSeedEntry } from '../bad-seed.js';
 import type { ConvertedSeed, Dupefilter, IntakeAnswer, RawSeed } from '../frontier.js';
 import { inChunks, type Weight } from '../in-chunks.js';
-import type { OpenOptions } from '../store.js';
 import { refuseForeignKeys } from './care/preflight.js';
-import type { Call } from './connection/calls.js';
-import type { RedisConnection } from './connection/connection.js';
 import type { Arguments } from './connection/lua-message.js';
 import { int, named } from './connection/reply.js';
+import type { CrawlAccess } from './crawl-access.js';
 import { badSeedsKey } from './keys.js';
 import { columnsOf } from './requests.js';
 
-/** What a frontier lends its seeds. */
-export interface SeedsDeps {
-  readonly call: Call;
-  /** For a meta that is not there yet. */
-  forNewMeta(): { readonly queueClass: string; readonly epoch: string | undefined };
-  dupefilter(): Dupefilter;
-}
-
 export class RedisSeeds {
-  readonly #connection: RedisConnection;
-  readonly #options: OpenOptions;
-  readonly #deps: SeedsDeps;
+  readonly #crawl: CrawlAccess;
 
-  constructor(connection: RedisConnection, options: OpenOptions, deps: SeedsDeps) {
-    this.#connection = connection;
-    this.#options = options;
-    this.#deps = deps;
+  constructor(crawl: CrawlAccess) {
+    this.#crawl = crawl;
   }
 
   async peek(max: number): Promise<RawSeed[]> {
     const seeds: RawSeed[] = [];
-    for (const key of this.#options.keys.startUrls) {
+    for (const key of this.#crawl.options.keys.startUrls) {
       const room = max - seeds.length;
       if (room <= 0) break;
       const values = await this.#named(() => this.#read(key, room));
@@ -43,17 +29,17 @@ export class RedisSeeds {
   }
 
   async intake(batch: readonly ConvertedSeed[]): Promise<IntakeAnswer> {
-    const { startUrlsType, keys, seedsFiltered } = this.#options;
+    const { startUrlsType, keys, seedsFiltered } = this.#crawl.options;
     const kind = seedsFiltered ? 'seeds-filtered' : 'seeds';
     const total = { accepted: 0, duplicates: 0, bad: 0 };
     for (const [index, key] of keys.startUrls.entries()) {
       const ofKey = batch.filter(({ seed }) => seed.key === key);
       for (const seeds of inChunks(ofKey, weigh)) {
         const args = {
-          ...{ kind, type: startUrlsType, key: index + 1, ...this.#deps.forNewMeta() },
-          seeds: seeds.map((seed) => seedArgument(seed, this.#deps.dupefilter())),
+          ...{ kind, type: startUrlsType, key: index + 1, ...this.#crawl.forNewMeta() },
+          seeds: seeds.map((seed) => seedArgument(seed, this.#crawl.dupefilter())),
         };
-        const answer = named(await this.#named(() => this.#deps.call('intake', args)));
+        const answer = named(await this.#named(() => this.#crawl.call('intake', args)));
         total.accepted += int(answer.accepted);
         total.duplicates += int(answer.duplicates);
         total.bad += int(answer.bad);
@@ -65,11 +51,11 @@ export class RedisSeeds {
   async bad(from: number, max: number): Promise<string[]> {
     const entries: string[] = [];
     let before = 0;
-    for (const key of this.#options.keys.startUrls) {
+    for (const key of this.#crawl.options.keys.startUrls) {
       const start = Math.max(0, from - before);
       const room = max - entries.length;
       if (room <= 0) break;
-      await this.#connection.patiently(async (client) => {
+      await this.#crawl.connection.patiently(async (client) => {
         const found = await client.lrange(badSeedsKey(key), start, start + room - 1);
         before += await client.llen(badSeedsKey(key));
         entries.push(...found);
@@ -79,12 +65,12 @@ export class RedisSeeds {
   }
 
   async append(values: readonly string[]): Promise<number> {
-    const { startUrlsType, keys } = this.#options;
+    const { startUrlsType, keys } = this.#crawl.options;
     const [key] = keys.startUrls;
     if (key === undefined || values.length === 0) return 0;
     const weighValue = (value: string): Weight => ({ count: 1, bytes: value.length });
     for (const chunk of inChunks(values, weighValue)) {
-      await this.#connection.patiently(async (client) => {
+      await this.#crawl.connection.patiently(async (client) => {
         if (startUrlsType === 'set') return client.sadd(key, ...chunk);
         if (startUrlsType === 'zset') return client.zadd(key, ...chunk.flatMap((value) => [0, value]));
         return client.rpush(key, ...chunk);
@@ -94,8 +80,8 @@ export class RedisSeeds {
   }
 
   #read(key: string, max: number): Promise<Buffer[]> {
-    const { startUrlsType } = this.#options;
-    return this.#connection.patiently((client) => {
+    const { startUrlsType } = this.#crawl.options;
+    return this.#crawl.connection.patiently((client) => {
       if (startUrlsType === 'set') return client.srandmemberBuffer(key, max) as Promise<Buffer[]>;
       if (startUrlsType === 'zset') return client.zrevrangeBuffer(key, 0, max - 1);
       return client.lrangeBuffer(key, 0, max - 1);
@@ -108,7 +94,7 @@ export class RedisSeeds {
       return await ask();
     } catch (error) {
       if (error instanceof RefusedError && error.code === 'foreign_key') {
-        await refuseForeignKeys(this.#connection, this.#options);
+        await refuseForeignKeys(this.#crawl.connection, this.#crawl.options);
       }
       throw error;
     }

@@ -6,6 +6,9 @@ import { buildHtmlTree, type HtmlTree } from './html/tree-builder.js';
 
 export type { AnyNode, ChildNode, Document, Element, HtmlTree };
 
+/** Whether an element is wanted. */
+export type ElementTest = (element: Element) => boolean;
+
 /** @param xml parse as XML: names keep their case, nothing closes by itself, CDATA is text, and there is no `base` */
 export function parseTree(markup: string, xml: boolean): HtmlTree {
   return xml ? { document: parseXml(markup), baseHref: null } : buildHtmlTree(markup);

@@ -1,7 +1,7 @@
 /** What `css()` gives: elements and texts in document order, with Scrapy's ways of getting at them. */
 import { decodeHTML } from 'entities/decode';
 import { DomUtils } from 'htmlparser2';
-import { cssQuery, type Found } from './css-query.js';
+import { cssQuery, type Found } from './css/css-query.js';
 import type { Element } from './markup-tree.js';
 
 /**

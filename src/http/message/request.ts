@@ -69,8 +69,8 @@ export class Request implements Bookkeeping {
     this.meta = options.meta === undefined ? {} : (jsonObjectCopy(options.meta, 'meta') as Meta);
     this.priority = options.priority === undefined ? 0 : checkPriority(options.priority);
     this.dontFilter = options.dontFilter === undefined ? false : checkBoolean(options.dontFilter);
-    this.callback = checkCallback(options.callback, 'callback');
-    this.errback = checkCallback(options.errback, 'errback');
+    this.callback = checkCallback(options, 'callback');
+    this.errback = checkCallback(options, 'errback');
     this.cookies = options.cookies === undefined ? null : checkCookies(options.cookies);
     this.depth = bookkeeping.depth;
     this.attempts = bookkeeping.attempts;
@@ -186,7 +186,17 @@ function checkBoolean(dontFilter: unknown): boolean {
   throw new InvalidRequestError(`dontFilter is ${String(dontFilter)}; it must be true or false.`);
 }
 
-function checkCallback(callback: unknown, field: 'callback' | 'errback'): Callback | string | null {
+/** `this.parsPage` is undefined: taken for parse, a misspelt name would go unnoticed. */
+export function undefinedCallback(field: 'callback' | 'errback'): InvalidRequestError {
+  const instead = field === 'callback' ? 'parse' : 'none';
+  return new InvalidRequestError(
+    `${field} is undefined: is the name of the method misspelt? Leave it out, or give null, for ${instead}`,
+  );
+}
+
+function checkCallback(options: RequestOptions, field: 'callback' | 'errback'): Callback | string | null {
+  const callback: unknown = options[field];
+  if (callback === undefined && field in options) throw undefinedCallback(field);
   if (callback === undefined || callback === null) return null;
   if (typeof callback === 'function') return callback as Callback;
   if (typeof callback === 'string' && callback !== '') return callback;

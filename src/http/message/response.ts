@@ -3,7 +3,7 @@ import { type CheerioAPI, load } from 'cheerio/slim';
 import { CrawlnodeError, InvalidRequestError } from '../../errors.js';
 import { BodyText } from '../charset/decode-body.js';
 import { detached } from '../detached-text.js';
-import { cssQuery } from '../markup/css-query.js';
+import { cssQuery } from '../markup/css/css-query.js';
 import { documentBase } from '../markup/document-base.js';
 import { type Outline, outlineOf } from '../markup/html/outline.js';
 import { isMarkup, isXml } from '../markup/is-markup.js';
@@ -14,7 +14,7 @@ import { checkUrl } from '../url/http-url.js';
 import { type UrlJoiner, urlJoiner } from '../url/join-url.js';
 import { parseUrl } from '../url/parse-url.js';
 import { type Headers, headerOf, lowerCaseHeaders } from './headers.js';
-import { type Callback, type Meta, Request, type RequestOptions } from './request.js';
+import { type Callback, type Meta, Request, type RequestOptions, undefinedCallback } from './request.js';
 
 export interface ResponseParts {
   /** Where the body came from. */
@@ -29,6 +29,9 @@ export interface ResponseParts {
 const noText = new BodyText(Buffer.alloc(0), null);
 
 export type FollowOptions = Omit<RequestOptions, 'callback'>;
+
+/** What follows the target: a list, since an undefined callback is told from none by its length. */
+type FollowHow = readonly [callback?: Callback | string | null, options?: FollowOptions];
 
 /**
  * ```ts
@@ -124,25 +127,21 @@ export class Response {
    * @param target an absolute or relative URL, or a selector of an `a`, `area`, `link` or `img`
    * @throws InvalidRequestError when the target holds no http(s) URL
    */
-  follow(target: string | Selector, callback?: Callback | string | null, options?: FollowOptions): Request {
+  follow(target: string | Selector, ...how: FollowHow): Request {
     const href = typeof target === 'string' ? target : target.reference();
     if (href === null) {
       throw new InvalidRequestError(`follow() on ${this.url} was given a selector without a link.`);
     }
-    return new Request(detached(this.urljoin(href)), withCallback(callback, options));
+    return new Request(detached(this.urljoin(href)), optionsOf(how));
   }
 
   /**
    * Requests for many links of this page; what has no link, or one that is not http(s), is left out.
    * @param targets a CSS selector, the result of css(), or a list of absolute or relative URLs
    */
-  followAll(
-    targets: string | Iterable<string | Selector>,
-    callback?: Callback | string | null,
-    options?: FollowOptions,
-  ): Request[] {
+  followAll(targets: string | Iterable<string | Selector>, ...how: FollowHow): Request[] {
     const requests: Request[] = [];
-    const shared = withCallback(callback, options);
+    const shared = optionsOf(how);
     for (const target of typeof targets === 'string' ? this.css(targets) : targets) {
       const href = typeof target === 'string' ? target : target.reference();
       const url = href === null ? null : this.#absolute(href);
@@ -216,11 +215,12 @@ export class Response {
   }
 }
 
-function withCallback(
-  callback: Callback | string | null | undefined,
-  options: FollowOptions | undefined,
-): RequestOptions | undefined {
-  return callback === undefined ? options : { ...options, callback };
+/** @throws InvalidRequestError for a callback that is given and undefined. */
+function optionsOf(how: FollowHow): RequestOptions | undefined {
+  const [callback, options] = how;
+  if (how.length === 0) return undefined;
+  if (callback === undefined) throw undefinedCallback('callback');
+  return { ...options, callback };
 }
 
 /** Null for a URL that cannot be requested; whatever else is wrong is the caller's mistake and is thrown. */

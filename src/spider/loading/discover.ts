@@ -5,8 +5,8 @@ import { nearest } from '../../settings/nearest.js';
 import { createSpider, Spider, type SpiderClass, type SpiderContext } from '../spider.js';
 import { describeError, shortPath, whereThrown } from '../where-thrown.js';
 import { loadModule } from './load-module.js';
-import { scrapyMember } from './scrapy-members.js';
 import { spiderFiles } from './spider-files.js';
+import { spiderProblem } from './spider-problems.js';
 
 /** A spider that can be run. */
 export interface FoundSpider {
@@ -37,13 +37,19 @@ export interface Discovery {
   readonly duplicates: readonly DuplicateName[];
   /** Folders that do not exist. */
   readonly missing: readonly string[];
-  /** Spiders that a module exports by name only: base classes of others, or meant to be its default export. */
+  /** Spiders that a module exports by name only, base classes of others not among them: meant to be a default export. */
   readonly unexported: readonly UnexportedSpider[];
 }
 
 export interface UnexportedSpider {
   readonly file: string;
   readonly exported: string;
+  readonly SpiderClass: SpiderClass;
+}
+
+/** A sentence for whoever meant that spider to be found. */
+export function unexportedText({ file, exported }: UnexportedSpider): string {
+  return `${shortPath(file)} exports the spider ${exported} by name only: make it the default export (export default class ${exported} …)`;
 }
 
 /**
@@ -60,9 +66,13 @@ export async function discoverSpiders(
   const files = [...new Set(listings.flatMap((listing) => listing ?? []))];
   const results = await Promise.all(files.map((file) => inspectModule(file, context)));
 
-  const found = results.filter((result) => result !== null && 'SpiderClass' in result);
+  const found = results.filter((result) => result !== null && 'name' in result);
   const broken = results.filter((result) => result !== null && 'error' in result);
-  const unexported = results.filter((result) => result !== null && 'exported' in result);
+  const isBase = ({ SpiderClass: Base }: UnexportedSpider) =>
+    found.some(({ SpiderClass }) => SpiderClass.prototype instanceof Base);
+  const unexported = results
+    .filter((result) => result !== null && 'exported' in result)
+    .filter((result) => !isBase(result));
   const byName = new Map<string, FoundSpider[]>();
   for (const spider of found) byName.set(spider.name, [...(byName.get(spider.name) ?? []), spider]);
   return {
@@ -95,10 +105,7 @@ export function findSpider(discovery: Discovery, name: string): FoundSpider {
       `there is no spider "${name}"`,
       whatIsThere(discovery, name),
       ...whatIsBroken(discovery),
-      ...discovery.unexported.map(
-        ({ file, exported }) =>
-          `${shortPath(file)} exports the spider ${exported} by name, and is looked at for its default export`,
-      ),
+      ...discovery.unexported.map(unexportedText),
     ].join('; '),
   );
 }
@@ -162,8 +169,8 @@ async function inspectModule(
   try {
     const spider = createSpider(SpiderClass, context);
     const { name } = spider;
-    const foreign = scrapyMember(spider);
-    if (foreign !== null) return broken(file, foreign);
+    const problem = spiderProblem(spider);
+    if (problem !== null) return broken(file, problem);
     if (typeof name === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(name)) return { name, file, SpiderClass };
     return broken(file, nameProblem(SpiderClass, name));
   } catch (error) {
@@ -175,7 +182,7 @@ async function inspectModule(
 function unexportedIn(file: string, module: Readonly<Record<string, unknown>>): UnexportedSpider | null {
   const isSpider = (value: unknown) => isClass(value) && value.prototype instanceof Spider;
   const exported = Object.keys(module).find((name) => isSpider(module[name]));
-  return exported === undefined ? null : { file, exported };
+  return exported === undefined ? null : { file, exported, SpiderClass: module[exported] as SpiderClass };
 }
 
 function nameProblem(SpiderClass: SpiderClass, name: unknown): string {

@@ -119,7 +119,7 @@ describe('a backup of one engine', { timeout: 120_000 }, () => {
     await run('seed', 'news', 'http://a.example/', ...bloom);
     await run('reset', 'news', '--all', '--yes', '--backup', 'a.jsonl', ...bloom);
     for (const [args, says] of [
-      [['-s', 'SCHEDULER_QUEUE_CLASS=FifoQueue', ...bloom], 'queueClass is PriorityQueue there'],
+      [['-s', 'SCHEDULER_QUEUE_CLASS=FifoQueue', ...bloom], 'SCHEDULER_QUEUE_CLASS is PriorityQueue there'],
       [[], 'does not keep fingerprints whole'],
       [['-s', `REDIS_URL=${redis.url}`, ...bloom], 'is of the embedded engine'],
     ] as const) {

@@ -279,7 +279,7 @@ describe('on the redis engine alone', () => {
     expect(stderr).not.toContain('needless');
   });
 
-  it('a node whose Redis goes away says so as the network does, and that it could not leave in good order', async () => {
+  it('a node whose Redis goes away says so as the network does, and that it could not deregister', async () => {
     const redis = await startRedis();
     const env = { REDIS_URL: redis.url, SHUTDOWN_TIMEOUT: '1' };
     const node = startCli(['crawl', 'news'], { cwd: here.project.dir, env });
@@ -289,7 +289,7 @@ describe('on the redis engine alone', () => {
     node.kill();
     expect(await node.wait()).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining('could not leave in good order'),
+      stderr: expect.stringContaining('could not deregister'),
     });
   });
 

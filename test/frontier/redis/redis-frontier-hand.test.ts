@@ -127,6 +127,43 @@ describe('the frontier in Redis', { timeout: 60_000 }, () => {
       expect(await until(left, ({ pending }) => pending === 0)).toMatchObject({ pending: 0, removed: 4_000 });
     }));
 
+  it('starts no delay for a request without a record', () =>
+    withCrawl(async (crawl, admin, spider) => {
+      const { frontier } = await crawl.node({ tunables: { delayMs: 60_000 } });
+      await frontier.push(
+        Array.from({ length: 20 }, (_, n) => request(`${n}`)),
+        'links',
+      );
+      const gone = Array.from({ length: 19 }, (_, n) => Buffer.from(request(`${n}`).id, 'hex'));
+      await admin.hdel(`${spider}:requests`, ...gone);
+      const { leases } = await frontier.lease(1, 0);
+      expect(leases.map(({ id }) => id)).toEqual([request('19').id]);
+      expect(await frontier.snapshot()).toMatchObject({ pending: 0, leased: 1, removed: 19 });
+    }));
+
+  it('forgets the crashes of a suspect without a record, and goes on at once', () =>
+    withCrawl(async (crawl, admin, spider) => {
+      const tunables = { nodeTimeoutMs: 300 };
+      const peer = await crawl.node({ tunables });
+      await peer.frontier.push([request('gone')], 'links');
+      await takeOne((await crawl.node({ tunables })).frontier);
+      await crawl.recoverUntil(1, [peer]);
+      await peer.frontier.push([request('good')], 'links');
+      await admin.hdel(`${spider}:requests`, Buffer.from(request('gone').id, 'hex'));
+      expect(await peer.frontier.lease(1, 0)).toMatchObject({ leases: [], waitMs: 1 });
+      expect(await admin.exists(`${spider}:requests:~crashes`)).toBe(0);
+      expect((await peer.frontier.lease(1, 0)).leases).toHaveLength(1);
+    }));
+
+  it('has a node wait as long as the delay of the only domain with requests, its own delay included', () =>
+    withCrawl(async (crawl) => {
+      const { frontier } = await crawl.node();
+      await frontier.push([request('a'), request('b')], 'links');
+      await frontier.throttle('a.example', { delayMs: 60_000, source: 'robots' });
+      await takeOne(frontier);
+      expect(await frontier.lease(1, 1)).toMatchObject({ leases: [], waitMs: 1_000 });
+    }));
+
   it('commits a page all the same when a counter holds text, and nothing of it when the items key is foreign', () =>
     withCrawl(async (crawl, admin, spider) => {
       const { frontier } = await crawl.node();

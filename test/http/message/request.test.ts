@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { InvalidRequestError } from '../../../src/errors.js';
 import { jsonCopy } from '../../../src/http/message/json-safe.js';
 import { Request, type RequestOptions } from '../../../src/http/message/request.js';
+import { Response } from '../../../src/http/message/response.js';
 
 const url = 'https://example.org/a';
 const refusal = (options: unknown, address: unknown = url): string => {
@@ -30,6 +31,24 @@ describe('a request', () => {
     expect(request).toMatchObject({ callback: null, errback: null, cookies: null });
     expect(request).toMatchObject({ depth: 0, attempts: 0, redirects: 0, origin: null });
     expect(Object.keys(request.headers)).toEqual([]);
+  });
+
+  test('refuses a callback that is given and undefined: a misspelt method', () => {
+    const probe: { parsPage?: () => void } = {};
+    const misspelt = /^callback is undefined: is the name of the method misspelt\?/;
+    expect(refusal({ callback: probe.parsPage })).toMatch(misspelt);
+    expect(refusal({ errback: undefined })).toMatch(/^errback is undefined/);
+    const page = new Response({
+      url,
+      status: 200,
+      headers: {},
+      body: Buffer.from(''),
+      request: new Request(url),
+    });
+    expect(() => page.follow('/b', probe.parsPage)).toThrow(misspelt);
+    expect(() => page.followAll([], probe.parsPage)).toThrow(misspelt);
+    expect(page.follow('/b').callback).toBeNull();
+    expect(page.followAll(['/b'], null, { priority: 3 })).toMatchObject([{ callback: null, priority: 3 }]);
   });
 
   test('escapes its URL as Scrapy does', () => {

@@ -9,6 +9,7 @@ import {
   discoverSpiders,
   findSpider,
   problemsOf,
+  unexportedText,
 } from '../../../src/spider/loading/discover.js';
 import { createProject } from '../../helpers/project.js';
 
@@ -93,6 +94,14 @@ describe('discovery', () => {
       ["start_urls = ['http://a.example/'];", 'has start_urls, which has no effect: use startUrls'],
       ['custom_settings = { DOWNLOAD_DELAY: 1 };', 'use customSettings'],
       ['*start_requests() {}', 'use startUrls, which takes Requests too'],
+      ['*startRequests() {}', 'has startRequests, which has no effect: use startUrls'],
+      ['async *start() {}', 'has start, which has no effect: use startUrls'],
+      ["redisKey = 'old:start'", 'use the setting REDIS_START_URLS_KEY'],
+      [
+        "startUrls = 'http://a.example/'",
+        'startUrls is a text; give a list: startUrls = ["http://a.example/"]',
+      ],
+      ["allowedDomains = 'a.example'", 'allowedDomains is a text; give a list'],
     ] as const) {
       const { discovery } = await discover({
         'spiders/a.ts': spider('a'),
@@ -102,6 +111,30 @@ describe('discovery', () => {
       expect(problemsOf(discovery)[0]).toMatch(/spiders\/old\.ts: /);
       expect(problemsOf(discovery)[0]).toContain(use);
     }
+  });
+
+  it('refuses a rule whose callback is undefined; a field named start is no method of Scrapy', async () => {
+    const crawling = (member: string) =>
+      `import { CrawlSpider } from 'crawlnode';\nexport default class extends CrawlSpider { name = 'rules'; ${member} }\n`;
+    const { discovery } = await discover({
+      'spiders/bad.ts': crawling('rules = [{ allow: /a/ }, { callback: this.parsItem }];'),
+      'spiders/good.ts': spider('good').replace('{ name', "{ start = 'http://a.example/'; name"),
+    });
+    expect(problemsOf(discovery)).toEqual([
+      expect.stringMatching(/bad\.ts: the callback of rules\[1\] is undefined: is its name misspelt\?/),
+    ]);
+    expect([...discovery.spiders.keys()]).toEqual(['good']);
+  });
+
+  it('tells spiders that are exported by name only from base classes of others', async () => {
+    const { discovery } = await discover({
+      'spiders/base.ts': `import { Spider } from 'crawlnode';\nexport class Base extends Spider {}\n`,
+      'spiders/shop.ts': `import { Base } from './base.js';\nexport default class Shop extends Base { name = 'shop'; }\n`,
+      'spiders/lost.ts': `import { Spider } from 'crawlnode';\nexport class Lost extends Spider { name = 'lost'; }\n`,
+    });
+    expect(discovery.unexported.map(unexportedText)).toEqual([
+      expect.stringMatching(/lost\.ts exports the spider Lost by name only: make it the default export/),
+    ]);
   });
 
   it('tells of a folder that does not exist', async () => {

@@ -1,4 +1,4 @@
-/** Bringing a backup back: one transaction an entry, each applied once however often it is sent. */
+/** Restoring a backup: each entry is a transaction, applied once however often it is sent. */
 import { RefusedError } from '../../../errors.js';
 import { priorityInBounds } from '../../../http/message/priority.js';
 import {
@@ -114,7 +114,7 @@ function put(tx: Transaction, entry: BackupEntry): void {
   }
 }
 
-/** What stands already stays: the shape, and an earlier beginning. */
+/** A shape that the crawl has already stays, and so does an earlier beginning. */
 function putCrawl({ crawl, tally }: Transaction, entry: Entry<'crawl'>): void {
   if (
     crawl.shape === null &&
@@ -134,7 +134,7 @@ function putCrawl({ crawl, tally }: Transaction, entry: Entry<'crawl'>): void {
   tally.accepted += entry.done + entry.removed;
 }
 
-/** Each with its old arrival. One that is live already stays as it is. */
+/** Insert requests with their old arrivals. One that is live already stays as it is. */
 function putRequests(tx: Transaction, requests: readonly BackupRequest[]): void {
   requireIds(requests.map(({ id }) => ({ id, fingerprint: id })));
   const { tally } = tx;
@@ -178,7 +178,7 @@ function putFailed(tx: Transaction, requests: readonly FailedRequest[]): void {
   }
 }
 
-/** To the key of the same number, or the last there is. */
+/** Append seeds to the key of the same number, or to the last one. */
 function putSeeds(tx: Transaction, { key, bad, values }: Entry<'seeds'>): void {
   const spaces = tx.spaces.startUrls[Math.min(key, tx.spaces.startUrls.length - 1)];
   if (spaces === undefined) return;

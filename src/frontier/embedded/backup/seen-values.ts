@@ -1,62 +1,43 @@
-/** What a dupefilter holds, for a backup and from one. A class's own rows come back into it whole, others as fingerprints. */
+/** The fingerprints of a dupefilter, to a backup and from one. Another class gets back no more than the fingerprints. */
 import { type BackupEntry, inEntries } from '../../backup/entry.js';
 import type { RequestLife } from '../../frontier.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { BLOCK_BYTES } from '../dupefilters/bloom.js';
-import type { Ground } from '../dupefilters/dupefilter.js';
 import type { OpenDupefilter } from '../dupefilters/seen.js';
 import { bytesOf, hexOf } from '../queue/requests.js';
+import { type Page, pageOf, pages } from './pages.js';
 
-type Seen = Extract<BackupEntry, { kind: 'seen' }>;
+type SeenEntry = Extract<BackupEntry, { kind: 'seen' }>;
 
 /** A fingerprint in hex, with what else its class knows of it. */
 interface SeenValue {
   readonly fingerprint: string;
-  /** Null is never. */
+  /** Null: never. */
   readonly untilMs?: number | null;
   readonly life?: RequestLife;
 }
 
-interface Page<T> {
-  readonly values: readonly T[];
-  /** What the next page begins behind; null at the end. */
-  readonly last: Uint8Array | bigint | number | null;
-}
-
-/** All that is recorded, `window` rows a transaction. */
-export async function* readSeen(batch: CommitBatch, window: number): AsyncIterable<BackupEntry> {
-  const ground = await batch.read((tx) => tx.dupefilter.open()?.ground ?? null);
-  if (ground === null || ground.count === 0) return;
-  const { choice, count } = ground;
+/** All that is recorded. */
+export async function* readSeen(batch: CommitBatch): AsyncIterable<BackupEntry> {
+  const recorded = await batch.read((tx) => tx.dupefilter.open()?.ground ?? null);
+  if (recorded === null || recorded.count === 0) return;
+  const { choice, count } = recorded;
   const isBits = choice.class === 'BloomDupeFilter';
   yield { kind: 'dupefilter', choice, engine: 'embedded', index: isBits ? [count] : null };
   if (isBits) {
-    const blocks = pages(batch, (ground, after) => readBlocks(ground, after as number | null, window));
+    const blocks = pages(batch, 0, readBlocks);
     for await (const values of inEntries(blocks, ([, bits]) => bits.length)) yield { kind: 'bits', values };
     return;
   }
-  const known = pages(batch, (ground, after) => readValues(ground, after, window));
-  for await (const values of inEntries(known, () => 40)) yield seenEntry(values);
+  const seen =
+    choice.class === 'CompactDupeFilter'
+      ? pages(batch, LEAST_HASH - 1n, readHashes)
+      : pages<SeenValue, Uint8Array>(batch, Buffer.alloc(0), readRows);
+  for await (const values of inEntries(seen, () => 40)) yield seenEntry(values);
 }
 
-async function* pages<T>(
-  batch: CommitBatch,
-  read: (ground: Ground, after: Page<T>['last']) => Page<T>,
-): AsyncIterable<readonly T[]> {
-  let after: Page<T>['last'] = null;
-  do {
-    const from: Page<T>['last'] = after;
-    const page: Page<T> = await batch.read((tx) => {
-      const ground = tx.dupefilter.open()?.ground;
-      return ground === undefined ? { values: [], last: null } : read(ground, from);
-    });
-    yield page.values;
-    after = page.last;
-  } while (after !== null);
-}
-
-function seenEntry(values: readonly SeenValue[]): Seen {
+function seenEntry(values: readonly SeenValue[]): SeenEntry {
   const lives = values.flatMap(({ life }) => (life === undefined ? [] : [life]));
   return {
     kind: 'seen',
@@ -66,42 +47,29 @@ function seenEntry(values: readonly SeenValue[]): Seen {
   };
 }
 
-function readValues(
-  { sql, space, choice }: Ground,
-  last: Page<SeenValue>['last'],
-  max: number,
-): Page<SeenValue> {
-  if (choice.class === 'CompactDupeFilter') {
-    const statement = sql.of(
-      'SELECT hash FROM seen_compact WHERE space = ? AND hash >= ? ORDER BY hash LIMIT ?',
-      (it) => it.setReadBigInts(true),
-    );
-    const from = last === null ? LEAST_HASH : (last as bigint) + 1n;
-    const rows = statement.all(space, from, max) as { hash: bigint }[];
-    const values = rows.map(({ hash }) => ({
-      fingerprint: BigInt.asUintN(64, hash).toString(16).padStart(16, '0'),
-    }));
-    const end = rows.at(-1)?.hash ?? GREATEST_HASH;
-    return { values, last: rows.length < max || end === GREATEST_HASH ? null : end };
-  }
-  const after = (last ?? Buffer.alloc(0)) as Uint8Array;
-  const rows = sql.of(pageOf[choice.class as keyof typeof pageOf]).all(space, after, max) as SeenRow[];
-  const values = rows.map(({ id, until, state, at, status, attempts }) => ({
-    fingerprint: hexOf(id),
-    ...(until === undefined ? {} : { untilMs: until === 0 ? null : until }),
-    ...(state === undefined ? {} : { life: { state, atMs: at!, status: status!, attempts: attempts! } }),
-  }));
-  return { values, last: rows.length < max ? null : rows.at(-1)!.id };
+/** Hashes are signed; no key is smaller than all of them, so the first page begins at the smallest one. */
+function readHashes({ sql, spaces }: Transaction, after: bigint, max: number): Page<SeenValue, bigint> {
+  const rows = sql
+    .of('SELECT hash FROM seen_compact WHERE space = ? AND hash >= ? ORDER BY hash LIMIT ?', (it) =>
+      it.setReadBigInts(true),
+    )
+    .all(spaces.dupefilter.id, after + 1n, max) as { hash: bigint }[];
+  const page = pageOf(
+    rows,
+    max,
+    ({ hash }) => hash,
+    ({ hash }) => [{ fingerprint: BigInt.asUintN(64, hash).toString(16).padStart(16, '0') }],
+  );
+  return page.next === GREATEST_HASH ? { ...page, next: null } : page;
 }
 
 const LEAST_HASH = -(2n ** 63n);
 const GREATEST_HASH = 2n ** 63n - 1n;
 
-const pageOf = {
-  RFPDupeFilter: 'SELECT id FROM seen WHERE space = ? AND id > ? ORDER BY id LIMIT ?',
-  TimedRFPDupeFilter: 'SELECT id, until FROM seen_timed WHERE space = ? AND id > ? ORDER BY id LIMIT ?',
-  StateDupeFilter:
-    'SELECT id, state, at, status, attempts FROM seen_state WHERE space = ? AND id > ? ORDER BY id LIMIT ?',
+const rowsOf: Readonly<Record<string, string>> = {
+  RFPDupeFilter: 'SELECT id FROM seen',
+  TimedRFPDupeFilter: 'SELECT id, until FROM seen_timed',
+  StateDupeFilter: 'SELECT id, state, at, status, attempts FROM seen_state',
 };
 
 interface SeenRow {
@@ -113,22 +81,48 @@ interface SeenRow {
   readonly attempts?: number;
 }
 
-/** The place of a block is its slice and its number: `1.17`. */
-function readBlocks(
-  { sql, space }: Ground,
-  after: number | null,
+function readRows(
+  { sql, spaces, dupefilter }: Transaction,
+  after: Uint8Array,
   max: number,
-): Page<readonly [string, string]> {
-  const rows = sql.all<{ row: number; slice: number; block: number; bits: Uint8Array }>`
-    SELECT rowid AS row, slice, block, bits FROM seen_bloom WHERE space = ${space} AND rowid > ${after ?? 0} ORDER BY rowid LIMIT ${max}`;
-  const values = rows.map(
-    ({ slice, block, bits }) => [`${slice}.${block}`, Buffer.from(bits).toString('base64')] as const,
+): Page<SeenValue, Uint8Array> {
+  const query = rowsOf[dupefilter.choice()?.class ?? 'RFPDupeFilter'];
+  const rows = sql
+    .of(`${query} WHERE space = ? AND id > ? ORDER BY id LIMIT ?`)
+    .all(spaces.dupefilter.id, after, max) as SeenRow[];
+  return pageOf(
+    rows,
+    max,
+    ({ id }) => id,
+    ({ id, until, state, at, status, attempts }) => [
+      {
+        fingerprint: hexOf(id),
+        ...(until !== undefined && { untilMs: until === 0 ? null : until }),
+        ...(state !== undefined && { life: { state, atMs: at!, status: status!, attempts: attempts! } }),
+      },
+    ],
   );
-  return { values, last: rows.length < max ? null : rows.at(-1)!.row };
 }
 
-/** Record fingerprints of a backup; what is known here stays. What is no fingerprint matches no request. */
-export function bringBackSeen(tx: Transaction, { values, untilMs, lives }: Seen): void {
+/** A block is named by its slice and its number: `1.17`. */
+function readBlocks(
+  { sql, spaces }: Transaction,
+  after: number,
+  max: number,
+): Page<readonly [string, string], number> {
+  const rows = sql.all<{ row: number; slice: number; block: number; bits: Uint8Array }>`
+    SELECT rowid AS row, slice, block, bits FROM seen_bloom
+    WHERE space = ${spaces.dupefilter.id} AND rowid > ${after} ORDER BY rowid LIMIT ${max}`;
+  return pageOf(
+    rows,
+    max,
+    ({ row }) => row,
+    ({ slice, block, bits }) => [[`${slice}.${block}`, Buffer.from(bits).toString('base64')] as const],
+  );
+}
+
+/** Record fingerprints of a backup. Those recorded already stay as they are; texts that are no fingerprints are skipped. */
+export function bringBackSeen(tx: Transaction, { values, untilMs, lives }: SeenEntry): void {
   const open = tx.dupefilter.begin();
   for (const [n, value] of values.entries()) {
     if (!/^[0-9a-f]{16}([0-9a-f]{24})?$/i.test(value)) continue;
@@ -146,7 +140,7 @@ function bringBackValue(
   const { sql, space, choice, now } = ground;
   const nowMs = now();
   if (choice.class === 'StateDupeFilter') {
-    // Of what another class has seen only so much is known: that it was met.
+    // Another class has recorded no more than that the fingerprint was seen.
     const { state, atMs, status, attempts } = life ?? {
       state: 'done',
       atMs: nowMs,
@@ -169,7 +163,7 @@ function bringBackValue(
   }
 }
 
-/** A filter whose bits follow: so many fingerprints are in them. @returns false for bits that lie in another way. */
+/** Set how many fingerprints are in the bits that follow. @returns false for bits of another layout. */
 export function bringBackCount(tx: Transaction, index: readonly number[]): boolean {
   const [count] = index;
   if (index.length !== 1 || count === undefined) return false;

@@ -1,6 +1,6 @@
 /**
- * Repair: counters, domains and the failed list are rebuilt from the requests' own rows. In steps, so that no transaction
- * is long; the crawl is paused from the first to the last, and what breaks off begins anew.
+ * Repair: counters, domains and the failed list are rebuilt from the rows of the requests. It works in steps, so that no
+ * transaction is long. The crawl is paused meanwhile. A repair that broke off is done again from the start.
  */
 import type { Frontier, Repaired } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
@@ -69,7 +69,10 @@ interface Row {
   readonly text: string | null;
 }
 
-/** Count some requests, and put each where it belongs. @param after the id of the last one. @returns the same for the next step; null at the end. */
+/**
+ * Count some requests, and put each where it belongs.
+ * @param after the id of the last one. @returns the same for the next step; null at the end.
+ */
 function repairStep(tx: Transaction, after: Uint8Array, read: ReadRecord): Uint8Array | null {
   const { sql, space } = tx;
   const rows = sql.all<Row>`
@@ -94,7 +97,7 @@ function repairRequest(tx: Transaction, row: Row, read: ReadRecord): void {
   }
   if (failure !== null) sql.run`DELETE FROM failure WHERE n = ${n}`;
   if (text === null) {
-    // Nobody could fetch it.
+    // Without a readable record it cannot be downloaded.
     deleteRequest(tx, n);
     tally.removed += 1;
   } else if (row.domain === '' && read(hexOf(id), text) === null) {
@@ -134,7 +137,7 @@ function unknownReason({ nowMs }: Transaction, reason: string) {
   return { reason, status: null, attempts: 0, node: '', failedAtMs: nowMs, detail: null };
 }
 
-/** Have the other counters agree, and let the crawl go on as it was. */
+/** Set the other counters, and let the crawl go on as it was. */
 function endRepair(tx: Transaction): Repaired {
   const { sql, space, spaces, crawl, tally } = tx;
   sql.run`DELETE FROM failure WHERE space = ${space} AND n NOT IN (SELECT n FROM request WHERE space = ${space} AND state = 'failed')`;
@@ -142,7 +145,7 @@ function endRepair(tx: Transaction): Repaired {
   const open = tx.dupefilter.open();
   if (open !== null) {
     const count = open.filter.recount();
-    // What nodes remember of it is void.
+    // Nodes must forget the links they know.
     if (count !== open.ground.count) crawl.epoch += 1;
     open.ground.count = count;
   }
@@ -168,7 +171,7 @@ function endRepair(tx: Transaction): Repaired {
   for (const { name } of sql.all<{
     name: string;
   }>`SELECT name FROM domain WHERE space = ${space} AND state = 'idle' AND until IS NULL`) {
-    // In the state it is in; one with nothing to remember goes.
+    // Its state is computed when it is written; a row with nothing to remember is deleted.
     tx.domains.change(name);
   }
   crawl.control = crawl.repairing ?? 'running';

@@ -1,4 +1,4 @@
-/** Deleting parts of a crawl: small steps all, after which `sweepSome` deletes the rows. */
+/** Deleting parts of a crawl. Each is a small step; `sweepSome` deletes the rows afterwards. */
 import { dataFormats, otherFormat } from '../../data-format.js';
 import type { Part, Shape } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
@@ -25,13 +25,13 @@ export function clear(tx: Transaction, parts: ReadonlySet<Part>, force: boolean)
   unlistEmpty(tx);
 }
 
-/** A crawl that is truly complete and does not persist leaves its items, counters and unwritten feeds. */
+/** Clear a crawl that is truly complete and does not persist. Items, counters and unwritten feeds stay. */
 export function clearFinished(tx: Transaction): void {
   clearRequests(tx);
   forgetFeeds(tx);
 }
 
-/** A new run begins from nothing: seeds, items and counters stay, and so does the crawl's name for itself. */
+/** Clear a crawl for a new run. Seeds, items, counters and the id of the crawl stay. */
 export function flush(tx: Transaction, shape: Shape): void {
   const { crawl_id, epoch, control } = tx.crawl;
   clearRequests(tx);
@@ -45,7 +45,7 @@ function clearRequests(tx: Transaction): void {
   clearDupefilter(tx);
 }
 
-/** What another data format holds cannot be told apart: its queue goes with its failed requests, or all of it stays. */
+/** Requests of another data format cannot be told apart by state: they are deleted all, with `queue`, or none. */
 function clearOtherFormat(tx: Transaction, format: number, parts: ReadonlySet<Part>): void {
   if (parts.has('queue')) tx.destroy();
   else if (parts.has('failed') || parts.has('dupefilter')) {
@@ -101,7 +101,7 @@ function clearLists({ spaces }: Transaction, parts: ReadonlySet<Part>): void {
   if (parts.has('stats')) spaces.stats.clear();
 }
 
-/** A restore cannot go on where what it brought back is gone, and what was brought back whole may be so again. */
+/** A restore under way cannot go on, and one that ended may be done again: what it brought back may be gone. */
 function voidRestores(tx: Transaction): void {
   if (!tx.hasCrawl) return;
   tx.crawl.restored_from = null;
@@ -110,7 +110,7 @@ function voidRestores(tx: Transaction): void {
   tx.crawl.restore_applied = 0;
 }
 
-/** A crawl of which nothing is left is not listed any more. */
+/** Take a crawl of which nothing is left off the list of crawls. */
 function unlistEmpty(tx: Transaction): void {
   const { crawl, feeds, lists } = tx.spaces;
   if (tx.hasCrawl || lists.some(({ entries }) => entries > 0) || hasFeeds(tx)) return;

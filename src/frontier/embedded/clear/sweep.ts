@@ -7,7 +7,7 @@ const STEP = 5_000;
 /** Pages given back to the disk with each step. */
 const VACUUM_PAGES = 500;
 
-/** What tells the rows of a table apart, beside their space; a request's record is deleted before it. */
+/** The column that identifies a row of a table within its space. A request's record is deleted before the request. */
 const keysByTable = {
   request: 'n',
   failure: 'sequence',

@@ -20,12 +20,12 @@ const TABLE_INTERIOR = 5;
 const INDEX_LEAF = 10;
 const TABLE_LEAF = 13;
 
-/** Of a payload, so much stays in its page at most, and at least when the rest goes to overflow pages. */
+/** Bytes of a payload that its page holds: at most, and at least when the rest is in overflow pages. */
 const MOST_IN_TABLE = PAGE_BYTES - 35;
 const MOST_IN_INDEX = Math.floor(((PAGE_BYTES - 12) * 64) / 255) - 23;
 const LEAST = Math.floor(((PAGE_BYTES - 12) * 32) / 255) - 23;
 
-/** The rows of a page; null where it is none of a b-tree. */
+/** The rows of a page; null where it is not a page of a b-tree. */
 export function decodePage(number: number, pages: PageSource): BtreePage | null {
   const found = openPage(number, pages);
   if (found === null) return null;
@@ -127,7 +127,7 @@ function readValue(body: Reader, type: number): Value {
   return bytes.toString();
 }
 
-/** Reads one thing after the other. @throws RangeError beyond the end. */
+/** Reads values one after the other. @throws RangeError beyond the end. */
 class Reader {
   readonly #from: Buffer;
   at: number;
@@ -142,7 +142,7 @@ class Reader {
     return this.#from.readUInt32BE(this.at - 4);
   }
 
-  /** A number where it is one without rounding. */
+  /** A number where that is exact, else a bigint. */
   integer(bytes: number): number | bigint {
     const from = this.bytes(bytes);
     if (bytes <= 6) return from.readIntBE(0, bytes);
@@ -150,7 +150,7 @@ class Reader {
     return Number.isSafeInteger(Number(value)) ? Number(value) : value;
   }
 
-  /** Of sizes and row numbers, which are never as large as eight bytes can be. */
+  /** A size or a row number; those never take more than eight bytes. */
   varint(): number {
     let value = 0;
     for (let n = 0; n < 8; n += 1) {

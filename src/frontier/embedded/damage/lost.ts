@@ -1,4 +1,4 @@
-/** What is known to be lost of a damaged file: its counters, where they could be read, against what was saved. */
+/** What is known to be lost of a damaged file: its counters, where they could be read, are compared with what was saved. */
 import type { Dupefilter } from '../../frontier.js';
 import type { Statements } from '../file/statements.js';
 
@@ -6,41 +6,13 @@ import type { Statements } from '../file/statements.js';
 export function countLost(sql: Statements): string[] {
   const isNameless = sql.get`SELECT 1 FROM space WHERE name IS NOT NULL` === undefined;
   if (isNameless) return ['everything that it held: not even the names of its crawls could be read'];
-  return [
-    ...lostRequests(sql),
-    ...lostRecords(sql),
-    ...lostFingerprints(sql),
-    ...lostEntries(sql),
-    ...lostNames(sql),
-  ];
+  return queries.flatMap((query) => {
+    const rows = sql.of(query, (it) => it.setReturnArrays(true)).all() as [string][];
+    return rows.map(([sentence]) => sentence);
+  });
 }
 
-function lostRequests(sql: Statements): string[] {
-  const crawls = sql.all<{ name: string; expected: number | null; found: number; isKnown: number }>`
-    SELECT name, pending + suspects + delayed + leased + failed AS expected,
-      (SELECT count(*) FROM request WHERE request.space = space.id) AS found, crawl.space IS NOT NULL AS isKnown
-    FROM space LEFT JOIN tally ON tally.space = space.id LEFT JOIN crawl ON crawl.space = space.id
-    WHERE is_crawl = 1 AND name IS NOT NULL`;
-  return crawls.flatMap(({ name, expected, found, isKnown }) => [
-    ...(isKnown === 1 ? [] : [`${name}: what its nodes agreed on, and how its run stood`]),
-    ...(expected === null ? [`${name}: its counters, so that lost requests cannot be counted`] : []),
-    ...missing(name, 'live requests', expected ?? found, found),
-  ]);
-}
-
-function lostRecords(sql: Statements): string[] {
-  const bare = sql.all<{ name: string; n: number }>`
-    SELECT name, count(*) AS n FROM request LEFT JOIN record USING (n) JOIN space ON space.id = request.space
-    WHERE state <> 'failed' AND record.n IS NULL AND name IS NOT NULL GROUP BY name`;
-  const lone = sql.get<{
-    n: number;
-  }>`SELECT count(*) AS n FROM record WHERE n NOT IN (SELECT n FROM request)`!.n;
-  return [
-    ...bare.map(({ name, n }) => `${name}: ${n} live requests whose records are lost`),
-    ...(lone === 0 ? [] : [`${lone} records whose requests are lost`]),
-  ];
-}
-
+/** The table of each class of dupefilter. */
 const tableOf: Readonly<Record<Dupefilter['class'], string>> = {
   RFPDupeFilter: 'seen',
   TimedRFPDupeFilter: 'seen_timed',
@@ -48,67 +20,67 @@ const tableOf: Readonly<Record<Dupefilter['class'], string>> = {
   CompactDupeFilter: 'seen_compact',
   BloomDupeFilter: 'seen_bloom',
 };
+const seenTables = Object.values(tableOf);
 
-function lostFingerprints(sql: Statements): string[] {
-  const known = sql.all<{ space: number; name: string; choice: string; count: number }>`
-    SELECT space, name, choice, count FROM dupefilter JOIN space ON id = dupefilter.space WHERE name IS NOT NULL`;
-  const said = known.flatMap(({ space, name, choice, count }) => {
-    const { class: filter } = JSON.parse(choice) as Dupefilter;
-    // Its bits do not tell how many fingerprints they stand for.
-    if (filter === 'BloomDupeFilter') return [];
-    return missing(name, 'fingerprints', count, countIn(sql, tableOf[filter], space));
-  });
-  const unknown = Object.values(tableOf).flatMap(
-    (table) =>
-      sql
-        .of(
-          `SELECT DISTINCT name FROM ${table} AS t JOIN space ON space.id = t.space WHERE t.space NOT IN (SELECT space FROM dupefilter)`,
-        )
-        .all() as { name: string | null }[],
-  );
-  return [
-    ...said,
-    ...unknown.flatMap(({ name }) => (name === null ? [] : [`${name}: of which class it is`])),
-  ];
-}
+/** A BloomDupeFilter is not counted: its bits do not tell how many fingerprints they stand for. */
+const countable = Object.entries(tableOf).filter(([name]) => name !== 'BloomDupeFilter');
 
-/** Lists, counters and what waits for files. */
-function lostEntries(sql: Statements): string[] {
-  const lists = sql.all<{ id: number; name: string; entries: number }>`
-    SELECT id, name, entries FROM space WHERE entries > 0 AND name IS NOT NULL`;
-  const said = lists.flatMap(({ id, name, entries }) => {
-    const found = ['item', 'seed', 'bad_seed', 'counter'].reduce(
-      (sum, table) => sum + countIn(sql, table, id),
-      0,
-    );
-    return missing(name, 'entries', entries, found);
-  });
-  const feeds = sql.all<{ path: string; expected: number; found: number }>`
-    SELECT path, last - coalesce(written, 0) AS expected, (
-      SELECT count(*) FROM outbox WHERE outbox.space = feed.space AND outbox.feed = feed.feed
-      AND sequence > coalesce(written, 0)) AS found FROM feed`;
-  return [
-    ...said,
-    ...feeds.flatMap(({ path, expected, found }) =>
-      missing(path, 'items that waited for it', expected, found),
+const crawls = `space LEFT JOIN tally ON tally.space = space.id LEFT JOIN crawl ON crawl.space = space.id
+  WHERE is_crawl = 1 AND name IS NOT NULL`;
+
+/** Each returns a sentence a row. */
+const queries: readonly string[] = [
+  `SELECT name || ': what its nodes agreed on, and how its run stood' FROM ${crawls} AND crawl.space IS NULL`,
+  `SELECT name || ': its counters, so that lost requests cannot be counted' FROM ${crawls} AND tally.space IS NULL`,
+  missing(
+    'live requests',
+    `SELECT name, pending + suspects + delayed + leased + failed AS expected,
+       (SELECT count(*) FROM request WHERE request.space = space.id) AS found FROM ${crawls}`,
+  ),
+
+  `SELECT name || ': ' || count(*) || ' live requests whose records are lost'
+   FROM request LEFT JOIN record USING (n) JOIN space ON space.id = request.space
+   WHERE state <> 'failed' AND record.n IS NULL AND name IS NOT NULL GROUP BY name`,
+  `SELECT count(*) || ' records whose requests are lost' FROM record
+   WHERE n NOT IN (SELECT n FROM request) HAVING count(*) > 0`,
+
+  ...countable.map(([filter, table]) =>
+    missing(
+      'fingerprints',
+      `SELECT name, count AS expected, (SELECT count(*) FROM ${table} AS t WHERE t.space = dupefilter.space) AS found
+       FROM dupefilter JOIN space ON id = dupefilter.space
+       WHERE name IS NOT NULL AND choice ->> 'class' = '${filter}'`,
     ),
-  ];
-}
+  ),
+  ...seenTables.map(
+    (
+      table,
+    ) => `SELECT DISTINCT name || ': of which class it is' FROM ${table} AS t JOIN space ON space.id = t.space
+      WHERE name IS NOT NULL AND t.space NOT IN (SELECT space FROM dupefilter)`,
+  ),
 
-/** Rows under a key whose name nobody knows any more. */
-function lostNames(sql: Statements): string[] {
-  return ['request', 'item', 'seed', 'outbox', ...Object.values(tableOf)].flatMap((table) => {
-    const { n } = sql
-      .of(`SELECT count(*) AS n FROM ${table} WHERE space NOT IN (SELECT id FROM space)`)
-      .get() as { n: number };
-    return n === 0 ? [] : [`the name of the key that ${n} rows of the table ${table} belong to`];
-  });
-}
+  missing(
+    'entries',
+    `SELECT name, entries AS expected, ${['item', 'seed', 'bad_seed', 'counter']
+      .map((table) => `(SELECT count(*) FROM ${table} WHERE ${table}.space = space.id)`)
+      .join(' + ')} AS found FROM space WHERE name IS NOT NULL`,
+  ),
+  missing(
+    'items that waited for it',
+    `SELECT path AS name, last - coalesce(written, 0) AS expected, (
+       SELECT count(*) FROM outbox WHERE outbox.space = feed.space AND outbox.feed = feed.feed
+       AND sequence > coalesce(written, 0)) AS found FROM feed`,
+  ),
 
-function countIn(sql: Statements, table: string, space: number): number {
-  return (sql.of(`SELECT count(*) AS n FROM ${table} WHERE space = ?`).get(space) as { n: number }).n;
-}
+  ...['request', 'item', 'seed', 'outbox', ...seenTables].map(
+    (
+      table,
+    ) => `SELECT 'the name of the key that ' || count(*) || ' rows of the table ${table} belong to' FROM ${table}
+      WHERE space NOT IN (SELECT id FROM space) HAVING count(*) > 0`,
+  ),
+];
 
-function missing(name: string, noun: string, expected: number, found: number): string[] {
-  return found >= expected ? [] : [`${name}: ${expected - found} of ${expected} ${noun}`];
+/** @param counts a query for rows of `name`, `expected` and `found`. */
+function missing(noun: string, counts: string): string {
+  return `SELECT name || ': ' || (expected - found) || ' of ' || expected || ' ${noun}' FROM (${counts}) WHERE found < expected`;
 }

@@ -1,7 +1,7 @@
 /**
- * Which b-tree each page belongs to, also where the pages above it are damaged: a file with auto_vacuum keeps a map from
- * each page to the one above it (https://sqlite.org/fileformat2.html, section 1.8). Where that map is damaged, the pages
- * above say it themselves.
+ * Which b-tree each page belongs to. A file with auto_vacuum has a pointer map from each page to its parent
+ * (https://sqlite.org/fileformat2.html, section 1.8), so this is known even where the parents are damaged. Where the map is
+ * damaged, the child pointers of the parents are used.
  */
 import { type BtreePage, childrenOf, decodePage } from './btree-page.js';
 import { PAGE_BYTES, type PageSource } from './page-source.js';
@@ -17,7 +17,7 @@ const ENTRIES = Math.floor(PAGE_BYTES / ENTRY_BYTES);
 /** The page that holds SQLite's own lock bytes is never used. */
 const LOCK_PAGE = 0x4000_0000 / PAGE_BYTES + 1;
 
-/** No tree is as deep. */
+/** Deeper than any tree. A damaged map may hold a circle. */
 const MAX_DEPTH = 30;
 
 /** A page in use: the root of its b-tree, and what it holds; null where it cannot be read. */
@@ -35,7 +35,7 @@ export function* ownedPages(pages: PageSource, roots: ReadonlySet<number>): Iter
   }
 }
 
-/** The page above each, as the pages above say. */
+/** The parent of each page, by the child pointers of the parents. */
 function pagesAbove(pages: PageSource): Map<number, number> {
   const above = new Map<number, number>();
   for (let number = 1; number <= pages.count; number += 1) {
@@ -45,7 +45,7 @@ function pagesAbove(pages: PageSource): Map<number, number> {
   return above;
 }
 
-/** The root of a page's b-tree; null for a page of none. */
+/** The root of a page's b-tree; null for a page of no b-tree. */
 function rootOf(
   number: number,
   pages: PageSource,
@@ -72,7 +72,7 @@ interface Entry {
   readonly parent: number | null;
 }
 
-/** What the map says of a page; null where it says nothing that could be. */
+/** The entry of a page in the pointer map; null where it is not valid. */
 function entryOf(number: number, pages: PageSource): Entry | null {
   const nth = Math.floor((number - 2) / (ENTRIES + 1));
   let map = nth * (ENTRIES + 1) + 2;

@@ -1,8 +1,9 @@
 /**
- * The pages of a database file that SQLite cannot open any more, read without it, in the documented format
- * (https://sqlite.org/fileformat2.html). The newest committed state counts: pages of the log go before those of the file.
+ * Reads the pages of a database file that SQLite cannot open any more, in the documented format
+ * (https://sqlite.org/fileformat2.html). It gives the newest committed state: pages of the log come before those of the file.
  *
- * This is the one place that opens the database file through `fs`, which drops this process' locks on it: nobody has it open.
+ * This is the one place that opens the database file through `fs`, which drops this process' locks on it. No connection of
+ * this process has it open then.
  */
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 

@@ -1,7 +1,7 @@
 /**
- * Saving what can be read of a damaged file into a new one. Every page is read by itself, so that a damaged one costs its
- * own rows only; a request whose row is lost is put together from the indexes. The damaged file is kept aside. Counters
- * are not trusted afterwards: each crawl is paused until it is repaired (`care/repair.ts`).
+ * Saves what can be read of a damaged file into a new one. Each page is read by itself, so a damaged page costs only its own
+ * rows. A request whose row is lost is rebuilt from the indexes. The damaged file is kept under another name. The saved
+ * counters may be wrong, so each crawl stays paused until it is repaired (`care/repair.ts`).
  */
 import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import { RefusedError } from '../../../errors.js';
@@ -52,7 +52,7 @@ function saveInto(fresh: string, file: string, shape: FirstShape): Omit<Salvaged
     closeGaps(sql);
     const crawls = pauseCrawls(sql, shape);
     sql.of('COMMIT').run();
-    // All of it is in the file itself, which alone gets the name of the old one.
+    // Everything must be in the file itself: the log is not renamed with it.
     sql.of('PRAGMA wal_checkpoint(TRUNCATE)').all();
     return { ...found, lost, crawls };
   } finally {
@@ -61,7 +61,7 @@ function saveInto(fresh: string, file: string, shape: FirstShape): Omit<Salvaged
   }
 }
 
-/** Names of tables and indexes by their root page: as the damaged file has them, else as every file of ours begins. */
+/** Names of tables and indexes by their root page: from the damaged file, else as in every new file of ours. */
 function treesOf(pages: PageSource, sql: Statements): Map<number, string> {
   const trees = new Map<number, string>();
   for (const { name, rootpage } of sql.all<{
@@ -98,7 +98,7 @@ function* readTrees(
   }
 }
 
-/** Who held a lease is nobody any more. */
+/** Tables that are not saved: no node holds a lease of the new file. */
 const notSaved = new Set(['node', 'sqlite_sequence']);
 
 function copyRows(
@@ -141,7 +141,7 @@ function copyRows(
   return { saved, unreadable };
 }
 
-/** What an entry of these indexes says of a row that may be lost: the columns of the index, and the row's number. */
+/** Indexes from which lost rows are rebuilt. An entry has the columns of the index and the number of the row. */
 const entryOf = {
   request_id: { length: 3, insert: 'INSERT OR IGNORE INTO known_id (space, id, n) VALUES (?, ?, ?)' },
   request_pending: {
@@ -166,7 +166,7 @@ function keepIndexEntry(sql: Statements, index: string, { values }: Row): void {
   sql.of(table.insert).run(...values);
 }
 
-/** A request whose row is lost, but not its record: pending, and where no domain is known the repair asks the record. */
+/** A request whose row is lost, but not its record, becomes pending. The repair takes an unknown domain from the record. */
 function rebuildFromIndexes(sql: Statements): void {
   sql.run`INSERT OR IGNORE INTO request (n, space, id, state, domain, priority, rank, arrival, crashes, unfiltered)
     SELECT n, known_id.space, id, 'pending', coalesce(domain, ''), -coalesce(rank, 0), coalesce(rank, 0), coalesce(arrival, 0), 0, 0
@@ -176,7 +176,7 @@ function rebuildFromIndexes(sql: Statements): void {
   sql.run`UPDATE space SET is_crawl = 1 WHERE id IN (SELECT space FROM crawl UNION SELECT space FROM tally)`;
 }
 
-/** An outbox is read without gaps: what is left of it moves up. */
+/** Renumber the items of each outbox, since an outbox must have no gaps. */
 function closeGaps(sql: Statements): void {
   const feeds = sql.all<{ space: number; feed: string; written: number }>`
     SELECT space, feed, coalesce(written, 0) AS written FROM feed`;
@@ -190,7 +190,7 @@ function closeGaps(sql: Statements): void {
   }
 }
 
-/** Every crawl waits for its repair, and what nodes remember of its fingerprints is void. @returns their names. */
+/** Pause each crawl until it is repaired, and raise its epoch so that nodes forget the links they know. @returns the names. */
 function pauseCrawls(sql: Statements, shape: FirstShape): string[] {
   const crawls = sql.all<{
     id: number;
@@ -207,7 +207,7 @@ function pauseCrawls(sql: Statements, shape: FirstShape): string[] {
   return crawls.map(({ name }) => name).sort();
 }
 
-/** Keep the damaged file aside and put the new one in its place, so that there is one at every moment. */
+/** Keep the damaged file under another name and put the new one in its place. There is a file at every moment. */
 function replace(file: string, fresh: string): string {
   const aside = `${file}.damaged-${new Date().toISOString().replace(/[:.]/g, '-')}`;
   linkSync(file, aside);

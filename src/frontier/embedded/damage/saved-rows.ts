@@ -1,4 +1,4 @@
-/** Rows of a damaged file on their way into a new one: those that fit the columns of their table. */
+/** Inserts rows of a damaged file into a new one, if they fit the columns of their table. */
 import type { Statement, Value } from '../file/sqlite.js';
 import type { Statements } from '../file/statements.js';
 import type { Row } from './btree-page.js';
@@ -10,7 +10,7 @@ interface Column {
   readonly pk: number;
 }
 
-/** Columns whose texts are JSON: what is none any more was damaged. */
+/** Columns whose texts must be JSON. */
 const jsonColumns = new Set([
   'record.text',
   'crawl.shape',
@@ -24,7 +24,7 @@ const ID_BYTES = 20;
 
 const states = new Set(['pending', 'suspect', 'delayed', 'leased', 'failed']);
 
-/** Takes up the rows of one table. */
+/** Inserts the rows of one table. */
 export class SavedTable {
   readonly name: string;
   /** Rows that did not fit. */

@@ -1,9 +1,8 @@
 /**
- * BloomDupeFilter: bits instead of fingerprints, at a stated rate of error (`bloom-sizing.ts` says how many).
+ * BloomDupeFilter: bits instead of fingerprints, at a stated rate of error (`bloom-sizing.ts` computes how many bits).
  *
  * A slice is cut into blocks, and all bits of a fingerprint lie in one block: a look-up reads one row, and recording
- * writes one page. Blocks are filled unevenly by chance, which raises the rate of error by less than the margin of the
- * sizing lowers it.
+ * writes one page. Some blocks fill faster than others by chance. The margin of the sizing makes up for that.
  */
 import { bloomSizing, bloomSlice } from '../../bloom-sizing.js';
 import type { Dupefilter as Choice } from '../../frontier.js';

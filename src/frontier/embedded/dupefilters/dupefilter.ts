@@ -22,15 +22,15 @@ export type LifeChange = Pick<RequestLife, 'state'> & Partial<Pick<RequestLife, 
 
 export interface Dupefilter {
   has(fingerprint: Uint8Array): boolean;
-  /** Record a fingerprint whose request is accepted; also one that was seen already, and is accepted all the same. */
+  /** Record the fingerprint of an accepted request. `isSeen`: it is recorded already, as of a seed. */
   record(fingerprint: Uint8Array, isSeen: boolean): void;
   /** @returns whether it was there. @throws RefusedError `cannot_forget` where the class cannot. */
   forget(fingerprint: Uint8Array): boolean;
-  /** Bytes of the file that it takes, indexes included. */
+  /** Bytes it takes in the file, indexes included. */
   bytes(): number;
   /** Count the fingerprints anew. */
   recount(): number;
-  /** The request of a recorded fingerprint moved on. */
+  /** The request of a recorded fingerprint changed its state. */
   onLife?(fingerprint: Uint8Array, change: LifeChange): void;
   life?(fingerprint: Uint8Array): RequestLife | null;
   /** How many of the counted fingerprints have expired; bounded work, so there may be more. */

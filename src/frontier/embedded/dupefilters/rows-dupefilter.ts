@@ -1,4 +1,4 @@
-/** Dupefilters whose table has one row for each fingerprint. RFP and Compact are no more than this. */
+/** Dupefilters whose table has one row for each fingerprint. RFP and Compact need nothing else. */
 import type { Value } from '../file/sqlite.js';
 import { bufferOf, type Dupefilter, type Ground } from './dupefilter.js';
 

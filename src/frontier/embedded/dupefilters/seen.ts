@@ -9,11 +9,11 @@ import { compactTable, RowDupefilter, rfpTable } from './rows-dupefilter.js';
 import { StateDupefilter } from './state.js';
 import { TimedDupefilter } from './timed.js';
 
-/** Fingerprints looked after by one step of tidying, and with each transaction that records some. */
+/** Expired fingerprints deleted at most by one step of tidying, and by each transaction that records some. */
 const TIDY_STEP = 5_000;
 const TIDY_WHILE_RECORDING = 200;
 
-/** A dupefilter that holds something, or held it. */
+/** A dupefilter that has a class: something is recorded, or was. */
 export interface OpenDupefilter {
   readonly ground: Ground;
   readonly filter: Dupefilter;
@@ -22,7 +22,7 @@ export interface OpenDupefilter {
 export class Seen {
   readonly #crawl: OpenCrawl;
   #open: OpenDupefilter | null | undefined;
-  /** The count as it stands in the file; -1 where it does not. */
+  /** The count in the file; -1 where there is none. */
   #writtenCount = -1;
   #hasRecorded = false;
 
@@ -57,7 +57,7 @@ export class Seen {
     return this.open()?.filter.forget(fingerprint) ?? false;
   }
 
-  /** The request of a fingerprint moved on. */
+  /** The request of a fingerprint changed its state. */
   onLife(fingerprint: Uint8Array, change: LifeChange): void {
     this.open()?.filter.onLife?.(fingerprint, change);
   }
@@ -72,7 +72,7 @@ export class Seen {
     return this.open()?.ground.choice ?? null;
   }
 
-  /** What a live node writes into after it was emptied is of the class that the nodes have, and no other may follow. */
+  /** After it was emptied under live nodes, agree again on the class that the nodes have. */
   agree(): void {
     const { crawl } = this.#crawl;
     if (crawl.dupefilter !== null) return;
@@ -87,7 +87,7 @@ export class Seen {
     this.#writtenCount = -1;
   }
 
-  /** Look after some of what has come due. @returns whether that was all. */
+  /** Delete some expired fingerprints. @returns whether that was all. */
   tidy(max = TIDY_STEP): boolean {
     return this.open()?.filter.tidy?.(max) ?? true;
   }
@@ -118,7 +118,7 @@ export class Seen {
     return this.#open;
   }
 
-  /** What is recorded; it begins with the class that the crawl has agreed on where nothing is. */
+  /** The same, and where nothing is recorded a new one of the class that the crawl has agreed on. */
   begin(): OpenDupefilter {
     const open = this.open();
     if (open !== null) return open;

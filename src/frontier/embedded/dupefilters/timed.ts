@@ -2,10 +2,10 @@
 import type { Ground } from './dupefilter.js';
 import { RowDupefilter } from './rows-dupefilter.js';
 
-/** Clocks are set back by a little all the time. */
+/** Small corrections of the system clock are no reason to change anything. */
 const CLOCK_SLACK_MS = 1_000;
 
-/** Fingerprints counted at most that are due; a node deletes them every few seconds. */
+/** Expired fingerprints counted at most; a node deletes them every few seconds. */
 const MOST_DUE = 10_000;
 
 export class TimedDupefilter extends RowDupefilter {

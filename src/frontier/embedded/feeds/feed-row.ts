@@ -1,4 +1,4 @@
-/** A feed as it is kept. Columns are explained in `schema.sql`. */
+/** The row of a feed. Columns are explained in `schema.sql`. */
 import type { Flag } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { writeRow } from '../file/rows.js';

@@ -81,7 +81,7 @@ export function readOutbox(
 }
 
 /**
- * Remember how far the file is safely written, and drop that from the outbox. @throws RefusedError for another owner;
+ * Remember how far the file is safely written, and delete those items from the outbox. @throws RefusedError for another owner;
  * CrawlnodeError `feed_rolled_back` when another checkpoint than `after` was the last.
  */
 export function checkpointFeed(
@@ -91,7 +91,7 @@ export function checkpointFeed(
   after?: number,
 ): void {
   const row = readFeedRow(tx, feed);
-  // A feed that a reset has forgotten: there is nothing to remember.
+  // A reset has deleted the feed.
   if (row === null) return;
   if (row.owner !== owner) throw taken(path);
   const { sequence, lengthBytes, header } = checkpoint;
@@ -101,7 +101,7 @@ export function checkpointFeed(
   writeFeedRow(tx, { ...row, ...reached, seen_at: tx.nowMs });
 }
 
-/** The writer is done; what waits stays. */
+/** The writer gives the feed back. Items that wait stay in the outbox. */
 export function releaseFeed(tx: Transaction, { feed, owner }: FeedWriter, exported: boolean): void {
   const row = readFeedRow(tx, feed);
   if (row?.owner !== owner) return;
@@ -109,7 +109,7 @@ export function releaseFeed(tx: Transaction, { feed, owner }: FeedWriter, export
   else writeFeedRow(tx, { ...row, owner: null, is_exporting: exported ? 0 : row.is_exporting });
 }
 
-/** What waits in each feed. */
+/** All feeds, with the number of items that wait. */
 export function listFeeds(tx: Transaction): OutboxSnapshot[] {
   return readFeedRows(tx).map((row) => ({
     feed: row.feed,

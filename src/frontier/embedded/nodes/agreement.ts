@@ -1,4 +1,4 @@
-/** What all clients of a crawl must agree on: the data format, the shape, and already before the first node the dupefilter. */
+/** What all clients of a crawl must agree on: the data format, the shape, and even before the first node the dupefilter. */
 import { dataFormats, otherFormat } from '../../data-format.js';
 import type { Dupefilter, Shape } from '../../frontier.js';
 import { dupefilterText, otherShape } from '../../shape.js';
@@ -44,7 +44,7 @@ export function refuseOtherDupefilter(tx: Transaction, ours: Dupefilter): void {
   if (refusal !== null) throw refusal;
 }
 
-/** What is recorded already decides, then what was agreed; null where both are open. */
+/** The dupefilter of what is recorded, else the one agreed on, else null. */
 function theirDupefilter(tx: Transaction): Dupefilter | null {
   const recorded = tx.dupefilter.choice();
   if (recorded !== null || !tx.hasCrawl || tx.crawl.dupefilter === null) return recorded;

@@ -42,7 +42,7 @@ export function join(
   const notices = [...flushNotice(flushed, others), ...changeTunables(tx, options.tunables)];
   if (beginsRun) beginRun(tx.crawl, tx.tally, options.budgets, tx.nowMs);
   else joinBudgets(tx, options.budgets);
-  // A stop was for those that are gone, unless this is one of them and joins anew.
+  // A stop was meant for the nodes of that time, unless this is one of them and joins anew.
   const isForOthers = beginsRun || (others === 0 && first);
   if (tx.crawl.control === 'stopping' && isForOthers) tx.crawl.control = 'running';
   const joined = {
@@ -75,7 +75,7 @@ function foundBy(
 
 function register(tx: Transaction, number: number, node: NodeInfo, feeds: readonly string[]): void {
   const { tally, nowMs, space } = tx;
-  // Nobody was there to be idle.
+  // The crawl is idle only while it has nodes.
   if (tally.alive === 0) tally.busy_at = nowMs;
   tally.alive += 1;
   const row: NodeRow = {
@@ -117,7 +117,7 @@ function changeTunables(tx: Transaction, tunables: Tunables): string[] {
   return changed.map((name) => tunableNotice(name, before[name], tunables[name]));
 }
 
-/** A changed concurrency fills or frees domains: all that are leased from find their state anew. */
+/** After the concurrency changed, compute the state of each domain with leases again: it may be full or not any more. */
 function placeBusyDomains({ sql, space, domains }: Transaction): void {
   domains.finish();
   const busy = sql.all<{ name: string }>`SELECT name FROM domain WHERE space = ${space} AND active > 0`;

@@ -11,7 +11,7 @@ import { declareDead, noLongerAlive } from './recover.js';
 /** Leases given back at most; a node holds some dozens. */
 const ALL = 100_000;
 
-/** Leases still held go back uncounted. With `heardWithinMs` it stays where all others may have been killed. */
+/** Leases still held are returned uncounted. With `heardWithinMs` the node stays if all others may have been killed. */
 export function leave(
   tx: Transaction,
   number: number,
@@ -44,7 +44,7 @@ export function leave(
   return { last: true, cleared: true };
 }
 
-/** The others, when there are some and none is known to live. Whoever stays for them has shown a sign of life itself. */
+/** The other nodes, if there are some and none is known to be alive; else null. The node that asks is heard of with this. */
 function silentBeside(tx: Transaction, self: NodeRow, heardWithinMs: number): Silence | null {
   showLife(tx, self);
   const others = liveNodes(tx).filter(({ number }) => number !== self.number);

@@ -33,9 +33,9 @@ export function takeSnapshot(tx: Transaction): Snapshot {
     bytes: {
       frontier: requestBytes(tx, openWork(tally) + tally.failed),
       dupefilter: tx.dupefilter.bytes(),
-      startUrls: sum(spaces.startUrls.map(({ good }) => seedBytes(tx, good))),
-      items: itemBytes(tx),
-      stats: counterBytes(tx),
+      startUrls: sum(spaces.startUrls.map(({ good }) => listBytes(tx, good, 'seed', 'value'))),
+      items: listBytes(tx, spaces.items, 'item', 'text'),
+      stats: listBytes(tx, spaces.stats, 'counter', 'name'),
     },
     nodes: nodes.filter((node) => isAlive(tx, node)).map((node) => describe(tx, node)),
     silent: nodes.filter((node) => !isAlive(tx, node)).map((node) => describe(tx, node)),
@@ -111,28 +111,15 @@ function requestBytes({ sql, space }: Transaction, count: number): number {
   return Math.round(count * (REQUEST_BYTES + (row?.mean ?? 0)));
 }
 
-/** What a list takes: its entries are as large as the first ones make it seem, and some bytes beside. */
-const listBytes = (entries: number, mean: number | null | undefined): number =>
-  entries === 0 ? 0 : Math.round(entries * ((mean ?? 0) + 16));
-
-function seedBytes({ sql }: Transaction, { id, entries }: Space): number {
-  const row = sql.get<{ mean: number | null }>`
-    SELECT avg(octet_length(value)) AS mean FROM (SELECT value FROM seed WHERE space = ${id} ORDER BY n LIMIT ${SAMPLE})`;
-  return listBytes(entries, row?.mean);
-}
-
-function itemBytes({ sql, spaces }: Transaction): number {
-  const { id, entries } = spaces.items;
-  const row = sql.get<{ mean: number | null }>`
-    SELECT avg(octet_length(text)) AS mean FROM (SELECT text FROM item WHERE space = ${id} ORDER BY n LIMIT ${SAMPLE})`;
-  return listBytes(entries, row?.mean);
-}
-
-function counterBytes({ sql, spaces }: Transaction): number {
-  const { id, entries } = spaces.stats;
-  const row = sql.get<{ mean: number | null }>`
-    SELECT avg(octet_length(name)) AS mean FROM (SELECT name FROM counter WHERE space = ${id} LIMIT ${SAMPLE})`;
-  return listBytes(entries, row?.mean);
+/** What a list takes: its entries are about as large as the first ones, and some bytes beside. */
+function listBytes({ sql }: Transaction, { id, entries }: Space, table: string, column: string): number {
+  if (entries === 0) return 0;
+  const { mean } = sql
+    .of(
+      `SELECT avg(octet_length(${column})) AS mean FROM (SELECT ${column} FROM ${table} WHERE space = ? LIMIT ${SAMPLE})`,
+    )
+    .get(id) as { mean: number | null };
+  return Math.round(entries * ((mean ?? 0) + 16));
 }
 
 function countRequests({ sql, space }: Transaction): number {

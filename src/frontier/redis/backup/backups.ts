@@ -2,29 +2,18 @@
 import type { Backups } from '../../backup/entry.js';
 import { readParts } from '../../backup/parts.js';
 import type { FailedList } from '../../frontier.js';
-import type { OpenOptions } from '../../store.js';
 import { refuseOtherFormat } from '../care/preflight.js';
-import type { Call } from '../connection/calls.js';
-import type { RedisConnection } from '../connection/connection.js';
 import type { Ask } from '../connection/walk.js';
+import type { CrawlAccess } from '../crawl-access.js';
 import { readDupefilter } from './dupefilter.js';
 import { readCrawl } from './queue.js';
 import { redisRestore } from './restore.js';
 import { readFeedEntries, readList, readSeeds, readStats } from './values.js';
 
-/** What a frontier lends its backups. */
-export interface BackupDeps {
-  readonly connection: RedisConnection;
-  readonly options: OpenOptions;
-  readonly failed: FailedList;
-  readonly call: Call;
-  /** For a meta that is not there yet. */
-  forNewMeta(): { readonly queueClass: string; readonly epoch: string | undefined };
-}
-
 /** @throws RefusedError by `read` for a crawl of another data format, whatever is asked for. */
-export function redisBackups({ connection, options, failed, call, forNewMeta }: BackupDeps): Backups {
-  const { keys, shape } = options;
+export function redisBackups(crawl: CrawlAccess, failed: FailedList): Backups {
+  const { connection } = crawl;
+  const { keys, shape } = crawl.options;
   const ask: Ask = (question) => connection.patiently(question);
   return {
     async *read(parts) {
@@ -39,6 +28,6 @@ export function redisBackups({ connection, options, failed, call, forNewMeta }: 
         stats: () => readStats(ask, keys),
       });
     },
-    ...redisRestore(options, call, forNewMeta),
+    ...redisRestore(crawl),
   };
 }

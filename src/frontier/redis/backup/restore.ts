@@ -4,21 +4,17 @@ import { delayInBounds, requireIds } from '../../bounds.js';
 import type { FailedRequest, Part } from '../../frontier.js';
 import { nodesAtWork, otherRestore, partNotEmpty, restoreGone } from '../../refusals.js';
 import type { OpenOptions } from '../../store.js';
-import type { Call } from '../connection/calls.js';
 import type { Arguments } from '../connection/lua-message.js';
 import { int, named, text } from '../connection/reply.js';
+import type { CrawlAccess } from '../crawl-access.js';
 import { domainName } from '../requests.js';
 import { indexArguments, seenArguments } from './dupefilter.js';
 
 type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;
 type VerbCall = readonly [verb: string, args: Arguments];
 
-/** @param forNewMeta queue class and epoch for a meta that is not there yet. */
-export function redisRestore(
-  options: OpenOptions,
-  call: Call,
-  forNewMeta: () => Arguments,
-): Omit<Backups, 'read'> {
+/** How a backup is brought back into a crawl. */
+export function redisRestore({ options, call, forNewMeta }: CrawlAccess): Omit<Backups, 'read'> {
   return {
     async begin({ id, parts, exclusive, force }) {
       const args = { restore: id, force, parts, exclusive, ...forNewMeta() };

@@ -1,4 +1,4 @@
-/** What is looked at before a Redis is used: has it functions, would it evict the frontier's keys, are they ours? */
+/** Checks before a Redis is used: whether it has functions, whether it would evict our keys, whether the keys are ours. */
 import { messageOf, RefusedError } from '../../../errors.js';
 import { dataFormats, otherFormat } from '../../data-format.js';
 import type { Dupefilter } from '../../frontier.js';
@@ -22,7 +22,7 @@ export async function refuseUnsafeStore(connection: RedisConnection, options: Op
     await refuseSmallIntsets(connection, options.keys);
 }
 
-/** A function that is not there is called: a server that has no functions does not know the command. */
+/** Call a function that does not exist: a server without functions does not know the command. */
 async function refuseServerWithoutFunctions(connection: RedisConnection): Promise<void> {
   await connection.patiently(async (client) => {
     try {
@@ -45,7 +45,7 @@ const dupefilterTypes: Readonly<Record<Dupefilter['class'], string>> = {
 /** A SET of whole numbers stays small in memory up to this many; a CompactDupeFilter fills its buckets nearly so far. */
 export const INTSET_ENTRIES = 512;
 
-/** Where it may not be tried out, or the memory is full, the default (512) is assumed. */
+/** Where the test is not allowed, or the memory is full, the default (512) is assumed. */
 async function refuseSmallIntsets(connection: RedisConnection, keys: FrontierKeys): Promise<void> {
   let encoding = '';
   try {
@@ -92,12 +92,12 @@ export async function foundFormat(client: Client, keys: FrontierKeys): Promise<s
   return (await client.type(meta)) === 'hash' ? client.hget(meta, 'version') : null;
 }
 
-/** The keys that hold another type than ours, each with what it most likely is. */
+/** The keys that hold another type than ours, each with the most likely reason. */
 export async function foreignKeys(
   client: Client,
   { keys, startUrlsType, shape }: OpenOptions,
 ): Promise<{ readonly key: string; readonly message: string }[]> {
-  // Who only looks may come with other settings than the crawl's; who writes is refused when he does.
+  // A client that only reads may have other settings than the crawl; one that writes is refused by the verbs.
   const dupefilter = ((await agreedDupefilter(client, keys)) ?? shape.dupefilter).class;
   const wanted = new Map([
     [keys.requests, 'hash'],

@@ -1,12 +1,10 @@
 /** Repair in Redis: the indexes are deleted, then every record is walked over and put where it belongs. See `lua/care/`. */
 import type { Frontier, Repaired } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
-import type { OpenOptions } from '../../store.js';
-import type { Call } from '../connection/calls.js';
-import type { RedisConnection } from '../connection/connection.js';
 import type { Arguments } from '../connection/lua-message.js';
 import { int, named } from '../connection/reply.js';
 import { type Ask, pairs, walk } from '../connection/walk.js';
+import type { CrawlAccess } from '../crawl-access.js';
 import { newEpoch } from '../joining.js';
 import { domainName } from '../requests.js';
 import { repairPieces } from './dupefilter-pieces.js';
@@ -21,9 +19,7 @@ const unreadable = JSON.stringify({
 });
 
 export async function repairRedis(
-  connection: RedisConnection,
-  { keys, shape }: OpenOptions,
-  call: Call,
+  { connection, options: { keys, shape }, call }: CrawlAccess,
   read: Parameters<Frontier['repair']>[0],
   force: boolean,
 ): Promise<Repaired> {

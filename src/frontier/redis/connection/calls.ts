@@ -11,7 +11,7 @@ import type { RedisConnection } from './connection.js';
 import type { Arguments } from './lua-message.js';
 import type { Reply } from './reply.js';
 
-/** Verbs whose answer the store keeps until it is known to have arrived (beside those of settles), and those that tell it so. */
+/** Verbs whose answer the store keeps until it is known to have arrived (it keeps those of settles too), and verbs that report what has arrived. */
 const answering: ReadonlySet<string> = new Set([
   ...['join', 'leave', 'push', 'lease', 'turn', 'intake', 'feed_take'],
 ]);
@@ -31,7 +31,7 @@ export interface CallOptions {
 }
 
 export class Calls {
-  /** Ours: the verbs refuse to write where another one was agreed. */
+  /** That of our settings: the verbs refuse to write into a crawl with another one. */
   dupefilter: Dupefilter;
   readonly #connection: RedisConnection;
   readonly #keys: readonly string[];
@@ -83,7 +83,7 @@ export class Calls {
     }
   }
 
-  /** What the store keeps of our last calls nobody will ask for again. It is tidying: failing at it harms nothing. */
+  /** Delete the answers that the store keeps of our last calls, as nobody will ask for them again. A failure does no harm. */
   async forgetAnswers(): Promise<void> {
     const fields = this.#arrived
       .splice(0)

@@ -34,7 +34,7 @@ export class DataHistory {
     );
   }
 
-  /** A question that fails stays open. */
+  /** If asking fails, it is asked again later. */
   async #look(): Promise<string | null> {
     this.#isSuspect = false;
     try {

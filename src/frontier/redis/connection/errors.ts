@@ -1,4 +1,4 @@
-/** What Redis and the network say, as errors of ours: what a later try may mend, what none will, and what to do. */
+/** Errors of Redis and the network in our words: which are worth another try, which are final, and what to do. */
 import {
   CrawlnodeError,
   FrontierGoneError,
@@ -14,13 +14,13 @@ import type { RedisAddress } from '../../store.js';
 
 const refusals =
   /^(NOAUTH|WRONGPASS|NOPERM|ERR (invalid password|AUTH|Client sent AUTH|DB index|invalid DB))/;
-/** Replies of a store that is there but not ready, or not the master any more. */
+/** Replies of a server that is not ready, or is not the master any more: a later try may succeed. */
 const passing =
   /^(LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY|MISCONF|UNBLOCKED|OOM|NOREPLICAS|ERR max number of clients|MOVED|ASK)/;
 
-/** @returns an error that no repetition will mend, in our words; null for one worth another try. */
+/** @returns a final error in our words; null for one that is worth another try. */
 export function translate(error: unknown): Error | null {
-  // Too much for one call: our own fault, and the same at each try.
+  // Our own error, or too much for one call: the same at each try.
   if (error instanceof CrawlnodeError || error instanceof RangeError) return error;
   const message = messageOf(error);
   if (/unknown command '?`?(FCALL|FUNCTION)/i.test(message)) return withoutFunctions(error);
@@ -75,7 +75,7 @@ function withoutFunctions(cause: unknown): RefusedError {
   );
 }
 
-/** Whether the store is there and says no, so that a later try can be spared. */
+/** Whether the server refuses this client, so that another try is useless. */
 export function isRefusal(error: unknown): boolean {
   return refusals.test(messageOf(error));
 }
@@ -125,7 +125,7 @@ export function unreachable(
   );
 }
 
-/** Of a name with several addresses Node has an error without words for all of them. */
+/** For a name with several addresses Node gives an error without a message. */
 export function networkMessageOf(error: unknown): string {
   return messageOf(error) || ((error as NodeJS.ErrnoException).code ?? 'no answer');
 }

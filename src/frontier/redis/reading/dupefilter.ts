@@ -1,6 +1,6 @@
 /**
- * What the commands ask of a dupefilter in Redis. Counts and sizes do not depend on its class, and for single
- * fingerprints the class is the one the crawl agreed on: who only looks may come with other settings.
+ * What the commands ask of a dupefilter in Redis. Counts and sizes do not depend on its class. Single fingerprints are asked
+ * by the crawl's own class, since a client that only reads may have other settings.
  */
 import type { Dupefilter, FrontierRequest, RequestLife } from '../../frontier.js';
 import { dupefilterText } from '../../shape.js';

@@ -1,28 +1,14 @@
-/** What the commands ask of a crawl in Redis: counts, a snapshot, one request. Reads only, bounded work. */
+/** What `stats` and `reset` ask of a crawl in Redis: a snapshot, and how much each part holds. Reads only, bounded work. */
 import { dataFormats } from '../../data-format.js';
-import type {
-  Control,
-  Dupefilter,
-  FrontierRequest,
-  Inspection,
-  NodeSnapshot,
-  OutboxSnapshot,
-  PartCounts,
-  RequestState,
-  Shape,
-  Snapshot,
-} from '../../frontier.js';
+import type { Control, NodeSnapshot, OutboxSnapshot, PartCounts, Shape, Snapshot } from '../../frontier.js';
 import type { FrontierKeys } from '../../store.js';
 import { foundFormat } from '../care/preflight.js';
 import type { Client } from '../connection/client.js';
-import type { RedisConnection } from '../connection/connection.js';
-import { pairs, walk } from '../connection/walk.js';
+import { pairs } from '../connection/walk.js';
 import { badSeedsKey, type InternalWord, internalKey, internalWords } from '../keys.js';
-import { readFailure } from '../redis-failed.js';
 import { readFeeds } from '../redis-feeds.js';
-import { askDupefilter, dupefilterBytes, seenCount } from './dupefilter.js';
+import { dupefilterBytes, seenCount } from './dupefilter.js';
 import { bytesOf, lengthOf, sum } from './measuring.js';
-import { readDomain, readEntry, readLease } from './records.js';
 
 /** Everything `stats` shows: cardinalities, the nodes, the counters; MEMORY USAGE samples five entries a key. */
 export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<Snapshot> {
@@ -120,80 +106,6 @@ export async function countParts(client: Client, keys: FrontierKeys): Promise<Pa
     lengthOf(client, keys.stats),
   ]);
   return { queue, dupefilter: seen, start_urls: seeds + bad, items, stats, failed };
-}
-
-/** Where one request stands. A delayed one is looked for by a walk over the delayed, which are few. */
-export async function inspectRequest(
-  connection: RedisConnection,
-  keys: FrontierKeys,
-  dupefilter: Dupefilter,
-  request: FrontierRequest,
-): Promise<Inspection> {
-  const { seen, life } = await askDupefilter(connection, keys, dupefilter, request);
-  const places = await connection.patiently((client) => lookInPlaces(client, keys, request));
-  return { ...places, state: places.state ?? (seen ? 'seen' : 'unknown'), seen, life };
-}
-
-type Places = Omit<Inspection, 'state' | 'seen' | 'life'> & {
-  /** Null where it is in no state. */
-  readonly state: RequestState | null;
-};
-
-async function lookInPlaces(client: Client, keys: FrontierKeys, request: FrontierRequest): Promise<Places> {
-  const id = Buffer.from(request.id, 'hex');
-  const key = (word: InternalWord): string => internalKey(keys, word);
-  const [record, packed, failedAtUs, why, crashes] = await Promise.all([
-    client.hget(keys.requests, id),
-    client.hgetBuffer(key('leases'), id),
-    client.zscore(key('failed'), id),
-    client.hget(key('failures'), id),
-    client.hget(key('crashes'), id),
-  ]);
-  const lease = packed === null ? null : readLease(packed);
-  const isWaiting = record !== null && lease === null && failedAtUs === null;
-  const delayedUntilMs = isWaiting ? await dueAtOf(client, keys, id) : null;
-  const isPending = isWaiting && delayedUntilMs === null;
-  const state = lease
-    ? 'leased'
-    : failedAtUs !== null
-      ? 'failed'
-      : delayedUntilMs !== null
-        ? 'delayed'
-        : isPending
-          ? 'pending'
-          : null;
-  return {
-    state,
-    record,
-    crashes: Number(crashes ?? 0),
-    owner: lease?.node ?? null,
-    leasedAtMs: lease?.atMs ?? null,
-    dueAtMs: isPending ? await domainOpensAt(client, keys, request.domain) : delayedUntilMs,
-    failure: failedAtUs === null ? null : readFailure(why, Math.floor(Number(failedAtUs) / 1000)),
-  };
-}
-
-/** When a domain that waits may be asked again; null when it need not wait. */
-async function domainOpensAt(client: Client, keys: FrontierKeys, domain: string): Promise<number | null> {
-  const [packed, time] = await Promise.all([
-    client.hgetBuffer(internalKey(keys, 'domains'), domain),
-    client.time(),
-  ]);
-  const nowMs = Number(time[0]) * 1000 + Number(time[1]) / 1000;
-  const dueAtMs = packed === null ? 0 : readDomain(packed).dueAtMs;
-  return dueAtMs > nowMs ? dueAtMs : null;
-}
-
-async function dueAtOf(client: Client, keys: FrontierKeys, id: Buffer): Promise<number | null> {
-  const pages = walk(
-    (question) => question(client),
-    (from, cursor) => from.zscanBuffer(internalKey(keys, 'delayed'), cursor, 'COUNT', 1000),
-  );
-  for await (const page of pages) {
-    const found = pairs(page).find(([entry]) => readEntry(entry).id.equals(id));
-    if (found !== undefined) return Number(found[1]);
-  }
-  return null;
 }
 
 /** The shape is kept without its dupefilter, which may be agreed on before it. */

@@ -1,5 +1,6 @@
 /** The text of a page that is read by its offsets: what a slice of it means as text or as a value of an attribute. */
-import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
+import { decodeHTML } from 'entities/decode';
+import { decodeAttribute } from './attribute-references.js';
 
 /** Where a slice stands, which decides about character references and NUL. */
 export const TextForm = {
@@ -56,7 +57,7 @@ export class PageText {
   /** As `value`, of a slice of the page. */
   valueOf(slice: string): string {
     const value = this.#withoutNul(this.#decoded(slice));
-    return value.includes('&') ? decodeHTMLAttribute(value) : value;
+    return value.includes('&') ? decodeAttribute(value) : value;
   }
 
   /** The name of a tag or attribute: ASCII in lower case. */

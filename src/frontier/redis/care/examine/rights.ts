@@ -10,38 +10,10 @@ import type { FrontierKeys } from '../../../store.js';
 import { library } from '../../connection/library.js';
 
 /** What this side sends beside the verbs, to any key of the crawl. */
-const ours = [
-  ...[
-    'HGET',
-    'HGETALL',
-    'HKEYS',
-    'HVALS',
-    'HLEN',
-    'HDEL',
-    'HSCAN',
-    'LLEN',
-    'LRANGE',
-    'RPUSH',
-    'SCARD',
-    'STRLEN',
-    'SSCAN',
-    'GET',
-    'TYPE',
-  ],
-  ...[
-    'SRANDMEMBER',
-    'SADD',
-    'ZADD',
-    'ZCARD',
-    'ZCOUNT',
-    'ZRANGE',
-    'ZRANGEBYSCORE',
-    'ZREVRANGE',
-    'ZSCORE',
-    'ZSCAN',
-    'PTTL',
-  ],
-];
+const ours = (
+  'HGET HGETALL HKEYS HVALS HLEN HDEL HSCAN LLEN LRANGE RPUSH SCARD STRLEN SSCAN GET TYPE SRANDMEMBER ' +
+  'SADD ZADD ZCARD ZCOUNT ZRANGE ZRANGEBYSCORE ZREVRANGE ZSCORE ZSCAN PTTL'
+).split(' ');
 
 /** Without a key: the command, of one or two words, and its arguments. */
 const bare = [

@@ -1,10 +1,10 @@
--- Begin to bring a backup back, or go on with the same one where it was cut off. From here on no node can join.
--- Atomic: a node that joins meanwhile finds either no restore or one that refuses it.
+-- Begin a restore, or continue the same one after it was cut off. Until it ends no node can join.
+-- Atomic: a node joins before the restore begins, or is refused.
 --
--- args: restore: id · force · parts: those it fills · exclusive: those of them that must be empty even with force ·
+-- args: restore: id · force · parts: the parts to restore · exclusive: those of them that must be empty even with force ·
 --   queueClass, epoch: for a new meta
--- Returns by name: status begun, with entries: how many are in the crawl already · whole: this one was brought back before,
---   and nothing was cleared since · live, with nodes · other: another restore was cut off · full, with part: the first that
+-- Returns by name: status begun, with entries: how many are restored already · whole: this backup was restored before, and
+--   nothing was cleared since · live, with nodes · other: another restore was cut off · full, with part: the first that
 --   is not empty. O(start_urls keys).
 
 -- How much a part holds.
@@ -23,7 +23,7 @@ local sizes = {
   stats = function(crawl) return redis.call('EXISTS', crawl.keys.stats) end,
 }
 
--- Why nothing is brought back into what is there; nil where it may be.
+-- The answer that refuses the restore; nil if it may begin.
 local function obstacle(crawl, args)
   local isExclusive = {}
   for _, part in ipairs(args.exclusive) do isExclusive[part] = true end

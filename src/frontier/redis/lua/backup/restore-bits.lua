@@ -1,4 +1,4 @@
--- Bring back a BloomDupeFilter, whose bits are all there is of it: first its index, into an empty one, then its pieces.
+-- Restore a BloomDupeFilter: first its index, into an empty dupefilter, then the bits of its pieces.
 -- Atomic: the pieces belong to the generation of their index.
 --
 -- args (and those of restoring.lua): index: { pieces, seen, slices, filled, allocated } · or pieces: { number, bits }

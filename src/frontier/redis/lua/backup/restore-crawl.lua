@@ -1,6 +1,5 @@
--- Bring back what a backup says of the crawl as a whole. What the crawl knows already stays: its shape, and an earlier
--- beginning.
--- Atomic: counters grow by an entry once.
+-- Restore the totals, the shape and the beginning of a crawl. A shape that is already set stays, and the earlier beginning.
+-- Atomic: an entry is added to the counters once.
 --
 -- args (and those of restoring.lua): queueClass · shape: JSON; absent before a first node · start: how many start requests
 --   were pushed, or `pushed` · done · removed · began, seen_since: instants; absent where they are not known

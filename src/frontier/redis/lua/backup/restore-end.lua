@@ -1,8 +1,8 @@
--- Every entry is in the crawl: nodes may join, and what their caches knew of the dupefilter is void.
--- Atomic: the epoch rises with the first instant in which a node can join.
+-- End a restore: nodes may join, and caches of seen fingerprints are invalid.
+-- Atomic: no node can join before the epoch has risen.
 --
 -- args: restore: id
--- Returns 1, also when it was ended before; 0 when another one, or none, is under way. O(1).
+-- Returns 1, also when it had ended before; 0 when another restore, or none, is under way. O(1).
 verbs.register('restore_end', {}, function(crawl, args)
   meta.read(crawl)
   if meta.get(crawl, 'restored_from') == args.restore then return 1 end

@@ -1,5 +1,5 @@
--- Bring back requests of the failed list; one that is live already stays as it is.
--- Atomic: an id is in exactly one place at any instant, and counted once.
+-- Restore requests of the failed list. One that is live already stays as it is.
+-- Atomic: a request is in one state at any instant, and counted once.
 --
 -- args (and those of restoring.lua): requests: { id, atUs, failure: JSON of why, crashes, record: absent when it was not
 --   kept }

@@ -1,6 +1,6 @@
--- Bring back requests that wait: each with its old arrival, or delayed until its old time. One that is live
--- already stays as it is.
--- Atomic: an id is in exactly one place at any instant, and counted once.
+-- Restore pending requests with their old arrivals, and delayed ones with their old due times. One that is live already stays
+-- as it is.
+-- Atomic: a request is in one state at any instant, and counted once.
 --
 -- args (and those of restoring.lua): requests: { id, domain, priority, arrival (µs), dueAtMs (0: pending), crashes, record }
 -- Returns as restoring.lua says. O(n log m) for n requests on m pending.
@@ -30,6 +30,6 @@ verbs.register('restore_requests', {}, function(crawl, args)
     lists.send('HSET', crawl.keys.crashes, crashed)
     meta.add(crawl, 'accepted', #records / 2)
     -- Later arrivals sort after the restored ones, even if the backup's clock was ahead.
-    meta.set(crawl, 'arrival', latest)
+    meta.set(crawl, 'arrival', math.max(latest, meta.number(crawl, 'arrival')))
   end)
 end)

@@ -1,6 +1,6 @@
--- Bring back what a dupefilter knew, into that of the crawl's own class: of two instants the later stays, and what the
--- crawl knows already of a request's life.
--- Atomic: an entry counts once.
+-- Restore fingerprints into the crawl's dupefilter, whatever its class. Of two expiries the later one stays. What a
+-- StateDupeFilter already knows of a request stays.
+-- Atomic: an entry is added once.
 --
 -- args (and those of restoring.lua): marks · untils: for each the instant it is forgotten, or +inf; for a
 --   TimedRFPDupeFilter · lives: for each its entry (dupefilters/state.lua), for a StateDupeFilter. Both are absent where the

@@ -1,5 +1,5 @@
--- Bring back values that stand beside the queue: items, counters, seeds, feeds and what waits for them.
--- Atomic: a list grows, and a counter rises, by an entry once.
+-- Restore items, counters, seeds, feeds and their waiting items.
+-- Atomic: an entry is added to its list or counters once.
 --
 -- args (and those of restoring.lua): kind, and by kind
 --   items: values · stats: counters: numbers by name

@@ -1,10 +1,11 @@
--- A restore that is under way: meta's `restoring` is its id, `restored` the number of the last entry applied.
+-- What all verbs of a restore share. meta.restoring is the id of the restore under way, meta.restored the number of the last
+-- entry applied.
 --
 -- args of every verb that applies an entry: restore: id of the restore · entry: number of the entry · then its own.
 -- Such a verb returns 1; 0 for an entry that is in the crawl already, since the reply of an earlier call was lost; -1 when
 -- this restore is not under way.
 
--- write() puts the entry into the crawl. It may refuse the call as long as it has written nothing.
+-- Applies an entry once by write(), which may refuse the call before its first write.
 function restoring.apply(crawl, write)
   local args = crawl.args
   meta.read(crawl)

@@ -1,8 +1,8 @@
--- Try out whether a set of so many whole numbers stays small in memory, which a CompactDupeFilter needs. Tried out instead
--- of asked for: CONFIG is often renamed or forbidden. Atomic: nobody meets the key.
+-- Test whether a set of `count` whole numbers keeps the compact intset encoding, which a CompactDupeFilter needs. A test,
+-- because CONFIG GET is often renamed or forbidden. Atomic: no other client sees the key.
 --
 -- args: count
--- Returns the set's encoding, or nothing where it may not be asked. O(count).
+-- Returns the set's encoding, or nothing where OBJECT is not allowed. O(count).
 verbs.register('intsets', {}, function(crawl, args)
   local key, numbers = crawl.keys.probe, {}
   for i = 1, args.count do numbers[i] = i end

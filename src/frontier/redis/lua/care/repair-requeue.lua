@@ -1,4 +1,5 @@
--- A step of a repair: puts recorded requests into the queue again, or on the failed list what had failed or cannot be read.
+-- A step of a repair: puts requests with a record into the queue again, or onto the failed list if they had failed or their
+-- record cannot be read.
 -- Atomic, and harmless when repeated: an id that was dealt with before (`repaired`) is skipped.
 --
 -- args: requests: { id, domain, priority, arrival (µs) }, the last three absent where the record cannot be read ·

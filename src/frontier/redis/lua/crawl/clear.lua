@@ -1,6 +1,6 @@
--- Delete parts of a crawl; all of them leave no key of this spider and job, once sweep.lua has taken what a dupefilter of
--- many keys leaves. UNLINK by known names only.
--- Atomic: a node that joins meanwhile finds either all of it or none, and a live one refuses the whole.
+-- Delete parts of a crawl. With all parts no key of this spider and job remains, once sweep.lua has deleted the pieces of the
+-- dupefilter.
+-- Atomic: a node that joins meanwhile finds everything or nothing. While nodes are live, nothing is deleted without force.
 --
 -- args: force · parts: queue dupefilter start_urls items stats failed
 -- Returns by name: live: nodes because of which nothing was done, or nothing. O(failed) when the queue goes and the failed
@@ -53,7 +53,7 @@ end
 local function clearDupefilter(crawl)
   dupefilters.drop(crawl)
   meta.raiseEpoch(crawl)
-  -- The next one to write may choose another class.
+  -- The next client that writes may choose another class.
   meta.set(crawl, 'dupefilter', '')
   meta.set(crawl, 'seen_since', crawl.nowMs)
 end
@@ -61,8 +61,8 @@ end
 verbs.register('clear', { 'allow-oom' }, function(crawl, args)
   local at, parts = crawl.keys, {}
   for _, part in ipairs(args.parts) do parts[part] = true end
-  -- What another data format holds cannot be told apart: its queue goes with its failed requests, and who is live is not
-  -- known.
+  -- In another data format queued and failed requests cannot be told apart, so they are deleted together, and whether nodes
+  -- are live is not known.
   local refusal = meta.tryRead(crawl)
   local isOther = refusal and string.sub(refusal, 1, 16) == 'CRAWLNODE_FORMAT'
   if isOther then
@@ -86,7 +86,7 @@ verbs.register('clear', { 'allow-oom' }, function(crawl, args)
   if parts.items then redis.call('UNLINK', at.items, at.outbox, at.feeds) end
   if parts.stats then redis.call('UNLINK', at.stats) end
   if not parts.queue and not refusal then
-    -- A restore cannot go on where what it brought back is gone.
+    -- A restore under way cannot go on, since some of what it restored is deleted.
     if meta.get(crawl, 'restoring') then meta.set(crawl, 'restoring', '-') end
     meta.set(crawl, 'restored_from', '')
     meta.save(crawl)

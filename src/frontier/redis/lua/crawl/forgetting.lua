@@ -1,14 +1,14 @@
--- Forgetting a crawl: what waits, what failed, what was seen, and who worked on it. Seeds, items, counters and feeds with
--- items that wait stay.
+-- Deletes the requests, the failed list, the fingerprints and the nodes of a crawl. Seeds, items, counters and feeds with
+-- waiting items stay.
 
 local QUEUE = { 'requests', 'meta', 'queue', 'domains', 'ready', 'waiting', 'delayed', 'suspects', 'leases', 'nodes',
   'dead', 'node-info', 'held', 'pages', 'crashes', 'answers', 'repaired' }
 
--- The requests and all that serves them, but not which of them failed, and why.
+-- Deletes the requests and their indexes, but not the failed list.
 function forgetting.forgetQueue(crawl)
   for _, word in ipairs(QUEUE) do redis.call('UNLINK', crawl.keys[word]) end
-  -- Nothing of what this call has read is there any more.
-  crawl.meta, crawl.changedMeta, crawl.newMembers = {}, {}, {}
+  -- What this call has read no longer exists.
+  crawl.meta, crawl.metaNumbers, crawl.changedMeta, crawl.newMembers = {}, {}, {}, {}
   crawl.domains, crawl.dirtyDomains, crawl.reclassifyDomains = {}, {}, {}
 end
 

@@ -1,7 +1,7 @@
--- Unlink pieces of a dupefilter that was cleared, a bounded number of them: to be called until none is left. Nothing asks
--- for them any more, so it does not matter what happens between two steps, nor if the next reset does the rest.
+-- Delete pieces of a cleared dupefilter, a bounded number a call; call it until none is left. Nothing reads these pieces any
+-- more, so the others may be deleted at any later time.
 --
--- args: most: at most so many
+-- args: most: pieces deleted at most
 -- Returns how many are left. O(pieces unlinked): some 2 ms for 2,000.
 verbs.register('sweep', { 'allow-oom' }, function(crawl, args)
   local most, left = args.most, 0

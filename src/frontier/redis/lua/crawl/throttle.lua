@@ -1,7 +1,7 @@
--- Leave a domain alone for a while, or change its delay, for every node. Atomic with leasing: the next lease obeys.
+-- Block a domain for a while, or change its delay, for every node. Atomic with leasing: the next lease obeys.
 --
 -- args: domain · source (setting | robots | autothrottle | retry-after) · delayMs or absent · forMs or absent
--- Returns OK. O(log n). A day is the longest that a domain is left alone.
+-- Returns OK. O(log n). A domain is blocked for a day at most.
 local A_DAY = 86400000
 
 verbs.register('throttle', {}, function(crawl, args)

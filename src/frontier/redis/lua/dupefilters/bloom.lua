@@ -1,13 +1,13 @@
 -- BloomDupeFilter: k bits set for each fingerprint, in slices (bloom-sizing.ts has the arithmetic; the sizes come with
--- args.dupefilter: capacity, bits, hashes, bitsPerHalving). A slice lies in chunks of 256 KiB all told: of 1 MiB the last
--- one would waste more, and allocating one would take longer. All bits of a fingerprint lie in one chunk, so that one
--- command sets them; a chunk has room for so many fingerprints that chance fills all alike. Redis doubles a bitmap that
+-- args.dupefilter: capacity, bits, hashes, bitsPerHalving). A slice consists of chunks of 256 KiB; with 1 MiB the last one
+-- would waste more, and allocating one would take longer. All bits of a fingerprint lie in one chunk, so that one
+-- command sets them; a chunk holds so many fingerprints that chunks fill evenly. Redis doubles a bitmap that
 -- grows, so a chunk is allocated whole, by clearing the bit behind its last one.
 --
 -- A mark is a fingerprint, 20 raw bytes, of which four numbers are used: its place among the chunks (6 bytes), then behind
 -- 2 others its first bit, the step to the next, and what the step grows by each time (4 each).
 
--- A byte more, what Redis puts around a string, and it fits 262,144 bytes.
+-- With the header that Redis adds to a string it fits 262,144 bytes.
 local CHUNK_BITS = 8 * 262080
 -- Chunks allocated with each batch, until all of a slice are: a slice for 10^8 has 700, too many for one step.
 local ALLOCATE = 4
@@ -52,7 +52,7 @@ local function isIn(index, slice, mark)
   return true
 end
 
--- The newest slice is the emptiest, where a no is found first.
+-- Newest slice first: it is the emptiest, so it shows soonest that a fingerprint is not in it.
 local function isInAny(index, slices, newest, mark)
   for number = newest, 1, -1 do
     if isIn(index, slices[number], mark) then return true end
@@ -60,7 +60,7 @@ local function isInAny(index, slices, newest, mark)
   return false
 end
 
--- chunk: counted over all slices; it is of the newest.
+-- chunk: its number, counted over all slices; it belongs to the newest slice.
 local function allocate(index, slice, chunk)
   local size = math.min(CHUNK_BITS, slice.bits - (chunk - slice.first) * CHUNK_BITS)
   redis.call('SETBIT', index.prefix .. chunk, size, 0)

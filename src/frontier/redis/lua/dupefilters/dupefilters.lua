@@ -1,18 +1,18 @@
 -- The dupefilter of a crawl, by its class. Each class is a table in this one:
 --   type                                  what its own key holds ('none': it lies in keys beside it, see pieces.lua)
 --   seen(crawl, marks)                    for each mark 1 or 0
---   record(crawl, marks, delayed, judged) delayed: set of those whose requests wait for a time of their own; judged: none
---                                         of them was seen a moment ago
+--   record(crawl, marks, delayed, judged) delayed: set of those whose requests wait for a time of their own; judged: this
+--                                         call has already found all of them unseen
 --   forget(crawl, mark)                   1 when it was there; a BloomDupeFilter has none
 --   count(crawl)                          how many it holds
--- A mark is a fingerprint as the class stores it; the client makes it (marks.ts).
+-- A mark is a fingerprint as the class stores it; the client makes it (requests.ts).
 --
--- It is agreed by the first that writes, be it a seed or a node: two classes, or two capacities, must never write into one
--- record. args.dupefilter is the caller's: { text: as meta has it, class, and what else its class needs to know }.
+-- The first client that writes, a node or not, sets the crawl's dupefilter: two classes, or two capacities, must never write
+-- into one record. args.dupefilter is the caller's: { text: as meta has it, class, and what else its class needs to know }.
 
 function dupefilters.of(crawl) return dupefilters[crawl.args.dupefilter.class] end
 
--- Whether another one was agreed.
+-- Whether the crawl has another one.
 function dupefilters.isOther(crawl)
   local agreed = meta.get(crawl, 'dupefilter')
   return agreed and agreed ~= crawl.args.dupefilter.text
@@ -30,8 +30,8 @@ end
 
 function dupefilters.exists(crawl) return redis.call('EXISTS', crawl.keys.dupefilter, crawl.keys.index) > 0 end
 
--- The end of a dupefilter of any class. Its pieces, which may be a hundred thousand, are only noted: the client has them
--- swept in steps (crawl/sweep.lua).
+-- Deletes a dupefilter of any class. Its pieces, perhaps a hundred thousand, are only recorded in `garbage`: the client has
+-- them deleted in steps (crawl/sweep.lua).
 function dupefilters.drop(crawl)
   local found = redis.call('HMGET', crawl.keys.index, 'generation', 'pieces')
   redis.call('UNLINK', crawl.keys.dupefilter, crawl.keys.index)

@@ -1,6 +1,6 @@
 -- A dupefilter of many keys: `index` HASH { generation, pieces, seen, slices, filled, allocated } and the pieces 0, 1, 2 …
--- as `<dupefilter>:~piece:<generation>:<number>`. What is cleared leaves at once with its index; its pieces are swept in
--- steps (crawl/sweep.lua), while a new generation may begin.
+-- as `<dupefilter>:~piece:<generation>:<number>`. Clearing deletes the index at once; the pieces are
+-- deleted in steps (crawl/sweep.lua), while a new generation may already begin.
 local FIELDS = { 'generation', 'pieces', 'seen', 'slices', 'filled', 'allocated' }
 
 -- The index, read once a call: numbers by name, and prefix, what the names of its pieces begin with.
@@ -16,7 +16,7 @@ end
 
 function pieces.prefix(crawl, generation) return crawl.keys.dupefilter .. ':~piece:' .. generation .. ':' end
 
--- Where there is no generation yet one begins; the time tells them apart.
+-- Begins a generation where there is none; it is named by the time.
 function pieces.begin(crawl)
   local index = pieces.index(crawl)
   if index.generation then return index end

@@ -1,7 +1,7 @@
 -- TimedRFPDupeFilter: a ZSET fingerprint (20 raw bytes) → the instant it is forgotten, +inf for never.
 -- args.dupefilter.expireMs: how long a fingerprint is remembered; 0 is for ever.
 
--- Forgotten ones are removed with each batch: this many, and twice as many as come in.
+-- Expired entries that each batch removes: this many, and two for each new one.
 local PURGE = 100
 
 local function isSeen(crawl, score) return (score and tonumber(score) > crawl.nowMs) and 1 or 0 end
@@ -22,15 +22,15 @@ dupefilters.TimedRFPDupeFilter = {
     for i = 1, #marks do flags[i] = isSeen(crawl, flags[i]) end
     return flags
   end,
-  -- Accepted again, a fingerprint is remembered anew; met again, it is not: that would keep a page that is linked from
-  -- everywhere from ever being fetched again.
+  -- A fingerprint that is accepted again gets a new expiry. One that is only met again does not: otherwise a page that is
+  -- linked from everywhere would never be fetched again.
   record = function(crawl, marks)
     if #marks == 0 then return end
     local key, expireMs = crawl.keys.dupefilter, crawl.args.dupefilter.expireMs
     if expireMs == 0 then return rememberUntil(crawl, '+inf', marks) end
     local latest, most = lists.digits(crawl.nowMs + expireMs), math.min(PURGE + 2 * #marks, 4000)
     lists.send('ZREM', key, redis.call('ZRANGEBYSCORE', key, '-inf', crawl.nowMs, 'LIMIT', 0, most))
-    -- An instant further away than the span is of a clock that jumped back (a failover): it counts from now.
+    -- An expiry further away than the span means that the server clock went back (a failover): the span counts from now.
     rememberUntil(crawl, latest, redis.call('ZRANGEBYSCORE', key, '(' .. latest, '+inf', 'LIMIT', 0, most))
     rememberUntil(crawl, latest, marks)
   end,

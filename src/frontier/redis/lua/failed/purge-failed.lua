@@ -1,4 +1,4 @@
--- Drop failed requests for good; they count as removed.
+-- Delete failed requests; they count as removed.
 --
 -- args: ids
 -- Returns how many were dropped. O(n log m).

@@ -1,5 +1,5 @@
--- Move failed requests back to pending, with a new arrival and a clean record of crashes.
--- Atomic: an id is in exactly one place at any instant.
+-- Move failed requests back to pending, with a new arrival and no crashes.
+-- Atomic: a request is in one state at any instant.
 --
 -- args: requests (pages/acceptance.lua)
 -- Returns how many were failed and are pending now. O(n log m).

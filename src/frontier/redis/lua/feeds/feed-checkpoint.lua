@@ -1,4 +1,4 @@
--- What was written is safe on disk: remember how far, and drop it from the outbox. Renews the writer's claim.
+-- Record how far a feed file is safely on disk, and delete those items from the outbox. Also renews the writer's claim.
 -- Atomic: an item leaves the outbox only with the checkpoint that covers it.
 --
 -- args: feed · owner · sequence, lengthBytes, header: the checkpoint, absent to only renew · after: sequence of the one
@@ -7,7 +7,7 @@
 -- it was restored from an older copy, or a flush forgot the file. O(items covered).
 verbs.register('feed_checkpoint', { 'allow-oom' }, function(crawl, args)
   local feed, writer = args.feed, feeds.read(crawl, args.feed)
-  -- A feed that a reset has forgotten: there is nothing to remember.
+  -- A reset deleted this feed: there is nothing to record.
   if not writer and redis.call('HEXISTS', crawl.keys.feeds, feed .. ':tail') == 0 then return 1 end
   if not writer or writer.owner ~= args.owner then return 0 end
   local written = writer.sequence or 0

@@ -1,8 +1,8 @@
 -- Register the one writer of a feed file. Atomic: of two writers that start at once, one gets it.
 --
--- args: feed · writer: JSON { host, path, pid, owner, format } · staleMs: after so long a silent writer is displaced ·
---   displaced: an owner to displace at once, or '' · anew: forget the checkpoint, unless items wait or an export has not
---   ended · overwrites: a flush of the crawl begins the file anew, as long as nothing is written from here on
+-- args: feed · writer: JSON { host, path, pid, owner, format } · staleMs: a writer that gave no sign for
+--   this long may be replaced · displaced: an owner to replace at once, or '' · anew: forget the checkpoint, unless items
+--   wait or an export has not ended · overwrites: a flush of the crawl may begin the file anew until this writer writes
 -- Returns by name: status held, with writer: JSON · format, with format: in which it is written so far · open, with
 -- sequence, lengthBytes, header of its checkpoint, if any. O(1).
 verbs.register('feed_open', {}, function(crawl, args)

@@ -1,28 +1,28 @@
 -- Register a node as a new incarnation, start or continue the run, and set the crawl's tunables.
--- Atomic, so that two first nodes make one run and a foreign shape never gets in.
+-- Atomic, so that two nodes that join first begin one run, and a node of another shape never joins.
 --
 -- The caller is the incarnation. args: info: JSON of the node · shape: JSON, without the dupefilter · queueClass · epoch:
 --   for a new meta · run: id for a new run · budgets (pages/limits.lua) · hasStart · tunables: { delay, randomize, limit,
---   node_timeout, failed_limit, queue_limit }, texts · crawl: that this node was in before; absent for none · flush
+--   node_timeout, failed_limit, queue_limit }, texts · crawl: id of the crawl that this process joined before; absent for none · flush
 -- Returns by name: status: joined | shape | restoring · where it is of another shape: shape, dupefilter, as found · where
 --   it joined: pending, delayed, leased, seen, startPushed, changed: { name, before, after } of tunables, others: live
 --   nodes, crawl, run, flushed: '' | flushed | others | interrupted; or only others, crawl and justClosed: why the last
 --   run was closed a moment ago, so that this node should not begin another. O(nodes + leases).
 
--- Another shape than ours was agreed: what to answer; nil where there is none.
+-- The answer to a node of another shape; nil if its shape fits.
 local function otherShape(crawl, args, mayFlush)
   local shape = meta.get(crawl, 'shape')
   local differs = shape and shape ~= args.shape
   if (differs or dupefilters.isOther(crawl)) and not mayFlush then
     return { status = 'shape', shape = shape or '{}', dupefilter = meta.get(crawl, 'dupefilter') or '' }
   end
-  -- Seeds came before the first node: they are in the order their client knew, which must be this one.
+  -- Seeds pushed before the first node are in the queue by the queue class of their client, which must be the same.
   if not shape and not mayFlush and meta.get(crawl, 'queue') ~= args.queueClass and redis.call('ZCARD', crawl.keys.queue) > 0 then
     return { status = 'shape', shape = cjson.encode({ queueClass = meta.get(crawl, 'queue') }), dupefilter = '' }
   end
 end
 
--- Forgets what earlier runs have left. Returns whether there was anything.
+-- Deletes what earlier runs have left. Returns whether there was anything.
 local function flush(crawl)
   local was = meta.number(crawl, 'accepted') > 0 or dupefilters.exists(crawl)
   meta.raiseEpoch(crawl)
@@ -47,7 +47,7 @@ local function setTunables(crawl, tunables, alone)
     if before and before ~= value and not alone then changed[#changed + 1] = { name, before, value } end
     if before ~= value then meta.set(crawl, name, value) end
   end
-  -- Another concurrency fills or frees the domains that are leased from.
+  -- Under another limit a domain with leases may become full, or stop being full.
   if meta.get(crawl, 'limit') ~= limitBefore then
     for _, name in ipairs(leases.domains(crawl)) do domains.markChanged(crawl, domains.of(crawl, name)) end
   end
@@ -86,11 +86,11 @@ verbs.register('join', {}, function(crawl, args)
   end
   dupefilters.agree(crawl)
   if isNew then beginRun(crawl, args) else meta.set(crawl, 'budgets', limits.join(crawl, args.budgets)) end
-  -- A stop was for those that are gone, unless this is one of them and joins anew.
+  -- A stop ends with the nodes it was meant for, unless this is one of them and joins anew.
   if meta.get(crawl, 'control') == 'stopping' and (isNew or (alone and not args.crawl)) then
     meta.set(crawl, 'control', 'running')
   end
-  -- Nobody was there to be idle.
+  -- Time without nodes is not idle time.
   if alone then meta.set(crawl, 'idle_since', '') end
   local changed = setTunables(crawl, args.tunables, alone)
   meta.set(crawl, 'has_start', args.hasStart and 1 or 0)

@@ -1,14 +1,15 @@
--- Deregister an incarnation; the last one ends the run and, where it leaves since the crawl is truly complete (not for a
--- signal, stop or budget) and the crawl does not persist, clears it.
+-- Deregister an incarnation. The last one ends the run. It also clears the crawl if that is complete and does not persist;
+-- a run that ends by a signal, stop or budget is never cleared.
 -- Atomic: "am I the last" and "is it complete" must not change before the clearing.
 --
--- args: incarnation · reason · persist · rejoins: only forget the incarnation, it joins anew at once · crawl: that it
---   joined · heardWithinMs: it stays where all others may have been killed: none was heard of within so many ms; or absent
--- Returns by name: last, cleared; or forMs: until all others count as dead, silent: their incarnations, when it stays.
+-- args: incarnation · reason · persist · rejoins: its process joins anew at once, so the run goes on · crawl: id of the
+--   crawl it joined · heardWithinMs: it stays if no other one was heard from within this time, since all others may have
+--   been killed; absent: it leaves in any case
+-- Returns by name: last, cleared; or, if it stays, forMs: time until all others count as dead, silent: their incarnations.
 -- O(nodes + leases).
 
--- Whoever stays is heard of, so that of two that want to leave the one does and the other is the last. Its answer is not
--- kept: sent again, the call looks again, and has one effect at most all the same.
+-- The caller counts as heard from: so of two nodes that want to leave, one leaves and the other is the last. The answer is
+-- not kept, because it does no harm to repeat this check.
 local function mayAllBeDead(crawl, args)
   redis.call('ZADD', crawl.keys.nodes, 'XX', crawl.nowMs, args.incarnation)
   nodes.markDead(crawl)
@@ -42,7 +43,7 @@ local function endRun(crawl, args)
 end
 
 verbs.register('leave', { 'allow-oom' }, function(crawl, args)
-  -- The answer of a leave that cleared everything, itself included, was lost.
+  -- A repeated call: the first one cleared everything, its kept answer included.
   if not args.persist and not args.rejoins and not meta.exists(crawl) then
     return verbs.named({ last = true, cleared = true })
   end

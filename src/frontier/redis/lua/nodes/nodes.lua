@@ -1,12 +1,12 @@
 -- Incarnations: who is live, who is dead, and how one is forgotten.
 
--- (ZSCORE would write the instant out: 1 µs.)
+-- ZRANK, because ZSCORE would format the instant, which takes 1 µs.
 function nodes.isLive(crawl, incarnation) return redis.call('ZRANK', crawl.keys.nodes, incarnation) end
 
 -- How many leases it holds.
 function nodes.held(crawl, incarnation) return tonumber(redis.call('HGET', crawl.keys.held, incarnation) or 0) end
 
--- How many were heard of within the last so many ms.
+-- How many were heard from within this time.
 function nodes.heardWithin(crawl, ms) return redis.call('ZCOUNT', crawl.keys.nodes, crawl.nowMs - ms, '+inf') end
 
 -- Refuses the call of a node that is not live: it was declared dead, or the crawl it was in is not this one.
@@ -19,10 +19,10 @@ function nodes.refuseAs(crawl, itsCrawl)
   verbs.refuse('CRAWLNODE_DEAD this node was declared dead')
 end
 
--- Incarnations that fell silent are dead from now on: their tokens have no effect.
+-- Marks incarnations without a recent heartbeat as dead: from now on their tokens have no effect.
 function nodes.markDead(crawl)
   local key, timeoutMs = crawl.keys.nodes, meta.number(crawl, 'node_timeout', 30000)
-  -- A heartbeat from the future is of a clock that jumped back (a failover): it counts from now.
+  -- A heartbeat in the future means that the server clock went back (a failover): it counts as one of now.
   local future = '(' .. lists.digits(crawl.nowMs + timeoutMs)
   for _, incarnation in ipairs(redis.call('ZRANGEBYSCORE', key, future, '+inf')) do
     redis.call('ZADD', key, crawl.nowMs, incarnation)

@@ -1,8 +1,9 @@
--- Compare the leases the store holds for this incarnation with those its node holds. What only the store holds (a lease
--- reply that was lost, a store that was rolled back) returns to pending uncounted, once older than the grace that an
--- answer may still need to arrive. Atomic with respect to the node's own settles.
+-- Compare the leases that the store holds for this incarnation with those its node holds. A lease that only the store knows
+-- (its reply was lost, or the store was rolled back) returns to pending uncounted, unless it is so young that its reply may
+-- still arrive. Atomic with respect to the node's own settles.
 --
--- args: graceMs · ids held · calls: that gave them, in order · crawl: that this node joined
+-- args: graceMs · ids: of the leases held · calls: numbers of the calls that created them, in the same order · crawl: id of
+--   the crawl that this node joined
 -- Returns by name: returned: how many · lost: ids that the store does not know as this node's. O(leases).
 verbs.register('reconcile', { 'allow-oom' }, function(crawl, args)
   meta.read(crawl)

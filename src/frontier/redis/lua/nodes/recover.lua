@@ -1,9 +1,9 @@
--- Mark incarnations that fell silent as dead, all in this one step, then move a bounded number of dead ones' leases: each
--- counts a crash; with MAX_CRASHES it fails as `crashed`. Any node calls it, again and again.
+-- Mark all incarnations that fell silent as dead, then end a bounded number of their leases. Each of these requests counts
+-- a crash; with MAX_CRASHES it fails as `crashed`, else it is pending again as a suspect. Any node calls it, repeatedly.
 -- Atomic: from the marking on, the dead node's tokens have no effect.
 --
--- args: most: leases to move at most
--- Returns by name: moved · dead: incarnations that still hold leases · incarnations, nodes, counts: the dead ones that this
+-- args: most: leases ended at most
+-- Returns by name: moved: leases ended · dead: incarnations that still hold leases · incarnations, nodes, counts: the dead ones that this
 -- call handled, their node ids, and how many leases of each it moved. O(nodes + leases).
 local MAX_CRASHES = 3
 
@@ -13,7 +13,7 @@ local function nodeIdOf(crawl, incarnation)
   return info.id or incarnation
 end
 
--- One more node died while processing this request: it is a suspect, or fails.
+-- Counts a crash of a request whose node died while processing it: makes it a suspect, or fails it.
 local function suspect(crawl, id, lease)
   local crashes = redis.call('HINCRBY', crawl.keys.crashes, id, 1)
   if crashes < MAX_CRASHES then

@@ -5,11 +5,17 @@ local MAX_LEASES, MAX_SKIPPED, HUNGRY_MS = 1000, 1000, 300
 -- A site whose concurrency is smaller than one node's would stay with the first node, which leases again right after each
 -- settle. So a node that gets nothing while requests are pending is recorded as hungry (meta.hungry). Another node that
 -- holds more than its share of the leases then gets nothing for a moment. With a delay this is not needed: any node
--- may be the first to ask when the delay has passed.
+-- may be the first to ask when the delay has passed. Nor is it where no domain can be full, as there are too few leases.
 local function standsBack(crawl)
   local hungry = meta.get(crawl, 'hungry')
   if not hungry or hungry == crawl.caller or crawl.nowMs - meta.number(crawl, 'hungry_at') > HUNGRY_MS then return false end
   return nodes.held(crawl, crawl.caller) * redis.call('ZCARD', crawl.keys.nodes) > redis.call('HLEN', crawl.keys.leases)
+end
+
+-- Whether pending requests may be kept back by the concurrency of their domain.
+local function mayBeFull(crawl)
+  return meta.number(crawl, 'delay') == 0 and redis.call('ZCARD', crawl.keys.queue) > 0
+    and redis.call('HLEN', crawl.keys.leases) >= domains.limit(crawl)
 end
 
 local function noteHunger(crawl, isSatisfied)
@@ -23,17 +29,19 @@ end
 
 -- Drops requests whose record somebody deleted, and counts them as removed. Returns the others.
 local function withRecords(crawl, taken)
-  local ids, found = {}, {}
+  local ids, found, dropped = {}, {}, {}
   for i, request in ipairs(taken) do ids[i] = request.id end
   for i, record in ipairs(lists.read('HMGET', crawl.keys.requests, ids)) do
     if record then
       taken[i].record = record
       found[#found + 1] = taken[i]
     else
-      domains.release(crawl, taken[i].domain)
-      meta.add(crawl, 'removed', 1)
+      domains.cancel(crawl, taken[i].domain)
+      dropped[#dropped + 1] = ids[i]
     end
   end
+  lists.send('HDEL', crawl.keys.crashes, dropped)
+  if #dropped > 0 then meta.add(crawl, 'removed', #dropped) end
   return found
 end
 
@@ -43,7 +51,10 @@ local function takeAvailable(crawl, room)
   queue.promoteDelayed(crawl)
   domains.promoteWaiting(crawl)
   local isVolunteer, suspect, crashes = suspects.volunteer(crawl)
-  if isVolunteer then return withRecords(crawl, { suspect }), crashes or 0 end
+  if isVolunteer then
+    local found = withRecords(crawl, { suspect })
+    return found, crashes or 0, suspect and #found == 0 and 'skipped' or nil
+  end
   if standsBack(crawl) then return {}, 0, 'stoodBack' end
   local found, skipped = {}, 0
   while #found < room and skipped < MAX_SKIPPED do
@@ -53,8 +64,7 @@ local function takeAvailable(crawl, room)
     skipped = skipped + #taken - #withRecord
     for _, request in ipairs(withRecord) do found[#found + 1] = request end
   end
-  local isSatisfied = #found > 0 or meta.number(crawl, 'delay') > 0 or redis.call('ZCARD', crawl.keys.queue) == 0
-  noteHunger(crawl, isSatisfied)
+  noteHunger(crawl, #found > 0 or not mayBeFull(crawl))
   return found, 0, skipped >= MAX_SKIPPED and 'skipped' or nil
 end
 

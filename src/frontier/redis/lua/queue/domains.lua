@@ -32,7 +32,7 @@ function domains.unpack(name, packed)
   local state = STATES[letter]
   return { name = name, active = active, state = state, lastAt = lastAt, nextAt = nextAt, blockedUntil = blockedUntil,
     head = head, delays = delays, readyHead = state == 'ready' and head, isWaiting = state == 'waiting',
-    isDirty = false, needsReclassification = false, lastTaken = nil }
+    isDirty = false, needsReclassification = false, lastTaken = nil, lastAtBefore = nil, nextAtBefore = nil }
 end
 
 local function opened(crawl, name, packed)
@@ -95,11 +95,20 @@ end
 
 -- Starts the delay timer for a lease that begins now. random: in [0, 1), for a randomized delay.
 function domains.startDelayTimer(crawl, d, random)
-  d.lastAt = crawl.nowMs
   local delay = domains.delay(crawl, d)
-  if delay == 0 then return end
-  local factor = meta.get(crawl, 'randomize') == '1' and 1 + random / 2 or 1
-  d.nextAt = crawl.nowMs + math.ceil(delay * factor)
+  if delay > 0 then
+    local factor = meta.get(crawl, 'randomize') == '1' and 1 + random / 2 or 1
+    d.lastAtBefore, d.nextAtBefore = d.lastAt, d.nextAt
+    d.nextAt = crawl.nowMs + math.ceil(delay * factor)
+  end
+  d.lastAt = crawl.nowMs
+end
+
+-- One of its leases was not granted after all: releases it, and sets the delay timer back.
+function domains.cancel(crawl, name)
+  local d = domains.of(crawl, name)
+  if d.nextAtBefore then d.lastAt, d.nextAt = d.lastAtBefore, d.nextAtBefore end
+  domains.release(crawl, name)
 end
 
 -- The state that follows from its record now.

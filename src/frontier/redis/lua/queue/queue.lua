@@ -67,9 +67,11 @@ function queue.makePending(crawl, domain, sortKey, crashes)
   end
 end
 
--- Delays a request until dueMs. It gets a new arrival number when it becomes pending.
+-- Delays a request until dueMs. It gets a new arrival number when it becomes pending; until then its arrival sorts it among
+-- those of the same instant and priority.
 function queue.delay(crawl, domain, priority, id, dueMs)
-  redis.call('ZADD', crawl.keys.delayed, dueMs, struct.pack('>I5I7', 2147483648 - priority, 0) .. id .. domain)
+  local order = struct.pack('>I5I7', 2147483648 - priority, queue.nextArrival(crawl))
+  redis.call('ZADD', crawl.keys.delayed, dueMs, order .. id .. domain)
 end
 
 -- Makes delayed requests pending that are due, a bounded number.

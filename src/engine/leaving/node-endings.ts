@@ -9,7 +9,7 @@ export interface Ending {
   readonly reason: string;
   readonly exitCode: 0 | 1;
   readonly message: string | null;
-  /** False when there is nothing to leave: the store has lost our records, or this node has left already. */
+  /** False when there is nothing to deregister from: the records are gone, or this node has left already. */
   readonly leave: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface NodeView {
   readonly maxIdleMs: number;
   /** Since this node joined. */
   readonly joinedForMs: number;
-  /** Whether there was work when it joined, or it has done some since. */
+  /** Whether there were requests when it joined, or it has processed some since. */
   readonly worked: boolean;
   /** Whether an earlier node has pushed the spider's start requests, so that none are to come. */
   readonly startedBefore: boolean;
@@ -35,8 +35,8 @@ export function ending(reason: string, message: string | null = null): Ending {
 }
 
 /**
- * Whether the crawl is over for this node. True completion is the store's to decide (`finished`), so all nodes
- * see it together and none before; where nothing has begun yet, the first seed is waited for.
+ * Whether the crawl is over for this node. The store decides whether it is complete (`finished`), so that all nodes agree.
+ * A crawl in which nothing has begun waits for its first seed.
  */
 export function crawlEnding(crawl: CrawlState, view: NodeView): Ending | null {
   if (crawl.closing !== null) return ending(crawl.closing);
@@ -57,20 +57,20 @@ export function errorEnding(error: unknown, persist: boolean): Ending {
   if (error instanceof FrontierGoneError) {
     const others = persist
       ? ''
-      : '; or the other nodes took this one for dead, finished the crawl and cleared it (SCHEDULER_PERSIST false)';
+      : '; or the other nodes counted this one as dead, finished the crawl and cleared it (SCHEDULER_PERSIST false)';
     const message = `${error.message}${others}`;
     return { reason: 'frontier_gone', exitCode: 1, message, leave: false };
   }
   throw error;
 }
 
-/** A feed's outbox has outgrown its bound, and its file could not be written for the whole grace time. */
+/** A feed file could not be written for SHUTDOWN_TIMEOUT, and more items wait for it than may (FEED_OUTBOX_LIMIT). */
 export function feedEnding(why: string): Ending {
   const message = `${why}; the items committed so far wait in the frontier and are written by the next run`;
   return { reason: 'feed_unwritable', exitCode: 1, message, leave: true };
 }
 
-/** The whole cluster, by the store's account; a crawl that somebody paused is kept for whoever resumes it. */
+/** Whether no node has had anything to do for so long. A paused crawl is kept for whoever resumes it. */
 function isIdleTooLong({ idleMs, seedsWaiting, control }: CrawlState, { maxIdleMs }: NodeView): boolean {
   return maxIdleMs > 0 && idleMs >= maxIdleMs && seedsWaiting === 0 && control === 'running';
 }

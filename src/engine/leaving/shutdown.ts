@@ -1,23 +1,23 @@
 /**
- * Leaving: finish what is in work, give back the rest, deregister. Nothing here waits longer than the grace time
- * and a moment, store or no store: what we fail to give back, peers recover.
+ * Shutdown of a node: finish the pages in work, return the others to the queue, deregister. It takes at most
+ * SHUTDOWN_TIMEOUT and a moment, even if the store is away. Other nodes recover what could not be returned.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
+import type { Alarm } from '../node/alarm.js';
+import type { Outage } from '../node/outage.js';
 import type { Slots } from '../page/slots.js';
-import type { Alarm } from './alarm.js';
 import type { Ending } from './node-endings.js';
-import type { Outage } from './outage.js';
 
 /** What the store gets to answer releases and the leave, once the grace time is over. */
 const LAST_WORDS_MS = 1_000;
 
-const notInOrder = 'could not leave in good order; peers will recover what this node held';
+const notInOrder = 'this node could not deregister; other nodes will recover the requests it held';
 const kept =
-  'the crawl is kept: SCHEDULER_PERSIST false clears one that is truly over, not one that was ended by a signal, stop or budget';
+  'the crawl is kept, as a signal, stop or budget ended it: SCHEDULER_PERSIST false clears only finished crawls';
 
 export interface Leaving {
   readonly frontier: Frontier;
@@ -54,8 +54,7 @@ export async function windDown(ending: Ending, leaving: Leaving): Promise<void> 
     slots.dropAll();
     return;
   }
-  if (slots.inFlight > 0)
-    log.info({ released: slots.inFlight }, 'giving unfinished pages back to the frontier');
+  if (slots.inFlight > 0) log.info({ released: slots.inFlight }, 'unfinished pages go back to the queue');
   slots.releaseAll(ending.reason);
 
   const giveUp = new AbortController();

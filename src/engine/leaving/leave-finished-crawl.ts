@@ -1,7 +1,7 @@
 /**
- * Leaving a finished crawl that does not persist. Its last node clears it, in the step that deregisters it; a node that
- * was killed a moment ago is registered still, and would leave the crawl's keys behind for good. So of the nodes that live
- * the last one stays until the others count as dead, and looks for work meanwhile.
+ * Leaving a finished crawl under SCHEDULER_PERSIST false. The last node clears the crawl in the same step in which it
+ * deregisters. A node that was killed a moment ago is still registered, so nobody would be the last, and the keys would
+ * stay for good. Therefore the last live node stays until the silent ones count as dead, and looks for work meanwhile.
  *
  * ```
  *   finished ──► leave ──► left
@@ -9,25 +9,25 @@
  *      └── work again, or the other lives: forgotten
  * ```
  *
- * Two that live do not wait for each other: who stays is heard of, and the first that hears of another goes. Only the
- * store can judge, within the leave: two that each looked first could both go, trusting the other.
+ * Two live nodes do not wait for each other: a node that stays gives a sign of life, and a node that sees one leaves. The
+ * store decides this within the leave. If each node looked first, both could leave, each relying on the other.
  *
- * Nor does a node leave before all that were started with it have joined, where one that came later would begin the crawl
- * again: it would find nothing of it, or flush what it finds.
+ * A node also waits until all nodes of its command (`--workers`) have joined: one that joined a cleared crawl would crawl
+ * it again.
  *
- * Rejected: to clear at once whatever the silent ones hold, since nothing is lost with it. One that was paused for a few
- * seconds, or is between two heartbeats, would find its crawl gone and end with 1; NODE_TIMEOUT is what users set for that.
+ * Rejected: clearing at once. A node that was only paused for a few seconds, or is between two heartbeats, would find its
+ * crawl gone and exit with 1. How long to wait is what NODE_TIMEOUT is for.
  */
 import type { Silence } from '../../frontier/frontier.js';
-import type { Incarnation } from './incarnation.js';
+import type { Incarnation } from '../node/incarnation.js';
+import type { NodeState } from '../node/node-state.js';
 import type { Ending } from './node-endings.js';
-import type { NodeState } from './node-state.js';
 
-/** A node that lives asks for work, and is heard of, within a second: so long we ask often, then seldom. */
+/** A live node gives a sign of life within a second. Until then the leave is tried often, afterwards seldom. */
 const SOON_MS = 1_000;
 const SOON_EVERY_MS = 50;
 const LATER_EVERY_MS = 1_000;
-/** An older sign of life says little; more than the time between two looks. */
+/** The oldest sign of life that counts; longer than the time between two tries. */
 const MAX_HEARD_WITHIN_MS = 2_000;
 const MAX_NAMED = 5;
 
@@ -65,7 +65,7 @@ export class Parting {
     return this.#leave(end);
   }
 
-  /** For NODE_TIMEOUT at most: one that hangs as it starts is nothing to wait for. */
+  /** At most for NODE_TIMEOUT: a sibling that hangs while it starts is not waited for any longer. */
   #awaitsSibling({ reason }: Ending): boolean {
     const { siblings, options } = this.#node.deps;
     const beginsAgain = !options.shape.persist || options.flushOnStart;
@@ -74,7 +74,7 @@ export class Parting {
     return performance.now() - this.#missingSince < options.tunables.nodeTimeoutMs;
   }
 
-  /** A crawl ended by budget or stop is kept, so nobody need be the last. */
+  /** A crawl that was ended by a budget or a stop is kept, so nobody needs to be the last. */
   #mayClear({ reason }: Ending): boolean {
     return reason === 'finished' && !this.#node.deps.options.shape.persist;
   }
@@ -100,7 +100,7 @@ export class Parting {
     return null;
   }
 
-  /** Once: a node that lives would have been heard of by now. */
+  /** Logged once, when a live node would have given a sign of life. */
   #say({ incarnations, forMs }: Silence): void {
     if (this.#hasSaid) return;
     this.#hasSaid = true;
@@ -108,8 +108,8 @@ export class Parting {
     const nodes = incarnations.length > MAX_NAMED ? `${named} and others` : named;
     this.#node.deps.log.info(
       { silent: incarnations.length, forMs },
-      `the crawl is over, but nothing is heard of ${nodes}: this node stays until they count as dead, ` +
-        `${Math.ceil(forMs / 1_000)} s at most (NODE_TIMEOUT), to leave last and clear the crawl (SCHEDULER_PERSIST false)`,
+      `the crawl is over, but ${nodes} did not leave and cannot be heard: this node stays until they count as dead, ` +
+        `${Math.ceil(forMs / 1_000)} s at most (NODE_TIMEOUT), and then clears the crawl (SCHEDULER_PERSIST false)`,
     );
   }
 }

@@ -7,25 +7,25 @@ import { compile } from 'css-select';
 import { parse, type Selector, SelectorType } from 'css-what';
 import type { Text } from 'domhandler';
 import { DomUtils } from 'htmlparser2';
-import { UsageError } from '../../errors.js';
-import type { AnyNode, Document, Element } from './markup-tree.js';
+import { UsageError } from '../../../errors.js';
+import type { AnyNode, Document, Element, ElementTest } from '../markup-tree.js';
+import { compileLinear } from './linear-selector.js';
 
 /** What a query finds: an element, or the text of a text node or attribute. */
 export type Found = Element | string;
 
 export interface CssQuery {
   /** Everything found at or below `root`, in document order. */
+  /** @throws SelectorCostError on a page that makes the selector too costly */
   select(root: Document | Element): Found[];
 }
-
-type Test = (element: Element) => boolean;
 
 /** Branches of one selector that take the same thing of what they match. */
 interface Group {
   readonly take: 'element' | 'text' | { readonly attr: string };
   readonly branches: Selector[][];
   /** For selectors of one compound, which mean the same below any root. */
-  readonly test: Test | null;
+  readonly test: ElementTest | null;
 }
 
 /** Selectors are written in code, so few; the bound is for those put together from data. */
@@ -52,7 +52,7 @@ function compileQuery(selector: string, xml: boolean): CssQuery {
     if (selector.trim() === '') throw new Error('it is empty');
     groups = groupsOf(parse(selector), xml);
     // What css-select does not know, such as `:frobnicate`, shows only in compiling.
-    for (const group of groups) testOf(group, null, xml);
+    for (const group of groups) testOf(selector, group, null, xml);
   } catch (cause) {
     throw new UsageError(
       `The CSS selector ${JSON.stringify(selector)} is not valid: ${(cause as Error).message}`,
@@ -62,7 +62,7 @@ function compileQuery(selector: string, xml: boolean): CssQuery {
   return {
     select(root) {
       const context = DomUtils.isTag(root) ? root : null;
-      const tests = groups.map((group) => testOf(group, context, xml));
+      const tests = groups.map((group) => testOf(selector, group, context, xml));
       const [only] = groups;
       if (groups.length === 1 && only?.take === 'element') return DomUtils.findAll(tests[0]!, [root]);
       return walk(root, groups, tests);
@@ -77,7 +77,7 @@ function groupsOf(branches: Selector[][], xml: boolean): Group[] {
     const kind = typeof take === 'string' ? take : `attr ${take.attr}`;
     const tokens = elementTokens(branch);
     const together = [...(groups.get(kind)?.branches ?? []), tokens];
-    const test = together.every(isCompound) ? compileTokens(together, null, xml) : null;
+    const test = together.every(isCompound) ? compileCompounds(together, xml) : null;
     groups.set(kind, { take, branches: together, test });
   }
   return [...groups.values()];
@@ -119,23 +119,22 @@ function isCompound(tokens: readonly Selector[]): boolean {
   return tokens.every(isSimple);
 }
 
-function testOf(group: Group, context: Element | null, xml: boolean): Test {
-  return group.test ?? compileTokens(group.branches, context, xml);
+/**
+ * Compiled anew for each root where there are combinators or pseudo-classes: what such a test remembers of a tree holds
+ * only below one root and while nobody changes the tree.
+ */
+function testOf(selector: string, group: Group, context: Element | null, xml: boolean): ElementTest {
+  return group.test ?? compileLinear(selector, group.branches, context, xml);
 }
 
-/**
- * Compiled anew for each root where there are combinators: css-select remembers which elements have no matching
- * ancestor, and that holds only below one root and while nobody changes the tree.
- */
-function compileTokens(branches: Selector[][], context: Element | null, xml: boolean): Test {
-  // css-select reorders and extends what it is given.
+function compileCompounds(branches: Selector[][], xml: boolean): ElementTest {
+  // css-select reorders what it is given.
   const copy = branches.map((tokens) => [...tokens]);
-  // A list as context, even of one, lets the context itself match.
-  return compile<AnyNode, Element>(copy, { xmlMode: xml }, context === null ? undefined : [context]);
+  return compile<AnyNode, Element>(copy, { xmlMode: xml });
 }
 
 /** Elements, attributes and text nodes in document order; a loop, as pages may be nested deeper than the call stack. */
-function walk(root: Document | Element, groups: readonly Group[], tests: readonly Test[]): Found[] {
+function walk(root: Document | Element, groups: readonly Group[], tests: readonly ElementTest[]): Found[] {
   const found: Found[] = [];
   const textOf = new Set<AnyNode | null>();
   const stack: AnyNode[] = [root];

@@ -110,7 +110,7 @@ describe('a budget over two nodes', () => {
     await crawl(open, walker([site.url]), budgets({ maxItems: 3 }));
     const late = await crawl(open, walker([site.url]), budgets({ maxItems: 3 }));
     expect(late).toMatchObject({ reason: 'closespider_itemcount', exitCode: 0, pages: 0 });
-    expect(late.message).toMatch(/closed by this very budget less than 5 s ago/);
+    expect(late.message).toMatch(/the same budget closed the run less than 5 s ago/);
     await closeOutsider();
   });
 });
@@ -179,7 +179,7 @@ describe('a finished crawl that does not persist', () => {
     const said: string[] = [];
     const log: Logger = { ...silentLogger, info: (_, text) => said.push(text ?? '') };
     const node = await startNode(open, walker([site.url]), { log, options: { shape, tunables } });
-    const waits = () => said.filter((text) => text.includes('nothing is heard of silent:'));
+    const waits = () => said.filter((text) => /silent:.* did not leave and cannot be heard/.test(text));
     const close = async () => {
       await silent.close();
       await closeOutsider();
@@ -232,7 +232,7 @@ describe('a finished crawl that does not persist', () => {
     await outsider.clear(['queue', 'dupefilter'], { force: true });
     const { reason, exitCode, message } = await node.result;
     expect({ reason, exitCode }).toEqual({ reason: 'frontier_gone', exitCode: 1 });
-    expect(message).toMatch(/reset .*took this one for dead, finished the crawl and cleared it/);
+    expect(message).toMatch(/reset .*counted this one as dead, finished the crawl and cleared it/);
     await close();
   });
 

@@ -1,0 +1,16 @@
+/** What the parts of a frontier in Redis share. */
+import type { Dupefilter } from '../frontier.js';
+import type { OpenOptions } from '../store.js';
+import type { Call } from './connection/calls.js';
+import type { RedisConnection } from './connection/connection.js';
+
+/** One crawl in one Redis. */
+export interface CrawlAccess {
+  readonly connection: RedisConnection;
+  readonly options: OpenOptions;
+  /** Settles that wait are sent before. */
+  readonly call: Call;
+  /** Queue class and epoch of a meta that does not exist yet; no epoch: make none. */
+  forNewMeta(): { readonly queueClass: string; readonly epoch: string | undefined };
+  dupefilter(): Dupefilter;
+}

@@ -1,0 +1,63 @@
+/**
+ * A bound on what one query may cost where it is not linear: `:has()` with combinators inside, `:contains()` in deep
+ * nesting, `:selected` among many options. One synchronous call cannot be interrupted, so it has to end itself.
+ */
+import { DomUtils } from 'htmlparser2';
+import { CrawlnodeError } from '../../../errors.js';
+import type { AnyNode, Element } from '../markup-tree.js';
+
+/** Nodes that one query may look at through `:has` and `:contains`: about a second. A page of 1 MB has some 50,000. */
+const MAX_STEPS = 5_000_000;
+/** Joining a text costs as much as looking at a node for each of so many characters. */
+const CHARACTERS_PER_STEP = 32;
+
+/** css-select's view of a tree, by its documented option `adapter`; the methods that start long walks are counted. */
+export class BudgetedAdapter {
+  readonly #selector: string;
+  #left = MAX_STEPS;
+
+  /** @param selector as the spider wrote it, for the error */
+  constructor(selector: string) {
+    this.#selector = selector;
+  }
+
+  readonly methods = {
+    ...DomUtils,
+    existsOne: (test: (element: Element) => boolean, nodes: AnyNode[]): boolean => {
+      const stack: AnyNode[] = [...nodes].reverse();
+      for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+        this.#spend(1);
+        if (!DomUtils.isTag(node)) continue;
+        if (test(node)) return true;
+        for (let i = node.children.length - 1; i >= 0; i--) stack.push(node.children[i]!);
+      }
+      return false;
+    },
+    getSiblings: (node: AnyNode): AnyNode[] => {
+      const siblings = DomUtils.getSiblings(node);
+      this.#spend(siblings.length);
+      return siblings;
+    },
+    getText: (node: AnyNode | AnyNode[]): string => {
+      const text = DomUtils.getText(node);
+      this.#spend(1 + text.length / CHARACTERS_PER_STEP);
+      return text;
+    },
+  };
+
+  #spend(steps: number): void {
+    this.#left -= steps;
+    if (this.#left < 0) throw new SelectorCostError(this.#selector);
+  }
+}
+
+/** A selector that a page makes too costly. */
+export class SelectorCostError extends CrawlnodeError {
+  constructor(selector: string) {
+    super(
+      'selector_cost',
+      `The CSS selector ${JSON.stringify(selector)} was stopped: on this page :has() with combinators inside, :contains() ` +
+        `or :selected would look at more than ${MAX_STEPS.toLocaleString('en')} nodes. Select a smaller part of the page first.`,
+    );
+  }
+}

@@ -1,0 +1,58 @@
+/** Where elements stand among their siblings: each parent is counted once, not once for each of its children. */
+import { DomUtils } from 'htmlparser2';
+import type { AnyNode, Element } from '../markup-tree.js';
+
+export interface SiblingPlace {
+  /** From 0. */
+  readonly index: number;
+  /** Counted from the last, from 0. */
+  readonly indexFromEnd: number;
+}
+
+/** Valid while nobody changes the tree: one for each query. */
+export class SiblingOrder {
+  readonly #all = new Map<AnyNode, Map<Element, SiblingPlace>>();
+  readonly #ofType = new Map<AnyNode, Map<Element, SiblingPlace>>();
+
+  /** Among all element siblings. */
+  placeOf(element: Element): SiblingPlace {
+    return placeIn(this.#all, element, placesOf);
+  }
+
+  /** Among the siblings of the same name. */
+  placeOfType(element: Element): SiblingPlace {
+    return placeIn(this.#ofType, element, placesByName);
+  }
+}
+
+function placeIn(
+  counted: Map<AnyNode, Map<Element, SiblingPlace>>,
+  element: Element,
+  count: (siblings: readonly Element[]) => Map<Element, SiblingPlace>,
+): SiblingPlace {
+  const key = element.parent ?? element;
+  let places = counted.get(key);
+  if (places === undefined) {
+    places = count(DomUtils.getSiblings(element).filter(DomUtils.isTag));
+    counted.set(key, places);
+  }
+  return places.get(element)!;
+}
+
+function placesOf(siblings: readonly Element[]): Map<Element, SiblingPlace> {
+  const places = new Map<Element, SiblingPlace>();
+  for (const [index, sibling] of siblings.entries()) {
+    places.set(sibling, { index, indexFromEnd: siblings.length - 1 - index });
+  }
+  return places;
+}
+
+function placesByName(siblings: readonly Element[]): Map<Element, SiblingPlace> {
+  const byName = new Map<string, Element[]>();
+  for (const sibling of siblings) {
+    const named = byName.get(sibling.name);
+    if (named === undefined) byName.set(sibling.name, [sibling]);
+    else named.push(sibling);
+  }
+  return new Map([...byName.values()].flatMap((named) => [...placesOf(named)]));
+}

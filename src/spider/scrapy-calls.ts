@@ -1,0 +1,21 @@
+/** Methods of Scrapy that are named otherwise here, or do not exist: a hint for whoever calls them. */
+
+const instead: Readonly<Record<string, string>> = {
+  xpath: 'there is no XPath; use css()',
+  getall: 'it is getAll() here',
+  extract: 'use getAll(), or get() for the first match',
+  extract_first: 'use get()',
+  follow_all: 'it is followAll() here',
+  re: 'match the text of get() with a regular expression',
+  re_first: 'match the text of get() with a regular expression',
+  'meta.get': 'meta is a plain object: response.meta.name',
+};
+
+/** A hint on `x.xpath is not a function` and the like, to be put behind it; empty where there is none. */
+export function scrapyHint(error: unknown): string {
+  if (!(error instanceof TypeError)) return '';
+  const [, owner, method] = /(\w+)?(?:\([^)]*\))?\.(\w+) is not a function/.exec(error.message) ?? [];
+  const names = [`${owner}.${method}`, method ?? ''];
+  const hint = names.map((name) => (Object.hasOwn(instead, name) ? instead[name] : undefined)).find(Boolean);
+  return hint === undefined ? '' : `: ${hint}`;
+}
