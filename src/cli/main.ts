@@ -63,7 +63,8 @@ First steps:
 Exit codes: 0 done, 1 failed at run time, 2 wrong usage, settings or spider, 3 refused, 4 the store cannot be reached,
 130 and 143 ended by a second signal.`;
 
-function createProgram(printError: (text: string) => void): Command {
+/** The program with its global options and no command. */
+export function createProgram(printError: (text: string) => void): Command {
   return new Command('crawlnode')
     .description('Crawl as any number of equal nodes over one shared frontier, in Redis or embedded.')
     .usage('<command> [arguments] [options]')
