@@ -11,7 +11,7 @@ const REBUILT = ['src/frontier'];
 const isRebuilt = (folder: string) => REBUILT.some((each) => `${folder}/`.startsWith(`${each}/`));
 
 /** Folders of test/ that are about no folder of src/. */
-const ofTestsAlone = /^test\/(e2e|fixtures|frontier-contract|helpers)(\/|$)/;
+const ofTestsAlone = /^test\/(docs|e2e|fixtures|frontier-contract|helpers)(\/|$)/;
 
 const folders = ['src', 'test'].flatMap((top) => [
   top,

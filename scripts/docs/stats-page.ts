@@ -49,20 +49,31 @@ export function statsPage(source: SourceApi): string {
   );
 }
 
+/** Types that say more in words than by their names. */
+const inWords: Readonly<Record<string, string>> = {
+  nodes: 'list of objects, see below',
+  silentNodes: 'list of objects, see below',
+  feeds: 'list of objects, see below',
+  run: 'object or null, see below',
+  shape: 'object or null',
+  bytes: 'numbers by part',
+  counters: 'numbers by name',
+};
+
 function fields(members: readonly Documented[]): string {
   return table(
     ['field', 'type', ''],
     members.map(({ name, signatures: [signature = ''], text }) => [
       code(name),
-      code(
-        signature
-          .replace(/^readonly /, '')
-          .replace(/^\w+\??: /, '')
-          .replace(/\breadonly /g, ''),
-      ),
+      inWords[name] ?? code(typeOf(signature)),
       text.replaceAll('<', '\\<'),
     ]),
   );
+}
+
+function typeOf(signature: string): string {
+  const type = signature.replace(/^readonly /, '').replace(/^\w+\??: /, '');
+  return type === 'Control' ? "'running' | 'paused' | 'stopping'" : type;
 }
 
 function checkCounters(): void {

@@ -27,6 +27,7 @@ export interface Rule {
  * applies the rules; override `parseStartUrl` for what the start pages hold.
  */
 export class CrawlSpider extends Spider {
+  /** Tried in this order for every link. */
   rules: readonly Rule[] = [];
 
   /** Called with the responses of start requests and seeds, before their links are followed. */

@@ -39,8 +39,11 @@ export class Spider {
   /** Any schema library of the Standard Schema, such as zod: what breaks it fails the page, and its output is the item. */
   declare item?: ItemSchema;
 
+  /** What `-a name=value` gave, by name; a value is always text. */
   readonly args: SpiderContext['args'] = birth.args;
+  /** The log of the node. */
   readonly log: Logger = birth.log;
+  /** All settings in effect, by name. */
   readonly settings: Settings = birth.settings;
 
   /**
@@ -66,7 +69,7 @@ export class Spider {
     return parseSeed(data);
   }
 
-  /** The identity of a request, 40 hex digits, instead of REQUEST_FINGERPRINTER's. */
+  /** The identity of a request, 40 hex digits in lower case; it takes the place of REQUEST_FINGERPRINTER. */
   fingerprint?(request: Request): string;
 }
 
