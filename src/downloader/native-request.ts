@@ -4,7 +4,7 @@
  * got describes each request by 35 properties, most of them undefined, and node:http copies them three times. Objects of
  * that size are tables to V8, filled by slow ways of its runtime. got's `request` option is a function in place of
  * `http.request`; this one hands on the five that matter. What concerns connections only (certificates, look-ups) is told to
- * the agents, which node:http has ask for it. What it saves stands in docs/tuning.md.
+ * the agents, which node:http has ask for it. What it saves stands in docs/internals/tuning.md.
  */
 import http from 'node:http';
 import https from 'node:https';

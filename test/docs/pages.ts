@@ -77,10 +77,11 @@ function plainText(tokens: readonly Token[]): string {
     .join('');
 }
 
-const unescaped = (text: string) =>
-  text
+function unescaped(text: string): string {
+  return text
     .replace(/&lt;/g, '<')
     .replace(/&gt;/g, '>')
     .replace(/&quot;/g, '"')
     .replace(/&#39;/g, "'")
     .replace(/&amp;/g, '&');
+}
