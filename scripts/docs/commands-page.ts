@@ -110,8 +110,13 @@ function blocks(text: string): string[] {
   return text.split(/\n{2,}/).map((block) => {
     const [first = '', ...rest] = block.split('\n');
     if (!/^Examples?:$/.test(first)) return plain(block);
-    return `${first}\n\n${fence('sh', rest.map((line) => line.replace(/^ {2}/, '')).join('\n'))}`;
+    return `${first}\n\n${fence('sh', rest.map(exampleLine).join('\n'))}`;
   });
+}
+
+/** A remark behind an example becomes a comment of the shell. */
+function exampleLine(line: string): string {
+  return line.replace(/^ {2}/, '').replace(/^(\S.*?\S) {3,}(\S.*)$/, '$1    # $2');
 }
 
 const capital = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);

@@ -9,8 +9,8 @@ export function typedCommands({ blocks, inlineCode }: Pick<Page, 'blocks' | 'inl
     ...blocks
       .filter(({ language }) => shells.includes(language))
       .flatMap(({ language, text }) => linesOf(language, text)),
-    // With an ellipsis or a choice in it, it is a sketch.
-    ...inlineCode.filter((text) => !/…|\.\.\.|\[|\|/.test(text)),
+    // With an ellipsis or a choice in it, it is a sketch; with one word only, the name of a command.
+    ...inlineCode.filter((text) => !/…|\.\.\.|\[|\|/.test(text) && !/^crawlnode \w+$/.test(text)),
   ];
   return texts.flatMap(commandsIn);
 }
