@@ -24,7 +24,7 @@ const groups: readonly (readonly [title: string, names: readonly string[]])[] = 
   ],
   ['Item pipelines', ['ItemPipeline', 'PipelineInput', 'PipelineContext', 'DropItem']],
   ['Settings in code', ['defineSettings', 'SettingsInput', 'Settings']],
-  ['Functions', ['canonicalizeUrl', 'fingerprint', 'decodeBody', 'baseUrl', 'metaRefresh']],
+  ['Functions', ['canonicalizeUrl', 'fingerprint', 'decodeBody', 'baseUrl', 'metaRefresh', 'parseRobots']],
 ];
 
 /** The page. */
