@@ -12,6 +12,7 @@ import { decodeBody } from '../../http/charset/decode-body.js';
 import { readSitemap, type SitemapEntry, SitemapError } from '../../http/markup/sitemap.js';
 import { isPrivateHost } from '../../http/url/domain.js';
 import { urlJoiner } from '../../http/url/join-url.js';
+import { parseRobots } from '../../robots/parse-robots.js';
 import { gunzipped } from './gunzipped.js';
 import type { SeedText } from './seed-text.js';
 import type { SitemapFetch } from './sitemap-fetch.js';
@@ -146,12 +147,9 @@ function* entriesOf(text: string, source: string): Iterable<SitemapEntry> {
     yield* readSitemap(text);
     return;
   }
-  let any = false;
-  for (const [, loc = ''] of text.matchAll(/^[ \t\uFEFF]*sitemap[ \t]*:[ \t]*([^\s#]+)/gim)) {
-    any = true;
-    yield { kind: 'sitemap', loc, lastmod: null, problem: null };
-  }
-  if (!any) throw new SitemapError('this robots.txt names no sitemap');
+  const { sitemaps } = parseRobots(text);
+  if (sitemaps.length === 0) throw new SitemapError('this robots.txt names no sitemap');
+  for (const loc of sitemaps) yield { kind: 'sitemap', loc, lastmod: null, problem: null };
 }
 
 async function readLocal(file: string): Promise<string> {
