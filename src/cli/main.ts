@@ -10,6 +10,7 @@ import { type Context, type Globals, processContext } from './context.js';
 import { heedSignalsAsFirst } from './crawl/signals.js';
 import { exitCodeOf, fatalLine, report } from './error-report.js';
 import { guardExit } from './exit.js';
+import { crawlWords } from './options/crawl-argument.js';
 import { guardStreams, leave } from './output-streams.js';
 import { version } from './version.js';
 
@@ -42,7 +43,9 @@ export async function main(argv: readonly string[]): Promise<number> {
       cli.define(command);
       command.action(async () => {
         context = processContext(argv, globalsOf(program));
-        code = await cli.run(context, command.args, command.opts());
+        const words = { args: command.args, options: command.opts() };
+        const { args, options } = crawlWords(command.registeredArguments, words);
+        code = await cli.run(context, args, options);
       });
     }
     await program.parseAsync([...args], { from: 'user' });
@@ -91,7 +94,7 @@ const ofScrapy: Readonly<Record<string, string>> = {
   startproject: 'init DIR',
   genspider: 'init DIR',
   runspider: 'crawl SPIDER',
-  shell: 'parse URL --spider SPIDER',
+  shell: 'parse SPIDER URL',
   view: 'fetch URL',
   check: 'doctor',
 };

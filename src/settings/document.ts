@@ -38,6 +38,8 @@ function documentOne(name: string): string {
   const notes = [
     definition.text,
     definition.unit && `Unit: ${definition.unit}.`,
+    definition.isCommonName &&
+      'Other programs use this name too, so a wrong value in the environment is only a warning.',
     definition.later && definition.later.unless.length < 2 && 'Without effect before a later version.',
   ];
   const words = wrap(notes.filter(Boolean).join(' '));

@@ -23,6 +23,11 @@ export interface Definition<Out = unknown, In = Out> {
   readonly ignored: string | null;
   /** The feature comes in a later version: a notice is due unless the value is one of these, which ask for nothing. */
   readonly later: { readonly unless: readonly unknown[] } | null;
+  /**
+   * Other programs use this name in the environment for themselves: a value there that cannot be ours is passed over with a
+   * warning, and the next weaker layer counts. Only for settings that decide nothing about what is crawled and where it is kept.
+   */
+  readonly isCommonName: boolean;
   /** Turn relative paths in the value into absolute ones. */
   readonly resolve: (value: Out, projectDir: string) => Out;
 }
@@ -32,6 +37,7 @@ interface Words<In> {
   readonly default: In;
   readonly text: string;
   readonly unit?: string;
+  readonly isCommonName?: boolean;
   readonly ignored?: string;
   readonly later?: { readonly unless: readonly unknown[] };
 }
@@ -163,6 +169,7 @@ export function define<Out, In>(
     secret: false,
     ignored: words.ignored ?? null,
     later: words.later ?? null,
+    isCommonName: words.isCommonName ?? false,
     resolve: (value) => value,
   };
 }

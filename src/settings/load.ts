@@ -14,7 +14,7 @@ export type Source = 'default' | 'file' | 'spider' | 'environment' | 'cli';
 
 export interface LoadOptions {
   readonly cwd: string;
-  /** `-c/--config`; without it `crawlnode.yaml`, then `config/crawlnode.yaml`, in `cwd`. */
+  /** `-c/--config`; without it the project is looked for in `cwd` and its parents (`find-project.ts`). */
   readonly configFile?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** NAME → text of `-s NAME=VALUE` and of the options that stand for a setting. */
@@ -31,14 +31,22 @@ export interface LoadedSettings {
   readonly file: string | null;
   /** Sentences for the user: settings without effect, or whose feature comes later. */
   readonly notices: readonly string[];
+  /** Sentences that every command says: what was passed over, and a project that was found in a parent folder. */
+  readonly warnings: readonly string[];
 }
 
 type Layer = { readonly source: Source; readonly entries: ReadonlyMap<string, Written> };
 
 /** @throws SettingsError that lists everything wrong in all layers. */
 export function loadSettings(options: LoadOptions): LoadedSettings {
-  const { file, projectDir, entries } = readSettingsFile(options.cwd, options.configFile);
+  const {
+    file,
+    projectDir,
+    entries,
+    warnings: fileWarnings,
+  } = readSettingsFile(options.cwd, options.configFile);
   const problems: string[] = [];
+  const warnings = [...fileWarnings];
   // Weakest first: a later layer takes the place of an earlier.
   const layers: Layer[] = [
     { source: 'file', entries },
@@ -56,12 +64,14 @@ export function loadSettings(options: LoadOptions): LoadedSettings {
       }
       const checked = check(name, definition, value);
       if (checked.ok) values.set(name, { value: checked.value, source, where });
+      else if (source === 'environment' && definition.isCommonName)
+        warnings.push(`${where}: ${checked.problem}; it is passed over`);
       else problems.push(`${where}: ${checked.problem}`);
     }
   }
   problems.push(...contradictions(values));
   if (problems.length > 0) throw new SettingsError(problems.join('\n'));
-  return { ...assemble(values, projectDir), projectDir, file };
+  return { ...assemble(values, projectDir), projectDir, file, warnings };
 }
 
 function fromSpider(spider: LoadOptions['spider']): Map<string, Written> {

@@ -1,8 +1,9 @@
-/** Find and read the settings file: YAML, with the place of every key, so that a refusal can name it. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+/** Read the settings file: YAML, with the place of every key, so that a refusal can name it. */
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Document, isMap, isScalar, LineCounter, parseAllDocuments } from 'yaml';
 import { SettingsError } from '../errors.js';
+import { findSettingsFile, projectFolderOf } from './find-project.js';
 
 /** One setting as a layer gives it: its value, and where, for messages. */
 export interface Written {
@@ -15,28 +16,22 @@ export interface SettingsFile {
   readonly file: string | null;
   /** The folder that holds the file, or its `config/`; relative paths count from here. */
   readonly projectDir: string;
+  /** Sentences for the user about how the file was found. */
+  readonly warnings: readonly string[];
   readonly entries: ReadonlyMap<string, Written>;
 }
 
-const DEFAULT_FILES = ['crawlnode.yaml', 'config/crawlnode.yaml'];
 const MAX_FILE_BYTES = 1024 * 1024;
 /** An alias bomb expands to more nodes than this long before it fills the memory. */
 const MAX_ALIASES = 100;
 
 /** @throws SettingsError naming file, line and column. */
 export function readSettingsFile(cwd: string, wanted: string | undefined): SettingsFile {
-  const file = findFile(cwd, wanted);
-  if (file === null) return { file, projectDir: cwd, entries: new Map() };
-  const folder = path.dirname(file);
-  const projectDir = path.basename(folder) === 'config' ? path.dirname(folder) : folder;
+  const { file, warnings } =
+    wanted === undefined ? findSettingsFile(cwd) : { file: path.resolve(cwd, wanted), warnings: [] };
+  if (file === null) return { file, projectDir: cwd, warnings, entries: new Map() };
   const shown = path.relative(cwd, file).startsWith('..') ? file : path.relative(cwd, file);
-  return { file, projectDir, entries: parse(readText(file, shown), shown) };
-}
-
-function findFile(cwd: string, wanted: string | undefined): string | null {
-  if (wanted !== undefined) return path.resolve(cwd, wanted);
-  const found = DEFAULT_FILES.map((name) => path.join(cwd, name)).find((name) => existsSync(name));
-  return found ?? null;
+  return { file, projectDir: projectFolderOf(file), warnings, entries: parse(readText(file, shown), shown) };
 }
 
 function readText(file: string, shown: string): string {

@@ -100,6 +100,19 @@ describe('layers', () => {
     expect(settings.REDIS_URL).toBeNull();
   });
 
+  it('a foreign value of a name that other programs use too is passed over with a warning', () => {
+    write('LOG_LEVEL: DEBUG\n');
+    const { settings, warnings, sources } = load({ env: { LOG_LEVEL: 'verbose', NODE_ID: 'my node' } });
+    expect(settings).toMatchObject({ LOG_LEVEL: 'debug', NODE_ID: null });
+    expect(sources.LOG_LEVEL).toBe('file');
+    expect(warnings).toHaveLength(2);
+    expect(warnings).toContainEqual(
+      expect.stringMatching(/^the environment: LOG_LEVEL: expected one of .*"verbose"; it is passed over$/),
+    );
+    expect(refusal({ env: { JOB: 'my job' } })).toContain('the environment: JOB');
+    expect(refusal({ cli: { LOG_LEVEL: 'verbose' } })).toContain('the command line: LOG_LEVEL');
+  });
+
   it('what Kubernetes calls REDIS_PORT beside a service of the name redis is not taken for it', () => {
     expect(load({ env: { REDIS_PORT: 'tcp://10.96.0.1:6379' } }).settings.REDIS_PORT).toBe(6379);
     expect(load({ env: { REDIS_PORT: '6380' } }).settings.REDIS_PORT).toBe(6380);

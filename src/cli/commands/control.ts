@@ -8,6 +8,7 @@ import type { Control } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
 import { type Context, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
+import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlName, howMany } from '../terminal/format-values.js';
@@ -31,7 +32,7 @@ function tell(control: Control): CliCommand {
   return {
     define: (command: Command) =>
       void command
-        .argument('<spider>', 'its name, as "crawlnode list" shows it')
+        .argument('<spider>', spiderWords)
         .addOption(jobOption())
         .addHelpText('after', helps[control]),
     run: async (context, [spider = ''], options) => {

@@ -24,6 +24,7 @@ import {
   workerRole,
 } from '../crawl/worker-channel.js';
 import { exitCodeOf, fatalLine } from '../error-report.js';
+import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
 import { endureBrokenPipe } from '../output-streams.js';
@@ -51,7 +52,7 @@ spider; 3 refused, such as another shape of crawl; 4 the store cannot be reached
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<spider>', 'its name, as "crawlnode list" shows it')
+      .argument('<spider>', spiderWords)
       .option('-a, --arg <name=value>', 'an argument for the spider; may repeat', addPair)
       .option(
         '-o, --output <file>',

@@ -10,6 +10,7 @@ import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson, printJsonLine } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { atLeastOne } from '../options/at-least-one.js';
+import { spiderWords } from '../options/crawl-argument.js';
 import { type FailedFilter, failedFilter, filterOptions } from '../options/failed-filter.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
@@ -28,12 +29,15 @@ Examples:
 
 export const command: CliCommand = {
   define: (command: Command) =>
-    void filterOptions(command.argument('<spider>', 'its name, as "crawlnode list" shows it'))
+    void filterOptions(command.argument('<spider>', spiderWords))
       .addArgument(
         new Argument(
           '<action>',
           'list: show them; retry: back to pending, their attempts counted anew; purge: drop them for good',
-        ).choices(['list', 'retry', 'purge']),
+        )
+          .choices(['list', 'retry', 'purge'])
+          // Checked by `crawlWords`, which takes it before the spider too.
+          .argParser((word) => word),
       )
       .option('--limit <n>', 'at most so many, the oldest first', atLeastOne)
       .option('--dry-run', 'only say how many would be retried or purged')

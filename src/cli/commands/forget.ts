@@ -7,6 +7,7 @@ import type { Frontier, FrontierRequest, RequestState } from '../../frontier/fro
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJsonLine } from '../context.js';
 import { readLines, refuseUnreadable } from '../input/read-lines.js';
+import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption } from '../options/job-option.js';
 import { identifier } from '../project/open-identifier.js';
 import { crawlName, n } from '../terminal/format-values.js';
@@ -37,7 +38,7 @@ interface Known {
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<spider>', 'its name, as "crawlnode list" shows it')
+      .argument('<spider>', spiderWords)
       .argument('[url...]', 'URLs, JSON objects as in a file of seeds, or fingerprints')
       .option('--file <file>', 'one a line')
       .addOption(jobOption())

@@ -8,6 +8,7 @@ import type { Inspection, RequestLife, RequestState } from '../../frontier/front
 import type { CliCommand } from '../command.js';
 import { print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
+import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption } from '../options/job-option.js';
 import { identifier } from '../project/open-identifier.js';
 import { howMany } from '../terminal/format-values.js';
@@ -40,7 +41,7 @@ const seenInPeriod = 'was accepted in this period, and is done or was dropped; i
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<spider>', 'its name, as "crawlnode list" shows it')
+      .argument('<spider>', spiderWords)
       .argument('<url>', 'a URL, a JSON object as in a file of seeds, or the id of a request')
       .option('-X, --method <method>', 'its method, where it is not GET')
       .option('-d, --data <body>', 'its body')

@@ -17,6 +17,7 @@ import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { atLeastOne } from '../options/at-least-one.js';
+import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlName, n } from '../terminal/format-values.js';
@@ -54,8 +55,12 @@ interface Export {
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<spider>', 'its name, as "crawlnode list" shows it')
-      .addArgument(new Argument('<action>', 'export: put committed items into a file').choices(['export']))
+      .argument('<spider>', spiderWords)
+      .addArgument(
+        new Argument('<action>', 'export: put committed items into a file')
+          .choices(['export'])
+          .argParser((word) => word),
+      )
       .option('-o, --output <file>', 'move the items list into this file, after what it holds')
       .option('-O, --overwrite-output <file>', 'the same into a file that is begun anew')
       .option('--max <n>', 'move at most so many items from the list', atLeastOne)

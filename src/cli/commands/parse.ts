@@ -1,25 +1,40 @@
-/** `crawlnode parse URL --spider S`: run a callback on one page, and print what it yields; nothing is stored. */
+/** `crawlnode parse SPIDER URL`: run a callback on one page, and print what it yields; nothing is stored. */
 import type { Command } from 'commander';
 import { fetchPage } from '../../crawler/requests/fetch-page.js';
+import { UsageError } from '../../errors.js';
 import { Request } from '../../http/message/request.js';
 import type { CliCommand } from '../command.js';
-import { printJson } from '../context.js';
+import { type Context, printJson } from '../context.js';
 import { createLogger } from '../log/logger.js';
+import { looksLikeUrl, spiderWords } from '../options/crawl-argument.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
-import { loadSpider } from '../project/open-project.js';
+import { discover, loadProject, loadSpider } from '../project/open-project.js';
 import { stopOnSignal } from '../stop-on-signal.js';
+
+const help = `
+Downloads the page with the settings of the spider, runs the callback, and prints items and requests as JSON. Nothing is
+stored and no crawl is touched, so it may be called while you write the spider. Without SPIDER the project must have exactly
+one.
+
+Examples:
+  crawlnode parse https://example.com/product/7
+  crawlnode parse shop https://example.com/product/7 --callback parseProduct
+  crawlnode parse shop https://example.com/ | jq '.requests[].url'`;
 
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<url>')
-      .requiredOption('--spider <spider>', 'whose callback to run')
+      .usage('[spider] <url> [options]')
+      .argument('[spider]', `${spiderWords}; the only spider of the project may be left out`)
+      .argument('[url]', 'the page')
+      .option('--spider <spider>', 'the same as the argument')
       .option('--callback <name>', 'a method of the spider', 'parse')
       .option('-a, --arg <name=value>', 'an argument for the spider; may repeat', addPair)
-      .addOption(jobOption()),
-  run: async (context, [url = ''], options) => {
-    const name = String(options.spider);
+      .addOption(jobOption())
+      .addHelpText('after', help),
+  run: async (context, words, options) => {
+    const { name, url } = await pageOf(context, words, options);
     const { loaded, create } = await loadSpider(
       context,
       name,
@@ -53,3 +68,31 @@ export const command: CliCommand = {
     }
   },
 };
+
+/** The spider and the page. @throws UsageError where either is missing, or the spider is named twice. */
+async function pageOf(
+  context: Context,
+  words: readonly string[],
+  options: Readonly<Record<string, unknown>>,
+): Promise<{ readonly name: string; readonly url: string }> {
+  const named = options.spider as string | undefined;
+  const [spider, url] = words.length === 2 ? words : [named, words[0]];
+  if (url === undefined) throw new UsageError('the URL is missing: crawlnode parse SPIDER URL');
+  if (words.length === 1 && !looksLikeUrl(url)) {
+    throw new UsageError(`${url} is not a URL (http://… or https://…): crawlnode parse SPIDER URL`);
+  }
+  if (words.length === 2 && named !== undefined && named !== spider) {
+    throw new UsageError(`${spider} and --spider ${named} name two spiders; give one of them`);
+  }
+  return { name: spider ?? (await onlySpider(context)), url };
+}
+
+/** @throws UsageError where the project has none, or several. */
+async function onlySpider(context: Context): Promise<string> {
+  const { spiders } = await discover(context, loadProject(context).loaded.settings);
+  const [name, ...others] = spiders.keys();
+  if (name !== undefined && others.length === 0) return name;
+  const found =
+    name === undefined ? 'has no spider that loads ("crawlnode list")' : `has ${spiders.size} spiders`;
+  throw new UsageError(`the project ${found}: name one, crawlnode parse SPIDER URL`);
+}

@@ -10,6 +10,7 @@ import { verifyBackup, type WholeBackup } from '../backup/read-backup.js';
 import { restoreBackup } from '../backup/restore-backup.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
+import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { namedParts, ownParts } from '../reset/reset-parts.js';
@@ -31,7 +32,7 @@ Examples:
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<spider>', 'its name, as "crawlnode list" shows it')
+      .argument('<spider>', spiderWords)
       .argument('<file>', 'written by reset --backup')
       .option('--only <parts>', `of what the file holds, some of ${allParts.join(',')}`)
       .option('--dry-run', 'only check the file, and say what it holds')

@@ -11,6 +11,7 @@ import type { Frontier } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, printJsonLine } from '../context.js';
 import { refuseUnreadable } from '../input/read-lines.js';
+import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { loadSpider, speakOf } from '../project/open-project.js';
 import { interruptible } from '../seed/interrupt.js';
@@ -47,7 +48,7 @@ const collect = (value: string, all: readonly string[] = []) => [...all, value];
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<spider>', 'its name, as "crawlnode list" shows it')
+      .argument('<spider>', spiderWords)
       .argument('[url...]', 'URLs, or JSON objects as in a file')
       .option('--file <file>', 'one seed a line: a URL, or a JSON object with the fields of a request')
       .option('--stdin', 'read seeds from stdin, a line each')

@@ -6,6 +6,7 @@ import { didYouMean } from '../../settings/nearest.js';
 import { definitionOf, type SettingName, settingNames } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
+import { textsOf } from '../options/job-option.js';
 import { loadProject, loadSpider } from '../project/open-project.js';
 import { printable } from '../terminal/printable.js';
 
@@ -22,7 +23,9 @@ export const command: CliCommand = {
       }
     }
     const { loaded } =
-      typeof options.spider === 'string' ? await loadSpider(context, options.spider) : loadProject(context);
+      typeof options.spider === 'string'
+        ? await loadSpider(context, options.spider, textsOf(options))
+        : loadProject(context);
     for (const notice of loaded.notices) note(context, notice);
     const wanted = (names.length > 0 ? names : settingNames) as readonly SettingName[];
     const rows = wanted

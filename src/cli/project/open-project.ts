@@ -13,6 +13,7 @@ import type { Settings } from '../../settings/schema.js';
 import type { Discovery } from '../../spider/loading/discover.js';
 import { cacheFolders } from '../cache-folders.js';
 import { type Context, globalSettings, note } from '../context.js';
+import { workerRole } from '../crawl/worker-channel.js';
 import { crawlArguments } from '../crawl-arguments.js';
 
 /** Settings that options of a command stand for, such as `--job` for JOB. */
@@ -88,8 +89,18 @@ function sourceOf(context: Context, texts: SettingTexts): ProjectSource {
     configFile: context.globals.config,
     env: context.env,
     cli: { ...globalSettings(context), ...Object.fromEntries(given) },
-    onSettings: (settings) => {
+    onLoaded: ({ settings, warnings }) => {
       context.mask = secretFilter(settings);
+      sayOnce(context, warnings);
     },
   };
+}
+
+const warned = new WeakSet<Context>();
+
+/** A project is loaded several times by some commands. The parent of workers speaks for them. */
+function sayOnce(context: Context, warnings: readonly string[]): void {
+  if (warned.has(context) || workerRole(context.env) !== null) return;
+  warned.add(context);
+  for (const warning of warnings) note(context, warning);
 }

@@ -114,7 +114,7 @@ crawlnode doctor                                           # is all as it should
 crawlnode reset quotes                                     # forget the crawl, to begin anew
 \`\`\`
 
-While writing a spider, \`crawlnode parse URL --spider quotes\` shows what it makes of one page.
+While writing a spider, \`crawlnode parse quotes URL\` shows what it makes of one page.
 
 For types in the editor: \`npm install --save-dev crawlnode\`.
 

@@ -10,8 +10,11 @@ import { refuseUnsendable } from './sendable-headers.js';
 
 /** Where the settings of a project come from, but for those of a spider. */
 export interface ProjectSource extends Omit<LoadOptions, 'spider'> {
-  /** Hears settings as soon as they are loaded and before anything is said of them: to mask the secrets among them. */
-  onSettings?(settings: Settings): void;
+  /**
+   * Called as soon as settings are loaded, before anything is said of them: to mask the secrets among them, and to say their
+   * warnings. It is called twice where a spider has settings of its own.
+   */
+  onLoaded?(loaded: LoadedSettings): void;
 }
 
 /** A spider of a project, with the settings it runs under. */
@@ -78,9 +81,9 @@ export async function configureSpider(
   };
 }
 
-function load({ onSettings, ...source }: ProjectSource, spider?: LoadOptions['spider']): LoadedSettings {
+function load({ onLoaded, ...source }: ProjectSource, spider?: LoadOptions['spider']): LoadedSettings {
   const loaded = loadSettings({ ...source, spider });
-  onSettings?.(loaded.settings);
+  onLoaded?.(loaded);
   refuseUnsendable(loaded.settings);
   return loaded;
 }

@@ -12,6 +12,16 @@ export function storeOf(settings: Settings): Store {
   return address === null ? { engine: 'embedded', dir: settings.JOBDIR } : { engine: 'redis', address };
 }
 
+/** The store as a message names it: its folder, or the address of Redis, whose password the caller masks. */
+export function storeInWords(settings: Settings): string {
+  if (settings.REDIS_CLUSTER_NODES.length > 0) return 'the Redis Cluster';
+  if (settings.REDIS_SENTINELS.length > 0) return 'the Redis of the Sentinels';
+  if (settings.REDIS_URL !== null) return settings.REDIS_URL;
+  return settings.REDIS_HOST === null
+    ? settings.JOBDIR
+    : `the Redis at ${settings.REDIS_HOST}:${settings.REDIS_PORT}`;
+}
+
 function redisAddress(settings: Settings): RedisAddress | null {
   const { REDIS_URL, REDIS_HOST, REDIS_SENTINELS, REDIS_CLUSTER_NODES } = settings;
   const kinds = [REDIS_URL ?? REDIS_HOST, ...[REDIS_SENTINELS, REDIS_CLUSTER_NODES].map((nodes) => nodes[0])];

@@ -28,6 +28,7 @@ export const projectSettings = {
   NODE_ID: optionalText({
     pattern: namePattern,
     expects: 'a name of 1 to 64 letters, digits, dots, dashes and underscores, or null',
+    isCommonName: true,
     text: 'Label of this node in stats and logs; it may repeat. Without it: host and process id.',
   }),
   NODE_TIMEOUT: integer({
@@ -62,6 +63,7 @@ export const projectSettings = {
     of: levels,
     default: 'info',
     normalize: (level) => scrapyLevels[level.toLowerCase()] ?? level.toLowerCase(),
+    isCommonName: true,
     text: "What is logged: Scrapy's names (DEBUG, INFO, WARNING, ERROR, CRITICAL) or pino's, in any case.",
   }),
   LOG_FILE: optionalPath({ text: 'File the log is appended to, as JSON lines, instead of stderr.' }),

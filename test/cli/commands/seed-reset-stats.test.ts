@@ -153,7 +153,7 @@ describe.each(engines)('on the %s engine', (engine) => {
     expect(await stats('news')).toMatchObject({ pending: 1, seen: 1 });
     const { code, stdout } = await run(['reset', 'news', '--yes', '--json']);
     expect({ code, ...JSON.parse(stdout) }).toEqual({
-      ...{ code: 0, spider: 'news', dryRun: false },
+      ...{ code: 0, spider: 'news', job: null, dryRun: false },
       parts: { queue: 1, dupefilter: 1, start_urls: 0, failed: 0, stats: expect.any(Number) },
     });
     expect(await stats('news')).toMatchObject({ pending: 0, seen: 0 });
@@ -177,6 +177,7 @@ describe.each(engines)('on the %s engine', (engine) => {
     const site = await startSite({ pages: 3 });
     const crawl = startCli(['crawl', 'news', '--node-id', 'one'], { cwd: here.project.dir });
     await crawl.waitForOutput('crawling news');
+    await run(['seed', 'news@other', 'http://a.example/']);
     expect(await run(['reset', 'news', '--job', 'other', '--yes'])).toMatchObject({
       ...{
         code: 0,

@@ -1,0 +1,56 @@
+/** A reset takes the work of live nodes away, so it is refused while there are any. */
+import { RefusedError } from '../../errors.js';
+import { duration } from '../../frontier/amounts.js';
+import type { Frontier, NodeSnapshot } from '../../frontier/frontier.js';
+import { type Context, note } from '../context.js';
+import { crawlArguments } from '../crawl-arguments.js';
+import { crawlName, howMany } from '../terminal/format-values.js';
+import type { ResetCrawl } from './reset-plan.js';
+
+/** @throws RefusedError while nodes live, with their ids and how to stop them. */
+export async function refuseWhileCrawling(
+  context: Context,
+  frontier: Frontier,
+  crawl: ResetCrawl,
+): Promise<void> {
+  const why = await whoCrawls(context, frontier, crawl);
+  if (why === null) return;
+  const how = `stop them first ("crawlnode stop ${crawlArguments(context, crawl)}"), or --force`;
+  throw new RefusedError(`${why.who}; ${how}${why.remark}`, { code: 'live_nodes' });
+}
+
+/** Who crawls, and what is to be said of nodes that may be dead; null where nobody does. */
+export async function whoCrawls(
+  context: Context,
+  frontier: Frontier,
+  { spider, job, settings }: ResetCrawl,
+): Promise<{ readonly who: string; readonly remark: string } | null> {
+  const nodes = await nodesOf(context, frontier);
+  if (nodes.length === 0) return null;
+  // A node that lives is heard more often than that.
+  const silentMs = settings.HEARTBEAT_INTERVAL * 2_000;
+  const which = nodes.map(({ id, heartbeatAgeMs }) =>
+    heartbeatAgeMs < silentMs ? id : `${id}, not heard for ${duration(heartbeatAgeMs)}`,
+  );
+  const verb = nodes.length === 1 ? 'is' : 'are';
+  return {
+    who: `${howMany(nodes.length, 'node')} ${verb} crawling ${crawlName({ spider, job })} (${which.join('; ')})`,
+    remark: nodes.some(({ heartbeatAgeMs }) => heartbeatAgeMs >= silentMs)
+      ? '; one that was killed counts as dead after NODE_TIMEOUT'
+      : '',
+  };
+}
+
+/** Of a crawl in another data format nobody can tell which nodes work on it; this is said. */
+async function nodesOf(context: Context, frontier: Frontier): Promise<readonly NodeSnapshot[]> {
+  try {
+    return (await frontier.snapshot()).nodes;
+  } catch (error) {
+    if (!(error instanceof RefusedError && error.code === 'format')) throw error;
+    note(
+      context,
+      `${error.message}; its failed requests, and items not yet in their files, go with the queue`,
+    );
+    return [];
+  }
+}

@@ -1,0 +1,87 @@
+/** What a reset would do to one crawl: whether the crawl is there, whether it is due, and how much would be deleted. */
+import { storeInWords } from '../../crawler/project/store-address.js';
+import { RefusedError, UsageError } from '../../errors.js';
+import type { Frontier, Part, PartCounts } from '../../frontier/frontier.js';
+import type { Settings } from '../../settings/schema.js';
+import { type Context, print } from '../context.js';
+import { crawlName, n } from '../terminal/format-values.js';
+import { oneLine } from '../terminal/printable.js';
+import { type CleanPolicy, judge, type Verdict } from './clean-policy.js';
+
+/** A crawl, with the settings that find it. */
+export interface ResetCrawl {
+  readonly spider: string;
+  readonly job: string | null;
+  readonly settings: Settings;
+}
+
+export interface ResetPlan {
+  readonly crawl: ResetCrawl;
+  readonly parts: readonly Part[];
+  /** Null where `verdict` says that nothing is to be done. */
+  readonly counts: PartCounts | null;
+  /** False where the store holds nothing of the crawl. */
+  readonly isThere: boolean;
+  /** Null without a policy. */
+  readonly verdict: Verdict | null;
+}
+
+/** Look at a crawl; nothing is changed. */
+export async function planReset(
+  frontier: Frontier,
+  crawl: ResetCrawl,
+  parts: readonly Part[],
+  policy: CleanPolicy,
+): Promise<ResetPlan> {
+  const hasPolicy = policy.olderThanMs !== undefined || policy.largerThan !== undefined;
+  const verdict = hasPolicy ? judge(policy, await frontier.snapshot(), parts, Date.now()) : null;
+  const counts = await frontier.count();
+  const isThere = Object.values(counts).some((count) => count > 0) || (await hasBegun(frontier));
+  return { crawl, parts, isThere, verdict, counts: verdict?.isDue === false ? null : counts };
+}
+
+/** Say what would be deleted, or is going to be. */
+export function showPlan(
+  context: Context,
+  { crawl, parts, counts, verdict }: ResetPlan,
+  how: { readonly dryRun: boolean; readonly backupFile?: string | undefined },
+): void {
+  const name = crawlName(crawl);
+  if (counts === null) {
+    print(context, `${name}: nothing to do: ${verdict?.why}`);
+    return;
+  }
+  if (verdict !== null) print(context, `${name}: ${verdict.why}`);
+  print(context, `${name}: ${how.dryRun ? 'would delete' : 'to be deleted'}`);
+  for (const part of parts) print(context, `  ${part.padEnd(10)}  ${n(counts[part])}`);
+  if (how.dryRun && how.backupFile !== undefined)
+    print(context, oneLine(`after a backup to ${how.backupFile}`));
+}
+
+/** The plan as JSON. */
+export function planJson({ crawl, parts, counts, verdict }: ResetPlan, dryRun: boolean): object {
+  const { spider, job } = crawl;
+  return {
+    ...{ spider, job, dryRun },
+    parts: counts === null ? {} : Object.fromEntries(parts.map((part) => [part, counts[part]])),
+    ...(verdict === null ? {} : { due: verdict.isDue, why: verdict.why }),
+  };
+}
+
+/** A node has joined it once. A crawl in another data format has. */
+async function hasBegun(frontier: Frontier): Promise<boolean> {
+  try {
+    return (await frontier.snapshot()).beganAtMs !== null;
+  } catch (error) {
+    if (error instanceof RefusedError) return true;
+    throw error;
+  }
+}
+
+/** What a reset of nothing ends with: most likely the folder, the store or the name is not the one that was meant. */
+export function noSuchCrawl({ spider, job, settings }: ResetCrawl): UsageError {
+  return new UsageError(
+    `there is no crawl ${crawlName({ spider, job })} in ${storeInWords(settings)}; "crawlnode stats" lists the crawls there, and -c FILE names the settings file of another project`,
+    { code: 'no_such_crawl' },
+  );
+}

@@ -1,0 +1,71 @@
+/** `reset` of a crawl that is not there, and of several jobs at once, through the real executable, on both engines. */
+import { describe, expect, it } from 'vitest';
+import { runCli, startCli } from '../../helpers/cli.js';
+import { engines, newsSpider, projectOn } from '../../helpers/engine-project.js';
+
+describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
+  const files = { 'spiders/news.ts': newsSpider, 'spiders/news2.ts': newsSpider.replace('news', 'news2') };
+  const here = projectOn(engine, { files });
+  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+  const crawls = async () => {
+    const stats = JSON.parse((await run('stats', '--json')).stdout) as {
+      spider: string;
+      job: string | null;
+    }[];
+    return stats.filter(({ spider }) => spider === 'news').map(({ job }) => job);
+  };
+
+  it('a spider or job of which nothing is stored is refused; a spider of the project has nothing to delete', async () => {
+    for (const args of [['shop'], ['news@typo'], ['news', '--job', 'typo'], ['shop', '--all-jobs']]) {
+      const { code, stdout, stderr } = await run('reset', ...args, '--yes', '--json');
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      const last = JSON.parse(stderr.trim().split('\n').at(-1)!) as object;
+      expect(last).toMatchObject({
+        code: 'no_such_crawl',
+        msg: expect.stringMatching(/^there is no crawl /),
+      });
+    }
+    expect(await run('reset', 'news', '--yes')).toMatchObject({ code: 0 });
+    if (engine === 'embedded') expect(here.project.exists('.crawlnode')).toBe(false);
+  });
+
+  it('--all-jobs resets every job of the spider and no other spider, and only old ones where that is asked', async () => {
+    for (const crawl of ['news', 'news@may', 'news@june', 'news2@may']) {
+      await run('seed', crawl, 'http://127.0.0.1:1/');
+    }
+    // A job has begun once a node has joined it.
+    for (const crawl of ['news', 'news@may']) {
+      await run('crawl', crawl, '--exit-when-done', '-s', 'RETRY_ENABLED=false');
+    }
+    const young = await run('reset', 'news', '--all-jobs', '--older-than', '7d', '--yes');
+    expect(young).toMatchObject({ code: 0, stdout: expect.stringContaining('news@may: nothing to do: ') });
+    expect(await crawls()).toEqual([null, 'june', 'may']);
+    const dry = await run('reset', 'news', '--all-jobs', '--dry-run', '--json');
+    expect((JSON.parse(dry.stdout) as { job: string | null }[]).map(({ job }) => job).sort()).toEqual([
+      ...['june', 'may', null],
+    ]);
+    expect(await run('reset', 'news', '--all-jobs')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--yes'),
+    });
+    const { code, stdout } = await run('reset', 'news', '--all-jobs', '--all', '--yes');
+    expect(code).toBe(0);
+    for (const name of ['news', 'news@may', 'news@june']) expect(stdout).toContain(`\n${name}: deleted\n`);
+    expect(await crawls()).toEqual([null]);
+    expect((await run('stats', 'news2@may', '--json')).stdout).toContain('"pending":1');
+  });
+
+  it('--all-jobs leaves a job that nodes crawl, and says so', async () => {
+    await run('seed', 'news@old', 'http://127.0.0.1:1/');
+    const node = startCli(['crawl', 'news@live', '--node-id', 'one'], { cwd: here.project.dir });
+    await node.waitForOutput('this node waits for seeds');
+    expect(await run('reset', 'news', '--all-jobs', '--yes')).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining('news@old: deleted'),
+      stderr: expect.stringContaining('1 node is crawling news@live (one): it is left as it is'),
+    });
+    expect((await run('stats', 'news@live', '--json')).stdout).toContain('"id":"one"');
+    node.kill();
+    expect(await node.wait()).toMatchObject({ code: 0 });
+  });
+});
