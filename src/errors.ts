@@ -65,10 +65,13 @@ export class DamagedStoreError extends CrawlnodeError {
   }
 }
 
-/** The store has declared this incarnation dead: its tokens are stale, and the node must join anew. */
+/**
+ * This incarnation has ended: its tokens are stale, and the node must join anew. The store has declared it dead
+ * (`incarnation_dead`), or is not the store it joined (`store_replaced`).
+ */
 export class IncarnationDeadError extends CrawlnodeError {
-  constructor(message: string, options?: { cause?: unknown }) {
-    super('incarnation_dead', message, options);
+  constructor(message: string, options?: { code?: string; cause?: unknown }) {
+    super(options?.code ?? 'incarnation_dead', message, options);
   }
 }
 

@@ -78,6 +78,8 @@ export interface EngineOptions {
   readonly flushOnStart: boolean;
   /** MAX_IDLE_TIME_BEFORE_CLOSE: leave when all nodes together have had nothing to do for so long; 0 is never. */
   readonly maxIdleMs: number;
+  /** The result is judged by the totals of the run: a node that leaves at its end waits until no page is in work. */
+  readonly awaitsFinalTotals: boolean;
   /** Feed ids of the `-o` files of this command (`feedId`); none without `-o`. */
   readonly feeds: readonly string[];
 }
@@ -140,8 +142,30 @@ export interface EngineResult {
   readonly exitCode: 0 | 1;
   /** A sentence for the user where the reason alone would puzzle; else null. */
   readonly message: string | null;
+  /** Pages, failed requests and items of this node alone. */
   readonly pages: number;
   readonly failed: number;
   readonly items: number;
   readonly elapsedMs: number;
+  /** The totals of the whole crawl when this node left; null when they could not be read. */
+  readonly crawl: CrawlTotals | null;
+  /** The totals of the run when this node left; null when it took part in none, or they could not be read. */
+  readonly run: RunTotals | null;
+}
+
+/** What all nodes have counted since the crawl (its job) began. */
+export interface CrawlTotals {
+  /** Requests that are done or failed. */
+  readonly pages: number;
+  readonly failed: number;
+  readonly items: number;
+}
+
+/** What all nodes of a run have counted since it began. */
+export interface RunTotals {
+  readonly id: string;
+  readonly items: number;
+  readonly failed: number;
+  /** Whether the run ended as this node left. Otherwise other nodes go on with it, and the totals are not final. */
+  readonly isOver: boolean;
 }

@@ -8,7 +8,7 @@
  * ```
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FrontierUnavailableError } from '../errors.js';
+import { FrontierUnavailableError, IncarnationDeadError } from '../errors.js';
 import { type Joined, type LeaseAnswer, MAX_WAIT_MS, type Shape } from '../frontier/frontier.js';
 import type { EngineDeps, EngineResult } from './engine-options.js';
 import { Heartbeat, type HeartbeatNews } from './node/heartbeat.js';
@@ -52,6 +52,8 @@ export async function runEngine(deps: EngineDeps): Promise<EngineResult> {
     exitCode: failure === null ? end.exitCode : 1,
     message: end.message ?? failure,
     ...{ pages, failed, items, elapsedMs },
+    crawl: node.finalTotals?.crawl ?? null,
+    run: node.finalTotals?.run ?? null,
   };
 }
 
@@ -65,8 +67,8 @@ async function withPipelines({ deps, hooks }: NodeState, run: () => Promise<Endi
   }
 }
 
-/** THE LOOP. @returns why this node stops; null when its incarnation was declared dead. */
-async function crawl(node: NodeState, self: Incarnation): Promise<Ending | null> {
+/** THE LOOP. @returns why this node stops; the error when only its incarnation ended, so that it joins anew. */
+async function crawl(node: NodeState, self: Incarnation): Promise<Ending | IncarnationDeadError> {
   try {
     await start(node, self);
     const parting = new Parting(node, self);
@@ -91,13 +93,17 @@ async function crawl(node: NodeState, self: Incarnation): Promise<Ending | null>
 }
 
 /** Halted while the store was away, the reason to halt is the reason to stop. */
-function endingOf(error: unknown, self: Incarnation, { persist }: Shape): Ending | null {
-  if (!(error instanceof FrontierUnavailableError)) return errorEnding(error, persist);
-  try {
-    return self.whyStop();
-  } catch (cause) {
-    return errorEnding(cause, persist);
+function endingOf(error: unknown, self: Incarnation, { persist }: Shape): Ending | IncarnationDeadError {
+  let cause = error;
+  if (error instanceof FrontierUnavailableError) {
+    try {
+      const stop = self.whyStop();
+      if (stop !== null) return stop;
+    } catch (why) {
+      cause = why;
+    }
   }
+  return cause instanceof IncarnationDeadError ? cause : errorEnding(cause, persist);
 }
 
 /** From joining to leaving, through as many incarnations as it takes. */
@@ -115,11 +121,11 @@ async function live(node: NodeState, joined: Joined): Promise<Ending> {
     }
     for (;;) {
       const stop = await crawl(node, self);
-      if (stop !== null) {
+      if (!(stop instanceof IncarnationDeadError)) {
         end = stop;
         return end;
       }
-      const next = await rejoin(node, self);
+      const next = await rejoin(node, self, stop);
       if (next === null) {
         end = ending('shutdown');
         return end;
@@ -148,6 +154,8 @@ async function leave(node: NodeState, self: Incarnation, end: Ending): Promise<v
     persist: options.shape.persist,
     force,
     disowned,
+    readTotals: (leftMs) => node.readFinalTotals(end.reason, leftMs),
+    onLast: () => node.noteLast(),
   });
   self.end();
 }
@@ -159,13 +167,15 @@ async function start(node: NodeState, self: Incarnation): Promise<void> {
   const isWanted = again ? comesAgain(self.rules, deps.options.shape.dupefilter) : undefined;
   const requests = startRequests(deps.spider, self.rules, Date.now(), isWanted);
   const accepted = await pushStart(requests, deps, outage, self.halt, again);
-  if (again && accepted === 0 && node.tally.pages === 0) node.saidIdle ||= sayNothingNew(self.joined, deps);
+  if (again && accepted === 0 && node.tally.pages === 0 && sayNothingNew(self.joined, deps)) {
+    node.news.noteSaidDry();
+  }
 }
 
 /** @returns null when a signal came while the store was away. */
-async function rejoin(node: NodeState, old: Incarnation): Promise<Joined | null> {
+async function rejoin(node: NodeState, old: Incarnation, why: IncarnationDeadError): Promise<Joined | null> {
   const { deps, outage } = node;
-  deps.log.warn({}, 'this node was declared dead and its work given to others; joining anew');
+  deps.log.warn({}, `${whyJoinAnew(why, deps)}; it joins the crawl anew`);
   old.slots.dropAll();
   old.end();
   // A breath, so that a store that keeps disowning us is not stormed.
@@ -177,6 +187,13 @@ async function rejoin(node: NodeState, old: Incarnation): Promise<Joined | null>
     if (error instanceof FrontierUnavailableError) return null;
     throw error;
   }
+}
+
+/** The subject is this node. */
+function whyJoinAnew({ code, message }: IncarnationDeadError, { options }: EngineDeps): string {
+  if (code === 'store_replaced') return `${message}: this node drops what it had in work`;
+  const seconds = options.tunables.nodeTimeoutMs / 1_000;
+  return `this node was not heard of for ${seconds} s (NODE_TIMEOUT), so the others count it as dead and take over its requests`;
 }
 
 /** The same budget has just closed this run elsewhere: joining late is no reason to begin it again. */

@@ -367,8 +367,12 @@ export interface RunSnapshot {
   readonly id: string;
   /** In ms since 1970. */
   readonly startedAt: number;
-  /** Downloads started in this run. */
+  /** Downloads that all its nodes have started, retries and redirects among them. */
   readonly pages: number;
+  /** Items that all its nodes have committed. */
+  readonly items: number;
+  /** Requests that have failed in this run, on any node. One that was retried from the failed list and fails again counts twice. */
+  readonly failed: number;
   /** Why the run ended; null while it goes on. */
   readonly closed: string | null;
   /** When its last node left, in ms since 1970; null while it goes on, and when all its nodes died. */
@@ -511,8 +515,13 @@ export interface Frontier {
     held: readonly Pick<Lease, 'id' | 'token'>[],
     graceMs: number,
   ): Promise<{ readonly lost: readonly string[]; readonly returned: number }>;
-  /** Mark silent incarnations dead, then move their leases, a bounded step at a time. @returns leases moved. */
-  recover(): Promise<number>;
+  /**
+   * Mark silent incarnations dead, then return their requests to the queue, a bounded step at a time.
+   * @param onDead called for each dead incarnation that this call handled: its node id, and how many of its requests were
+   *   returned or, after too many crashes, failed.
+   * @returns how many requests that were of all of them.
+   */
+  recover(onDead?: (node: string, requests: number) => void): Promise<number>;
 
   /**
    * Accept requests in one atomic batch (at most `MAX_SETTLE_REQUESTS`). Needs no join.

@@ -17,8 +17,17 @@ export function shapeDifferences(theirs: Partial<Shape>, ours: Partial<Shape>): 
   return (Object.keys(theirs) as (keyof Shape)[])
     .map((name) => ({ name, there: inWords(theirs[name]), here: inWords(ours[name]) }))
     .filter(({ there, here }) => there !== here)
-    .map(({ name, there, here }) => `${name} is ${there} there and ${here} here`);
+    .map(({ name, there, here }) => `${shapeSettings[name]} is ${there} there and ${here} here`);
 }
+
+/** The setting behind each part of a shape; those of the dupefilter are named with its class. */
+const shapeSettings: Readonly<Record<keyof Shape, string>> = {
+  queueClass: 'SCHEDULER_QUEUE_CLASS',
+  dupefilter: 'DUPEFILTER_CLASS',
+  fingerprinter: 'REQUEST_FINGERPRINTER',
+  domainKey: 'DOMAIN_KEY',
+  persist: 'SCHEDULER_PERSIST',
+};
 
 function inWords(value: Shape[keyof Shape] | undefined): string {
   return typeof value === 'object' ? dupefilterInWords(value) : String(value);

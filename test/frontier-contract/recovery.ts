@@ -1,7 +1,7 @@
 /** Nodes fall silent, wake up too late, lose replies. */
 import { describe, expect, it } from 'vitest';
 import { IncarnationDeadError } from '../../src/errors.js';
-import { type Crawl, commit, done, effects, nameOf, request, take, takeOne } from './world.js';
+import { type Crawl, commit, done, effects, nameOf, request, take, takeOne, until } from './world.js';
 
 const quick = { tunables: { nodeTimeoutMs: 300 } };
 
@@ -18,6 +18,27 @@ export function recovery(crawl: () => Crawl): void {
       expect(lease.token).not.toBe(lost.token);
       await commit(peer.frontier, lease);
       expect(await peer.frontier.snapshot()).toMatchObject({ done: 1, leased: 0, pending: 0 });
+    });
+
+    it('says which node died, and how many of its requests went back', async () => {
+      const silent = await crawl().node({ ...quick, id: 'silent' });
+      await crawl().node({ ...quick, id: 'idle' });
+      const peer = await crawl().node(quick);
+      await peer.frontier.push([request('a'), request('b'), request('c')], 'links');
+      await take(silent.frontier, 2);
+      const died: [string, number][] = [];
+      await until(
+        async () => {
+          await peer.frontier.heartbeat(peer.joined.incarnation, { pages: 0, pagesPerSecond: 0 });
+          await peer.frontier.recover((node, requests) => void died.push([node, requests]));
+          return died.length;
+        },
+        (count) => count === 2,
+      );
+      expect(died.sort()).toEqual([
+        ['idle', 0],
+        ['silent', 2],
+      ]);
     });
 
     it('gives a node that was declared dead nothing more, and takes nothing from it', async () => {

@@ -1,7 +1,7 @@
 /** Joining, leaving, budgets: what a run is. */
 import { describe, expect, it } from 'vitest';
 import { RefusedError } from '../../src/errors.js';
-import { type Crawl, commit, released, request, take, takeOne, until } from './world.js';
+import { type Crawl, commit, done, failed, released, request, take, takeOne, until } from './world.js';
 
 export function runs(crawl: () => Crawl): void {
   describe('a run', () => {
@@ -58,6 +58,24 @@ export function runs(crawl: () => Crawl): void {
       expect(next.run?.id).not.toBe(run?.id);
       expect((await three.frontier.lease(0, 0)).crawl.acceptedInRun).toBe(0);
       expect(next.pending).toBe(1);
+    });
+
+    it('counts the items and the failed requests of all its nodes, from its start', async () => {
+      const one = await crawl().node();
+      const two = await crawl().node();
+      await one.frontier.push([request('a'), request('b'), request('c'), request('d')], 'links');
+      await commit(one.frontier, await takeOne(one.frontier), done, { stats: { item_scraped_count: 2 } });
+      await commit(two.frontier, await takeOne(two.frontier), done, { stats: { item_scraped_count: 3 } });
+      await commit(two.frontier, await takeOne(two.frontier), failed());
+      expect((await one.frontier.snapshot()).run).toMatchObject({ items: 5, failed: 1 });
+      await one.frontier.leave('shutdown');
+      await two.frontier.leave('shutdown');
+      expect((await one.frontier.snapshot()).run).toMatchObject({ items: 5, failed: 1, closed: 'shutdown' });
+
+      const next = await crawl().node();
+      expect((await next.frontier.snapshot()).run).toMatchObject({ items: 0, failed: 0 });
+      await commit(next.frontier, await takeOne(next.frontier), failed());
+      expect(await next.frontier.snapshot()).toMatchObject({ failed: 2, run: { items: 0, failed: 1 } });
     });
 
     it('goes on when all its nodes died and another joins', async () => {

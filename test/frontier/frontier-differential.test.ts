@@ -247,7 +247,8 @@ class Player {
     const { requests } = await outsider.failed.list(null, 100);
     return {
       snapshot,
-      run: run === null ? null : { pages: run.pages, closed: run.closed },
+      run:
+        run === null ? null : { pages: run.pages, items: run.items, failed: run.failed, closed: run.closed },
       nodes: nodes.map(({ id, leased, pages }) => [id, leased, pages]).sort(),
       failed: requests.map(({ record, reason, attempts }) => [record, reason, attempts]),
       count: await outsider.count(),

@@ -65,6 +65,7 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
     budgets: noBudgets,
     flushOnStart: false,
     maxIdleMs: 0,
+    awaitsFinalTotals: false,
     feeds: [],
     ...some,
   };

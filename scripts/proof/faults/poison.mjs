@@ -113,7 +113,7 @@ async function blocked(onRedis) {
   const { state, refetched, problems, lost, twice } = await judge(site, project);
   const recoveries = nodes
     .flatMap((node) => node.lines())
-    .filter(({ msg }) => msg.includes('took over')).length;
+    .filter(({ msg }) => msg.includes('counts as dead')).length;
   if (recoveries > 0) problems.push(`${recoveries} false recoveries`);
   if (refetched > 0) problems.push(`${refetched} refetched: ${state.counters['retry/count']} retries`);
   if (ends.some(({ code }) => code !== 0)) problems.push(`ends: ${JSON.stringify(ends)}`);

@@ -10,12 +10,13 @@ import { withFeeds } from '../../crawler/feeds/with-feeds.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { combine, difference, totalsOf } from '../../crawler/run/crawl-totals.js';
 import { runCrawl } from '../../crawler/run/run-crawl.js';
+import { hasGates, type RunGates } from '../../crawler/run/run-gates.js';
 import { loadNode } from '../../crawler/run/run-node.js';
-import type { EngineResult } from '../../engine/engine-options.js';
 import type { CliCommand } from '../command.js';
 import { type Context, speaksJson } from '../context.js';
 import { type Crawl, type Tools, withTools } from '../crawl/crawl-session.js';
-import { printSummary } from '../crawl/summary.js';
+import { finish } from '../crawl/finish.js';
+import { sayNotices } from '../crawl/notices.js';
 import {
   obeyParent,
   type ToWorker,
@@ -23,13 +24,12 @@ import {
   type WorkerRole,
   workerRole,
 } from '../crawl/worker-channel.js';
-import { exitCodeOf, fatalLine } from '../error-report.js';
+import { exitCodeOf } from '../error-report.js';
 import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
 import { endureBrokenPipe } from '../output-streams.js';
 import { loadSpider, speakOf } from '../project/open-project.js';
-import { oneLine } from '../terminal/printable.js';
 
 /** How often the parent tells its nodes whether the feeds can be written. */
 const FEEDS_NEWS_MS = 1_000;
@@ -40,13 +40,23 @@ work on it. Ctrl-C finishes what is in work and leaves; a second one leaves at o
 With -o or -O each committed item is in the file exactly once, however the nodes end. -O begins its file anew with each new
 crawl (another job, a reset, a flush); one that goes on, goes on with its file.
 
+Without a file (-o, -O or FEEDS) items go to the items list <spider>:items of the store, through RedisPipeline;
+"crawlnode items SPIDER export" moves them from there into a file. With a file they go to the file only, unless
+ITEM_PIPELINES names RedisPipeline.
+
+--min-items and --max-failed judge the run: the totals of all its nodes since it began. A node that was given them checks
+them when it leaves at the end of the run, and then exits with 1 and says why. Each node checks its own; a node without
+them checks nothing. A node that leaves earlier, while others go on, says that it could not check them.
+
 Examples:
   crawlnode crawl shop -o shop.jsonl --exit-when-done     crawl to the end, then leave
+  crawlnode crawl shop -O new.jsonl --exit-when-done --min-items 1000 --max-failed 50
   crawlnode crawl shop --workers auto                     a service: go on, and wait for seeds
   crawlnode crawl shop -O today.csv --max-pages 100 --job trial
   crawlnode crawl shop -a category=shoes -s DOWNLOAD_DELAY=1
 
-Exit codes: 0 done, also when pages failed (the last lines say so); 1 failed at run time; 2 wrong usage, settings or
+Exit codes: 0 done, also when pages failed (the last lines say so); 1 failed at run time, or beyond --min-items or
+--max-failed; 2 wrong usage, settings or
 spider; 3 refused, such as another shape of crawl; 4 the store cannot be reached.`;
 
 export const command: CliCommand = {
@@ -63,6 +73,12 @@ export const command: CliCommand = {
       .option('--workers <n>', 'so many nodes, each a process; auto is one a processor', workerCount, 1)
       .option('--exit-when-done', 'leave when the crawl is truly over, instead of waiting for seeds')
       .option('--max-pages <n>', 'close after so many page downloads of all nodes')
+      .option('--min-items <n>', 'exit with 1 when all nodes of the run gave fewer items', wholeNumber)
+      .option(
+        '--max-failed <n>',
+        'exit with 1 when more requests of the run failed; 0 allows none',
+        wholeNumber,
+      )
       .option('--node-id <id>', 'label of this node in stats and logs')
       .addOption(jobOption())
       .addHelpText('after', help),
@@ -99,7 +115,8 @@ async function crawl(
   const open = openOptions(settings, name);
   const exitWhenDone = options.exitWhenDone === true;
   return withFrontier(open, (frontier) => {
-    const crawl = { context, spider, typed, role, open, frontier, targets, exitWhenDone };
+    const gates = gatesOf(options);
+    const crawl = { context, spider, typed, role, open, frontier, targets, exitWhenDone, gates };
     return withTools(crawl, (tools) =>
       workers === 1 ? runHere(crawl, tools) : runWorkers(crawl, workers, tools),
     );
@@ -110,26 +127,30 @@ async function crawl(
 async function runHere(crawl: Crawl, tools: Tools): Promise<number> {
   const { nodeId, log, display, signals } = tools;
   const { drain, force } = signals;
-  const { spider, role, open, frontier, targets, exitWhenDone } = crawl;
+  const { spider, role, open, frontier, targets, exitWhenDone, gates } = crawl;
   const parent = role === null ? null : obeyParent(signals);
   let trouble: string | null = null;
   const { result, unwritten } = await runCrawl({
     ...{ spider, nodeId, open, frontier, targets, exitWhenDone, drain, force, log },
     crawlArguments: crawl.typed,
+    awaitsFinalTotals: hasGates(gates),
     speaksJson: speaksJson(crawl.context),
     graceLeftMs: signals.graceLeftMs,
     writer: role && parent ? { feeds: role.feeds, feedsFailing: parent.feedsFailing } : null,
     siblings: parent?.siblings ?? null,
     onBegin: () => {
-      if (role === null) display.start(frontier, log, () => trouble);
+      if (role !== null) return;
+      sayNotices(spider.loaded, log);
+      display.start(frontier, log, () => trouble);
     },
     onTrouble: (now) => {
       trouble = now;
     },
   });
   const code = signals.forcedCode() ?? (unwritten === null ? result.exitCode : 1);
-  if (role !== null) await tellParent({ type: 'result', result });
-  else finish(crawl, tools, { nodes: 1, result, unwritten, code });
+  // The parent judges the run, by what all its nodes have seen of it.
+  if (role === null) return finish(crawl, tools, { nodes: 1, result, unwritten, code });
+  await tellParent({ type: 'result', result });
   return code;
 }
 
@@ -151,6 +172,7 @@ async function runWorkers(crawl: Crawl, count: number, tools: Tools): Promise<nu
       workers.send({ type: 'force', signal: signals.forcedCode() === 130 ? 'SIGINT' : 'SIGTERM' });
     });
     const stopNews = tellFeedsNews(feeds.failing, workers.send);
+    sayNotices(crawl.spider.loaded, log);
     display.start(frontier, log, feeds.failing);
     const outcome = await workers.ended;
     stopNews();
@@ -167,8 +189,7 @@ async function runWorkers(crawl: Crawl, count: number, tools: Tools): Promise<nu
           () => null,
         );
   const code = signals.forcedCode() ?? (unwritten === null ? outcome.code : Math.max(1, outcome.code));
-  finish(crawl, tools, { nodes: count, result: { ...result, ...counted }, unwritten, code });
-  return code;
+  return finish(crawl, tools, { nodes: count, result: { ...result, ...counted }, unwritten, code });
 }
 
 /** Tell every change, so that nodes pause their settling while items cannot be written. */
@@ -183,48 +204,22 @@ function tellFeedsNews(failing: () => string | null, send: (message: ToWorker) =
   return () => clearInterval(timer);
 }
 
-interface Ending {
-  readonly nodes: number;
-  readonly result: EngineResult;
-  /** Why items of our own could not be written. */
-  readonly unwritten: string | null;
-  /** What the process ends with. */
-  readonly code: number;
-}
-
-/** The log's last line says how it ended, as the exit code does. */
-function finish(
-  { context, spider, targets }: Crawl,
-  { display, log, fatal }: Tools,
-  { nodes, result, unwritten, code }: Ending,
-): void {
-  display.stop();
-  const inFile = spider.loaded.settings.LOG_FILE !== null;
-  // A person at a terminal reads it in the summary.
-  if (inFile || !context.stderr.isTTY) {
-    const { reason, pages, items, failed, elapsedMs, exitCode, message } = result;
-    const isGood = (unwritten === null ? code : exitCode) === 0;
-    const givenUp = exitCode === 0 && code === 1 ? `${reason}, but a node was given up` : reason;
-    if (isGood) log.info({ reason, pages, items, failed, elapsedMs, nodes }, `ended: ${reason}`);
-    else fatal({ code: reason, exitCode: code }, message ?? givenUp);
-  }
-  if (unwritten !== null) {
-    const why = `${unwritten}; committed items wait in the frontier, and the same command writes them`;
-    const fields = { code: 'feed_unwritable', exitCode: code };
-    context.stderr.write(fatalLine(context, oneLine(why), fields));
-    if (inFile) fatal(fields, why);
-  }
-  printSummary(context, {
-    spider: spider.found.name,
-    job: spider.loaded.settings.JOB,
-    ...{ nodes, result, feeds: targets },
-  });
-}
-
 function workerCount(text: string): number {
   if (text === 'auto') return os.availableParallelism();
   if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Expected a number from 1 to 999, or auto.');
+}
+
+function wholeNumber(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected a whole number, at least 0.');
+}
+
+function gatesOf({ minItems, maxFailed }: Readonly<Record<string, unknown>>): RunGates {
+  return {
+    minItems: (minItems as number | undefined) ?? null,
+    maxFailed: (maxFailed as number | undefined) ?? null,
+  };
 }
 
 const list = (value: unknown) => (value ?? []) as string[];

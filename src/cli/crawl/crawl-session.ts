@@ -2,6 +2,7 @@
 
 import type { FeedTarget } from '../../crawler/feeds/open-feeds.js';
 import type { LoadedSpider } from '../../crawler/project/load-spider.js';
+import type { RunGates } from '../../crawler/run/run-gates.js';
 import { nodeIdOf } from '../../crawler/run/run-node.js';
 import { messageOf } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
@@ -10,7 +11,7 @@ import type { Logger } from '../../log.js';
 import type { Context } from '../context.js';
 import { fatalFieldsOf } from '../error-report.js';
 import { createLogger, type OpenLogger } from '../log/logger.js';
-import { sayForgotten, sayLeaving, sayNotices } from './notices.js';
+import { sayForgotten, sayLeaving } from './notices.js';
 import { createDisplay, type Display } from './progress.js';
 import { type Signals, watchSignals } from './signals.js';
 import type { WorkerRole } from './worker-channel.js';
@@ -27,6 +28,7 @@ export interface Crawl {
   readonly frontier: Frontier;
   readonly targets: readonly FeedTarget[];
   readonly exitWhenDone: boolean;
+  readonly gates: RunGates;
 }
 
 /** What a crawl command works with. */
@@ -53,7 +55,6 @@ export async function withTools(crawl: Crawl, run: (tools: Tools) => Promise<num
   const onRejection = (error: unknown) => sayForgotten(log, error);
   process.on('unhandledRejection', onRejection);
   try {
-    if (role === null) sayNotices(spider.loaded, crawl.exitWhenDone, log);
     return await run({ nodeId, log, fatal, display, signals });
   } catch (error) {
     // Where it ends it is said on stderr; who reads the file alone finds it there.

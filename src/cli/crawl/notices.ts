@@ -1,17 +1,15 @@
-/** What `crawl` says to its user beside the work: settings without effect, how long it waits, how it leaves. */
+/** What `crawl` tells its user beside the work: settings without effect, how it leaves, forgotten promises. */
 import { messageOf } from '../../errors.js';
 import type { Logger } from '../../log.js';
 import type { LoadedSettings } from '../../settings/load.js';
 
 /** Said once, as the crawl starts; the parent of workers speaks for them. */
-export function sayNotices({ settings, notices }: LoadedSettings, exitWhenDone: boolean, log: Logger): void {
+export function sayNotices({ settings, notices }: LoadedSettings, log: Logger): void {
   for (const notice of notices) log.warn({}, notice);
   if (settings.ROBOTSTXT_OBEY) {
-    log.warn({}, 'robots.txt is not obeyed yet: ROBOTSTXT_OBEY takes effect in a later version');
+    const silence = 'ROBOTSTXT_OBEY: false in crawlnode.yaml silences this';
+    log.warn({}, `robots.txt is not obeyed yet; a later version will (${silence})`);
   }
-  if (!exitWhenDone) return;
-  const wait = `where nothing is pending, a node waits START_TIMEOUT (${settings.START_TIMEOUT} s) for the first seed`;
-  log.info({}, `--exit-when-done: leaving when nothing is left to crawl on any node; ${wait}`);
 }
 
 /** Said at the first and the second signal. */

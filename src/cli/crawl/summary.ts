@@ -1,10 +1,10 @@
-/** What is said when a crawl command ends. */
+/** What is said on stdout when a crawl command ends. */
 
 import type { FeedTarget } from '../../crawler/feeds/open-feeds.js';
-import type { EngineResult } from '../../engine/engine-options.js';
+import type { CrawlTotals, EngineResult } from '../../engine/engine-options.js';
 import { type Context, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
-import { crawlName, n } from '../terminal/format-values.js';
+import { crawlName, howMany, n } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
 export interface Summary {
@@ -13,37 +13,44 @@ export interface Summary {
   readonly nodes: number;
   readonly result: EngineResult;
   readonly feeds: readonly FeedTarget[];
+  /** Which gate the run failed, in a sentence; null when none. */
+  readonly gate: string | null;
 }
 
 /** The last lines of `crawl`, on stdout. */
-export function printSummary(context: Context, { spider, job, nodes, result, feeds }: Summary): void {
-  const { reason, pages, items, failed, elapsedMs, message } = result;
+export function printSummary(context: Context, { spider, job, nodes, result, feeds, gate }: Summary): void {
+  const { reason, pages, items, failed, elapsedMs, message, crawl, run } = result;
   if (context.globals.json) {
     const files = feeds.map(({ path }) => path);
-    printJson(context, {
-      spider,
-      job,
-      reason,
-      pages,
-      items,
-      failed,
-      nodes,
-      elapsedMs,
-      message,
-      feeds: files,
-    });
+    const ownCounts = { pages, items, failed, nodes, elapsedMs };
+    printJson(context, { spider, job, reason, ...ownCounts, message, gate, crawl, run, feeds: files });
     return;
   }
   const where = nodes === 1 ? '' : ` on ${nodes} nodes`;
   const seconds = (elapsedMs / 1000).toFixed(1);
-  print(
-    context,
-    `${crawlName({ spider, job })}: ${reason}, ${n(pages)} pages, ${n(items)} items, ${n(failed)} failed, ${seconds} s${where}`,
-  );
+  print(context, `${crawlName({ spider, job })}: ${reason}, ${pagesOf(result, nodes)}, ${seconds} s${where}`);
   if (message !== null) print(context, oneLine(context.mask(message)));
+  if (pages > failed && items === 0 && (crawl?.items ?? 0) === 0) print(context, 'no page gave an item');
   if (failed > 0) {
-    const crawl = crawlArguments(context, { spider, job });
-    print(context, `failed requests are kept with the crawl; "crawlnode failed ${crawl} list" says why`);
+    const typed = crawlArguments(context, { spider, job });
+    print(context, `failed requests are kept with the crawl; "crawlnode failed ${typed} list" says why`);
   }
   for (const { path } of feeds) print(context, `items: ${path}`);
+}
+
+/**
+ * What the nodes of a command did: `6 pages, 4 items, 2 failed`. Where other nodes or earlier runs did a part of the
+ * crawl, the two are told apart: `this node: 2 of 6 pages, 1 of 4 items, 0 of 2 failed`.
+ */
+export function pagesOf(result: Pick<EngineResult, keyof CrawlTotals | 'crawl'>, nodes: number): string {
+  const { pages, items, failed, crawl } = result;
+  if (crawl === null || (crawl.pages <= pages && crawl.items <= items)) {
+    return `${howMany(pages, 'page')}, ${howMany(items, 'item')}, ${n(failed)} failed`;
+  }
+  const who = nodes === 1 ? 'this node' : `these ${nodes} nodes`;
+  const part = (own: number, all: number) => (all === 0 ? '0' : `${n(own)} of ${n(all)}`);
+  return (
+    `${who}: ${part(pages, crawl.pages)} ${crawl.pages === 1 ? 'page' : 'pages'}, ` +
+    `${part(items, crawl.items)} ${crawl.items === 1 ? 'item' : 'items'}, ${part(failed, crawl.failed)} failed`
+  );
 }

@@ -120,13 +120,18 @@ For types in the editor: \`npm install --save-dev crawlnode\`.
 
 ## Every night
 
-Three commands that fit cron or Airflow; each ends with an exit code other than 0 when something is wrong:
+A script for cron or Airflow. It stops at the first command that fails, with an exit code other than 0:
 
 \`\`\`sh
+set -e
 crawlnode reset quotes --yes
-crawlnode crawl quotes -O quotes.jsonl --exit-when-done
+crawlnode crawl quotes -O quotes.new.jsonl --exit-when-done --min-items 50 --max-failed 5
 crawlnode doctor quotes --deep
+mv quotes.new.jsonl quotes.jsonl
 \`\`\`
+
+\`crawl\` fails when all its nodes together gave fewer than 50 items, or when more than 5 requests failed: choose numbers
+that a good night reaches. \`quotes.jsonl\` is last night's result until a good one takes its place.
 `;
 }
 

@@ -141,7 +141,10 @@ export function crawlFindings(
       null,
     );
   }
-  if (failed > 0) {
+  const nothing = nothingSucceeded(snapshot);
+  if (nothing !== null) {
+    found('problem', 'nothing_succeeded', nothing, `crawlnode failed ${crawl} list`);
+  } else if (failed > 0) {
     found(
       'info',
       'failed',
@@ -153,4 +156,14 @@ export function crawlFindings(
     found('info', 'control', `the crawl is ${control}`, `crawlnode resume ${crawl}`);
   }
   return findings;
+}
+
+/** Of a crawl that has come to its end: no page reached its callback and came through it. Null where one did. */
+function nothingSucceeded({ done, failed, pending, delayed, leased, counters }: Snapshot): string | null {
+  if (done + failed === 0 || pending + delayed + leased > 0) return null;
+  const redirected = counters['redirect/count'] ?? 0;
+  const ignored = counters['httperror/response_ignored_count'] ?? 0;
+  if (done - redirected - ignored > 0) return null;
+  const others = ignored === 0 ? '' : `, and ${howMany(ignored, 'page')} answered with an error such as 404`;
+  return `no page of this crawl succeeded: ${howMany(failed, 'request')} failed${others}`;
 }

@@ -57,6 +57,7 @@ export function engineOptionsOf(
     readonly exitWhenDone: boolean;
     readonly feeds: readonly string[];
     readonly speaksJson: boolean;
+    readonly awaitsFinalTotals: boolean;
   },
 ): EngineOptions {
   return {
@@ -92,6 +93,7 @@ export function engineOptionsOf(
     },
     flushOnStart: settings.SCHEDULER_FLUSH_ON_START,
     maxIdleMs: ms(settings.MAX_IDLE_TIME_BEFORE_CLOSE),
+    awaitsFinalTotals: command.awaitsFinalTotals,
     feeds: command.feeds,
   };
 }

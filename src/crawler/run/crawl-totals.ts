@@ -1,6 +1,7 @@
 /** The results of several nodes as one, and what the store has counted where a node could not say what it did. */
-import type { EngineResult } from '../../engine/engine-options.js';
+import type { CrawlTotals, EngineResult } from '../../engine/engine-options.js';
 import type { Snapshot } from '../../frontier/frontier.js';
+import { latestTotals } from './run-gates.js';
 
 /** One result of several nodes of one command. */
 export function combine(results: readonly EngineResult[], elapsedMs: number): EngineResult {
@@ -17,7 +18,18 @@ export function combine(results: readonly EngineResult[], elapsedMs: number): En
     message: worst?.message ?? null,
     ...{ pages: sum('pages'), failed: sum('failed'), items: sum('items') },
     elapsedMs,
+    crawl: latestCrawl(results),
+    run: latestTotals(results.map(({ run }) => run)),
   };
+}
+
+/** Totals of a crawl only grow, so the largest were read last. */
+function latestCrawl(results: readonly EngineResult[]): CrawlTotals | null {
+  const known = results.flatMap(({ crawl }) => (crawl === null ? [] : [crawl]));
+  return known.reduce<CrawlTotals | null>(
+    (latest, crawl) => (latest === null || crawl.pages >= latest.pages ? crawl : latest),
+    null,
+  );
 }
 
 export type Totals = Pick<EngineResult, 'pages' | 'failed' | 'items'>;

@@ -6,6 +6,7 @@ import type { Frontier } from '../../frontier/frontier.js';
 import { loadEngine, type OpenOptions } from '../../frontier/open.js';
 import type { Logger } from '../../log.js';
 import { loadPipelines } from '../../pipelines/item-pipeline.js';
+import type { LoadedSettings } from '../../settings/load.js';
 import type { Settings } from '../../settings/schema.js';
 import { loadModule } from '../../spider/loading/load-module.js';
 import { downloaderOptionsOf, engineOptionsOf } from '../project/engine-settings.js';
@@ -21,6 +22,8 @@ export interface NodePlan {
   readonly open: OpenOptions;
   readonly frontier: Frontier;
   readonly exitWhenDone: boolean;
+  /** Somebody judges the run by its totals, so a node that leaves at its end waits until they are final. */
+  readonly awaitsFinalTotals?: boolean;
   /** What is said beside the log is JSON too. */
   readonly speaksJson: boolean;
   /** Ids of the feeds whose outbox gets this node's items. */
@@ -51,6 +54,14 @@ export async function loadNode(settings: Settings): Promise<void> {
   await Promise.allSettled([engine(), import('../../downloader/downloader.js')]);
 }
 
+/** The default, RedisPipeline, is for items that go to no file: with one the items list would only grow. */
+export function pipelinesOf(
+  { settings, sources }: Pick<LoadedSettings, 'settings' | 'sources'>,
+  feeds: readonly string[],
+): Settings['ITEM_PIPELINES'] {
+  return sources.ITEM_PIPELINES === 'default' && feeds.length > 0 ? {} : settings.ITEM_PIPELINES;
+}
+
 /** Run one node until it leaves the crawl. @throws what the engine, the pipelines or the spider's constructor throw */
 export async function runNode(plan: NodePlan): Promise<EngineResult> {
   const { spider: loadedSpider, nodeId, open, frontier, drain, force, log } = plan;
@@ -58,7 +69,7 @@ export async function runNode(plan: NodePlan): Promise<EngineResult> {
   const spider = await loadedSpider.create(log);
   const job = settings.JOB;
   const pipelines = await loadPipelines({
-    pipelines: settings.ITEM_PIPELINES,
+    pipelines: pipelinesOf(loadedSpider.loaded, plan.feeds),
     projectDir,
     loadModule,
     context: { nodeId, spider: spider.name, job, log },
@@ -71,7 +82,7 @@ export async function runNode(plan: NodePlan): Promise<EngineResult> {
       ...{ frontier, open, job, spider, downloader, pipelines, drain, force, log },
       crawlArguments: plan.crawlArguments,
       node: { id: nodeId, host: os.hostname(), pid: process.pid },
-      options: engineOptionsOf(settings, plan),
+      options: engineOptionsOf(settings, { ...plan, awaitsFinalTotals: plan.awaitsFinalTotals === true }),
       feedsFailing: plan.feedsFailing,
       siblings: plan.siblings,
       onProgress: ({ trouble }) => plan.onTrouble(trouble),

@@ -103,13 +103,12 @@ export class Incarnation {
 
   /** The store's verdict, brought by the heartbeat thread. */
   disown(verdict: 'dead' | 'gone'): void {
-    if (verdict === 'dead') this.fail(new IncarnationDeadError('the frontier has declared this node dead'));
-    else
-      this.fail(
-        new FrontierGoneError(
-          'the records of this crawl have vanished: somebody reset it or flushed the store',
-        ),
-      );
+    const gone = 'the records of this crawl have vanished: somebody reset it or flushed the store';
+    this.fail(
+      verdict === 'dead'
+        ? new IncarnationDeadError('the frontier has declared this node dead')
+        : new FrontierGoneError(gone),
+    );
   }
 
   /** Why the loop should stop now, for reasons of this node's own. @throws the error that ended this incarnation. */
@@ -142,8 +141,7 @@ export class Incarnation {
         return this.#node.deps.frontier.lease(free, this.slots.inFlight);
       }),
     );
-    this.#sayControl(answer.crawl);
-    this.#sayIdle(answer.crawl);
+    this.#node.news.hear(answer.crawl, this.view());
     this.#crawl = answer.crawl;
     this.#answeredAt = performance.now();
     for (const lease of answer.leases) this.#start(lease, askedAt);
@@ -188,27 +186,6 @@ export class Incarnation {
 
   #start(lease: Lease, askedAt: number): void {
     void crawlOne(this.slots.begin(lease, askedAt), this.slots, this.#page, this.#onError);
-  }
-
-  /** A node that waits since somebody paused the crawl, perhaps before it came, would wait in silence. */
-  #sayControl({ control }: CrawlState): void {
-    const before = this.#crawl?.control ?? 'running';
-    const { log, crawlArguments } = this.#node.deps;
-    if (control === 'paused' && before !== 'paused') {
-      log.info({}, `the crawl is paused; "crawlnode resume ${crawlArguments}" lets it go on`);
-    } else if (control === 'running' && before === 'paused') log.info({}, 'the crawl goes on');
-  }
-
-  /** A service that has done all there was would look as if it hung. */
-  #sayIdle({ finished }: CrawlState): void {
-    const { saidIdle, deps } = this.#node;
-    if (!finished || saidIdle || deps.options.exitWhenDone) return;
-    this.#node.saidIdle = true;
-    const seed = `"crawlnode seed ${deps.crawlArguments} URL"`;
-    deps.log.info(
-      {},
-      `nothing is left to crawl; this node waits for seeds (${seed}), and --exit-when-done would leave`,
-    );
   }
 
   /** Once a run: the counter says how many. */

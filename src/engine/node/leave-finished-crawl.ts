@@ -83,12 +83,16 @@ export class Parting {
     const now = performance.now();
     this.#since ??= now;
     const waitedMs = now - this.#since;
+    // Before the crawl may be cleared.
+    const { outage } = this.#node;
+    await outage.through('leave', this.#self.halt, () => this.#node.readFinalTotals(end.reason, () => 0));
     const { awaits, last, cleared } = await this.#self.leave(
       end.reason,
       Math.min(waitedMs, MAX_HEARD_WITHIN_MS),
     );
     if (awaits === undefined) {
       this.#node.deps.log.debug({ last, cleared }, 'left the crawl');
+      if (last) this.#node.noteLast();
       return { ...end, leave: false };
     }
     if (waitedMs >= SOON_MS) this.#say(awaits);

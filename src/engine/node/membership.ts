@@ -15,20 +15,28 @@ export function join({ frontier, node, options, spider }: EngineDeps): Promise<J
   return frontier.join(node, { shape, tunables, budgets, feeds, hasStart, flushOnStart });
 }
 
-/** Tell the user what this node comes into; after a stop, or beside other nodes, there is work already. */
+/** Tell the user what this node finds: requests may wait since an earlier run or as seeds, and other nodes may be at work. */
 export function announce({ found, notices }: Joined, { log, spider }: EngineDeps): void {
   for (const notice of notices) log.warn({}, notice);
-  log.info({ ...found }, whatItComesInto(found, spider.name));
+  log.info({ ...found }, whatItFinds(found, spider.name));
 }
 
-function whatItComesInto(found: Joined['found'], spider: string): string {
-  if (found.nodes > 0) return `joining the crawl of ${spider}`;
+function whatItFinds(found: Joined['found'], spider: string): string {
+  if (found.nodes > 0) {
+    return `joining the crawl of ${spider}, beside ${found.nodes === 1 ? '1 other node' : `${found.nodes} other nodes`}`;
+  }
   const { pending, delayed, leased } = found;
-  if (pending + delayed + leased === 0) return `crawling ${spider}`;
-  const parts = [`${pending.toLocaleString('en')} pending`];
-  if (delayed > 0) parts.push(`${delayed.toLocaleString('en')} delayed`);
-  if (leased > 0) parts.push(`${leased.toLocaleString('en')} held by nodes that died`);
-  return `resuming ${spider} with the requests that an earlier run left: ${parts.join(', ')}`;
+  const parts = [
+    ...(pending > 0 ? [`${requests(pending, 'is', 'are')} pending`] : []),
+    ...(delayed > 0 ? [`${requests(delayed, 'waits', 'wait')} to be tried again`] : []),
+    ...(leased > 0 ? [`${requests(leased, 'was', 'were')} in work when a node died`] : []),
+  ];
+  return parts.length === 0 ? `crawling ${spider}` : `crawling ${spider}: ${parts.join(', ')}`;
+}
+
+/** Such as `1 request is`, `2 requests are`. */
+function requests(count: number, one: string, several: string): string {
+  return count === 1 ? `1 request ${one}` : `${count.toLocaleString('en')} requests ${several}`;
 }
 
 /**

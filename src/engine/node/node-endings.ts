@@ -1,6 +1,6 @@
 /** Why a node stops, decided from what the store and the node itself say. Pure functions. */
 
-import { FrontierGoneError, IncarnationDeadError } from '../../errors.js';
+import { FrontierGoneError } from '../../errors.js';
 import type { CrawlState, Joined } from '../../frontier/frontier.js';
 
 /** The end of a node's part in the crawl. */
@@ -49,11 +49,11 @@ export function crawlEnding(crawl: CrawlState, view: NodeView): Ending | null {
 }
 
 /**
- * Whether an error ends this node; null when it only ends the incarnation, and the node joins anew.
+ * How an error ends this node.
  * @param persist whether the crawl is kept when it is over: else its other nodes may have cleared it.
+ * @throws the error itself, where it is none that ends a node in good order
  */
-export function errorEnding(error: unknown, persist: boolean): Ending | null {
-  if (error instanceof IncarnationDeadError) return null;
+export function errorEnding(error: unknown, persist: boolean): Ending {
   if (error instanceof FrontierGoneError) {
     const others = persist
       ? ''

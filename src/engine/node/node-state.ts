@@ -5,6 +5,8 @@ import { type LinkRules, linkRules } from '../page/discovered-requests.js';
 import { LostStarts } from '../page/failed-start-pages.js';
 import type { Tally } from '../page/slots.js';
 import { Alarm } from './alarm.js';
+import { CrawlNews } from './crawl-news.js';
+import { type FinalTotals, readFinalTotals } from './final-totals.js';
 import { Pulse } from './heartbeat.js';
 import { Outage } from './outage.js';
 import { Hooks } from './project-hooks.js';
@@ -15,21 +17,36 @@ export class NodeState {
   readonly outage: Outage;
   readonly hooks: Hooks;
   readonly lostStarts: LostStarts;
+  readonly news: CrawlNews;
   readonly pulse = new Pulse();
   readonly rules: LinkRules;
   readonly tally: Tally = { pages: 0, failed: 0, items: 0 };
   readonly startedAt = performance.now();
   /** When a feed began to fail; null while all is well. */
   feedFailingSince: number | null = null;
-  /** Whether it was said that there is nothing to do but to wait for seeds. */
-  saidIdle = false;
+  /** What the store counted when this node left; null before, and where it could not be read. */
+  finalTotals: FinalTotals | null = null;
 
   constructor(deps: EngineDeps) {
     this.deps = deps;
     this.outage = new Outage(deps.log);
     this.hooks = new Hooks(deps);
     this.lostStarts = new LostStarts(deps.log);
+    this.news = new CrawlNews(deps);
     this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);
     this.pulse.note(0, 0);
+  }
+
+  /** Called just before the node leaves. @param leftMs how long other nodes may still be waited for. */
+  async readFinalTotals(reason: string, leftMs: () => number): Promise<void> {
+    const { frontier, options } = this.deps;
+    const mayWait = options.awaitsFinalTotals && reason !== 'shutdown';
+    this.finalTotals = await readFinalTotals(frontier, reason, mayWait ? leftMs : () => 0);
+  }
+
+  /** The last node of a run has left: nobody goes on with it. */
+  noteLast(): void {
+    const totals = this.finalTotals;
+    if (totals?.run) this.finalTotals = { ...totals, run: { ...totals.run, isOver: true } };
   }
 }

@@ -86,10 +86,13 @@ export class Upkeep {
     const { frontier, alarm, log } = this.#options;
     this.#recovering = true;
     await this.#beside(async () => {
-      const moved = await frontier.recover();
-      if (moved === 0) return;
-      log.info({ moved }, 'took over the work of a node that died');
-      alarm.ring();
+      const onDead = (node: string, requests: number) => {
+        const were = requests === 1 ? '1 request goes' : `${requests} requests go`;
+        const work = requests === 0 ? 'it had nothing in work' : `${were} back to the queue`;
+        log.warn({ node, requests }, `the node ${node} counts as dead: ${work}`);
+      };
+      const moved = await frontier.recover(onDead);
+      if (moved > 0) alarm.ring();
     });
     this.#recovering = false;
   }

@@ -30,6 +30,10 @@ export interface Leaving {
   readonly force: AbortSignal;
   /** False where the last node clears a crawl that is truly over (SCHEDULER_PERSIST). */
   readonly persist: boolean;
+  /** Read the totals of the crawl just before leaving it. @param leftMs how long other nodes may be waited for */
+  readonly readTotals: (leftMs: () => number) => Promise<void>;
+  /** Told when this was the last node of the run. */
+  readonly onLast: () => void;
   /** True once the store has disowned this incarnation; there is nothing left to give back or to leave. */
   readonly disowned: () => boolean;
 }
@@ -40,8 +44,10 @@ export async function windDown(ending: Ending, leaving: Leaving): Promise<void> 
   const deadline = performance.now() + leaving.graceMs;
   const leftMs = () => (force.aborted ? 0 : Math.max(0, deadline - performance.now()));
 
-  if (ending.leave && slots.inFlight > 0)
-    log.info({ inFlight: slots.inFlight }, 'finishing the pages in work');
+  // After a signal the user has been told already.
+  if (ending.leave && slots.inFlight > 0 && ending.reason !== 'shutdown') {
+    log.info({ inFlight: slots.inFlight }, `${ending.reason}: finishing the pages in work`);
+  }
   while (ending.leave && slots.inFlight > 0 && leftMs() > 0 && !disowned()) await alarm.wait(leftMs());
 
   if (!ending.leave || disowned()) {
@@ -54,7 +60,7 @@ export async function windDown(ending: Ending, leaving: Leaving): Promise<void> 
 
   const giveUp = new AbortController();
   let isSaid = false;
-  const said = lastWords(ending.reason, leaving, giveUp.signal).finally(() => {
+  const said = lastWords(ending.reason, leaving, giveUp.signal, leftMs).finally(() => {
     isSaid = true;
   });
   if (!force.aborted) await within(said, leftMs(), force);
@@ -75,13 +81,16 @@ async function within(promise: Promise<void>, ms: number, cut?: AbortSignal): Pr
 /** Leave when every settle is answered, so that the last node sees whether the crawl is complete. */
 async function lastWords(
   reason: string,
-  { slots, frontier, outage, log, persist, disowned }: Leaving,
+  { slots, frontier, outage, log, persist, readTotals, onLast, disowned }: Leaving,
   giveUp: AbortSignal,
+  leftMs: () => number,
 ): Promise<void> {
   try {
     await slots.settled();
     if (disowned()) return;
+    await outage.through('leave', giveUp, () => readTotals(leftMs));
     const { last, cleared } = await outage.through('leave', giveUp, () => frontier.leave(reason));
+    if (last) onLast();
     log.debug({ last, cleared }, 'left the crawl');
     if (last && !cleared && !persist) log.info({ reason }, kept);
   } catch (error) {

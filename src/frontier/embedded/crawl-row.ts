@@ -64,6 +64,7 @@ const counters = [
   'run_pages',
   'run_items',
   'run_errors',
+  'run_failed',
   'run_accepted',
 ] as const;
 
@@ -133,7 +134,8 @@ export function beginRun(crawl: CrawlRow, tally: TallyRow, budgets: Budgets, now
     closed_at: 0,
   });
   setBudgets(crawl, budgets);
-  Object.assign(tally, { run_pages: 0, run_items: 0, run_errors: 0, run_accepted: 0, busy_at: nowMs });
+  const counted = { run_pages: 0, run_items: 0, run_errors: 0, run_failed: 0, run_accepted: 0 };
+  Object.assign(tally, { ...counted, busy_at: nowMs });
 }
 
 export function budgetsOf(crawl: CrawlRow): Budgets {

@@ -36,6 +36,7 @@ import type {
   StartPart,
 } from '../frontier.js';
 import type { OpenOptions } from '../open.js';
+import { RecoveredNodes } from '../recovered-nodes.js';
 import { readCrawl } from './backup/read-crawl.js';
 import { applyEntry, beginRestore, endRestore } from './backup/restore.js';
 import { examineStore } from './care/examine.js';
@@ -161,12 +162,12 @@ export class EmbeddedFrontier implements Frontier {
     return this.#joined((tx, { number }) => reconcile(tx, number, held, graceMs));
   }
 
-  async recover(): Promise<number> {
-    let total = 0;
+  async recover(onDead?: (node: string, requests: number) => void): Promise<number> {
+    const recovered = new RecoveredNodes();
     for (;;) {
-      const { moved, isDone } = await this.#batch.write(recoverStep);
-      total += moved;
-      if (isDone) return total;
+      const { handled, isDone } = await this.#batch.write(recoverStep);
+      for (const { number, id, requests } of handled) recovered.add(number, id, requests);
+      if (isDone) return recovered.report(onDead);
     }
   }
 

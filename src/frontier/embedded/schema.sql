@@ -92,7 +92,8 @@ CREATE TABLE tally (
   busy_at        INTEGER NOT NULL,       -- when something was last pending, delayed or leased
   run_pages      INTEGER NOT NULL,       -- of this run: pages leased
   run_items      INTEGER NOT NULL,
-  run_errors     INTEGER NOT NULL,
+  run_errors     INTEGER NOT NULL,       -- exceptions in spider code
+  run_failed     INTEGER NOT NULL,       -- requests that failed
   run_accepted   INTEGER NOT NULL
 ) STRICT;
 

@@ -29,7 +29,8 @@ export class DataHistory {
     if (found === null || this.#known === null || found === this.#known) return;
     this.#known = found;
     throw new IncarnationDeadError(
-      'the Redis server restarted or was replaced, so its data may be older than ours',
+      'the Redis server was restarted or replaced, so its data may be older than what this node knows',
+      { code: 'store_replaced' },
     );
   }
 

@@ -32,6 +32,7 @@ import type {
   StartPart,
 } from '../frontier.js';
 import type { OpenOptions, RedisAddress } from '../open.js';
+import { RecoveredNodes } from '../recovered-nodes.js';
 import { cannotForget } from '../shape.js';
 import { redisBackups } from './backup/backups.js';
 import { type Call, Calls } from './calls.js';
@@ -49,7 +50,7 @@ import { RedisFeeds } from './redis-feeds.js';
 import { RedisNode } from './redis-node.js';
 import { countParts, inspectRequest, takeSnapshot } from './redis-reading.js';
 import { RedisSeeds } from './redis-seeds.js';
-import { int, named, type Reply, text } from './reply.js';
+import { int, list, named, type Reply, text } from './reply.js';
 import { columnsOf, domainName, markOf } from './requests.js';
 import { readPushed, settleMessage } from './settle-message.js';
 import { Turns } from './turns.js';
@@ -119,12 +120,15 @@ export class RedisFrontier implements Frontier {
     return this.#node.reconcile(held, graceMs);
   }
 
-  async recover(): Promise<number> {
-    let total = 0;
+  async recover(onDead?: (node: string, requests: number) => void): Promise<number> {
+    const recovered = new RecoveredNodes();
     for (;;) {
-      const { moved, dead } = named(await this.#run('recover', { most: RECOVERY_STEP }));
-      total += int(moved);
-      if (int(moved) === 0 || int(dead) === 0) return total;
+      const answer = named(await this.#run('recover', { most: RECOVERY_STEP }));
+      const counts = list(answer.counts).map(int);
+      for (const [n, incarnation] of list(answer.incarnations).map(text).entries()) {
+        recovered.add(incarnation, text(list(answer.nodes)[n]), counts[n] ?? 0);
+      }
+      if (int(answer.moved) === 0 || int(answer.dead) === 0) return recovered.report(onDead);
     }
   }
 

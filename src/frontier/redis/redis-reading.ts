@@ -85,6 +85,8 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
             id: meta.run,
             startedAt: Number(meta.run_started),
             pages: Number(meta.run_pages ?? 0),
+            items: Number(meta.run_items ?? 0),
+            failed: Number(meta.run_failed ?? 0),
             closed: meta.run_closed || meta.closing || null,
             endedAt: meta.run_ended ? Number(meta.run_ended) : null,
           },

@@ -12,7 +12,7 @@ export const itemSettings = {
   ITEM_PIPELINES: map(z.union([z.int().min(0).max(1000), z.null()]), {
     default: { RedisPipeline: 300 } as Record<string, number | null>,
     expects: 'a map of modules to numbers from 0 to 1000 (null switches one off)',
-    text: 'What every item passes, lower number first. RedisPipeline appends it to REDIS_ITEMS_KEY; others are modules such as ./pipelines/clean.ts.',
+    text: 'What every item passes, lower number first. RedisPipeline appends it to REDIS_ITEMS_KEY, and is on by default only where items go to no file (-o, -O or FEEDS). Others are modules such as ./pipelines/clean.ts.',
   }),
   ITEM_NODE_ID: flag({ default: false, text: 'Add node_id to every item in the items list.' }),
   FEEDS: {

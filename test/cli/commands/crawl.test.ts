@@ -126,7 +126,7 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
     expect((await run(...crawl('--max-pages', '2', '--workers', '2', '--logfile', 'well.log'))).code).toBe(0);
     expect((await here.project.readJsonLines('well.log')).at(-1)).toMatchObject({
       ...{ level: 'info', reason: 'closespider_pagecount', pages: 2, nodes: 2 },
-      msg: 'ended: closespider_pagecount',
+      msg: 'ended: closespider_pagecount, 2 pages, 2 items, 0 failed',
     });
 
     const { code, stderr } = await run(...crawl('--logfile', 'crawl.log', '-o', '/dev/null/out.jsonl'));
@@ -271,6 +271,54 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
     ]);
   });
 
+  it('--min-items and --max-failed judge the run of all nodes: exit 1, with both numbers', async () => {
+    const moods = ['crawl', 'moody', '-a', `origin=${site.origin}`, '--exit-when-done'];
+    await here.project.write('good.jsonl', '{"title":"of last night"}\n');
+    const few = await run(...moods, '-O', 'good.jsonl', '--min-items', '5', '--job', 'few');
+    expect(few).toMatchObject({ code: 1, stdout: expect.stringContaining('moody@few: finished, ') });
+    expect(few.stderr.trim().split('\n').at(-1)).toMatch(
+      /^crawlnode: the run gave 4 items over all its nodes, fewer than --min-items 5; -O began .*good\.jsonl anew/,
+    );
+
+    const many = await run(...moods, '--workers', '2', '--max-failed', '1', '--min-items', '4', '--json');
+    expect(many.code).toBe(1);
+    expect(many.stderr).toMatch(/2 requests failed in the run over all its nodes, more than --max-failed 1/);
+    expect(JSON.parse(many.stdout)).toMatchObject({
+      gate: expect.stringContaining('--max-failed 1'),
+      run: { items: 4, failed: 2, isOver: true },
+      ...{ pages: 6, items: 4, failed: 2 },
+    });
+
+    const enough = await run(...moods, '--min-items', '4', '--max-failed', '2', '--job', 'enough');
+    expect(enough.code).toBe(0);
+    // Nothing is left for a second run of the same job: its own totals count, not those of the job.
+    const again = await run(...moods, '--min-items', '1', '--job', 'enough');
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('the run gave 0 items') });
+    expect(again.stdout).toContain('this node: 0 of 6 pages, 0 of 4 items, 0 of 2 failed');
+    expect(await run(...moods, '--min-items', 'x')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--min-items'),
+    });
+  });
+
+  it('a node that leaves while another goes on says that it could not check its gates', async () => {
+    await site.close();
+    site = await startSite({ pages: PAGES });
+    const slow = ['-s', 'DOWNLOAD_DELAY=0.2', '--min-items', '1000'];
+    const other = startCli(crawl('-s', 'DOWNLOAD_DELAY=0.2'), { cwd: here.project.dir });
+    const node = startCli(crawl(...slow), { cwd: here.project.dir });
+    await waitFor(() => site.log.length > 5, { what: 'some pages' });
+    for (const each of [other, node]) await each.waitForOutput(/(joining|crawling) /);
+    node.kill('SIGTERM');
+    const { code, stderr } = await node.wait();
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringContaining('the run goes on on other nodes, so --min-items was not checked here'),
+    });
+    other.kill('SIGTERM');
+    expect(await other.wait()).toMatchObject({ code: 0 });
+  });
+
   it('SIGTERM drains, here and with workers: exit 0, nothing leased, and the next run goes on', async () => {
     for (const workers of ['1', '2']) {
       const slow = ['--workers', workers, '-o', 'items.jsonl', '-s', 'DOWNLOAD_DELAY=0.1'];
@@ -286,7 +334,7 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
       });
     }
     const { stderr } = await run(...crawl('-o', 'items.jsonl'));
-    expect(stderr).toMatch(/resuming .*docs/);
+    expect(stderr).toMatch(/crawling docs: [\d,]+ requests? (is|are) /);
     expect(await urls()).toEqual(allUrls());
     expect(site.compare()).toEqual({ missing: [], twice: [] });
   });

@@ -85,7 +85,7 @@ describe.each(engines)('on the %s engine', (engine) => {
     const [slow, gone] = [`${site.origin}/hang`, 'http://127.0.0.1:1/'];
     await run('seed', 'news', slow, gone);
     const node = startCli(['crawl', 'news', '--node-id', 'one', '-L', 'debug'], { cwd: here.project.dir });
-    await node.waitForOutput('resuming news');
+    await node.waitForOutput('crawling news');
     await waitFor(async () => (await inspect(slow)).state === 'leased');
     await waitFor(async () => (await inspect(gone)).state === 'delayed');
     expect((await inspect(slow)).owner).toMatch(engine === 'redis' ? /^one:/ : /./);

@@ -77,6 +77,8 @@ describe('the summary of several nodes', () => {
     failed: 1,
     items: 3,
     elapsedMs: 5,
+    crawl: null,
+    run: null,
   };
 
   it('adds up, and takes reason and message from the one that ended worst', () => {

@@ -20,20 +20,30 @@ export function heartbeat(tx: Transaction, number: number, report: HeartbeatRepo
   return 'alive';
 }
 
+/** A dead node of which a step returned requests to the queue, or that it deregistered. */
+interface HandledNode {
+  readonly number: number;
+  readonly id: string;
+  readonly requests: number;
+}
+
 /** One step of recovery, and of sweeping what a process that was killed had cleared. @returns whether that was all. */
-export function recoverStep(tx: Transaction): { moved: number; isDone: boolean } {
+export function recoverStep(tx: Transaction): { handled: HandledNode[]; isDone: boolean } {
+  const handled: HandledNode[] = [];
   let isDone = sweepSome(tx);
-  if (!tx.hasCrawl) return { moved: 0, isDone };
+  if (!tx.hasCrawl) return { handled, isDone };
   isDone = tx.dupefilter.tidy() && isDone;
   declareDead(tx);
-  let moved = 0;
+  let left = STEP;
   for (const node of tx.nodes.all()) {
     if (node.is_dead === 0) continue;
-    if (node.leased > 0) moved += moveLeases(tx, node, STEP - moved);
+    const requests = node.leased > 0 ? moveLeases(tx, node, left) : 0;
+    left -= requests;
+    if (requests > 0 || node.leased === 0) handled.push({ number: node.number, id: node.id, requests });
     if (node.leased > 0) isDone = false;
     else tx.nodes.drop(node.number);
   }
-  return { moved, isDone };
+  return { handled, isDone };
 }
 
 /** Mark nodes dead that are silent for too long, or whose process is gone from this machine: their tokens are stale now. */

@@ -22,6 +22,7 @@ export function fail(tx: Transaction, n: number, failure: Failure, crashes: numb
   if (hasRecord && tally.failed_records < crawl.failed_limit) tally.failed_records += 1;
   else sql.run`DELETE FROM record WHERE n = ${n}`;
   tally.failed += 1;
+  tally.run_failed += 1;
   addFailure(tx, n, failure);
 }
 

@@ -72,6 +72,8 @@ function runOf(tx: Transaction): RunSnapshot | null {
     id: run_id,
     startedAt: run_started_at,
     pages: tx.tally.run_pages,
+    items: tx.tally.run_items,
+    failed: tx.tally.run_failed,
     closed: closed ?? closing,
     endedAt: closed === null ? null : closed_at,
   };

@@ -12,7 +12,8 @@
 --   start, has_start     start requests pushed so far, or `pushed` when all were; whether the spider has any
 --   delay, randomize, limit, node_timeout, failed_limit, queue_limit   the tunables, as text
 --   run, run_started, run_ended, run_closed, closing, closed_at, closed_limit   the run, and why it closes or closed
---   run_pages, run_items, run_errors, run_accepted, budgets   what it has used up, see pages/limits.lua
+--   run_pages, run_items, run_errors, run_failed, run_accepted   what all nodes of the run have counted
+--   budgets              what the run may use up, see pages/limits.lua
 --   volunteer, hungry, hungry_at, idle_since   see pages/suspects.lua, pages/leasing.lua
 --   restoring, restored, restored_from, repairing   a restore or a repair under way
 --

@@ -3,8 +3,15 @@
 -- Atomic: from the marking on, the dead node's tokens have no effect.
 --
 -- args: most: leases to move at most
--- Returns by name: moved · dead: incarnations that still hold leases. O(nodes + leases).
+-- Returns by name: moved · dead: incarnations that still hold leases · incarnations, nodes, counts: the dead ones that this
+-- call handled, their node ids, and how many leases of each it moved. O(nodes + leases).
 local MAX_CRASHES = 3
+
+-- The id of a node, as it joined.
+local function nodeIdOf(crawl, incarnation)
+  local info = cjson.decode(redis.call('HGET', crawl.keys['node-info'], incarnation) or '{}')
+  return info.id or incarnation
+end
 
 -- One more node died while processing this request: it is a suspect, or fails.
 local function suspect(crawl, id, lease)
@@ -14,29 +21,34 @@ local function suspect(crawl, id, lease)
     state.note(crawl, { id }, 'pending')
     return
   end
-  local info = cjson.decode(redis.call('HGET', crawl.keys['node-info'], lease.node) or '{}')
   leases.fail(crawl, id, cjson.encode({ reason = 'crashed', attempts = crashes, crashes = crashes,
-    node = info.id or lease.node }))
+    node = nodeIdOf(crawl, lease.node) }))
   state.note(crawl, { id }, 'failed')
   counters.add(crawl, 'crashed/count', 1)
 end
 
 verbs.register('recover', { 'allow-oom' }, function(crawl, args)
-  if not meta.exists(crawl) then return verbs.named({ moved = 0, dead = 0 }) end
+  local answer = { moved = 0, dead = 0, incarnations = {}, nodes = {}, counts = {} }
+  if not meta.exists(crawl) then return verbs.named(answer) end
   meta.read(crawl)
   answers.forgetArrived(crawl)
   nodes.markDead(crawl)
-  local moved = 0
   for _, incarnation in ipairs(redis.call('ZRANGE', crawl.keys.dead, 0, -1)) do
     local ids, ended = {}, {}
-    for i, found in ipairs(moved < args.most and leases.of(crawl, incarnation, args.most - moved) or {}) do
+    for i, found in ipairs(answer.moved < args.most and leases.of(crawl, incarnation, args.most - answer.moved) or {}) do
       ids[i], ended[i] = found[1], found[2]
     end
     leases.finish(crawl, ids, ended)
     for i, lease in ipairs(ended) do suspect(crawl, ids[i], lease) end
-    moved = moved + #ended
-    if nodes.held(crawl, incarnation) <= 0 then nodes.drop(crawl, incarnation) end
+    answer.moved = answer.moved + #ended
+    local isDone = nodes.held(crawl, incarnation) <= 0
+    if isDone or #ended > 0 then
+      local n = #answer.nodes + 1
+      answer.incarnations[n], answer.nodes[n], answer.counts[n] = incarnation, nodeIdOf(crawl, incarnation), #ended
+    end
+    if isDone then nodes.drop(crawl, incarnation) end
   end
   verbs.save(crawl)
-  return verbs.named({ moved = moved, dead = redis.call('ZCARD', crawl.keys.dead) })
+  answer.dead = redis.call('ZCARD', crawl.keys.dead)
+  return verbs.named(answer)
 end)

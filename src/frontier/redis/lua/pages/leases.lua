@@ -57,8 +57,10 @@ function leases.returnToQueue(crawl, ids, ended)
   state.note(crawl, ids, 'pending')
 end
 
--- To the failed list. failure: JSON of why. Beyond FAILED_LIMIT the record is dropped.
+-- Moves a request to the failed list, and counts it for the run. failure: JSON of why. Beyond FAILED_LIMIT the record is
+-- dropped.
 function leases.fail(crawl, id, failure)
+  meta.add(crawl, 'run_failed', 1)
   redis.call('ZADD', crawl.keys.failed, crawl.nowUs, id)
   redis.call('HSET', crawl.keys.failures, id, failure)
   if redis.call('ZCARD', crawl.keys.failed) > meta.number(crawl, 'failed_limit', 100000) then

@@ -1,0 +1,84 @@
+/** The gates of `crawl`: totals that a run must reach, or must not exceed, to count as a success. */
+import type { EngineResult, RunTotals } from '../../engine/engine-options.js';
+
+/** What a command line demands of the run, over all its nodes; null where it demands nothing. */
+export interface RunGates {
+  /** `--min-items`. */
+  readonly minItems: number | null;
+  /** `--max-failed`. */
+  readonly maxFailed: number | null;
+}
+
+/** What became of the gates. */
+export type GateVerdict =
+  | { readonly kind: 'passed' }
+  /** `code` is that of the log's last line. */
+  | { readonly kind: 'failed'; readonly code: 'too_few_items' | 'too_many_failed'; readonly message: string }
+  /** The run goes on without this node, so its totals are not final. */
+  | { readonly kind: 'unjudged'; readonly message: string };
+
+export function hasGates({ minItems, maxFailed }: RunGates): boolean {
+  return minItems !== null || maxFailed !== null;
+}
+
+/** Judge the run as it was when this node, or the nodes of this command, left. */
+export function judgeRun(
+  gates: RunGates,
+  { run, reason }: Pick<EngineResult, 'run' | 'reason'>,
+): GateVerdict {
+  if (!hasGates(gates)) return { kind: 'passed' };
+  const names = namesOf(gates);
+  if (run === null) {
+    const message = `the totals of the run are not known, so ${names} could not be checked`;
+    // A node that came too late took part in no run; one that was told to leave may have lost its store.
+    return reason === 'finished'
+      ? { kind: 'failed', code: 'too_few_items', message }
+      : { kind: 'unjudged', message };
+  }
+  if (!run.isOver) {
+    const message = `the run goes on on other nodes, so ${names} ${gatesCount(gates) > 1 ? 'were' : 'was'} not checked here`;
+    return { kind: 'unjudged', message };
+  }
+  return tooFewItems(gates, run) ?? tooManyFailed(gates, run) ?? { kind: 'passed' };
+}
+
+/** The totals of one run as several of its nodes saw them. Totals only grow, so the largest is the latest. */
+export function latestTotals(runs: readonly (RunTotals | null)[]): RunTotals | null {
+  const known = runs.filter((run) => run !== null);
+  const first = known[0];
+  if (first === undefined) return null;
+  return {
+    id: first.id,
+    items: Math.max(...known.map(({ items }) => items)),
+    failed: Math.max(...known.map(({ failed }) => failed)),
+    isOver: known.some(({ isOver }) => isOver),
+  };
+}
+
+function tooFewItems({ minItems, maxFailed }: RunGates, { items, failed }: RunTotals): GateVerdict | null {
+  if (minItems === null || items >= minItems) return null;
+  const also = maxFailed !== null && failed > maxFailed ? `; and ${failedText(failed, maxFailed)}` : '';
+  return { kind: 'failed', code: 'too_few_items', message: `${itemsText(items, minItems)}${also}` };
+}
+
+function tooManyFailed({ maxFailed }: RunGates, { failed }: RunTotals): GateVerdict | null {
+  if (maxFailed === null || failed <= maxFailed) return null;
+  return { kind: 'failed', code: 'too_many_failed', message: failedText(failed, maxFailed) };
+}
+
+const itemsText = (items: number, least: number) =>
+  `the run gave ${count(items, 'item')} over all its nodes, fewer than --min-items ${number(least)}`;
+
+const failedText = (failed: number, most: number) =>
+  `${count(failed, 'request')} failed in the run over all its nodes, more than --max-failed ${number(most)}`;
+
+function namesOf({ minItems, maxFailed }: RunGates): string {
+  const names = [minItems === null ? '' : '--min-items', maxFailed === null ? '' : '--max-failed'];
+  return names.filter((name) => name !== '').join(' and ');
+}
+
+const gatesCount = ({ minItems, maxFailed }: RunGates) =>
+  Number(minItems !== null) + Number(maxFailed !== null);
+
+const number = (value: number) => value.toLocaleString('en');
+const count = (value: number, noun: string) => `${number(value)} ${noun}${value === 1 ? '' : 's'}`;
