@@ -70,7 +70,7 @@ export class DamagedStoreError extends CrawlnodeError {
  * (`incarnation_dead`), or is not the store it joined (`store_replaced`).
  */
 export class IncarnationDeadError extends CrawlnodeError {
-  constructor(message: string, options?: { code?: string; cause?: unknown }) {
+  constructor(message: string, options?: { code?: ErrorCode; cause?: unknown }) {
     super(options?.code ?? 'incarnation_dead', message, options);
   }
 }

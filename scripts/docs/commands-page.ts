@@ -27,7 +27,7 @@ const exitCodes: readonly (readonly [number: string, meaning: string])[] = [
   ],
   [
     '2',
-    'wrong usage or settings, unknown spider, or spider code that does not load. Also: `reset` without `--yes` off a terminal, a `reset` of a crawl that does not exist, and a `seed` of which every seed is bad',
+    'wrong usage or settings, unknown spider, or spider code that does not load. Also: `reset` without `--yes` off a terminal, a `reset` of a job or spider of which there is nothing, and a `seed` of which every seed is bad',
   ],
   [
     '3',
