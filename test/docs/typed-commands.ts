@@ -17,7 +17,11 @@ export function typedCommands({ blocks, inlineCode }: Pick<Page, 'blocks' | 'inl
 
 /** Of a console only what is typed; lines that go on are joined. */
 function linesOf(language: string, text: string): string[] {
-  const lines = text.replace(/\\\n\s*/g, ' ').split('\n');
+  const lines = text
+    .replace(/\\\n\s*/g, ' ')
+    // Airflow's templates are filled in before the shell sees them.
+    .replace(/\{\{.*?\}\}/g, 'filled-in')
+    .split('\n');
   return language === 'console'
     ? lines.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2))
     : lines;
