@@ -116,7 +116,7 @@ crawlnode reset quotes                                     # forget the crawl, t
 
 While writing a spider, \`crawlnode parse quotes URL\` shows what it makes of one page.
 
-For types in the editor: \`npm install --save-dev crawlnode\`.
+For types in the editor: \`npm link crawlnode\` where crawlnode runs from a checkout, or install its tarball here.
 
 ## Every night
 

@@ -95,7 +95,7 @@ export class Response {
     }
   }
 
-  /** The page in Cheerio, parsed by htmlparser2 when first used; empty for a body that holds no markup. */
+  /** The page in Cheerio, parsed when first used; empty for a body that holds no markup. */
   get $(): CheerioAPI {
     // Cheerio goes on with the same tree, so what a spider changes with `$` shows in css() and links().
     this.#api ??= load(this.#root, this.#isXml ? { xml: true } : undefined);
