@@ -47,7 +47,7 @@ export const projectSettings = {
     default: 120,
     min: 1,
     unit: 'seconds',
-    text: 'A node whose main loop is blocked for this long, for example by a callback that never returns, ends itself, and the others take over its requests.',
+    text: 'A node whose main loop is blocked for this long, for example by a callback that never returns, sends no more heartbeats. So it counts as dead after NODE_TIMEOUT, and ends itself after three times that.',
   }),
   START_TIMEOUT: integer({
     default: 10,
