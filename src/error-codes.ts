@@ -86,7 +86,7 @@ export const commandErrorCodes = {
 export const internalErrorCodes = {
   drop_item: 'a pipeline dropped an item; the page is done',
   incarnation_dead: 'the store has declared this node dead, and it joins anew',
-  store_replaced: 'the store is not the one that the node joined, and it joins anew',
+  store_replaced: 'the Redis server was restarted or replaced, and the node joins anew',
   feed_rolled_back:
     'the store knows less of a file of items than was written to it, so the writer starts again',
   bad_sitemap: 'a sitemap cannot be read; the others go on',

@@ -75,6 +75,15 @@ export class IncarnationDeadError extends CrawlnodeError {
   }
 }
 
+/** Whether an error concerns the node as a whole, not the page or the seed it was working on: the loop meets it by itself. */
+export function concernsNode(error: unknown): boolean {
+  return (
+    error instanceof FrontierUnavailableError ||
+    error instanceof FrontierGoneError ||
+    error instanceof IncarnationDeadError
+  );
+}
+
 /** A request, item or seed holds something that cannot be stored or sent; the message names the field. */
 export class InvalidRequestError extends CrawlnodeError {
   constructor(message: string, options?: { code?: ErrorCode; cause?: unknown }) {

@@ -7,9 +7,6 @@ import { expect, it } from 'vitest';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const MAX_FILES = 15;
 
-const REBUILT = ['src/frontier'];
-const isRebuilt = (folder: string) => REBUILT.some((each) => `${folder}/`.startsWith(`${each}/`));
-
 /** Folders of test/ that are about no folder of src/. */
 const ofTestsAlone = /^test\/(docs|e2e|fixtures|frontier-contract|helpers)(\/|$)/;
 
@@ -27,7 +24,7 @@ it(`hold at most ${MAX_FILES} files each, or a README that says why not`, () => 
     );
     return files.length > MAX_FILES && !files.some(({ name }) => name === 'README.md');
   });
-  expect(crowded.filter((folder) => !isRebuilt(folder))).toEqual([]);
+  expect(crowded).toEqual([]);
 });
 
 it('have tests only under the name of what they test', () => {

@@ -12,7 +12,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { requestOf } from '../../bench/frontier/requests.mjs';
-import { openDatabase } from '../../dist/frontier/embedded/database.js';
+import { openDatabase } from '../../dist/frontier/embedded/file/database.js';
 import { openFrontier } from '../../dist/frontier/open.js';
 import { cleanUp, tempDir } from './faults/stage.mjs';
 import { openOptions } from './open-options.mjs';

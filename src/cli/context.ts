@@ -20,6 +20,7 @@ export interface Output {
   write(text: string | Uint8Array): void;
   readonly isTTY: boolean;
   readonly columns: number;
+  readonly rows: number;
 }
 
 export interface Context {
@@ -125,6 +126,9 @@ function outputOf(stream: NodeJS.WriteStream): Output {
     },
     get columns() {
       return stream.columns || 80;
+    },
+    get rows() {
+      return stream.rows || 24;
     },
   };
 }

@@ -1,6 +1,7 @@
 /** The JSON of `crawlnode stats`; others script against it. */
 import { dataFormats } from '../frontier/data-format.js';
 import type { Control, Frontier, NodeSnapshot, RunSnapshot, Shape, Snapshot } from '../frontier/frontier.js';
+import { type CrawlState, crawlStateOf } from './crawl-state.js';
 
 /** The fields up to `counters` are fixed in their names and order; the others follow. */
 export interface CrawlStats {
@@ -53,6 +54,7 @@ export interface CrawlStats {
   readonly format: number;
   /** What all nodes share; null until a first one has joined. */
   readonly shape: Shape | null;
+  readonly state: CrawlState;
 }
 
 export function statsOf(
@@ -77,6 +79,7 @@ export function statsOf(
       feeds: snapshot.outbox,
       format: dataFormats[crawl.frontier.engine],
       shape,
+      state: crawlStateOf({ ...snapshot, nodes }),
     },
   };
 }

@@ -4,7 +4,7 @@
  */
 import type { Downloader } from '../downloader/downloader.js';
 import type { Budgets, CrawlState, Frontier, NodeInfo, Shape, Tunables } from '../frontier/frontier.js';
-import type { OpenOptions } from '../frontier/open.js';
+import type { OpenOptions } from '../frontier/store.js';
 import type { Request } from '../http/message/request.js';
 import type { Logger } from '../log.js';
 import type { ItemPipelines } from '../pipelines/item-pipeline.js';

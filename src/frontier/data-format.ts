@@ -2,7 +2,7 @@
 import { RefusedError } from '../errors.js';
 
 /** Raised, for its engine, with every change of what a store holds that an older crawlnode would misread. */
-export const dataFormats = { redis: 8, embedded: 6 } as const;
+export const dataFormats = { redis: 9, embedded: 6 } as const;
 
 /** @param crawl the name of its requests key. */
 export function otherFormat(

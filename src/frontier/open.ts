@@ -1,56 +1,7 @@
 /** Open the frontier of one spider and job, by the engine the settings name; the engines load lazily. */
 import { UsageError } from '../errors.js';
-import type { Frontier, Shape } from './frontier.js';
-import type { Salvaged } from './salvaged.js';
-
-/** Key names with their templates already expanded for spider and job (see `settings/keys.ts`). */
-export interface FrontierKeys {
-  /** The HASH id → record; every internal key is this name + `:~` + a word. */
-  readonly requests: string;
-  readonly dupefilter: string;
-  /** In the order they are read. */
-  readonly startUrls: readonly string[];
-  readonly items: string;
-  readonly stats: string;
-}
-
-/** Where Redis is; plain data, since the heartbeat thread opens its own connection from it. */
-export type RedisAddress =
-  | {
-      readonly kind: 'standalone';
-      readonly url: string | null;
-      readonly options: Readonly<Record<string, unknown>>;
-    }
-  | { readonly kind: 'sentinel'; readonly options: Readonly<Record<string, unknown>> }
-  | {
-      readonly kind: 'cluster';
-      readonly nodes: readonly { readonly host: string; readonly port: number }[];
-      readonly options: Readonly<Record<string, unknown>>;
-    };
-
-export type Store =
-  | { readonly engine: 'redis'; readonly address: RedisAddress }
-  | { readonly engine: 'embedded'; readonly dir: string };
-
-/** Plain data all through: it is handed to the heartbeat thread as it is. */
-export interface OpenOptions {
-  readonly store: Store;
-  readonly keys: FrontierKeys;
-  readonly startUrlsType: 'list' | 'set' | 'zset';
-  /** SEEDS_FILTERED: external seeds pass the dupefilter too. */
-  readonly seedsFiltered: boolean;
-  /** What every client of the crawl must share: a seed pushed before the first node needs it as much as a node. */
-  readonly shape: Shape;
-  /** Use a Redis whose maxmemory-policy may evict the frontier's keys all the same. */
-  readonly allowEviction: boolean;
-  /**
-   * Open even where a key holds a foreign type, such as a queue left by Scrapy-Redis, or the crawl is kept in another
-   * data format: only to examine, count and clear.
-   */
-  readonly acceptForeignKeys?: boolean;
-  /** For how long the first connection is tried before giving up with FrontierUnavailableError. */
-  readonly connectTimeoutMs: number;
-}
+import type { Frontier } from './frontier.js';
+import type { OpenOptions, Salvaged, Store } from './store.js';
 
 /** @throws FrontierUnavailableError when the store cannot be reached or refuses us; RefusedError when it must not be used. */
 export async function openFrontier(options: OpenOptions): Promise<Frontier> {
@@ -58,8 +9,8 @@ export async function openFrontier(options: OpenOptions): Promise<Frontier> {
     const { RedisFrontier } = await engines.redis();
     return RedisFrontier.open(options, options.store.address);
   }
-  const { EmbeddedFrontier } = await engines.embedded();
-  return EmbeddedFrontier.open(options, options.store.dir);
+  const { openEmbedded } = await engines.embedded();
+  return openEmbedded(options, options.store.dir);
 }
 
 /**
@@ -68,7 +19,7 @@ export async function openFrontier(options: OpenOptions): Promise<Frontier> {
  */
 export async function syncStore({ store }: OpenOptions): Promise<{ end(): Promise<void> } | null> {
   if (store.engine === 'redis') return null;
-  const { syncEachSecond, walIn } = await import('./embedded/wal.js');
+  const { syncEachSecond, walIn } = await import('./embedded/file/wal.js');
   return syncEachSecond(walIn(store.dir));
 }
 
@@ -93,10 +44,10 @@ export async function findCrawls(
   nameParts: readonly [before: string, after: string],
 ): Promise<{ readonly names: readonly string[]; readonly isCut: boolean }> {
   if (store.engine === 'redis') {
-    const { findInRedis } = await import('./redis/find-crawls.js');
+    const { findInRedis } = await import('./redis/reading/find-crawls.js');
     return findInRedis(store.address, connectTimeoutMs, nameParts);
   }
-  const { findInFolder } = await import('./embedded/find-crawls.js');
+  const { findInFolder } = await import('./embedded/read/find-crawls.js');
   return { names: await findInFolder(store.dir), isCut: false };
 }
 

@@ -1,4 +1,4 @@
-/** What the engines say of a crawl's shape and tunables, in the words of the settings. */
+/** What both engines say of a crawl's shape, its tunables and a flush, in the words of the settings. */
 import { RefusedError } from '../errors.js';
 import type { Dupefilter, Shape, Tunables } from './frontier.js';
 
@@ -44,14 +44,6 @@ export function dupefilterText(dupefilter: Dupefilter): string {
   return JSON.stringify(Object.fromEntries(Object.entries(dupefilter).sort(([a], [b]) => (a < b ? -1 : 1))));
 }
 
-/** A BloomDupeFilter cannot forget: a bit of one fingerprint is one of many others as well. */
-export function cannotForget(): RefusedError {
-  return new RefusedError(
-    'a BloomDupeFilter cannot forget single URLs: seed the URL again (a seed is fetched whatever the dupefilter says, unless SEEDS_FILTERED is set), forget all of them with "crawlnode reset SPIDER --only dupefilter", or choose another DUPEFILTER_CLASS',
-    { code: 'cannot_forget' },
-  );
-}
-
 const settingOf: Readonly<Record<keyof Tunables, string>> = {
   delayMs: 'DOWNLOAD_DELAY (ms)',
   randomizeDelay: 'RANDOMIZE_DOWNLOAD_DELAY',
@@ -64,4 +56,27 @@ const settingOf: Readonly<Record<keyof Tunables, string>> = {
 /** The latest node's tunables hold for all: a sentence for its user. */
 export function tunableNotice(name: keyof Tunables, before: unknown, after: unknown): string {
   return `${settingOf[name]} was ${before} and is ${after} now, for all nodes`;
+}
+
+/** What became of SCHEDULER_FLUSH_ON_START; null where it was not set, or there was nothing to forget. */
+export type Flush = 'flushed' | 'others' | 'interrupted';
+
+/** A sentence for the user, or none. @param others live nodes beside this one. */
+export function flushNotice(flush: Flush | null, others: number): string[] {
+  switch (flush) {
+    case 'flushed':
+      return [
+        'SCHEDULER_FLUSH_ON_START: cleared the requests, failed requests and fingerprints that earlier runs had left',
+      ];
+    case 'others':
+      return [
+        `SCHEDULER_FLUSH_ON_START has no effect here: ${others} other node${others === 1 ? ' is' : 's are'} working on this crawl`,
+      ];
+    case 'interrupted':
+      return [
+        'SCHEDULER_FLUSH_ON_START has no effect here: this node goes on with a run that was interrupted; reset the crawl to begin anew',
+      ];
+    case null:
+      return [];
+  }
 }

@@ -1,6 +1,6 @@
 /** What a dupefilter knew comes back from a backup: into its own class all of it, into another the fingerprints. */
 import { expect } from 'vitest';
-import type { BackupEntry } from '../../src/frontier/backup-entry.js';
+import type { BackupEntry } from '../../src/frontier/backup/entry.js';
 import { allParts, type Dupefilter, type Frontier, type Part } from '../../src/frontier/frontier.js';
 import { Crawl, commit, failed, request, take, type World } from './world.js';
 

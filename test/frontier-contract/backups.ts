@@ -1,7 +1,7 @@
 /** Backups: what a crawl holds goes out entry by entry, and comes back the same, once, however often it is cut off. */
 import { describe, expect, it } from 'vitest';
 import { RefusedError } from '../../src/errors.js';
-import type { BackupEntry } from '../../src/frontier/backup-entry.js';
+import type { BackupEntry } from '../../src/frontier/backup/entry.js';
 import { allParts, type Frontier, type Part } from '../../src/frontier/frontier.js';
 import { type Crawl, commit, failed, nameOf, request, retry, take, takeOne, until } from './world.js';
 

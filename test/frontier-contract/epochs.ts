@@ -1,6 +1,6 @@
 /** What a node may keep to itself about links it knows to be seen, and how it hears that it knows no more. */
 import { describe, expect, it } from 'vitest';
-import { type Crawl, commit, done, effects, request, takeOne } from './world.js';
+import { type Crawl, commit, done, effects, request, take, takeOne } from './world.js';
 
 export function epochs(crawl: () => Crawl): void {
   describe('withheld links', () => {
@@ -35,6 +35,29 @@ export function epochs(crawl: () => Crawl): void {
       expect(snapshot).toMatchObject({ leased: 0, done: 2, items: 1, pending: 1 });
       expect(snapshot.counters).toMatchObject({ x: 1 });
       expect(snapshot.counters['dupefilter/filtered']).toBeUndefined();
+    });
+
+    it('are refused for each page that is settled after a forgetting, whatever was asked in the same turn', async () => {
+      const { frontier } = await crawl().node();
+      await frontier.push([request('a'), request('b'), request('c')], 'links');
+      const { epoch } = await commit(frontier, await takeOne(frontier));
+      const [one, two] = await take(frontier, 2);
+      const page = effects({ withheld: { count: 1, epoch } });
+      const [first, , second] = await Promise.all([
+        frontier.settle(one!, done, page),
+        frontier.forget(request('a').fingerprint),
+        frontier.settle(two!, done, page),
+      ]);
+      let accepted = 0;
+      for (const [lease, answer] of [[one!, first] as const, [two!, second] as const]) {
+        if (answer.committed) expect(answer.epoch).toBe(epoch);
+        else {
+          expect(answer.resend).toBe(true);
+          accepted += (await commit(frontier, lease, done, { requests: [request('a')] })).accepted;
+        }
+      }
+      expect(await frontier.snapshot()).toMatchObject({ done: 3, pending: accepted });
+      expect(accepted).toBeLessThanOrEqual(1);
     });
 
     it('are refused once the dupefilter was reset', async () => {

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Dupefilter, Frontier, FrontierRequest, Lease, Outcome } from '../../src/frontier/frontier.js';
-import { type OpenOptions, openFrontier, type Store } from '../../src/frontier/open.js';
+import { openFrontier } from '../../src/frontier/open.js';
+import type { OpenOptions, Store } from '../../src/frontier/store.js';
 import { readAll } from '../frontier-contract/backups-dupefilters.js';
 import { Crawl, effects, nameOf, request, worldOf } from '../frontier-contract/world.js';
 import { defaultShape, openOptions } from '../helpers/open-options.js';

@@ -12,7 +12,8 @@ import {
 } from '../../src/engine/engine.js';
 import { noBudgets } from '../../src/frontier/budgets.js';
 import type { Frontier } from '../../src/frontier/frontier.js';
-import { type OpenOptions, openFrontier } from '../../src/frontier/open.js';
+import { openFrontier } from '../../src/frontier/open.js';
+import type { OpenOptions } from '../../src/frontier/store.js';
 import { fingerprint } from '../../src/http/message/fingerprint.js';
 import { type Logger, silentLogger } from '../../src/log.js';
 import { loadPipelines } from '../../src/pipelines/item-pipeline.js';

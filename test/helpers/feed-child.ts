@@ -1,7 +1,8 @@
 /** A process that writes a feed until SIGTERM: `feed-child.ts <JSON of what openFeedWriter needs, and the store>`. */
 
 import type { FeedWriter } from '../../src/feed.js';
-import { type OpenOptions, openFrontier } from '../../src/frontier/open.js';
+import { openFrontier } from '../../src/frontier/open.js';
+import type { OpenOptions } from '../../src/frontier/store.js';
 import { silentLogger } from '../../src/log.js';
 import type { FeedFormatName } from '../../src/pipelines/feed-format.js';
 import { openFeedWriter } from '../../src/pipelines/feed-writer.js';

@@ -8,7 +8,7 @@
  * {"kind":"end","entries":…,"counts":{…},"sha256":"…"}
  * ```
  */
-import type { BackupEntry } from '../../frontier/backup-entry.js';
+import type { BackupEntry } from '../../frontier/backup/entry.js';
 import type { Part, PartCounts, Shape } from '../../frontier/frontier.js';
 
 export const BACKUP_FORMAT = 1;

@@ -2,7 +2,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { CrawlnodeError, messageOf, UsageError } from '../../errors.js';
-import type { BackupEntry } from '../../frontier/backup-entry.js';
+import type { BackupEntry } from '../../frontier/backup/entry.js';
 import type { Shape } from '../../frontier/frontier.js';
 import { unpacked } from '../input/decompressed.js';
 import {

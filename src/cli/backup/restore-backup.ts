@@ -1,7 +1,7 @@
 /** The entries of a backup file, put into a crawl one by one; what was put there before a kill is passed over. */
 import { stat } from 'node:fs/promises';
 import os from 'node:os';
-import { type BackupEntry, isOfParts } from '../../frontier/backup-entry.js';
+import { type BackupEntry, isOfParts } from '../../frontier/backup/entry.js';
 import type { Frontier, Part } from '../../frontier/frontier.js';
 import { feedFormats } from '../../pipelines/feed-format.js';
 import { BackupReader, type WholeBackup } from './read-backup.js';

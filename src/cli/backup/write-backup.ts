@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { CrawlnodeError, messageOf, UsageError } from '../../errors.js';
-import type { BackupEntry } from '../../frontier/backup-entry.js';
+import type { BackupEntry } from '../../frontier/backup/entry.js';
 import { makeFolder } from '../../make-folder.js';
 import { type BackupHeader, countEntry, type EntryCounts } from './backup-file.js';
 

@@ -1,9 +1,9 @@
 /** `crawlnode inspect S URL`: where one request stands. */
 import type { Command } from 'commander';
+import { duration } from '../../amounts.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import type { Identified } from '../../crawler/requests/identify-request.js';
 import { domainOfRecord, readRecord } from '../../crawler/requests/recorded-request.js';
-import { duration } from '../../frontier/amounts.js';
 import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
 import { print, printJson } from '../context.js';

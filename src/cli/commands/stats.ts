@@ -12,16 +12,19 @@ import { type Context, note, print, printJson, printJsonLine } from '../context.
 import { crawlArguments } from '../crawl-arguments.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
-import { detail, type Look, lookAt, overview, watchLine } from '../reports/stats-view.js';
+import { crawlsTable } from '../reports/crawls-table.js';
+import { detail, type Look, lookAt, watchLine } from '../reports/stats-view.js';
 import { stopOnSignal } from '../stop-on-signal.js';
 import { paintFor } from '../terminal/colour.js';
+import type { ScreenSize } from '../terminal/fit-screen.js';
 import { typeable } from '../typeable.js';
 
 const WATCH_MS = 1_000;
 
 const help = `
 With a spider: its crawl in detail. Without: a row for each crawl, those of the project's spiders and all others found in
-the store, with their jobs. It costs the store next to nothing, also with --watch.
+the store, with their jobs. It costs the store next to nothing, also with --watch. Rates are those the nodes report for pages,
+and the change since the look before for what waits.
 
 Examples:
   crawlnode stats
@@ -43,15 +46,17 @@ export const command: CliCommand = {
       const json = (looks: readonly Look[]) =>
         spider === undefined ? looks.map(({ stats }) => stats) : looks[0]?.stats;
       const paint = paintFor(context, context.stdout);
-      const text = (looks: readonly Look[]) =>
-        spider === undefined
-          ? overview(looks, paint, Date.now())
-          : looks
-              .map((look) => detail(look, crawlArguments(context, look.stats), paint, Date.now()))
-              .join('\n');
+      const text = (looks: readonly Look[], screen: ScreenSize | null) => {
+        const nowMs = Date.now();
+        const columns = context.stdout.isTTY ? context.stdout.columns : null;
+        const stats = looks.map((look) => look.stats);
+        if (spider === undefined) return crawlsTable(stats, paint, nowMs, columns);
+        const crawl = crawlArguments(context, stats[0]!);
+        return detail(looks[0]!, { crawl, paint, nowMs, screen });
+      };
       if (options.watch === true) await watch(context, read, json, text);
       else if (context.globals.json) printJson(context, json(await read()));
-      else if (crawls.length > 0) print(context, text(await read()));
+      else if (crawls.length > 0) print(context, text(await read(), null));
       return 0;
     } finally {
       await Promise.all(crawls.map(({ frontier }) => frontier.close()));
@@ -127,15 +132,17 @@ async function watch(
   context: Context,
   read: () => Promise<Look[]>,
   json: (looks: readonly Look[]) => unknown,
-  text: (looks: readonly Look[]) => string,
+  text: (looks: readonly Look[], screen: ScreenSize) => string,
 ): Promise<void> {
   const redraw = context.globals.json || !context.stdout.isTTY ? null : await redrawing();
   const stop = stopOnSignal();
   while (!stop.aborted) {
     const looks = await read();
     if (context.globals.json) printJsonLine(context, json(looks));
-    else if (redraw !== null) redraw(text(looks));
-    else for (const look of looks) print(context, watchLine(look, new Date()));
+    else if (redraw !== null) {
+      // One row less than the screen has, or the terminal scrolls by the line feed at the end.
+      redraw(text(looks, { columns: context.stdout.columns, rows: context.stdout.rows - 1 }));
+    } else for (const look of looks) print(context, watchLine(look, new Date()));
     await sleep(WATCH_MS, undefined, { signal: stop }).catch(() => {});
   }
 }

@@ -6,7 +6,7 @@ import type { RunGates } from '../../crawler/run/run-gates.js';
 import { nodeIdOf } from '../../crawler/run/run-node.js';
 import { messageOf } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
-import type { OpenOptions } from '../../frontier/open.js';
+import type { OpenOptions } from '../../frontier/store.js';
 import type { Logger } from '../../log.js';
 import type { Context } from '../context.js';
 import { fatalFieldsOf } from '../error-report.js';

@@ -1,5 +1,5 @@
 /** What `doctor` found, how it is shown, and the checks that need no more than a look at a crawl. */
-import { duration } from '../../frontier/amounts.js';
+import { duration } from '../../amounts.js';
 import type { Finding, Snapshot } from '../../frontier/frontier.js';
 import { type Context, print, printJson } from '../context.js';
 import { paintFor } from '../terminal/colour.js';

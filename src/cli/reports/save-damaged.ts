@@ -3,7 +3,7 @@
 import { openOptions } from '../../crawler/project/open-frontier.js';
 import { recordedRequest } from '../../crawler/requests/recorded-request.js';
 import { openFrontier, salvageStore } from '../../frontier/open.js';
-import type { Salvaged } from '../../frontier/salvaged.js';
+import type { Salvaged } from '../../frontier/store.js';
 import type { Settings } from '../../settings/schema.js';
 import { howMany, n } from '../terminal/format-values.js';
 import type { SpiderFinding } from './doctor-findings.js';

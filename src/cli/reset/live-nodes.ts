@@ -1,6 +1,7 @@
 /** A reset takes the work of live nodes away, so it is refused while there are any. */
+
+import { duration } from '../../amounts.js';
 import { RefusedError } from '../../errors.js';
-import { duration } from '../../frontier/amounts.js';
 import type { Frontier, NodeSnapshot } from '../../frontier/frontier.js';
 import { type Context, note } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';

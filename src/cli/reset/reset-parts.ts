@@ -1,7 +1,7 @@
 /** Which parts of a crawl a command is about: `--only`, `--all`, and none that other spiders share. */
 import { UsageError } from '../../errors.js';
 import { allParts, type Part } from '../../frontier/frontier.js';
-import type { FrontierKeys, OpenOptions } from '../../frontier/open.js';
+import type { FrontierKeys, OpenOptions } from '../../frontier/store.js';
 import { namesSpider } from '../../settings/keys.js';
 import { didYouMean } from '../../settings/nearest.js';
 import type { Settings } from '../../settings/schema.js';

@@ -1,6 +1,7 @@
 /** The frontier of one crawl, from the settings of its spider. */
 import type { Frontier } from '../../frontier/frontier.js';
-import { type OpenOptions, openFrontier } from '../../frontier/open.js';
+import { openFrontier } from '../../frontier/open.js';
+import type { OpenOptions } from '../../frontier/store.js';
 import { expandKeys } from '../../settings/keys.js';
 import type { Settings } from '../../settings/schema.js';
 import { shapeOf } from './engine-settings.js';

@@ -5,13 +5,12 @@
  */
 import { DownloadError } from '../../downloader/download-error.js';
 import type { Download } from '../../downloader/downloader.js';
-import { messageOf } from '../../errors.js';
+import { concernsNode, messageOf } from '../../errors.js';
 import { noEffects } from '../../frontier/frontier.js';
 import { Request } from '../../http/message/request.js';
 import { decodeRecord } from '../../http/message/request-codec.js';
 import { Response } from '../../http/message/response.js';
 import { runCallback } from '../../spider/run-callback.js';
-import { concernsNode } from '../node/node-errors.js';
 import { add } from './discovered-requests.js';
 import { askedPause, beginWithinMs, judgeFailure, judgeStatus } from './outcome.js';
 import {

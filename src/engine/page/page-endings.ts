@@ -3,7 +3,7 @@
  * pipelines run here; if any of it throws, the page has failed and nothing that it gave is committed.
  */
 import type { Downloader } from '../../downloader/downloader.js';
-import { CrawlnodeError, InvalidRequestError, messageOf } from '../../errors.js';
+import { CrawlnodeError, concernsNode, InvalidRequestError, messageOf } from '../../errors.js';
 import { ERRORS_COUNTER } from '../../frontier/budgets.js';
 import { type Effects, noEffects, type Outcome } from '../../frontier/frontier.js';
 import { priorityInBounds } from '../../http/message/priority.js';
@@ -15,7 +15,6 @@ import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
 import { type Failure, type PageResult, runErrback } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
 import type { EngineOptions } from '../engine-options.js';
-import { concernsNode } from '../node/node-errors.js';
 import { add, admit, type Counters, toFrontier } from './discovered-requests.js';
 import type { LostStarts } from './failed-start-pages.js';
 import type { Verdict } from './outcome.js';

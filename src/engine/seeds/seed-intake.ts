@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CrawlnodeError, InvalidRequestError, messageOf } from '../../errors.js';
+import { CrawlnodeError, concernsNode, InvalidRequestError, messageOf } from '../../errors.js';
 import {
   type ConvertedSeed,
   type CrawlState,
@@ -15,7 +15,6 @@ import {
 import type { Logger } from '../../log.js';
 import type { Spider } from '../../spider/spider.js';
 import type { Alarm } from '../node/alarm.js';
-import { concernsNode } from '../node/node-errors.js';
 import type { LinkRules } from '../page/discovered-requests.js';
 import { requestsOfSeed } from './seed-requests.js';
 

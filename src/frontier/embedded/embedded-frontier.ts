@@ -1,52 +1,22 @@
 /**
  * The frontier in SQLite, for the processes of one machine: every verb is one function over one transaction
- * (`commit-batch.ts` commits those of a loop turn together). This class only knows who we are and hands the verbs on.
+ * (`crawl/commit-batch.ts` commits those of a loop turn together). Here each verb of the interface is given its function.
  */
 import { FrontierGoneError, IncarnationDeadError } from '../../errors.js';
-import type { Backups } from '../backup-entry.js';
-import type {
-  Control,
-  ConvertedSeed,
-  Effects,
-  FailedList,
-  Feeds,
-  Finding,
-  Frontier,
-  FrontierRequest,
-  HeartbeatAnswer,
-  HeartbeatReport,
-  Inspection,
-  IntakeAnswer,
-  Joined,
-  JoinOptions,
-  Lease,
-  LeaseAnswer,
-  Left,
-  NodeInfo,
-  Outcome,
-  Part,
-  PartCounts,
-  PushAnswer,
-  PushKind,
-  RawSeed,
-  Repaired,
-  SettleAnswer,
-  Shape,
-  Snapshot,
-  StartPart,
-} from '../frontier.js';
-import type { OpenOptions } from '../open.js';
+import type { Frontier, JoinOptions, Shape } from '../frontier.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
+import type { OpenOptions } from '../store.js';
 import { readCrawl } from './backup/read-crawl.js';
 import { applyEntry, beginRestore, endRestore } from './backup/restore.js';
 import { examineStore } from './care/examine.js';
-import { beginRepair, endRepair, type ReadRecord, repairStep, replaceLostCounters } from './care/repair.js';
+import { repair } from './care/repair.js';
 import { verify } from './care/verify.js';
 import { clear } from './clear/clear.js';
 import { sweepSome } from './clear/sweep.js';
-import { CommitBatch } from './commit-batch.js';
-import { type Database, openDatabase } from './database.js';
+import { CommitBatch } from './crawl/commit-batch.js';
+import type { Transaction } from './crawl/transaction.js';
 import { checkpointFeed, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
+import { type Database, openDatabase } from './file/database.js';
 import { refuseOtherDupefilter, refuseOtherFormat } from './nodes/agreement.js';
 import { closeRun, control, forget } from './nodes/control.js';
 import { join } from './nodes/join.js';
@@ -62,7 +32,6 @@ import { throttle } from './queue/throttle.js';
 import { inspectRequest } from './read/inspect.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
 import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds/seeds.js';
-import type { Transaction } from './transaction.js';
 
 /** How long a verb of a node waits for a lock; its engine says so, and asks again. */
 const NODE_PATIENCE_MS = 1_000;
@@ -70,7 +39,104 @@ const NODE_PATIENCE_MS = 1_000;
 /** Of verbs that begin a crawl: they make the file if there is none. */
 const creating = { creates: true };
 
-/** Who this client is once it has joined. */
+/** Open the frontier of one crawl in a folder. @throws RefusedError where the folder or its store must not be used. */
+export async function openEmbedded(options: OpenOptions, dir: string): Promise<Frontier> {
+  const database = openDatabase(dir);
+  const batch = new CommitBatch(database, options.keys);
+  try {
+    if (options.acceptForeignKeys !== true) await batch.read(refuseOtherFormat);
+  } catch (error) {
+    await batch.close();
+    await database.close();
+    throw error;
+  }
+  return frontierOf(new Client(batch, options), batch, database, options);
+}
+
+function frontierOf(client: Client, batch: CommitBatch, database: Database, options: OpenOptions): Frontier {
+  return {
+    engine: 'embedded',
+
+    join: (node, options) => client.join(node, options),
+    leave: (reason, heardWithinMs) => client.leave(reason, heardWithinMs),
+    // From a thread, which must never be in a call for long: the next beat comes soon.
+    heartbeat: (incarnation, report) =>
+      batch.write((tx) => heartbeat(tx, incarnationNumber(incarnation), report), { patienceMs: 0 }),
+    reconcile: (held, graceMs) => client.asNode((tx, { number }) => reconcile(tx, number, held, graceMs)),
+    recover: async (onDead) => {
+      const recovered = new RecoveredNodes();
+      for (;;) {
+        const { handled, isDone } = await batch.write(recoverStep);
+        for (const { number, id, requests } of handled) recovered.add(number, id, requests);
+        if (isDone) return recovered.report(onDead);
+      }
+    },
+
+    push: (requests, kind, part = { from: 0, total: requests.length }) =>
+      client.enter((tx) => {
+        const { allSeen: _, ...answer } =
+          kind === 'start' ? acceptStart(tx, requests, part) : accept(tx, requests, kind);
+        return answer;
+      }),
+    lease: (max, holding) =>
+      client.asNode((tx, { number, options }) => lease(tx, number, max, holding, options.hasStart)),
+    settle: (held, outcome, effects) =>
+      client.asNode((tx, { number }) => settle(tx, number, held, outcome, effects)),
+
+    peekSeeds: (max) => batch.read((tx) => peekSeeds(tx, max)),
+    intake: async (seeds) => {
+      if (seeds.length === 0) return { accepted: 0, duplicates: 0, bad: 0 };
+      return client.enter((tx) => intake(tx, seeds, options.seedsFiltered ? 'seeds-filtered' : 'seeds'));
+    },
+    badSeeds: (from, max) => batch.read((tx) => badSeeds(tx, from, max)),
+    appendSeeds: (values) =>
+      batch.write((tx) => appendSeeds(tx, values, options.startUrlsType !== 'list'), creating),
+
+    throttle: (domain, change) => batch.write((tx) => throttle(tx, domain, change)),
+    control: (state) => batch.write((tx) => control(tx, state)),
+    closeRun: (reason) => batch.write((tx) => closeRun(tx, reason)),
+    snapshot: () => batch.read(takeSnapshot),
+    failed: {
+      list: (cursor, max) => batch.read((tx) => listFailed(tx, cursor, max)),
+      retry: (requests) => batch.write((tx) => retryFailed(tx, requests)),
+      purge: (ids) => batch.write((tx) => purgeFailed(tx, ids)),
+    },
+    feeds: {
+      open: (writer, how) => batch.write((tx) => openFeed(tx, writer, how), creating),
+      read: (feed, sequence, max) => batch.read((tx) => readFeed(tx, feed, sequence, max)),
+      checkpoint: (writer, checkpoint, after) =>
+        batch.write((tx) => checkpointFeed(tx, writer, checkpoint, after)),
+      take: (writer, max) => batch.write((tx) => takeItems(tx, writer, max)),
+      release: (writer, how) => batch.write((tx) => releaseFeed(tx, writer, how?.exported === true)),
+    },
+    backups: {
+      read: (parts) => readCrawl(batch, parts),
+      begin: (ticket) => batch.write((tx) => beginRestore(tx, ticket, client.shape), creating),
+      apply: (id, number, entry) => batch.write((tx) => applyEntry(tx, id, number, entry)),
+      end: (id) => batch.write((tx) => endRestore(tx, id)),
+    },
+    inspect: (request) => batch.read((tx) => inspectRequest(tx, request)),
+    forget: (fingerprint) => batch.write((tx) => forget(tx, fingerprint, client.shape.dupefilter)),
+    count: () => batch.read(countParts),
+    clear: async (parts, { force }) => {
+      await batch.write((tx) => clear(tx, new Set(parts), force));
+      await sweep(batch);
+    },
+    examine: () => batch.read((tx) => examineStore(tx, database)),
+    repair: async (read, { force }) => {
+      const repaired = await repair(batch, options.shape, read, force);
+      await sweep(batch);
+      return repaired;
+    },
+    verify: () => verify(batch, database),
+    close: async () => {
+      await batch.close();
+      await database.close();
+    },
+  };
+}
+
+/** Who a client is once it has joined. */
 interface Self {
   readonly number: number;
   /** Tells the crawl joined from one of the same name after a reset. */
@@ -78,54 +144,23 @@ interface Self {
   readonly options: JoinOptions;
 }
 
-export class EmbeddedFrontier implements Frontier {
-  readonly engine = 'embedded';
-  readonly failed: FailedList;
-  readonly feeds: Feeds;
-  readonly backups: Backups;
-  readonly #database: Database;
+/** A client of a crawl, which may join it as a node. */
+class Client {
   readonly #batch: CommitBatch;
   readonly #options: OpenOptions;
   #self: Self | null = null;
 
-  static async open(options: OpenOptions, dir: string): Promise<EmbeddedFrontier> {
-    const frontier = new EmbeddedFrontier(openDatabase(dir), options);
-    try {
-      if (options.acceptForeignKeys !== true) await frontier.#batch.read(refuseOtherFormat);
-      return frontier;
-    } catch (error) {
-      await frontier.close();
-      throw error;
-    }
-  }
-
-  private constructor(database: Database, options: OpenOptions) {
-    this.#database = database;
-    this.#options = options;
-    const batch = new CommitBatch(database, options.keys);
+  constructor(batch: CommitBatch, options: OpenOptions) {
     this.#batch = batch;
-    this.failed = {
-      list: (cursor, max) => batch.read((tx) => listFailed(tx, cursor, max)),
-      retry: (requests) => batch.write((tx) => retryFailed(tx, requests)),
-      purge: (ids) => batch.write((tx) => purgeFailed(tx, ids)),
-    };
-    this.feeds = {
-      open: (writer, how) => batch.write((tx) => openFeed(tx, writer, how), creating),
-      read: (feed, sequence, max) => batch.read((tx) => readFeed(tx, feed, sequence, max)),
-      checkpoint: (writer, checkpoint, after) =>
-        batch.write((tx) => checkpointFeed(tx, writer, checkpoint, after)),
-      take: (writer, max) => batch.write((tx) => takeItems(tx, writer, max)),
-      release: (writer, how) => batch.write((tx) => releaseFeed(tx, writer, how?.exported === true)),
-    };
-    this.backups = {
-      read: (parts) => readCrawl(batch, parts),
-      begin: (ticket) => batch.write((tx) => beginRestore(tx, ticket, this.#shape()), creating),
-      apply: (id, number, entry) => batch.write((tx) => applyEntry(tx, id, number, entry)),
-      end: (id) => batch.write((tx) => endRestore(tx, id)),
-    };
+    this.#options = options;
   }
 
-  async join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
+  /** What this client's settings say all clients must share. */
+  get shape(): Shape {
+    return this.#self?.options.shape ?? this.#options.shape;
+  }
+
+  async join(...[node, options]: Parameters<Frontier['join']>): ReturnType<Frontier['join']> {
     const former = this.#self;
     const { joined, self } = await this.#batch.write((tx) => {
       if (former !== null) {
@@ -139,161 +174,29 @@ export class EmbeddedFrontier implements Frontier {
     return joined;
   }
 
-  async leave(reason: string, heardWithinMs?: number): Promise<Left> {
-    const answer = await this.#joined((tx, { number, options }) =>
+  async leave(...[reason, heardWithinMs]: Parameters<Frontier['leave']>): ReturnType<Frontier['leave']> {
+    const answer = await this.asNode((tx, { number, options }) =>
       leave(tx, number, reason, { persist: options.shape.persist, isRejoin: false, heardWithinMs }),
     );
     if (answer.awaits !== undefined) return answer;
     this.#self = null;
-    if (answer.cleared) await this.#sweep();
+    if (answer.cleared) await sweep(this.#batch);
     return answer;
   }
 
-  heartbeat(incarnation: string, report: HeartbeatReport): Promise<HeartbeatAnswer> {
-    // From a thread, which must never be in a call for long: the next beat comes soon.
-    const patienceMs = 0;
-    return this.#batch.write((tx) => heartbeat(tx, incarnationNumber(incarnation), report), { patienceMs });
-  }
-
-  reconcile(
-    held: readonly Pick<Lease, 'id' | 'token'>[],
-    graceMs: number,
-  ): Promise<{ lost: string[]; returned: number }> {
-    return this.#joined((tx, { number }) => reconcile(tx, number, held, graceMs));
-  }
-
-  async recover(onDead?: (node: string, requests: number) => void): Promise<number> {
-    const recovered = new RecoveredNodes();
-    for (;;) {
-      const { handled, isDone } = await this.#batch.write(recoverStep);
-      for (const { number, id, requests } of handled) recovered.add(number, id, requests);
-      if (isDone) return recovered.report(onDead);
-    }
-  }
-
-  push(
-    requests: readonly FrontierRequest[],
-    kind: PushKind,
-    part: StartPart = { from: 0, total: requests.length },
-  ): Promise<PushAnswer> {
+  /** Run a verb that takes part in the crawl, which begins with this if there is none. @throws RefusedError on another dupefilter. */
+  enter<T>(verb: (tx: Transaction) => T): Promise<T> {
     return this.#batch.write((tx) => {
-      this.#enter(tx);
-      const { allSeen: _, ...answer } =
-        kind === 'start' ? acceptStart(tx, requests, part) : accept(tx, requests, kind);
-      return answer;
+      refuseOtherFormat(tx);
+      this.#refuseOtherCrawl(tx);
+      refuseOtherDupefilter(tx, this.shape.dupefilter);
+      tx.create(this.shape);
+      return verb(tx);
     }, creating);
   }
 
-  lease(max: number, holding: number): Promise<LeaseAnswer> {
-    return this.#joined((tx, { number, options }) => lease(tx, number, max, holding, options.hasStart));
-  }
-
-  settle(held: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer> {
-    return this.#joined((tx, { number }) => settle(tx, number, held, outcome, effects));
-  }
-
-  peekSeeds(max: number): Promise<RawSeed[]> {
-    return this.#batch.read((tx) => peekSeeds(tx, max));
-  }
-
-  async intake(batch: readonly ConvertedSeed[]): Promise<IntakeAnswer> {
-    if (batch.length === 0) return { accepted: 0, duplicates: 0, bad: 0 };
-    return this.#batch.write((tx) => {
-      this.#enter(tx);
-      return intake(tx, batch, this.#options.seedsFiltered ? 'seeds-filtered' : 'seeds');
-    }, creating);
-  }
-
-  badSeeds(from: number, max: number): Promise<string[]> {
-    return this.#batch.read((tx) => badSeeds(tx, from, max));
-  }
-
-  appendSeeds(values: readonly string[]): Promise<number> {
-    return this.#batch.write(
-      (tx) => appendSeeds(tx, values, this.#options.startUrlsType !== 'list'),
-      creating,
-    );
-  }
-
-  throttle(domain: string, change: Parameters<Frontier['throttle']>[1]): Promise<void> {
-    return this.#batch.write((tx) => throttle(tx, domain, change));
-  }
-
-  control(state: Control): Promise<void> {
-    return this.#batch.write((tx) => control(tx, state));
-  }
-
-  closeRun(reason: string): Promise<void> {
-    return this.#batch.write((tx) => closeRun(tx, reason));
-  }
-
-  snapshot(): Promise<Snapshot> {
-    return this.#batch.read(takeSnapshot);
-  }
-
-  inspect(request: FrontierRequest): Promise<Inspection> {
-    return this.#batch.read((tx) => inspectRequest(tx, request));
-  }
-
-  forget(fingerprint: string): Promise<boolean> {
-    return this.#batch.write((tx) => forget(tx, fingerprint, this.#shape().dupefilter));
-  }
-
-  count(): Promise<PartCounts> {
-    return this.#batch.read(countParts);
-  }
-
-  async clear(parts: readonly Part[], { force }: { force: boolean }): Promise<void> {
-    await this.#batch.write((tx) => clear(tx, new Set(parts), force));
-    await this.#sweep();
-  }
-
-  examine(): Promise<Finding[]> {
-    return this.#batch.read((tx) => examineStore(tx, this.#database));
-  }
-
-  async repair(read: ReadRecord, { force }: { force: boolean }): Promise<Repaired> {
-    await this.#batch.write(replaceLostCounters);
-    await this.#batch.write((tx) => beginRepair(tx, this.#options.shape, force));
-    for (let after: Uint8Array | null = new Uint8Array(); after !== null; ) {
-      const from: Uint8Array = after;
-      after = await this.#batch.write((tx) => repairStep(tx, from, read));
-    }
-    const repaired = await this.#batch.write(endRepair);
-    await this.#sweep();
-    return repaired;
-  }
-
-  verify(): Promise<string[]> {
-    return verify(this.#batch, this.#database);
-  }
-
-  async close(): Promise<void> {
-    await this.#batch.close();
-    await this.#database.close();
-  }
-
-  /** What this client's settings say all clients must share. */
-  #shape(): Shape {
-    return this.#self?.options.shape ?? this.#options.shape;
-  }
-
-  /** Take part in the crawl, which begins with this if there is none. @throws RefusedError on another dupefilter. */
-  #enter(tx: Transaction): void {
-    const shape = this.#shape();
-    refuseOtherFormat(tx);
-    this.#refuseOtherCrawl(tx);
-    refuseOtherDupefilter(tx, shape.dupefilter);
-    tx.create(shape);
-  }
-
-  /** Delete what was cleared, a short transaction at a time. */
-  async #sweep(): Promise<void> {
-    while (!(await this.#batch.write(sweepSome)));
-  }
-
-  /** A verb of a node: it needs to have joined, and the crawl it joined. */
-  #joined<T>(verb: (tx: Transaction, self: Self) => T): Promise<T> {
+  /** Run a verb of a node: it needs to have joined, and the crawl it joined. */
+  asNode<T>(verb: (tx: Transaction, self: Self) => T): Promise<T> {
     const self = this.#self;
     if (self === null) {
       return Promise.reject(new IncarnationDeadError('this client has not joined the crawl'));
@@ -312,4 +215,9 @@ export class EmbeddedFrontier implements Frontier {
     if (this.#self === null || tx.crawl.crawl_id === this.#self.crawl) return;
     throw new FrontierGoneError('this crawl was reset under a live node');
   }
+}
+
+/** Delete what was cleared, a short transaction at a time. */
+async function sweep(batch: CommitBatch): Promise<void> {
+  while (!(await batch.write(sweepSome)));
 }

@@ -1,13 +1,13 @@
 /** Deleting a crawl, or parts of it. */
 import { dataFormats } from '../data-format.js';
 import type { Part } from '../frontier.js';
-import { nodesAtWork } from '../nodes-at-work.js';
-import type { FrontierKeys } from '../open.js';
-import type { Call } from './calls.js';
+import { nodesAtWork } from '../refusals.js';
+import type { FrontierKeys } from '../store.js';
 import { foundFormat } from './care/preflight.js';
-import type { RedisConnection } from './connection.js';
-import { int, named } from './reply.js';
-import { literally, scanKeys } from './scan-keys.js';
+import type { Call } from './connection/calls.js';
+import type { RedisConnection } from './connection/connection.js';
+import { int, named } from './connection/reply.js';
+import { literally, scanKeys } from './connection/walk.js';
 
 /** Keys unlinked by one step of sweeping: some 2 ms. */
 const SWEEP_STEP = 2_000;

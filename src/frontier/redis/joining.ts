@@ -1,11 +1,10 @@
 /** What join sends and what its verb answers. */
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
-import { restoreUnderWay } from '../restore-refusals.js';
-import { type Flush, flushNotice } from '../run-notices.js';
-import { otherShape, tunableNotice } from '../shape.js';
-import type { Arguments } from './lua-message.js';
-import { int, list, named, type Reply, text } from './reply.js';
+import { restoreUnderWay } from '../refusals.js';
+import { type Flush, flushNotice, otherShape, tunableNotice } from '../shape.js';
+import type { Arguments } from './connection/lua-message.js';
+import { int, list, named, type Reply, text } from './connection/reply.js';
 
 /** An epoch for a meta that is not there yet: random, so that it never equals an earlier one. */
 export function newEpoch(): string {

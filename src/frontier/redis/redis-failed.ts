@@ -1,11 +1,11 @@
 /** The failed list in Redis: read in pages, retried and purged by id. */
 import type { Dupefilter, FailedList, FailedRequest, FrontierRequest } from '../frontier.js';
-import type { FrontierKeys } from '../open.js';
-import type { Call } from './calls.js';
-import type { RedisConnection } from './connection.js';
+import type { FrontierKeys } from '../store.js';
+import type { Call } from './connection/calls.js';
+import type { RedisConnection } from './connection/connection.js';
+import { pairs } from './connection/walk.js';
 import { internalKey } from './keys.js';
 import { columnsOf } from './requests.js';
-import { pairs } from './walk.js';
 
 export class RedisFailed implements FailedList {
   readonly #connection: RedisConnection;

@@ -3,11 +3,11 @@ import { CrawlnodeError } from '../../errors.js';
 import type { FeedCheckpoint, FeedOpening, FeedWriter } from '../../feed.js';
 import { heldBy, isRunning, rolledBack, taken, writtenOtherwise } from '../feed-claim.js';
 import type { Feeds } from '../frontier.js';
-import type { FrontierKeys } from '../open.js';
-import type { Call } from './calls.js';
-import type { RedisConnection } from './connection.js';
+import type { FrontierKeys } from '../store.js';
+import type { Call } from './connection/calls.js';
+import type { RedisConnection } from './connection/connection.js';
+import { int, named, text } from './connection/reply.js';
 import { internalKey } from './keys.js';
-import { int, named, text } from './reply.js';
 
 interface HeldBy {
   readonly host: string;

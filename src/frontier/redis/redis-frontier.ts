@@ -2,7 +2,7 @@
  * The frontier in Redis: every verb is one call of one function (`lua/`), sent again with the same number when its
  * reply is lost, so that it happens once. Ids travel as 20 raw bytes and are hex on this side.
  */
-import type { Backups } from '../backup-entry.js';
+import type { Backups } from '../backup/entry.js';
 import type {
   Control,
   ConvertedSeed,
@@ -31,29 +31,29 @@ import type {
   Snapshot,
   StartPart,
 } from '../frontier.js';
-import type { OpenOptions, RedisAddress } from '../open.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
-import { cannotForget } from '../shape.js';
+import { cannotForget } from '../refusals.js';
+import type { OpenOptions, RedisAddress } from '../store.js';
 import { redisBackups } from './backup/backups.js';
-import { type Call, Calls } from './calls.js';
 import { examineRedis } from './care/examine/examine.js';
 import { refuseOtherFormat, refuseUnsafeStore } from './care/preflight.js';
 import { repairRedis } from './care/repair.js';
 import { verifyInvariants } from './care/verify.js';
 import { clearParts, sweep } from './clearing.js';
-import { RedisConnection } from './connection.js';
+import { type Call, Calls } from './connection/calls.js';
+import { RedisConnection } from './connection/connection.js';
+import type { Arguments } from './connection/lua-message.js';
+import { int, list, named, type Reply, text } from './connection/reply.js';
 import { newEpoch } from './joining.js';
-import { readLeases } from './leases.js';
-import type { Arguments } from './lua-message.js';
+import { countParts, inspectRequest, takeSnapshot } from './reading/snapshot.js';
 import { RedisFailed } from './redis-failed.js';
 import { RedisFeeds } from './redis-feeds.js';
 import { RedisNode } from './redis-node.js';
-import { countParts, inspectRequest, takeSnapshot } from './redis-reading.js';
 import { RedisSeeds } from './redis-seeds.js';
-import { int, list, named, type Reply, text } from './reply.js';
 import { columnsOf, domainName, markOf } from './requests.js';
-import { readPushed, settleMessage } from './settle-message.js';
-import { Turns } from './turns.js';
+import { readLeases } from './turns/leases.js';
+import { readPushed, settleMessage } from './turns/settle-message.js';
+import { Turns } from './turns/turns.js';
 
 /** Leases moved by one step of recovery: some hundred microseconds. */
 const RECOVERY_STEP = 100;

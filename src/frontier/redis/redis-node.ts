@@ -1,13 +1,13 @@
 /** A client as a node of the crawl: it joins as an incarnation, tells what it holds, and leaves. */
 import { IncarnationDeadError } from '../../errors.js';
 import type { Joined, JoinOptions, Lease, Left, NodeInfo } from '../frontier.js';
-import type { Call, Calls } from './calls.js';
-import type { RedisConnection } from './connection.js';
-import { DataHistory } from './data-history.js';
+import type { Call, Calls } from './connection/calls.js';
+import type { RedisConnection } from './connection/connection.js';
+import { DataHistory } from './connection/data-history.js';
+import { needlessPasswordNotice } from './connection/needless-password.js';
+import { hex, int, list, named, text } from './connection/reply.js';
 import { joinArguments, newIncarnation, readJoined } from './joining.js';
-import { givenBy } from './leases.js';
-import { needlessPasswordNotice } from './needless-password.js';
-import { hex, int, list, named, text } from './reply.js';
+import { givenBy } from './turns/leases.js';
 
 export class RedisNode {
   readonly #connection: RedisConnection;

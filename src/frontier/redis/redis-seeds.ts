@@ -3,13 +3,13 @@ import { RefusedError } from '../../errors.js';
 import { badSeedEntry } from '../bad-seed.js';
 import type { ConvertedSeed, Dupefilter, IntakeAnswer, RawSeed } from '../frontier.js';
 import { inChunks, type Weight } from '../in-chunks.js';
-import type { OpenOptions } from '../open.js';
-import type { Call } from './calls.js';
+import type { OpenOptions } from '../store.js';
 import { refuseForeignKeys } from './care/preflight.js';
-import type { RedisConnection } from './connection.js';
+import type { Call } from './connection/calls.js';
+import type { RedisConnection } from './connection/connection.js';
+import type { Arguments } from './connection/lua-message.js';
+import { int, named } from './connection/reply.js';
 import { badSeedsKey } from './keys.js';
-import type { Arguments } from './lua-message.js';
-import { int, named } from './reply.js';
 import { columnsOf } from './requests.js';
 
 /** What a frontier lends its seeds. */

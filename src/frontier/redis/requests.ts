@@ -5,7 +5,7 @@ import { bloomSizing } from '../bloom-sizing.js';
 import { delayInBounds, requireIds } from '../bounds.js';
 import type { Dupefilter, FrontierRequest } from '../frontier.js';
 import { dupefilterText } from '../shape.js';
-import type { Arguments } from './lua-message.js';
+import type { Arguments } from './connection/lua-message.js';
 
 /** Requests in order, a list for each of their parts. */
 export interface RequestColumns extends Arguments {

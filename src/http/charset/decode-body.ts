@@ -47,13 +47,6 @@ export class BodyText {
     return this.#whole;
   }
 
-  /** Its first `length` UTF-16 units, or all where it has fewer. */
-  beginning(length: number): string {
-    if (this.#whole !== undefined || this.#decoder !== 'utf-8') return this.whole.slice(0, length);
-    // A unit takes three bytes at most; but the first of a pair is told by all four of its character.
-    return decode(this.#bytes.subarray(0, 3 * length + 1), 'utf-8').slice(0, length);
-  }
-
   /** The bytes where they are UTF-8, else the text. */
   get utf8OrText(): Buffer | string {
     return this.#decoder === 'utf-8' ? this.#bytes : this.whole;

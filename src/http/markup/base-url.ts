@@ -4,7 +4,7 @@ import { safeUrl } from '../url/safe-url.js';
 import { joinUrl } from '../url/url-parts.js';
 
 /** As far as Scrapy looks for either (`scrapy.utils.response`). */
-export const HEAD_CHARACTERS = 4096;
+const HEAD_CHARACTERS = 4096;
 
 const COMMENT = /<!--.*?(?:-->|$)/gs;
 const SCRIPT = /<(script|noscript)\b.*?<\/\1>|<(?:no)?script\s*\/>/gis;

@@ -2,7 +2,7 @@
 import { detached } from '../detached-text.js';
 import type { UrlJoiner } from '../url/join-url.js';
 import { matcher, type Patterns } from '../url/url-patterns.js';
-import { linkTags } from './link-tags.js';
+import { linkTags } from './html/link-tags.js';
 import type { AnyNode } from './markup-tree.js';
 
 /** Which links `response.links()` gives. */

@@ -3,12 +3,12 @@ import { type CheerioAPI, load } from 'cheerio/slim';
 import { CrawlnodeError, InvalidRequestError } from '../../errors.js';
 import { BodyText } from '../charset/decode-body.js';
 import { detached } from '../detached-text.js';
-import { baseUrl, HEAD_CHARACTERS } from '../markup/base-url.js';
 import { cssQuery } from '../markup/css-query.js';
+import { documentBase } from '../markup/document-base.js';
+import { type Outline, outlineOf } from '../markup/html/outline.js';
 import { isMarkup, isXml } from '../markup/is-markup.js';
 import { chosenLinks, hrefsOf, type LinkOptions, linksOf } from '../markup/links.js';
-import { type Document, parseTree } from '../markup/markup-tree.js';
-import { type Outline, outlineOf } from '../markup/page-outline.js';
+import { type Document, type HtmlTree, parseTree } from '../markup/markup-tree.js';
 import { type Selector, SelectorList } from '../markup/selector.js';
 import { checkUrl } from '../url/http-url.js';
 import { type UrlJoiner, urlJoiner } from '../url/join-url.js';
@@ -53,11 +53,10 @@ export class Response {
   /** What was asked for. */
   readonly request: Request;
   #bodyText: BodyText | undefined;
-  #tree: Document | undefined;
+  #tree: HtmlTree | undefined;
   #outline: Outline | undefined;
   #api: CheerioAPI | undefined;
   #joiner: UrlJoiner | undefined;
-  #base: string | undefined;
   #markup: boolean | undefined;
   /** What links() gave last: absolute and on their own already, so that following them takes no joining. */
   #links: Set<string> = new Set();
@@ -110,8 +109,7 @@ export class Response {
   css(selector: string): SelectorList {
     // The one query nearly every spider makes needs no tree.
     if (selector === 'title::text' && this.#tree === undefined && !this.#isXml) {
-      const { titles } = this.#outlined;
-      if (titles !== null) return new SelectorList(titles, false);
+      return new SelectorList(this.#outlined.titles, false);
     }
     return new SelectorList(cssQuery(selector, this.#isXml).select(this.#root), this.#isXml);
   }
@@ -202,7 +200,7 @@ export class Response {
 
   get #root(): Document {
     this.#tree ??= parseTree(this.#source.whole, this.#isXml);
-    return this.#tree;
+    return this.#tree.document;
   }
 
   get #outlined(): Outline {
@@ -210,9 +208,11 @@ export class Response {
     return this.#outline;
   }
 
+  /** By the HTML standard. A page that has been read already, for its tree or its links, is not read again. */
   get #baseUrl(): string {
-    this.#base ??= baseUrl(this.#source.beginning(HEAD_CHARACTERS), this.url);
-    return this.#base;
+    if (this.#isXml) return this.url;
+    const { baseHref } = this.#tree ?? this.#outlined;
+    return documentBase(baseHref, this.url);
   }
 
   get #join(): UrlJoiner {

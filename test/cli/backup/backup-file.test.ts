@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BackupReader, verifyBackup } from '../../../src/cli/backup/read-backup.js';
 import { writeBackup } from '../../../src/cli/backup/write-backup.js';
-import type { BackupEntry } from '../../../src/frontier/backup-entry.js';
+import type { BackupEntry } from '../../../src/frontier/backup/entry.js';
 import { defaultShape } from '../../helpers/open-options.js';
 import { tempDir } from '../../helpers/temp-dir.js';
 

@@ -40,6 +40,7 @@ describe('rows of results', () => {
       write: (text: string | Uint8Array) => void written.push(String(text)),
       isTTY,
       columns: 80,
+      rows: 24,
     };
     const printRows = rowPrinter({ stdout, mask: (each: string) => each } as Context, ['ID', 'URL']);
     for (const page of pages) printRows(page);

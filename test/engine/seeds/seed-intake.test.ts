@@ -2,7 +2,8 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { BadSeed } from '../../../src/frontier/bad-seed.js';
 import type { Frontier } from '../../../src/frontier/frontier.js';
-import { type OpenOptions, openFrontier } from '../../../src/frontier/open.js';
+import { openFrontier } from '../../../src/frontier/open.js';
+import type { OpenOptions } from '../../../src/frontier/store.js';
 import { Request } from '../../../src/http/message/request.js';
 import type { Response } from '../../../src/http/message/response.js';
 import { Spider, type SpiderClass } from '../../../src/spider/spider.js';

@@ -1,6 +1,6 @@
 /** The embedded engine passes the contract, on each SQLite that this Node has. */
-import { EmbeddedFrontier } from '../../../src/frontier/embedded/embedded-frontier.js';
-import { sqliteDriver, useDriver } from '../../../src/frontier/embedded/sqlite.js';
+import { openEmbedded } from '../../../src/frontier/embedded/embedded-frontier.js';
+import { sqliteDriver, useDriver } from '../../../src/frontier/embedded/file/sqlite.js';
 import { frontierContract } from '../../frontier-contract/frontier-contract.js';
 import { worldOf } from '../../frontier-contract/world.js';
 import { defaultShape, openOptions } from '../../helpers/open-options.js';
@@ -13,8 +13,7 @@ for (const driver of drivers) {
     useDriver(driver);
     const { dir, remove } = tempDir('embedded');
     return worldOf(
-      (shape) =>
-        EmbeddedFrontier.open(openOptions(dir, 'news', { shape: { ...defaultShape, ...shape } }), dir),
+      (shape) => openEmbedded(openOptions(dir, 'news', { shape: { ...defaultShape, ...shape } }), dir),
       remove,
     );
   });

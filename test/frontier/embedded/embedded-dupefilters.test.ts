@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sweepSome } from '../../../src/frontier/embedded/clear/sweep.js';
-import { type Database, openDatabase } from '../../../src/frontier/embedded/database.js';
-import { EmbeddedFrontier } from '../../../src/frontier/embedded/embedded-frontier.js';
-import { Transaction } from '../../../src/frontier/embedded/transaction.js';
+import { Transaction } from '../../../src/frontier/embedded/crawl/transaction.js';
+import { openEmbedded } from '../../../src/frontier/embedded/embedded-frontier.js';
+import { type Database, openDatabase } from '../../../src/frontier/embedded/file/database.js';
 import type { Dupefilter, Frontier } from '../../../src/frontier/frontier.js';
 import { request } from '../../frontier-contract/world.js';
 import { defaultShape, openOptions } from '../../helpers/open-options.js';
@@ -34,7 +34,7 @@ async function open(
 ): Promise<Frontier> {
   const options = openOptions(folder.dir, spider, { shape: { ...defaultShape, dupefilter } });
   const keys = { ...options.keys, dupefilter: key };
-  const frontier = await EmbeddedFrontier.open({ ...options, keys }, folder.dir);
+  const frontier = await openEmbedded({ ...options, keys }, folder.dir);
   clients.push(frontier);
   return frontier;
 }

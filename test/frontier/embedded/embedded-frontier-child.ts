@@ -2,9 +2,9 @@
  * A node of the embedded engine in a process of its own, to be killed: it crawls an endless site of numbered pages,
  * each linking to a few others, until the crawl is finished. `embedded-frontier-child.ts <JSON of ChildTask>`
  */
-import { EmbeddedFrontier } from '../../../src/frontier/embedded/embedded-frontier.js';
+import { openEmbedded } from '../../../src/frontier/embedded/embedded-frontier.js';
 import type { Lease } from '../../../src/frontier/frontier.js';
-import type { OpenOptions } from '../../../src/frontier/open.js';
+import type { OpenOptions } from '../../../src/frontier/store.js';
 import { effects, nameOf, request } from '../../frontier-contract/world.js';
 import { joinAs } from '../../helpers/joining.js';
 
@@ -19,7 +19,7 @@ export interface ChildTask {
 const { open, dir, pages } = JSON.parse(process.argv[2]!) as ChildTask;
 const SLOTS = 8;
 
-const frontier = await EmbeddedFrontier.open(open, dir);
+const frontier = await openEmbedded(open, dir);
 await joinAs(frontier, {
   id: 'child',
   shape: open.shape,

@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RefusedError } from '../../../src/errors.js';
-import { openDatabase } from '../../../src/frontier/embedded/database.js';
-import { EmbeddedFrontier } from '../../../src/frontier/embedded/embedded-frontier.js';
-import { findInFolder as listCrawls } from '../../../src/frontier/embedded/find-crawls.js';
-import { bootId } from '../../../src/frontier/embedded/processes.js';
-import { connect } from '../../../src/frontier/embedded/sqlite.js';
-import { fileIn } from '../../../src/frontier/embedded/wal.js';
+import { openEmbedded } from '../../../src/frontier/embedded/embedded-frontier.js';
+import { openDatabase } from '../../../src/frontier/embedded/file/database.js';
+import { bootId } from '../../../src/frontier/embedded/file/processes.js';
+import { connect } from '../../../src/frontier/embedded/file/sqlite.js';
+import { fileIn } from '../../../src/frontier/embedded/file/wal.js';
+import { findInFolder as listCrawls } from '../../../src/frontier/embedded/read/find-crawls.js';
 import { allParts, type Dupefilter } from '../../../src/frontier/frontier.js';
 import type { World } from '../../frontier-contract/frontier-contract.js';
 import {
@@ -36,7 +36,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** A world of one spider in a folder. */
 function worldIn({ dir, remove }: TempDir, spider = 'news'): World {
   return worldOf(
-    (shape) => EmbeddedFrontier.open(openOptions(dir, spider, { shape: { ...defaultShape, ...shape } }), dir),
+    (shape) => openEmbedded(openOptions(dir, spider, { shape: { ...defaultShape, ...shape } }), dir),
     remove,
   );
 }
@@ -61,7 +61,7 @@ describe('a folder of the embedded engine', () => {
 
   it('holds several crawls, and clearing one touches no other', async () => {
     const news = await crawl.outsider();
-    const news2 = await EmbeddedFrontier.open(openOptions(folder.dir, 'news2'), folder.dir);
+    const news2 = await openEmbedded(openOptions(folder.dir, 'news2'), folder.dir);
     try {
       await news.push([request('a'), request('b')], 'start');
       await news2.push([request('a'), request('c')], 'start');
@@ -165,11 +165,54 @@ describe('a folder of the embedded engine', () => {
     expect(await takeOne(peer.frontier)).toMatchObject({ crashes: 1 });
   });
 
+  it('tells a node that waits for the delay of one domain alone when that has passed, not to ask all the time', async () => {
+    const { frontier } = await crawl.node();
+    await frontier.push([request('a'), request('b')], 'links');
+    await frontier.throttle('a.example', { delayMs: 5_000, source: 'robots' });
+    const lease = await takeOne(frontier);
+    const holding = await frontier.lease(1, 1);
+    expect(holding.leases).toEqual([]);
+    expect(holding.waitMs).toBe(1_000);
+    await commit(frontier, lease);
+    expect((await frontier.lease(1, 0)).waitMs).toBe(1_000);
+  });
+
+  it('skips requests whose records were deleted by hand: they are counted as removed, and no delay begins for them', async () => {
+    const peer = await crawl.node({ tunables: { nodeTimeoutMs: 300 } });
+    const { frontier } = peer;
+    await frontier.push([request('poison', { domain: 'b.example' })], 'links');
+    const doomed = await crawl.node({ tunables: { nodeTimeoutMs: 300 } });
+    await takeOne(doomed.frontier);
+    await crawl.recoverUntil(1, [peer]);
+    await frontier.throttle('a.example', { delayMs: 60_000, source: 'robots' });
+    await frontier.throttle('b.example', { delayMs: 60_000, source: 'robots' });
+    await frontier.push([request('gone-1'), request('gone-2'), request('good')], 'links');
+    const byHand = connect(fileIn(folder.dir));
+    byHand.exec(`DELETE FROM record WHERE text LIKE '%gone%' OR text LIKE '%poison%'`);
+    byHand.close();
+    expect((await takeOne(frontier)).record).toBe(request('good').record);
+    expect(await frontier.snapshot()).toMatchObject({ removed: 3, suspects: 0, leased: 1, pending: 0 });
+    expect((await frontier.inspect(request('poison'))).crashes).toBe(0);
+  });
+
+  it('skips only so many requests without a record in one lease as it was asked for, and is asked again at once', async () => {
+    const { frontier } = await crawl.node();
+    const requests = Array.from({ length: 5 }, (_, n) => request(String(n)));
+    await frontier.push(requests, 'links');
+    const byHand = connect(fileIn(folder.dir));
+    byHand.exec(`DELETE FROM record`);
+    byHand.close();
+    expect(await frontier.lease(2, 0)).toMatchObject({ leases: [], waitMs: 0 });
+    expect(await frontier.snapshot()).toMatchObject({ removed: 2, pending: 3 });
+    await frontier.lease(3, 0);
+    expect(await frontier.snapshot()).toMatchObject({ removed: 5, pending: 0, leased: 0 });
+  });
+
   it('is refused while processes of another container or machine have it open', async () => {
     const users = join(folder.dir, 'users');
     const stranger = join(users, 'stranger.json');
     mkdirSync(users, { recursive: true });
-    const open = () => EmbeddedFrontier.open(openOptions(folder.dir, 'news'), folder.dir);
+    const open = () => openEmbedded(openOptions(folder.dir, 'news'), folder.dir);
     const self = { bootId: bootId(), pidNamespace: 'pid:[1]', host: hostname(), pid: 1 };
     for (const user of [self, { ...self, bootId: 'another', host: 'another-machine' }]) {
       writeFileSync(stranger, JSON.stringify(user));
@@ -183,7 +226,7 @@ describe('a folder of the embedded engine', () => {
   });
 
   it('makes no store for a command that only reads', async () => {
-    const frontier = await EmbeddedFrontier.open(
+    const frontier = await openEmbedded(
       openOptions(join(folder.dir, 'none'), 'news'),
       join(folder.dir, 'none'),
     );
@@ -227,7 +270,7 @@ describe('a folder of the embedded engine', () => {
       rmSync(fileIn(place.dir), { force: true });
       damage(fileIn(place.dir));
       const code = ['foreign_file', 'format'].includes(name) ? name : 'damaged_store';
-      const open = EmbeddedFrontier.open(openOptions(place.dir, 'news'), place.dir);
+      const open = openEmbedded(openOptions(place.dir, 'news'), place.dir);
       await expect(open, name).rejects.toMatchObject({ code });
     }
   });

@@ -1,7 +1,7 @@
 /** The Redis engine passes the contract, and what only a store behind a network can get wrong. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Lease, noEffects } from '../../../src/frontier/frontier.js';
-import type { OpenOptions } from '../../../src/frontier/open.js';
+import type { OpenOptions } from '../../../src/frontier/store.js';
 import { frontierContract } from '../../frontier-contract/frontier-contract.js';
 import {
   Crawl,
@@ -224,7 +224,7 @@ describe('a Redis server', () => {
       const settling = node.frontier.settle(held, done, noEffects);
       await durable.restart();
       expect(await settling).toMatchObject({ committed: true });
-      await expect(node.frontier.lease(1, 0)).rejects.toMatchObject({ code: 'incarnation_dead' });
+      await expect(node.frontier.lease(1, 0)).rejects.toMatchObject({ code: 'store_replaced' });
       await crawl.join(node.frontier);
       await commit(node.frontier, await takeOne(node.frontier));
       expect(await node.frontier.snapshot()).toMatchObject({ done: 2, leased: 0, nodes: [{ leased: 0 }] });

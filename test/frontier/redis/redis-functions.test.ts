@@ -2,8 +2,8 @@
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import type { Dupefilter, Frontier } from '../../../src/frontier/frontier.js';
+import { library } from '../../../src/frontier/redis/connection/library.js';
 import { allKeys } from '../../../src/frontier/redis/keys.js';
-import { library } from '../../../src/frontier/redis/library.js';
 import { readAll } from '../../frontier-contract/backups-dupefilters.js';
 import {
   Crawl,

@@ -14,7 +14,7 @@ import {
   type Outcome,
   type Shape,
 } from '../../../src/frontier/frontier.js';
-import { RedisConnection } from '../../../src/frontier/redis/connection.js';
+import { RedisConnection } from '../../../src/frontier/redis/connection/connection.js';
 import { RedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
 import { readAll } from '../../frontier-contract/backups-dupefilters.js';
 import { reading } from '../../frontier-contract/repair.js';

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allParts, type Dupefilter, type Shape } from '../../../src/frontier/frontier.js';
-import type { RedisAddress } from '../../../src/frontier/open.js';
 import { RedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
+import type { RedisAddress } from '../../../src/frontier/store.js';
 import { pushAll } from '../../frontier-contract/dupefilters.js';
 import {
   Crawl,
@@ -117,10 +117,10 @@ describe('Redis behind Sentinels', { timeout: 60_000 }, () => {
               () => 'leased',
               (error) => (error as { code: string }).code,
             ),
-          (answer) => answer === 'incarnation_dead',
+          (answer) => answer === 'store_replaced',
           20_000,
         ),
-      ).resolves.toBe('incarnation_dead');
+      ).resolves.toBe('store_replaced');
       await crawl.join(frontier);
       await commit(frontier, await takeOne(frontier), done, effects({ items: ['{"n":2}'] }));
       expect(await frontier.snapshot()).toMatchObject({ done: 2, items: 2, pending: 0 });

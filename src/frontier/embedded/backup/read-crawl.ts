@@ -1,17 +1,17 @@
 /** What a crawl holds, for a backup: read in windows by primary key, each a short transaction of its own. */
-import { type BackupEntry, type BackupRequest, backupText, inEntries } from '../../backup-entry.js';
-import { readParts } from '../../backup-parts.js';
+import { type BackupEntry, type BackupRequest, backupText, inEntries } from '../../backup/entry.js';
+import { readParts } from '../../backup/parts.js';
 import type { Part, Shape } from '../../frontier.js';
-import type { CommitBatch } from '../commit-batch.js';
-import { shapeOf } from '../crawl-row.js';
+import type { CommitBatch } from '../crawl/commit-batch.js';
+import { shapeOf } from '../crawl/crawl-row.js';
+import type { Transaction } from '../crawl/transaction.js';
 import { bufferOf } from '../dupefilters/dupefilter.js';
 import { readFeedRows } from '../feeds/feed-row.js';
 import { checkpointOf, readOutbox, waiting } from '../feeds/outbox.js';
+import type { Value } from '../file/sqlite.js';
 import { refuseOtherFormat } from '../nodes/agreement.js';
 import { listFailed } from '../queue/failures.js';
 import { hexOf } from '../queue/requests.js';
-import type { Value } from '../sqlite.js';
-import type { Transaction } from '../transaction.js';
 import { readSeen } from './seen-values.js';
 
 /** Rows of one transaction: some ms, whatever they are. */

@@ -7,12 +7,12 @@ import {
   type RestoreTicket,
   seedOf,
   textBytes,
-} from '../../backup-entry.js';
+} from '../../backup/entry.js';
 import { delayInBounds, requireIds } from '../../bounds.js';
 import type { FailedRequest, Part } from '../../frontier.js';
-import { nodesAtWork } from '../../nodes-at-work.js';
-import { otherRestore, partNotEmpty, restoreGone } from '../../restore-refusals.js';
-import type { FirstShape } from '../crawl-row.js';
+import { nodesAtWork, otherRestore, partNotEmpty, restoreGone } from '../../refusals.js';
+import type { FirstShape } from '../crawl/crawl-row.js';
+import type { Transaction } from '../crawl/transaction.js';
 import { newFeed, readFeedRow, writeFeedRow } from '../feeds/feed-row.js';
 import { addItems } from '../feeds/items.js';
 import { appendToOutbox, listFeeds } from '../feeds/outbox.js';
@@ -22,7 +22,6 @@ import { addFailure } from '../queue/failures.js';
 import { bytesOf, insertDelayed, insertPending, liveRequest } from '../queue/requests.js';
 import { countParts } from '../read/snapshot.js';
 import { addBadSeed, addSeed } from '../seeds/seeds.js';
-import type { Transaction } from '../transaction.js';
 import { bringBackBits, bringBackCount, bringBackSeen } from './seen-values.js';
 
 type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;

@@ -1,12 +1,12 @@
 /** What a dupefilter holds, for a backup and from one. A class's own rows come back into it whole, others as fingerprints. */
-import { type BackupEntry, inEntries } from '../../backup-entry.js';
+import { type BackupEntry, inEntries } from '../../backup/entry.js';
 import type { RequestLife } from '../../frontier.js';
-import type { CommitBatch } from '../commit-batch.js';
+import type { CommitBatch } from '../crawl/commit-batch.js';
+import type { Transaction } from '../crawl/transaction.js';
 import { BLOCK_BYTES } from '../dupefilters/bloom.js';
 import type { Ground } from '../dupefilters/dupefilter.js';
 import type { OpenDupefilter } from '../dupefilters/seen.js';
 import { bytesOf, hexOf } from '../queue/requests.js';
-import type { Transaction } from '../transaction.js';
 
 type Seen = Extract<BackupEntry, { kind: 'seen' }>;
 
@@ -143,7 +143,8 @@ function bringBackValue(
   untilMs: number | null | undefined,
   life: RequestLife | undefined,
 ): void {
-  const { sql, space, choice, nowMs } = ground;
+  const { sql, space, choice, now } = ground;
+  const nowMs = now();
   if (choice.class === 'StateDupeFilter') {
     // Of what another class has seen only so much is known: that it was met.
     const { state, atMs, status, attempts } = life ?? {

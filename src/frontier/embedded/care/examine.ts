@@ -1,14 +1,14 @@
 /** `doctor`'s look at the folder, for one crawl; what would refuse the folder was asked when it was opened. */
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
-import { byteSize } from '../../amounts.js';
+import { byteSize } from '../../../amounts.js';
 import { dataFormats } from '../../data-format.js';
 import { findingsAbout } from '../../findings.js';
 import type { Finding } from '../../frontier.js';
-import type { Database } from '../database.js';
-import { mountType, otherUsers } from '../folder.js';
+import type { Transaction } from '../crawl/transaction.js';
+import type { Database } from '../file/database.js';
+import { mountType, otherUsers } from '../file/folder.js';
+import { sqliteDriver } from '../file/sqlite.js';
 import { otherFormatOf } from '../nodes/agreement.js';
-import { sqliteDriver } from '../sqlite.js';
-import type { Transaction } from '../transaction.js';
 
 /** Below this a commit may soon fail. */
 const LITTLE_SPACE = 512 * 1024 ** 2;

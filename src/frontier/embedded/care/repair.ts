@@ -3,29 +3,39 @@
  * is long; the crawl is paused from the first to the last, and what breaks off begins anew.
  */
 import type { Frontier, Repaired } from '../../frontier.js';
-import { nodesAtWork } from '../../nodes-at-work.js';
-import { type FirstShape, newTally } from '../crawl-row.js';
+import { nodesAtWork } from '../../refusals.js';
+import type { CommitBatch } from '../crawl/commit-batch.js';
+import type { FirstShape } from '../crawl/crawl-row.js';
+import type { Transaction } from '../crawl/transaction.js';
 import { liveNodes } from '../nodes/liveness.js';
 import { addFailure } from '../queue/failures.js';
 import { orderOf } from '../queue/order.js';
 import { deleteRequest, hexOf, type RequestState } from '../queue/requests.js';
-import { writeRow } from '../rows.js';
-import type { Transaction } from '../transaction.js';
-import { hasCounters } from './verify.js';
 
 /** Requests of one step: a transaction of some ms. */
 const STEP = 500;
 
 /** What a record says of its request; null when it cannot be read. */
-export type ReadRecord = Parameters<Frontier['repair']>[0];
+type ReadRecord = Parameters<Frontier['repair']>[0];
 
-/** The first step: counters that are gone begin at 0. */
-export function replaceLostCounters(tx: Transaction): void {
-  if (tx.hasCrawl && !hasCounters(tx)) writeRow(tx.sql, 'tally', newTally(tx.space, tx.nowMs));
+/** As `Frontier.repair` says. */
+export async function repair(
+  batch: CommitBatch,
+  shape: FirstShape,
+  read: ReadRecord,
+  force: boolean,
+): Promise<Repaired> {
+  await batch.write((tx) => beginRepair(tx, shape, force));
+  for (let after: Uint8Array | null = new Uint8Array(); after !== null; ) {
+    const from: Uint8Array = after;
+    after = await batch.write((tx) => repairStep(tx, from, read));
+  }
+  return batch.write(endRepair);
 }
 
 /** Pause the crawl and take all leases back. @throws RefusedError while nodes live, unless forced. */
-export function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
+function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
+  tx.replaceLostTally();
   tx.create(shape);
   const live = force ? 0 : liveNodes(tx).length;
   if (live > 0) throw nodesAtWork(live, 'repair');
@@ -36,6 +46,7 @@ export function beginRepair(tx: Transaction, shape: FirstShape, force: boolean):
   tx.nodes.forget();
   // A domain keeps its delay timer and delays; its state and head are computed again.
   sql.run`UPDATE domain SET state = 'idle', until = NULL, head_rank = NULL, head_arrival = NULL, active = 0 WHERE space = ${space}`;
+  tx.domains.forget();
   const domains = sql.get<{ n: number }>`SELECT count(*) AS n FROM domain WHERE space = ${space}`!.n;
   Object.assign(tally, {
     ...{ pending: 0, suspects: 0, delayed: 0, leased: 0, failed: 0, failed_records: 0, domains },
@@ -59,7 +70,7 @@ interface Row {
 }
 
 /** Count some requests, and put each where it belongs. @param after the id of the last one. @returns the same for the next step; null at the end. */
-export function repairStep(tx: Transaction, after: Uint8Array, read: ReadRecord): Uint8Array | null {
+function repairStep(tx: Transaction, after: Uint8Array, read: ReadRecord): Uint8Array | null {
   const { sql, space } = tx;
   const rows = sql.all<Row>`
     SELECT n, id, state, domain, rank, arrival, due, crashes, unfiltered, sequence AS failure,
@@ -124,7 +135,7 @@ function unknownReason({ nowMs }: Transaction, reason: string) {
 }
 
 /** Have the other counters agree, and let the crawl go on as it was. */
-export function endRepair(tx: Transaction): Repaired {
+function endRepair(tx: Transaction): Repaired {
   const { sql, space, spaces, crawl, tally } = tx;
   sql.run`DELETE FROM failure WHERE space = ${space} AND n NOT IN (SELECT n FROM request WHERE space = ${space} AND state = 'failed')`;
   sql.run`DELETE FROM record WHERE n NOT IN (SELECT n FROM request)`;

@@ -2,12 +2,12 @@
  * The invariants I1–I8, checked over everything there is of a crawl. A sentence of breach is mostly one query: counters
  * against counts, domains against their requests. Each check is a transaction of its own.
  */
-import type { CommitBatch } from '../commit-batch.js';
-import type { Database } from '../database.js';
+import type { CommitBatch } from '../crawl/commit-batch.js';
+import type { Transaction } from '../crawl/transaction.js';
+import type { Database } from '../file/database.js';
+import { damagedStore } from '../file/what-sqlite-says.js';
 import type { DomainRow } from '../queue/domain-row.js';
 import { updateState } from '../queue/domain-row.js';
-import type { Transaction } from '../transaction.js';
-import { damagedStore } from '../what-sqlite-says.js';
 
 /** @returns a sentence for each breach; none when all is well. */
 type Check = (tx: Transaction) => string[];

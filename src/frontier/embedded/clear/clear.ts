@@ -1,11 +1,11 @@
 /** Deleting parts of a crawl: small steps all, after which `sweepSome` deletes the rows. */
 import { dataFormats, otherFormat } from '../../data-format.js';
 import type { Part, Shape } from '../../frontier.js';
-import { nodesAtWork } from '../../nodes-at-work.js';
-import { newCrawl } from '../crawl-row.js';
+import { nodesAtWork } from '../../refusals.js';
+import { newCrawl } from '../crawl/crawl-row.js';
+import type { Transaction } from '../crawl/transaction.js';
 import { forgetFeeds, hasFeeds } from '../feeds/outbox.js';
 import { liveNodes } from '../nodes/liveness.js';
-import type { Transaction } from '../transaction.js';
 
 /** Delete parts. @throws RefusedError while nodes live, unless forced. */
 export function clear(tx: Transaction, parts: ReadonlySet<Part>, force: boolean): void {

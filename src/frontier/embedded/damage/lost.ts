@@ -1,6 +1,6 @@
 /** What is known to be lost of a damaged file: its counters, where they could be read, against what was saved. */
 import type { Dupefilter } from '../../frontier.js';
-import type { Statements } from '../statements.js';
+import type { Statements } from '../file/statements.js';
 
 /** @returns a sentence for each thing; a crawl and its lists are called by their keys. */
 export function countLost(sql: Statements): string[] {

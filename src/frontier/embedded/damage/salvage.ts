@@ -5,14 +5,14 @@
  */
 import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import { RefusedError } from '../../../errors.js';
-import type { Salvaged } from '../../salvaged.js';
-import { type FirstShape, newCrawl, newTally } from '../crawl-row.js';
-import { createFile } from '../database.js';
-import { enterFolder, otherUsers } from '../folder.js';
-import { writeRow } from '../rows.js';
-import { connect } from '../sqlite.js';
-import { Statements } from '../statements.js';
-import { fileIn } from '../wal.js';
+import type { Salvaged } from '../../store.js';
+import { type FirstShape, newCrawl, newTally } from '../crawl/crawl-row.js';
+import { createFile } from '../file/database.js';
+import { enterFolder, otherUsers } from '../file/folder.js';
+import { writeRow } from '../file/rows.js';
+import { connect } from '../file/sqlite.js';
+import { Statements } from '../file/statements.js';
+import { fileIn } from '../file/wal.js';
 import type { Row } from './btree-page.js';
 import { countLost } from './lost.js';
 import { ownedPages } from './page-owners.js';

@@ -1,6 +1,6 @@
 /** Rows of a damaged file on their way into a new one: those that fit the columns of their table. */
-import type { Statement, Value } from '../sqlite.js';
-import type { Statements } from '../statements.js';
+import type { Statement, Value } from '../file/sqlite.js';
+import type { Statements } from '../file/statements.js';
 import type { Row } from './btree-page.js';
 
 interface Column {

@@ -7,7 +7,7 @@
  */
 import { bloomSizing, bloomSlice } from '../../bloom-sizing.js';
 import type { Dupefilter as Choice } from '../../frontier.js';
-import { cannotForget } from '../../shape.js';
+import { cannotForget } from '../../refusals.js';
 import { bufferOf, type Dupefilter, type Ground } from './dupefilter.js';
 
 /** With the rest of its row it fits a page of 4 KB: a larger one would take two. */

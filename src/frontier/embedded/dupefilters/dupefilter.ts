@@ -1,21 +1,24 @@
 /**
- * What a class of dupefilter does, in the tables that are its own. What is common to all (the agreed class, the count,
- * clearing) is in `seen.ts`. Fingerprints come as 20 bytes.
+ * What a class of dupefilter does with its table. What all classes share (the agreed class, the count, clearing) is in
+ * `seen.ts`. Fingerprints are 20 bytes.
  */
 import type { Dupefilter as Choice, RequestLife } from '../../frontier.js';
-import type { Statements } from '../statements.js';
-import type { LifeChange } from './life.js';
+import type { Statements } from '../file/statements.js';
 
-/** What a class works on, for one transaction. */
+/** What a class works on. */
 export interface Ground {
   readonly sql: Statements;
   /** Which rows are its own. */
   readonly space: number;
-  readonly nowMs: number;
+  /** The instant of the transaction. */
+  readonly now: () => number;
   readonly choice: Choice;
   /** Fingerprints recorded; changed in place. */
   count: number;
 }
+
+/** What happens to a request, as a StateDupeFilter records it; what is left out stays as it was. */
+export type LifeChange = Pick<RequestLife, 'state'> & Partial<Pick<RequestLife, 'status' | 'attempts'>>;
 
 export interface Dupefilter {
   has(fingerprint: Uint8Array): boolean;
@@ -25,14 +28,14 @@ export interface Dupefilter {
   forget(fingerprint: Uint8Array): boolean;
   /** Bytes of the file that it takes, indexes included. */
   bytes(): number;
-  /** How many fingerprints there are, by looking. */
+  /** Count the fingerprints anew. */
   recount(): number;
   /** The request of a recorded fingerprint moved on. */
   onLife?(fingerprint: Uint8Array, change: LifeChange): void;
   life?(fingerprint: Uint8Array): RequestLife | null;
-  /** Fingerprints whose time has come, of those that are counted; bounded work, so there may be more. */
+  /** How many of the counted fingerprints have expired; bounded work, so there may be more. */
   due?(): number;
-  /** Look after at most `max` fingerprints whose time has come. @returns whether that was all. */
+  /** Delete at most `max` expired fingerprints. @returns whether that was all. */
   tidy?(max: number): boolean;
 }
 

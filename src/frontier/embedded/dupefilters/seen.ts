@@ -1,13 +1,11 @@
-/** The dupefilter of a crawl within one transaction, whichever class it is: its row is read once and written once. */
+/** The dupefilter of a crawl, whichever class it is: its row is read once, and written once a transaction. */
 import type { Dupefilter as Choice, RequestLife } from '../../frontier.js';
 import { dupefilterText } from '../../shape.js';
-import { agreedDupefilter } from '../crawl-row.js';
-import type { OpenCrawl } from '../open-crawl.js';
+import { agreedDupefilter } from '../crawl/crawl-row.js';
+import type { OpenCrawl } from '../crawl/open-crawl.js';
 import { BloomDupefilter } from './bloom.js';
-import { CompactDupefilter } from './compact.js';
-import type { Dupefilter, Ground } from './dupefilter.js';
-import type { LifeChange } from './life.js';
-import { RfpDupefilter } from './rfp.js';
+import type { Dupefilter, Ground, LifeChange } from './dupefilter.js';
+import { compactTable, RowDupefilter, rfpTable } from './rows-dupefilter.js';
 import { StateDupefilter } from './state.js';
 import { TimedDupefilter } from './timed.js';
 
@@ -131,8 +129,9 @@ export class Seen {
   }
 
   #openWith(choice: Choice, count: number): OpenDupefilter {
-    const { sql, spaces, nowMs } = this.#crawl;
-    const ground: Ground = { sql, space: spaces.dupefilter.need(), nowMs, choice, count };
+    const crawl = this.#crawl;
+    const space = crawl.spaces.dupefilter.need();
+    const ground: Ground = { sql: crawl.sql, space, choice, count, now: () => crawl.nowMs };
     return { ground, filter: dupefilterOf(ground, choice) };
   }
 }
@@ -140,7 +139,7 @@ export class Seen {
 function dupefilterOf(ground: Ground, choice: Choice): Dupefilter {
   switch (choice.class) {
     case 'RFPDupeFilter':
-      return new RfpDupefilter(ground);
+      return new RowDupefilter(ground, rfpTable);
     case 'TimedRFPDupeFilter':
       return new TimedDupefilter(ground, choice.expireMs);
     case 'StateDupeFilter':
@@ -148,6 +147,6 @@ function dupefilterOf(ground: Ground, choice: Choice): Dupefilter {
     case 'BloomDupeFilter':
       return new BloomDupefilter(ground, choice);
     case 'CompactDupeFilter':
-      return new CompactDupefilter(ground);
+      return new RowDupefilter(ground, compactTable);
   }
 }

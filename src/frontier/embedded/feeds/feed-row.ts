@@ -1,7 +1,7 @@
 /** A feed as it is kept. Columns are explained in `schema.sql`. */
-import type { Flag } from '../crawl-row.js';
-import { readRows, writeRow } from '../rows.js';
-import type { Transaction } from '../transaction.js';
+import type { Flag } from '../crawl/crawl-row.js';
+import type { Transaction } from '../crawl/transaction.js';
+import { writeRow } from '../file/rows.js';
 
 export interface FeedRow {
   readonly space: number;
@@ -32,12 +32,11 @@ export function newFeed({ spaces }: Transaction, feed: string): FeedRow {
 
 /** Null where it is not known. */
 export function readFeedRow({ sql, spaces }: Transaction, feed: string): FeedRow | null {
-  const row = sql.get<FeedRow>`SELECT * FROM feed WHERE space = ${spaces.feeds.id} AND feed = ${feed}`;
-  return row === undefined ? null : { ...row };
+  return sql.get<FeedRow>`SELECT * FROM feed WHERE space = ${spaces.feeds.id} AND feed = ${feed}` ?? null;
 }
 
 export function readFeedRows({ sql, spaces }: Transaction): FeedRow[] {
-  return readRows<FeedRow>(sql, 'feed', spaces.feeds.id);
+  return sql.all<FeedRow>`SELECT * FROM feed WHERE space = ${spaces.feeds.id}`;
 }
 
 export function writeFeedRow({ sql }: Transaction, row: FeedRow): void {

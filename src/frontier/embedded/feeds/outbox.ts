@@ -4,7 +4,7 @@ import { CrawlnodeError } from '../../../errors.js';
 import type { FeedCheckpoint, FeedOpening, FeedWriter } from '../../../feed.js';
 import { heldBy, isRunning, rolledBack, taken, writtenOtherwise } from '../../feed-claim.js';
 import type { OutboxSnapshot } from '../../frontier.js';
-import type { Transaction } from '../transaction.js';
+import type { Transaction } from '../crawl/transaction.js';
 import { type FeedRow, newFeed, readFeedRow, readFeedRows, writeFeedRow } from './feed-row.js';
 import { takeFirstItems } from './items.js';
 

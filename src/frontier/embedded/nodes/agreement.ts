@@ -2,8 +2,8 @@
 import { dataFormats, otherFormat } from '../../data-format.js';
 import type { Dupefilter, Shape } from '../../frontier.js';
 import { dupefilterText, otherShape } from '../../shape.js';
-import { agreedDupefilter, shapeOf } from '../crawl-row.js';
-import type { Transaction } from '../transaction.js';
+import { agreedDupefilter, shapeOf } from '../crawl/crawl-row.js';
+import type { Transaction } from '../crawl/transaction.js';
 
 /** The data format of a crawl if it is not ours; null otherwise. */
 export function otherFormatOf({ format }: Transaction): number | null {

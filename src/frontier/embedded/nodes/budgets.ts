@@ -1,8 +1,8 @@
 /** What a run may use up, over all its nodes, and how many requests may wait. */
 import { budgetOf, closingReasons, spentBy } from '../../budgets.js';
 import type { Budgets, Effects } from '../../frontier.js';
-import { budgetsOf, setBudgets } from '../crawl-row.js';
-import type { OpenCrawl } from '../open-crawl.js';
+import { budgetsOf, setBudgets } from '../crawl/crawl-row.js';
+import type { OpenCrawl } from '../crawl/open-crawl.js';
 
 /** In the order of the checks. */
 const names = Object.keys(closingReasons) as (keyof Budgets)[];

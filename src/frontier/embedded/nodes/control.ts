@@ -1,8 +1,8 @@
 /** What is changed from outside while a crawl runs: its control, its run, what it has seen. */
 import type { Control, Dupefilter } from '../../frontier.js';
-import { cannotForget } from '../../shape.js';
+import { cannotForget } from '../../refusals.js';
+import type { Transaction } from '../crawl/transaction.js';
 import { bytesOf } from '../queue/requests.js';
-import type { Transaction } from '../transaction.js';
 import { refuseOtherDupefilter } from './agreement.js';
 
 /** Pause, resume or stop the crawl for all nodes. */

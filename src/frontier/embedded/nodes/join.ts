@@ -1,12 +1,11 @@
 /** The join verb: register a node as a new incarnation, which starts or continues the run. */
 import type { Joined, JoinOptions, NodeInfo, Tunables } from '../../frontier.js';
-import { restoreUnderWay } from '../../restore-refusals.js';
-import { type Flush, flushNotice } from '../../run-notices.js';
-import { tunableNotice } from '../../shape.js';
+import { restoreUnderWay } from '../../refusals.js';
+import { type Flush, flushNotice, tunableNotice } from '../../shape.js';
 import { flush } from '../clear/clear.js';
-import { beginRun, setTunables, tunablesOf } from '../crawl-row.js';
-import { processStart } from '../processes.js';
-import type { Transaction } from '../transaction.js';
+import { beginRun, setTunables, tunablesOf } from '../crawl/crawl-row.js';
+import type { Transaction } from '../crawl/transaction.js';
+import { processStart } from '../file/processes.js';
 import { decideShape, refuseOtherDupefilter, refuseOtherFormat, refuseOtherShape } from './agreement.js';
 import { closedJustNow, joinBudgets } from './budgets.js';
 import { liveNodes } from './liveness.js';

@@ -1,9 +1,9 @@
 /** The leave verb: deregister; the last node ends the run, and may clear the crawl. */
 import type { Left, Silence } from '../../frontier.js';
 import { clearFinished } from '../clear/clear.js';
+import type { Transaction } from '../crawl/transaction.js';
 import { crawlState } from '../queue/lease.js';
 import { leasesOf, returnToQueue } from '../queue/leases.js';
-import type { Transaction } from '../transaction.js';
 import { isSurelyAlive, liveNodes, showLife } from './liveness.js';
 import { incarnationName, type NodeRow } from './node-row.js';
 import { declareDead, noLongerAlive } from './recover.js';

@@ -1,7 +1,7 @@
 /** Which nodes are alive: those with a heartbeat within the node timeout and a process that still runs. */
 
-import { isGone } from '../processes.js';
-import type { Transaction } from '../transaction.js';
+import type { Transaction } from '../crawl/transaction.js';
+import { isGone } from '../file/processes.js';
 import type { NodeRow } from './node-row.js';
 
 /** Whether a node shows signs of life; declaring it dead is the business of recovery. */

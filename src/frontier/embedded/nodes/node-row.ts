@@ -1,6 +1,6 @@
 /** A node that joined: one incarnation. Columns are explained in `schema.sql`. */
 import { randomBytes } from 'node:crypto';
-import type { Flag } from '../crawl-row.js';
+import type { Flag } from '../crawl/crawl-row.js';
 
 export interface NodeRow {
   readonly number: number;

@@ -1,7 +1,7 @@
-/** The nodes of a crawl within one transaction: each is read once, changed in place, and written once. */
+/** The nodes of a crawl: each is read once, changed in place, and written once a transaction. */
 import { IncarnationDeadError } from '../../../errors.js';
-import type { OpenCrawl } from '../open-crawl.js';
-import { differ, readRow, readRows, writeRow } from '../rows.js';
+import type { OpenCrawl } from '../crawl/open-crawl.js';
+import { updateRow, writeRow } from '../file/rows.js';
 import type { NodeRow } from './node-row.js';
 
 export class Nodes {
@@ -17,8 +17,9 @@ export class Nodes {
   find(number: number): NodeRow | null {
     const known = this.#loaded.get(number);
     if (known !== undefined) return known.row;
-    const row = readRow<NodeRow>(this.#crawl.sql, 'node', 'number', number);
-    if (row === null || row.space !== this.#crawl.space) return null;
+    const { sql, space } = this.#crawl;
+    const row = sql.get<NodeRow>`SELECT * FROM node WHERE number = ${number} AND space = ${space}`;
+    if (row === undefined) return null;
     this.#loaded.set(number, { row, written: { ...row } });
     return row;
   }
@@ -37,7 +38,8 @@ export class Nodes {
   all(): NodeRow[] {
     if (!this.#crawl.hasCrawl) return [];
     this.finish();
-    for (const row of readRows<NodeRow>(this.#crawl.sql, 'node', this.#crawl.space)) {
+    const { sql, space } = this.#crawl;
+    for (const row of sql.all<NodeRow>`SELECT * FROM node WHERE space = ${space}`) {
       if (!this.#loaded.has(row.number)) this.#loaded.set(row.number, { row, written: { ...row } });
     }
     return [...this.#loaded.values()].map(({ row }) => row);
@@ -55,8 +57,8 @@ export class Nodes {
   /** Write what was changed. */
   finish(): void {
     for (const loaded of this.#loaded.values()) {
-      if (loaded.written !== null && !differ(loaded.row, loaded.written)) continue;
-      writeRow(this.#crawl.sql, 'node', loaded.row);
+      if (loaded.written === null) writeRow(this.#crawl.sql, 'node', loaded.row);
+      else updateRow(this.#crawl.sql, 'node', ['number'], loaded.row, loaded.written);
       loaded.written = { ...loaded.row };
     }
   }

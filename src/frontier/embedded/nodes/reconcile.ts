@@ -1,7 +1,7 @@
 /** The reconcile verb: compare what the store thinks a node holds with what it does. */
 import type { Lease } from '../../frontier.js';
+import type { Transaction } from '../crawl/transaction.js';
 import { leasesOf, returnToQueue, tokenText } from '../queue/leases.js';
-import type { Transaction } from '../transaction.js';
 
 /** Leases compared at most; a node holds some dozens. */
 const ALL = 100_000;

@@ -1,9 +1,9 @@
 /** Recovery: mark silent nodes dead, then give their leases back, a bounded step at a time. And the sign of life. */
 import { type HeartbeatAnswer, type HeartbeatReport, MAX_CRASHES } from '../../frontier.js';
 import { sweepSome } from '../clear/sweep.js';
+import type { Transaction } from '../crawl/transaction.js';
 import { fail } from '../queue/failures.js';
 import { holderName, leasesOf, recordState, releaseCapacity, returnToQueue } from '../queue/leases.js';
-import type { Transaction } from '../transaction.js';
 import { isAlive } from './liveness.js';
 import type { NodeRow } from './node-row.js';
 

@@ -3,8 +3,8 @@ import { FrontierGoneError } from '../../../errors.js';
 import { priorityInBounds } from '../../../http/message/priority.js';
 import { delayInBounds, requireIds } from '../../bounds.js';
 import type { FrontierRequest, PushAnswer, PushKind, StartPart } from '../../frontier.js';
+import type { Transaction } from '../crawl/transaction.js';
 import { roomForLinks } from '../nodes/budgets.js';
-import type { Transaction } from '../transaction.js';
 import { dropFailure } from './failures.js';
 import { bytesOf, deleteRequest, dueAfter, insertDelayed, insertPending, liveRequest } from './requests.js';
 

@@ -1,5 +1,5 @@
 /** The row of a domain, and the pure part of politeness: its delay timer and its state. */
-import type { CrawlRow } from '../crawl-row.js';
+import type { CrawlRow } from '../crawl/crawl-row.js';
 
 /** Columns are explained in `schema.sql`. */
 export interface DomainRow {

@@ -1,11 +1,12 @@
-/** The domains of a crawl within one transaction: each is read once, changed in place, and written once. */
-import type { OpenCrawl } from '../open-crawl.js';
-import { plainText } from '../plain-text.js';
-import { columnsOf, writeRow } from '../rows.js';
-import type { Value } from '../sqlite.js';
-import { rowOf } from '../statements.js';
+/** The domains of a crawl: each is read once, changed in place, and written once a transaction. */
+import type { OpenCrawl } from '../crawl/open-crawl.js';
+import { updateRow, writeRow } from '../file/rows.js';
+import { plainText } from '../file/statements.js';
 import { type DomainRow, FURTHEST_MS, newDomain, updateState } from './domain-row.js';
-import { isBefore, type Order } from './order.js';
+import { headOf, isBefore, type Order } from './order.js';
+
+/** Domains that are kept in memory from one transaction to the next. */
+const MOST_CACHED = 10_000;
 
 interface Loaded {
   readonly row: DomainRow;
@@ -42,25 +43,20 @@ export class Domains {
 
   /** Update the head of a domain to which a pending request was added. */
   addPending(name: string, order: Order): void {
+    const head = headOf(this.find(name));
+    if (head !== null && !isBefore(order, head)) return;
     const domain = this.change(name);
-    if (
-      domain.head_rank !== null &&
-      !isBefore(order, { rank: domain.head_rank, arrival: domain.head_arrival! })
-    )
-      return;
     domain.head_rank = order.rank;
     domain.head_arrival = order.arrival;
   }
 
-  /** The ready domain with the best head, to be changed, and the head of the next best one, its rival. */
-  firstReady(): { readonly domain: DomainRow; readonly rival: Order | null } | null {
+  /** The first ready domains in the order of their heads, at most `max`, to be read. */
+  ready(max: number): DomainRow[] {
     this.finish();
-    const [first, second] = this.#crawl.sql.all<{ name: string; head_rank: number; head_arrival: number }>`
-      SELECT name, head_rank, head_arrival FROM domain WHERE space = ${this.#crawl.space} AND state = 'ready'
-      ORDER BY head_rank, head_arrival LIMIT 2`;
-    if (first === undefined) return null;
-    const rival = second === undefined ? null : { rank: second.head_rank, arrival: second.head_arrival };
-    return { domain: this.change(first.name), rival };
+    const rows = this.#crawl.sql.all<DomainRow>`
+      SELECT * FROM domain WHERE space = ${this.#crawl.space} AND state = 'ready'
+      ORDER BY head_rank, head_arrival LIMIT ${max}`;
+    return rows.map((row) => (this.#loaded.get(row.name) ?? this.#keep(row)).row);
   }
 
   /** Update the state of domains whose delay timer has run out, at most `max` of each state. */
@@ -95,9 +91,10 @@ export class Domains {
   finish(): void {
     for (const loaded of this.#changed) this.#write(loaded);
     this.#changed.clear();
+    if (this.#loaded.size > MOST_CACHED) this.#loaded.clear();
   }
 
-  /** Drop everything read: the crawl was deleted. */
+  /** Drop everything read: the rows were deleted, or changed by a statement of their own. */
   forget(): void {
     this.#loaded.clear();
     this.#changed.clear();
@@ -112,19 +109,8 @@ export class Domains {
       tally.domains -= 1;
       return;
     }
-    const isIndexChanged =
-      written === null ||
-      written.state !== row.state ||
-      written.until !== row.until ||
-      written.head_rank !== row.head_rank ||
-      written.head_arrival !== row.head_arrival;
-    if (isIndexChanged) writeRow(sql, 'domain', row);
-    else {
-      // Only columns without an index have changed, as after nearly every settle.
-      sql.run`UPDATE domain SET active = ${row.active}, next_at = ${row.next_at}, blocked_until = ${row.blocked_until},
-        last_at = ${row.last_at}, delay_setting = ${row.delay_setting}, delay_robots = ${row.delay_robots},
-        delay_auto = ${row.delay_auto}, pages = ${row.pages} WHERE space = ${row.space} AND name = ${row.name}`;
-    }
+    if (written === null) writeRow(sql, 'domain', row);
+    else updateRow(sql, 'domain', ['space', 'name'], row, written);
     loaded.written = { ...row };
   }
 
@@ -133,14 +119,13 @@ export class Domains {
     const known = this.#loaded.get(name);
     if (known !== undefined) return known;
     const { sql, space } = this.#crawl;
-    const statement = sql.of('SELECT * FROM domain WHERE space = ? AND name = ?', (it) =>
-      it.setReturnArrays(true),
-    );
-    const values = statement.get(space, name) as Value[] | undefined;
-    if (values === undefined) return null;
-    const row = rowOf<DomainRow>(columnsOf(sql, 'domain'), values);
+    const row = sql.get<DomainRow>`SELECT * FROM domain WHERE space = ${space} AND name = ${name}`;
+    return row === undefined ? null : this.#keep(row);
+  }
+
+  #keep(row: DomainRow): Loaded {
     const loaded = { row, written: { ...row } };
-    this.#loaded.set(name, loaded);
+    this.#loaded.set(row.name, loaded);
     return loaded;
   }
 }

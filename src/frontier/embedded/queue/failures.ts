@@ -1,7 +1,7 @@
 /** The failed list: why each request failed, oldest first. */
 import type { FailedRequest } from '../../frontier.js';
-import { plainText } from '../plain-text.js';
-import type { Transaction } from '../transaction.js';
+import type { Transaction } from '../crawl/transaction.js';
+import { plainText } from '../file/statements.js';
 import { bytesOf, deleteRequest, hexOf, liveRequest } from './requests.js';
 
 /** Why a request failed. */

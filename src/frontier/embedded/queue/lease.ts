@@ -1,13 +1,13 @@
 /** The lease verb: promote what is due, then lease the best requests of the ready domains, in order and within limits. */
 import { type CrawlState, type Lease, type LeaseAnswer, MAX_WAIT_MS } from '../../frontier.js';
-import { openWork } from '../crawl-row.js';
+import { openWork } from '../crawl/crawl-row.js';
+import type { Transaction } from '../crawl/transaction.js';
 import { closeWhenSpent, isFull } from '../nodes/budgets.js';
 import { showLife } from '../nodes/liveness.js';
 import type { NodeRow } from '../nodes/node-row.js';
-import type { Transaction } from '../transaction.js';
-import { type DomainRow, delayOf, dueAtOf, startDelayTimer } from './domain-row.js';
-import { grantLease, type PendingRow } from './leases.js';
-import type { Order } from './order.js';
+import { type DomainRow, delayOf, dueAtOf, startDelayTimer, updateState } from './domain-row.js';
+import { grantLease } from './leases.js';
+import { headOf, isBefore, type Order } from './order.js';
 import { promoteDelayed } from './requests.js';
 import { hungryWaitMs, noteHunger, STAND_BACK_MS, standsBack } from './sharing.js';
 import { nextSuspectAtMs, volunteer } from './suspects.js';
@@ -29,6 +29,7 @@ export function lease(
   const isOpen = control === 'running' && run_id !== null && closing === null;
   const leases: Lease[] = [];
   let isStandingBack = false;
+  let hasMore = false;
   if (isOpen && max > 0) {
     promoteDelayed(tx, PROMOTE);
     tx.domains.promote(PROMOTE);
@@ -36,14 +37,13 @@ export function lease(
     if (room > 0 && !volunteer(tx, holder, holding, leases)) {
       isStandingBack = standsBack(tx, holder);
       if (!isStandingBack) {
-        takeReady(tx, holder, room, leases);
+        hasMore = takeReady(tx, holder, room, leases) && room === max;
         noteHunger(tx, holder, leases.length > 0);
       }
     }
   }
   const crawl = crawlState(tx, hasStart);
   if (crawl.finished) showLife(tx, holder);
-  const hasMore = leases.length === max && max > 0 && tx.domains.firstReady() !== null;
   return {
     leases,
     waitMs: !isOpen ? MAX_WAIT_MS : hasMore ? 0 : isStandingBack ? STAND_BACK_MS : waitMs(tx, holder),
@@ -68,15 +68,35 @@ export function crawlState(tx: Transaction, hasStart: boolean): CrawlState {
   };
 }
 
-/** Lease from the best domain while its requests sort before the next domain's head and its limits allow, then repeat. */
-function takeReady(tx: Transaction, holder: NodeRow, room: number, leases: Lease[]): void {
-  while (leases.length < room) {
-    const best = tx.domains.firstReady();
-    if (best === null) return;
-    takeFrom(tx, holder, best.domain, best.rival, room - leases.length, leases);
+/**
+ * Lease in order over all domains: from the one with the best head while its requests sort before the next domain's head,
+ * then from that one. At most `room` requests are taken out of the queue, those without a record included.
+ * @returns whether there are more that may be leased now.
+ */
+function takeReady(tx: Transaction, holder: NodeRow, room: number, leases: Lease[]): boolean {
+  for (let left = room; ; ) {
+    // Where each of them gives a request, nothing behind the last one is reached.
+    const ready = tx.domains.ready(left + 1);
+    const isComplete = ready.length <= left;
+    while (left > 0 && ready.length > (isComplete ? 0 : 1)) {
+      const domain = tx.domains.change(ready.shift()!.name);
+      left -= takeFrom(tx, holder, domain, headOf(ready[0] ?? null), left, leases);
+      updateState(domain, tx.crawl, tx.nowMs);
+      if (domain.state === 'ready') insert(ready, domain, isComplete);
+    }
+    if (left === 0) return ready.length > 0;
+    if (isComplete) return false;
   }
 }
 
+/** Sort a domain in by its head. Where it would be the last, and not all domains were read, one of those may go before it. */
+function insert(ready: DomainRow[], domain: DomainRow, isComplete: boolean): void {
+  const at = ready.findIndex((other) => isBefore(headOf(domain)!, headOf(other)!));
+  if (at >= 0) ready.splice(at, 0, domain);
+  else if (isComplete) ready.push(domain);
+}
+
+/** @param rival the head of the next domain; null where there is none. @returns how many requests left the queue. */
 function takeFrom(
   tx: Transaction,
   holder: NodeRow,
@@ -84,29 +104,30 @@ function takeFrom(
   rival: Order | null,
   room: number,
   leases: Lease[],
-): void {
+): number {
   const { crawl, tally, sql, nowMs } = tx;
-  // The stored state may be stale. Writing the domain re-evaluates it, so it leaves `ready` and the loop goes on with another.
-  if (dueAtOf(domain, nowMs) > nowMs || domain.active >= crawl.concurrency) return;
+  // The stored state may be stale: the domain is not ready any more once it is computed anew.
+  if (dueAtOf(domain, nowMs) > nowMs || domain.active >= crawl.concurrency) return 0;
   const capacity = Math.min(room, delayOf(domain, crawl) > 0 ? 1 : crawl.concurrency - domain.active);
-  // Take only requests that sort before the rival's head, which is then the best. Without a rival there is no such bound:
-  // take only requests of the head's rank; the next iteration takes the next rank.
-  const { rank, arrival } = rival ?? { rank: domain.head_rank!, arrival: Number.MAX_SAFE_INTEGER };
-  const best = sql.all<PendingRow>`
-    SELECT n, id, crashes, unfiltered, text FROM request LEFT JOIN record USING (n)
-    WHERE space = ${domain.space} AND domain = ${domain.name} AND state = 'pending'
-      AND (rank, arrival) <= (${rank}, ${arrival}) ORDER BY rank, arrival LIMIT ${capacity}`;
-  for (const row of best) {
+  const queue = sql.all<Order & { readonly n: number }>`
+    SELECT n, rank, arrival FROM request WHERE space = ${domain.space} AND domain = ${domain.name} AND state = 'pending'
+    ORDER BY rank, arrival LIMIT ${capacity + 1}`;
+  let taken = 0;
+  let granted = 0;
+  for (const request of queue.slice(0, capacity)) {
+    if (rival !== null && isBefore(rival, request)) break;
+    taken += 1;
     tally.pending -= 1;
-    const lease = grantLease(tx, holder, domain, row);
-    if (lease !== null) leases.push(lease);
+    const lease = grantLease(tx, holder, domain, request.n);
+    if (lease === null) continue;
+    granted += 1;
+    leases.push(lease);
   }
-  const next = sql.get<Order>`
-    SELECT rank, arrival FROM request WHERE space = ${domain.space} AND domain = ${domain.name} AND state = 'pending'
-    ORDER BY rank, arrival LIMIT 1`;
-  domain.head_rank = next?.rank ?? null;
-  domain.head_arrival = next?.arrival ?? null;
-  if (best.length > 0) startDelayTimer(domain, crawl, nowMs);
+  const head = queue[taken];
+  domain.head_rank = head?.rank ?? null;
+  domain.head_arrival = head?.arrival ?? null;
+  if (granted > 0) startDelayTimer(domain, crawl, nowMs);
+  return taken;
 }
 
 /** Time until something may be due, in ms. */

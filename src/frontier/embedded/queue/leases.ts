@@ -1,20 +1,11 @@
 /** Leases: granting, finding and ending them, and returning their requests to the queue. */
 import type { Lease } from '../../frontier.js';
-import type { LifeChange } from '../dupefilters/life.js';
+import type { Transaction } from '../crawl/transaction.js';
+import type { LifeChange } from '../dupefilters/dupefilter.js';
 import { incarnationName, type NodeRow } from '../nodes/node-row.js';
-import type { Transaction } from '../transaction.js';
 import { type DomainRow, delayOf } from './domain-row.js';
 import type { Order } from './order.js';
 import { deleteRequest, hexOf, returnToPending } from './requests.js';
-
-/** A pending request or suspect to be leased. */
-export interface PendingRow {
-  readonly n: number;
-  readonly id: Uint8Array;
-  readonly crashes: number;
-  readonly unfiltered: 0 | 1;
-  readonly text: string | null;
-}
 
 /** A leased request. */
 export interface LeasedRow {
@@ -28,38 +19,40 @@ export interface LeasedRow {
 }
 
 /**
- * Lease a pending request or suspect. The caller decrements the pending or suspects counter and starts the domain's delay
- * timer. @returns null where its record is gone, as after a DELETE by hand: the request is deleted and counted as removed.
+ * Lease the pending request or suspect with row number `n`. The caller decrements the pending or suspects counter and starts
+ * the domain's delay timer. @returns null where its record is gone, as after a DELETE by hand: the request is deleted and
+ * counted as removed.
  */
-export function grantLease(
-  tx: Transaction,
-  holder: NodeRow,
-  domain: DomainRow,
-  row: PendingRow,
-): Lease | null {
+export function grantLease(tx: Transaction, holder: NodeRow, domain: DomainRow, n: number): Lease | null {
   const { sql, tally, crawl, nowMs } = tx;
-  const { n, id, crashes, text } = row;
+  const token = tally.tokens + 1;
+  const { id, crashes, unfiltered, text } = sql.get<GrantedRow>`
+    UPDATE request SET state = 'leased', node = ${holder.number}, token = ${token}, leased_at = ${nowMs} WHERE n = ${n}
+    RETURNING id, crashes, unfiltered, (SELECT text FROM record WHERE record.n = request.n) AS text`!;
   if (text === null) {
     deleteRequest(tx, n);
     tally.removed += 1;
     return null;
   }
-  tally.tokens += 1;
+  tally.tokens = token;
   tally.leased += 1;
   tally.run_pages += 1;
-  sql.run`UPDATE request SET state = 'leased', node = ${holder.number}, token = ${tally.tokens}, leased_at = ${nowMs} WHERE n = ${n}`;
   domain.active += 1;
   domain.pages += 1;
   holder.leased += 1;
-  if (row.unfiltered === 0) tx.dupefilter.onLife(id, { state: 'leased' });
+  if (unfiltered === 0) tx.dupefilter.onLife(id, { state: 'leased' });
   return {
     id: hexOf(id),
-    token: tokenText(holder.number, tally.tokens, n),
+    token: tokenText(holder.number, token, n),
     record: text,
     domain: domain.name,
     delayMs: delayOf(domain, crawl),
     crashes,
   };
+}
+
+interface GrantedRow extends Pick<LeasedRow, 'id' | 'crashes' | 'unfiltered'> {
+  readonly text: string | null;
 }
 
 /** The request that a node has leased with this token and id; null where it has no such lease. */

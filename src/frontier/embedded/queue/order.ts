@@ -1,5 +1,6 @@
 /** The order of requests: (priority descending, arrival), arrival alone, or newest arrival first. */
 import type { Shape } from '../../frontier.js';
+import type { DomainRow } from './domain-row.js';
 
 /** Two numbers that sort requests, smallest first. `arrival` is negative under LifoQueue. */
 export interface Order {
@@ -13,6 +14,12 @@ export function orderOf(queueClass: Shape['queueClass'], priority: number, arriv
   if (queueClass === 'LifoQueue') return { rank: 0, arrival: -arrival };
   // Not -0, which would not be the same number to SQLite.
   return { rank: 0 - priority, arrival };
+}
+
+/** The sort position of a domain, which is that of its first pending request; null where nothing is pending. */
+export function headOf(domain: DomainRow | null): Order | null {
+  if (domain === null || domain.head_rank === null) return null;
+  return { rank: domain.head_rank, arrival: domain.head_arrival! };
 }
 
 /** Whether `a` goes before `b`. */

@@ -1,7 +1,7 @@
 /** Live requests: a row and its record each. Functions that change the state also update the counters. */
-import type { OpenCrawl } from '../open-crawl.js';
-import { plainText } from '../plain-text.js';
-import type { Transaction } from '../transaction.js';
+import type { OpenCrawl } from '../crawl/open-crawl.js';
+import type { Transaction } from '../crawl/transaction.js';
+import { plainText } from '../file/statements.js';
 import { orderOf } from './order.js';
 
 /** `suspect` is pending too, but is leased alone: a node died while it processed the request. */

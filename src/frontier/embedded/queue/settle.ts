@@ -2,12 +2,12 @@
 import { priorityInBounds } from '../../../http/message/priority.js';
 import { delayInBounds } from '../../bounds.js';
 import type { Effects, Lease, Outcome, SettleAnswer } from '../../frontier.js';
-import type { LifeChange } from '../dupefilters/life.js';
+import type { Transaction } from '../crawl/transaction.js';
+import type { LifeChange } from '../dupefilters/dupefilter.js';
 import { addItems } from '../feeds/items.js';
 import { appendToOutbox } from '../feeds/outbox.js';
 import { closeWhenSpent, comesTooLate, countForBudgets } from '../nodes/budgets.js';
 import { feedsOf, type NodeRow } from '../nodes/node-row.js';
-import type { Transaction } from '../transaction.js';
 import { accept } from './accept.js';
 import { fail } from './failures.js';
 import {

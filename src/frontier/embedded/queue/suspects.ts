@@ -4,15 +4,16 @@
  * dies with it.
  */
 import type { Lease } from '../../frontier.js';
+import type { Transaction } from '../crawl/transaction.js';
 import type { NodeRow } from '../nodes/node-row.js';
-import type { Transaction } from '../transaction.js';
 import { dueAtOf, startDelayTimer } from './domain-row.js';
-import { grantLease, type PendingRow } from './leases.js';
+import { grantLease } from './leases.js';
 
 /** Suspects looked at by one call at most. */
 const LOOK_AT = 100;
 
-interface Suspect extends PendingRow {
+interface Suspect {
+  readonly n: number;
   readonly domain: string;
 }
 
@@ -64,7 +65,7 @@ function firstEligible(tx: Transaction): Suspect | null {
 function take(tx: Transaction, holder: NodeRow, suspect: Suspect): Lease | null {
   const domain = tx.domains.change(suspect.domain);
   tx.tally.suspects -= 1;
-  const lease = grantLease(tx, holder, domain, suspect);
+  const lease = grantLease(tx, holder, domain, suspect.n);
   if (lease !== null) startDelayTimer(domain, tx.crawl, tx.nowMs);
   return lease;
 }
@@ -72,5 +73,5 @@ function take(tx: Transaction, holder: NodeRow, suspect: Suspect): Lease | null 
 function suspects({ sql, space, tally }: Transaction): Suspect[] {
   if (tally.suspects === 0) return [];
   return sql.all<Suspect>`
-    SELECT n, id, domain, crashes, unfiltered, text FROM request LEFT JOIN record USING (n) WHERE space = ${space} AND state = 'suspect' ORDER BY rank, arrival LIMIT ${LOOK_AT}`;
+    SELECT n, domain FROM request WHERE space = ${space} AND state = 'suspect' ORDER BY rank, arrival LIMIT ${LOOK_AT}`;
 }

@@ -1,6 +1,6 @@
 /** The throttle verb: leave a domain alone for a while, or change its delay, for every node from the next lease on. */
 import type { Frontier } from '../../frontier.js';
-import type { Transaction } from '../transaction.js';
+import type { Transaction } from '../crawl/transaction.js';
 import { delayOf, FURTHEST_MS } from './domain-row.js';
 
 export function throttle(

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { badSeedEntry } from '../../bad-seed.js';
 import type { ConvertedSeed, FrontierRequest, IntakeAnswer, PushKind, RawSeed } from '../../frontier.js';
+import type { Space } from '../crawl/spaces.js';
+import type { Transaction } from '../crawl/transaction.js';
 import { bufferOf } from '../dupefilters/dupefilter.js';
 import { accept } from '../queue/accept.js';
-import type { Space } from '../spaces.js';
-import type { Transaction } from '../transaction.js';
 
 /** Up to `max` seeds, key after key, in the order they stand. */
 export function peekSeeds({ sql, spaces }: Transaction, max: number): RawSeed[] {

@@ -1,12 +1,12 @@
 /** Backups of a crawl in Redis: what each part holds, read in bounded steps, and how it is brought back. */
-import type { Backups } from '../../backup-entry.js';
-import { readParts } from '../../backup-parts.js';
+import type { Backups } from '../../backup/entry.js';
+import { readParts } from '../../backup/parts.js';
 import type { FailedList } from '../../frontier.js';
-import type { OpenOptions } from '../../open.js';
-import type { Call } from '../calls.js';
+import type { OpenOptions } from '../../store.js';
 import { refuseOtherFormat } from '../care/preflight.js';
-import type { RedisConnection } from '../connection.js';
-import type { Ask } from '../walk.js';
+import type { Call } from '../connection/calls.js';
+import type { RedisConnection } from '../connection/connection.js';
+import type { Ask } from '../connection/walk.js';
 import { readDupefilter } from './dupefilter.js';
 import { readCrawl } from './queue.js';
 import { redisRestore } from './restore.js';

@@ -1,12 +1,12 @@
 /** What a dupefilter in Redis knows, for a backup, and as a restore takes it; `lua/dupefilters/` has the layouts. */
-import { type BackupEntry, inEntries } from '../../backup-entry.js';
+import { type BackupEntry, inEntries } from '../../backup/entry.js';
 import type { Dupefilter, RequestLife } from '../../frontier.js';
-import type { FrontierKeys } from '../../open.js';
-import { agreedDupefilter, states } from '../dupefilter-reading.js';
+import type { FrontierKeys } from '../../store.js';
+import type { Arguments, LuaValue } from '../connection/lua-message.js';
+import { type Ask, pairs, walk } from '../connection/walk.js';
 import { dupefilterKey, dupefilterPiece } from '../keys.js';
-import type { Arguments, LuaValue } from '../lua-message.js';
+import { agreedDupefilter, states } from '../reading/dupefilter.js';
 import { markOf } from '../requests.js';
-import { type Ask, pairs, walk } from '../walk.js';
 
 type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;
 

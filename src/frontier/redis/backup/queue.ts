@@ -1,11 +1,11 @@
 /** A crawl in Redis and the requests that wait in it, wherever they stand, for a backup. */
-import { type BackupEntry, type BackupRequest, inEntries } from '../../backup-entry.js';
+import { type BackupEntry, type BackupRequest, inEntries } from '../../backup/entry.js';
 import type { Shape } from '../../frontier.js';
-import type { FrontierKeys } from '../../open.js';
-import { repliesOf } from '../care/transaction.js';
+import type { FrontierKeys } from '../../store.js';
+import { repliesOf } from '../connection/client.js';
+import { type Ask, pairs } from '../connection/walk.js';
 import { internalKey } from '../keys.js';
-import { type QueueEntry, readEntry, readLease, readMember } from '../records.js';
-import { type Ask, pairs } from '../walk.js';
+import { type QueueEntry, readEntry, readLease, readMember } from '../reading/records.js';
 
 /** Requests of one reply. */
 const WINDOW = 1_000;

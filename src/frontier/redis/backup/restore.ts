@@ -1,13 +1,12 @@
 /** Bringing a backup back into Redis: one call an entry, each applied once however often it is sent. See `lua/backup/`. */
-import { type BackupEntry, type BackupRequest, type Backups, seedOf, textBytes } from '../../backup-entry.js';
+import { type BackupEntry, type BackupRequest, type Backups, seedOf, textBytes } from '../../backup/entry.js';
 import { delayInBounds, requireIds } from '../../bounds.js';
 import type { FailedRequest, Part } from '../../frontier.js';
-import { nodesAtWork } from '../../nodes-at-work.js';
-import type { OpenOptions } from '../../open.js';
-import { otherRestore, partNotEmpty, restoreGone } from '../../restore-refusals.js';
-import type { Call } from '../calls.js';
-import type { Arguments } from '../lua-message.js';
-import { int, named, text } from '../reply.js';
+import { nodesAtWork, otherRestore, partNotEmpty, restoreGone } from '../../refusals.js';
+import type { OpenOptions } from '../../store.js';
+import type { Call } from '../connection/calls.js';
+import type { Arguments } from '../connection/lua-message.js';
+import { int, named, text } from '../connection/reply.js';
 import { domainName } from '../requests.js';
 import { indexArguments, seenArguments } from './dupefilter.js';
 

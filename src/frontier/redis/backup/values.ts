@@ -1,9 +1,9 @@
 /** What stands beside the queue of a crawl in Redis, for a backup: seeds, feeds and what waits for them, items, counters. */
-import { type BackupEntry, type BackupSeed, backupText, inEntries } from '../../backup-entry.js';
-import type { FrontierKeys } from '../../open.js';
+import { type BackupEntry, type BackupSeed, backupText, inEntries } from '../../backup/entry.js';
+import type { FrontierKeys } from '../../store.js';
+import { type Ask, pairs, walk } from '../connection/walk.js';
 import { badSeedsKey, internalKey } from '../keys.js';
 import { readFeeds } from '../redis-feeds.js';
-import { type Ask, pairs, walk } from '../walk.js';
 
 /** Values of one reply: a command of well below a ms, whatever they are. */
 const WINDOW = 500;

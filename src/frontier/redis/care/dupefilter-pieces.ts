@@ -2,10 +2,10 @@
  * I4 and I8 for a dupefilter of many keys: it holds as many fingerprints as it says, none of its pieces is missing,
  * and none would vanish by itself.
  */
-import type { FrontierKeys } from '../../open.js';
-import type { Client } from '../connection.js';
-import { agreedDupefilter, type PieceIndex, readIndex } from '../dupefilter-reading.js';
+import type { FrontierKeys } from '../../store.js';
+import type { Client } from '../connection/client.js';
 import { dupefilterKey, dupefilterPiece } from '../keys.js';
+import { agreedDupefilter, type PieceIndex, readIndex } from '../reading/dupefilter.js';
 
 const STEP = 500;
 

@@ -2,12 +2,13 @@
 import { messageOf, RefusedError } from '../../../errors.js';
 import { dataFormats, otherFormat } from '../../data-format.js';
 import type { Dupefilter } from '../../frontier.js';
-import type { FrontierKeys, OpenOptions } from '../../open.js';
-import type { Client, RedisConnection } from '../connection.js';
-import { agreedDupefilter } from '../dupefilter-reading.js';
+import type { FrontierKeys, OpenOptions } from '../../store.js';
+import type { Client } from '../connection/client.js';
+import type { RedisConnection } from '../connection/connection.js';
+import { isMissingFunction } from '../connection/errors.js';
+import { text } from '../connection/reply.js';
 import { allKeys, internalKey } from '../keys.js';
-import { text } from '../reply.js';
-import { isMissingFunction } from '../what-redis-says.js';
+import { agreedDupefilter } from '../reading/dupefilter.js';
 import { evictingPolicy, evictionMessage, readInfo } from './examine/server.js';
 
 /** @throws RefusedError where the frontier could be evicted, a key holds another type, or the format is another. */

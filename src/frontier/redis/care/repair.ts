@@ -1,14 +1,14 @@
 /** Repair in Redis: the indexes are deleted, then every record is walked over and put where it belongs. See `lua/care/`. */
 import type { Frontier, Repaired } from '../../frontier.js';
-import { nodesAtWork } from '../../nodes-at-work.js';
-import type { OpenOptions } from '../../open.js';
-import type { Call } from '../calls.js';
-import type { RedisConnection } from '../connection.js';
+import { nodesAtWork } from '../../refusals.js';
+import type { OpenOptions } from '../../store.js';
+import type { Call } from '../connection/calls.js';
+import type { RedisConnection } from '../connection/connection.js';
+import type { Arguments } from '../connection/lua-message.js';
+import { int, named } from '../connection/reply.js';
+import { type Ask, pairs, walk } from '../connection/walk.js';
 import { newEpoch } from '../joining.js';
-import type { Arguments } from '../lua-message.js';
-import { int, named } from '../reply.js';
 import { domainName } from '../requests.js';
-import { type Ask, pairs, walk } from '../walk.js';
 import { repairPieces } from './dupefilter-pieces.js';
 
 /** Records of one step: a call of some ms. */

@@ -1,5 +1,5 @@
 /** I6 and I7: what the record of each domain says agrees with its leases, its queue, and the keys `ready` and `waiting`. */
-import { readEntry } from '../records.js';
+import { readEntry } from '../reading/records.js';
 import type { View } from './view.js';
 
 const ORDER_BYTES = 12;
@@ -72,13 +72,13 @@ function checkReady({ ready, domains }: View): string[] {
 /** `waiting` holds each waiting domain with the instant of its record, and nothing else. */
 function checkWaiting({ waiting, domains }: View): string[] {
   const breaches: string[] = [];
-  for (const [name, { state, nextAt = 0, blockedUntil = 0 }] of domains) {
+  for (const [name, { state, dueAtMs }] of domains) {
     const atMs = waiting.get(name);
     if (state !== 'waiting' && atMs === undefined) continue;
     if (state !== 'waiting') breaches.push(`I7: ${name} says it is ${state}, and is among the waiting`);
     else if (atMs === undefined)
       breaches.push(`I7: ${name} says it is waiting, and is not among the waiting`);
-    else if (!(Math.abs(atMs - Math.max(nextAt, blockedUntil)) <= 1))
+    else if (!(Math.abs(atMs - dueAtMs) <= 1))
       breaches.push(`I7: ${name} waits until another instant than its record says`);
   }
   for (const name of waiting.keys()) {

@@ -2,10 +2,10 @@
  * The invariants I1–I8 (DESIGN §5), checked on one consistent view: a MULTI reads everything at one instant. It
  * reads the whole frontier, so it is for tests and `doctor --deep`, not for a dashboard.
  */
-import type { FrontierKeys } from '../../open.js';
-import type { Client } from '../connection.js';
+import type { FrontierKeys } from '../../store.js';
+import type { Client } from '../connection/client.js';
 import { allKeys } from '../keys.js';
-import { readEntry } from '../records.js';
+import { readEntry } from '../reading/records.js';
 import { checkPieces } from './dupefilter-pieces.js';
 import { checkDomains } from './verify-domains.js';
 import { readView, type View } from './view.js';

@@ -1,6 +1,7 @@
 /** Everything a crawl in Redis holds of its requests, read at one instant. */
-import type { FrontierKeys } from '../../open.js';
-import type { Client } from '../connection.js';
+import type { FrontierKeys } from '../../store.js';
+import { type Client, repliesOf } from '../connection/client.js';
+import { pairs } from '../connection/walk.js';
 import { type InternalWord, internalKey } from '../keys.js';
 import {
   type DomainRecord,
@@ -9,9 +10,7 @@ import {
   readDomain,
   readLease,
   readMember,
-} from '../records.js';
-import { pairs } from '../walk.js';
-import { repliesOf } from './transaction.js';
+} from '../reading/records.js';
 
 export interface View {
   /** Ids, hex. */
@@ -37,7 +36,6 @@ export interface View {
   readonly unreadable: readonly string[];
 }
 
-const ORDER_BYTES = 12;
 /** Order, id, and at least a letter of the domain. */
 const ENTRY_BYTES = 33;
 /** These are sorted by their bytes alone: with a score an entry would stand elsewhere. */
@@ -91,10 +89,10 @@ export async function readView(client: Client, keys: FrontierKeys): Promise<View
     delayed: delayed!,
     failed: failed!,
     leasedIds: leasedIds!,
-    leases: readAll(leases, asLease, (id) => unreadable.push(`I3: the lease of ${id} cannot be read`)),
+    leases: readAll(leases, readLease, (id) => unreadable.push(`I3: the lease of ${id} cannot be read`)),
     registered: new Set([...nodes, ...dead]),
     held,
-    domains: readAll(Object.entries(packedDomains), asDomain, (name) =>
+    domains: readAll(Object.entries(packedDomains), readDomain, (name) =>
       unreadable.push(`I7: the record of the domain ${name} cannot be read`),
     ),
     ready,
@@ -125,16 +123,4 @@ function readAll<T>(
     }
   }
   return found;
-}
-
-function asLease(packed: Buffer): LeaseRecord {
-  const lease = readLease(packed);
-  if (lease.order?.length !== ORDER_BYTES || Number.isNaN(lease.call)) throw new TypeError('not a lease');
-  return lease;
-}
-
-function asDomain(packed: Buffer): DomainRecord {
-  const domain = readDomain(packed);
-  if (!Buffer.isBuffer(domain.head) || typeof domain.active !== 'number') throw new TypeError('not a domain');
-  return domain;
 }

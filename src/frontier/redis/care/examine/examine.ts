@@ -1,8 +1,8 @@
 /** `doctor`'s look at Redis, for one crawl: each server, the rights of our user, the keys. */
 import { findingsAbout } from '../../../findings.js';
 import type { Finding } from '../../../frontier.js';
-import type { OpenOptions } from '../../../open.js';
-import type { Client } from '../../connection.js';
+import type { OpenOptions } from '../../../store.js';
+import { type Client, serversOf } from '../../connection/client.js';
 import { INTSET_ENTRIES } from '../preflight.js';
 import { examineKeys } from './keys.js';
 import { examineLibraries } from './libraries.js';
@@ -12,7 +12,7 @@ import { examineServer, intsetEntries } from './server.js';
 export async function examineRedis(client: Client, options: OpenOptions): Promise<Finding[]> {
   const store = findingsAbout('store');
   const crawl = findingsAbout('crawl');
-  const servers = 'nodes' in client ? client.nodes('master') : [client];
+  const servers = serversOf(client);
   let isWritable = true;
   for (const server of servers) {
     const { host, port } = server.options;

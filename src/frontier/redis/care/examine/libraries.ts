@@ -1,7 +1,7 @@
 /** Libraries of Redis Functions that other versions of crawlnode have left on a server. */
 import type { Redis } from 'ioredis';
 import type { Findings } from '../../../findings.js';
-import { library } from '../../library.js';
+import { library } from '../../connection/library.js';
 import { isDenied } from './rights.js';
 
 /** Data format and hash: see `library.ts`. */

@@ -6,8 +6,8 @@
 import type { Redis } from 'ioredis';
 import { messageOf } from '../../../../errors.js';
 import type { Findings } from '../../../findings.js';
-import type { FrontierKeys } from '../../../open.js';
-import { library } from '../../library.js';
+import type { FrontierKeys } from '../../../store.js';
+import { library } from '../../connection/library.js';
 
 /** What this side sends beside the verbs, to any key of the crawl. */
 const ours = [

@@ -3,10 +3,10 @@
  * Cluster that holds keys is asked. A right that is missing leaves its question open, and is said once.
  */
 import type { Redis } from 'ioredis';
+import { byteSize, duration } from '../../../../amounts.js';
 import { messageOf } from '../../../../errors.js';
-import { byteSize, duration } from '../../../amounts.js';
 import type { Findings } from '../../../findings.js';
-import type { Client } from '../../connection.js';
+import type { Client } from '../../connection/client.js';
 import { examineVersion } from './version.js';
 
 /** Pings, of which the median counts. */

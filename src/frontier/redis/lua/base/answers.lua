@@ -22,16 +22,16 @@ function answers.keep(crawl, answer)
   redis.call('HSET', crawl.keys.answers, fieldOf(crawl, crawl.args.call), cmsgpack.pack(answer))
 end
 
+function answers.settleField(crawl, givenBy, id) return crawl.caller .. ':' .. lists.digits(givenBy) .. '.' .. id end
+
 -- The same of a settle, by the call that gave its lease and its id.
 function answers.firstOfSettle(crawl, givenBy, id)
-  local packed = redis.call('HGET', crawl.keys.answers, fieldOf(crawl, givenBy .. '.' .. id))
+  local packed = redis.call('HGET', crawl.keys.answers, answers.settleField(crawl, givenBy, id))
   return packed and cmsgpack.unpack(packed) or nil
 end
 
 -- kept: { field by answers.settleField, packed answer, … }
 function answers.keepSettles(crawl, kept) lists.send('HSET', crawl.keys.answers, kept) end
-
-function answers.settleField(crawl, givenBy, id) return fieldOf(crawl, givenBy .. '.' .. id) end
 
 -- Forgets all that was kept for a caller.
 function answers.forgetCaller(crawl, caller)

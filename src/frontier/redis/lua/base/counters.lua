@@ -7,7 +7,7 @@ end
 -- A counter that somebody overwrote with text must not keep a page from being committed.
 function counters.save(crawl)
   for name, amount in pairs(crawl.counters) do
-    if amount ~= 0 then redis.pcall('HINCRBY', crawl.keys.stats, name, string.format('%.0f', amount)) end
+    if amount ~= 0 then redis.pcall('HINCRBY', crawl.keys.stats, name, lists.digits(amount)) end
   end
   crawl.counters = {}
 end

@@ -60,12 +60,20 @@ function meta.get(crawl, name)
 end
 
 -- A field as a number; the default, or 0, where there is none.
-function meta.number(crawl, name, default) return tonumber(meta.get(crawl, name) or default or 0) end
+function meta.number(crawl, name, default)
+  local number = crawl.metaNumbers[name]
+  if number then return number end
+  local text = meta.get(crawl, name)
+  if not text then return default or 0 end
+  number = tonumber(text)
+  crawl.metaNumbers[name] = number
+  return number
+end
 
 -- A text, or a whole number.
 function meta.set(crawl, name, value)
-  if type(value) == 'number' then value = string.format('%.0f', value) end
-  crawl.meta[name], crawl.changedMeta[name] = value, value
+  if type(value) == 'number' then value = lists.digits(value) end
+  crawl.meta[name], crawl.changedMeta[name], crawl.metaNumbers[name] = value, value, nil
 end
 
 function meta.add(crawl, name, amount) meta.set(crawl, name, meta.number(crawl, name) + amount) end

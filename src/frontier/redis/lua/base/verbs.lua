@@ -21,7 +21,7 @@ function verbs.register(name, flags, body)
         caller = args.caller,
         nowMs = time[1] * 1000 + math.floor(time[2] / 1000),
         nowUs = time[1] * 1000000 + time[2],
-        meta = {}, changedMeta = {}, -- meta.lua
+        meta = {}, metaNumbers = {}, changedMeta = {}, -- meta.lua
         counters = {}, -- counters.lua
         newMembers = {}, -- queue.lua
         domains = {}, dirtyDomains = {}, reclassifyDomains = {}, -- domains.lua

@@ -11,7 +11,6 @@ local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'arrival', 'run_pages'
 local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'leases', 'nodes', 'dead', 'node-info', 'held',
   'pages', 'answers', 'repaired' }
 local KEPT = { delayed = 'zset', failed = 'zset', failures = 'hash', crashes = 'hash', domains = 'hash' }
-local POLITENESS = { 'nextAt', 'blockedUntil', 'delaySetting', 'delayRobots', 'delayAuto' }
 local A_DAY = 86400000
 
 -- Its fields of numbers hold numbers, and those that all verbs need are there.
@@ -43,18 +42,21 @@ local function mendDelayed(crawl)
   lists.send('ZREM', at.delayed, misplaced)
 end
 
-local function numberIn(record, name, most)
-  local value = record[name]
-  if type(value) == 'number' and value == value then return math.min(value, most) end
-end
-
 -- Gives a domain a new record, with the politeness of the old one.
 local function keepPoliteness(crawl, name, packed)
-  local isWhole, old = pcall(cmsgpack.unpack, packed)
-  if not isWhole or type(old) ~= 'table' then return end
+  local isWhole, old = pcall(domains.unpack, name, packed)
+  if not isWhole then return end
   local d = domains.of(crawl, name)
-  for _, field in ipairs(POLITENESS) do d.record[field] = numberIn(old, field, crawl.nowMs + A_DAY) end
-  d.record.lastAt = numberIn(old, 'lastAt', crawl.nowMs) or 0
+  local latest = crawl.nowMs + A_DAY
+  d.lastAt = math.min(old.lastAt, crawl.nowMs)
+  d.nextAt, d.blockedUntil = math.min(old.nextAt, latest), math.min(old.blockedUntil, latest)
+  for _, source in ipairs({ 'setting', 'robots', 'autothrottle' }) do
+    local delay = type(old.delays) == 'table' and old.delays[source]
+    if type(delay) == 'number' and delay == delay then
+      d.delays = d.delays or {}
+      d.delays[source] = math.min(delay, A_DAY)
+    end
+  end
   domains.markChanged(crawl, d)
 end
 

@@ -20,7 +20,7 @@ end
 
 -- What is left of meta while failed requests or fingerprints stay.
 local function keepMeta(crawl, parts, fields, failedCount)
-  local epoch = string.format('%.0f', tonumber(fields.epoch or 0) + 1)
+  local epoch = lists.digits(tonumber(fields.epoch or 0) + 1)
   redis.call('HSET', crawl.keys.meta, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'shape', fields.shape or '',
     'dupefilter', not parts.dupefilter and fields.dupefilter or '', 'queue', fields.queue or '', 'control', 'running',
     'accepted', failedCount, 'began', crawl.nowMs, 'seen_since', fields.seen_since or fields.began or crawl.nowMs)

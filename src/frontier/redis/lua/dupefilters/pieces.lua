@@ -20,7 +20,7 @@ function pieces.prefix(crawl, generation) return crawl.keys.dupefilter .. ':~pie
 function pieces.begin(crawl)
   local index = pieces.index(crawl)
   if index.generation then return index end
-  index.generation = string.format('%.0f', crawl.nowUs)
+  index.generation = lists.digits(crawl.nowUs)
   index.prefix = pieces.prefix(crawl, index.generation)
   return index
 end

@@ -28,7 +28,7 @@ dupefilters.TimedRFPDupeFilter = {
     if #marks == 0 then return end
     local key, expireMs = crawl.keys.dupefilter, crawl.args.dupefilter.expireMs
     if expireMs == 0 then return rememberUntil(crawl, '+inf', marks) end
-    local latest, most = string.format('%.0f', crawl.nowMs + expireMs), math.min(PURGE + 2 * #marks, 4000)
+    local latest, most = lists.digits(crawl.nowMs + expireMs), math.min(PURGE + 2 * #marks, 4000)
     lists.send('ZREM', key, redis.call('ZRANGEBYSCORE', key, '-inf', crawl.nowMs, 'LIMIT', 0, most))
     -- An instant further away than the span is of a clock that jumped back (a failover): it counts from now.
     rememberUntil(crawl, latest, redis.call('ZRANGEBYSCORE', key, '(' .. latest, '+inf', 'LIMIT', 0, most))
@@ -40,6 +40,6 @@ dupefilters.TimedRFPDupeFilter = {
     return was
   end,
   count = function(crawl)
-    return redis.call('ZCOUNT', crawl.keys.dupefilter, '(' .. string.format('%.0f', crawl.nowMs), '+inf')
+    return redis.call('ZCOUNT', crawl.keys.dupefilter, '(' .. lists.digits(crawl.nowMs), '+inf')
   end,
 }

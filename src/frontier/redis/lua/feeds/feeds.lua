@@ -12,7 +12,7 @@ end
 
 function feeds.write(crawl, feed, writer) redis.call('HSET', crawl.keys.feeds, feed, cjson.encode(writer)) end
 
-function feeds.field(feed, number) return feed .. ':' .. string.format('%.0f', number) end
+function feeds.field(feed, number) return feed .. ':' .. lists.digits(number) end
 
 -- Items go to the end of the outbox of each feed.
 function feeds.append(crawl, names, items)

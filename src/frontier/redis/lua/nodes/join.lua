@@ -49,9 +49,7 @@ local function setTunables(crawl, tunables, alone)
   end
   -- Another concurrency fills or frees the domains that are leased from.
   if meta.get(crawl, 'limit') ~= limitBefore then
-    for _, packed in ipairs(redis.call('HVALS', crawl.keys.leases)) do
-      domains.markChanged(crawl, domains.of(crawl, cmsgpack.unpack(packed).domain))
-    end
+    for _, name in ipairs(leases.domains(crawl)) do domains.markChanged(crawl, domains.of(crawl, name)) end
   end
   return changed
 end
@@ -97,7 +95,7 @@ verbs.register('join', {}, function(crawl, args)
   local changed = setTunables(crawl, args.tunables, alone)
   meta.set(crawl, 'has_start', args.hasStart and 1 or 0)
   redis.call('ZADD', at.nodes, crawl.nowMs, crawl.caller)
-  local info = string.sub(args.info, 1, -2) .. ',"joinedAtMs":' .. string.format('%.0f', crawl.nowMs) .. '}'
+  local info = string.sub(args.info, 1, -2) .. ',"joinedAtMs":' .. lists.digits(crawl.nowMs) .. '}'
   redis.call('HSET', at['node-info'], crawl.caller, info)
   redis.call('HSET', at.held, crawl.caller, 0)
   local answer = { status = 'joined', pending = queue.pending(crawl), delayed = redis.call('ZCARD', at.delayed),

@@ -23,7 +23,7 @@ end
 function nodes.markDead(crawl)
   local key, timeoutMs = crawl.keys.nodes, meta.number(crawl, 'node_timeout', 30000)
   -- A heartbeat from the future is of a clock that jumped back (a failover): it counts from now.
-  local future = '(' .. string.format('%.0f', crawl.nowMs + timeoutMs)
+  local future = '(' .. lists.digits(crawl.nowMs + timeoutMs)
   for _, incarnation in ipairs(redis.call('ZRANGEBYSCORE', key, future, '+inf')) do
     redis.call('ZADD', key, crawl.nowMs, incarnation)
   end

@@ -1,16 +1,31 @@
 -- Leases: granting, ending and returning them, failing their requests, and finding those of a node.
 --
--- A record (HASH `leases`, MessagePack by name): node: the incarnation that holds it · call: number of the call that
--- created it · atMs · order, domain: where the request came from in the queue · crashes.
+-- A record (HASH `leases`) is packed, as that of a domain is:
+--   call      6 bytes: number of the call that created it
+--   atMs      6 bytes
+--   crashes   1 byte
+--   order     12 bytes: with the domain, where the request came from in the queue
+--   node      2 bytes of length, then the incarnation that holds it
+--   domain    all that follows
 -- Its fencing token is call number and request id: one call leases a request at most once.
+local RECORD = '>I6I6Bc12I2c0'
+
+local function pack(crawl, request, crashes)
+  local node = crawl.caller
+  return struct.pack(RECORD, crawl.args.call, crawl.nowMs, crashes, request.order, #node, node) .. request.domain
+end
+
+local function unpacked(packed)
+  local call, atMs, crashes, order, node, rest = struct.unpack(RECORD, packed)
+  return { call = call, atMs = atMs, crashes = crashes, order = order, node = node, domain = string.sub(packed, rest) }
+end
 
 -- Creates leases for requests that were taken out of the queue: { { id, order, domain }, … }.
 function leases.grant(crawl, taken, crashes)
   local packed = {}
   for _, request in ipairs(taken) do
     packed[#packed + 1] = request.id
-    packed[#packed + 1] = cmsgpack.pack({ node = crawl.caller, call = crawl.args.call, atMs = crawl.nowMs,
-      order = request.order, domain = request.domain, crashes = crashes })
+    packed[#packed + 1] = pack(crawl, request, crashes)
   end
   lists.send('HSET', crawl.keys.leases, packed)
   redis.call('HINCRBY', crawl.keys.held, crawl.caller, lists.digits(#taken))
@@ -19,8 +34,15 @@ end
 -- The leases of these ids, in order; false where there is none.
 function leases.read(crawl, ids)
   local found = lists.read('HMGET', crawl.keys.leases, ids)
-  for i = 1, #found do found[i] = found[i] and cmsgpack.unpack(found[i]) end
+  for i = 1, #found do found[i] = found[i] and unpacked(found[i]) end
   return found
+end
+
+-- The domains of all leases, one for each lease.
+function leases.domains(crawl)
+  local names = {}
+  for i, packed in ipairs(redis.call('HVALS', crawl.keys.leases)) do names[i] = unpacked(packed).domain end
+  return names
 end
 
 -- The leases of an incarnation, up to `most`, as { id, lease }, by a walk over all: leases are few (nodes × concurrency).
@@ -30,7 +52,7 @@ function leases.of(crawl, node, most)
     local page = redis.call('HSCAN', crawl.keys.leases, cursor, 'COUNT', 500)
     cursor = page[1]
     for i = 1, #page[2], 2 do
-      local lease = cmsgpack.unpack(page[2][i + 1])
+      local lease = unpacked(page[2][i + 1])
       if lease.node == node and #found < most then found[#found + 1] = { page[2][i], lease } end
     end
   until cursor == '0' or #found >= most

@@ -47,8 +47,8 @@ local function takeAvailable(crawl, room)
   if standsBack(crawl) then return {}, 0, 'stoodBack' end
   local found, skipped = {}, 0
   while #found < room and skipped < MAX_SKIPPED do
-    local taken = taking.take(crawl, room - #found)
-    if #taken == 0 then break end
+    local taken, isComplete = taking.take(crawl, room - #found)
+    if #taken == 0 and isComplete then break end
     local withRecord = withRecords(crawl, taken)
     skipped = skipped + #taken - #withRecord
     for _, request in ipairs(withRecord) do found[#found + 1] = request end

@@ -9,10 +9,10 @@
 --   failure             of one that failed: JSON of why
 --   unstarted           of one that is released: if set, its page no longer counts against the budget
 --   items, feedItems    JSON texts; absent when there are none
---   stats               counters to add, by name
+--   counts              what it adds to each counter of args.counters
 --   scraped, errors     amounts that count against the budgets; absent for 0
 --   requests            the links, see acceptance.lua; absent when there are none
--- args.feeds: the feeds that this node joined with.
+-- args.counters: names of counters. args.feeds: the feeds that this node joined with.
 
 -- Removes the done requests that were collected, in one batch. Before a later settle's links are judged, since a link may
 -- point to one of them.
@@ -45,9 +45,10 @@ local function conclude(crawl, settle, lease, done)
   end
 end
 
--- Counters, items and what counts against the budgets.
-local function addEffects(crawl, settle, items, feedItems)
-  for name, amount in pairs(settle.stats) do counters.add(crawl, name, amount) end
+-- Adds its counters to `sums`, its items to theirs, and what counts against the budgets.
+local function addEffects(crawl, settle, sums, items, feedItems)
+  local counts = settle.counts
+  for i = 1, #counts do sums[i] = sums[i] + counts[i] end
   lists.append(items, settle.items)
   lists.append(feedItems, settle.feedItems)
   if settle.scraped then meta.add(crawl, 'run_items', settle.scraped) end
@@ -68,6 +69,8 @@ function settling.run(crawl)
   -- The answer where there are no links.
   local plain = { status = 'committed', epoch = epoch }
   local plainReply, plainPacked = verbs.named(plain), cmsgpack.pack(plain)
+  local names, sums = crawl.args.counters, {}
+  for i = 1, #names do sums[i] = 0 end
   local endedIds, ended, items, feedItems, pages = {}, {}, {}, {}, 0
   local done = { ids = {}, crashed = {}, statuses = {}, attempts = {} }
   for n, settle in ipairs(settles) do
@@ -94,7 +97,7 @@ function settling.run(crawl)
           replies[n], packed = verbs.named(answer), cmsgpack.pack(answer)
         end
         conclude(crawl, settle, lease, done)
-        addEffects(crawl, settle, items, feedItems)
+        addEffects(crawl, settle, sums, items, feedItems)
         if settle.kind == 'done' or settle.kind == 'failed' then pages = pages + 1 end
       end
       kept[#kept + 1] = answers.settleField(crawl, settle.call, settle.id)
@@ -103,6 +106,7 @@ function settling.run(crawl)
   end
   if #ended > 0 then
     removeDone(crawl, done)
+    for i = 1, #names do counters.add(crawl, names[i], sums[i]) end
     leases.finish(crawl, endedIds, ended)
     lists.send('RPUSH', crawl.keys.items, items)
     feeds.append(crawl, crawl.args.feeds, feedItems)

@@ -9,8 +9,8 @@ local function firstEligible(crawl)
   for _, entry in ipairs(redis.call('ZRANGE', crawl.keys.suspects, 0, LOOK_AT - 1)) do
     local d = domains.of(crawl, queue.domainOf(entry))
     if domains.dueAt(d) > crawl.nowMs then
-      if d.record.state ~= 'waiting' then domains.markChanged(crawl, d) end
-    elseif d.record.active < domains.limit(crawl) then
+      if d.state ~= 'waiting' then domains.markChanged(crawl, d) end
+    elseif d.active < domains.limit(crawl) then
       return entry
     end
   end
@@ -20,7 +20,7 @@ local function take(crawl, entry)
   local sortKey, d = queue.sortKeyOf(entry), domains.of(crawl, queue.domainOf(entry))
   local request = { id = queue.idOf(sortKey), order = queue.orderOf(sortKey), domain = d.name, delay = domains.delay(crawl, d) }
   redis.call('ZREM', crawl.keys.suspects, entry)
-  d.record.active = d.record.active + 1
+  d.active = d.active + 1
   domains.startDelayTimer(crawl, d, crawl.args.lease.random)
   domains.markChanged(crawl, d)
   return request, tonumber(redis.call('HGET', crawl.keys.crashes, request.id) or 1)

@@ -51,9 +51,9 @@ function queue.add(crawl, domain, sortKey)
   local new, d = crawl.newMembers, domains.of(crawl, domain)
   new[#new + 1] = '0'
   new[#new + 1] = queue.memberOf(domain, sortKey)
-  local head = d.record.head
+  local head = d.head
   if head == '' or queue.isBefore(sortKey, head) then
-    d.record.head = sortKey
+    d.head = sortKey
     domains.markChanged(crawl, d)
   end
 end

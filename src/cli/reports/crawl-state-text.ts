@@ -1,0 +1,41 @@
+/** How a crawl stands, in a few words, and what its run did. */
+
+import { duration } from '../../amounts.js';
+import { crawlStateOf } from '../../crawler/crawl-state.js';
+import type { CrawlStats } from '../../crawler/crawl-stats.js';
+import type { Paint } from '../terminal/colour.js';
+import { howMany } from '../terminal/format-values.js';
+
+/** For the head of `stats SPIDER`, the table of crawls and the lines of `--watch`. */
+export function stateText(stats: CrawlStats, paint: Paint, nowMs: number): string {
+  const { nodes, run, pagesPerSecond } = stats;
+  const who = nodes.length === 0 ? '' : `, ${howMany(nodes.length, 'node')}`;
+  const paused = stats.control === 'paused' ? 'paused, ' : '';
+  const state = crawlStateOf(stats);
+  switch (state) {
+    case 'running':
+      return paint('green', `running${who}, ${pagesPerSecond.toFixed(1)} pages/s`);
+    case 'paused':
+    case 'stopping':
+      return paint('yellow', `${state}${who}`);
+    case 'closing':
+      return paint('yellow', `closing (${run?.closed})${who}`);
+    case 'not_begun':
+      return 'not begun';
+    case 'waiting':
+      return 'waits for its first node';
+    case 'died':
+      return paint('red', `${paused}all its nodes died`);
+    case 'ended': {
+      const when = run?.endedAt == null ? '' : ` ${duration(nowMs - run.endedAt)} ago`;
+      return `${paused}ended${when}: ${run?.closed}`;
+    }
+  }
+}
+
+/** When the run began, and how many pages it began; how it stands is in `stateText`. */
+export function runText({ run }: CrawlStats, nowMs: number): string {
+  return run === null
+    ? ''
+    : `began ${duration(nowMs - run.startedAt)} ago, ${howMany(run.pages, 'page')} begun`;
+}

@@ -1,0 +1,65 @@
+/** Many crawls, a row each. */
+
+import { byteSize } from '../../amounts.js';
+import type { CrawlStats } from '../../crawler/crawl-stats.js';
+import { alignColumns } from '../terminal/align-columns.js';
+import type { Paint } from '../terminal/colour.js';
+import { cut } from '../terminal/fit-screen.js';
+import { crawlName, n } from '../terminal/format-values.js';
+import { stateText } from './crawl-state-text.js';
+
+interface Column {
+  readonly title: string;
+  readonly value: (stats: CrawlStats) => string;
+  /** Left out of a terminal that is too narrow, the highest first; 0 never is. */
+  readonly leaveOut: number;
+}
+
+const count = (
+  title: string,
+  field: 'startUrls' | 'pending' | 'delayed' | 'leased' | 'done' | 'failed' | 'items',
+  leaveOut: number,
+): Column => ({
+  title,
+  leaveOut,
+  value: (stats) => n(stats[field]),
+});
+
+const memory = ({ bytes }: CrawlStats) => byteSize(Object.values(bytes).reduce((sum, size) => sum + size, 0));
+
+/** @param columns of the terminal; null in a pipe, where nothing is left out. */
+export function crawlsTable(
+  crawls: readonly CrawlStats[],
+  paint: Paint,
+  nowMs: number,
+  columns: number | null,
+): string {
+  const all: readonly Column[] = [
+    { title: 'CRAWL', leaveOut: 0, value: crawlName },
+    count('START_URLS', 'startUrls', 5),
+    count('PENDING', 'pending', 0),
+    count('DELAYED', 'delayed', 3),
+    count('LEASED', 'leased', 4),
+    count('DONE', 'done', 0),
+    count('FAILED', 'failed', 0),
+    count('ITEMS', 'items', 1),
+    { title: 'MEMORY', leaveOut: 6, value: memory },
+    { title: 'NODES', leaveOut: 2, value: ({ nodes }) => n(nodes.length) },
+    { title: 'STATE', leaveOut: 0, value: (stats) => stateText(stats, (_, text) => text, nowMs) },
+  ];
+  const tableOf = (shown: readonly Column[]) =>
+    alignColumns([
+      shown.map(({ title }) => title),
+      ...crawls.map((stats) => shown.map(({ value }) => value(stats))),
+    ]);
+  let shown = all;
+  let lines = tableOf(shown);
+  while (columns !== null && lines.some(({ length }) => length > columns)) {
+    const next = Math.max(...shown.map(({ leaveOut }) => leaveOut));
+    if (next === 0) break;
+    shown = shown.filter(({ leaveOut }) => leaveOut !== next);
+    lines = tableOf(shown);
+  }
+  const [header = '', ...rows] = columns === null ? lines : lines.map((line) => cut(line, columns));
+  return [paint('dim', header), ...rows].join('\n');
+}

@@ -1,0 +1,19 @@
+/** Rows of cells as lines of equal columns. */
+
+/** Numbers stand to the right, texts to the left; a column is of numbers when every cell below its first row is. */
+export function alignColumns(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = [];
+  const isText: boolean[] = [];
+  for (const [line, row] of rows.entries()) {
+    for (const [at, cell] of row.entries()) {
+      widths[at] = Math.max(widths[at] ?? 0, cell.length);
+      if (line > 0 || rows.length === 1) isText[at] ||= !/^[\d,.]/.test(cell);
+    }
+  }
+  return rows.map((row) =>
+    row
+      .map((cell, at) => (isText[at] ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!)))
+      .join('  ')
+      .trimEnd(),
+  );
+}

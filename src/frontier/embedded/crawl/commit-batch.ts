@@ -1,0 +1,207 @@
+/**
+ * The verbs of one turn of the main loop, committed together: a commit costs as much as several verbs. They run one after
+ * the other in one transaction; one that refuses does not disturb the others, which are run again without it.
+ */
+import { CrawlnodeError, FrontierUnavailableError } from '../../../errors.js';
+import type { FrontierKeys } from '../../store.js';
+import type { Database } from '../file/database.js';
+import type { Statements } from '../file/statements.js';
+import { checkpointWhenLarge } from '../file/wal.js';
+import { asExpected, isBusy, lockedByPeer } from '../file/what-sqlite-says.js';
+import { Transaction } from './transaction.js';
+
+/** Verbs wait no longer than this for others to share a commit with. */
+const MAX_GATHER_MS = 100;
+
+/** After a call that found the file locked: the loop runs on meanwhile, and hears signals. */
+const RETRY_MS = 5;
+
+/** How long a verb waits for a lock that another process holds, before it is said that it does. */
+export const PATIENCE_MS = 10_000;
+
+/** How a verb is run. */
+export interface VerbOptions {
+  /** Make the file if there is none. Without it such a verb finds an empty database. */
+  readonly creates?: boolean;
+  readonly patienceMs?: number;
+}
+
+interface Waiting {
+  readonly verb: (tx: Transaction) => unknown;
+  readonly creates: boolean;
+  readonly patienceMs: number;
+  readonly askedAtMs: number;
+  readonly resolve: (answer: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class CommitBatch {
+  readonly #database: Database;
+  readonly #keys: FrontierKeys;
+  #waiting: Waiting[] = [];
+  /** How long the last batch took, and when it ended. */
+  #last = { tookMs: 0, endedAtMs: 0 };
+  /** What was last seen of the commits of other processes, and when that changed. */
+  #peers = { version: 0, movedAtMs: 0 };
+  /** The rows that the last batch has read, with `Database.version` and `Database.writes` at its end. */
+  #cached: { readonly tx: Transaction; readonly version: number; readonly writes: number } | null = null;
+  #isClosed = false;
+  #onIdle: (() => void) | null = null;
+
+  constructor(database: Database, keys: FrontierKeys) {
+    this.#database = database;
+    this.#keys = keys;
+  }
+
+  /** Run a verb that may write, together with the others of this turn; answers once it is committed. */
+  write<T>(
+    verb: (tx: Transaction) => T,
+    { creates = false, patienceMs = PATIENCE_MS }: VerbOptions = {},
+  ): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#isClosed) return reject(closed());
+      if (this.#waiting.length === 0) this.#schedule();
+      const askedAtMs = performance.now();
+      this.#waiting.push({
+        verb,
+        creates,
+        patienceMs,
+        askedAtMs,
+        resolve: resolve as (answer: never) => void,
+        reject,
+      });
+    });
+  }
+
+  /** Run a verb that only reads, at once and on one snapshot; behind what this client wrote before. */
+  async read<T>(verb: (tx: Transaction) => T): Promise<T> {
+    if (this.#isClosed) throw closed();
+    if (this.#waiting.length > 0) return this.write(verb);
+    for (const askedAtMs = performance.now(); ; ) {
+      try {
+        const { readable } = this.#database;
+        return inTransaction(readable, 'BEGIN', () => verb(new Transaction(readable, this.#keys)));
+      } catch (error) {
+        const waitedMs = performance.now() - askedAtMs;
+        if (!isBusy(error)) throw asExpected(error, this.#database.file);
+        if (waitedMs > PATIENCE_MS) throw lockedByPeer(this.#database.file, waitedMs);
+      }
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+
+  /** No verbs any more, once those that wait are committed. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+  }
+
+  /**
+   * After this turn of the loop; not before as long has passed as the last batch took, so that a node never takes more than
+   * half of the time that the lock is free, and gathers more verbs instead.
+   */
+  #schedule(): void {
+    const { tookMs, endedAtMs } = this.#last;
+    const delayMs = endedAtMs + Math.min(tookMs, MAX_GATHER_MS) - performance.now();
+    if (delayMs < 1) setImmediate(() => this.#commit());
+    else setTimeout(() => this.#commit(), delayMs);
+  }
+
+  #commit(): void {
+    const startedAtMs = performance.now();
+    const batch = this.#waiting;
+    this.#waiting = [];
+    try {
+      const sql = batch.some(({ creates }) => creates) ? this.#database.writable : this.#database.readable;
+      if (this.#database.exists && checkpointWhenLarge(this.#database.file, sql)) this.#again(batch);
+      else this.#run(sql, batch);
+    } catch (error) {
+      if (isBusy(error)) this.#waitForPeer(batch);
+      else for (const { reject } of batch) reject(asExpected(error, this.#database.file));
+    }
+    const endedAtMs = performance.now();
+    this.#last = { tookMs: endedAtMs - startedAtMs, endedAtMs };
+    if (this.#waiting.length === 0) this.#onIdle?.();
+  }
+
+  /** Run the verbs and commit. One that refuses is undone with all others, which are run again without it. */
+  #run(sql: Statements, batch: Waiting[]): void {
+    let refused: Waiting | null = null;
+    try {
+      const { answers, ...cached } = inTransaction(sql, 'BEGIN IMMEDIATE', () => {
+        const { version } = this.#database;
+        const tx = this.#begin(sql, version);
+        const answers = batch.map((waiting) => {
+          refused = waiting;
+          return waiting.verb(tx);
+        });
+        refused = null;
+        tx.finish();
+        return { answers, tx, version };
+      });
+      this.#database.writes += 1;
+      this.#cached = { ...cached, writes: this.#database.writes };
+      for (const [n, { resolve }] of batch.entries()) resolve(answers[n] as never);
+    } catch (error) {
+      if (refused === null || !(error instanceof CrawlnodeError)) throw error;
+      (refused as Waiting).reject(error);
+      const others = batch.filter((waiting) => waiting !== refused);
+      if (others.length > 0) this.#run(sql, others);
+    }
+  }
+
+  /** Use the rows of the last batch again if nobody has written since, neither another process nor this connection. */
+  #begin(sql: Statements, version: number): Transaction {
+    const cached = this.#cached;
+    // Until the commit: what a transaction that was undone has read and changed is not in the file.
+    this.#cached = null;
+    const isCurrent = cached?.version === version && cached.writes === this.#database.writes;
+    if (!isCurrent || cached.tx.sql !== sql) return new Transaction(sql, this.#keys);
+    cached.tx.begin();
+    return cached.tx;
+  }
+
+  /**
+   * Another process holds the lock: try again from the loop. As long as others commit they only go first; where nothing
+   * moves a process may have been stopped in the middle of its work, and whoever waits for it is told so.
+   */
+  #waitForPeer(batch: Waiting[]): void {
+    const nowMs = performance.now();
+    const version = this.#database.version;
+    if (version !== this.#peers.version) this.#peers = { version, movedAtMs: nowMs };
+    const patient = batch.filter(({ askedAtMs, patienceMs, reject }) => {
+      const waitedMs = nowMs - Math.max(askedAtMs, patienceMs > 0 ? this.#peers.movedAtMs : 0);
+      if (waitedMs < patienceMs) return true;
+      reject(lockedByPeer(this.#database.file, waitedMs));
+      return false;
+    });
+    this.#again(patient);
+  }
+
+  #again(batch: Waiting[]): void {
+    if (batch.length === 0) return;
+    this.#waiting.unshift(...batch);
+    setTimeout(() => this.#commit(), Math.random() * RETRY_MS);
+  }
+}
+
+/** Run `action` in a transaction: all of it or, when it throws, nothing. */
+function inTransaction<T>(sql: Statements, begin: 'BEGIN' | 'BEGIN IMMEDIATE', action: () => T): T {
+  sql.of(begin).run();
+  try {
+    const answer = action();
+    sql.of('COMMIT').run();
+    return answer;
+  } catch (error) {
+    try {
+      sql.of('ROLLBACK').run();
+    } catch {
+      // A full disk has SQLite roll back by itself.
+    }
+    throw error;
+  }
+}
+
+function closed(): FrontierUnavailableError {
+  return new FrontierUnavailableError('this frontier is closed', { code: 'frontier_closed' });
+}

@@ -1,0 +1,206 @@
+/**
+ * Whether a folder may hold an embedded frontier. SQLite's write-ahead log is indexed in shared memory, and processes are
+ * told from each other by their pid: a network file system, another machine or another PID namespace would corrupt the store,
+ * so they are refused. Every process that has the folder open keeps a small file in it that says where it runs.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { FrontierUnavailableError, messageOf, RefusedError } from '../../../errors.js';
+import { makeFolder } from '../../../make-folder.js';
+import { isRunning } from '../../feed-claim.js';
+import { bootId } from './processes.js';
+
+/** Types of statfs(2) that are network file systems: NFS, SMB, CIFS, SMB2, Ceph, AFS, 9P. */
+const networkTypes = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x00c36400, 0x5346414f, 0x01021997]);
+/** FUSE may be local or not: its mount tells. */
+const FUSE = 0x65735546;
+const remoteFuse = /^fuse\.(sshfs|glusterfs|s3fs|goofys|gcsfuse|rclone|davfs|cephfs)/;
+
+/** How often a process says that it still has the folder open, and how old such a word may be. */
+const TOUCH_MS = 5_000;
+const STALE_MS = 20_000;
+
+interface User {
+  readonly bootId: string;
+  readonly pidNamespace: string;
+  readonly host: string;
+  readonly pid: number;
+}
+
+/** A folder in use by this process. */
+export interface Folder {
+  readonly path: string;
+  release(): void;
+}
+
+/**
+ * Make the folder if need be, and take part in it.
+ * @throws RefusedError on a network file system, or while processes of another machine or container use it.
+ */
+export function enterFolder(path: string): Folder {
+  const users = join(path, 'users');
+  orUnavailable(path, 'made or entered', () => makeFolder(users));
+  refuseNetwork(path);
+  const self: User = { bootId: bootId(), pidNamespace: pidNamespace(), host: hostname(), pid: process.pid };
+  const file = join(users, `${process.pid}-${randomBytes(4).toString('hex')}.json`);
+  orUnavailable(path, 'written', () => announce(users, file, self));
+  try {
+    // Only now: of two strangers who come at the same time, one at least sees the other.
+    refuseStrangers(path, users, self);
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  }
+  const timer = setInterval(() => touch(file, self), TOUCH_MS).unref();
+  return {
+    path,
+    release() {
+      clearInterval(timer);
+      rmSync(file, { force: true });
+    },
+  };
+}
+
+function orUnavailable(path: string, what: string, act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    const why = messageOf(error);
+    throw new FrontierUnavailableError(
+      `the folder ${path} of the embedded frontier cannot be ${what}: ${why}; see to it, or set JOBDIR to another folder`,
+      { cause: error },
+    );
+  }
+}
+
+function refuseNetwork(path: string): void {
+  const { type } = statfsSync(path);
+  const mount = type === FUSE ? mountType(path) : '';
+  if (!networkTypes.has(type) && !remoteFuse.test(mount)) return;
+  throw new RefusedError(
+    `${path} is on a network file system${mount === '' ? '' : ` (${mount})`}, which the embedded frontier cannot share safely: set JOBDIR to a local folder, or use Redis`,
+    { code: 'network_folder' },
+  );
+}
+
+/** A file that nobody has touched for long is of a process that is gone. Others come and go while we look. */
+function refuseStrangers(path: string, users: string, self: User): void {
+  for (const name of readdirSync(users)) {
+    const file = join(users, name);
+    if (isStale(file)) {
+      rmSync(file, { force: true });
+      continue;
+    }
+    const user = readUser(file);
+    if (user === null) continue;
+    const isOtherMachine = user.bootId !== self.bootId && user.host !== self.host;
+    const isOtherBoot = user.bootId !== self.bootId && user.host === self.host;
+    if (isOtherBoot || (!isOtherMachine && user.pidNamespace === self.pidNamespace)) continue;
+    throw new RefusedError(
+      `${path} is in use by process ${user.pid} of ${isOtherMachine ? `another machine, ${user.host}` : `another container, ${user.host}`}: the embedded frontier is for the processes of one machine and one PID namespace. Use Redis to share a crawl, or another JOBDIR; after a killed container wait ${STALE_MS / 1000} s`,
+      { code: 'shared_folder' },
+    );
+  }
+}
+
+/** How many other processes have the folder open, as far as they say so; one that was killed does not. */
+export function otherUsers(path: string): number {
+  const users = join(path, 'users');
+  return readdirSync(users).filter((name) => {
+    if (!name.endsWith('.json') || name.startsWith(`${process.pid}-`) || isStale(join(users, name)))
+      return false;
+    const user = readUser(join(users, name));
+    return user !== null && isRunning(user.pid);
+  }).length;
+}
+
+function isStale(file: string): boolean {
+  const touchedAtMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return Date.now() - touchedAtMs > STALE_MS;
+}
+
+/** Null when it is not there any more, or is not of ours. */
+function readUser(file: string): User | null {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as User;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * On a disk that is full since this process came, its heartbeat thread has no room for a file of its own: that of the main
+ * thread says the same. Without a heartbeat the node would be taken for dead, again and again.
+ */
+function announce(users: string, file: string, self: User): void {
+  try {
+    writeWhole(file, self);
+  } catch (error) {
+    const isKnown = readdirSync(users).some(
+      (name) => name.startsWith(`${process.pid}-`) && name.endsWith('.json'),
+    );
+    if (!isKnown) throw error;
+  }
+}
+
+/** Never seen half written. */
+function writeWhole(file: string, user: User): void {
+  try {
+    writeFileSync(`${file}.new`, JSON.stringify(user));
+    renameSync(`${file}.new`, file);
+  } catch (error) {
+    rmSync(`${file}.new`, { force: true });
+    throw error;
+  }
+}
+
+function touch(file: string, self: User): void {
+  const now = new Date();
+  try {
+    utimesSync(file, now, now);
+  } catch {
+    // Somebody tidied the folder: say it again, if the folder is still there.
+    try {
+      writeWhole(file, self);
+    } catch {
+      // The store itself will report what is wrong with the folder.
+    }
+  }
+}
+
+/** The kernel's name of this process's PID namespace; empty where there are none. */
+function pidNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return '';
+  }
+}
+
+/** The file system type of the mount that holds the path, such as `fuse.sshfs`. */
+export function mountType(path: string): string {
+  let best = { point: '', type: '' };
+  try {
+    for (const line of readFileSync('/proc/self/mountinfo', 'utf8').split('\n')) {
+      const [left = '', right = ''] = line.split(' - ');
+      const point = left.split(' ')[4] ?? '';
+      const isAbove = point === '/' || path === point || path.startsWith(`${point}/`);
+      if (isAbove && point.length >= best.point.length) best = { point, type: right.split(' ')[0] ?? '' };
+    }
+  } catch {
+    return '';
+  }
+  return best.type;
+}

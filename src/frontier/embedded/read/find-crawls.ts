@@ -1,0 +1,19 @@
+/** The crawls of a folder, as it lists them. */
+import { openDatabase } from '../file/database.js';
+import { asExpected } from '../file/what-sqlite-says.js';
+
+const MAX_CRAWLS = 100_000;
+
+/** @returns the names of their requests keys, such as `news:requests` or `news:requests@monday`, sorted. */
+export async function findInFolder(dir: string): Promise<string[]> {
+  const database = openDatabase(dir);
+  try {
+    const rows = database.readable.all<{ name: string }>`
+      SELECT name FROM space WHERE is_crawl = 1 ORDER BY name LIMIT ${MAX_CRAWLS}`;
+    return rows.map(({ name }) => name);
+  } catch (error) {
+    throw asExpected(error, database.file);
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * One connection to Redis that calls functions: made once, patient at start, and able to tell a store that refuses
+ * us (say so at once) from one that is away (try again). A call is repeated with the same arguments until it is
+ * answered or `CALL_TIMEOUT_MS` has passed; the verbs make the repetition harmless.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClusterOptions, Redis, RedisOptions } from 'ioredis';
+import { messageOf } from '../../../errors.js';
+import type { RedisAddress } from '../../store.js';
+import type { Client } from './client.js';
+import {
+  isFull,
+  isMissingFunction,
+  isRefusal,
+  networkMessageOf,
+  translate,
+  unanswered,
+  unreachable,
+} from './errors.js';
+import { library, loadLibrary } from './library.js';
+import { type Arguments, luaMessage } from './lua-message.js';
+import { withoutNeedlessPassword } from './needless-password.js';
+import type { Reply } from './reply.js';
+
+/** ioredis has this at run time and leaves it out of its types. */
+interface Functions {
+  fcallBuffer(
+    name: string,
+    keyCount: number,
+    ...keysAndArguments: readonly (string | Buffer)[]
+  ): Promise<Reply>;
+}
+
+const COMMAND_TIMEOUT_MS = 3_000;
+/** After so long the caller hears of it and says so; it may repeat the call for as long as it likes. */
+const CALL_TIMEOUT_MS = 3_000;
+const MAX_RETRY_DELAY_MS = 1_000;
+
+/** What the client's events have told. */
+interface ConnectionState {
+  connected: boolean;
+  /** Since the connection was last ready; undefined for none. */
+  lastError: unknown;
+}
+
+export class RedisConnection {
+  readonly client: Client;
+  /** The server takes commands without the password of the settings. */
+  readonly isPasswordNeedless: boolean;
+  readonly #functions: Functions;
+  readonly #state: ConnectionState;
+  #closed = false;
+
+  private constructor(client: Client, state: ConnectionState, isPasswordNeedless: boolean) {
+    this.client = client;
+    this.isPasswordNeedless = isPasswordNeedless;
+    this.#state = state;
+    this.#functions = client as unknown as Functions;
+  }
+
+  /**
+   * Connect, trying for `connectTimeoutMs`.
+   * @throws FrontierUnavailableError with what the server or the network said.
+   */
+  static async open(address: RedisAddress, connectTimeoutMs: number): Promise<RedisConnection> {
+    const ioredis = await import('ioredis');
+    const deadline = Date.now() + connectTimeoutMs;
+    for (let attempt = 0; ; attempt++) {
+      const state: ConnectionState = { connected: false, lastError: undefined };
+      let client: Client | undefined;
+      try {
+        const leftMs = Math.max(500, Math.min(deadline - Date.now(), 5_000));
+        const plain = await withoutNeedlessPassword(ioredis.Redis, address, leftMs);
+        client = createClient(ioredis, plain ?? address, state, leftMs);
+        client.on('error', (error) => {
+          state.lastError = error;
+        });
+        client.on('ready', () => {
+          state.lastError = undefined;
+        });
+        await client.connect();
+        await client.ping();
+        await selectDatabase(client);
+        state.connected = true;
+        return new RedisConnection(client, state, plain !== null);
+      } catch (error) {
+        client?.disconnect();
+        const cause = state.lastError ?? error;
+        if (isRefusal(cause) || Date.now() > deadline) throw unreachable(address, cause, connectTimeoutMs);
+        await sleep(Math.min(100 * 2 ** attempt, MAX_RETRY_DELAY_MS));
+      }
+    }
+  }
+
+  /**
+   * Call a verb with its arguments by name. Replies are Buffers and numbers.
+   * @param unlessFull fail at once with the OOM error of a store that is full, instead of waiting for room.
+   */
+  async call(verb: string, keys: readonly string[], args: Arguments, unlessFull = false): Promise<Reply> {
+    const packed = luaMessage(args);
+    const isFinal = (error: unknown): boolean => unlessFull && isFull(error);
+    return this.patiently(() => this.#call(library().functionOf(verb), keys, packed), isFinal);
+  }
+
+  /**
+   * Do something with the client, repeating it while the store is away. The operation must bear repetition.
+   * @param isFinal errors that are thrown as they are, without another try.
+   */
+  async patiently<T>(
+    operation: (client: Client) => Promise<T>,
+    isFinal: (error: unknown) => boolean = () => false,
+  ): Promise<T> {
+    const deadline = Date.now() + CALL_TIMEOUT_MS;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await operation(this.client);
+      } catch (error) {
+        if (isFinal(error)) throw error;
+        const final = translate(error);
+        if (final) throw final;
+        if (this.#closed || Date.now() > deadline) throw unanswered(error, this.#whyLost(error));
+        await sleep(Math.min(20 * 2 ** attempt, MAX_RETRY_DELAY_MS) * (0.5 + Math.random() / 2));
+      }
+    }
+  }
+
+  /**
+   * What tells one history of data from another: a change means the store may have rolled back.
+   * Null where INFO is not allowed.
+   */
+  async dataId(): Promise<string | null> {
+    if (!('status' in this.client) || 'nodes' in this.client) return null;
+    try {
+      const info = await (this.client as Redis).info();
+      return `${/^run_id:(\S+)/m.exec(info)?.[1]} ${/^master_replid:(\S+)/m.exec(info)?.[1]}`;
+    } catch (error) {
+      if (messageOf(error).startsWith('NOPERM')) return null;
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.client.disconnect();
+  }
+
+  /** Of a command that a broken connection took with it, ioredis says no more than that it was not sent again. */
+  #whyLost(error: unknown): string {
+    if (!(error instanceof Error) || error.name !== 'MaxRetriesPerRequestError') return messageOf(error);
+    const { lastError } = this.#state;
+    return lastError === undefined ? 'the connection was lost' : networkMessageOf(lastError);
+  }
+
+  /** A server that lost our library, or never had it, is given it. */
+  async #call(name: string, keys: readonly string[], packed: Buffer): Promise<Reply> {
+    try {
+      return await this.#functions.fcallBuffer(name, keys.length, ...keys, packed);
+    } catch (error) {
+      if (!isMissingFunction(error)) throw error;
+      await loadLibrary(this.client);
+      return await this.#functions.fcallBuffer(name, keys.length, ...keys, packed);
+    }
+  }
+}
+
+type Ioredis = Pick<typeof import('ioredis'), 'Redis' | 'Cluster'>;
+
+function createClient(
+  ioredis: Ioredis,
+  address: RedisAddress,
+  state: Readonly<ConnectionState>,
+  connectTimeout: number,
+): Client {
+  const delayOf = (times: number): number | null =>
+    state.connected
+      ? Math.min(50 * 2 ** Math.min(times, 10), MAX_RETRY_DELAY_MS) * (0.5 + Math.random() / 2)
+      : null;
+  const options: RedisOptions = {
+    connectTimeout,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    keepAlive: 10_000,
+    ...(address.options as RedisOptions),
+    lazyConnect: true,
+    enableAutoPipelining: true,
+    enableOfflineQueue: true,
+    // A command in flight when the connection breaks comes back as an error, and `patiently` sends it again.
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: delayOf,
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  };
+  if (address.kind === 'cluster') {
+    const clusterOptions: ClusterOptions = {
+      redisOptions: options,
+      lazyConnect: true,
+      enableAutoPipelining: true,
+      clusterRetryStrategy: delayOf,
+    };
+    return new ioredis.Cluster([...address.nodes], clusterOptions);
+  }
+  if (address.kind === 'sentinel') return new ioredis.Redis({ ...options, sentinelRetryStrategy: delayOf });
+  return address.url === null ? new ioredis.Redis(options) : new ioredis.Redis(address.url, options);
+}
+
+/** ioredis selects it too, and goes on in database 0, somebody else's perhaps, where the server has no such one. */
+async function selectDatabase(client: Client): Promise<void> {
+  if (!('status' in client) || 'nodes' in client) return;
+  const { db = 0 } = (client as Redis).options;
+  if (db !== 0) await (client as Redis).select(db);
+}

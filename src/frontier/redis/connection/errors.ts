@@ -1,0 +1,150 @@
+/** What Redis and the network say, as errors of ours: what a later try may mend, what none will, and what to do. */
+import {
+  CrawlnodeError,
+  FrontierGoneError,
+  FrontierUnavailableError,
+  IncarnationDeadError,
+  messageOf,
+  RefusedError,
+} from '../../../errors.js';
+import { otherFormat } from '../../data-format.js';
+import type { Dupefilter } from '../../frontier.js';
+import { otherShape } from '../../shape.js';
+import type { RedisAddress } from '../../store.js';
+
+const refusals =
+  /^(NOAUTH|WRONGPASS|NOPERM|ERR (invalid password|AUTH|Client sent AUTH|DB index|invalid DB))/;
+/** Replies of a store that is there but not ready, or not the master any more. */
+const passing =
+  /^(LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY|MISCONF|UNBLOCKED|OOM|NOREPLICAS|ERR max number of clients|MOVED|ASK)/;
+
+/** @returns an error that no repetition will mend, in our words; null for one worth another try. */
+export function translate(error: unknown): Error | null {
+  // Too much for one call: our own fault, and the same at each try.
+  if (error instanceof CrawlnodeError || error instanceof RangeError) return error;
+  const message = messageOf(error);
+  if (/unknown command '?`?(FCALL|FUNCTION)/i.test(message)) return withoutFunctions(error);
+  const [, code, rest] = /^(?:ERR )?CRAWLNODE_(\w+) (.*)/.exec(message.replace(/ script: .*$/s, '')) ?? [];
+  if (code === 'GONE') {
+    return new FrontierGoneError(
+      "the crawl's records have vanished from Redis: somebody reset the crawl or flushed the database; start the nodes again",
+    );
+  }
+  if (code === 'SHAPE') {
+    const [there, here] = JSON.parse(rest ?? '[]') as [Dupefilter, Dupefilter];
+    return otherShape({ dupefilter: there }, { dupefilter: here });
+  }
+  if (code === 'DEAD') return new IncarnationDeadError(rest ?? message);
+  if (code === 'FORMAT') {
+    return otherFormat('redis', 'in Redis', rest ?? 'unknown');
+  }
+  if (isRefusal(error)) {
+    return new FrontierUnavailableError(`Redis refuses: ${message}`, { code: 'unauthorized', cause: error });
+  }
+  if (message.startsWith('WRONGTYPE')) {
+    return new RefusedError(`a key of this crawl holds a foreign type: ${message}`, {
+      code: 'foreign_key',
+      cause: error,
+    });
+  }
+  return isReply(error) && !passing.test(message) ? error : null;
+}
+
+/** Whether a call came to a server without our library. */
+export function isMissingFunction(error: unknown): boolean {
+  return messageOf(error).startsWith('ERR Function not found');
+}
+
+/** Whether a store has reached its maxmemory. */
+export function isFull(error: unknown): boolean {
+  return messageOf(error).startsWith('OOM');
+}
+
+/** The server has reached its maxmemory, and has not got the library of this version yet: even what frees memory must wait. */
+export class LibraryNeedsMemory extends Error {
+  constructor(cause: unknown) {
+    super(`OOM the server is full, and does not know the functions of this crawlnode yet`, { cause });
+    this.name = 'ReplyError';
+  }
+}
+
+function withoutFunctions(cause: unknown): RefusedError {
+  return new RefusedError(
+    'this server has no Redis Functions, which crawlnode needs: use Redis 7.0 or newer, or Valkey 7.2 or newer (KeyDB and Dragonfly have none), or the embedded engine',
+    { code: 'server_version', cause },
+  );
+}
+
+/** Whether the store is there and says no, so that a later try can be spared. */
+export function isRefusal(error: unknown): boolean {
+  return refusals.test(messageOf(error));
+}
+
+function isReply(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'ReplyError';
+}
+
+/**
+ * A call that was repeated in vain: of a server that is there but not ready, or of one that is away.
+ * @param whyLost what the connection knows of the latter
+ */
+export function unanswered(error: unknown, whyLost: string): FrontierUnavailableError {
+  if (!isReply(error)) {
+    return new FrontierUnavailableError(`Redis does not answer: ${whyLost}`, { cause: error });
+  }
+  const said = error.message.replace(/\.?( script: .*)?$/s, '');
+  const todo = Object.entries(remedies).find(([code]) => said.startsWith(code))?.[1];
+  const what = `Redis refuses for now: ${said}${todo === undefined ? '' : `; ${todo}`}`;
+  return new FrontierUnavailableError(what, { cause: error });
+}
+
+const remedies = {
+  OOM: 'raise its maxmemory, or make room ("crawlnode stats" shows what takes it)',
+  MISCONF: 'it cannot save to its disk: see to that, or to its log',
+  READONLY: 'it is a replica: name the master, or its sentinels',
+} as const;
+
+/** A connection that was not made. @param triedMs for how long it was tried, unless it is refused */
+export function unreachable(
+  address: RedisAddress,
+  cause: unknown,
+  triedMs: number,
+): FrontierUnavailableError {
+  const message = networkMessageOf(cause);
+  const where = placeOf(address);
+  if (isRefusal(cause)) {
+    const hint = hintFor(message);
+    return new FrontierUnavailableError(`Redis at ${where} refuses: ${message}; ${hint}`, {
+      code: 'unauthorized',
+      cause,
+    });
+  }
+  return new FrontierUnavailableError(
+    `Redis at ${where} cannot be reached (tried for ${Math.round(triedMs / 1000)} s): ${message}; check REDIS_URL and that the server runs`,
+    { cause },
+  );
+}
+
+/** Of a name with several addresses Node has an error without words for all of them. */
+export function networkMessageOf(error: unknown): string {
+  return messageOf(error) || ((error as NodeJS.ErrnoException).code ?? 'no answer');
+}
+
+function hintFor(refusal: string): string {
+  if (refusal.startsWith('NOPERM')) return 'the ACL user lacks a right';
+  if (refusal.includes('DB index')) return 'check REDIS_DB, or the number at the end of REDIS_URL';
+  return 'check REDIS_USERNAME and REDIS_PASSWORD (or those in REDIS_URL)';
+}
+
+/** The address without its secrets. */
+function placeOf(address: RedisAddress): string {
+  if (address.kind === 'cluster') return address.nodes.map(({ host, port }) => `${host}:${port}`).join(', ');
+  if (address.kind === 'sentinel') return `the sentinels of ${String(address.options.name)}`;
+  if (address.url === null) return `${address.options.host ?? '127.0.0.1'}:${address.options.port ?? 6379}`;
+  try {
+    const url = new URL(address.url);
+    return url.host || url.pathname;
+  } catch {
+    return 'the REDIS_URL given';
+  }
+}

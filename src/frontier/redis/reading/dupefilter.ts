@@ -1,0 +1,93 @@
+/**
+ * What the commands ask of a dupefilter in Redis. Counts and sizes do not depend on its class, and for single
+ * fingerprints the class is the one the crawl agreed on: who only looks may come with other settings.
+ */
+import type { Dupefilter, FrontierRequest, RequestLife } from '../../frontier.js';
+import { dupefilterText } from '../../shape.js';
+import type { FrontierKeys } from '../../store.js';
+import type { Client } from '../connection/client.js';
+import type { RedisConnection } from '../connection/connection.js';
+import { int, named, text } from '../connection/reply.js';
+import { allKeys, dupefilterKey, dupefilterPiece, dupefilterWords, internalKey } from '../keys.js';
+import { dupefilterArgument, markOf } from '../requests.js';
+import { bytesOf, lengthOf, sum } from './measuring.js';
+
+/** Of a dupefilter of many pieces so many are measured, evenly spaced; the others are taken to be like them. */
+const SAMPLED = 64;
+
+/** How many fingerprints it holds, those whose time has come not counted. */
+export async function seenCount(client: Client, keys: FrontierKeys): Promise<number> {
+  const [type, indexed] = await Promise.all([
+    client.type(keys.dupefilter),
+    client.hget(dupefilterKey(keys, 'index'), 'seen'),
+  ]);
+  if (indexed !== null) return Number(indexed);
+  if (type !== 'zset') return lengthOf(client, keys.dupefilter);
+  const [seconds, micros] = await client.time();
+  return client.zcount(keys.dupefilter, `(${Number(seconds) * 1000 + Number(micros) / 1000}`, '+inf');
+}
+
+/** Memory of all its keys. */
+export async function dupefilterBytes(client: Client, keys: FrontierKeys): Promise<number> {
+  const index = await readIndex(client, keys);
+  const names = [keys.dupefilter, ...dupefilterWords.map((word) => dupefilterKey(keys, word))];
+  const own = await sum(names, (name) => bytesOf(client, name));
+  if (index === null) return own;
+  const count = Math.min(SAMPLED, index.pieces);
+  const sample = Array.from({ length: count }, (_, n) => Math.floor((n * index.pieces) / count));
+  const measured = await sum(sample, (n) => bytesOf(client, dupefilterPiece(keys, index.generation, n)));
+  return own + Math.round((measured * index.pieces) / Math.max(1, count));
+}
+
+export interface PieceIndex {
+  readonly generation: string;
+  readonly pieces: number;
+  readonly seen: number;
+  /** Of a Bloom filter: all pieces before this one were allocated. */
+  readonly allocated: number;
+}
+
+/** Null for a dupefilter of one key, or none. */
+export async function readIndex(client: Client, keys: FrontierKeys): Promise<PieceIndex | null> {
+  const { generation, pieces, seen, allocated } = await client.hgetall(dupefilterKey(keys, 'index'));
+  if (generation === undefined) return null;
+  return { generation, pieces: Number(pieces), seen: Number(seen), allocated: Number(allocated ?? 0) };
+}
+
+/** The dupefilter that the crawl agreed on; null where none was written yet. */
+export async function agreedDupefilter(client: Client, keys: FrontierKeys): Promise<Dupefilter | null> {
+  const agreed = await client.hget(internalKey(keys, 'meta'), 'dupefilter');
+  return agreed ? (JSON.parse(agreed) as Dupefilter) : null;
+}
+
+/** By the letters of `lua/dupefilters/state.lua`. */
+export const states: Readonly<Record<string, RequestLife['state']>> = {
+  p: 'pending',
+  l: 'leased',
+  d: 'delayed',
+  x: 'done',
+  f: 'failed',
+};
+
+/** @param ours what our settings say; it counts where the crawl has not agreed on one. */
+export async function askDupefilter(
+  connection: RedisConnection,
+  keys: FrontierKeys,
+  ours: Dupefilter,
+  { fingerprint, unfiltered }: FrontierRequest,
+): Promise<{ seen: boolean; life: RequestLife | null }> {
+  const agreed = await connection.patiently((client) => agreedDupefilter(client, keys));
+  const dupefilter = agreed === null || dupefilterText(agreed) === dupefilterText(ours) ? ours : agreed;
+  const args = {
+    dupefilter: dupefilterArgument(dupefilter),
+    mark: markOf(fingerprint, dupefilter),
+    id: Buffer.from(fingerprint, 'hex'),
+  };
+  const answer = named(await connection.call('seen', allKeys(keys), args));
+  const state = states[text(answer.state)];
+  const life =
+    unfiltered || state === undefined
+      ? null
+      : { state, atMs: int(answer.atMs), status: int(answer.status) || null, attempts: int(answer.attempts) };
+  return { seen: int(answer.seen) === 1, life };
+}

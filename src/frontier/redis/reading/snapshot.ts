@@ -1,0 +1,250 @@
+/** What the commands ask of a crawl in Redis: counts, a snapshot, one request. Reads only, bounded work. */
+import { dataFormats } from '../../data-format.js';
+import type {
+  Control,
+  Dupefilter,
+  FrontierRequest,
+  Inspection,
+  NodeSnapshot,
+  OutboxSnapshot,
+  PartCounts,
+  RequestState,
+  Shape,
+  Snapshot,
+} from '../../frontier.js';
+import type { FrontierKeys } from '../../store.js';
+import { foundFormat } from '../care/preflight.js';
+import type { Client } from '../connection/client.js';
+import type { RedisConnection } from '../connection/connection.js';
+import { pairs, walk } from '../connection/walk.js';
+import { badSeedsKey, type InternalWord, internalKey, internalWords } from '../keys.js';
+import { readFailure } from '../redis-failed.js';
+import { readFeeds } from '../redis-feeds.js';
+import { askDupefilter, dupefilterBytes, seenCount } from './dupefilter.js';
+import { bytesOf, lengthOf, sum } from './measuring.js';
+import { readDomain, readEntry, readLease } from './records.js';
+
+/** Everything `stats` shows: cardinalities, the nodes, the counters; MEMORY USAGE samples five entries a key. */
+export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<Snapshot> {
+  const key = (word: InternalWord): string => internalKey(keys, word);
+  const [queued, suspects, delayed, leased, failed, items, domains, seen, seeds, bad, meta, counters, time] =
+    await Promise.all([
+      client.zcard(key('queue')),
+      client.zcard(key('suspects')),
+      client.zcard(key('delayed')),
+      client.hlen(key('leases')),
+      client.zcard(key('failed')),
+      client.llen(keys.items),
+      client.hlen(key('domains')),
+      seenCount(client, keys),
+      sum(keys.startUrls, (name) => lengthOf(client, name)),
+      sum(keys.startUrls, (name) => client.llen(badSeedsKey(name))),
+      client.hgetall(key('meta')),
+      client.hgetall(keys.stats),
+      client.time(),
+    ]);
+  const nowMs = Number(time[0]) * 1000 + Number(time[1]) / 1000;
+  const [{ nodes, silent }, outbox, frontierBytes, seenBytes, seedBytes, itemBytes, statBytes] =
+    await Promise.all([
+      readNodes(client, keys, nowMs, Number(meta.node_timeout ?? 30_000)),
+      readOutbox(client, keys),
+      sum([keys.requests, ...internalWords.map(key)], (name) => bytesOf(client, name)),
+      dupefilterBytes(client, keys),
+      sum(keys.startUrls, (name) => bytesOf(client, name)),
+      bytesOf(client, keys.items),
+      bytesOf(client, keys.stats),
+    ]);
+  return {
+    startUrls: seeds,
+    badSeeds: bad,
+    pending: queued + suspects,
+    delayed,
+    leased,
+    suspects,
+    accepted: Number(meta.accepted ?? 0),
+    done: Number(meta.done ?? 0),
+    failed,
+    removed: Number(meta.removed ?? 0),
+    seen,
+    items,
+    domains,
+    bytes: {
+      frontier: frontierBytes,
+      dupefilter: seenBytes,
+      startUrls: seedBytes,
+      items: itemBytes,
+      stats: statBytes,
+    },
+    nodes,
+    silent,
+    counters: Object.fromEntries(Object.entries(counters).map(([name, value]) => [name, Number(value)])),
+    outbox,
+    run:
+      meta.run === undefined
+        ? null
+        : {
+            id: meta.run,
+            startedAt: Number(meta.run_started),
+            pages: Number(meta.run_pages ?? 0),
+            items: Number(meta.run_items ?? 0),
+            failed: Number(meta.run_failed ?? 0),
+            closed: meta.run_closed || meta.closing || null,
+            endedAt: meta.run_ended ? Number(meta.run_ended) : null,
+          },
+    control: (meta.control ?? 'running') as Control,
+    shape: readShape(meta),
+    queueLimit: meta.queue_limit === undefined ? null : Number(meta.queue_limit),
+    beganAtMs: instantOf(meta.began),
+    seenSinceMs: instantOf(meta.seen_since ?? meta.began),
+  };
+}
+
+const instantOf = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
+
+/** How much each part holds, for `reset --dry-run`. */
+export async function countParts(client: Client, keys: FrontierKeys): Promise<PartCounts> {
+  const key = (word: InternalWord): string => internalKey(keys, word);
+  const [type, format] = await Promise.all([client.type(keys.requests), foundFormat(client, keys)]);
+  // A queue left by Scrapy-Redis, or kept in another data format, counts as it is.
+  const isOurs =
+    type !== 'zset' && type !== 'list' && (format ?? String(dataFormats.redis)) === String(dataFormats.redis);
+  const [queue, failed, seen, seeds, bad, items, stats] = await Promise.all([
+    isOurs
+      ? sum([key('queue'), key('suspects'), key('delayed'), key('leases')], (name) => lengthOf(client, name))
+      : lengthOf(client, keys.requests),
+    isOurs ? client.zcard(key('failed')) : 0,
+    isOurs ? seenCount(client, keys) : lengthOf(client, keys.dupefilter),
+    sum(keys.startUrls, (name) => lengthOf(client, name)),
+    sum(keys.startUrls, (name) => client.llen(badSeedsKey(name))),
+    lengthOf(client, keys.items),
+    lengthOf(client, keys.stats),
+  ]);
+  return { queue, dupefilter: seen, start_urls: seeds + bad, items, stats, failed };
+}
+
+/** Where one request stands. A delayed one is looked for by a walk over the delayed, which are few. */
+export async function inspectRequest(
+  connection: RedisConnection,
+  keys: FrontierKeys,
+  dupefilter: Dupefilter,
+  request: FrontierRequest,
+): Promise<Inspection> {
+  const { seen, life } = await askDupefilter(connection, keys, dupefilter, request);
+  const places = await connection.patiently((client) => lookInPlaces(client, keys, request));
+  return { ...places, state: places.state ?? (seen ? 'seen' : 'unknown'), seen, life };
+}
+
+type Places = Omit<Inspection, 'state' | 'seen' | 'life'> & {
+  /** Null where it is in no state. */
+  readonly state: RequestState | null;
+};
+
+async function lookInPlaces(client: Client, keys: FrontierKeys, request: FrontierRequest): Promise<Places> {
+  const id = Buffer.from(request.id, 'hex');
+  const key = (word: InternalWord): string => internalKey(keys, word);
+  const [record, packed, failedAtUs, why, crashes] = await Promise.all([
+    client.hget(keys.requests, id),
+    client.hgetBuffer(key('leases'), id),
+    client.zscore(key('failed'), id),
+    client.hget(key('failures'), id),
+    client.hget(key('crashes'), id),
+  ]);
+  const lease = packed === null ? null : readLease(packed);
+  const isWaiting = record !== null && lease === null && failedAtUs === null;
+  const delayedUntilMs = isWaiting ? await dueAtOf(client, keys, id) : null;
+  const isPending = isWaiting && delayedUntilMs === null;
+  const state = lease
+    ? 'leased'
+    : failedAtUs !== null
+      ? 'failed'
+      : delayedUntilMs !== null
+        ? 'delayed'
+        : isPending
+          ? 'pending'
+          : null;
+  return {
+    state,
+    record,
+    crashes: Number(crashes ?? 0),
+    owner: lease?.node ?? null,
+    leasedAtMs: lease?.atMs ?? null,
+    dueAtMs: isPending ? await domainOpensAt(client, keys, request.domain) : delayedUntilMs,
+    failure: failedAtUs === null ? null : readFailure(why, Math.floor(Number(failedAtUs) / 1000)),
+  };
+}
+
+/** When a domain that waits may be asked again; null when it need not wait. */
+async function domainOpensAt(client: Client, keys: FrontierKeys, domain: string): Promise<number | null> {
+  const [packed, time] = await Promise.all([
+    client.hgetBuffer(internalKey(keys, 'domains'), domain),
+    client.time(),
+  ]);
+  const nowMs = Number(time[0]) * 1000 + Number(time[1]) / 1000;
+  const dueAtMs = packed === null ? 0 : readDomain(packed).dueAtMs;
+  return dueAtMs > nowMs ? dueAtMs : null;
+}
+
+async function dueAtOf(client: Client, keys: FrontierKeys, id: Buffer): Promise<number | null> {
+  const pages = walk(
+    (question) => question(client),
+    (from, cursor) => from.zscanBuffer(internalKey(keys, 'delayed'), cursor, 'COUNT', 1000),
+  );
+  for await (const page of pages) {
+    const found = pairs(page).find(([entry]) => readEntry(entry).id.equals(id));
+    if (found !== undefined) return Number(found[1]);
+  }
+  return null;
+}
+
+/** The shape is kept without its dupefilter, which may be agreed on before it. */
+function readShape({ shape, dupefilter }: Record<string, string>): Shape | null {
+  if (!shape || !dupefilter) return null;
+  return { ...JSON.parse(shape), dupefilter: JSON.parse(dupefilter) } as Shape;
+}
+
+async function readNodes(
+  client: Client,
+  keys: FrontierKeys,
+  nowMs: number,
+  nodeTimeoutMs: number,
+): Promise<{ nodes: NodeSnapshot[]; silent: NodeSnapshot[] }> {
+  const [beats, dead, infos, held, pages] = await Promise.all([
+    client.zrange(internalKey(keys, 'nodes'), 0, -1, 'WITHSCORES'),
+    client.zrange(internalKey(keys, 'dead'), 0, -1, 'WITHSCORES'),
+    client.hgetall(internalKey(keys, 'node-info')),
+    client.hgetall(internalKey(keys, 'held')),
+    client.hgetall(internalKey(keys, 'pages')),
+  ]);
+  const describe = (incarnation: string, heardAtMs: number): NodeSnapshot => {
+    const info = JSON.parse(infos[incarnation] ?? '{}') as Partial<NodeSnapshot> & { joinedAtMs?: number };
+    const startedAt = info.startedAt ?? 0;
+    return {
+      id: info.id ?? incarnation,
+      host: info.host ?? '',
+      pid: info.pid ?? 0,
+      startedAt,
+      heartbeatAgeMs: Math.max(0, Math.round(nowMs - heardAtMs)),
+      leased: Number(held[incarnation] ?? 0),
+      pages: Number(pages[incarnation] ?? 0),
+      pagesPerSecond: info.pagesPerSecond ?? 0,
+      clockAheadMs: info.joinedAtMs === undefined ? 0 : startedAt - info.joinedAtMs,
+    };
+  };
+  const nodes: NodeSnapshot[] = [];
+  const silent: NodeSnapshot[] = [];
+  for (const [incarnation, heardAtMs] of pairs(beats)) {
+    const node = describe(incarnation, Number(heardAtMs));
+    (node.heartbeatAgeMs <= nodeTimeoutMs ? nodes : silent).push(node);
+  }
+  for (const [incarnation, heardAtMs] of pairs(dead)) silent.push(describe(incarnation, Number(heardAtMs)));
+  return { nodes, silent };
+}
+
+async function readOutbox(client: Client, keys: FrontierKeys): Promise<OutboxSnapshot[]> {
+  const fields = await client.hgetall(internalKey(keys, 'feeds'));
+  return readFeeds(fields).map(({ feed, record, last }) => {
+    const { host, path, pid, owner, format = null, sequence = 0 } = record;
+    const waiting = Math.max(0, last - sequence);
+    return { feed, host, path, waiting, writerPid: owner ? pid : null, format };
+  });
+}

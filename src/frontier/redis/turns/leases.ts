@@ -1,0 +1,39 @@
+/** Leases on their way: their tokens, and how a lease call is answered. */
+import type { Control, Lease, LeaseAnswer } from '../../frontier.js';
+import { hex, int, list, named, type Reply, text } from '../connection/reply.js';
+
+/** The number of the call that gave a lease, by its token: 0, which no call has, for one that none can have given. */
+export function givenBy({ id, token }: Pick<Lease, 'id' | 'token'>): number {
+  const call = /^(\d{1,14})\./.exec(token)?.[1] ?? '0';
+  return token === `${call}.${id}` ? Number(call) : 0;
+}
+
+/** @param reply of `lua/pages/lease.lua`. */
+export function readLeases(reply: Reply): LeaseAnswer {
+  const answer = named(reply);
+  const [domains, records, delays] = [list(answer.domains), list(answer.records), list(answer.delays)];
+  const leases = list(answer.ids).map((raw, n): Lease => {
+    const id = hex(raw);
+    return {
+      id,
+      token: `${int(answer.call)}.${id}`,
+      domain: text(domains[n]),
+      delayMs: int(delays[n]),
+      crashes: int(answer.crashes),
+      record: text(records[n]),
+    };
+  });
+  return {
+    leases,
+    waitMs: int(answer.waitMs),
+    crawl: {
+      control: text(answer.control) as Control,
+      finished: int(answer.finished) === 1,
+      acceptedInRun: int(answer.acceptedInRun),
+      closing: text(answer.closing) || null,
+      seedsWaiting: int(answer.seedsWaiting),
+      idleMs: int(answer.idleMs),
+      full: int(answer.full) === 1,
+    },
+  };
+}
