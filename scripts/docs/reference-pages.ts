@@ -8,7 +8,12 @@ import { statsPage } from './stats-page.js';
 
 /** @returns path → text. */
 export async function referencePages(): Promise<Readonly<Record<string, string>>> {
-  const source = new SourceApi(['index.ts', 'crawler/crawl-stats.ts', 'frontier/frontier.ts']);
+  const source = new SourceApi([
+    'index.ts',
+    'crawler/crawl-stats.ts',
+    'crawler/crawl-state.ts',
+    'frontier/frontier.ts',
+  ]);
   return {
     'config/crawlnode.yaml': documentSettings(),
     'docs/reference/settings.md': settingsPage(),

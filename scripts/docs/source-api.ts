@@ -145,5 +145,6 @@ function joined(text: string): string {
     .split(/(```[\s\S]*?```)/)
     .map((part) => (part.startsWith('```') ? `\n\n${part}\n\n` : part.replace(/([^\n])\n(?!\n|- )/g, '$1 ')))
     .join('')
+    .replace(/\n{3,}/g, '\n\n')
     .trim();
 }

@@ -1,6 +1,6 @@
 /** docs/reference/stats-and-counters.md, from the types that `stats --json` prints and the counters in the source. */
 import { counterMeanings, countersInSource } from './counters.js';
-import { code, page, table } from './markdown.js';
+import { code, fence, page, table } from './markdown.js';
 import type { Documented, SourceApi } from './source-api.js';
 
 const ends: readonly (readonly [reason: string, meaning: string])[] = [
@@ -21,6 +21,7 @@ const ends: readonly (readonly [reason: string, meaning: string])[] = [
 /** The page. @throws Error for a counter that has no description, or is in the source no more. */
 export function statsPage(source: SourceApi): string {
   const stats = source.exportOf('crawler/crawl-stats.ts', 'CrawlStats');
+  const state = source.exportOf('crawler/crawl-state.ts', 'CrawlState');
   const seam = (name: string) => source.exportOf('frontier/frontier.ts', name).members;
   checkCounters();
   return page(
@@ -28,6 +29,9 @@ export function statsPage(source: SourceApi): string {
     '`crawlnode stats SPIDER --json` prints one object. `crawlnode stats --json` prints a list of them, one for each crawl in the store. [Monitoring](../guide/monitoring.md) shows what to watch.',
     '## The object',
     fields(stats.members),
+    '## `state`',
+    fence('ts', state.signatures.join('\n')),
+    state.text,
     '## Each of `nodes` and `silentNodes`',
     fields([...seam('NodeInfo'), ...seam('NodeSnapshot')].filter(({ name }) => name !== 'clockAheadMs')),
     '## `run`',
@@ -58,6 +62,7 @@ const inWords: Readonly<Record<string, string>> = {
   shape: 'object or null',
   bytes: 'numbers by part',
   counters: 'numbers by name',
+  state: 'text, see below',
 };
 
 function fields(members: readonly Documented[]): string {

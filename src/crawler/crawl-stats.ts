@@ -54,6 +54,7 @@ export interface CrawlStats {
   readonly format: number;
   /** What all nodes share; null until a first one has joined. */
   readonly shape: Shape | null;
+  /** How the crawl stands, in one word. */
   readonly state: CrawlState;
 }
 
