@@ -11,8 +11,8 @@ import { writtenPages } from './pages.js';
 /** Names in capitals that are none of ours: of other programs, of Scrapy, of SQL and Redis. */
 const foreign = new Set([
   ...['NO_COLOR', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE', 'NODE_DISABLE_COMPILE_CACHE', 'MALLOC_ARENA_MAX'],
-  ...['XDG_CACHE_HOME', 'BOT_NAME', 'NEWSPIDER_MODULE', 'DUPEFILTER_KEY', 'NODE_ENV', 'BEGIN_IMMEDIATE'],
-  ...['REQUEST_FINGERPRINTER_IMPLEMENTATION', 'REQUEST_FINGERPRINTER_CLASS', 'ECONN_REFUSED'],
+  ...['XDG_CACHE_HOME', 'BOT_NAME', 'NEWSPIDER_MODULE', 'DUPEFILTER_KEY', 'NODE_ENV'],
+  ...['REQUEST_FINGERPRINTER_IMPLEMENTATION', 'REQUEST_FINGERPRINTER_CLASS'],
 ]);
 
 it('every name that is written like a setting is one', () => {
