@@ -4,7 +4,7 @@
  * got describes each request by 35 properties, most of them undefined, and node:http copies them three times; V8 stores
  * objects of that size as hash tables, which are slow to fill. got's `request` option is a function in place of
  * `http.request`: this one passes on the five properties that matter. Certificates and look-ups are options of the agents.
- * docs/tuning.md has the measurements.
+ * docs/internals/tuning.md has the measurements.
  */
 import http from 'node:http';
 import https from 'node:https';

@@ -1,5 +1,6 @@
 /** What a request is, as plain data: what the codec stores, what a node leases, what `inspect` shows. */
 
+/** Anything that JSON can hold. */
 export type JsonValue =
   | string
   | number
@@ -7,6 +8,7 @@ export type JsonValue =
   | null
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
+/** An object that JSON can hold. */
 export type JsonObject = { readonly [key: string]: JsonValue };
 
 /** The seed a request descends from, and what it may reach. */
