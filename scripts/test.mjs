@@ -1,7 +1,8 @@
-// `npm test [-- vitest arguments]`: build, format and lint, types, then the tests on a real redis-server.
+// `npm test [-- vitest arguments]`: build, format and lint, types, known vulnerabilities of the dependencies (where the
+// registry answers), then the tests on a real redis-server.
 //
 // Everything is run even when something before it failed, so that one run tells all. The last line is
-// `N passed, N failed`: build, lint and types are one check each, then every test of vitest's own report.
+// `N passed, N failed`: each step is one check, then every test of vitest's own report.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -25,6 +26,7 @@ await check('format and lint', [
   '.',
 ]);
 await check('types', [tsc, '--noEmit'], [tsc, '--noEmit', '-p', 'tsconfig.spiders.json']);
+await check('known vulnerabilities', [path.join(root, 'scripts', 'audit.mjs')]);
 await tests(process.argv.slice(2));
 
 if (tally.skipped > 0) console.log(`${tally.skipped} skipped`);

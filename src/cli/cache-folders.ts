@@ -1,7 +1,7 @@
 /** Where compiled code is cached between runs: in a folder that only this user can write to, or nowhere. */
-import os from 'node:os';
 import path from 'node:path';
 import { privateFolder } from '../private-folder.js';
+import { cacheHome } from './project/user-folders.js';
 
 export interface CacheFolders {
   /** For `module.enableCompileCache`. */
@@ -20,21 +20,8 @@ export function cacheFolders(env: Readonly<Record<string, string | undefined>>):
   return { compiled: env.NODE_COMPILE_CACHE ? null : within('compile'), typescript: within('typescript') };
 }
 
-function baseFolder({
-  NODE_COMPILE_CACHE,
-  XDG_CACHE_HOME,
-}: Readonly<Record<string, string | undefined>>): string | null {
-  if (NODE_COMPILE_CACHE) return path.resolve(NODE_COMPILE_CACHE, 'crawlnode');
-  // The XDG Base Directory Specification says to ignore relative paths.
-  const caches = [XDG_CACHE_HOME ?? '', path.join(homeFolder(), '.cache')].find(path.isAbsolute);
-  return caches === undefined ? null : path.join(caches, 'crawlnode');
-}
-
-/** Empty for a user without a home folder. */
-function homeFolder(): string {
-  try {
-    return os.homedir();
-  } catch {
-    return '';
-  }
+function baseFolder(env: Readonly<Record<string, string | undefined>>): string | null {
+  if (env.NODE_COMPILE_CACHE) return path.resolve(env.NODE_COMPILE_CACHE, 'crawlnode');
+  const caches = cacheHome(env);
+  return caches === null ? null : path.join(caches, 'crawlnode');
 }

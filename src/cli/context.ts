@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { UsageError } from '../errors.js';
 import { maskUrls } from '../settings/mask-urls.js';
-import { printableJson } from './terminal/printable.js';
+import { printable, printableJson, terminalText } from './terminal/printable.js';
 
 /** The options every command takes, before or after its name. */
 export interface Globals {
@@ -95,7 +95,7 @@ export function print(context: Context, text: string): void {
 /** Print a line for the user beside the result, as a line of the log where all is JSON. */
 export function note(context: Context, text: string, level: 'info' | 'warn' = 'info'): void {
   const masked = context.mask(text);
-  context.stderr.write(speaksJson(context) ? logLine(level, masked) : `${masked}\n`);
+  context.stderr.write(speaksJson(context) ? logLine(level, masked) : `${printable(masked)}\n`);
 }
 
 /**
@@ -127,9 +127,10 @@ export function masked<T>(context: Context, value: T): T {
   return JSON.parse(JSON.stringify(value, mask));
 }
 
+/** The one way to a stream: text that reaches it is safe for a terminal, bytes are what they are. */
 function outputOf(stream: NodeJS.WriteStream): Output {
   return {
-    write: (text) => void stream.write(text),
+    write: (text) => void stream.write(typeof text === 'string' ? terminalText(text) : text),
     get isTTY() {
       return stream.isTTY === true;
     },

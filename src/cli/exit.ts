@@ -15,9 +15,13 @@ export function exit(code: number): never {
  * @param fatalLine formats the message
  */
 export function guardExit(fatalLine: (text: string) => string): void {
-  // Node itself prints an uncaught error.
-  process.on('uncaughtExceptionMonitor', () => {
+  // Node would print it unescaped, and the message may hold text of a page.
+  process.on('uncaughtException', (error: unknown) => {
     isOver = true;
+    writeToStderr(
+      fatalLine(`uncaught error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+    );
+    process.exit(1);
   });
   process.on('exit', (code) => {
     if (isOver) return;

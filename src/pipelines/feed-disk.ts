@@ -1,5 +1,4 @@
-/** The file of a feed on disk: opened, brought to a known length, written at a position and synced. */
-
+/** The file of a feed on disk: opened, read at its ends, cut off at a known length, written at a position and synced. */
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
@@ -13,8 +12,9 @@ export interface Begun {
   readonly header: string;
 }
 
-/** How much of a foreign file is read to find its columns. */
+/** How much of a file is read to find its columns. */
 const BEGINNING_BYTES = 64 * 1024;
+const COPY_BYTES = 1024 * 1024;
 
 export class FeedDisk {
   readonly #path: string;
@@ -50,23 +50,58 @@ export class FeedDisk {
         `${this.#path} has content already, and a JSON list cannot be added to it: use -O to overwrite it, another file, or .jsonl.`,
       );
     }
-    const header = format.adopt(await this.#text(0, Math.min(size, BEGINNING_BYTES)));
+    const header = format.adopt(await this.beginning());
     // An unfinished last line would run into the first item.
-    const newline = (await this.#text(size - 1, 1)) === '\n' ? '' : '\n';
+    const newline = (await this.before(size)) === '\n' ? '' : '\n';
     await this.#change(size, Buffer.from(newline));
     return { lengthBytes: size + newline.length, header };
   }
 
-  /** Cut off what a crash left after the last checkpoint. @throws CrawlnodeError `feed_changed` when some of it is missing. */
-  async restore(lengthBytes: number, format: FeedFormat): Promise<void> {
-    const { size } = await this.#handle.stat();
-    if (size < lengthBytes) {
-      throw new CrawlnodeError(
-        'feed_changed',
-        `${this.#path} holds ${size} bytes, but this job has written ${lengthBytes} to it: somebody changed or removed it. Put it back, write to another file, or reset the job.`,
-      );
+  /** The beginning of the file, as far as its columns may go. */
+  async beginning(): Promise<string> {
+    return (await this.#read(0, BEGINNING_BYTES)).toString();
+  }
+
+  /** The character before a position. */
+  async before(position: number): Promise<string> {
+    return (await this.#read(position - 1, 1)).toString('latin1');
+  }
+
+  /** How much of the file stands behind a position; negative where it ends before. */
+  async bytesBehind(position: number): Promise<number> {
+    return (await this.#handle.stat()).size - position;
+  }
+
+  /** What stands behind a position, up to `max` bytes of it. */
+  async behind(position: number, max: number): Promise<Buffer> {
+    return this.#read(position, max);
+  }
+
+  /** Cut the file off at a position, and close the list there. */
+  async cutOff(position: number, format: FeedFormat): Promise<void> {
+    await this.#change(position, Buffer.from(format.closing));
+  }
+
+  /** Copy what stands behind a position into a file beside this one. @returns its path. @throws CrawlnodeError `feed_unwritable` */
+  async copyBehind(position: number): Promise<string> {
+    const copy = `${this.#path}.cut-${new Date().toISOString().replace(/[:.]/g, '-')}`;
+    try {
+      const handle = await open(copy, 'wx', 0o600);
+      try {
+        for (let from = position; ; ) {
+          const bytes = await this.#read(from, COPY_BYTES);
+          if (bytes.length === 0) break;
+          await handle.appendFile(bytes);
+          from += bytes.length;
+        }
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      return copy;
+    } catch (error) {
+      throw unwritable(copy, error);
     }
-    await this.#change(lengthBytes, Buffer.from(format.closing));
   }
 
   /** Write all of it at a position, and to the disk itself. @throws CrawlnodeError `feed_unwritable` */
@@ -96,9 +131,16 @@ export class FeedDisk {
     await this.write(tail, position);
   }
 
-  async #text(position: number, length: number): Promise<string> {
-    const { buffer, bytesRead } = await this.#handle.read(Buffer.alloc(length), 0, length, position);
-    return buffer.toString('utf8', 0, bytesRead);
+  /** Up to `length` bytes from `position`; fewer at the end of the file. */
+  async #read(position: number, length: number): Promise<Buffer> {
+    const bytes = Buffer.alloc(length);
+    let read = 0;
+    while (read < length) {
+      const { bytesRead } = await this.#handle.read(bytes, read, length - read, position + read);
+      if (bytesRead === 0) break;
+      read += bytesRead;
+    }
+    return bytes.subarray(0, read);
   }
 }
 

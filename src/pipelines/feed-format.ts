@@ -2,9 +2,9 @@
  * How items look in a feed file. A format turns a batch of JSON texts into the text to append; the file is
  * complete after every append, because `closing` follows it and is overwritten by the next.
  */
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { UsageError } from '../errors.js';
+import { csvText, escapeFormula, firstRecord } from './csv-rows.js';
 
 export type FeedFormatName = 'jsonl' | 'json' | 'csv';
 
@@ -30,8 +30,13 @@ export interface FeedFormat {
   readonly closing: string;
   /** Whether items can be added to a file that somebody else wrote. */
   readonly appends: boolean;
+  /** What a text ends with after which an item can follow, `opening` included. */
+  readonly itemEnds: readonly string[];
   /** The header that goes with such a file, from how it begins. */
   adopt(beginning: string): string;
+  /** The header to go on with: what the store has kept, unless the file itself says otherwise. */
+  resume(beginning: string, header: string): string;
+  /** @param items JSON objects (`itemLine`) */
   render(items: readonly string[], state: FeedState): Rendered;
 }
 
@@ -76,7 +81,9 @@ const jsonl: FeedFormat = {
   opening: '',
   closing: '',
   appends: true,
+  itemEnds: ['\n'],
   adopt: () => '',
+  resume: () => '',
   render: (items) => ({ text: items.map((item) => `${item}\n`).join(''), header: '', dropped: [] }),
 };
 
@@ -84,38 +91,70 @@ const json: FeedFormat = {
   opening: '[',
   closing: '\n]\n',
   appends: false,
+  itemEnds: ['[', '}'],
   adopt: () => '',
+  resume: () => '',
   render: (items, { sequence }) => {
     const text = items.map((item, i) => `${sequence + i === 0 ? '\n' : ',\n'}${item}`).join('');
     return { text, header: '', dropped: [] };
   },
 };
 
-/** RFC 4180, with the columns of the first item; a field that comes later has no column, as in Scrapy. */
-const csv: FeedFormat = {
+/**
+ * RFC 4180, with the columns of the first item; a field that comes later has no column, as in Scrapy.
+ * @param safe makes a text safe for spreadsheets
+ */
+const csvFormat = (safe: (text: string) => string): FeedFormat => ({
   opening: '',
   closing: '',
   appends: true,
-  adopt: (beginning) => {
-    const columns = firstRecord(beginning);
-    return columns.length === 0 ? '' : JSON.stringify(columns);
+  itemEnds: ['\n'],
+  adopt: (beginning) => headerOf(firstRecord(beginning)),
+  resume: (beginning, header) => {
+    const [stored, found] = [columnsOf(header), firstRecord(beginning)];
+    const isSame = found.length === 0 || headerOf(stored.map(safe)) === headerOf(found);
+    return headerOf(isSame ? stored : found);
   },
   render: (texts, { header }) => {
     const items = texts.map((text) => JSON.parse(text) as Record<string, unknown>);
-    const columns = header === '' ? firstFields(items) : (JSON.parse(header) as string[]);
+    const columns = header === '' ? firstFields(items) : columnsOf(header);
     if (columns.length === 0) return { text: '', header: '', dropped: [] };
     const rows = items.map((item) =>
-      columns.map((column) => cell(Object.hasOwn(item, column) ? item[column] : null)),
+      columns.map((column) => cell(Object.hasOwn(item, column) ? item[column] : null, safe)),
     );
-    if (header === '') rows.unshift(columns);
+    if (header === '') rows.unshift(columns.map(safe));
     const known = new Set(columns);
     const dropped = new Set<string>();
     for (const item of items) for (const field in item) if (!known.has(field)) dropped.add(field);
-    return { text: toCsv(rows), header: JSON.stringify(columns), dropped: [...dropped] };
+    return { text: csvText(rows), header: headerOf(columns), dropped: [...dropped] };
   },
-};
+});
 
-export const feedFormats: Readonly<Record<FeedFormatName, FeedFormat>> = { jsonl, json, csv };
+/** The formats as they are without any option of a feed. */
+export const feedFormats: Readonly<Record<FeedFormatName, FeedFormat>> = {
+  jsonl,
+  json,
+  csv: csvFormat((text) => text),
+};
+const csvForSpreadsheets = csvFormat(escapeFormula);
+
+/** How a file is written. @param escapeFormulas of CSV: no cell is a formula to a spreadsheet */
+export function formatFor(name: FeedFormatName, escapeFormulas = false): FeedFormat {
+  return name === 'csv' && escapeFormulas ? csvForSpreadsheets : feedFormats[name];
+}
+
+const headerOf = (columns: readonly string[]): string =>
+  columns.length === 0 ? '' : JSON.stringify(columns);
+
+/** The columns of a header; none where it is no list of texts. */
+function columnsOf(header: string): string[] {
+  try {
+    const columns: unknown = JSON.parse(header);
+    return Array.isArray(columns) && columns.every((column) => typeof column === 'string') ? columns : [];
+  } catch {
+    return [];
+  }
+}
 
 /** An item without fields has no columns to give; the next one has. */
 function firstFields(items: readonly Record<string, unknown>[]): string[] {
@@ -126,33 +165,8 @@ function firstFields(items: readonly Record<string, unknown>[]): string[] {
   return [];
 }
 
-function cell(value: unknown): string {
-  if (typeof value === 'string') return value;
+/** A number is no formula, `-5` included. */
+function cell(value: unknown, safe: (text: string) => string): string {
+  if (typeof value === 'string') return safe(value);
   return value === null || value === undefined ? '' : JSON.stringify(value);
-}
-
-const require = createRequire(import.meta.url);
-
-function toCsv(rows: readonly string[][]): string {
-  // Most crawls write no CSV, and should not load what it takes.
-  const { stringify } = require('csv-stringify/sync') as typeof import('csv-stringify/sync');
-  return stringify(rows as string[][], {
-    record_delimiter: '\r\n',
-    // csv-stringify looks for the record delimiter as a whole; a lone CR or LF breaks a line as well.
-    quoted_match: /[\r\n]/,
-    // A row of one empty cell would be an empty line, which readers skip.
-    quoted_empty: rows[0]!.length === 1,
-  });
-}
-
-/** The first record of a CSV text: the columns of a file to append to. */
-function firstRecord(text: string): string[] {
-  const cells: string[] = [];
-  const matcher = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y;
-  matcher.lastIndex = text.startsWith('\ufeff') ? 1 : 0;
-  for (let match = matcher.exec(text); match !== null; match = matcher.exec(text)) {
-    cells.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '');
-    if (match[3] !== ',') break;
-  }
-  return cells.length === 1 && cells[0] === '' ? [] : cells;
 }

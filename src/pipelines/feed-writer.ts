@@ -12,23 +12,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CrawlnodeError, FrontierUnavailableError, messageOf } from '../errors.js';
 import type { FeedCheckpoint, FeedWriter, Outbox } from '../feed.js';
-import type { Logger } from '../log.js';
-import { FeedDisk } from './feed-disk.js';
-import { type FeedFormat, type FeedFormatName, feedFormats } from './feed-format.js';
+import { type ContentOptions, FeedContent } from './feed-content.js';
 
-export interface FeedOptions {
+export interface FeedOptions extends Omit<ContentOptions, 'feed'> {
   readonly feeds: Outbox;
   readonly writer: FeedWriter;
-  /** Absolute. */
-  readonly path: string;
-  readonly format: FeedFormatName;
-  /** `-O`: begin the file anew, unless the job has written to it before; `-o` goes on after what is there. */
-  readonly overwrite: boolean;
   /** With `overwrite`: begin anew even a file that the job has written to, unless there is more to write to it. */
   readonly anew?: boolean;
   /** A writer that gives no sign for so long may be replaced. */
   readonly staleMs: number;
-  readonly log: Logger;
 }
 
 const BATCH = 1_000;
@@ -38,34 +30,32 @@ const MAX_BACKOFF_MS = 5_000;
 
 /**
  * Become the one writer of a feed file and bring the file to its last checkpoint.
- * @throws CrawlnodeError `feed_unwritable`, or `feed_changed` when the file is shorter than what was written to it;
+ * @throws CrawlnodeError `feed_unwritable`, or `feed_changed` when the file is not as this job has left it;
  *   UsageError when the format cannot be appended to this file; RefusedError when another process writes it.
  */
 export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
   const { feeds, writer, path, staleMs, log } = options;
-  const format = feedFormats[options.format];
   // The file first: where it cannot be written, nobody need wait for this writer's claim to go stale.
-  const disk = await FeedDisk.open(path);
+  const content = await FeedContent.open({ ...options, feed: writer.feed });
   try {
     const { anew = false, overwrite: overwrites } = options;
     const known = await feeds.open(writer, { staleMs, anew, overwrites });
     if (known === null) {
-      const begun = options.overwrite ? await disk.begin(format) : await disk.adopt(format);
-      const checkpoint = { sequence: 0, ...begun };
+      const begun = await content.begin();
       // Before the first item is written: from here on a restart knows what is ours and what was there.
-      await feeds.checkpoint(writer, checkpoint);
-      return new FeedFile(options, format, disk, checkpoint);
+      await feeds.checkpoint(writer, begun);
+      return new FeedFile(options, content, begun);
     }
-    await disk.restore(known.lengthBytes, format);
+    const reached = await content.goTo(known, (sequence) => feeds.read(writer.feed, sequence, BATCH));
     if (options.overwrite) {
       log.info(
         { file: path, items: known.sequence },
         '-O does not empty the file, as this job has written to it before; reset the job to begin anew',
       );
     }
-    return new FeedFile(options, format, disk, known);
+    return new FeedFile(options, content, reached);
   } catch (error) {
-    await disk.close();
+    await content.close();
     throw error;
   }
 }
@@ -73,8 +63,7 @@ export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
 /** An open feed file. Use `run` for as long as the crawl lasts, or `drain` for what waits now. */
 export class FeedFile {
   readonly #options: FeedOptions;
-  readonly #format: FeedFormat;
-  readonly #disk: FeedDisk;
+  readonly #content: FeedContent;
   /** Where this writer began. */
   readonly #first: FeedCheckpoint;
   #written: FeedCheckpoint;
@@ -82,12 +71,10 @@ export class FeedFile {
   #unconfirmed: FeedCheckpoint | null = null;
   #confirmedAt = performance.now();
   #failing: string | null = null;
-  #saidDropped = false;
 
-  constructor(options: FeedOptions, format: FeedFormat, disk: FeedDisk, written: FeedCheckpoint) {
+  constructor(options: FeedOptions, content: FeedContent, written: FeedCheckpoint) {
     this.#options = options;
-    this.#format = format;
-    this.#disk = disk;
+    this.#content = content;
     this.#first = written;
     this.#written = written;
   }
@@ -100,6 +87,11 @@ export class FeedFile {
   /** Items written since the feed's first. */
   get items(): number {
     return this.#written.sequence;
+  }
+
+  /** Texts of the store that were no JSON object on one line; their content is in the file, under `value`. */
+  get mended(): number {
+    return this.#content.mended;
   }
 
   /**
@@ -152,20 +144,12 @@ export class FeedFile {
   /** Give the feed back; what waits stays in the outbox. `exported`: an export to it has come to its end. */
   async close(how: { readonly exported?: boolean } = {}): Promise<void> {
     try {
-      if (this.#failing !== null) await this.#tidy();
+      // What is on disk but not confirmed stays: the store may know of it all the same, and would miss it.
+      if (this.#failing !== null) await this.#content.tidy(this.#unconfirmed ?? this.#written);
       await this.#options.feeds.release(this.#options.writer, how);
     } finally {
-      await this.#disk.close();
+      await this.#content.close();
     }
-  }
-
-  /**
-   * Cut off what a failed write left behind; where this fails too, the next start does it. What is on disk but not
-   * confirmed stays: the store may know of it all the same, and would miss it.
-   */
-  async #tidy(): Promise<void> {
-    const { lengthBytes } = this.#unconfirmed ?? this.#written;
-    await this.#disk.restore(lengthBytes, this.#format).catch(() => {});
   }
 
   /** @returns the items written, or null when it failed in a way that may pass. */
@@ -184,22 +168,15 @@ export class FeedFile {
   }
 
   async #append(items: readonly string[]): Promise<void> {
-    const { lengthBytes, sequence } = this.#written;
-    const { text, header, dropped } = this.#format.render(items, this.#written);
-    if (dropped.length > 0) this.#sayDropped(dropped);
-    const bytes = Buffer.from(text);
+    let reached: FeedCheckpoint;
     try {
-      await this.#disk.write(Buffer.concat([bytes, Buffer.from(this.#format.closing)]), lengthBytes);
+      reached = await this.#content.append(items, this.#written);
     } catch (error) {
       this.#note(error);
       throw error;
     }
     this.#note(null);
-    this.#unconfirmed = {
-      sequence: sequence + items.length,
-      lengthBytes: lengthBytes + bytes.length,
-      header,
-    };
+    this.#unconfirmed = reached;
     await this.#confirm();
   }
 
@@ -222,10 +199,10 @@ export class FeedFile {
     const known = await feeds.open(writer, { staleMs, overwrites: overwrite });
     const from = this.#written.sequence;
     if (known === null && overwrite) {
-      this.#written = { sequence: 0, ...(await this.#disk.begin(this.#format)) };
+      this.#written = await this.#content.begin();
     } else {
-      this.#written = known ?? { ...this.#first, sequence: 0 };
-      await this.#disk.restore(this.#written.lengthBytes, this.#format);
+      const goal = known ?? { ...this.#first, sequence: 0 };
+      this.#written = await this.#content.goTo(goal, (sequence) => feeds.read(writer.feed, sequence, BATCH));
     }
     this.#unconfirmed = known === null ? this.#written : null;
     log.warn(
@@ -257,16 +234,6 @@ export class FeedFile {
       log.error({ file: path }, `${this.#failing}; committed items wait in the store until it can`);
     }
     if (was !== null && this.#failing === null) log.info({ file: path }, 'the file can be written again');
-  }
-
-  #sayDropped(fields: readonly string[]): void {
-    if (this.#saidDropped) return;
-    this.#saidDropped = true;
-    const { path, log } = this.#options;
-    log.warn(
-      { file: path, fields },
-      "Some items have fields without a column; the first item's fields are the columns",
-    );
   }
 }
 

@@ -190,6 +190,22 @@ describe('a file of compiled code', () => {
     }
   });
 
+  it('counts as absent where others could have written it', () => {
+    const file = path.join(tempDir('code-file').dir, 'code');
+    writeCodeFile(file, 'export const answer = 42;');
+    for (const [mode, code] of [
+      [0o602, null],
+      [0o620, null],
+      [0o666, null],
+      [0o644, 'export const answer = 42;'],
+    ] as const) {
+      chmodSync(file, mode);
+      expect(readCodeFile(file), mode.toString(8)).toBe(code);
+    }
+    symlinkSync(file, `${file}-link`);
+    expect(readCodeFile(`${file}-link`)).toBeNull();
+  });
+
   it.runIf(isRoot)("counts as absent where it is another user's", () => {
     const file = path.join(tempDir('code-file').dir, 'code');
     writeCodeFile(file, 'export const answer = 42;');

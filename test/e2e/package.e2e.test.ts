@@ -41,6 +41,25 @@ const tsconfig = JSON.stringify({
   include: ['spiders'],
 });
 
+describe('the dependencies', () => {
+  it('have exact versions, pinned with a hash where the registry gives one, and none is asked to run a script', async () => {
+    const read = async (name: string) => JSON.parse(await readFile(path.join(root, name), 'utf8'));
+    const { dependencies, devDependencies } = await read('package.json');
+    const { packages } = await read('package-lock.json');
+    const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
+      ([, version]) => !/^\d+\.\d+\.\d+$/.test(version as string),
+    );
+    expect(loose).toEqual([]);
+    type Locked = { version: string; integrity?: string; optional?: boolean; dev?: boolean };
+    const locked = Object.entries(packages as Record<string, Locked>).filter(([name]) => name !== '');
+    // Binaries of other platforms, which not every registry carries (scripts/complete-lock.mjs).
+    const unhashed = locked.filter(([, { integrity, optional }]) => integrity === undefined && !optional);
+    expect(unhashed).toEqual([]);
+    for (const name of Object.keys(dependencies))
+      expect(packages[`node_modules/${name}`].dev).toBeUndefined();
+  });
+});
+
 /** A project of somebody else's, with a spider and nothing of crawlnode's yet. */
 async function strangersProject(): Promise<Project> {
   const project = await createProject({

@@ -137,6 +137,7 @@ function cleanEnvironment(extra: CliOptions['env'] = {}): NodeJS.ProcessEnv {
     'PATH',
     'HOME',
     'XDG_CACHE_HOME',
+    'XDG_STATE_HOME',
     'TMPDIR',
     'TEMP',
     'TMP',

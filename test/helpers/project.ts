@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'yaml';
+import { FeedRecords } from '../../src/pipelines/feed-records.js';
 import { tempDir } from './temp-dir.js';
 
 /** What a project is made of. */
@@ -53,4 +54,9 @@ export async function createProject({ settings, files = {} }: ProjectOptions = {
   }
   for (const [file, text] of Object.entries(files)) await project.write(file, text);
   return project;
+}
+
+/** The records of feed files of a spider's unnamed crawl, in the folder that `global-setup.ts` gives to the executable. */
+export function recordsOf(spider: string): FeedRecords {
+  return new FeedRecords(path.join(process.env.XDG_STATE_HOME!, 'crawlnode', 'feeds'), `${spider}:requests`);
 }

@@ -2,7 +2,16 @@
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdir, rm, truncate } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +24,7 @@ import { openFrontier } from '../../src/frontier/open.js';
 import type { OpenOptions } from '../../src/frontier/store.js';
 import { silentLogger } from '../../src/log.js';
 import type { FeedFormatName } from '../../src/pipelines/feed-format.js';
+import { FeedRecords } from '../../src/pipelines/feed-records.js';
 import { type FeedFile, type FeedOptions, openFeedWriter } from '../../src/pipelines/feed-writer.js';
 import { request, take } from '../frontier-contract/world.js';
 import { engines } from '../helpers/engine-project.js';
@@ -137,20 +147,179 @@ test('a csv file goes on with its columns after a restart, and says once which f
   expect(warnings).toEqual([{ file: at('a.csv'), fields: ['c'] }]);
 });
 
+/** A file of two items, and what a writer that dies while it writes two more may leave behind them. */
+async function crashed(format: FeedFormatName) {
+  const outbox = new MemoryOutbox();
+  const name = `a.${format}`;
+  outbox.add({ n: 1, s: 'x' }, { n: 2, s: 'x' });
+  await (await open(name, outbox)).drain();
+  const saved = outbox.saved!;
+  const good = readFileSync(at(name));
+  outbox.add({ n: 3, s: 'ü' }, { n: 4, s: 'x' });
+  await (await open(name, outbox)).drain();
+  const whole = readFileSync(at(name));
+  outbox.saved = saved;
+  // More was committed since, so the next writer's batch is another one.
+  outbox.add({ n: 5, s: 'x' });
+  return { outbox, name, good, whole, from: saved.lengthBytes };
+}
+
 test.each<FeedFormatName>(['jsonl', 'json', 'csv'])(
-  'what a crash left after the last checkpoint of a %s file is cut off',
+  'what a crash left after the last checkpoint of a %s file is cut off, wherever its write ended',
   async (format) => {
-    const outbox = new MemoryOutbox();
-    const name = `a.${format}`;
-    outbox.add({ n: 1 }, { n: 2 });
-    await (await open(name, outbox)).drain();
-    const good = text(name);
-    const safe = Buffer.from(good).subarray(0, outbox.saved!.lengthBytes);
-    writeFileSync(at(name), Buffer.concat([safe, Buffer.from(',\n{"n":3}\n{"n":')]));
-    await open(name, outbox);
-    expect(text(name)).toBe(good);
+    const { outbox, name, good, whole, from } = await crashed(format);
+    const expected = [1, 2, 3, 4, 5];
+    for (let end = from; end <= whole.length; end += 1) {
+      const torn = Buffer.concat([whole.subarray(0, end), good.subarray(end)]);
+      // A power cut: the file has its length, and not yet its bytes.
+      const zeros = Buffer.concat([whole.subarray(0, end), Buffer.alloc(whole.length - end)]);
+      for (const left of [torn, zeros]) {
+        writeFileSync(at(name), left);
+        const copy = Object.assign(new MemoryOutbox(), { saved: outbox.saved });
+        copy.items.push(...outbox.items);
+        const file = await open(name, copy);
+        expect(readFileSync(at(name)), `${end} of ${whole.length}`).toEqual(good);
+        await file.drain();
+        await file.close();
+        expect(numbers(format, at(name)), `${end} of ${whole.length}`).toEqual(expected);
+      }
+    }
   },
 );
+
+test.each<FeedFormatName>(['jsonl', 'json', 'csv'])(
+  'nothing that somebody else wrote to a %s file is cut off, whatever length the store gives',
+  async (format) => {
+    const { outbox, name, whole, from } = await crashed(format);
+    const { sequence, header } = outbox.saved!;
+    const foreign = Buffer.concat([whole, Buffer.from('mine\n')]);
+    writeFileSync(at(name), foreign);
+    const forged = [0, 1, 3, from, from - 1, -1, 1.5, 1e300, Number.NaN, '0', null] as number[];
+    for (const lengthBytes of forged) {
+      outbox.saved = { sequence, lengthBytes, header };
+      await expect(open(name, outbox), String(lengthBytes)).rejects.toMatchObject({ code: 'feed_changed' });
+      expect(readFileSync(at(name))).toEqual(foreign);
+    }
+    expect(readdirSync(folder.dir)).toEqual([name]);
+  },
+);
+
+test('a file that its own record shows to be longer than the store knows goes back with the store, and keeps a copy', async () => {
+  const outbox = new MemoryOutbox();
+  const records = () => new FeedRecords(at('records'), 'news:requests');
+  outbox.add({ n: 1 });
+  await (await open('a.jsonl', outbox, { records: records() })).drain();
+  const older = outbox.saved;
+  outbox.add({ n: 2 }, { n: 3 });
+  await (await open('a.jsonl', outbox, { records: records() })).drain();
+  // The store is restored from an older copy, and gives one item anew.
+  outbox.saved = older;
+  outbox.items.splice(1, 2, '{"n":4}');
+  const warnings: { copy?: string }[] = [];
+  const log = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) };
+  await expect(open('a.jsonl', outbox, { log })).rejects.toMatchObject({ code: 'feed_changed' });
+  await (await open('a.jsonl', outbox, { log, records: records() })).drain();
+  expect(text('a.jsonl')).toBe('{"n":1}\n{"n":4}\n');
+  expect(readFileSync(warnings[0]!.copy!, 'utf8')).toBe('{"n":2}\n{"n":3}\n');
+  expect(statSync(warnings[0]!.copy!).mode & 0o777).toBe(0o600);
+  // What was in the file before the crawl is not part of the record.
+  writeFileSync(at('b.jsonl'), '{"old":1}\n{"old":2}\n');
+  const other = new MemoryOutbox();
+  await (await open('b.jsonl', other, { records: records() })).drain();
+  other.saved = { ...other.saved!, lengthBytes: 10 };
+  await expect(open('b.jsonl', other, { records: records() })).rejects.toMatchObject({
+    code: 'feed_changed',
+  });
+  expect(text('b.jsonl')).toBe('{"old":1}\n{"old":2}\n');
+});
+
+test('a record that others could have written, or that is none, counts for nothing', async () => {
+  const outbox = new MemoryOutbox();
+  const records = new FeedRecords(at('records'), 'news:requests');
+  const feed = feedId(hostname(), at('a.jsonl'));
+  const file = await open('a.jsonl', outbox, { records });
+  await file.close();
+  const [name] = readdirSync(at('records'));
+  const [place, known] = [join(at('records'), name!), records.find(feed)];
+  expect(known).toMatchObject({ path: at('a.jsonl'), format: 'jsonl', beginBytes: 0, endBytes: 0 });
+  expect(new FeedRecords(at('records'), 'other:requests').find(feed)).toBeNull();
+  expect(statSync(place).mode & 0o777).toBe(0o600);
+  chmodSync(place, 0o622);
+  expect(records.find(feed)).toBeNull();
+  chmodSync(place, 0o600);
+  writeFileSync(place, '{"path":');
+  expect(records.find(feed)).toBeNull();
+  rmSync(place);
+  execFileSync('mkfifo', [place]);
+  expect(records.find(feed)).toBeNull();
+  rmSync(place);
+  writeFileSync(at('elsewhere'), JSON.stringify(known), { mode: 0o600 });
+  symlinkSync(at('elsewhere'), place);
+  expect(records.find(feed)).toBeNull();
+  chmodSync(at('records'), 0o777);
+  expect(new FeedRecords(at('records'), 'news:requests').find(feed)).toBeNull();
+});
+
+const notItems = [
+  'import fs from "fs"',
+  '',
+  '{"n":1',
+  '[1]',
+  '"x"',
+  'null',
+  '1e999',
+  `{"a":${'['.repeat(9e5)}`,
+];
+
+test.each<FeedFormatName>(['jsonl', 'json', 'csv'])(
+  'what is no item stands under "value" in a %s file, each on its line',
+  async (format) => {
+    const outbox = new MemoryOutbox();
+    outbox.add({ value: 'first' });
+    outbox.items.push(...notItems, '{"value":\n"a",\r"__proto__":{"b":1}}', `"${'x'.repeat(9e6)}"`);
+    const warnings: object[] = [];
+    const log = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) };
+    const file = await open(`a.${format}`, outbox, { log });
+    expect(await file.drain()).toBe(outbox.items.length);
+    expect(file.mended).toBe(notItems.length + 1);
+    expect(warnings[0]).toEqual({ file: at(`a.${format}`), item: 2, problem: 'it is not JSON' });
+    const lines = text(`a.${format}`).trimEnd().split(/\r?\n/);
+    if (format === 'csv') return expect(lines).toHaveLength(outbox.items.length + 1);
+    if (format === 'jsonl') expect(lines).toHaveLength(outbox.items.length);
+    const values = format === 'json' ? JSON.parse(text('a.json')) : lines.map((line) => JSON.parse(line));
+    expect(values.slice(1, 4)).toEqual(notItems.slice(0, 3).map((value) => ({ value })));
+    expect(values.at(-2).value).toBe('a');
+    expect(values.at(-1).value).toHaveLength(1_000);
+  },
+);
+
+test('the columns of a csv file are its own, whatever the store says', async () => {
+  const outbox = new MemoryOutbox();
+  outbox.add({ a: 1, b: 2 });
+  await (await open('a.csv', outbox)).drain();
+  for (const header of ['', '["b"]', '{"a":1}', '[1]', 'oops', '["a","b","c"]']) {
+    outbox.saved = { ...outbox.saved!, header };
+    outbox.add({ b: 4, a: 3 });
+    await (await open('a.csv', outbox)).drain();
+  }
+  expect(text('a.csv')).toBe(`a,b\r\n1,2\r\n${'3,4\r\n'.repeat(6)}`);
+});
+
+test('a csv file for spreadsheets holds no formula, after a restart either', async () => {
+  const outbox = new MemoryOutbox();
+  outbox.add({ '=a': '=1+1', n: -5, s: '+44 20', t: '\tx', u: '-5', v: '@x', w: '＝1', x: 'a=b', y: ['=1'] });
+  await (await open('a.csv', outbox, { escapeFormulas: true })).drain();
+  outbox.add({ '=a': '=2' });
+  await (await open('a.csv', outbox, { escapeFormulas: true })).drain();
+  expect(text('a.csv')).toBe(
+    "'=a,n,s,t,u,v,w,x,y\r\n'=1+1,-5,'+44 20,'\tx,'-5,'@x,'＝1,a=b,\"[\"\"=1\"\"]\"\r\n'=2,,,,,,,,\r\n",
+  );
+  outbox.items.length = 0;
+  outbox.saved = null;
+  outbox.add({ a: '=1' });
+  await (await open('b.csv', outbox)).drain();
+  expect(text('b.csv')).toBe('a\r\n=1\r\n');
+});
 
 test('a file that is shorter than what was written to it is refused with an explanation', async () => {
   const outbox = new MemoryOutbox();

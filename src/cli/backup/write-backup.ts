@@ -52,7 +52,8 @@ export async function writeBackup(
   const handle = await writing(file, async () => {
     makeFolder(path.dirname(file));
     await removeAbandoned(file);
-    return open(partial, 'wx');
+    // It holds requests with their headers and cookies.
+    return open(partial, 'wx', 0o600);
   });
   try {
     const counts: Record<string, number> = {};

@@ -30,6 +30,7 @@ import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
 import { endureBrokenPipe } from '../output-streams.js';
+import { feedRecords } from '../project/feed-records.js';
 import { loadSpider, speakOf } from '../project/open-project.js';
 
 /** How often the parent tells its nodes whether the feeds can be written. */
@@ -117,8 +118,9 @@ async function crawl(
   const open = openOptions(settings, name);
   const exitWhenDone = options.exitWhenDone === true;
   return withFrontier(open, (frontier) => {
+    const records = feedRecords(context, open);
     const gates = gatesOf(options);
-    const what = { context, spider, typed, role, open, frontier, targets };
+    const what = { context, spider, typed, role, open, frontier, targets, records };
     const crawl = { ...what, nodes: workers, exitWhenDone, gates };
     return withTools(crawl, (tools) =>
       workers === 1 ? runHere(crawl, tools) : runWorkers(crawl, workers, tools),
@@ -130,11 +132,11 @@ async function crawl(
 async function runHere(crawl: Crawl, tools: Tools): Promise<number> {
   const { nodeId, log, display, signals } = tools;
   const { drain, force } = signals;
-  const { spider, role, open, frontier, targets, exitWhenDone, gates } = crawl;
+  const { spider, role, open, frontier, targets, records, exitWhenDone, gates } = crawl;
   const parent = role === null ? null : obeyParent(signals);
   let trouble: string | null = null;
   const { result, unwritten } = await runCrawl({
-    ...{ spider, nodeId, open, frontier, targets, exitWhenDone, drain, force, log },
+    ...{ spider, nodeId, open, frontier, targets, records, exitWhenDone, drain, force, log },
     crawlArguments: crawl.typed,
     awaitsFinalTotals: hasGates(gates),
     speaksJson: speaksJson(crawl.context),
@@ -160,10 +162,10 @@ async function runHere(crawl: Crawl, tools: Tools): Promise<number> {
 /** Several nodes, each a child of this process, which writes the feeds and shows the progress. */
 async function runWorkers(crawl: Crawl, count: number, tools: Tools): Promise<number> {
   const { log, display, signals } = tools;
-  const { context, frontier, targets } = crawl;
+  const { context, frontier, targets, records } = crawl;
   const { settings } = crawl.spider.loaded;
   const { drain, force, graceLeftMs } = signals;
-  const feedsPlan = { frontier, settings, targets, writeOrphans: true, force, graceLeftMs, log };
+  const feedsPlan = { frontier, settings, targets, records, writeOrphans: true, force, graceLeftMs, log };
   const { result: ended, unwritten } = await withFeeds(feedsPlan, async (feeds) => {
     const startedAt = performance.now();
     const before = totalsOf(await frontier.snapshot());

@@ -15,6 +15,7 @@ import { crawlArguments } from '../crawl-arguments.js';
 import { jobOption, textsOf } from '../options/job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../reports/doctor-findings.js';
+import { openFiles } from '../reports/open-files.js';
 import { type CrawlToSave, saveDamaged } from '../reports/save-damaged.js';
 import { howMany, n } from '../terminal/format-values.js';
 import { typeable } from '../typeable.js';
@@ -92,9 +93,12 @@ async function crawlsOf(
   const texts = textsOf(options);
   if (spider !== undefined) {
     const { loaded } = await loadSpiderOrSettings(context, spider, texts);
+    findings.push(...(await openFiles(loaded, context.env)));
     return [[spider, loaded.settings]];
   }
-  const { settings } = loadProject(context, texts).loaded;
+  const { loaded } = loadProject(context, texts);
+  const { settings } = loaded;
+  findings.push(...(await openFiles(loaded, context.env)));
   const discovery = await discover(context, settings);
   const found = (messages: readonly string[], action: string | null) => {
     for (const message of messages) findings.push({ ...problem('spiders', message), spider: null, action });

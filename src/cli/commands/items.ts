@@ -7,11 +7,12 @@ import os from 'node:os';
 import { Argument, type Command } from 'commander';
 import { exportItems } from '../../crawler/feeds/export-items.js';
 import { type FeedTarget, feedTargets } from '../../crawler/feeds/open-feeds.js';
-import { type OrphansOptions, writeOrphanedFeed } from '../../crawler/feeds/orphaned-feeds.js';
+import { type OrphansOptions, orphanOf, writeOrphanedFeed } from '../../crawler/feeds/orphaned-feeds.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { CrawlnodeError, RefusedError, UsageError } from '../../errors.js';
 import type { Frontier, OutboxSnapshot } from '../../frontier/frontier.js';
 import { silentLogger } from '../../log.js';
+import type { FeedRecords } from '../../pipelines/feed-records.js';
 import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
@@ -19,6 +20,7 @@ import { crawlArguments } from '../crawl-arguments.js';
 import { atLeastOne } from '../options/at-least-one.js';
 import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption, textsOf } from '../options/job-option.js';
+import { feedRecords } from '../project/feed-records.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlName, n } from '../terminal/format-values.js';
 import { withLiveLine } from '../terminal/live-line.js';
@@ -32,7 +34,8 @@ same file, and it goes on. What a running crawl adds meanwhile stays for the nex
 .json or .csv.
 
 Without: items that nodes of this machine had committed for their own -o files, and died before writing, are put into
-those files, each once. The list is not touched. A file whose writer lives is left to it.
+those files, each once. The list is not touched. A file whose writer lives is left to it, and only files are written that
+FEEDS names or that this user's own nodes have written before.
 
 Examples:
   crawlnode items shop export -o shop.jsonl
@@ -70,16 +73,16 @@ export const command: CliCommand = {
     const { loaded } = await loadSpiderOrSettings(context, spider, textsOf(options));
     const { settings } = loaded;
     const target = targetOf(context, options, settings);
-    return withFrontier(openOptions(settings, spider), async (frontier) => {
+    const open = openOptions(settings, spider);
+    const records = feedRecords(context, open);
+    return withFrontier(open, async (frontier) => {
       if (target !== null) {
-        await exportList(context, spider, frontier, { target, settings, max: options.max as number });
+        const max = options.max as number;
+        await exportList(context, spider, frontier, { target, records, settings, max });
         return 0;
       }
       const { outbox, items } = await frontier.snapshot();
-      const how = {
-        ...{ frontier, staleMs: settings.NODE_TIMEOUT * 1000, log: silentLogger },
-        formats: settings.FEEDS,
-      };
+      const how = { frontier, settings, records, staleMs: settings.NODE_TIMEOUT * 1000, log: silentLogger };
       const exports: Export[] = [];
       for (const feed of outbox.filter(({ waiting }) => waiting > 0)) {
         exports.push(await exportOne(feed, how));
@@ -92,10 +95,7 @@ export const command: CliCommand = {
         });
       } else show(context, crawlName({ spider, job: settings.JOB }), exports);
       if (items > 0 && !context.globals.json) {
-        note(
-          context,
-          `${n(items)} items are in ${openOptions(settings, spider).keys.items}; -o FILE moves them into a file`,
-        );
+        note(context, `${n(items)} items are in ${open.keys.items}; -o FILE moves them into a file`);
       }
       return exports.some(({ failed }) => failed) ? 1 : 0;
     });
@@ -123,16 +123,22 @@ async function exportList(
   context: Context,
   spider: string,
   frontier: Frontier,
-  how: { readonly target: FeedTarget; readonly settings: Settings; readonly max?: number },
+  how: {
+    readonly target: FeedTarget;
+    readonly records: FeedRecords;
+    readonly settings: Settings;
+    readonly max?: number;
+  },
 ): Promise<void> {
-  const { target, settings, max = Number.POSITIVE_INFINITY } = how;
+  const { target, records, settings, max = Number.POSITIVE_INFINITY } = how;
   const startedAt = performance.now();
   const rate = (written: number) =>
     n(Math.round((written * 1000) / Math.max(1, performance.now() - startedAt)));
   const exported = await withLiveLine(
     context,
     (written) => `${n(written)} items written · ${rate(written)}/s`,
-    (onProgress) => exportItems({ frontier, target, max, staleMs: settings.NODE_TIMEOUT * 1000, onProgress }),
+    (onProgress) =>
+      exportItems({ frontier, target, records, max, staleMs: settings.NODE_TIMEOUT * 1000, onProgress }),
   );
   const { items, outbox } = await frontier.snapshot();
   if (exported.resumed) note(context, `${target.path}: went on with an export that was cut off`);
@@ -157,14 +163,31 @@ async function exportList(
 }
 
 async function exportOne(feed: OutboxSnapshot, how: OrphansOptions): Promise<Export> {
-  const { host, path, waiting } = feed;
+  const { host, waiting } = feed;
+  const orphan = orphanOf(feed, how);
+  // The store's word, unless this user knows better.
+  const path = orphan?.file.path ?? (feed.path || 'a file that the store does not name any more');
   const stays = (why: string, failed: boolean) => ({ host, path, written: 0, waiting, why, failed });
-  if (host !== os.hostname()) return stays(`the file is on ${host}: run this command there`, false);
+  if (host !== os.hostname() && host !== '')
+    return stays(`the file is on ${host}: run this command there`, false);
+  if (orphan === null) {
+    return stays(
+      'neither FEEDS nor a record of this user says that this is a file of the crawl: if it is, start the crawl again with -o and its name',
+      true,
+    );
+  }
   if (!existsSync(path)) {
     return stays('the file is not there: put it back, or run this where it is (another container?)', true);
   }
   try {
-    return { host, path, written: await writeOrphanedFeed(feed, how), waiting: 0, why: null, failed: false };
+    return {
+      host,
+      path,
+      written: await writeOrphanedFeed(orphan, how),
+      waiting: 0,
+      why: null,
+      failed: false,
+    };
   } catch (error) {
     if (!(error instanceof CrawlnodeError)) throw error;
     return stays(error.message, !(error instanceof RefusedError));

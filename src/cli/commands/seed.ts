@@ -121,9 +121,18 @@ const flushed =
 async function listBad(context: Context, frontier: Frontier): Promise<number> {
   for (let from = 0; ; ) {
     const entries = await frontier.badSeeds(from, BATCH);
-    for (const entry of entries) printJsonLine(context, masked(context, JSON.parse(entry)));
+    for (const entry of entries) printJsonLine(context, masked(context, asJson(entry)));
     from += entries.length;
     if (entries.length < BATCH) break;
   }
   return 0;
+}
+
+/** Others can write to the store: what is not JSON is shown as text. */
+function asJson(entry: string): unknown {
+  try {
+    return JSON.parse(entry);
+  } catch {
+    return entry;
+  }
 }

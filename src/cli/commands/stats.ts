@@ -17,6 +17,7 @@ import { detail, type Look, lookAt, watchLine } from '../reports/stats-view.js';
 import { stopOnSignal } from '../stop-on-signal.js';
 import { paintFor } from '../terminal/colour.js';
 import type { ScreenSize } from '../terminal/fit-screen.js';
+import { redrawOn } from '../terminal/redraw.js';
 import { typeable } from '../typeable.js';
 
 const WATCH_MS = 1_000;
@@ -134,7 +135,7 @@ async function watch(
   json: (looks: readonly Look[]) => unknown,
   text: (looks: readonly Look[], screen: ScreenSize) => string,
 ): Promise<void> {
-  const redraw = context.globals.json || !context.stdout.isTTY ? null : await redrawing();
+  const redraw = context.globals.json || !context.stdout.isTTY ? null : await redrawOn(process.stdout);
   const stop = stopOnSignal();
   while (!stop.aborted) {
     const looks = await read();
@@ -145,9 +146,4 @@ async function watch(
     } else for (const look of looks) print(context, watchLine(look, new Date()));
     await sleep(WATCH_MS, undefined, { signal: stop }).catch(() => {});
   }
-}
-
-async function redrawing(): Promise<(text: string) => void> {
-  const { createLogUpdate } = await import('log-update');
-  return createLogUpdate(process.stdout);
 }

@@ -8,6 +8,7 @@ import { messageOf } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { OpenOptions } from '../../frontier/store.js';
 import type { Logger } from '../../log.js';
+import type { FeedRecords } from '../../pipelines/feed-records.js';
 import type { Context } from '../context.js';
 import { fatalFieldsOf } from '../error-report.js';
 import { createLogger, type OpenLogger } from '../log/logger.js';
@@ -27,6 +28,7 @@ export interface Crawl {
   readonly open: OpenOptions;
   readonly frontier: Frontier;
   readonly targets: readonly FeedTarget[];
+  readonly records: FeedRecords;
   /** How many nodes this command runs. */
   readonly nodes: number;
   readonly exitWhenDone: boolean;

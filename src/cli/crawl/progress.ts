@@ -2,6 +2,7 @@
 import type { Frontier, Snapshot } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import type { Context } from '../context.js';
+import { type Redraw, redrawOn } from '../terminal/redraw.js';
 import { type Progress, type ProgressNotes, progressLine } from './progress-line.js';
 
 const LIVE_MS = 1_000;
@@ -20,13 +21,10 @@ export interface Display {
 /** @param logEveryMs between two lines in a pipe; 0 for none. */
 export async function createDisplay(context: Context, logEveryMs: number): Promise<Display> {
   if (!context.stderr.isTTY) return logged(context, logEveryMs);
-  const { createLogUpdate } = await import('log-update');
-  return live(context, createLogUpdate(process.stderr, { showCursor: true }));
+  return live(context, await redrawOn(process.stderr, true));
 }
 
-type LogUpdate = ReturnType<typeof import('log-update')['createLogUpdate']>;
-
-function live(context: Context, update: LogUpdate): Display {
+function live(context: Context, update: Redraw): Display {
   let text = '';
   let stop = () => {};
   return {

@@ -1,12 +1,13 @@
 /**
  * The log: pino's JSON lines with node, spider and job in a pipe or a file; short lines for people on a terminal.
- * Secrets are masked in either, and nothing that was crawled can move a terminal's cursor.
+ * Secrets are masked in either, and no control character of what was crawled reaches a terminal.
  */
 import type { Logger } from '../../log.js';
 import type { Settings } from '../../settings/schema.js';
 import { type Context, note } from '../context.js';
 import type { FatalFields } from '../error-report.js';
 import { hasColour } from '../terminal/colour.js';
+import { safeJson } from '../terminal/printable.js';
 import { openLogFile } from './log-file.js';
 import { humanLine } from './readable-line.js';
 
@@ -53,9 +54,7 @@ export async function createLogger(
 }
 
 function terminal(context: Context, sink: Sink, shows: { readonly node: boolean }) {
-  const format = context.stderr.isTTY
-    ? humanLine(hasColour(context.env, context.stderr), shows)
-    : (line: string) => line;
+  const format = context.stderr.isTTY ? humanLine(hasColour(context.env, context.stderr), shows) : safeJson;
   return {
     write: (line: string) => sink(format(context.mask(line))),
     close: async () => {},
@@ -64,7 +63,7 @@ function terminal(context: Context, sink: Sink, shows: { readonly node: boolean 
 
 async function logFile(file: string, context: Context) {
   const log = await openLogFile(file, (text) => note(context, text));
-  return { write: (line: string) => log.write(context.mask(line)), close: () => log.close() };
+  return { write: (line: string) => log.write(safeJson(context.mask(line))), close: () => log.close() };
 }
 
 function describeError(error: unknown, verbose: boolean): unknown {

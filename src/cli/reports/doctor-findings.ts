@@ -88,6 +88,16 @@ export function crawlFindings(
   }
   for (const { host, path, waiting } of outbox) {
     if (waiting === 0) continue;
+    if (path === '') {
+      const message = `the store's record of a file for items cannot be read: ${n(waiting)} committed items wait for it`;
+      found(
+        'problem',
+        'feed_record',
+        message,
+        `crawlnode reset ${crawl} --only items, and begin another file`,
+      );
+      continue;
+    }
     const isServed = nodes.some((node) => node.host === host);
     found(
       isServed ? 'info' : 'problem',

@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import { UsageError } from '../../errors.js';
 import type { Context } from '../context.js';
+import { printable } from './printable.js';
 
 /**
  * Ask on the terminal. @param what the command that asks, such as `reset`.
@@ -15,7 +16,7 @@ export async function confirm(context: Context, what: string, question: string):
   try {
     // Ctrl-C and Ctrl-D close the question without an answer: that is a no.
     const closed = new Promise<string>((resolve) => asking.once('close', () => resolve('')));
-    const answer = await Promise.race([asking.question(`${question} [y/N] `), closed]);
+    const answer = await Promise.race([asking.question(`${printable(question)} [y/N] `), closed]);
     if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('nothing was deleted');
   } finally {
     asking.close();

@@ -1,6 +1,7 @@
 /** One live line on a terminal that says how far something long is; nothing in a pipe. */
 import type { Context } from '../context.js';
 import { printable } from './printable.js';
+import { redrawOn } from './redraw.js';
 
 const DRAW_MS = 200;
 
@@ -13,8 +14,7 @@ export interface LiveLine {
 /** Draw `text()` again and again. */
 export async function liveLine(context: Context, text: () => string): Promise<LiveLine> {
   if (!context.stderr.isTTY) return { clear: () => {}, stop: () => {} };
-  const { createLogUpdate } = await import('log-update');
-  const update = createLogUpdate(process.stderr, { showCursor: true });
+  const update = await redrawOn(process.stderr, true);
   const timer = setInterval(
     () => update(printable(text()).slice(0, Math.max(1, context.stderr.columns - 1))),
     DRAW_MS,

@@ -12,6 +12,7 @@ import os from 'node:os';
 import type { FeedWriter } from '../../feed.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { silentLogger } from '../../log.js';
+import type { FeedRecords } from '../../pipelines/feed-records.js';
 import { type FeedFile, openFeedWriter } from '../../pipelines/feed-writer.js';
 import type { FeedTarget } from './open-feeds.js';
 
@@ -21,6 +22,8 @@ const TAKE = 1_000;
 export interface ExportOptions {
   readonly frontier: Frontier;
   readonly target: FeedTarget;
+  /** Where this user's files are recorded. */
+  readonly records: FeedRecords;
   readonly staleMs: number;
   /** At most so many are taken from the list. */
   readonly max: number;
@@ -35,7 +38,7 @@ export interface Exported {
   readonly inFile: number;
   /** The file was begun by an export that did not come to its end. */
   readonly resumed: boolean;
-  /** Texts that were no JSON object, as somebody else may have put into the list. */
+  /** Texts that were no JSON object, as somebody else may have put into the list: they stand under `value`. */
   readonly foreign: number;
 }
 
@@ -45,25 +48,11 @@ export interface Exported {
  *   the file then is in the store, and the same call goes on.
  */
 export async function exportItems(options: ExportOptions): Promise<Exported> {
-  const { frontier, target, staleMs } = options;
-  const { id: feed, path, format, overwrite } = target;
+  const { frontier, target, records, staleMs } = options;
+  const { id: feed, path, format, overwrite, escapeFormulas } = target;
   const writer = { feed, host: os.hostname(), path, pid: process.pid, owner: randomUUID(), format };
-  let foreign = 0;
-  const feeds = {
-    open: frontier.feeds.open.bind(frontier.feeds),
-    checkpoint: frontier.feeds.checkpoint.bind(frontier.feeds),
-    release: frontier.feeds.release.bind(frontier.feeds),
-    async read(...args: Parameters<typeof frontier.feeds.read>) {
-      const texts = await frontier.feeds.read(...args);
-      return texts.map((text) => {
-        const line = asObject(text);
-        if (line !== text) foreign += 1;
-        return line;
-      });
-    },
-  };
   const file = await openFeedWriter({
-    ...{ feeds, writer, path, format, overwrite, staleMs },
+    ...{ feeds: frontier.feeds, writer, path, format, overwrite, escapeFormulas, records, staleMs },
     anew: overwrite,
     log: silentLogger,
   });
@@ -76,7 +65,7 @@ export async function exportItems(options: ExportOptions): Promise<Exported> {
   }
   await file.close({ exported: true });
   return {
-    ...{ written: file.items - before, inFile: file.items, foreign },
+    ...{ written: file.items - before, inFile: file.items, foreign: file.mended },
     resumed: overwrite && before > 0,
   };
 }
@@ -95,17 +84,4 @@ async function move(file: FeedFile, writer: FeedWriter, options: ExportOptions):
     taken = took.value;
     onProgress(file.items - before);
   }
-}
-
-/** The item as one JSON object on one line, as crawlnode writes them; what is something else stands under `value`. */
-function asObject(text: string): string {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = text;
-  }
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isObject) return JSON.stringify({ value });
-  return text.includes('\n') ? JSON.stringify(value) : text;
 }

@@ -8,6 +8,7 @@ import { feedId } from '../../feed.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import { type FeedFormatName, feedFormat, namedFeed } from '../../pipelines/feed-format.js';
+import type { FeedRecords } from '../../pipelines/feed-records.js';
 import { type FeedFile, openFeedWriter } from '../../pipelines/feed-writer.js';
 import type { Settings } from '../../settings/schema.js';
 
@@ -17,6 +18,8 @@ export interface FeedTarget {
   readonly path: string;
   readonly format: FeedFormatName;
   readonly overwrite: boolean;
+  /** Of CSV: no cell is a formula to a spreadsheet. */
+  readonly escapeFormulas: boolean;
 }
 
 /** @throws UsageError for a file without a known extension, or named twice. */
@@ -30,18 +33,27 @@ export function feedTargets(
     ...append.map((file) => ({ file, fresh: false })),
     ...overwrite.map((file) => ({ file, fresh: true })),
   ];
+  const ofSettings = feedsOfSettings(settings);
   const targets =
     given.length > 0
       ? given.map(({ file: text, fresh }) => {
           const { file, format } = namedFeed(text);
-          return target(named(cwd, file), format, fresh);
+          const found = target(named(cwd, file), format, fresh);
+          const { escapeFormulas = false } = ofSettings.find(({ id }) => id === found.id) ?? {};
+          return { ...found, escapeFormulas };
         })
-      : Object.entries(settings.FEEDS).map(([file, { format, overwrite: fresh }]) =>
-          target(file, format, fresh ?? false),
-        );
+      : ofSettings;
   const twice = targets.find(({ id }, n) => targets.findIndex((other) => other.id === id) !== n);
   if (twice !== undefined) throw new UsageError(`${twice.path} is named twice as a file for items`);
   return targets;
+}
+
+/** The files that FEEDS names. @throws UsageError for one without a known extension or format. */
+export function feedsOfSettings({ FEEDS }: Pick<Settings, 'FEEDS'>): FeedTarget[] {
+  return Object.entries(FEEDS).map(([file, { format, overwrite, escape_formulas }]) => ({
+    ...target(file, format, overwrite ?? false),
+    escapeFormulas: escape_formulas ?? false,
+  }));
 }
 
 /** The feeds of a crawl while it runs. */
@@ -61,6 +73,8 @@ export interface FeedsOptions {
   readonly staleMs: number;
   /** FEED_OUTBOX_LIMIT: so many items may wait for a file that cannot be written. */
   readonly maxWaiting: number;
+  /** Where this user's files are recorded. */
+  readonly records: FeedRecords;
   readonly log: Logger;
 }
 
@@ -109,15 +123,15 @@ async function within(work: Promise<unknown>, ms: number): Promise<boolean> {
 /** All of them or none. */
 async function openFiles(
   targets: readonly FeedTarget[],
-  { frontier, staleMs, log }: FeedsOptions,
+  { frontier, staleMs, records, log }: FeedsOptions,
 ): Promise<FeedFile[]> {
   const files: FeedFile[] = [];
   try {
-    for (const { id, path: file, format, overwrite } of targets) {
+    for (const { id, path: file, ...how } of targets) {
       const self = { host: os.hostname(), pid: process.pid, owner: randomUUID() };
-      const writer = { feed: id, ...self, path: file, format };
+      const writer = { feed: id, ...self, path: file, format: how.format };
       files.push(
-        await openFeedWriter({ feeds: frontier.feeds, writer, path: file, format, overwrite, staleMs, log }),
+        await openFeedWriter({ feeds: frontier.feeds, writer, path: file, ...how, staleMs, records, log }),
       );
     }
     return files;
@@ -150,5 +164,6 @@ function named(cwd: string, file: string): string {
 }
 
 function target(file: string, format: string | undefined, overwrite: boolean): FeedTarget {
-  return { id: feedId(os.hostname(), file), path: file, format: feedFormat(file, format), overwrite };
+  const id = feedId(os.hostname(), file);
+  return { id, path: file, format: feedFormat(file, format), overwrite, escapeFormulas: false };
 }

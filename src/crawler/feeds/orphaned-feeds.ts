@@ -1,7 +1,8 @@
 /**
  * Feed files whose writer died on this machine. Any node that ends here writes the items that were committed for them, so
  * that no line is missing after a kill, even if nobody starts that node again. `items export` does the same. The file of
- * a live writer is left alone.
+ * a live writer is left alone. Only files that this user's records or FEEDS name are written: the store says which
+ * items wait, and not where they go.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -10,34 +11,54 @@ import { CrawlnodeError, RefusedError } from '../../errors.js';
 import { feedId } from '../../feed.js';
 import type { Frontier, OutboxSnapshot } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
-import { feedFormat } from '../../pipelines/feed-format.js';
+import type { FeedRecords } from '../../pipelines/feed-records.js';
 import { openFeedWriter } from '../../pipelines/feed-writer.js';
 import type { Settings } from '../../settings/schema.js';
+import { type FeedTarget, feedsOfSettings } from './open-feeds.js';
 
 export interface OrphansOptions {
   readonly frontier: Frontier;
   readonly staleMs: number;
+  readonly records: FeedRecords;
   readonly log: Logger;
-  /** The setting FEEDS: formats of files whose name and whose writer do not say it. */
-  readonly formats: Settings['FEEDS'];
+  /** The setting FEEDS: files of this machine that need no record. */
+  readonly settings: Pick<Settings, 'FEEDS'>;
+}
+
+/** What waits in the store for a file of this machine, and the file. */
+export interface OrphanedFeed {
+  readonly feed: string;
+  readonly waiting: number;
+  readonly file: Pick<FeedTarget, 'path' | 'format' | 'escapeFormulas'>;
+}
+
+/** The file of a feed, as this user's records or FEEDS name it; null where neither does. */
+export function orphanOf(
+  { feed, waiting }: Pick<OutboxSnapshot, 'feed' | 'waiting'>,
+  { records, settings }: Pick<OrphansOptions, 'records' | 'settings'>,
+): OrphanedFeed | null {
+  const file = records.find(feed) ?? feedsOfSettings(settings).find(({ id }) => id === feed);
+  return file === undefined ? null : { feed, waiting, file };
 }
 
 /** Write what waits for files of dead writers on this machine. @throws FrontierUnavailableError when the store cannot be asked. */
 export async function writeOrphanedFeeds(options: OrphansOptions): Promise<void> {
   const { outbox } = await options.frontier.snapshot();
-  for (const feed of outbox) {
+  for (const { feed, waiting } of outbox) {
+    const orphan = waiting === 0 ? null : orphanOf({ feed, waiting }, options);
     // A file that is not there is another container's of the same host name: creating it would be wrong.
-    if (feed.waiting === 0 || feed.host !== os.hostname() || !existsSync(feed.path)) continue;
+    if (orphan === null || !existsSync(orphan.file.path)) continue;
+    const { path } = orphan.file;
     try {
-      const items = await writeOrphanedFeed(feed, options);
+      const items = await writeOrphanedFeed(orphan, options);
       options.log.info(
-        { file: feed.path, items },
+        { file: path, items },
         'wrote items that a node which died on this machine had committed',
       );
     } catch (error) {
       if (error instanceof RefusedError) continue;
       options.log.warn(
-        { file: feed.path, waiting: feed.waiting, error: String(error) },
+        { file: path, waiting, error: String(error) },
         'items of a node that died on this machine still wait',
       );
     }
@@ -50,17 +71,17 @@ export async function writeOrphanedFeeds(options: OrphansOptions): Promise<void>
  *   its name may be a link, which leads elsewhere by now.
  */
 export async function writeOrphanedFeed(
-  { feed, host, path, format: known }: Pick<OutboxSnapshot, 'feed' | 'host' | 'path' | 'format'>,
-  { frontier, staleMs, log, formats }: OrphansOptions,
+  { feed, file: { path, format, escapeFormulas } }: OrphanedFeed,
+  { frontier, staleMs, records, log }: OrphansOptions,
 ): Promise<number> {
+  const host = os.hostname();
   if (feedId(host, path) !== feed) {
     const what = `${path} leads to another file than when it was written: have it lead to that one again`;
     throw new CrawlnodeError('feed_elsewhere', what);
   }
-  const format = feedFormat(path, known ?? formats[path]?.format);
   const writer = { feed, host, path, pid: process.pid, owner: randomUUID(), format };
   const file = await openFeedWriter({
-    ...{ feeds: frontier.feeds, writer, path, format, staleMs, log },
+    ...{ feeds: frontier.feeds, writer, path, format, escapeFormulas, staleMs, records, log },
     overwrite: false,
   });
   try {

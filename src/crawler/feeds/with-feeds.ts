@@ -1,6 +1,7 @@
 /** The feed files around a crawl: opened before it, written to their end after it. */
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
+import { type FeedRecords, noRecords } from '../../pipelines/feed-records.js';
 import type { Settings } from '../../settings/schema.js';
 import { type FeedsOptions, type FeedTarget, type OpenFeeds, openFeeds } from './open-feeds.js';
 import { writeOrphanedFeeds } from './orphaned-feeds.js';
@@ -10,6 +11,8 @@ export interface FeedsPlan {
   readonly frontier: Frontier;
   readonly settings: Settings;
   readonly targets: readonly FeedTarget[];
+  /** Where this user's files are recorded; nowhere unless told. */
+  readonly records?: FeedRecords;
   /** Also write what nodes that died on this machine had committed for files of their own. */
   readonly writeOrphans: boolean;
   /** Aborted to leave at once: what is not written then waits in the frontier. */
@@ -50,15 +53,14 @@ async function closeFeeds(plan: FeedsPlan, feeds: OpenFeeds): Promise<string | n
   if (force.aborted) return feeds.close(0);
   const unwritten = await feeds.close(plan.graceLeftMs(settings.SHUTDOWN_TIMEOUT * 1000));
   if (plan.writeOrphans && unwritten === null) {
-    const formats = settings.FEEDS;
-    await writeOrphanedFeeds({ ...optionsOf(plan), formats }).catch((error: unknown) => {
+    await writeOrphanedFeeds({ ...optionsOf(plan), settings }).catch((error: unknown) => {
       log.debug({ error: String(error) }, 'looking for items of nodes that died here failed');
     });
   }
   return unwritten;
 }
 
-function optionsOf({ frontier, settings, log }: FeedsPlan): FeedsOptions {
+function optionsOf({ frontier, settings, records = noRecords, log }: FeedsPlan): FeedsOptions {
   const { NODE_TIMEOUT, FEED_OUTBOX_LIMIT } = settings;
-  return { frontier, staleMs: NODE_TIMEOUT * 1000, maxWaiting: FEED_OUTBOX_LIMIT, log };
+  return { frontier, staleMs: NODE_TIMEOUT * 1000, maxWaiting: FEED_OUTBOX_LIMIT, records, log };
 }

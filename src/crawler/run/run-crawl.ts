@@ -6,7 +6,7 @@ import { type NodePlan, runNode } from './run-node.js';
 /** What a crawl in this process is to do, and with what. */
 export interface CrawlPlan
   extends Omit<NodePlan, 'feeds' | 'feedsFailing'>,
-    Pick<FeedsPlan, 'targets' | 'graceLeftMs'> {
+    Pick<FeedsPlan, 'targets' | 'records' | 'graceLeftMs'> {
   /** Another process writes the feed files: their ids, and why they cannot be written. Null when this one does. */
   readonly writer: Pick<NodePlan, 'feeds' | 'feedsFailing'> | null;
   /** Called when the files are open and the node is about to begin. */

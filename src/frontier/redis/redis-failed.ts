@@ -3,6 +3,7 @@ import type { FailedList, FailedRequest, FrontierRequest } from '../frontier.js'
 import { pairs } from './connection/walk.js';
 import type { CrawlAccess } from './crawl-access.js';
 import { internalKey } from './keys.js';
+import { numberField, storedObject, textField } from './reading/stored-json.js';
 import { columnsOf } from './requests.js';
 
 export class RedisFailed implements FailedList {
@@ -82,14 +83,14 @@ export class RedisFailed implements FailedList {
 
 /** What the store keeps of why a request failed; what it does not say has its plain value. */
 export function readFailure(text: string | null, failedAtMs: number): Omit<FailedRequest, 'id' | 'record'> {
-  const failure = JSON.parse(text ?? '{}') as Partial<FailedRequest>;
+  const failure = storedObject(text);
   return {
-    reason: failure.reason ?? 'unknown',
-    status: failure.status ?? null,
-    attempts: failure.attempts ?? 0,
-    crashes: failure.crashes ?? 0,
-    node: failure.node ?? '',
+    reason: textField(failure, 'reason') ?? 'unknown',
+    status: numberField(failure, 'status') ?? null,
+    attempts: numberField(failure, 'attempts') ?? 0,
+    crashes: numberField(failure, 'crashes') ?? 0,
+    node: textField(failure, 'node') ?? '',
     failedAtMs,
-    detail: failure.detail ?? null,
+    detail: textField(failure, 'detail') ?? null,
   };
 }

@@ -6,12 +6,7 @@ import type { Feeds } from '../frontier.js';
 import { int, named, text } from './connection/reply.js';
 import type { CrawlAccess } from './crawl-access.js';
 import { internalKey } from './keys.js';
-
-interface HeldBy {
-  readonly host: string;
-  readonly pid: number;
-  readonly owner: string;
-}
+import { numberField, storedObject, textField } from './reading/stored-json.js';
 
 /** A feed as its field of the HASH `:~feeds` has it: its writer, none without an owner, and its checkpoint, if any. */
 interface FeedRecord extends Partial<FeedCheckpoint> {
@@ -29,9 +24,23 @@ export function readFeeds(fields: Readonly<Record<string, string>>) {
     .filter(([field]) => !field.endsWith(':tail'))
     .map(([feed, text]) => ({
       feed,
-      record: JSON.parse(text) as FeedRecord,
+      record: readRecord(text),
       last: Number(fields[`${feed}:tail`] ?? 0),
     }));
+}
+
+/** What the store has of a feed; without host and path where it cannot be read (`lua/feeds/feeds.lua`). */
+function readRecord(text: string): FeedRecord {
+  const stored = storedObject(text);
+  const [owner, format] = [textField(stored, 'owner'), textField(stored, 'format')];
+  return {
+    host: textField(stored, 'host') ?? '',
+    path: textField(stored, 'path') ?? '',
+    pid: numberField(stored, 'pid') ?? 0,
+    sequence: numberField(stored, 'sequence') ?? 0,
+    ...(owner === undefined ? {} : { owner }),
+    ...(format === undefined ? {} : { format }),
+  };
 }
 
 /** What the store knows of a feed: its writer with the checkpoint, and its last sequence. */
@@ -67,11 +76,11 @@ export class RedisFeeds implements Feeds {
         return { sequence: int(sequence), lengthBytes: int(lengthBytes), header: text(header) };
       }
       if (text(answer.status) === 'format') throw writtenOtherwise(writer, text(answer.format));
-      const held = JSON.parse(text(answer.writer)) as HeldBy;
+      const held = readRecord(text(answer.writer));
       if (held.host !== writer.host || held.owner === displaced || isRunning(held.pid)) {
         throw heldBy(writer.path, held);
       }
-      displaced = held.owner;
+      displaced = held.owner ?? '';
     }
   }
 
@@ -124,7 +133,7 @@ export class RedisFeeds implements Feeds {
  * that was flushed knows none.
  */
 function refuseOtherPast({ known, tail }: Heads, sequence: number): void {
-  const last = known === null ? 0 : ((JSON.parse(known) as { sequence?: number }).sequence ?? 0);
+  const last = known === null ? 0 : (readRecord(known).sequence ?? 0);
   const isKnown = known !== null || tail !== null;
   if (isKnown && last !== sequence) throw rolledBack();
 }

@@ -6,6 +6,7 @@ import { flag, integer, map, text } from '../kinds.js';
 const feed = z.strictObject({
   format: z.enum(['jsonl', 'jsonlines', 'json', 'csv']).optional(),
   overwrite: z.boolean().optional(),
+  escape_formulas: z.boolean().optional(),
 });
 
 export const itemSettings = {
@@ -18,8 +19,8 @@ export const itemSettings = {
   FEEDS: {
     ...map(feed, {
       default: {},
-      expects: 'a map of files to { format, overwrite }',
-      text: 'Files items are written to: { out.jsonl: { format: jsonl, overwrite: false } }. Formats: jsonl, json, csv; without one, by the extension.',
+      expects: 'a map of files to { format, overwrite, escape_formulas }',
+      text: 'Files items are written to: { out.jsonl: { format: jsonl, overwrite: false } }. Formats: jsonl, json, csv; without one, by the extension. escape_formulas: true puts an apostrophe before a CSV text that a spreadsheet would run (=, +, -, @).',
     }),
     resolve: (feeds: Record<string, z.output<typeof feed>>, dir: string) =>
       Object.fromEntries(Object.entries(feeds).map(([file, options]) => [path.resolve(dir, file), options])),

@@ -16,6 +16,7 @@ import { runCli, startCli } from '../../helpers/cli.js';
 import { engines, newsSpider, projectOn } from '../../helpers/engine-project.js';
 import { joinAs } from '../../helpers/joining.js';
 import { openOptions } from '../../helpers/open-options.js';
+import { recordsOf } from '../../helpers/project.js';
 import { waitFor } from '../../helpers/wait-for.js';
 
 describe.each(engines)('on the %s engine', (engine) => {
@@ -44,6 +45,7 @@ describe.each(engines)('on the %s engine', (engine) => {
     };
     const written = await openFeedWriter({
       ...{ feeds, writer, path: file, format, overwrite: false, staleMs: 1, log: silentLogger },
+      records: recordsOf('news'),
     });
     await commit(frontier, ['{"n":0}']);
     await written.drain();
@@ -222,7 +224,9 @@ describe('doctor on the redis engine alone', () => {
       'REDIS_CONNECT_TIMEOUT=1',
     );
     expect(away.code).toBe(4);
-    expect(away.stdout).toMatch(/^ok {7}Node.*\nproblem {2}news: .*cannot be reached.*\n1 problem\n$/);
+    expect(away.stdout).toMatch(
+      /^ok {7}Node.*\nok {7}nobody else can write.*\nproblem {2}news: .*cannot be reached.*\n1 problem\n$/,
+    );
   });
 });
 

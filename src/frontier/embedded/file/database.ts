@@ -2,7 +2,7 @@
  * The database of a folder: one connection for each thread, shared by its clients. The file is made with the first write;
  * until then whoever reads finds an empty database in memory, so that a command that only reads leaves nothing behind.
  */
-import { existsSync, linkSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, linkSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { RefusedError } from '../../../errors.js';
 import { dataFormats, otherFormat } from '../../data-format.js';
@@ -194,6 +194,8 @@ function makeFile(file: string): void {
 
 /** Make a database with our tables, in its final journal mode, and close it. */
 export function createFile(file: string): void {
+  // SQLite would give it the modes that the umask leaves; its log takes those of the file.
+  closeSync(openSync(file, 'wx', 0o600));
   const connection = connect(file);
   try {
     // Before the first table: later it would take a rebuild of the whole file.

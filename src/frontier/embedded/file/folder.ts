@@ -51,7 +51,8 @@ export interface Folder {
  */
 export function enterFolder(path: string): Folder {
   const users = join(path, 'users');
-  orUnavailable(path, 'made or entered', () => makeFolder(users));
+  // Requests hold headers and cookies: the folder is this user's alone.
+  orUnavailable(path, 'made or entered', () => makeFolder(users, 0o700));
   refuseNetwork(path);
   const self: User = { bootId: bootId(), pidNamespace: pidNamespace(), host: hostname(), pid: process.pid };
   const file = join(users, `${process.pid}-${randomBytes(4).toString('hex')}.json`);
@@ -158,7 +159,7 @@ function announce(users: string, file: string, self: User): void {
 /** Never seen half written. */
 function writeWhole(file: string, user: User): void {
   try {
-    writeFileSync(`${file}.new`, JSON.stringify(user));
+    writeFileSync(`${file}.new`, JSON.stringify(user), { mode: 0o600 });
     renameSync(`${file}.new`, file);
   } catch (error) {
     rmSync(`${file}.new`, { force: true });

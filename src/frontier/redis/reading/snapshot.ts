@@ -9,6 +9,7 @@ import { badSeedsKey, type InternalWord, internalKey, internalWords } from '../k
 import { readFeeds } from '../redis-feeds.js';
 import { dupefilterBytes, seenCount } from './dupefilter.js';
 import { bytesOf, lengthOf, sum } from './measuring.js';
+import { numberField, storedObject, textField } from './stored-json.js';
 
 /** Everything `stats` shows: cardinalities, the nodes, the counters; MEMORY USAGE samples five entries a key. */
 export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<Snapshot> {
@@ -128,18 +129,19 @@ async function readNodes(
     client.hgetall(internalKey(keys, 'pages')),
   ]);
   const describe = (incarnation: string, heardAtMs: number): NodeSnapshot => {
-    const info = JSON.parse(infos[incarnation] ?? '{}') as Partial<NodeSnapshot> & { joinedAtMs?: number };
-    const startedAt = info.startedAt ?? 0;
+    const info = storedObject(infos[incarnation]);
+    const startedAt = numberField(info, 'startedAt') ?? 0;
+    const joinedAtMs = numberField(info, 'joinedAtMs');
     return {
-      id: info.id ?? incarnation,
-      host: info.host ?? '',
-      pid: info.pid ?? 0,
+      id: textField(info, 'id') ?? incarnation,
+      host: textField(info, 'host') ?? '',
+      pid: numberField(info, 'pid') ?? 0,
       startedAt,
       heartbeatAgeMs: Math.max(0, Math.round(nowMs - heardAtMs)),
       leased: Number(held[incarnation] ?? 0),
       pages: Number(pages[incarnation] ?? 0),
-      pagesPerSecond: info.pagesPerSecond ?? 0,
-      clockAheadMs: info.joinedAtMs === undefined ? 0 : startedAt - info.joinedAtMs,
+      pagesPerSecond: numberField(info, 'pagesPerSecond') ?? 0,
+      clockAheadMs: joinedAtMs === undefined ? 0 : startedAt - joinedAtMs,
     };
   };
   const nodes: NodeSnapshot[] = [];

@@ -4,10 +4,27 @@
 -- checkpoint: sequence, lengthBytes, header }, without an owner when it has no writer; feed:tail → number of its last item.
 -- HASH `outbox`: feed:number → item, of those behind the checkpoint.
 
--- The record of a feed, and its JSON; nil where there is none.
+local numbers = { 'seenMs', 'staleMs', 'sequence', 'lengthBytes', 'forgottenAt', 'overwrites' }
+local texts = { 'host', 'path', 'owner', 'format', 'header' }
+
+-- Whether a value can be what feeds.write has written.
+local function isRecord(value)
+  if type(value) ~= 'table' then return false end
+  for _, name in ipairs(numbers) do
+    if value[name] ~= nil and type(value[name]) ~= 'number' then return false end
+  end
+  for _, name in ipairs(texts) do
+    if value[name] ~= nil and type(value[name]) ~= 'string' then return false end
+  end
+  return value.seenMs ~= nil
+end
+
+-- The record of a feed, and its JSON; nil where there is none, or somebody else has damaged it.
 function feeds.read(crawl, feed)
   local text = redis.call('HGET', crawl.keys.feeds, feed)
-  if text then return cjson.decode(text), text end
+  if not text then return end
+  local isJson, record = pcall(cjson.decode, text)
+  if isJson and isRecord(record) then return record, text end
 end
 
 function feeds.write(crawl, feed, writer) redis.call('HSET', crawl.keys.feeds, feed, cjson.encode(writer)) end
@@ -44,8 +61,11 @@ end
 -- it opened the file to overwrite it and has written nothing since, the feed starts again from its first item.
 function feeds.forget(crawl, isFlush)
   for _, feed in ipairs(redis.call('HKEYS', crawl.keys.feeds)) do
-    local writer = string.sub(feed, -5) ~= ':tail' and feeds.read(crawl, feed)
-    if writer then
+    local isTail = string.sub(feed, -5) == ':tail'
+    local writer = not isTail and feeds.read(crawl, feed)
+    if not isTail and not writer then
+      redis.call('HDEL', crawl.keys.feeds, feed, feed .. ':tail')
+    elseif writer then
       local lives = writer.owner and crawl.nowMs - writer.seenMs < (writer.staleMs or 0)
       local allWritten = feeds.isAllWritten(crawl, feed, writer)
       if allWritten and not lives then

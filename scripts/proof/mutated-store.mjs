@@ -1,0 +1,370 @@
+// What damaged and malicious records do to a node and to every command: requests, seeds, items, feeds and backups are
+// changed straight in the store, past crawlnode.
+//
+//   node scripts/proof/mutated-store.mjs [--records 10000] [--engine redis|embedded] [--seed N]
+//
+// In rounds, a real crawl fills a store; its records are mutated (bits flipped, cut off, huge numbers, other types, deep
+// nesting, names of prototypes and hooks, paths, in the first round 100 MB of text); then a node works them off and every
+// command reads them. It fails when a process ends by a signal, hangs or shows an error nobody foresaw, when a file changes that
+// no command line names, when code is loaded from a path of the store, when a request or seed is set aside without a
+// reason, or when doctor does not say so. The same seed gives the same mutations.
+import { spawn } from 'node:child_process';
+import { createHash, randomInt } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { mutations, randomOf } from './mutated-store/mutations.mjs';
+import { storeOf } from './mutated-store/stores.mjs';
+
+const { values: options } = parseArgs({
+  options: {
+    records: { type: 'string', default: '10000' },
+    engine: { type: 'string' },
+    seed: { type: 'string', default: String(randomInt(2 ** 31)) },
+  },
+});
+const executable = fileURLToPath(new URL('../../bin/crawlnode.js', import.meta.url));
+const TIMEOUT_MS = 180_000;
+const HUGE_BYTES = 100 * 1024 * 1024;
+/** Of each round. */
+const COUNTS = { requests: 3_400, seeds: 1_000, items: 300, outbox: 200 };
+const BACKUPS = 10;
+const VALUES_OF_BACKUP = 10;
+
+const site = createServer((request, response) => {
+  response.writeHead(200, { 'content-type': 'text/html' }).end(`<title>${request.url.slice(0, 50)}</title>`);
+});
+await new Promise((listening) => site.listen(0, '127.0.0.1', listening));
+const origin = `http://127.0.0.1:${site.address().port}`;
+const problems = [];
+const tally = {};
+
+console.log(`seed ${options.seed}`);
+for (const engine of options.engine === undefined ? ['redis', 'embedded'] : [options.engine]) {
+  // Each engine's mutations are repeated by themselves.
+  const random = randomOf(Number(options.seed));
+  let mutated = 0;
+  for (let round = 1; mutated < Number(options.records); round += 1) {
+    mutated += await runRound(engine, round, random);
+    console.log(`${engine}: round ${round}, ${mutated} records mutated so far, ${problems.length} problems`);
+  }
+}
+site.close();
+for (const [what, count] of Object.entries(tally).sort())
+  console.log(`${String(count).padStart(8)}  ${what}`);
+for (const problem of problems.slice(0, 40)) console.log(`PROBLEM ${problem}`);
+console.log(problems.length === 0 ? 'no problems' : `${problems.length} problems`);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+/** @returns how many records were mutated. */
+async function runRound(engine, round, random) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'mutated-store-'));
+  const project = path.join(folder, 'project');
+  const canaries = makeProject(folder, project);
+  const { mutate } = mutations(random, canaries);
+  const store = await storeOf(engine, folder, 'walk');
+  const settings = {
+    ...store.settings,
+    ROBOTSTXT_OBEY: false,
+    RETRY_TIMES: 0,
+    DOWNLOAD_TIMEOUT: 5,
+    CONCURRENT_REQUESTS: 32,
+  };
+  writeFileSync(
+    path.join(project, 'crawlnode.yaml'),
+    JSON.stringify({ ...settings, ITEM_PIPELINES: { RedisPipeline: 300 } }),
+  );
+  const env = { ...process.env, HOME: path.join(folder, 'home'), XDG_STATE_HOME: '', XDG_CACHE_HOME: '' };
+  const where = `${engine}, round ${round}`;
+  const run = (args, allowed = [0, 1]) => command(where, project, env, args, allowed);
+
+  const lines = (count, make) => Array.from({ length: count }, (_, n) => JSON.stringify(make(n))).join('\n');
+  const seed = (n) => ({
+    ...{ url: `${origin}/${round}/${n}?a=${n}`, method: n % 5 === 0 ? 'POST' : 'GET', priority: n % 7 },
+    ...(n % 5 === 0 && { body: `a=${n}` }),
+    ...(n % 3 === 0 && { meta: { n, deep: { list: [1, 2, { x: 'y' }] }, download_slot: `slot${n % 4}` } }),
+    ...(n % 4 === 0 && { headers: { 'X-Test': [`${n}`, 'b'] }, cookies: { id: `${n}` } }),
+    ...(n % 2 === 0 && { callback: 'parseOther', errback: 'failed', dont_filter: n % 6 === 0 }),
+  });
+  writeFileSync(
+    path.join(project, 'first.txt'),
+    lines(COUNTS.items, (n) => seed(n)),
+  );
+  writeFileSync(
+    path.join(project, 'pending.txt'),
+    lines(COUNTS.requests, (n) => seed(10_000 + n)),
+  );
+  writeFileSync(
+    path.join(project, 'raw.txt'),
+    lines(COUNTS.seeds, (n) => seed(20_000 + n)),
+  );
+  const pagesBefore = ['crawl', 'walk', '--exit-when-done', '-o', 'out.jsonl'];
+  await run(['seed', 'walk', '--file', 'first.txt'], [0]);
+  await run(pagesBefore, [0]);
+  await run(['seed', 'walk', '--file', 'pending.txt'], [0]);
+  const before = look(folder);
+
+  // Backups: the crawl is taken out of the store, and put back from damaged copies, then from the sound one.
+  await run(['reset', 'walk', '--all', '--yes', '--backup', 'backups/sound.jsonl'], [0]);
+  let count = 0;
+  for (let n = 0; n < BACKUPS; n += 1) {
+    const file = `backups/mutated-${n}.jsonl`;
+    count += mutateBackup(
+      path.join(project, 'backups/sound.jsonl'),
+      path.join(project, file),
+      random,
+      mutate,
+      n % 2 === 0,
+    );
+    const { code } = await run(['restore', 'walk', file], [0, 1, 2, 3]);
+    note(`backup: restore ends with ${code}`);
+    if (n % 4 === 0) await run(['doctor', 'walk', '--deep']);
+    await run(['reset', 'walk', '--all', '--yes', '--force'], [0]);
+  }
+  await run(['restore', 'walk', 'backups/sound.jsonl'], [0]);
+  // One page, so that the store knows the feed again.
+  await run(['crawl', 'walk', '--max-pages', '1', '-o', 'out.jsonl'], [0]);
+  await run(['seed', 'walk', '--file', 'raw.txt', '--to-start-urls'], [0]);
+
+  const huge = round === 1 ? Buffer.alloc(HUGE_BYTES, 'x') : null;
+  let hugeLeft = 0;
+  const change = (bytes) => {
+    if (huge !== null && hugeLeft > 0) {
+      hugeLeft -= 1;
+      return huge;
+    }
+    return mutate(bytes);
+  };
+  for (const kind of ['requests', 'seeds', 'items', 'feeds']) {
+    hugeLeft = ['requests', 'seeds', 'items'].includes(kind) ? 1 : 0;
+    const changed = await store[kind](change);
+    note(`mutated: ${kind}`, changed);
+    count += changed;
+  }
+  const [anItem] = readFileSync(path.join(project, 'out.jsonl'), 'utf8').split('\n');
+  await store.outbox(Array.from({ length: COUNTS.outbox }, () => mutate(anItem)));
+  note('mutated: outbox', COUNTS.outbox);
+  count += COUNTS.outbox;
+
+  for (const args of [
+    ['stats', 'walk', '--json'],
+    ['stats'],
+    ['doctor', 'walk'],
+    ['failed', 'walk', 'list'],
+    ['inspect', 'walk', `${origin}/${round}/10001?a=10001`],
+    ['items', 'walk', 'export'],
+    ['crawl', 'walk', '--exit-when-done', '-o', 'again.jsonl'],
+    ['crawl', 'walk', '--exit-when-done', '--max-pages', '1', '-o', 'out.jsonl'],
+    ['items', 'walk', 'export', '-o', 'exported.jsonl'],
+    ['failed', 'walk', 'list', '--json'],
+    ['stats', 'walk', '--json'],
+    ['doctor', 'walk'],
+    ['doctor', 'walk', '--deep'],
+  ]) {
+    const { code, stdout, rss } = await run(args, args[0] === 'crawl' ? [0, 1, 3] : [0, 1]);
+    if (args[0] === 'crawl') {
+      note(`crawl ends with ${code}`);
+      tally['peak RSS of a node, MB'] = Math.max(tally['peak RSS of a node, MB'] ?? 0, rss);
+    }
+    if (args[0] === 'doctor') judgeDoctor(where, stdout, await store.badSeeds());
+    if (args[0] === 'failed' && args.includes('--json')) judgeFailed(where, stdout);
+  }
+  const left = JSON.parse((await run(['stats', 'walk', '--json'])).stdout || '{}');
+  for (const state of ['pending', 'leased', 'delayed', 'startUrls'])
+    if (left[state] !== 0) problems.push(`${where}: ${left[state]} left ${state}`);
+  for (const entry of await store.badSeeds()) {
+    const { reason } = JSON.parse(entry);
+    // The kind of it: its first words, without the field.
+    const kind = String(reason)
+      .replace('bad seed: ', '')
+      .replace(/"(?:[^"\\]|\\.)*"?.*|[^\x20-\x7e].*/s, '…')
+      .replace(/^(\S+) is .*/s, (_, field) => `${/[.[]/.test(field) ? 'a field of meta' : field} is …`);
+    note(`seed set aside: ${kind.slice(0, 40)}`);
+    if (!reason) problems.push(`${where}: a seed was set aside without a reason`);
+  }
+  const others = await store.others(mutate);
+  note('mutated: failures and nodes', others);
+  count += others;
+  for (const args of [
+    ['failed', 'walk', 'list'],
+    ['failed', 'walk', 'list', '--json'],
+    ['stats', 'walk'],
+    ['doctor', 'walk'],
+  ])
+    await run(args);
+  for (const file of ['again.jsonl', 'exported.jsonl', 'out.jsonl'])
+    judgeLines(where, path.join(project, file));
+  compare(where, before, look(folder));
+  if (existsSync(path.join(folder, 'PWNED')))
+    problems.push(`${where}: ${readFileSync(path.join(folder, 'PWNED'))}`);
+  await store.stop();
+  rmSync(folder, { recursive: true, force: true });
+  return count;
+}
+
+/** @returns paths that nothing may touch or load. */
+function makeProject(folder, project) {
+  for (const name of ['project/spiders', 'project/canary', 'project/backups', 'home', 'canary'])
+    mkdirSync(path.join(folder, name), { recursive: true });
+  const pwned = JSON.stringify(path.join(folder, 'PWNED'));
+  writeFileSync(
+    path.join(project, 'spiders', 'walk.ts'),
+    `import { writeFileSync } from 'node:fs';
+import { Spider, type Response } from 'crawlnode';
+const pwned = (what: string) => writeFileSync(${pwned}, what);
+export default class extends Spider {
+  name = 'walk';
+  *parse(response: Response) { yield { url: response.url, title: response.css('title::text').get(), n: response.meta.n }; }
+  *parseOther(response: Response) { yield { url: response.url, other: true }; }
+  failed() { return []; }
+  override opened(...args: unknown[]) { if (args.length > 0) pwned('the hook opened was a callback'); }
+  override closed(reason: unknown) { if (typeof reason !== 'string') pwned('the hook closed was a callback'); }
+  override makeRequestFromData(data: unknown) {
+    if (typeof data !== 'string') pwned('the hook makeRequestFromData was a callback');
+    return super.makeRequestFromData(data as string);
+  }
+}
+`,
+  );
+  const evil = `import { writeFileSync } from 'node:fs'; writeFileSync(${pwned}, 'code was loaded');\n`;
+  const canaries = [
+    ...['project/canary/evil.mjs', 'project/canary/evil.ts', 'canary/evil.mjs'],
+    ...['project/victim.jsonl', 'project/victim.csv', 'home/.bashrc', 'canary/authorized_keys'],
+  ].map((name) => path.join(folder, name));
+  for (const file of canaries) writeFileSync(file, file.includes('evil') ? evil : '{"mine":1}\n');
+  symlinkSync(path.join(folder, 'canary/authorized_keys'), path.join(project, 'link.jsonl'));
+  return [...canaries, path.join(project, 'link.jsonl'), path.join(project, 'spiders/walk.ts')];
+}
+
+/** A copy of a backup with some of its values changed; `isSigned`: with checksums to match, as a forger makes them. */
+function mutateBackup(from, to, random, mutate, isSigned) {
+  const all = readFileSync(from, 'utf8').trimEnd().split('\n');
+  for (let n = 0; n < VALUES_OF_BACKUP; n += 1) {
+    const at = random.below(all.length);
+    all[at] = mutate(Buffer.from(all[at])).toString().replaceAll('\n', ' ');
+  }
+  if (isSigned) {
+    const hash = createHash('sha256');
+    for (const [n, line] of all.entries()) {
+      if (/"kind":"(check|end)"/.test(line))
+        all[n] = line.replace(/"sha256":"[0-9a-f]*"/, `"sha256":"${hash.copy().digest('hex')}"`);
+      hash.update(`${all[n]}\n`);
+    }
+  }
+  writeFileSync(to, `${all.join('\n')}\n`);
+  note(`mutated: lines of backups${isSigned ? ', checksums to match' : ''}`, VALUES_OF_BACKUP);
+  return VALUES_OF_BACKUP;
+}
+
+/** Run a command to its end; whatever nobody foresaw is a problem. */
+function command(where, cwd, env, args, allowed) {
+  return new Promise((ended) => {
+    const child = spawn(process.execPath, [executable, ...args], {
+      cwd,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let [stdout, stderr, rss] = ['', '', 0];
+    child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
+    const watch = setInterval(() => (rss = Math.max(rss, peakOf(child.pid))), 100);
+    const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
+    child.on('close', (code, signal) => {
+      clearTimeout(timer);
+      clearInterval(watch);
+      const name = `${where}: ${args.join(' ')}`;
+      const foreseen = allowed.includes(code);
+      if (!foreseen) problems.push(`${name} ended with ${signal ?? code}: ${stderr.slice(-600)}`);
+      const unforeseen =
+        /\b(Type|Range|Reference|Syntax)Error\b.*|internal_error|unforeseen.*|"code":"unexpected".*/.exec(
+          stderr,
+        );
+      if (unforeseen !== null) problems.push(`${name} said ${unforeseen[0].slice(0, 400)}`);
+      if (/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]/.test(stdout + stderr))
+        problems.push(`${name} printed a control character`);
+      ended({ code, stdout, stderr, rss });
+    });
+  });
+}
+
+/** Peak resident memory of a process, MB. */
+function peakOf(pid) {
+  try {
+    return Math.round(
+      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024,
+    );
+  } catch {
+    return 0;
+  }
+}
+
+function judgeDoctor(where, stdout, badSeeds) {
+  if (badSeeds.length > 0 && !/could not be understood/.test(stdout))
+    problems.push(`${where}: doctor does not name ${badSeeds.length} bad seeds`);
+  const failed = /([\d,]+) failed\b/.exec(stdout)?.[1] ?? '0';
+  if (failed !== '0' && !/requests? failed for good/.test(stdout))
+    problems.push(`${where}: doctor does not name the failed`);
+}
+
+function judgeFailed(where, stdout) {
+  for (const line of stdout.trim().split('\n')) {
+    if (line === '') continue;
+    const { reason, detail } = JSON.parse(line);
+    note(`request set aside: ${reason}`);
+    if (!reason || reason === 'unknown' || reason === 'internal_error')
+      problems.push(`${where}: a request was set aside as ${reason}: ${detail}`);
+  }
+}
+
+/** Each line of a feed is one JSON object. */
+function judgeLines(where, file) {
+  if (!existsSync(file)) return;
+  for (const line of readFileSync(file, 'utf8').trimEnd().split('\n')) {
+    if (line === '') continue;
+    try {
+      const value = JSON.parse(line);
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('no object');
+    } catch (error) {
+      problems.push(`${where}: ${path.basename(file)} holds ${line.slice(0, 100)}: ${error.message}`);
+    }
+  }
+}
+
+/** Every file below the folder but those that command lines name, with what tells that it was written. */
+function look(folder) {
+  const named =
+    /^(project\/((out|again|exported)\.jsonl(\.cut-.*)?|backups(\/.*)?|raw\.txt|\.crawlnode(\/.*)?)|home\/\.(cache|local)(\/.*)?|dump\.rdb|PWNED)$/;
+  const found = new Map();
+  for (const name of readdirSync(folder, { recursive: true })) {
+    const file = path.join(folder, name);
+    if (named.test(name) || !statSync(file).isFile()) continue;
+    const { mtimeMs, ctimeMs, size } = statSync(file);
+    found.set(
+      name,
+      `${mtimeMs} ${ctimeMs} ${size} ${createHash('sha256').update(readFileSync(file)).digest('hex')}`,
+    );
+  }
+  return found;
+}
+
+function compare(where, before, after) {
+  for (const name of new Set([...before.keys(), ...after.keys()]))
+    if (before.get(name) !== after.get(name)) problems.push(`${where}: ${name} was touched`);
+}
+
+function note(what, count = 1) {
+  tally[what] = (tally[what] ?? 0) + count;
+}

@@ -1,0 +1,24 @@
+/** JSON values of the store, which others can write to: what is damaged, or of another type, counts as not there. */
+
+/** The fields of a JSON object; none of a text that is something else. */
+export function storedObject(text: string | null | undefined): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text ?? '{}');
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** A field that is text; undefined for any other. */
+export function textField(object: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = Object.hasOwn(object, name) ? object[name] : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** A field that is a number; undefined for any other. */
+export function numberField(object: Readonly<Record<string, unknown>>, name: string): number | undefined {
+  const value = Object.hasOwn(object, name) ? object[name] : undefined;
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}

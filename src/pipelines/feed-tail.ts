@@ -1,0 +1,21 @@
+/** What stands in a feed file behind its checkpoint, and whether it may be cut off. */
+
+/**
+ * Whether the end of a file is what a writer leaves that died between its write and its checkpoint: the beginning of what
+ * it had to write next, perhaps followed by zeros, which a power cut leaves where data had not reached the disk.
+ * @param tail what stands behind the checkpoint @param next what the outbox holds for this place
+ * @param closing what the format writes behind the last item, at least in part
+ */
+export function isUnfinishedWrite(tail: Buffer, next: Buffer, closing: Buffer): boolean {
+  let end = tail.length;
+  while (end > 0 && tail[end - 1] === 0) end -= 1;
+  let same = 0;
+  while (same < end && same < next.length && tail[same] === next[same]) same += 1;
+  const rest = tail.subarray(same, end);
+  if (rest.length > closing.length) return false;
+  // The new closing may be written in part, and the old one may be overwritten in part.
+  return (
+    closing.subarray(0, rest.length).equals(rest) ||
+    closing.subarray(closing.length - rest.length).equals(rest)
+  );
+}
