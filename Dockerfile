@@ -1,5 +1,5 @@
 # crawlnode in a container: compiled once, run without compiler, npm or root. Spiders and settings are mounted at
-# /project, or copied there by an image that is built on this one (docs/docker.md).
+# /project, or copied there by an image that is built on this one (docs/guide/deploying.md).
 #
 # Debian's slim image rather than Alpine: it is the C library crawlnode is tested on.
 ARG NODE=node:20-slim
@@ -21,7 +21,7 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts
 
 FROM ${NODE}
-# What a node's memory is bound by (docs/tuning.md, "Memory"), as `--workers` does it for its nodes.
+# What a node's memory is bound by (docs/internals/tuning.md, "Memory"), as `--workers` does it for its nodes.
 ENV NODE_ENV=production MALLOC_ARENA_MAX=1 NODE_OPTIONS=--max-semi-space-size=16
 WORKDIR /crawlnode
 COPY package.json LICENSE ./

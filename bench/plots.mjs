@@ -1,5 +1,5 @@
 /**
- * The figures of docs/performance.md as plots: reads docs/performance/*.json, which the benches write with
+ * The figures of docs/internals/performance.md as plots: reads docs/performance/*.json, which the benches write with
  * `--json FILE`, and writes an SVG beside each; a bench whose file is not there is left out. `npm run bench:plots`
  */
 import { existsSync } from 'node:fs';

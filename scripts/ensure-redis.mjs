@@ -80,7 +80,7 @@ function giveUp(reason, manager) {
       '',
       `The tests need redis-server on PATH, and ${reason}.`,
       manager === null
-        ? 'Install Redis 6.2 or newer (https://redis.io/docs/install),'
+        ? 'Install Redis 7.0 or newer (https://redis.io/docs/install),'
         : `Run:  ${manager.manual}`,
       'then "npm test" again. It need not be running: the tests start and stop servers of their own.',
       '',

@@ -63,7 +63,7 @@ export const commandErrorCodes = {
   too_many_items: 'a page yields more items than MAX_ITEMS_PER_PAGE',
   pipeline_error: 'an item pipeline threw an error',
   bad_json: 'the body of a page is not valid JSON',
-  selector_cost: 'a CSS selector would take too long on a page',
+  selector_cost: 'a page makes a CSS selector too costly; the message names the selector',
   too_many_redirects: 'a page redirects more often than REDIRECT_MAX_TIMES',
 
   download_timeout: 'the server did not answer in time',
@@ -78,7 +78,13 @@ export const commandErrorCodes = {
   download_headers_too_large: 'the response headers are too large',
   download_body_truncated: 'the connection was lost in the middle of the body',
   download_bad_encoding: 'the body is not encoded as its header says',
-  download_bad_response: 'the answer is not valid HTTP',
+  download_too_slow: 'the body came more slowly than DOWNLOAD_MIN_RATE',
+  download_not_http: 'the answer is not HTTP',
+  download_bad_status: 'the status line of the answer is not valid HTTP',
+  download_bad_header: 'a header of the answer is not valid HTTP',
+  download_bad_framing: 'the length of the body, or of a chunk, is not valid HTTP',
+  download_bad_response: 'the answer is not valid HTTP in another way',
+  download_private_address: 'the host is at a private address, which this request may not connect to',
   download_bad_request: 'the request cannot be sent as it is',
   download_aborted: 'the download was stopped',
 

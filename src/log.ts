@@ -1,4 +1,4 @@
-/** The shape of a logger, as pino has it; everything below `cli/` knows only this. */
+/** A logger, as pino has it: fields first, then a message. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

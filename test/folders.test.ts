@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const MAX_FILES = 15;
 
 /** Folders of test/ that are about no folder of src/. */
-const ofTestsAlone = /^test\/(e2e|fixtures|frontier-contract|helpers)(\/|$)/;
+const ofTestsAlone = /^test\/(docs|e2e|fixtures|frontier-contract|helpers)(\/|$)/;
 
 const folders = ['src', 'test'].flatMap((top) => [
   top,

@@ -24,6 +24,7 @@ export function linkOf(n, domains, spelling) {
     ordinal: 0,
     depth: 2,
     origin,
+    isTrustedSeed: false,
     fingerprint,
     domainKey: 'host',
     nowMs: 1_790_000_000_000,

@@ -173,6 +173,8 @@ async function newProject(name, url) {
   const settings = {
     SPIDER_MODULES: [spiders],
     ROBOTSTXT_OBEY: false,
+    // Seeds put into Redis lead to no private address without it.
+    ALLOW_PRIVATE_ADDRESSES: true,
     CONCURRENT_REQUESTS_PER_DOMAIN: 48,
     NODE_TIMEOUT: 3,
     HEARTBEAT_INTERVAL: 1,

@@ -1,4 +1,4 @@
-/** Where compiled code is kept between runs: in a folder of this user's that nobody else can write to, else nowhere. */
+/** Where compiled code is cached between runs: in a folder that only this user can write to, or nowhere. */
 import path from 'node:path';
 import { privateFolder } from '../private-folder.js';
 import { cacheHome } from './project/user-folders.js';
@@ -6,13 +6,13 @@ import { cacheHome } from './project/user-folders.js';
 export interface CacheFolders {
   /** For `module.enableCompileCache`. */
   readonly compiled: string | null;
-  /** For JavaScript made of the project's TypeScript. */
+  /** For JavaScript compiled from the project's TypeScript. */
   readonly typescript: string | null;
 }
 
 /**
- * Below NODE_COMPILE_CACHE where that is set, which Node itself heeds too; else below the user's folder for caches
- * ($XDG_CACHE_HOME or ~/.cache). Each is made if it is missing, and null where nothing may or can be kept.
+ * The folders lie in NODE_COMPILE_CACHE where that is set (Node uses it too), else in the user's cache folder ($XDG_CACHE_HOME
+ * or ~/.cache). A missing folder is created. Each is null where nothing may or can be cached.
  */
 export function cacheFolders(env: Readonly<Record<string, string | undefined>>): CacheFolders {
   const folder = env.NODE_DISABLE_COMPILE_CACHE ? null : baseFolder(env);

@@ -35,9 +35,9 @@ export interface Context {
   /** Logs, progress, notices and errors. */
   readonly stderr: Output;
   readonly globals: Globals;
-  /** Masks secrets in whatever is shown; knows more of them once the settings are loaded. */
+  /** Masks secrets in text that is shown. Once the settings are loaded it masks theirs too. */
   mask: (text: string) => string;
-  /** The crawl this command is about, as one to be typed names it (`crawlArguments`); null before it is known. */
+  /** The crawl of this command as arguments of a command to type (`crawlArguments`); null before it is known. */
   crawl: string | null;
 }
 
@@ -45,7 +45,7 @@ export interface Context {
 export function processContext(argv: readonly string[], globals: Globals): Context {
   return {
     argv,
-    // When it is asked for, so that its absence is reported like any other error.
+    // Read on use, so that a missing folder is reported like any other error.
     get cwd() {
       return workingFolder();
     },
@@ -68,7 +68,7 @@ function workingFolder(): string {
   }
 }
 
-/** The settings that global options stand for, as NAME → text. @throws UsageError for a `-s` without `=`. */
+/** The settings that the global options set, as NAME → text. @throws UsageError for a `-s` without `=`. */
 export function globalSettings({ globals, cwd }: Context): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const pair of globals.set) {
@@ -99,14 +99,14 @@ export function note(context: Context, text: string, level: 'info' | 'warn' = 'i
 }
 
 /**
- * Whether whoever reads stderr parses it: with `--json`, off a terminal, each line there is JSON, as each line of the log
- * is. Without it what is no log stays text, also beside the log: scripts and people look for `crawlnode: …`.
+ * Whether every line of stderr is JSON, as the lines of the log are: with `--json` and off a terminal. Otherwise messages
+ * that are not of the log stay text, also beside the log, since scripts and people look for `crawlnode: …`.
  */
 export function speaksJson({ globals, stderr }: Pick<Context, 'globals' | 'stderr'>): boolean {
   return globals.json && !stderr.isTTY;
 }
 
-/** A line as the log writes them, for what is said where there is no log. */
+/** A message in the format of a log line, for commands that write no log. */
 export function logLine(level: 'info' | 'warn' | 'fatal', text: string, fields: object = {}): string {
   return `${printableJson({ level, time: new Date().toISOString(), ...fields, msg: text })}\n`;
 }
@@ -119,6 +119,12 @@ export function printJson(context: Context, value: unknown): void {
 /** Print one of many results as a line of JSON. */
 export function printJsonLine(context: Context, value: unknown): void {
   print(context, printableJson(value));
+}
+
+/** A result as it may be shown: the userinfo of URLs and the secrets of the settings masked, in every text of it. */
+export function masked<T>(context: Context, value: T): T {
+  const mask = (_key: string, part: unknown) => (typeof part === 'string' ? context.mask(part) : part);
+  return JSON.parse(JSON.stringify(value, mask));
 }
 
 /** The one way to a stream: text that reaches it is safe for a terminal, bytes are what they are. */

@@ -1,15 +1,14 @@
-/** A crawl in a command to be typed: with its job, and with the options by which the user's own command found it. */
-
+/** A crawl as arguments of a command to type: with its job, and with the options by which this command found it. */
 import type { CrawlName } from '../crawler/project/crawls-in-store.js';
 import { maskSetting } from '../settings/mask.js';
 import type { Context } from './context.js';
 import { shellWord } from './terminal/format-values.js';
 
-/** Settings that say where a crawl lies, what it is called there, and how its requests are told apart. */
-const findsCrawl =
+/** Settings that say where a crawl is stored, what its keys are called, and how its requests are identified. */
+const locatesCrawl =
   /^(REDIS_.*|JOBDIR|SPIDER_MODULES|STATS_KEY|SCHEDULER_(QUEUE|DUPEFILTER)_KEY|SCHEDULER_QUEUE_CLASS|SCHEDULER_PERSIST|DUPEFILTER_.*|REQUEST_FINGERPRINTER|DOMAIN_KEY)=/;
 
-/** `shop`, `shop --job may`, `shop -c other.yaml -s JOBDIR=/data`: a shell takes it as it stands, but for secrets. */
+/** `shop`, `shop --job may`, `shop -c other.yaml -s JOBDIR=/data`: ready for a shell, with secrets masked. */
 export function crawlArguments(
   { globals, mask }: Pick<Context, 'globals' | 'mask'>,
   { spider, job }: CrawlName,
@@ -18,7 +17,7 @@ export function crawlArguments(
     spider,
     ...(job === null ? [] : ['--job', job]),
     ...(globals.config === undefined ? [] : ['-c', globals.config]),
-    ...globals.set.filter((pair) => findsCrawl.test(pair)).flatMap((pair) => ['-s', mask(masked(pair))]),
+    ...globals.set.filter((pair) => locatesCrawl.test(pair)).flatMap((pair) => ['-s', mask(masked(pair))]),
   ]
     .map(shellWord)
     .join(' ');

@@ -11,20 +11,20 @@ import { type Context, logLine, speaksJson, wantsStack } from './context.js';
 import { printable } from './terminal/printable.js';
 import { typeable } from './typeable.js';
 
-/** What a line of the log says of an end beside its message. */
+/** Fields of the log line that ends a command, beside its message. */
 export interface FatalFields {
-  /** That of the error, or why the crawl ended. */
+  /** The code of the error (`error-codes.ts`), or the reason why the crawl ended. */
   readonly code: string;
   readonly exitCode: number;
 }
 
-/** Print `crawlnode: message`; a stack trace only for `-L DEBUG`, or where the error is none of ours. */
+/** Print `crawlnode: message`; a stack trace only for `-L DEBUG`, or for an unexpected error. */
 export function report(context: Context, error: unknown): void {
   const fields = { ...fatalFieldsOf(error), stack: stackOf(error, wantsStack(context)) };
   context.stderr.write(fatalLine(context, typeable(messageOf(error), context.crawl), fields));
 }
 
-/** What a command ends with, as a line for people, or as one of the log where all is JSON. */
+/** The message a command ends with, as text, or as a log line where all of stderr is JSON. */
 export function fatalLine(
   context: Context,
   text: string,
@@ -48,7 +48,7 @@ export function fatalFieldsOf(error: unknown): FatalFields {
   return { code: typeof code === 'string' ? code : 'unexpected', exitCode: exitCodeOf(error) };
 }
 
-/** The stack, with those of its causes; undefined where the message says it all. */
+/** The stack with those of its causes; undefined where the message is enough. */
 function stackOf(error: unknown, wantsStack: boolean): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const expected = error instanceof CrawlnodeError || isSystemError(error);
@@ -60,7 +60,7 @@ function stackOf(error: unknown, wantsStack: boolean): string | undefined {
   return causes.join('\ncaused by: ');
 }
 
-/** A file that cannot be written, a port that is taken: the message says it all. */
+/** Such as a file that cannot be written, or a port in use: the message is enough. */
 function isSystemError(error: Error): boolean {
   return typeof (error as NodeJS.ErrnoException).syscall === 'string';
 }

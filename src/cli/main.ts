@@ -18,9 +18,9 @@ import { version } from './version.js';
 /** Run the process: `argv` without node and script. Ends the process. */
 export async function start(argv: readonly string[]): Promise<void> {
   const context = processContext(argv, earlyGlobals(argv));
-  const lastWords = (text: string) => fatalLine(context, text, { code: 'unexpected', exitCode: 1 });
-  guardExit(lastWords);
-  guardStreams(lastWords);
+  const fatalLineOf = (text: string) => fatalLine(context, text, { code: 'unexpected', exitCode: 1 });
+  guardExit(fatalLineOf);
+  guardStreams(fatalLineOf);
   heedSignalsAsFirst();
   await leave(await main(argv));
 }
@@ -70,7 +70,11 @@ First steps:
 Exit codes: 0 done, 1 failed at run time, 2 wrong usage, settings or spider, 3 refused, 4 the store cannot be reached,
 130 and 143 ended by a second signal.`;
 
-function createProgram({ stdout }: Context, printError: (text: string) => void): Command {
+/** The program with its global options and no command. Help is as wide as the terminal of `stdout`. */
+export function createProgram(
+  { stdout }: Pick<Context, 'stdout'>,
+  printError: (text: string) => void,
+): Command {
   const columns = helpColumns(stdout);
   return new Command('crawlnode')
     .description('Crawl as any number of equal nodes over one shared frontier, in Redis or embedded.')
@@ -111,7 +115,7 @@ function explained(text: string, command: Command | undefined): string {
   return `${text.replace(/\.$/, '')}${which}; "crawlnode ${command.name()} --help" says more`;
 }
 
-/** Commands that a user of Scrapy tries, and ours. */
+/** Commands of Scrapy, and the nearest of ours. */
 const ofScrapy: Readonly<Record<string, string>> = {
   startproject: 'init DIR',
   genspider: 'init DIR',

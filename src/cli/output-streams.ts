@@ -1,30 +1,30 @@
-/** The ends of the process's streams: readers that go away, and an exit that loses no output. */
+/** stdout and stderr of the process: readers that close them early, and an exit that loses no output. */
 
 import { exit } from './exit.js';
 
-let enduring = false;
+let ignoresStdoutErrors = false;
 
 /**
- * A reader that closed our stdout (`| head`) ends the process quietly, a full disk behind it with a message; a crawl goes
- * on without it. Nobody reading the log is no reason to stop either.
- * @param lastWords makes a line of what is to be said
+ * When the reader of stdout closes it (`| head`), the process ends without a message; when stdout cannot be written (a full
+ * disk), it ends with one. A crawl goes on in both cases (`endureBrokenPipe`). Errors of stderr are always ignored.
+ * @param fatalLine formats the message
  */
-export function guardStreams(lastWords: (text: string) => string): void {
+export function guardStreams(fatalLine: (text: string) => string): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (enduring) return;
+    if (ignoresStdoutErrors) return;
     if (error.code === 'EPIPE') exit(0);
-    process.stderr.write(lastWords(`the result cannot be written: ${error.message}`));
+    process.stderr.write(fatalLine(`the result cannot be written: ${error.message}`));
     exit(1);
   });
   process.stderr.on('error', () => {});
 }
 
-/** From now on the process does not end for want of somebody who takes its output. */
+/** From now on the process goes on when its output cannot be written. */
 export function endureBrokenPipe(): void {
-  enduring = true;
+  ignoresStdoutErrors = true;
 }
 
-/** End the process once everything written has left it; code of the user's that still runs does not hold it up. */
+/** End the process once all output is written. User code that still runs does not delay it. */
 export async function leave(code: number): Promise<void> {
   process.exitCode = code;
   await Promise.all([process.stdout, process.stderr].map(flushed));

@@ -1,8 +1,11 @@
-/** Commands within messages. They are apart from `crawl-arguments.ts` since every error needs them, and that loads the settings. */
+/**
+ * Commands within messages. This file is apart from `crawl-arguments.ts`, which loads the settings, because every error needs it.
+ */
 
 /**
- * A text with the crawl in its commands: the frontier knows of no command line, and says `"crawlnode reset SPIDER"`.
- * @param crawl as `crawlArguments` has it; null leaves the text as it is
+ * Put the crawl into the commands that a message suggests. The frontier does not know the command line, so it writes
+ * `"crawlnode reset SPIDER"`.
+ * @param crawl what `crawlArguments` returned; null leaves the text unchanged
  */
 export function typeable(text: string, crawl: string | null): string {
   return crawl === null ? text : text.replace(/(?<="crawlnode [a-z]+ )SPIDER\b/g, () => crawl);

@@ -1,8 +1,13 @@
-/** Keep-alive agents of one node: how many sockets may idle, for how long, and which are never used again. */
+/**
+ * The connections of one node: where they may go, how many may idle, for how long, and which are never used again.
+ * Each reach has agents of its own, so that a request never gets a kept-alive connection to where it may not go.
+ */
 import http from 'node:http';
 import https from 'node:https';
-import type { LookupFunction } from 'node:net';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { isPrivateAddress } from '../http/url/domain.js';
+import { type Reach, reachableLookup, refusalOf } from './reach.js';
 
 /** Servers commonly drop idle connections after 5 to 75 s; leaving first avoids most resets on reuse. */
 const IDLE_MS = 15_000;
@@ -13,9 +18,16 @@ const SWEEP_MS = 5_000;
  */
 const MAX_IDLE = 256;
 
-export interface Agents {
+export interface AgentPair {
   readonly http: http.Agent;
   readonly https: https.Agent;
+}
+
+export interface Agents extends AgentPair {
+  /** Open a connection for each request and close it after: what comes behind a malformed answer reaches no other. */
+  readonly unpooled: AgentPair;
+  /** Whether a socket that these agents opened is connected to a private address. */
+  isToPrivateAddress(socket: Duplex): boolean;
   /** Close the idle connections of one host: one of them turned out to be dead. */
   dropIdle(hostAndPort: string): void;
   close(): void;
@@ -23,6 +35,7 @@ export interface Agents {
 
 export interface AgentsOptions {
   readonly maxSockets: number;
+  readonly reach: Reach;
   /** A certificate authority to trust instead of Node's, PEM. */
   readonly ca?: string | Buffer;
   /** Resolves host names in place of `dns.lookup`. */
@@ -35,15 +48,21 @@ export interface AgentsOptions {
  * idle sockets of other hosts block a new one.
  */
 export function createAgents(options: AgentsOptions): Agents {
-  const shared = {
-    keepAlive: true,
-    maxSockets: options.maxSockets,
-    maxFreeSockets: options.maxSockets,
-    ...(options.lookup ? { lookup: options.lookup } : {}),
-  };
+  const { maxSockets, reach } = options;
+  const shared = { maxSockets, lookup: reachableLookup(reach, options.lookup) };
   // Certificates are checked, whatever NODE_TLS_REJECT_UNAUTHORIZED says.
   const secure = { rejectUnauthorized: true, ...(options.ca ? { ca: options.ca } : {}) };
-  const agents = { http: new http.Agent(shared), https: new https.Agent({ ...shared, ...secure }) };
+  const privateSockets = new WeakSet<Duplex>();
+  const pairOf = (more: http.AgentOptions): AgentPair => {
+    const pair = {
+      http: new http.Agent({ ...shared, ...more }),
+      https: new https.Agent({ ...shared, ...secure, ...more }),
+    };
+    for (const agent of [pair.http, pair.https]) guardAddresses(agent, reach, privateSockets);
+    return pair;
+  };
+  const agents = pairOf({ keepAlive: true, maxFreeSockets: maxSockets });
+  const unpooled = pairOf({ keepAlive: false });
   const idle = new Map<Duplex, number>();
   guardIdle(agents.http, idle, Math.max(MAX_IDLE, 2 * options.maxSockets));
   guardIdle(agents.https, idle, Math.max(MAX_IDLE, 2 * options.maxSockets));
@@ -51,6 +70,8 @@ export function createAgents(options: AgentsOptions): Agents {
   sweeper.unref();
   return {
     ...agents,
+    unpooled,
+    isToPrivateAddress: (socket) => privateSockets.has(socket),
     dropIdle(hostAndPort) {
       for (const agent of [agents.http, agents.https]) {
         for (const [name, sockets] of Object.entries(agent.freeSockets)) {
@@ -60,20 +81,45 @@ export function createAgents(options: AgentsOptions): Agents {
     },
     close() {
       clearInterval(sweeper);
-      agents.http.destroy();
-      agents.https.destroy();
+      for (const agent of [agents.http, agents.https, unpooled.http, unpooled.https]) agent.destroy();
     },
   };
 }
 
-/** The two hooks that Node documents for pools; `@types/node` does not know them all. */
-interface PoolHooks {
+/** The hooks that Node documents for agents; `@types/node` does not know them all. */
+interface AgentHooks {
+  createConnection(
+    options: { readonly host?: string },
+    done: (error: Error | null, socket?: Duplex) => void,
+  ): Socket | undefined;
   keepSocketAlive(socket: Duplex): boolean;
   reuseSocket(socket: Duplex, request: http.ClientRequest): void;
 }
 
+/** An address in place of a host name is never looked up, hence the check before; the check after holds in any case. */
+function guardAddresses(agent: http.Agent, reach: Reach, privateSockets: WeakSet<Duplex>): void {
+  const hooks = agent as unknown as AgentHooks;
+  const connect = hooks.createConnection.bind(agent);
+  hooks.createConnection = (options, done) => {
+    const { host = '' } = options;
+    const refusal = isIP(host) === 0 ? null : refusalOf(host, reach);
+    if (refusal !== null) {
+      done(refusal);
+      return undefined;
+    }
+    const socket = connect(options, done);
+    socket?.once('connect', () => {
+      const address = socket.remoteAddress ?? '';
+      if (isPrivateAddress(address)) privateSockets.add(socket);
+      const late = refusalOf(address, reach);
+      if (late !== null) socket.destroy(late);
+    });
+    return socket;
+  };
+}
+
 function guardIdle(agent: http.Agent, idle: Map<Duplex, number>, maxIdle: number): void {
-  const hooks = agent as unknown as PoolHooks;
+  const hooks = agent as unknown as AgentHooks;
   const keep = hooks.keepSocketAlive.bind(agent);
   const reuse = hooks.reuseSocket.bind(agent);
   hooks.keepSocketAlive = (socket) => {

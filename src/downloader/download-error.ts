@@ -22,8 +22,20 @@ const retryableByReason = {
   /** The connection was lost, or the encoding ends, in the middle of the body. */
   body_truncated: true,
   bad_encoding: false,
-  /** What came is not HTTP. */
+  /** The body came more slowly than the minimum rate for too long. */
+  too_slow: true,
+  /** What came is not HTTP at all. */
+  not_http: true,
+  /** A status line that is none. */
+  bad_status: true,
+  /** A header that breaks the rules of HTTP. */
+  bad_header: true,
+  /** The length of the body, or a chunk of it, is given in a way that breaks the rules of HTTP. */
+  bad_framing: true,
+  /** The answer breaks the rules of HTTP in another way. */
   bad_response: true,
+  /** The host is, or resolves to, an address that this request may not connect to (`reach.ts`). */
+  private_address: false,
   /** The request cannot be sent as it is: its URL, a header or its method. */
   bad_request: false,
   aborted: true,
@@ -34,15 +46,29 @@ export type DownloadFailure = keyof typeof retryableByReason;
 /** All of them. */
 export const downloadFailures = Object.keys(retryableByReason) as readonly DownloadFailure[];
 
-/** No response: `reason` names why, `retryable` whether another attempt may help. The message never holds credentials. */
+/** A retry reads the answer leniently (`DownloadRequest`), so a second one is of no use. */
+const malformed: ReadonlySet<DownloadFailure> = new Set([
+  'not_http',
+  'bad_status',
+  'bad_header',
+  'bad_framing',
+  'bad_response',
+]);
+
+/**
+ * No response: `reason` names why, `retryable` whether another attempt may help, `malformed` that one is enough. The
+ * message never holds credentials.
+ */
 export class DownloadError extends CrawlnodeError {
   readonly reason: DownloadFailure;
   readonly retryable: boolean;
+  readonly malformed: boolean;
 
   constructor(reason: DownloadFailure, message: string, options?: { cause?: unknown }) {
     super(`download_${reason}`, message, options);
     this.reason = reason;
     this.retryable = retryableByReason[reason];
+    this.malformed = malformed.has(reason);
   }
 }
 
@@ -56,6 +82,8 @@ export function toDownloadError(error: unknown, url: string): DownloadError {
   if (error instanceof DownloadError) return error;
   // got wraps the original; got's own error carries the request with its headers, so it is not kept as the cause.
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (cause instanceof DownloadError)
+    return new DownloadError(cause.reason, `${hostOf(url)}: ${cause.message}`);
   const code = codeOf(cause) ?? codeOf(error) ?? '';
   const detail = messageOf(cause);
   const { reason, says } = classify(code, detail, cause);
@@ -103,16 +131,26 @@ function classify(code: string, detail: string, cause: unknown): { reason: Downl
     case 'ERR_UNESCAPED_CHARACTERS':
     case 'ERR_INVALID_PROTOCOL':
     case 'ERR_UNSUPPORTED_PROTOCOL':
+    // got itself refuses the request, such as the host name "unix".
+    case 'ERR_GOT_REQUEST_ERROR':
       return { reason: 'bad_request', says: `the request cannot be sent (${code})` };
     default:
       break;
   }
   if (code.startsWith('HPE_'))
-    return { reason: 'bad_response', says: `the answer is not valid HTTP (${detail})` };
+    return { reason: parseFailure(code), says: `the answer is not valid HTTP (${detail})` };
   if (isTlsError(code)) return { reason: 'tls', says: `TLS failed: ${detail.trim()} (${code})` };
   if (code === '' || cause instanceof TypeError)
     return { reason: 'bad_request', says: 'the request cannot be sent' };
   return { reason: 'network', says: `${detail} (${code})` };
+}
+
+/** The names of llhttp's errors, as Node hands them on. */
+function parseFailure(code: string): DownloadFailure {
+  if (/CONTENT_LENGTH|TRANSFER_ENCODING|CHUNK/.test(code)) return 'bad_framing';
+  if (/HEADER|_EXPECTED$/.test(code)) return 'bad_header';
+  if (/CONSTANT|VERSION/.test(code)) return 'not_http';
+  return /STATUS/.test(code) ? 'bad_status' : 'bad_response';
 }
 
 function timeoutText(detail: string, cause: unknown): string {

@@ -1,20 +1,20 @@
 /**
- * How got's requests reach node:http: with what it needs, and no more.
+ * How got's requests reach node:http.
  *
- * got describes each request by 35 properties, most of them undefined, and node:http copies them three times. Objects of
- * that size are tables to V8, filled by slow ways of its runtime. got's `request` option is a function in place of
- * `http.request`; this one hands on the five that matter. What concerns connections only (certificates, look-ups) is told to
- * the agents, which node:http has ask for it. What it saves stands in docs/tuning.md.
+ * got describes each request by 35 properties, most of them undefined, and node:http copies them three times; V8 stores
+ * objects of that size as hash tables, which are slow to fill. got's `request` option is a function in place of
+ * `http.request`: this one passes on the five properties that matter. Certificates and look-ups are options of the agents.
+ * docs/internals/tuning.md has the measurements.
  */
 import http from 'node:http';
 import https from 'node:https';
 import type { HandlerFunction, Options, RequestFunction } from 'got';
-import type { Agents } from './agents.js';
+import type { AgentPair } from './agents.js';
 
 /**
- * A handler of got that gives each request an object of its own for `cacheOptions`, which it does not use. Otherwise got begins
- * its description of the request with a copy of a frozen one, and V8 11 (Node 20) makes a new hidden class for every property
- * that is added to that: 86 µs a request instead of 11.
+ * A handler of got that gives each request its own `cacheOptions` object, although the cache is not used. Without it got
+ * copies a frozen object first, and V8 11 (Node 20) makes a new hidden class for every property added to the copy: 86 µs a
+ * request instead of 11.
  */
 export const withoutFrozenOptions: HandlerFunction = (options, next) => {
   // got has none where it could not read the URL; the stream then fails with the reason.
@@ -22,8 +22,11 @@ export const withoutFrozenOptions: HandlerFunction = (options, next) => {
   return next(options);
 };
 
-/** got's `request` option: opens requests through `agents`. */
-export function requestThrough(agents: Agents): RequestFunction {
+/**
+ * got's `request` option: opens requests through `agents`.
+ * @param isLenient reads answers that break the rules of HTTP in ways which browsers accept. got has no option for it.
+ */
+export function requestThrough(agents: AgentPair, isLenient: boolean): RequestFunction {
   return (url, { method, headers }) => {
     const { protocol, hostname, port, pathname, search } = url;
     const isHttps = protocol === 'https:';
@@ -36,6 +39,7 @@ export function requestThrough(agents: Agents): RequestFunction {
     };
     if (port !== '') options.port = Number(port);
     if (method !== 'GET') options.method = method;
+    if (isLenient) options.insecureHTTPParser = true;
     const request = (isHttps ? https : http).request(options);
     // Node keeps the first 1,000 headers and drops the rest silently; their size is bounded anyway.
     request.maxHeadersCount = 0;

@@ -4,8 +4,12 @@ import type { Method, OptionsInit } from 'got';
 import type { RequestRecord } from '../http/message/request-record.js';
 import { parseUrl } from '../http/url/parse-url.js';
 
-/** The part of a request that the downloader reads. */
-export type DownloadRequest = Pick<RequestRecord, 'url' | 'method' | 'headers' | 'body' | 'cookies'>;
+/**
+ * The part of a request that the downloader reads. `origin.private` lets it connect to private addresses. With `attempts`
+ * above 0 it is a retry: it is read leniently, over a connection of its own.
+ */
+export type DownloadRequest = Pick<RequestRecord, 'url' | 'method' | 'headers' | 'body' | 'cookies'> &
+  Partial<Pick<RequestRecord, 'origin' | 'attempts'>>;
 
 export interface Outgoing {
   readonly url: string;

@@ -9,6 +9,7 @@ import type { Request } from '../http/message/request.js';
 import type { Logger } from '../log.js';
 import type { ItemPipelines } from '../pipelines/item-pipeline.js';
 import type { Spider } from '../spider/spider.js';
+import type { DeadEnd } from './page/dead-ends.js';
 
 /** How requests are retried (`retry-policy.ts`). */
 export interface RetryOptions {
@@ -147,6 +148,8 @@ export interface EngineResult {
   readonly failed: number;
   readonly items: number;
   readonly elapsedMs: number;
+  /** Pages of which nothing came, by kind, with an example of each; those of this node alone. */
+  readonly deadEnds: readonly DeadEnd[];
   /** The totals of the whole crawl when this node left; null when they could not be read. */
   readonly crawl: CrawlTotals | null;
   /** The totals of the run when this node left; null when it took part in none, or they could not be read. */

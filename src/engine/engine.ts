@@ -52,6 +52,7 @@ export async function runEngine(deps: EngineDeps): Promise<EngineResult> {
     exitCode: failure === null ? end.exitCode : 1,
     message: end.message ?? failure,
     ...{ pages, failed, items, elapsedMs },
+    deadEnds: node.deadEnds.list(),
     crawl: node.finalTotals?.crawl ?? null,
     run: node.finalTotals?.run ?? null,
   };

@@ -267,9 +267,12 @@ export interface IntakeAnswer extends PushAnswer {
 }
 
 export interface NodeSnapshot extends NodeInfo {
+  /** In ms since 1970. */
   readonly startedAt: number;
   readonly heartbeatAgeMs: number;
+  /** Requests that it is processing. */
   readonly leased: number;
+  /** Pages it has settled as done or failed. */
   readonly pages: number;
   readonly pagesPerSecond: number;
   /** How far the clock of its machine was ahead of the store's when it joined; negative where it was behind. */
@@ -319,6 +322,7 @@ export interface Snapshot {
 
 export interface RunSnapshot {
   readonly id: string;
+  /** In ms since 1970. */
   readonly startedAt: number;
   /** Downloads that all its nodes have started, retries and redirects among them. */
   readonly pages: number;
@@ -328,12 +332,14 @@ export interface RunSnapshot {
   readonly failed: number;
   /** Why the run ended; null while it goes on. */
   readonly closed: string | null;
-  /** When its last node left; null while it goes on, and when all its nodes died. */
+  /** When its last node left, in ms since 1970; null while it goes on, and when all its nodes died. */
   readonly endedAt: number | null;
 }
 
 export interface OutboxSnapshot {
+  /** Id of the file: a hash of host and path. */
   readonly feed: string;
+  /** The machine that the file is on. */
   readonly host: string;
   readonly path: string;
   /** Committed items that wait to be written. */

@@ -14,7 +14,9 @@ export interface PipelineContext {
   readonly log: Logger;
 }
 
+/** What `processItem` is called with. */
 export interface PipelineInput {
+  /** The item, as the pipeline before this one left it. */
   // biome-ignore lint/suspicious/noExplicitAny: the pipeline knows the fields its spider yields.
   readonly item: any;
   readonly nodeId: string;
@@ -27,8 +29,11 @@ export interface PipelineInput {
  * It returns the item to go on with, or nothing for the one it was given; it throws DropItem to drop it.
  */
 export interface ItemPipeline {
+  /** Called before the first page of the node; it may return a promise. */
   open?(context: PipelineContext): unknown;
+  /** Called with every item of a page before the page is committed; it may return a promise. */
   processItem(input: PipelineInput): unknown;
+  /** Called after the last page of the node. */
   close?(): unknown;
 }
 

@@ -2,15 +2,19 @@
 import { MASK, maskUrls } from './mask-urls.js';
 import { definitionOf, type SettingName, type Settings } from './schema.js';
 
-const secretParam = /pass(word)?$|^(sentinel)?password$|secret|token|^key$|passphrase/i;
+/** Names of options of ioredis and of request headers whose values are nobody's business. */
+const secretParam =
+  /pass(word)?$|^(sentinel)?password$|secret|token|^key$|passphrase|authorization$|^cookie2?$|api-?key/i;
+/**
+ * A REDIS_URL up to its password and the password. It also reads what is no URL, such as `redis:/user:password@host`: a
+ * mistyped one is shown in the error. A password with a raw slash or question mark ends a URL early for other patterns.
+ */
+const REDIS_PASSWORD = /^((?:[a-z]+:\/*)?[^/:@]*)[/:](.*)@/i;
 
 /** A setting's value as it may be shown. */
 export function maskSetting(name: string, value: unknown): unknown {
   if (definitionOf(name)?.secret) return value === null ? null : MASK;
-  // A password with a raw slash or question mark ends a URL early for every other pattern.
-  if (name === 'REDIS_URL' && typeof value === 'string') {
-    return value.replace(/^([a-z]+:\/\/[^/:@]*):.*@/i, `$1:${MASK}@`);
-  }
+  if (name === 'REDIS_URL' && typeof value === 'string') return value.replace(REDIS_PASSWORD, `$1:${MASK}@`);
   return maskValue(value);
 }
 
@@ -50,7 +54,7 @@ function secretsOf(settings: Partial<Settings>): string[] {
   for (const [key, value] of Object.entries(settings.REDIS_PARAMS ?? {})) {
     if (secretParam.test(key) && typeof value === 'string') secrets.push(value);
   }
-  const inUrl = /^[a-z]+:\/\/[^/:@]*:(.*)@/i.exec(settings.REDIS_URL ?? '')?.[1];
+  const inUrl = REDIS_PASSWORD.exec(settings.REDIS_URL ?? '')?.[2];
   if (inUrl) secrets.push(inUrl, decoded(inUrl));
   return secrets;
 }

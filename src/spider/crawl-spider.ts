@@ -10,9 +10,9 @@ import { Spider } from './spider.js';
 export interface Rule {
   /** A link must match one of these, anywhere in its absolute URL; without any, every link does. */
   readonly allow?: Patterns;
-  /** A link must match none of these; goes before `allow`. */
+  /** A link must match none of these; it wins over `allow`. */
   readonly deny?: Patterns;
-  /** Only links in these parts of the page, by CSS; costs a tree of the page. */
+  /** Only links in these parts of the page, by CSS. The page is parsed into a tree for it. */
   readonly selector?: string;
   /** Endings of paths that are not followed; images, archives, documents and the like unless given. */
   readonly denyExtensions?: readonly string[];
@@ -27,6 +27,7 @@ export interface Rule {
  * applies the rules; override `parseStartUrl` for what the start pages hold.
  */
 export class CrawlSpider extends Spider {
+  /** Tried in this order for every link. */
   rules: readonly Rule[] = [];
 
   /** Called with the responses of start requests and seeds, before their links are followed. */

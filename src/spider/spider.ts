@@ -28,19 +28,25 @@ export type MadeRequests = Request | Iterable<Request> | AsyncIterable<Request> 
 export class Spider {
   /** Names the spider on the command line and in every key of the store: `[A-Za-z0-9._-]{1,64}`. */
   name = '';
-  /** Where to start; pushed once per job, by whichever node comes first. */
+  /** Where to start. They are pushed once per job, by whichever node comes first. */
   startUrls: readonly (string | Request)[] = [];
-  /** Links to other hosts than these and their subdomains are not followed, as in Scrapy; without it all are. */
+  /** Only links to these hosts and their subdomains are followed, as in Scrapy. Without it all links are. */
   declare allowedDomains?: readonly string[];
-  /** Pages that may be fetched again, such as lists; the others are fetched once a job. */
+  /** Which pages may be fetched again, such as lists. All other pages are fetched once per job. */
   declare refresh?: readonly RefreshRule[];
-  /** Settings of this spider; they go before the settings file, and after environment and command line. */
+  /** Settings of this spider. They win over the settings file; the environment and the command line win over them. */
   customSettings: SettingsInput = {};
-  /** Any schema library of the Standard Schema, such as zod: what breaks it fails the page, and its output is the item. */
+  /**
+   * Checks every item: a schema of any library of the Standard Schema, such as zod. Its output is the item. An item that
+   * breaks it fails the page.
+   */
   declare item?: ItemSchema;
 
+  /** What `-a name=value` gave, by name; a value is always text. */
   readonly args: SpiderContext['args'] = birth.args;
+  /** The log of the node. */
   readonly log: Logger = birth.log;
+  /** All settings in effect, by name. */
   readonly settings: Settings = birth.settings;
 
   /**
@@ -58,15 +64,15 @@ export class Spider {
   closed(_reason: string): void | Promise<void> {}
 
   /**
-   * Turn one seed of the start_urls key into requests: one, several (it may be a generator), or none, and then the
-   * seed is used up. As it comes: a URL, or a JSON object (see `parseSeed`).
+   * Turn one seed of the start_urls key into requests: one, several (it may be a generator), or none. Unless you override
+   * it, a seed is a URL, or a JSON object with the fields of a request.
    * @throws anything when the seed is bad; it goes to `<start_urls>:bad` with the error's message.
    */
   makeRequestFromData(data: string): MadeRequests | Promise<MadeRequests> {
     return parseSeed(data);
   }
 
-  /** The identity of a request, 40 hex digits, instead of REQUEST_FINGERPRINTER's. */
+  /** The identity of a request, 40 hex digits in lower case; it takes the place of REQUEST_FINGERPRINTER. */
   fingerprint?(request: Request): string;
 }
 

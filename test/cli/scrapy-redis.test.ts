@@ -42,6 +42,7 @@ beforeAll(async () => {
     settings: {
       REDIS_URL: server.url,
       ROBOTSTXT_OBEY: false,
+      ALLOW_PRIVATE_ADDRESSES: true,
       ITEM_PIPELINES: { 'scrapy_redis.pipelines.RedisPipeline': 300 },
     },
     files: {

@@ -102,9 +102,17 @@ function trusting(): Downloader {
 }
 
 function made(options: Partial<DownloaderOptions> = {}): Downloader {
-  const limits = { timeoutMs: 10_000, maxBodyBytes: 0, warnBodyBytes: 0, concurrency: 4 };
+  const limits = {
+    timeoutMs: 10_000,
+    maxBodyBytes: 0,
+    warnBodyBytes: 0,
+    minBytesPerSecond: 0,
+    bufferBytes: 0,
+    concurrency: 4,
+  };
   const downloader = createDownloader({
     ...limits,
+    allowPrivateAddresses: true,
     userAgent: 'crawlnode-test',
     defaultHeaders: {},
     lookup,

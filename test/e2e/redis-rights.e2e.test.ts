@@ -1,4 +1,4 @@
-/** The user of Redis in docs/redis.md, with no other right than those: crawls, and every command that looks or mends. */
+/** The user of Redis in docs/guide/redis.md, with no other right than those: crawls, and every command that looks or mends. */
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ export default class extends Spider {
 `;
 const PAGES = 40;
 
-const documented = readFileSync(new URL('../../docs/redis.md', import.meta.url), 'utf8').match(
+const documented = readFileSync(new URL('../../docs/guide/redis.md', import.meta.url), 'utf8').match(
   /^ACL SETUSER crawler .*$/gm,
 );
 

@@ -65,6 +65,8 @@ describe.each([
       'ITEM_PIPELINES={"RedisPipeline":300}',
       '-s',
       'ROBOTSTXT_OBEY=false',
+      '-s',
+      'ALLOW_PRIVATE_ADDRESSES=true',
     ];
     await here.project.write('urls.txt', site.urls.join('\n'));
     const put = ['seed', 'news', '--file', 'urls.txt', '--to-start-urls', ...settings];

@@ -79,6 +79,14 @@ export function politeness(crawl: () => Crawl): void {
       expect(taken).toHaveLength(1);
     });
 
+    it('has a node wait as long as the delay of the only domain with requests, its own delay included', async () => {
+      const { frontier } = await crawl().node();
+      await frontier.push(many('a.example', 2), 'links');
+      await frontier.throttle('a.example', { delayMs: 60_000, source: 'robots' });
+      await takeOne(frontier);
+      expect(await frontier.lease(1, 1)).toMatchObject({ leases: [], waitMs: 1_000 });
+    });
+
     it('holds up no other domain by a full or a waiting one, whatever the priorities', async () => {
       const { frontier } = await crawl().node({ tunables: { concurrencyPerDomain: 1 } });
       await frontier.push(

@@ -41,7 +41,7 @@ describe('layers', () => {
       CONCURRENT_REQUESTS: 16,
       CONCURRENT_REQUESTS_PER_DOMAIN: 8,
       DOWNLOAD_TIMEOUT: 180,
-      DOWNLOAD_MAXSIZE: 1024 ** 3,
+      DOWNLOAD_MAXSIZE: 64 * 1024 ** 2,
       ROBOTSTXT_OBEY: true,
       SCHEDULER_PERSIST: true,
       ITEM_PIPELINES: { RedisPipeline: 300 },

@@ -10,13 +10,14 @@ export function foundBy({ hrefs, titles, base }, withBase = true) {
 
 /** Constructs that docs/internals/html.md lists, with why crawlnode reads them otherwise than parse5. */
 const LISTED = {
-  'CDATA where SVG or MathML holds HTML': /<(?:svg|math)[^]*<!\[CDATA\[/i,
+  'CDATA where SVG or MathML holds HTML': /<(?:svg|math)[\s\S]*<!\[CDATA\[/i,
   'a select, which drops tags in parse5': /<select[\s/>]/i,
   'a frameset, which drops the page in parse5': /<frameset[\s/>]/i,
   'an SVG or MathML element whose content is HTML':
-    /<(?:svg|math)[^]*<(?:title|desc|foreignobject|mi|annotation-xml)[\s/>]/i,
-  'a base in a template that an end tag of an outer element ends': /<template[^]*<base[\s/>]/i,
-  'a template in SVG or MathML, or the reverse': /<template[^]*<(?:svg|math)|<(?:svg|math)[^]*<template/i,
+    /<(?:svg|math)[\s\S]*<(?:title|desc|foreignobject|mi|annotation-xml)[\s/>]/i,
+  'a base in a template that an end tag of an outer element ends': /<template[\s\S]*<base[\s/>]/i,
+  'a template in SVG or MathML, or the reverse':
+    /<template[\s\S]*<(?:svg|math)|<(?:svg|math)[\s\S]*<template/i,
 };
 
 /** @returns null where both found the same */

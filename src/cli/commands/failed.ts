@@ -8,7 +8,7 @@ import { UsageError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
-import { type Context, note, print, printJson, printJsonLine } from '../context.js';
+import { type Context, masked, note, print, printJson, printJsonLine } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { atLeastOne } from '../options/at-least-one.js';
 import { spiderWords } from '../options/crawl-argument.js';
@@ -113,7 +113,7 @@ async function list(context: Context, crawl: CrawlName, pages: Pages): Promise<v
   let shown = 0;
   for await (const page of pages) {
     shown += page.length;
-    if (context.globals.json) for (const each of page) printJsonLine(context, jsonOf(each));
+    if (context.globals.json) for (const each of page) printJsonLine(context, masked(context, jsonOf(each)));
     else printRows(page.map(rowOf));
   }
   if (shown === 0) note(context, `${crawlName(crawl)}: no such request has failed`);

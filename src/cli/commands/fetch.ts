@@ -29,7 +29,13 @@ export const command: CliCommand = {
     const response = await fetchPage(new Request(url), settings, silentLogger, stopOnSignal());
     if (context.globals.json) {
       const { status, headers, body } = response;
-      printJson(context, { url: response.url, status, headers, bytes: body.length, text: response.text });
+      printJson(context, {
+        url: context.mask(response.url),
+        status,
+        headers,
+        bytes: body.length,
+        text: response.text,
+      });
     } else if (options.headers === true) printHeaders(context, response);
     else printBody(context, response);
     return 0;

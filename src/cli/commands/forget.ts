@@ -101,7 +101,8 @@ async function forgetAll(
     counts[forgotten ? 'forgotten' : 'unknown'] += 1;
     const isLive = live.includes(state);
     if (isLive) counts.live += 1;
-    if (context.globals.json) printJsonLine(context, { url, fingerprint, forgotten, state });
+    if (context.globals.json)
+      printJsonLine(context, { url: context.mask(url), fingerprint, forgotten, state });
     else {
       const what = forgotten ? 'forgotten' : 'was not there';
       print(context, oneLine(`${what}${isLive ? ` (${state})` : ''}\t${context.mask(url)}`));

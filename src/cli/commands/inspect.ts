@@ -6,7 +6,7 @@ import type { Identified } from '../../crawler/requests/identify-request.js';
 import { domainOfRecord, readRecord } from '../../crawler/requests/recorded-request.js';
 import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
-import { print, printJson } from '../context.js';
+import { masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption } from '../options/job-option.js';
@@ -64,7 +64,7 @@ export const command: CliCommand = {
           ? first
           : await frontier.inspect({ ...request, domain: domainOfRecord(record, loaded.settings) });
       const shown = describe(spider, loaded.settings.JOB, url, request, inspection);
-      if (context.globals.json) printJson(context, shown);
+      if (context.globals.json) printJson(context, masked(context, shown));
       else {
         const isOfPeriod = shown.state === 'seen' && shown.period !== null;
         const state = (isOfPeriod ? seenInPeriod : meanings[shown.state]).replace(

@@ -9,7 +9,7 @@ import { openSitemaps } from '../../crawler/seeds/open-sitemaps.js';
 import type { SeedCounts } from '../../crawler/seeds/seed-text.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
-import { type Context, note, printJsonLine } from '../context.js';
+import { type Context, masked, note, printJsonLine } from '../context.js';
 import { refuseUnreadable } from '../input/read-lines.js';
 import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption, textsOf } from '../options/job-option.js';
@@ -121,7 +121,7 @@ const flushed =
 async function listBad(context: Context, frontier: Frontier): Promise<number> {
   for (let from = 0; ; ) {
     const entries = await frontier.badSeeds(from, BATCH);
-    for (const entry of entries) printJsonLine(context, asJson(entry));
+    for (const entry of entries) printJsonLine(context, masked(context, asJson(entry)));
     from += entries.length;
     if (entries.length < BATCH) break;
   }

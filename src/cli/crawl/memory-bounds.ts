@@ -1,6 +1,6 @@
 /** What a node's process is started with so that it takes less memory; a single node that a person starts has what they say. */
 
-/** Of each half of V8's young generation. Newer versions of Node let it grow further. Measured in docs/tuning.md. */
+/** Of each half of V8's young generation. Newer versions of Node let it grow further. Measured in docs/internals/tuning.md. */
 const SEMI_SPACE_MB = 16;
 /** One arena of glibc's malloc for all threads, in place of one for each, as V8's compilers leave much behind in theirs. */
 const ARENAS = '1';

@@ -2,7 +2,7 @@
 
 import type { FeedTarget } from '../../crawler/feeds/open-feeds.js';
 import type { CrawlTotals, EngineResult } from '../../engine/engine-options.js';
-import { type Context, print, printJson } from '../context.js';
+import { type Context, masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { crawlName, howMany, n } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
@@ -17,19 +17,30 @@ export interface Summary {
   readonly gate: string | null;
 }
 
+/** Kinds of pages without a result that are shown to people; JSON has all. */
+const SHOWN_DEAD_ENDS = 5;
+
 /** The last lines of `crawl`, on stdout. */
 export function printSummary(context: Context, { spider, job, nodes, result, feeds, gate }: Summary): void {
-  const { reason, pages, items, failed, elapsedMs, message, crawl, run } = result;
+  const { reason, pages, items, failed, elapsedMs, message, deadEnds, crawl, run } = result;
   if (context.globals.json) {
     const files = feeds.map(({ path }) => path);
     const ownCounts = { pages, items, failed, nodes, elapsedMs };
-    printJson(context, { spider, job, reason, ...ownCounts, message, gate, crawl, run, feeds: files });
+    const ends = masked(context, deadEnds);
+    printJson(context, {
+      ...{ spider, job, reason, ...ownCounts, message, gate, crawl, run },
+      deadEnds: ends,
+      feeds: files,
+    });
     return;
   }
   const where = nodes === 1 ? '' : ` on ${nodes} nodes`;
   const seconds = (elapsedMs / 1000).toFixed(1);
   print(context, `${crawlName({ spider, job })}: ${reason}, ${pagesOf(result, nodes)}, ${seconds} s${where}`);
   if (message !== null) print(context, oneLine(context.mask(message)));
+  for (const { what, count, example } of deadEnds.slice(0, SHOWN_DEAD_ENDS)) {
+    print(context, `${what}: ${howMany(count, 'page')}, such as ${oneLine(context.mask(example))}`);
+  }
   if (pages > failed && items === 0 && (crawl?.items ?? 0) === 0) print(context, 'no page gave an item');
   if (failed > 0) {
     const typed = crawlArguments(context, { spider, job });

@@ -1,4 +1,4 @@
-/** How `inspect` and `forget` come to know the requests of a crawl. */
+/** How `inspect` and `forget` identify the requests of a crawl. */
 import { type IdentifyIn, identifierOf } from '../../crawler/requests/identify-request.js';
 import type { LoadedSettings } from '../../settings/load.js';
 import type { Context } from '../context.js';
@@ -10,7 +10,7 @@ export interface Identifier {
   readonly identifyIn: IdentifyIn;
 }
 
-/** Where the module of the spider is not on this machine, the identity is by REQUEST_FINGERPRINTER, and this is said. */
+/** Where the module of the spider is not on this machine, REQUEST_FINGERPRINTER identifies them, and a note says so. */
 export async function identifier(
   context: Context,
   spider: string,

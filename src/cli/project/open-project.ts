@@ -1,4 +1,4 @@
-/** A command's project: its folder, environment and options as the source of the settings that `crawler/` builds from. */
+/** The project of a command: its settings, from the folder, the environment and the options, and its spiders. */
 import {
   discover as discoverIn,
   type LoadedSpider,
@@ -16,7 +16,7 @@ import { type Context, globalSettings, note } from '../context.js';
 import { workerRole } from '../crawl/worker-channel.js';
 import { crawlArguments } from '../crawl-arguments.js';
 
-/** Settings that options of a command stand for, such as `--job` for JOB. */
+/** Settings that options of a command set, such as JOB by `--job`. */
 export type SettingTexts = Readonly<Record<string, string | undefined>>;
 
 export interface LoadedProject {
@@ -36,7 +36,7 @@ export async function discover(context: Pick<Context, 'env'>, settings: Settings
 
 /**
  * A spider, with the settings it runs under.
- * @param beforehand what is to be done before any module of the user's is loaded, given the settings of the project
+ * @param beforehand runs before any module of the project is loaded, with the settings of the project
  * @throws SpiderLoadError with near names when there is none, or it does not load; SettingsError
  */
 export async function loadSpider(
@@ -53,8 +53,8 @@ export async function loadSpider(
 }
 
 /**
- * The settings to reach the frontier of a spider whose module need not be on this machine: then they are the file's
- * alone, which is said, and `create` is null.
+ * The settings to reach the frontier of a spider. Where its module is not on this machine or does not load, the settings are
+ * those of the project without customSettings; a note says so, and `create` is null.
  */
 export async function loadSpiderOrSettings(
   context: Context,
@@ -70,13 +70,13 @@ export async function loadSpiderOrSettings(
   return project;
 }
 
-/** From here on what is advised to type names this crawl. @returns its arguments of a command */
+/** From here on, commands in messages name this crawl. @returns the crawl as arguments of a command */
 export function speakOf(context: Context, spider: string, { loaded }: LoadedProject): string {
   context.crawl = crawlArguments(context, { spider, job: loaded.settings.JOB });
   return context.crawl;
 }
 
-/** JavaScript made of the project's TypeScript is kept between runs, where this user may. */
+/** Cache compiled TypeScript of the project between runs, where that is allowed. */
 async function keepTypeScript({ env }: Pick<Context, 'env'>): Promise<void> {
   const { keepTypeScriptIn } = await import('../../spider/loading/load-module.js');
   keepTypeScriptIn(cacheFolders(env).typescript);

@@ -13,24 +13,24 @@ export function projectTemplate(name: string): Readonly<Record<string, string>> 
   };
 }
 
-/** Files that a folder may have already: they are left as they are. */
+/** Files that may exist in the folder already; they are not changed. */
 export const mayExist: ReadonlySet<string> = new Set(['package.json', 'tsconfig.json', '.gitignore']);
 
 const settings = `# Settings of this project; "crawlnode settings" prints what is in effect, all of it with its defaults.
 # The same names work in the environment, as -s NAME=VALUE, and in a spider's customSettings. Times are in seconds.
 
-# Who you are, for the people whose site it is. An address where they can reach you is good manners.
+# Who you are, for the people who run the sites. Give an address where they can reach you.
 #USER_AGENT: 'my-crawler (+https://example.com/about-my-crawler)'
 
-# Between two requests to one site, over all nodes together.
+# Seconds between two requests to one site, over all nodes together.
 DOWNLOAD_DELAY: 0.25
 
 # Requests a node works on at once, and how many of them at one site, over all nodes together.
 CONCURRENT_REQUESTS: 16
 CONCURRENT_REQUESTS_PER_DOMAIN: 8
 
-# Without Redis the crawl lives in .crawlnode/, for the processes of this machine. With it, nodes on any number of
-# machines work on one crawl.
+# Without Redis, crawls are stored in .crawlnode/ and shared by the processes of this machine. With Redis, nodes on any
+# number of machines work on one crawl.
 #REDIS_URL: redis://127.0.0.1:6379/0
 `;
 
@@ -43,10 +43,10 @@ import { type Response, Spider } from 'crawlnode';
 import type { Quote } from '../items.js';
 
 export default class Quotes extends Spider {
-  // What the commands call it; every spider of the project has another one.
+  // The name that commands use; it is unique in the project.
   name = 'quotes';
 
-  // Where it begins. "-a start=URL" on the command line arrives in this.args.
+  // The first requests. "-a start=URL" on the command line arrives in this.args.
   startUrls = [this.args.start ?? 'https://quotes.toscrape.com/'];
 
   // Every downloaded page comes here. Yield an item to keep it, and a request to have another page fetched.
@@ -60,7 +60,7 @@ export default class Quotes extends Spider {
       } satisfies Quote;
     }
 
-    // A page that was seen before is not fetched again, so a link may be followed wherever it stands.
+    // A URL is fetched once, so the same link may be followed from many pages.
     yield* response.followAll('li.next a', this.parse);
   }
 }
@@ -103,15 +103,15 @@ A crawlnode project.
 | \`spiders/\` | a module for each spider: what to fetch, and what to take from it; TypeScript runs as it is |
 | \`items.ts\` | what the items look like |
 | \`crawlnode.yaml\` | the settings of the project |
-| \`.crawlnode/\` | the crawls themselves, as long as no Redis is set |
+| \`.crawlnode/\` | the stored crawls, unless REDIS_URL is set |
 
 \`\`\`sh
-crawlnode crawl quotes -o quotes.jsonl --exit-when-done    # crawl; Ctrl-C stops it, the same command goes on
-crawlnode stats quotes --watch                             # how it stands, from another terminal
+crawlnode crawl quotes -o quotes.jsonl --exit-when-done    # crawl; Ctrl-C stops it, the same command continues
+crawlnode stats quotes --watch                             # its progress, from another terminal
 crawlnode failed quotes list                               # what could not be fetched, and why
-crawlnode inspect quotes URL                               # where one page stands
-crawlnode doctor                                           # is all as it should be?
-crawlnode reset quotes                                     # forget the crawl, to begin anew
+crawlnode inspect quotes URL                               # the state of one page
+crawlnode doctor                                           # look for problems
+crawlnode reset quotes                                     # delete the crawl, to start again
 \`\`\`
 
 While writing a spider, \`crawlnode parse quotes URL\` shows what it makes of one page.

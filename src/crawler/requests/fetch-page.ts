@@ -3,14 +3,18 @@
 import type { Downloader } from '../../downloader/downloader.js';
 import { isRedirect, redirected } from '../../engine/page/redirect.js';
 import { CrawlnodeError } from '../../errors.js';
+import { inheritedOrigin } from '../../http/message/origin.js';
 import { Request } from '../../http/message/request.js';
-import type { RequestRecord } from '../../http/message/request-record.js';
+import type { Origin, RequestRecord } from '../../http/message/request-record.js';
 import { Response } from '../../http/message/response.js';
 import type { Logger } from '../../log.js';
 import type { Settings } from '../../settings/schema.js';
 import { downloaderOptionsOf } from '../project/engine-settings.js';
 
-/** @param stop aborted to give it up. @throws DownloadError; CrawlnodeError past REDIRECT_MAX_TIMES */
+/**
+ * The page that a user names; it may be at a private address.
+ * @param stop aborted to give it up. @throws DownloadError; CrawlnodeError past REDIRECT_MAX_TIMES
+ */
 export async function fetchPage(
   request: Request,
   settings: Settings,
@@ -20,15 +24,27 @@ export async function fetchPage(
   const { createDownloader } = await import('../../downloader/downloader.js');
   const downloader = createDownloader({ ...downloaderOptionsOf(settings), log });
   try {
-    return await followRedirects(request, downloader, settings, stop);
+    return (await followRedirects(request.replace({ origin: trusted }), downloader, settings, stop)).response;
   } finally {
     await downloader.close();
   }
 }
 
+/** The origin of what the user of a command names: it may connect to private addresses. */
+export const trusted: Origin = { seed: '00000000', private: true };
+/** The origin of what somebody else names. */
+export const untrusted: Origin = { seed: '00000000', private: false };
+
+/** The end of a chain of redirects. */
+export interface Fetched {
+  readonly response: Response;
+  /** What the page says may lead to private addresses: it was reached by a trusted request, over private addresses only. */
+  readonly leadsToPrivate: boolean;
+}
+
 /**
  * One page at the end of its redirects.
- * @param admit is asked about each URL before it is requested, and throws to refuse it.
+ * @param request with the origin that says whether it may connect to private addresses.
  * @throws DownloadError; CrawlnodeError past REDIRECT_MAX_TIMES
  */
 export async function followRedirects(
@@ -36,20 +52,20 @@ export async function followRedirects(
   downloader: Downloader,
   settings: Settings,
   stop: AbortSignal,
-  admit: (url: string) => void = () => {},
-): Promise<Response> {
+): Promise<Fetched> {
   const hops = settings.REDIRECT_ENABLED ? settings.REDIRECT_MAX_TIMES : 0;
   for (let at = request; ; ) {
-    admit(at.url);
     const download = await downloader.fetch(at, stop);
     const { location } = download.headers;
+    const origin = inheritedOrigin(at.origin, download.fromPrivateAddress);
     const response = new Response({ ...download, request: at });
-    if (hops === 0 || !isRedirect(download.status) || typeof location !== 'string') return response;
+    const end = { response, leadsToPrivate: origin?.private === true };
+    if (hops === 0 || !isRedirect(download.status) || typeof location !== 'string') return end;
     if (at.redirects >= hops) {
       throw new CrawlnodeError('too_many_redirects', `${request.url} redirects more than ${hops} times`);
     }
-    const next = redirected(recordOf(at), download.status, location);
-    if (next === null) return response;
+    const next = redirected({ ...recordOf(at), origin }, download.status, location);
+    if (next === null) return end;
     at = Request.fromRecord(next);
   }
 }

@@ -39,7 +39,7 @@ export function identifierOf(settings: Settings, spider: Spider = new Spider()):
       // Callbacks are no part of an identity, and the spider may not be here to have them.
       const bare = request.replace({ callback: null, errback: null });
       const period = rules.refresh?.periodOf(request.url, run, Date.now()) ?? null;
-      return { ...seedRequest(bare, 0, spider, ofRun, 0), period };
+      return { ...seedRequest(bare, 0, spider, ofRun, 0, 'untrusted'), period };
     };
   };
   return async (frontier) =>

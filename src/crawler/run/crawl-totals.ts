@@ -1,5 +1,6 @@
 /** The results of several nodes as one, and what the store has counted where a node could not say what it did. */
 import type { CrawlTotals, EngineResult } from '../../engine/engine-options.js';
+import { sumOfDeadEnds } from '../../engine/page/dead-ends.js';
 import type { Snapshot } from '../../frontier/frontier.js';
 import { latestTotals } from './run-gates.js';
 
@@ -18,6 +19,7 @@ export function combine(results: readonly EngineResult[], elapsedMs: number): En
     message: worst?.message ?? null,
     ...{ pages: sum('pages'), failed: sum('failed'), items: sum('items') },
     elapsedMs,
+    deadEnds: sumOfDeadEnds(results.map(({ deadEnds }) => deadEnds)),
     crawl: latestCrawl(results),
     run: latestTotals(results.map(({ run }) => run)),
   };

@@ -58,7 +58,8 @@ export async function openSeeding(plan: SeedingPlan): Promise<Seeding> {
       if (isRaw) return appendSeeds(frontier, seeds, counts, { onBad, stop });
       const room = pushWithinRoom({ frontier, limit: settings.SCHEDULER_QUEUE_LIMIT, onWait, stop });
       const kind = settings.SEEDS_FILTERED ? 'seeds-filtered' : 'seeds';
-      const convert = (text: string) => requestsOfSeed(text, spider, rules, Date.now());
+      const convert = ({ text, trust = 'trusted' }: SeedText) =>
+        requestsOfSeed(text, spider, rules, Date.now(), trust);
       return pushSeeds(room, seeds, counts, { kind, convert, onBad, stop });
     },
   };

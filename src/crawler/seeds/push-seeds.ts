@@ -19,7 +19,7 @@ const IN_FLIGHT = 3;
 
 export interface PushOptions {
   readonly kind: PushKind;
-  convert(text: string): Promise<readonly FrontierRequest[]>;
+  convert(seed: SeedText): Promise<readonly FrontierRequest[]>;
   /** Hears of a seed that is none. */
   onBad(seed: SeedText, error: Error): void;
   /** Aborted to end the input here; what was read is still pushed. */
@@ -67,7 +67,7 @@ export async function pushSeeds(
       let requests: readonly FrontierRequest[] = [];
       try {
         if (line.problem !== undefined) throw new InvalidRequestError(line.problem);
-        requests = await convert(line.text);
+        requests = await convert(line);
       } catch (error) {
         counts.bad += 1;
         onBad(line, error as Error);

@@ -1,4 +1,5 @@
 /** Seeds on their way into a crawl, wherever they come from. */
+import type { Trust } from '../../engine/seeds/seed-requests.js';
 
 /** One seed as it was written, and where it stands. */
 export interface SeedText {
@@ -8,6 +9,8 @@ export interface SeedText {
   readonly where: string;
   /** Why it cannot be a seed, where that is known already. */
   readonly problem?: string;
+  /** `untrusted` where a site named it; else the user did. */
+  readonly trust?: Trust;
 }
 
 /** What became of the seeds so far. */

@@ -4,24 +4,22 @@ import { DownloadError } from '../../downloader/download-error.js';
 import { createDownloader, type Downloader } from '../../downloader/downloader.js';
 import type { RetryOptions } from '../../engine/engine-options.js';
 import { planRetry, retryAfterMs, statusReason } from '../../engine/page/retry-policy.js';
+import type { Trust } from '../../engine/seeds/seed-requests.js';
 import { CrawlnodeError } from '../../errors.js';
 import { Request } from '../../http/message/request.js';
-import type { Response } from '../../http/message/response.js';
 import type { Settings } from '../../settings/schema.js';
 import { downloaderOptionsOf, retryOptionsOf } from '../project/engine-settings.js';
-import { followRedirects } from '../requests/fetch-page.js';
+import { type Fetched, followRedirects, trusted, untrusted } from '../requests/fetch-page.js';
 
 export interface FetchedFile {
   readonly body: Buffer;
   readonly contentType: string | null;
+  /** What it names may be at a private address. */
+  readonly leadsToPrivate: boolean;
 }
 
-/** @param admit is asked about each URL before it is requested, and throws to refuse it. @throws CrawlnodeError */
-export type SitemapFetch = (
-  url: string,
-  admit: (url: string) => void,
-  stop: AbortSignal,
-) => Promise<FetchedFile>;
+/** @param trust `trusted` where the URL may be at a private address. @throws CrawlnodeError */
+export type SitemapFetch = (url: string, trust: Trust, stop: AbortSignal) => Promise<FetchedFile>;
 
 /** `fetch` until `close`. @param maxBytes of a body, on the wire and without its content encoding. */
 export function createSitemapFetch(
@@ -31,12 +29,14 @@ export function createSitemapFetch(
   const downloader = createDownloader({ ...downloaderOptionsOf(settings), maxBodyBytes: maxBytes });
   const retry = retryOptionsOf(settings);
   return {
-    fetch: async (url, admit, stop) => {
-      const { status, headers, body } = await persistently(url, admit, { downloader, settings, retry, stop });
+    fetch: async (url, trust, stop) => {
+      const request = new Request(url).replace({ origin: trust === 'trusted' ? trusted : untrusted });
+      const { response, leadsToPrivate } = await persistently(request, { downloader, settings, retry, stop });
+      const { status, headers, body } = response;
       if (status !== 200)
         throw new CrawlnodeError('bad_status', `the server answered ${statusReason(status)}`);
       const type = headers['content-type'];
-      return { body, contentType: typeof type === 'string' ? type : null };
+      return { body, contentType: typeof type === 'string' ? type : null, leadsToPrivate };
     },
     close: () => downloader.close(),
   };
@@ -50,17 +50,17 @@ interface Means {
 }
 
 async function persistently(
-  url: string,
-  admit: (url: string) => void,
+  request: Request,
   { downloader, settings, retry, stop }: Means,
-): Promise<Response> {
+): Promise<Fetched> {
   for (let attempts = 0; ; attempts += 1) {
     let waitMs: number | null = null;
     let failure: DownloadError | null = null;
-    let response: Response | null = null;
+    let fetched: Fetched | null = null;
     try {
-      response = await followRedirects(new Request(url), downloader, settings, stop, admit);
-      if (!retry.httpCodes.includes(response.status)) return response;
+      fetched = await followRedirects(request.replace({ attempts }), downloader, settings, stop);
+      const { response } = fetched;
+      if (!retry.httpCodes.includes(response.status)) return fetched;
       waitMs = retryAfterMs(response.headers['retry-after'], Date.now(), retry.retryAfterCapMs);
     } catch (error) {
       if (!(error instanceof DownloadError) || !error.retryable || stop.aborted) throw error;
@@ -68,7 +68,7 @@ async function persistently(
     }
     const plan = planRetry({ attempts, priority: 0, meta: {} }, waitMs, retry);
     if (plan === null) {
-      if (response !== null) return response;
+      if (fetched !== null) return fetched;
       throw failure;
     }
     await sleep(plan.afterMs, undefined, { signal: stop });

@@ -7,6 +7,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Trust } from '../../engine/seeds/seed-requests.js';
 import { CrawlnodeError, messageOf } from '../../errors.js';
 import { decodeBody } from '../../http/charset/decode-body.js';
 import { readSitemap, type SitemapEntry, SitemapError } from '../../http/markup/sitemap.js';
@@ -54,8 +55,8 @@ export interface SitemapCounts {
 interface File {
   readonly source: string;
   readonly isLocal: boolean;
-  /** May name private addresses. */
-  readonly trusted: boolean;
+  /** `trusted` where it may be at a private address: the user named it, or a file that itself is at one. */
+  readonly trust: Trust;
   /** How many indexes lead to it. */
   readonly depth: number;
   readonly stop: AbortSignal;
@@ -73,17 +74,16 @@ export class SitemapSeeds {
   /** @param source URL of a sitemap, an index or a robots.txt, or the path of a file. */
   async *lines(source: string, stop: AbortSignal): AsyncGenerator<SeedText> {
     const isLocal = !/^https?:\/\//i.test(source);
-    const trusted = this.#options.allowPrivate || isLocal || isPrivateHost(source);
-    yield* this.#read({ source, isLocal, trusted, depth: 0, stop });
+    yield* this.#read({ source, isLocal, trust: 'trusted', depth: 0, stop });
   }
 
   async *#read(file: File): AsyncGenerator<SeedText> {
-    const { source, isLocal, trusted, depth, stop } = file;
+    const { source, isLocal, depth, stop } = file;
     if (stop.aborted || this.#visited.has(source)) return;
     this.#visited.add(source);
     let entries = 0;
     try {
-      const text = isLocal ? await readLocal(source) : await this.#download(file);
+      const { text, trust } = isLocal ? await readLocal(source) : await this.#download(file);
       this.counts.read += 1;
       for (const entry of entriesOf(text, source)) {
         if (stop.aborted) return;
@@ -91,11 +91,11 @@ export class SitemapSeeds {
         if (entries > MAX_ENTRIES) throw new SitemapError(`it has more than ${MAX_ENTRIES} entries`);
         if (this.#isOlder(entry)) continue;
         const where = `${source}: entry ${entries}`;
-        const found = this.#judge(entry, source, trusted);
-        if (entry.kind === 'page' || found.problem !== undefined) yield { ...found, where };
+        const found = this.#judge(entry, source, trust);
+        if (entry.kind === 'page' || found.problem !== undefined) yield { ...found, where, trust };
         else if (depth >= MAX_DEPTH) throw new SitemapError(`an index within ${MAX_DEPTH} others`);
         else if (this.#visited.size >= MAX_FILES) throw new SitemapError(`more than ${MAX_FILES} sitemaps`);
-        else yield* this.#read({ source: found.text, isLocal: false, trusted, depth: depth + 1, stop });
+        else yield* this.#read({ source: found.text, isLocal: false, trust, depth: depth + 1, stop });
       }
     } catch (error) {
       if (stop.aborted) return;
@@ -106,14 +106,12 @@ export class SitemapSeeds {
     }
   }
 
-  async #download({ source, trusted, stop }: File): Promise<string> {
+  async #download({ source, trust, stop }: File): Promise<SitemapText> {
     const { fetch, delayMs } = this.#options;
     if (this.#visited.size > 1 && delayMs > 0) await sleep(delayMs, undefined, { signal: stop });
-    const admit = (to: string) => {
-      if (!trusted && isPrivateHost(to)) throw new SitemapError(privateAddress);
-    };
-    const { body, contentType } = await fetch(source, admit, stop);
-    return decodeBody(await gunzipped(body, MAX_SITEMAP_BYTES), contentType);
+    const { body, contentType, leadsToPrivate } = await fetch(source, trust, stop);
+    const text = decodeBody(await gunzipped(body, MAX_SITEMAP_BYTES), contentType);
+    return { text, trust: leadsToPrivate ? 'trusted' : 'untrusted' };
   }
 
   #isOlder({ lastmod }: SitemapEntry): boolean {
@@ -125,13 +123,15 @@ export class SitemapSeeds {
   }
 
   /** An entry as the text of a seed: an absolute URL and nothing else, so that no stranger writes JSON seeds. */
-  #judge({ kind, loc, problem }: SitemapEntry, base: string, trusted: boolean): Omit<SeedText, 'where'> {
-    const { onsite } = this.#options;
+  #judge({ kind, loc, problem }: SitemapEntry, base: string, trust: Trust): Omit<SeedText, 'where'> {
+    const { onsite, allowPrivate } = this.#options;
     if (problem !== null) return { text: loc, problem };
     // An absolute one as it is: joining would spell it anew, and change what it is known by.
     const text = /^[a-z][a-z0-9+.-]*:/i.test(loc) ? loc : (urlJoiner(base).join(loc) ?? loc);
     if (!/^https?:\/\//i.test(text)) return { text, problem: `no http(s) URL: ${text}` };
-    if (!trusted && isPrivateHost(text)) return { text, problem: `${privateAddress}: ${text}` };
+    if (trust === 'untrusted' && !allowPrivate && isPrivateHost(text)) {
+      return { text, problem: `${privateAddress}: ${text}` };
+    }
     if (kind === 'page' && onsite !== null && !onsite.test(text)) {
       return { text, problem: `outside of the spider's allowedDomains: ${text}` };
     }
@@ -152,11 +152,18 @@ function* entriesOf(text: string, source: string): Iterable<SitemapEntry> {
   for (const loc of sitemaps) yield { kind: 'sitemap', loc, lastmod: null, problem: null };
 }
 
-async function readLocal(file: string): Promise<string> {
+/** A sitemap that was read; `trust` says whether what it names may be at private addresses. */
+interface SitemapText {
+  readonly text: string;
+  readonly trust: Trust;
+}
+
+async function readLocal(file: string): Promise<SitemapText> {
   try {
     const { size } = await stat(file);
     if (size > MAX_SITEMAP_BYTES) throw new SitemapError(`it has ${size} bytes, more than 64 MB`);
-    return decodeBody(await gunzipped(await readFile(file), MAX_SITEMAP_BYTES), null);
+    const text = decodeBody(await gunzipped(await readFile(file), MAX_SITEMAP_BYTES), null);
+    return { text, trust: 'trusted' };
   } catch (error) {
     if (error instanceof CrawlnodeError) throw error;
     throw new CrawlnodeError('unreadable', messageOf(error), { cause: error });

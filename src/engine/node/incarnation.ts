@@ -38,13 +38,12 @@ export class Incarnation {
   #abandon: () => void = () => {};
   #error: { readonly error: unknown } | null = null;
   #crawl: CrawlState | null = null;
-  #saidDropped = false;
   #answeredAt = Number.NEGATIVE_INFINITY;
 
   constructor(node: NodeState, joined: Joined) {
     this.#node = node;
     this.joined = joined;
-    const { deps, alarm, outage, tally, pulse, lostStarts } = node;
+    const { deps, alarm, outage, tally, pulse, lostStarts, deadEnds, hangingHosts } = node;
     const { frontier, spider, downloader, pipelines, options, log } = deps;
     const onError = this.#onError;
     const rules = inRun(node.rules, joined.run);
@@ -52,7 +51,7 @@ export class Incarnation {
     const onDropped = (dropped: number) => this.#sayDropped(dropped);
     this.rules = rules;
     const parts = { frontier, spider, downloader, pipelines, options, rules, outage, log };
-    this.#page = { ...parts, seen, lostStarts, onDropped };
+    this.#page = { ...parts, seen, lostStarts, deadEnds, hangingHosts, onDropped };
     this.slots = new Slots({
       frontier,
       concurrency: options.concurrency,
@@ -190,8 +189,8 @@ export class Incarnation {
 
   /** Warned once; the counter says how many. */
   #sayDropped(dropped: number): void {
-    if (this.#saidDropped) return;
-    this.#saidDropped = true;
+    if (this.#node.saidDropped) return;
+    this.#node.saidDropped = true;
     this.#node.deps.log.warn(
       { dropped },
       'the queue holds twice SCHEDULER_QUEUE_LIMIT: new links are dropped until it has room, and counted as scheduler/dropped; they are not remembered as seen',

@@ -2,8 +2,10 @@
 
 import type { EngineDeps } from '../engine-options.js';
 import { type FinalTotals, readFinalTotals } from '../leaving/final-totals.js';
+import { DeadEnds } from '../page/dead-ends.js';
 import { type LinkRules, linkRules } from '../page/discovered-requests.js';
 import { LostStarts } from '../page/failed-start-pages.js';
+import { HangingHosts } from '../page/hanging-hosts.js';
 import type { Tally } from '../page/slots.js';
 import { Alarm } from './alarm.js';
 import { CrawlNews } from './crawl-news.js';
@@ -17,6 +19,8 @@ export class NodeState {
   readonly outage: Outage;
   readonly hooks: Hooks;
   readonly lostStarts: LostStarts;
+  readonly deadEnds = new DeadEnds();
+  readonly hangingHosts: HangingHosts;
   readonly news: CrawlNews;
   readonly pulse = new Pulse();
   readonly rules: LinkRules;
@@ -24,6 +28,8 @@ export class NodeState {
   readonly startedAt = performance.now();
   /** When a feed began to fail; null while all is well. */
   feedFailingSince: number | null = null;
+  /** Whether the user knows that links are dropped, as the queue is full. */
+  saidDropped = false;
   /** What the store counted when this node left; null before, and where it could not be read. */
   finalTotals: FinalTotals | null = null;
 
@@ -32,6 +38,7 @@ export class NodeState {
     this.outage = new Outage(deps.log);
     this.hooks = new Hooks(deps);
     this.lostStarts = new LostStarts(deps.log);
+    this.hangingHosts = new HangingHosts(deps.options.retry);
     this.news = new CrawlNews(deps);
     this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);
     this.pulse.note(0, 0);

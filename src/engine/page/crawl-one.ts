@@ -7,8 +7,10 @@ import { DownloadError } from '../../downloader/download-error.js';
 import type { Download } from '../../downloader/downloader.js';
 import { concernsNode, messageOf } from '../../errors.js';
 import { noEffects } from '../../frontier/frontier.js';
+import { inheritedOrigin } from '../../http/message/origin.js';
 import { Request } from '../../http/message/request.js';
 import { decodeRecord } from '../../http/message/request-codec.js';
+import type { RequestRecord } from '../../http/message/request-record.js';
 import { Response } from '../../http/message/response.js';
 import { runCallback } from '../../spider/run-callback.js';
 import { add } from './discovered-requests.js';
@@ -95,15 +97,19 @@ async function afterFailure(work: Work, error: unknown): Promise<Ending> {
   if (work.flight.over || !(error instanceof DownloadError)) throw error;
   add(work.counters, 'downloader/exception_count');
   add(work.counters, `downloader/exception_type_count/${error.reason}`);
+  const hangs = error.reason === 'timeout' || error.reason === 'too_slow';
+  if (hangs) letRest(work);
   const verdict = judgeFailure(error, work.record, work.deps.options);
   if (verdict.kind === 'retry') return retry(work, verdict, null);
   if (error.retryable) add(work.counters, 'retry/max_reached');
   return failed(work, { reason: verdict.reason, status: null, response: null, message: error.message });
 }
 
-async function afterAnswer(work: Work, download: Download): Promise<Ending> {
+async function afterAnswer(asked: Work, download: Download): Promise<Ending> {
+  let work = asked;
   const { status, headers } = download;
   const { counters, record, deps } = work;
+  deps.hangingHosts.answered(work.flight.lease.domain);
   add(counters, 'downloader/response_count');
   add(counters, `downloader/response_status_count/${status}`);
   add(counters, 'downloader/response_bytes', download.wireBytes);
@@ -120,6 +126,7 @@ async function afterAnswer(work: Work, download: Download): Promise<Ending> {
   }
   const verdict = judgeStatus(status, headers, record, deps.options, pauseMs);
   if (verdict.kind === 'retry') return retry(work, verdict, status);
+  work = passingOn(work, inheritedOrigin(record.origin, download.fromPrivateAddress));
   if (verdict.kind === 'redirect') return redirect(work, status, verdict.location);
 
   add(counters, 'response_received_count');
@@ -137,13 +144,32 @@ async function afterAnswer(work: Work, download: Download): Promise<Ending> {
     add(counters, 'retry/max_reached');
     return failed(work, failure);
   }
+  deps.deadEnds.note(`status ${status}`, record.url);
   add(counters, 'httperror/response_ignored_count');
   add(counters, `httperror/response_ignored_status_count/${status}`);
   return errback(work, failure, { kind: 'done', reason: 'httperror', status, attempts });
 }
 
+/** The page with the origin that its links and redirects inherit. */
+function passingOn(work: Work, origin: RequestRecord['origin']): Work {
+  return origin === work.record.origin ? work : { ...work, record: { ...work.record, origin } };
+}
+
+function letRest(work: Work): void {
+  const { flight, deps } = work;
+  const { domain } = flight.lease;
+  const restMs = deps.hangingHosts.hung(domain, performance.now());
+  if (restMs === null) return;
+  deps.log.debug({ domain, forMs: restMs }, 'a server hangs; the crawl leaves it alone for a while');
+  leaveAlone(work, restMs, 'autothrottle');
+}
+
 /** No node requests the domain for so long. Sent before the page's settle, so that no lease comes in between. */
-function leaveAlone({ flight, deps }: Work, forMs: number, source: 'setting' | 'retry-after'): void {
+function leaveAlone(
+  { flight, deps }: Work,
+  forMs: number,
+  source: 'setting' | 'retry-after' | 'autothrottle',
+): void {
   const { domain } = flight.lease;
   deps.frontier.throttle(domain, { forMs, source }).catch((error: unknown) => {
     deps.log.debug({ domain, error: messageOf(error) }, 'the pause of a domain could not be recorded');

@@ -87,7 +87,7 @@ function ownFingerprint(spider: { fingerprint?(request: Request): string }, requ
   );
 }
 
-/** The page that yields requests. */
+/** The page that yields requests; its `origin` is what they inherit. */
 export interface Page {
   /** Id of its lease. */
   readonly id: string;
@@ -136,7 +136,7 @@ export function linked(
   return toFrontier(
     request,
     found,
-    { parentId: page.id, ordinal, depth, origin: page.record.origin },
+    { parentId: page.id, ordinal, depth, origin: page.record.origin, isTrustedSeed: false },
     rules,
     nowMs,
   );
@@ -148,6 +148,8 @@ export interface Place {
   readonly ordinal: number;
   readonly depth: number;
   readonly origin: Origin | null;
+  /** Of `RequestContext`. */
+  readonly isTrustedSeed: boolean;
 }
 
 export function toFrontier(
@@ -165,6 +167,7 @@ export function toFrontier(
     ordinal: place.ordinal,
     depth: place.depth,
     origin: place.origin,
+    isTrustedSeed: place.isTrustedSeed,
     fingerprint: rules.fingerprint,
     domainKey: rules.domainKey,
     nowMs,

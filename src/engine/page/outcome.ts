@@ -62,13 +62,14 @@ export function judgeStatus(
   return retryable ? { kind: 'exhausted', reason: 'http_status' } : { kind: 'ignored' };
 }
 
-/** Judge a failed download. @param error its stable reason, and whether another attempt may help. */
+/** Judge a failed download. @param error its stable reason, and whether another attempt may help; `malformed`: only one. */
 export function judgeFailure(
-  error: { readonly reason: string; readonly retryable: boolean },
+  error: { readonly reason: string; readonly retryable: boolean; readonly malformed?: boolean },
   record: RequestRecord,
   options: EngineOptions,
 ): Extract<Verdict, { kind: 'retry' | 'exhausted' }> {
-  const plan = error.retryable ? planRetry(record, null, options.retry) : null;
+  const isRetried = error.retryable && !(error.malformed === true && record.attempts > 0);
+  const plan = isRetried ? planRetry(record, null, options.retry) : null;
   if (plan === null) return { kind: 'exhausted', reason: error.reason };
   return { kind: 'retry', reason: error.reason, count: error.reason, plan };
 }

@@ -15,8 +15,10 @@ import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
 import { type Failure, type PageResult, runErrback } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
 import type { EngineOptions } from '../engine-options.js';
+import type { DeadEnds } from './dead-ends.js';
 import { add, admit, type Counters, toFrontier } from './discovered-requests.js';
 import type { LostStarts } from './failed-start-pages.js';
+import type { HangingHosts } from './hanging-hosts.js';
 import type { Verdict } from './outcome.js';
 import { type LinkDeps, noLinks, PageLinks } from './page-links.js';
 import { redirected } from './redirect.js';
@@ -30,6 +32,8 @@ export interface PageDeps extends LinkDeps {
   readonly pipelines: ItemPipelines;
   readonly options: EngineOptions;
   readonly lostStarts: LostStarts;
+  readonly deadEnds: DeadEnds;
+  readonly hangingHosts: HangingHosts;
   readonly log: Logger;
 }
 
@@ -49,6 +53,8 @@ export interface Work {
   readonly counters: Counters;
   readonly deps: PageDeps;
 }
+
+const badLocation = 'redirect without a usable Location';
 
 /** The same request once more, later. */
 export function retry(
@@ -84,6 +90,7 @@ export async function redirect(work: Work, status: number, location: string): Pr
   const hop = redirected(record, status, location);
   if (hop === null) {
     add(counters, 'redirect/bad_location');
+    deps.deadEnds.note(badLocation, record.url);
     return done();
   }
   if (hop.redirects > (deps.options.redirectMaxTimes ?? 0)) {
@@ -94,13 +101,18 @@ export async function redirect(work: Work, status: number, location: string): Pr
   const priority = priorityInBounds(hop.priority + deps.options.redirectPriorityAdjust);
   try {
     const request = Request.fromRecord(hop).replace({ url: hop.url, priority });
-    if (!admit(request, hop.depth, deps.rules, counters)) return done();
+    if (!admit(request, hop.depth, deps.rules, counters)) {
+      deps.deadEnds.note('redirect to a URL that the crawl does not follow', record.url);
+      return done();
+    }
     add(counters, 'redirect/count');
-    const place = { parentId: flight.lease.id, ordinal: 0, depth: hop.depth, origin: hop.origin };
+    const { depth, origin } = hop;
+    const place = { parentId: flight.lease.id, ordinal: 0, depth, origin, isTrustedSeed: false };
     return done(toFrontier(request, hop, place, deps.rules, Date.now()));
   } catch (error) {
     if (!(error instanceof InvalidRequestError)) throw error;
     add(counters, 'redirect/bad_location');
+    deps.deadEnds.note(badLocation, record.url);
     return done();
   }
 }

@@ -8,7 +8,8 @@
  * ```
  *
  * A slot is free as soon as its settle is sent. The next lease call follows on the same connection, and sees the effects
- * of the settle.
+ * of the settle. A page whose download stalls waits on without a slot, so that
+ * servers that hang do not stop the node.
  */
 import type { Download, DownloadUnderWay } from '../../downloader/downloader.js';
 import { CrawlnodeError, FrontierUnavailableError } from '../../errors.js';
@@ -17,6 +18,9 @@ import type { Logger } from '../../log.js';
 import type { Alarm } from '../node/alarm.js';
 import type { Outage } from '../node/outage.js';
 import type { PageLinks } from './page-links.js';
+
+/** Requests that may wait beside the slots, as a multiple of the concurrency: each holds a socket and a lease. */
+const STALLED_PER_SLOT = 4;
 
 /** One leased page in work. */
 export class Flight {
@@ -35,6 +39,16 @@ export class Flight {
     this.askedAt = askedAt;
   }
 
+  /** Its server sends nothing for now (`DownloadUnderWay.isStalled`). */
+  get isStalled(): boolean {
+    return this.#downloading?.isStalled === true;
+  }
+
+  /** End the download, if there is one, as a `timeout`. */
+  timeOut(says: string): void {
+    this.#downloading?.timeOut(says);
+  }
+
   /** The result of a download, which ends with this page. */
   async during(download: DownloadUnderWay): Promise<Download> {
     this.#downloading = download;
@@ -45,7 +59,7 @@ export class Flight {
     }
   }
 
-  /** Aborted with this page. Made when it is asked for, since few pages do and a signal costs more than a page's links. */
+  /** Aborted with this page. Created on first use: few pages need it, and it costs more than the links of a page. */
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
     if (this.over) this.#abort.abort();
@@ -89,6 +103,7 @@ export class Slots {
     this.#options = options;
   }
 
+  /** Pages in work, those included whose download stalls. */
   get inFlight(): number {
     return this.#inFlight.size;
   }
@@ -104,13 +119,18 @@ export class Slots {
   free(): number {
     const { concurrency } = this.#options;
     if (this.#settling.size >= 2 * concurrency) return 0;
-    for (const flight of this.#inFlight) if (flight.lease.crashes > 0) return 0;
-    return Math.max(0, concurrency - this.#inFlight.size);
+    let stalled = 0;
+    for (const flight of this.#inFlight) {
+      if (flight.lease.crashes > 0) return 0;
+      if (flight.isStalled) stalled++;
+    }
+    return Math.max(0, concurrency - (this.#inFlight.size - stalled));
   }
 
   begin(lease: Lease, askedAt: number): Flight {
     const flight = new Flight(lease, askedAt);
     this.#inFlight.add(flight);
+    if (this.#inFlight.size > this.#maxStalled) this.#endOldestStalled();
     return flight;
   }
 
@@ -163,6 +183,17 @@ export class Slots {
   /** Stop repeating settles that the store does not answer. */
   giveUp(): void {
     this.#giveUp.abort();
+  }
+
+  get #maxStalled(): number {
+    return STALLED_PER_SLOT * this.#options.concurrency;
+  }
+
+  #endOldestStalled(): void {
+    const stalled = [...this.#inFlight].filter((flight) => flight.isStalled);
+    for (const oldest of stalled.slice(0, Math.max(0, stalled.length - this.#maxStalled))) {
+      oldest.timeOut(`nothing came, and more than ${this.#maxStalled} newer requests wait likewise`);
+    }
   }
 
   #drop(flight: Flight): void {

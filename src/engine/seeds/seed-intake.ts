@@ -96,7 +96,8 @@ export class SeedIntake {
     const { spider, rules, log, conversionMs } = this.#options;
     try {
       const text = textOf(seed.value);
-      return { seed, requests: await within(conversionMs, requestsOfSeed(text, spider, rules, Date.now())) };
+      const requests = requestsOfSeed(text, spider, rules, Date.now(), 'untrusted');
+      return { seed, requests: await within(conversionMs, requests) };
     } catch (error) {
       const reason = messageOf(error);
       const shown = seed.value.subarray(0, SHOWN_BYTES).toString();

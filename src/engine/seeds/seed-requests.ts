@@ -1,4 +1,7 @@
-/** Requests that come from outside or from `startUrls`: depth 0, and each the origin of what descends from it. */
+/**
+ * Requests that come from outside or from `startUrls`: depth 0, and each the origin of what descends from it. Trusted
+ * ones, which the user named, may connect to private addresses; seeds of the store and of sitemaps may not.
+ */
 import { InvalidRequestError, messageOf, UsageError } from '../../errors.js';
 import { type Dupefilter, MAX_SEED_REQUEST_BYTES, MAX_SEED_REQUESTS } from '../../frontier/frontier.js';
 import { Request } from '../../http/message/request.js';
@@ -6,6 +9,9 @@ import type { FrontierRequest } from '../../http/message/request-record.js';
 import { callbackName } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
 import { type LinkRules, toFrontier } from '../page/discovered-requests.js';
+
+/** Whether the user named a seed, in the spider or on the command line; anybody who reaches the store may add others. */
+export type Trust = 'trusted' | 'untrusted';
 
 /**
  * A seed as the frontier takes it; `crawlnode seed` and the intake use the same.
@@ -17,13 +23,15 @@ export function seedRequest(
   spider: Spider,
   rules: LinkRules,
   nowMs: number,
+  trust: Trust,
 ): FrontierRequest {
   const names = {
     callback: callbackName(spider, request.callback),
     errback: callbackName(spider, request.errback),
   };
-  // Without an origin given it is its own.
-  return toFrontier(request, names, { parentId: null, ordinal, depth: 0, origin: null }, rules, nowMs);
+  const isTrustedSeed = trust === 'trusted';
+  const place = { parentId: null, ordinal, depth: 0, origin: null, isTrustedSeed };
+  return toFrontier(request, names, place, rules, nowMs);
 }
 
 /** The spider's `startUrls` as requests, in order. @param isWanted leaves some out. */
@@ -35,7 +43,7 @@ export function startRequests(
 ): FrontierRequest[] {
   const requests = spider.startUrls.map((start, n) => startRequest(start, n, spider));
   return requests.flatMap((request, ordinal) =>
-    isWanted(request) ? [seedRequest(request, ordinal, spider, rules, nowMs)] : [],
+    isWanted(request) ? [seedRequest(request, ordinal, spider, rules, nowMs, 'trusted')] : [],
   );
 }
 
@@ -76,14 +84,15 @@ export async function requestsOfSeed(
   spider: Spider,
   rules: LinkRules,
   nowMs: number,
+  trust: Trust,
 ): Promise<FrontierRequest[]> {
   const made: unknown = await spider.makeRequestFromData(data);
-  if (made instanceof Request) return [seedRequest(made, 0, spider, rules, nowMs)];
+  if (made instanceof Request) return [seedRequest(made, 0, spider, rules, nowMs, trust)];
   const requests: FrontierRequest[] = [];
   let bytes = 0;
   for await (const request of severalOf(made)) {
     if (!(request instanceof Request)) throw noRequest(request);
-    const next = seedRequest(request, requests.length, spider, rules, nowMs);
+    const next = seedRequest(request, requests.length, spider, rules, nowMs, trust);
     bytes += next.record.length;
     if (requests.length === MAX_SEED_REQUESTS || bytes > MAX_SEED_REQUEST_BYTES) throw tooMany();
     requests.push(next);

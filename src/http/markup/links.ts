@@ -5,6 +5,7 @@ import { matcher, type Patterns } from '../url/url-patterns.js';
 import { linkTags } from './html/link-tags.js';
 import type { AnyNode } from './markup-tree.js';
 
+/** Which links `response.links()` gives. */
 export interface LinkOptions {
   /** Keep only URLs that one of these matches, anywhere in the absolute URL. */
   readonly allow?: Patterns;

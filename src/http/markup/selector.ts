@@ -24,6 +24,7 @@ export class SelectorList implements Iterable<SelectorList> {
     this.#xml = xml;
   }
 
+  /** How many there are. */
   get length(): number {
     return this.#found.length;
   }

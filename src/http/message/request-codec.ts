@@ -4,13 +4,13 @@
  * schema, size cap, no code.
  *
  * Keys: v version, u url, m method, h headers, b body (base64), x meta, c callback, e errback, p priority,
- * n dontFilter, d depth, o origin (`!` at its end: private), q parent, a attempts, r redirects, k cookies,
+ * n dontFilter, d depth, o origin (`!` at its end: it may connect to private addresses), q parent, a attempts, r redirects, k cookies,
  * j cookie jar, t accepted at.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { InvalidRequestError } from '../../errors.js';
-import { domainOf, isPrivateHost } from '../url/domain.js';
+import { domainOf } from '../url/domain.js';
 import { parseUrl } from '../url/parse-url.js';
 import { SAFE_URL } from '../url/safe-url.js';
 import { isToken, noHeaders } from './headers.js';
@@ -184,6 +184,8 @@ export interface RequestContext {
   readonly depth: number;
   /** Null when it is a seed: then it is its own origin. */
   readonly origin: Origin | null;
+  /** Of a seed: it comes from the user, not from the store or a site, and may connect to private addresses. */
+  readonly isTrustedSeed: boolean;
   fingerprint(request: Request): string;
   readonly domainKey: 'host' | 'registered';
   readonly nowMs: number;
@@ -210,7 +212,7 @@ export function toFrontierRequest(request: Request, context: RequestContext): Fr
     priority: request.priority,
     dontFilter: request.dontFilter,
     depth: context.depth,
-    origin: context.origin ?? { seed: id.slice(0, 8), private: isPrivateHost(request.url) },
+    origin: context.origin ?? { seed: id.slice(0, 8), private: context.isTrustedSeed },
     parent: request.dontFilter ? context.parentId : null,
     attempts: request.attempts,
     redirects: request.redirects,

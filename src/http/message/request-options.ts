@@ -13,6 +13,7 @@ export type Callback = (response: any) => unknown;
 // biome-ignore lint/suspicious/noExplicitAny: the spider knows what it put there.
 export type Meta = Record<string, any>;
 
+/** The options of `new Request(url, options)`. */
 export interface RequestOptions {
   /** GET unless given; POST with `json` or `formdata`. */
   readonly method?: string;

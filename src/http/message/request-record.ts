@@ -1,5 +1,6 @@
 /** What a request is, as plain data: what the codec stores, what a node leases, what `inspect` shows. */
 
+/** Anything that JSON can hold. */
 export type JsonValue =
   | string
   | number
@@ -7,12 +8,17 @@ export type JsonValue =
   | null
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
+/** An object that JSON can hold. */
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-/** The seed a request descends from, and whether that seed was a private address (which then is allowed). */
+/** The seed a request descends from, and what it may reach. */
 export interface Origin {
   /** The first 8 hex digits of the seed's id. */
   readonly seed: string;
+  /**
+   * The request may connect to private addresses: it is a trusted seed (`startUrls`, `crawlnode seed`), or everything
+   * between such a seed and it came from private addresses (`inheritedOrigin`).
+   */
   readonly private: boolean;
 }
 

@@ -26,6 +26,7 @@ export interface Bookkeeping {
 const fresh: Bookkeeping = { depth: 0, attempts: 0, redirects: 0, origin: null };
 
 /**
+ * One thing to download. It never changes; `replace` makes a changed copy.
  * ```ts
  * yield new Request('https://example.org/list', { callback: this.parseList, meta: { page: 1 } });
  * yield new Request('https://example.org/login', { formdata: { user: 'me' }, priority: 10 });
@@ -36,13 +37,21 @@ export class Request implements Bookkeeping {
   readonly url: string;
   /** Upper case. */
   readonly method: string;
+  /** By name, as they were given. */
   readonly headers: Headers;
+  /** What is sent, from `body`, `json` or `formdata`. */
   readonly body: Buffer | null;
+  /** Travels to the callback. */
   readonly meta: Meta;
+  /** Higher goes first. */
   readonly priority: number;
+  /** Whether it is fetched even when the same request was seen before. */
   readonly dontFilter: boolean;
+  /** Null stands for `parse`. */
   readonly callback: Callback | string | null;
+  /** Null for none. */
   readonly errback: Callback | string | null;
+  /** By name; null for none. */
   readonly cookies: Readonly<Record<string, string>> | null;
   readonly depth: number;
   readonly attempts: number;

@@ -16,6 +16,7 @@ import { parseUrl } from '../url/parse-url.js';
 import { type Headers, headerOf, lowerCaseHeaders } from './headers.js';
 import { type Callback, type Meta, Request, type RequestOptions, undefinedCallback } from './request.js';
 
+/** What a Response is made of, for tests of a spider. */
 export interface ResponseParts {
   /** Where the body came from. */
   readonly url: string;
@@ -34,6 +35,7 @@ export type FollowOptions = Omit<RequestOptions, 'callback'>;
 type FollowHow = readonly [callback?: Callback | string | null, options?: FollowOptions];
 
 /**
+ * A downloaded page.
  * ```ts
  * async *parse(response: Response) {
  *   yield { url: response.url, title: response.css('title::text').get() };
@@ -43,12 +45,15 @@ type FollowHow = readonly [callback?: Callback | string | null, options?: Follow
  * ```
  */
 export class Response {
+  /** Where the body came from. */
   readonly url: string;
+  /** The HTTP status. */
   readonly status: number;
   /** By lower-case name; a list for a repeated one. */
   readonly headers: Headers;
   /** The body after decompression. */
   readonly body: Buffer;
+  /** What was asked for. */
   readonly request: Request;
   #bodyText: BodyText | undefined;
   #tree: HtmlTree | undefined;

@@ -14,9 +14,8 @@ const SECOND_LEVEL = new Set(
   ),
 );
 
-/** Everything a crawl of the public web has no business with. Sources: the IANA special-purpose registries. */
-const privateAddresses = new BlockList();
-for (const [network, prefix] of [
+/** IPv4 networks that the public web does not use. Source: the IANA special-purpose registry. */
+const PRIVATE_IPV4 = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
@@ -27,20 +26,18 @@ for (const [network, prefix] of [
   ['192.168.0.0', 16],
   ['198.18.0.0', 15],
   ['224.0.0.0', 3],
-] as const) {
-  privateAddresses.addSubnet(network, prefix, 'ipv4');
-}
-for (const [network, prefix] of [
+] as const;
+/** The same for IPv6: unspecified and loopback, local NAT64 (RFC 8215), discard, unique-local, link- and site-local, multicast. */
+const PRIVATE_IPV6 = [
   ['::', 127],
+  ['64:ff9b:1::', 48],
+  ['100::', 64],
   ['fc00::', 7],
   ['fe80::', 9],
   ['ff00::', 8],
-] as const) {
-  privateAddresses.addSubnet(network, prefix, 'ipv6');
-}
-/** Prefixes of IPv6 addresses that stand for an IPv4 one: IPv4-compatible, NAT64 (RFC 6052), 6to4 (RFC 3056). */
-const EMBEDDING =
-  /^(?:::(?:ffff:)?|64:ff9b::)([0-9a-f]{1,4}):([0-9a-f]{1,4})$|^2002:([0-9a-f]{1,4}):([0-9a-f]{1,4}):/;
+] as const;
+const privateAddresses = blockListOf(PRIVATE_IPV4, PRIVATE_IPV6);
+const linkLocalAddresses = blockListOf([['169.254.0.0', 16]], [['fe80::', 10]]);
 
 /**
  * The politeness key of a URL: its host in lower-case ASCII, with `:port` unless that is the scheme's default;
@@ -69,12 +66,42 @@ export function isPrivateHost(url: string): boolean {
 
 /** Whether an IP address (brackets and zone allowed) is private; false for what is no address. */
 export function isPrivateAddress(address: string): boolean {
+  return isIn(privateAddresses, address);
+}
+
+/**
+ * Whether an IP address is link-local (169.254.0.0/16, fe80::/10). Cloud providers serve the credentials of a machine
+ * there, at 169.254.169.254.
+ */
+export function isLinkLocalAddress(address: string): boolean {
+  return isIn(linkLocalAddresses, address);
+}
+
+type Network = readonly [address: string, prefix: number];
+
+/**
+ * A list of networks. Each IPv4 network is listed in IPv6 too, in the forms that stand for an IPv4 address:
+ * IPv4-compatible, IPv4-translated (RFC 7915), NAT64 (RFC 6052) and 6to4 (RFC 3056). `BlockList` itself reads
+ * IPv4-mapped addresses (`::ffff:10.0.0.1`).
+ */
+function blockListOf(ipv4: readonly Network[], ipv6: readonly Network[]): BlockList {
+  const list = new BlockList();
+  for (const [address, prefix] of ipv4) {
+    list.addSubnet(address, prefix, 'ipv4');
+    const [a, b, c, d] = address.split('.').map(Number) as [number, number, number, number];
+    const words = `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+    for (const before of ['::', '::ffff:0:', '64:ff9b::'])
+      list.addSubnet(before + words, 96 + prefix, 'ipv6');
+    list.addSubnet(`2002:${words}::`, 16 + prefix, 'ipv6');
+  }
+  for (const [address, prefix] of ipv6) list.addSubnet(address, prefix, 'ipv6');
+  return list;
+}
+
+function isIn(list: BlockList, address: string): boolean {
   const plain = address.replace(/^\[|\]$|%.*$/g, '');
   const version = isIP(plain);
-  if (version === 0) return false;
-  if (privateAddresses.check(plain, version === 4 ? 'ipv4' : 'ipv6')) return true;
-  const embedded = version === 6 ? embeddedIpv4(plain) : null;
-  return embedded !== null && privateAddresses.check(embedded, 'ipv4');
+  return version !== 0 && list.check(plain, version === 4 ? 'ipv4' : 'ipv6');
 }
 
 function parse(url: string): URL | null {
@@ -91,13 +118,4 @@ function registeredDomain(hostname: string): string {
   const labels = hostname.replace(/\.$/, '').split('.');
   const country = labels.at(-1)?.length === 2;
   return labels.slice(country && SECOND_LEVEL.has(labels.at(-2) ?? '') ? -3 : -2).join('.');
-}
-
-function embeddedIpv4(address: string): string | null {
-  const compressed = parse(`http://[${address}]/`)?.hostname.slice(1, -1) ?? '';
-  const found = EMBEDDING.exec(compressed);
-  if (!found) return null;
-  const high = Number.parseInt(found[1] ?? found[3] ?? '0', 16);
-  const low = Number.parseInt(found[2] ?? found[4] ?? '0', 16);
-  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }

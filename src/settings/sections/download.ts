@@ -70,9 +70,19 @@ export const downloadSettings = {
     text: 'Longest time of one download, in total.',
   }),
   DOWNLOAD_MAXSIZE: integer({
-    default: 1_073_741_824,
+    default: 67_108_864,
     unit: 'bytes',
-    text: 'A longer body fails the download as too_large; 0 is no limit.',
+    text: 'A longer body, on the wire or decoded, fails the download as too_large; 0 is no limit.',
+  }),
+  DOWNLOAD_BUFFER_LIMIT: integer({
+    default: 134_217_728,
+    unit: 'bytes',
+    text: 'What unfinished bodies may take up in the memory of a node. Over it the oldest reads on and the others pause; 0 is no limit.',
+  }),
+  DOWNLOAD_MIN_RATE: integer({
+    default: 100,
+    unit: 'bytes per second',
+    text: 'A body that comes more slowly for 30 seconds fails the download as too_slow; 0 is no minimum. The default is a tenth of the slowest modem, so that it only meets servers that hold a connection on purpose or by mistake.',
   }),
   DOWNLOAD_WARNSIZE: integer({
     default: 33_554_432,
@@ -93,8 +103,7 @@ export const downloadSettings = {
   }),
   ALLOW_PRIVATE_ADDRESSES: flag({
     default: false,
-    later: { unless: [false] },
-    text: 'Fetch loopback and private addresses even where a public site links to them.',
+    text: 'Connect to loopback, private and link-local addresses whatever led there. Without it only startUrls and the seeds of crawlnode seed may, and what they lead to from a private address.',
   }),
   ROBOTSTXT_OBEY: flag({
     default: true,

@@ -38,51 +38,51 @@ export const frontierSettings = {
     of: ['PriorityQueue', 'FifoQueue', 'LifoQueue'],
     default: 'PriorityQueue',
     normalize: pythonClass,
-    text: 'Order of requests: higher priority first and by arrival among equals, oldest first, or newest first. The dotted Python paths and SpiderPriorityQueue, SpiderQueue, SpiderStack are taken too.',
+    text: 'Order of requests. PriorityQueue: higher priority first, and by arrival among equals. FifoQueue: oldest first. LifoQueue: newest first. The dotted Python paths and SpiderPriorityQueue, SpiderQueue, SpiderStack are accepted too.',
   }),
   SCHEDULER_PERSIST: flag({
     default: true,
-    text: 'Keep queue and dupefilter after the crawl. When false the last live node clears them, after true completion only, and not where a signal, a stop or a budget ends the run; where others were killed it stays until they count as dead (NODE_TIMEOUT).',
+    text: 'Keep queue and dupefilter after the crawl. When false, the last live node clears them, but only when nothing is left to crawl: a run that a signal, a stop or a budget ends is kept. Where other nodes were killed, the last node stays until they count as dead (NODE_TIMEOUT).',
   }),
   SCHEDULER_FLUSH_ON_START: flag({
     default: false,
-    text: 'Begin a new run from nothing: requests, failed requests and fingerprints of earlier runs are cleared, once. A node that joins live others, or goes on with an interrupted run, clears nothing and says so.',
+    text: 'Begin each new run from nothing: the first node clears requests, failed requests and fingerprints of earlier runs. A node that joins live nodes, or goes on with an interrupted run, clears nothing and says so.',
   }),
   SCHEDULER_QUEUE_KEY: keyTemplate('requests', 'the requests'),
   SCHEDULER_DUPEFILTER_KEY: keyTemplate('dupefilter', 'the dupefilter'),
   SCHEDULER_QUEUE_LIMIT: integer({
     default: 0,
     unit: 'requests',
-    text: 'At this many pending and delayed requests the intake of seeds pauses; at twice as many discovered requests are dropped, and counted; 0 is no limit. The latest crawl wins for all nodes.',
+    text: 'Limit of pending and delayed requests. At the limit, seeds wait in their keys. At twice the limit, discovered links are dropped and counted. 0 is no limit. The value of the latest crawl command holds for all nodes.',
   }),
   MAX_IDLE_TIME_BEFORE_CLOSE: integer({
     default: 0,
     unit: 'seconds',
-    text: 'Leave when all nodes together have had nothing to do for this long; 0 is never.',
+    text: 'All nodes leave when none of them has had anything to do for this long. 0 is never.',
   }),
   DUPEFILTER_CLASS: choice({
     of: ['RFPDupeFilter', 'TimedRFPDupeFilter', 'StateDupeFilter', 'BloomDupeFilter', 'CompactDupeFilter'],
     default: 'RFPDupeFilter',
     normalize: pythonClass,
-    text: 'The record of requests seen: exact and as Scrapy-Redis keeps it; with an expiry for each; with the state of each request; small with a stated error (Bloom); small and near-exact (Compact). All nodes and seeds of a crawl use the same; it may change with an emptied one (reset --only dupefilter).',
+    text: 'How the crawl remembers which requests it has seen. RFPDupeFilter: exact, and as Scrapy-Redis keeps it. TimedRFPDupeFilter: each with an expiry. StateDupeFilter: each with the state of its request. BloomDupeFilter: small, with a stated error. CompactDupeFilter: small and nearly exact. All nodes and seeds of a crawl use the same class; it can be changed after "reset --only dupefilter".',
   }),
   DUPEFILTER_EXPIRE: integer({
     default: 0,
     unit: 'seconds',
-    text: 'TimedRFPDupeFilter: this long after it was accepted a request is new again; 0 is never.',
+    text: 'TimedRFPDupeFilter: after this time an accepted request counts as new again. 0 is never.',
   }),
   DUPEFILTER_CAPACITY: integer({
     default: 1_000_000,
     min: 1,
     max: 10_000_000_000,
     unit: 'fingerprints',
-    text: 'BloomDupeFilter: how many fingerprints it is made for; beyond that slices are added, and the error rate may double.',
+    text: 'BloomDupeFilter: how many fingerprints it is made for. Beyond that it grows, and the error rate may double.',
   }),
   DUPEFILTER_ERROR_RATE: decimal({
     default: 0.001,
     min: 0.000_000_1,
     max: 0.5,
-    text: 'BloomDupeFilter: share of new requests taken for seen, at capacity.',
+    text: 'BloomDupeFilter: the share of new requests that it takes for seen by mistake, when it is full.',
   }),
   DUPEFILTER_DEBUG: flag({
     default: false,
@@ -111,7 +111,7 @@ export const frontierSettings = {
   REDIS_START_URLS_BATCH_SIZE: optionalInteger({
     min: 1,
     unit: 'seeds',
-    text: 'How many seeds are read at a time; null is CONCURRENT_REQUESTS.',
+    text: 'How many seeds are read at a time. Null stands for CONCURRENT_REQUESTS.',
   }),
   REDIS_START_URLS_ENCODING: text({
     default: 'utf-8',
@@ -120,32 +120,32 @@ export const frontierSettings = {
   }),
   SEEDS_FILTERED: flag({
     default: false,
-    text: 'Seeds pass the dupefilter too, instead of being fetched again.',
+    text: 'Drop seeds that were seen before, instead of fetching them again.',
   }),
   FAILED_LIMIT: integer({
     default: 100_000,
     unit: 'requests',
-    text: 'How many failed requests are kept whole; beyond that they are only counted.',
+    text: 'How many failed requests are kept whole. Beyond that, only their ids are kept.',
   }),
   STATS_KEY: keyTemplate('stats', 'the counters'),
   CLOSESPIDER_PAGECOUNT: integer({
     default: 0,
     unit: 'pages',
-    text: 'Close after this many page downloads of all nodes together; 0 is no limit. The same as --max-pages.',
+    text: 'End the run after this many page downloads, over all nodes. 0 is no limit. The same as --max-pages.',
   }),
   CLOSESPIDER_ITEMCOUNT: integer({
     default: 0,
     unit: 'items',
-    text: 'Close after this many items of all nodes together. The page that reaches it is committed whole; pages with items that come later wait for the next run. 0 is no limit.',
+    text: 'End the run after this many items, over all nodes. The page that reaches the number is committed whole. Later pages with items wait for the next run. 0 is no limit.',
   }),
   CLOSESPIDER_TIMEOUT: decimal({
     default: 0,
     unit: 'seconds',
-    text: 'Close when this long has passed since the run began, on whichever node; what is in work is finished. 0 is no limit.',
+    text: 'End the run after this time, counted from the start of its first node. Pages in work are finished. 0 is no limit.',
   }),
   CLOSESPIDER_ERRORCOUNT: integer({
     default: 0,
     unit: 'errors',
-    text: 'Close after this many exceptions in spider code, of all nodes together; what is in work is finished. 0 is no limit.',
+    text: 'End the run after this many errors in spider code, over all nodes. Pages in work are finished. 0 is no limit.',
   }),
 };

@@ -35,19 +35,19 @@ export const projectSettings = {
     default: 30,
     min: 1,
     unit: 'seconds',
-    text: 'Without a heartbeat for this long a node counts as dead, and others take over its requests.',
+    text: 'A node without a heartbeat for this long counts as dead, and others take over its requests.',
   }),
   HEARTBEAT_INTERVAL: integer({
     default: 5,
     min: 1,
     unit: 'seconds',
-    text: 'Time between two signs of life of a node.',
+    text: 'Time between two heartbeats of a node.',
   }),
   MAIN_LOOP_TIMEOUT: integer({
     default: 120,
     min: 1,
     unit: 'seconds',
-    text: 'A node whose main loop is blocked for this long, by a callback that never returns, counts as dead.',
+    text: 'A node whose main loop is blocked for this long, for example by a callback that never returns, sends no more heartbeats. So it counts as dead after NODE_TIMEOUT, and ends itself after three times that.',
   }),
   START_TIMEOUT: integer({
     default: 10,
@@ -57,7 +57,7 @@ export const projectSettings = {
   SHUTDOWN_TIMEOUT: integer({
     default: 25,
     unit: 'seconds',
-    text: 'Grace time of a drain: what is not finished then is given back to the frontier.',
+    text: 'How long a node that leaves may take to finish its pages. What is not finished then goes back to the queue.',
   }),
   LOG_LEVEL: choice({
     of: levels,

@@ -12,7 +12,7 @@ export const redisSettings = {
   REDIS_URL: optionalText({
     pattern: /^(rediss?|unix):\/\//,
     expects: 'redis://…, rediss://… or unix://…',
-    text: 'Where Redis is: redis://user:password@host:6379/0, or rediss:// for TLS. It goes before REDIS_HOST.',
+    text: 'Where Redis is: redis://user:password@host:6379/0, or rediss:// for TLS. It wins over REDIS_HOST.',
   }),
   REDIS_HOST: optionalText({
     text: 'Host of Redis. With neither this nor another address of Redis, the embedded engine under JOBDIR is used.',

@@ -15,6 +15,7 @@ import { startSite } from '../../helpers/sites/site.js';
 const asSeed = (url: string) =>
   toFrontierRequest(new Request(url), {
     ...{ callback: null, errback: null, parentId: null, ordinal: 0, depth: 0, origin: null },
+    isTrustedSeed: true,
     ...{ fingerprint, domainKey: 'host', nowMs: 7, job: null },
   });
 
@@ -59,6 +60,19 @@ describe.each(engines)('failed on the %s engine', (engine) => {
       ? { reason: 'timeout', attempts: 3, detail: 'no answer \u001b[31mfor\n30 s\u009b2J' }
       : { reason: 'http_status', status, attempts: 1 };
   };
+
+  it('list shows no password of a URL, as JSON neither', async () => {
+    await fail(['http://user:hunter22@a.example/'], (url) => ({
+      ...{ reason: 'http_status', attempts: 1, status: 429 },
+      detail: `${url} answered 429`,
+    }));
+    for (const more of [[], ['--json']]) {
+      const { stdout } = await run('failed', 'news', 'list', ...more);
+      expect(stdout).toContain('http://***@a.example/');
+      expect(stdout).not.toContain('hunter22');
+    }
+    await run('failed', 'news', 'purge', '--yes');
+  });
 
   it('list names each with reason, status, attempts, node and time, oldest first', async () => {
     expect(await run('failed', 'news', 'list')).toMatchObject({
@@ -224,6 +238,7 @@ it('a revived request has all its attempts and redirects before it, and keeps th
   const request = new Request('http://A.example:8080/x', { dontFilter: true, priority: 5, meta: { n: 1 } });
   const { record, id } = toFrontierRequest(request, {
     ...{ callback: 'search', errback: null, parentId: null, ordinal: 0, depth: 2, origin: null },
+    isTrustedSeed: false,
     ...{ fingerprint, domainKey: 'host', nowMs: 7, job: null },
   });
   const before = { ...decodeRecord(record), attempts: 3, redirects: 2 };

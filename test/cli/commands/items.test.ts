@@ -269,6 +269,7 @@ describe('what doctor makes of a look', () => {
     [{ silent: [node] }, ['info silent_node']],
     [{ leased: 3 }, ['info leases_of_dead_nodes']],
     [{ failed: 3, suspects: 1 }, ['info suspects', 'info failed']],
+    [{ failed: 3, done: 0 }, ['problem nothing_succeeded']],
     [{ control: 'paused', pending: 1 } as const, ['info control']],
   ])('%j', (some, found) => {
     expect(findings(some)).toEqual(found);

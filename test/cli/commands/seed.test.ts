@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { seedLine } from '../../../src/cli/seed/seed-progress.js';
 import { pushSeeds } from '../../../src/crawler/seeds/push-seeds.js';
+import type { SeedText } from '../../../src/crawler/seeds/seed-text.js';
 import type { FrontierRequest } from '../../../src/frontier/frontier.js';
 import { executable, runCli, startCli } from '../../helpers/cli.js';
 import { engines, projectOn } from '../../helpers/engine-project.js';
@@ -184,7 +185,7 @@ describe('pushing seeds', () => {
   const lines = async function* (count: number) {
     for (let n = 0; n < count; n++) yield { text: String(n), where: `line ${n}` };
   };
-  const convert = async (text: string) => [{ id: text, record: '{}' } as FrontierRequest];
+  const convert = async ({ text }: SeedText) => [{ id: text, record: '{}' } as FrontierRequest];
   const { signal: stop } = new AbortController();
 
   it('sends batches in order, the next while one is on its way, and never many', async () => {
@@ -213,7 +214,7 @@ describe('pushing seeds', () => {
       return { accepted: batch.length, duplicates: 0 };
     };
     const record = 'x'.repeat(1024 * 1024);
-    const large = async (text: string) => [{ id: text, record } as FrontierRequest];
+    const large = async ({ text }: SeedText) => [{ id: text, record } as FrontierRequest];
     const counts = { accepted: 0, duplicates: 0, bad: 0 };
     await pushSeeds({ push }, lines(20), counts, { kind: 'seeds', convert: large, stop, onBad: () => {} });
     expect(sizes).toEqual([8, 8, 4]);

@@ -74,6 +74,7 @@ describe('the summary of several nodes', () => {
     reason: 'finished',
     exitCode: 0 as const,
     message: null,
+    deadEnds: [],
     pages: 2,
     failed: 1,
     items: 3,

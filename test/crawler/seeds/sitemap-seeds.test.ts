@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { SeedText } from '../../../src/crawler/seeds/seed-text.js';
 import { SitemapSeeds } from '../../../src/crawler/seeds/sitemap-seeds.js';
+import { isPrivateHost } from '../../../src/http/url/domain.js';
 
 /** The site is a function, as no public address can be served here. */
 async function read(
@@ -12,10 +13,10 @@ async function read(
   const asked: string[] = [];
   const unread: string[] = [];
   const seeds = new SitemapSeeds({
-    fetch: async (url, admit) => {
-      admit(url);
+    fetch: async (url, trust) => {
       asked.push(url);
-      return { body: Buffer.from(files(url) as string), contentType: 'application/xml' };
+      const leadsToPrivate = trust === 'trusted' && isPrivateHost(url);
+      return { body: Buffer.from(files(url) as string), contentType: 'application/xml', leadsToPrivate };
     },
     sinceMs: null,
     allowPrivate,

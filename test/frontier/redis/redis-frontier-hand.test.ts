@@ -155,15 +155,6 @@ describe('the frontier in Redis', { timeout: 60_000 }, () => {
       expect((await peer.frontier.lease(1, 0)).leases).toHaveLength(1);
     }));
 
-  it('has a node wait as long as the delay of the only domain with requests, its own delay included', () =>
-    withCrawl(async (crawl) => {
-      const { frontier } = await crawl.node();
-      await frontier.push([request('a'), request('b')], 'links');
-      await frontier.throttle('a.example', { delayMs: 60_000, source: 'robots' });
-      await takeOne(frontier);
-      expect(await frontier.lease(1, 1)).toMatchObject({ leases: [], waitMs: 1_000 });
-    }));
-
   it('commits a page all the same when a counter holds text, and nothing of it when the items key is foreign', () =>
     withCrawl(async (crawl, admin, spider) => {
       const { frontier } = await crawl.node();

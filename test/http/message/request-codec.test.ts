@@ -22,6 +22,7 @@ const context: RequestContext = {
   ordinal: 3,
   depth: 4,
   origin: { seed: '0123abcd', private: false },
+  isTrustedSeed: false,
   fingerprint: (request) => fingerprint(request),
   domainKey: 'host',
   nowMs: 1_764_000_000_000,
@@ -260,15 +261,14 @@ describe('a request for the frontier', () => {
     expect(toFrontierRequest(request, { ...start, job: 'monday' }).id).not.toBe(first.id);
   });
 
-  test('that is a seed is its own origin, and remembers whether it is a private address', () => {
-    const seed = toFrontierRequest(new Request('http://127.0.0.1:8080/'), {
-      ...context,
-      origin: null,
-      depth: 0,
-    });
-    expect(decodeRecord(seed.record).origin).toEqual({ seed: seed.id.slice(0, 8), private: true });
-    const open = toFrontierRequest(new Request(url), { ...context, origin: null });
-    expect(decodeRecord(open.record).origin?.private).toBe(false);
+  test('that is a seed is its own origin, and may reach private addresses only if it is trusted', () => {
+    const seedAt = (address: string, isTrustedSeed: boolean) =>
+      toFrontierRequest(new Request(address), { ...context, origin: null, depth: 0, isTrustedSeed });
+    for (const address of ['http://127.0.0.1:8080/', 'http://web/', url]) {
+      const seed = seedAt(address, true);
+      expect(decodeRecord(seed.record).origin).toEqual({ seed: seed.id.slice(0, 8), private: true });
+      expect(decodeRecord(seedAt(address, false).record).origin?.private).toBe(false);
+    }
   });
 
   test('takes its domain from meta.download_slot where that is set', () => {

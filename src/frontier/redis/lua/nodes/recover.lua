@@ -3,8 +3,8 @@
 -- Atomic: from the marking on, the dead node's tokens have no effect.
 --
 -- args: most: leases ended at most
--- Returns by name: moved: leases ended · dead: incarnations that still hold leases · incarnations, nodes, counts: the dead ones that this
--- call handled, their node ids, and how many leases of each it moved. O(nodes + leases).
+-- Returns by name: moved: leases ended · dead: incarnations that still hold leases · incarnations, nodes, counts: the dead
+-- ones that this call handled, their node ids, and how many leases of each it ended. O(nodes + leases).
 local MAX_CRASHES = 3
 
 -- The id of a node, as it joined.

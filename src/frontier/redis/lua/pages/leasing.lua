@@ -3,16 +3,17 @@
 local MAX_LEASES, MAX_SKIPPED, HUNGRY_MS = 1000, 1000, 300
 
 -- A site whose concurrency is smaller than one node's would stay with the first node, which leases again right after each
--- settle. So a node that gets nothing while requests are pending is recorded as hungry (meta.hungry). Another node that
--- holds more than its share of the leases then gets nothing for a moment. With a delay this is not needed: any node
--- may be the first to ask when the delay has passed. Nor is it where no domain can be full, as there are too few leases.
+-- settle. So a node that gets nothing while a domain may be full is recorded as hungry (meta.hungry). Another node that
+-- holds more than its share of the leases then gets nothing for a moment. Requests that wait for a delay need none of this:
+-- any node may be the first to ask when the delay has passed.
 local function standsBack(crawl)
   local hungry = meta.get(crawl, 'hungry')
   if not hungry or hungry == crawl.caller or crawl.nowMs - meta.number(crawl, 'hungry_at') > HUNGRY_MS then return false end
   return nodes.held(crawl, crawl.caller) * redis.call('ZCARD', crawl.keys.nodes) > redis.call('HLEN', crawl.keys.leases)
 end
 
--- Whether pending requests may be kept back by the concurrency of their domain.
+-- Whether pending requests may be kept back by the concurrency of their domain. An estimate in O(1), as idle nodes ask it all
+-- the time: no domain is full while there are fewer leases than its concurrency allows.
 local function mayBeFull(crawl)
   return meta.number(crawl, 'delay') == 0 and redis.call('ZCARD', crawl.keys.queue) > 0
     and redis.call('HLEN', crawl.keys.leases) >= domains.limit(crawl)

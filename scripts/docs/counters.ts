@@ -1,0 +1,58 @@
+/** What each counter counts, and which counters the source has: docs/reference/stats-and-counters.md is made of both. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** By name; `*` stands for a part that varies. */
+export const counterMeanings: Readonly<Record<string, string>> = {
+  'downloader/request_count': 'downloads started; a retry and a redirect hop count again',
+  'downloader/request_method_count/*': 'the same, by HTTP method',
+  'downloader/response_count': 'answers received, with any status',
+  'downloader/response_status_count/*': 'the same, by HTTP status',
+  'downloader/response_bytes': 'bytes of response bodies as they came over the network',
+  'downloader/exception_count': 'downloads that ended without an answer',
+  'downloader/exception_type_count/*':
+    'the same, by [reason](../guide/failures-and-retries.md#reasons-of-a-failure)',
+  response_received_count: 'answers that were not retried and not a redirect',
+  'retry/count': 'attempts that ended in a retry',
+  'retry/reason_count/*': 'the same, by HTTP status or reason',
+  'retry/max_reached': 'requests that failed because their retries were used up',
+  'redirect/count': 'redirects that were followed',
+  'redirect/bad_location': 'redirects to something that is not an http or https URL',
+  'redirect/max_times_reached': 'requests that failed because of `REDIRECT_MAX_TIMES`',
+  'httperror/response_ignored_count':
+    'answers with a status that no callback gets, such as 404; the request is done',
+  'httperror/response_ignored_status_count/*': 'the same, by HTTP status',
+  item_scraped_count: 'items committed',
+  item_dropped_count: 'items that a pipeline dropped with `DropItem`',
+  item_error_count: 'pages that failed because a pipeline threw another error',
+  'spider_exceptions/count': 'pages that failed because of an error in spider code',
+  'spider_exceptions/*': 'the same, by the class of the error',
+  'scheduler/enqueued': 'requests accepted into the queue',
+  'scheduler/dropped': 'links dropped because the queue was twice as long as `SCHEDULER_QUEUE_LIMIT`',
+  'dupefilter/filtered': 'links not accepted because they were seen before',
+  'offsite/filtered': "links dropped because they leave the spider's `allowedDomains`",
+  'request_depth/request_ignored_count': 'links dropped because of `DEPTH_LIMIT`',
+  'urllength/request_ignored_count': 'links dropped because of `URLLENGTH_LIMIT`',
+  'crashed/count': 'requests that failed because three nodes died while processing them',
+};
+
+const src = new URL('../../src/', import.meta.url);
+
+const groups =
+  'downloader|retry|redirect|httperror|scheduler|dupefilter|offsite|urllength|request_depth|spider_exceptions|crashed|robotstxt|cookies|proxies|httpcache|privateaddress|trap';
+const name = `(?:${groups})/[a-z_]+(?:/[a-z_]+)*|item_[a-z]+_count|response_received_count`;
+/** A counter's name in quotes; behind `/${` stands a part that varies. */
+const quoted = new RegExp(`['"\`](${name}|spider_exceptions)(/\\$\\{[^'"\`]*)?['"\`]`, 'g');
+
+/** The names of counters that stand in the source, with `*` for a part that varies. */
+export function countersInSource(): string[] {
+  const found = new Set<string>();
+  for (const file of readdirSync(src, { recursive: true, encoding: 'utf8' })) {
+    if (!/\.(ts|lua)$/.test(file)) continue;
+    const text = readFileSync(new URL(file, src), 'utf8');
+    for (const [, base = '', varying] of text.matchAll(quoted)) {
+      if (varying !== undefined) found.add(`${base}/*`);
+      else if (base !== 'spider_exceptions') found.add(base);
+    }
+  }
+  return [...found].sort();
+}

@@ -1,0 +1,71 @@
+/**
+ * gzip with something else behind it. zlib takes what follows a gzip member for the next one and fails on anything
+ * but zeros, with the loss of what it had inflated; curl and Scrapy keep the body. Slower than zlib's own gunzip, so it is
+ * only used once that has failed.
+ */
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+
+interface Inflated {
+  readonly buffer: Buffer;
+  /** `bytesWritten` of it is how much of the input was used. */
+  readonly engine: { readonly bytesWritten: number };
+}
+interface InflateOptions {
+  readonly info: true;
+  readonly chunkSize: number;
+  readonly maxOutputLength: number;
+}
+
+/** With `info` the result names the engine too, which `@types/node` does not know. */
+const inflateRaw = promisify(zlib.inflateRaw) as unknown as (
+  bytes: Buffer,
+  options: InflateOptions,
+) => Promise<Inflated>;
+
+const TRAILER_BYTES = 8;
+
+/**
+ * Inflate the gzip members that a body begins with (RFC 1952).
+ * @returns null when it begins with none. @throws what zlib throws at a broken first member, at one that is cut off, or past `maxOutputLength`.
+ */
+export async function leadingGzipMembers(
+  bytes: Buffer,
+  { chunkSize, maxOutputLength }: Omit<InflateOptions, 'info'>,
+): Promise<Buffer | null> {
+  const parts: Buffer[] = [];
+  let outputBytes = 0;
+  for (let at = 0; ; ) {
+    const start = endOfHeader(bytes, at);
+    if (start === null) break;
+    const left = maxOutputLength - outputBytes;
+    try {
+      const options = { info: true, chunkSize, maxOutputLength: Math.max(1, left) } as const;
+      const { buffer, engine } = await inflateRaw(bytes.subarray(start), options);
+      parts.push(buffer);
+      outputBytes += buffer.length;
+      at = start + engine.bytesWritten + TRAILER_BYTES;
+    } catch (error) {
+      // Garbage may begin like a member. One that is cut off is none: the body is truncated.
+      if (parts.length === 0 || (error as NodeJS.ErrnoException).code !== 'Z_DATA_ERROR') throw error;
+      break;
+    }
+  }
+  return parts.length === 0 ? null : Buffer.concat(parts);
+}
+
+/** Where the deflated data of the member at `at` begins; null where there is no member. */
+function endOfHeader(bytes: Buffer, at: number): number | null {
+  if (at + 10 > bytes.length || bytes.readUInt32BE(at) >>> 8 !== 0x1f8b08) return null;
+  const flags = bytes[at + 3]!;
+  let end = at + 10;
+  if (flags & 4) end += 2 + (end + 2 <= bytes.length ? bytes.readUInt16LE(end) : 0);
+  for (const flag of [8, 16]) {
+    if ((flags & flag) === 0) continue;
+    const zero = bytes.indexOf(0, end);
+    if (zero < 0) return null;
+    end = zero + 1;
+  }
+  if (flags & 2) end += 2;
+  return end < bytes.length ? end : null;
+}

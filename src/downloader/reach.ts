@@ -1,0 +1,56 @@
+/**
+ * Which addresses a connection may go to. A public site must not make a crawler ask its own machine or network (SSRF), so
+ * the check is on the address that is connected to: a host name, a redirect or a changing DNS answer gains nothing.
+ */
+import { lookup as systemLookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { isLinkLocalAddress, isPrivateAddress } from '../http/url/domain.js';
+import { DownloadError } from './download-error.js';
+
+/**
+ * - `public`: the public internet only;
+ * - `private`: also private addresses, but no link-local one, where cloud providers serve credentials;
+ * - `any`: every address (ALLOW_PRIVATE_ADDRESSES).
+ */
+export type Reach = 'public' | 'private' | 'any';
+
+/** @param address an IP address. @returns the refusal, or null when it may be connected to. */
+export function refusalOf(address: string, reach: Reach): DownloadError | null {
+  if (reach === 'any') return null;
+  if (isLinkLocalAddress(address)) {
+    return refused(
+      `${address} is a link-local address; only ALLOW_PRIVATE_ADDRESSES lets a crawl connect there`,
+    );
+  }
+  if (reach === 'private' || !isPrivateAddress(address)) return null;
+  return refused(
+    `${address} is a private address, and what led here is not (ALLOW_PRIVATE_ADDRESSES allows it)`,
+  );
+}
+
+/**
+ * A look-up that leaves out the addresses which may not be connected to, and fails where no other is left.
+ * @param lookup in place of `dns.lookup`.
+ */
+export function reachableLookup(
+  reach: Reach,
+  lookup: LookupFunction = systemLookup as LookupFunction,
+): LookupFunction {
+  if (reach === 'any') return lookup;
+  return (host, options, callback) =>
+    lookup(host, options, (error, found, family) => {
+      if (error) return callback(error, found, family);
+      if (typeof found === 'string') {
+        const refusal = refusalOf(found, reach);
+        return refusal === null ? callback(null, found, family) : callback(refusal, '', 0);
+      }
+      const reachable = found.filter(({ address }) => refusalOf(address, reach) === null);
+      const [first] = found;
+      if (first === undefined || reachable.length > 0) return callback(null, reachable);
+      callback(refusalOf(first.address, reach)!, []);
+    });
+}
+
+function refused(message: string): DownloadError {
+  return new DownloadError('private_address', message);
+}

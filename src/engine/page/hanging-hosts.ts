@@ -1,0 +1,51 @@
+/**
+ * Domains whose servers hang. Each time a download times out the whole crawl leaves its domain alone for longer: requests
+ * to a dead host would each hold a socket and a lease for the whole of DOWNLOAD_TIMEOUT.
+ */
+
+/** Domains remembered; beyond it the one that has hung longest ago is forgotten. */
+const MAX_DOMAINS = 10_000;
+
+interface Hanging {
+  readonly times: number;
+  readonly restsUntilMs: number;
+}
+
+export class HangingHosts {
+  readonly #baseMs: number;
+  readonly #capMs: number;
+  readonly #domains = new Map<string, Hanging>();
+
+  /** @param backoff the first rest, doubled at each further one, and the longest. */
+  constructor({ baseMs, capMs }: { readonly baseMs: number; readonly capMs: number }) {
+    this.#baseMs = baseMs;
+    this.#capMs = capMs;
+  }
+
+  /**
+   * A download of a domain has timed out.
+   * @returns for how long to leave it alone; null when it rests already, as for requests that hang at the same time.
+   */
+  hung(domain: string, nowMs: number): number | null {
+    const before = this.#domains.get(domain);
+    if (before !== undefined && nowMs < before.restsUntilMs) return null;
+    const times = (before?.times ?? 0) + 1;
+    const restMs = Math.min(this.#capMs, this.#baseMs * 2 ** (times - 1));
+    this.#domains.delete(domain);
+    this.#domains.set(domain, { times, restsUntilMs: nowMs + restMs });
+    if (this.#domains.size > MAX_DOMAINS) this.#forgetOldest();
+    return restMs;
+  }
+
+  /** A domain has answered. */
+  answered(domain: string): void {
+    if (this.#domains.size > 0) this.#domains.delete(domain);
+  }
+
+  #forgetOldest(): void {
+    for (const domain of this.#domains.keys()) {
+      this.#domains.delete(domain);
+      return;
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/** Where the docs point to is there: pages, headings, files of the repository. */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { pages, root } from './pages.js';
+
+const byFile = new Map(pages.map((page) => [page.file, page]));
+
+it('links lead to files and headings that exist', () => {
+  const broken = pages.flatMap(({ file, links }) =>
+    links
+      .filter((link) => !/^(https?|mailto):/.test(link) && !resolves(file, link))
+      .map((link) => `${file}: ${link}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+it('the index names every page', () => {
+  const index = byFile.get('docs/README.md');
+  const linked = index?.links.map((link) => path.posix.join('docs', link.replace(/#.*/, '')));
+  const others = pages.map(({ file }) => file).filter((file) => /^docs\/[^/]+\//.test(file));
+  expect(others.filter((file) => !linked?.includes(file))).toEqual([]);
+});
+
+it('files and folders of the repository that are named in code exist', () => {
+  const missing = pages.flatMap(({ file, inlineCode }) =>
+    inlineCode
+      .filter((text) => /^(src|test|bench|scripts|config|docs|bin|examples)\/[\w./-]*$/.test(text))
+      .filter((text) => !existsSync(path.join(root, text)))
+      .map((text) => `${file}: ${text}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+function resolves(from: string, link: string): boolean {
+  const [target = '', anchor] = link.split('#');
+  const file = target === '' ? from : path.posix.join(path.posix.dirname(from), decodeURI(target));
+  if (!existsSync(path.join(root, file))) return false;
+  return anchor === undefined || (byFile.get(file)?.anchors.has(anchor) ?? false);
+}
