@@ -88,3 +88,8 @@ export function statsOf(
 function describe({ id, host, pid, startedAt, heartbeatAgeMs, leased, pages, pagesPerSecond }: NodeSnapshot) {
   return { id, host, pid, startedAt, heartbeatAgeMs, leased, pages, pagesPerSecond };
 }
+
+/** Items that the crawl has committed. `items` is what is in the items list: none where items go to files. */
+export function committedItems({ counters, items }: Pick<CrawlStats, 'counters' | 'items'>): number {
+  return counters.item_scraped_count ?? items;
+}

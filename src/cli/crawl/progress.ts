@@ -1,4 +1,5 @@
 /** The progress of the whole crawl while it runs: one live line on a terminal, log lines at an interval in a pipe. */
+import { committedItems } from '../../crawler/crawl-stats.js';
 import type { Frontier, Snapshot } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import type { Context } from '../context.js';
@@ -128,7 +129,7 @@ function pageRate(): (snapshot: Snapshot) => number {
 
 function numbers(snapshot: Snapshot, pagesPerSecond: number): Progress {
   const { done, failed, pending, delayed, leased, nodes } = snapshot;
-  const items = snapshot.counters.item_scraped_count ?? snapshot.items;
+  const items = committedItems(snapshot);
   return {
     pages: done + failed,
     pagesPerSecond,

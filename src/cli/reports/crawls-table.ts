@@ -1,7 +1,7 @@
 /** Many crawls, a row each. */
 
 import { byteSize } from '../../amounts.js';
-import type { CrawlStats } from '../../crawler/crawl-stats.js';
+import { type CrawlStats, committedItems } from '../../crawler/crawl-stats.js';
 import { alignColumns } from '../terminal/align-columns.js';
 import type { Paint } from '../terminal/colour.js';
 import { cut } from '../terminal/fit-screen.js';
@@ -17,7 +17,7 @@ interface Column {
 
 const count = (
   title: string,
-  field: 'startUrls' | 'pending' | 'delayed' | 'leased' | 'done' | 'failed' | 'items',
+  field: 'startUrls' | 'pending' | 'delayed' | 'leased' | 'done' | 'failed',
   leaveOut: number,
 ): Column => ({
   title,
@@ -42,7 +42,7 @@ export function crawlsTable(
     count('LEASED', 'leased', 4),
     count('DONE', 'done', 0),
     count('FAILED', 'failed', 0),
-    count('ITEMS', 'items', 1),
+    { title: 'ITEMS', leaveOut: 1, value: (stats) => n(committedItems(stats)) },
     { title: 'MEMORY', leaveOut: 6, value: memory },
     { title: 'NODES', leaveOut: 2, value: ({ nodes }) => n(nodes.length) },
     { title: 'STATE', leaveOut: 0, value: (stats) => stateText(stats, (_, text) => text, nowMs) },

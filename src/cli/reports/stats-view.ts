@@ -1,7 +1,7 @@
 /** How `stats SPIDER` shows one crawl to people: in detail, or in a pipe one line for each look of `--watch`. */
 import os from 'node:os';
 import { byteSize, duration } from '../../amounts.js';
-import type { CrawlStats } from '../../crawler/crawl-stats.js';
+import { type CrawlStats, committedItems } from '../../crawler/crawl-stats.js';
 import { isRunning } from '../../frontier/feed-claim.js';
 import { dupefilterInWords } from '../../frontier/shape.js';
 import { alignColumns } from '../terminal/align-columns.js';
@@ -28,12 +28,16 @@ export function lookAt(stats: CrawlStats, atMs: number, before: Look | undefined
   if (before === undefined || seconds <= 0) return { stats, atMs, rates: null };
   const rates = Object.fromEntries(
     counted.map((name) => {
-      const rate = (stats[name] - before.stats[name]) / seconds;
+      const rate = (countOf(stats, name) - countOf(before.stats, name)) / seconds;
       // What only counts up becomes smaller when the crawl is reset, retried or exported: that is no rate.
       return [name, name === 'pending' ? rate : Math.max(0, rate)];
     }),
   ) as Record<Counted, number>;
   return { stats, atMs, rates };
+}
+
+function countOf(stats: CrawlStats, name: Counted): number {
+  return name === 'items' ? committedItems(stats) : stats[name];
 }
 
 /** What the view of one crawl needs beside the look. */
@@ -76,7 +80,7 @@ export function watchLine({ stats }: Look, now: Date): string {
     leased: stats.leased,
     done: stats.done,
     failed: stats.failed,
-    items: stats.items,
+    items: committedItems(stats),
   }).map(([name, value]) => `${name} ${value}`);
   const state = stateText(stats, (_, text) => text, now.getTime());
   return `${now.toISOString().slice(0, 19)}Z  ${crawlName(stats)}  ${parts.join(' · ')} · ${state}`;
@@ -92,7 +96,7 @@ function numbers({ stats, rates }: Look, crawl: string, paint: Paint): string[] 
     ['done', stats.done, 'fetched'],
     ['failed', stats.failed, stats.failed === 0 ? 'given up' : `given up: crawlnode failed ${crawl} list`],
     ['seen', stats.seen, 'fingerprints in the dupefilter'],
-    ['items', stats.items, 'in the items list'],
+    ['items', committedItems(stats), `committed, ${n(stats.items)} of them in the items list`],
   ];
   const width = Math.max(...rows.map(([, value]) => n(value).length));
   const lines = rows.map(([label, value, meaning]) => {
