@@ -71,7 +71,10 @@ Exit codes: 0 done, 1 failed at run time, 2 wrong usage, settings or spider, 3 r
 130 and 143 ended by a second signal.`;
 
 /** The program with its global options and no command. Help is as wide as the terminal of `stdout`. */
-export function createProgram({ stdout }: Pick<Context, 'stdout'>, printError: (text: string) => void): Command {
+export function createProgram(
+  { stdout }: Pick<Context, 'stdout'>,
+  printError: (text: string) => void,
+): Command {
   const columns = helpColumns(stdout);
   return new Command('crawlnode')
     .description('Crawl as any number of equal nodes over one shared frontier, in Redis or embedded.')
