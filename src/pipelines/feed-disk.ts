@@ -1,4 +1,4 @@
-/** The file of a feed on disk: opened, brought to a known length, written at a position and synced. */
+/** The file of a feed on disk: open, truncate to a checkpoint, write at a position and sync. */
 
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -7,13 +7,13 @@ import { CrawlnodeError, UsageError } from '../errors.js';
 import { makeFolder } from '../make-folder.js';
 import type { FeedFormat } from './feed-format.js';
 
-/** The length a file begins with, and what its format noted of it. */
-export interface Begun {
+/** The state of a feed file before the first item of this job. */
+export interface FeedStart {
   readonly lengthBytes: number;
   readonly header: string;
 }
 
-/** How much of a foreign file is read to find its columns. */
+/** How much of an existing file is read to find its columns. */
 const BEGINNING_BYTES = 64 * 1024;
 
 export class FeedDisk {
@@ -25,39 +25,39 @@ export class FeedDisk {
     this.#handle = handle;
   }
 
-  /** Open for writing, with its folders; nothing of an existing file is changed. @throws CrawlnodeError `feed_unwritable` */
+  /** Open for writing and create missing folders. An existing file is not changed. @throws CrawlnodeError `feed_unwritable` */
   static async open(file: string): Promise<FeedDisk> {
     try {
       makeFolder(path.dirname(file));
       return new FeedDisk(file, await open(file, constants.O_RDWR | constants.O_CREAT, 0o666));
     } catch (error) {
-      throw unwritable(file, error);
+      throw unwritableError(file, error);
     }
   }
 
-  /** Begin the file anew. */
-  async begin(format: FeedFormat): Promise<Begun> {
-    await this.#change(0, Buffer.from(format.opening + format.closing));
+  /** Empty the file. */
+  async begin(format: FeedFormat): Promise<FeedStart> {
+    await this.#replaceTail(0, Buffer.from(format.opening + format.closing));
     return { lengthBytes: Buffer.byteLength(format.opening), header: '' };
   }
 
-  /** Go on after what somebody else wrote. @throws UsageError where that would be no valid file of its format. */
-  async adopt(format: FeedFormat): Promise<Begun> {
+  /** Prepare to append to the existing content. @throws UsageError when the format does not allow that. */
+  async adopt(format: FeedFormat): Promise<FeedStart> {
     const { size } = await this.#handle.stat();
     if (size === 0) return this.begin(format);
     if (!format.appends) {
       throw new UsageError(
-        `${this.#path} has content already, and a JSON list cannot be added to it: use -O to overwrite it, another file, or .jsonl.`,
+        `${this.#path} has content already, and a JSON list cannot be appended to it: use -O to overwrite it, another file, or .jsonl.`,
       );
     }
     const header = format.adopt(await this.#text(0, Math.min(size, BEGINNING_BYTES)));
-    // An unfinished last line would run into the first item.
+    // Keeps the first item off an unfinished last line.
     const newline = (await this.#text(size - 1, 1)) === '\n' ? '' : '\n';
-    await this.#change(size, Buffer.from(newline));
+    await this.#replaceTail(size, Buffer.from(newline));
     return { lengthBytes: size + newline.length, header };
   }
 
-  /** Cut off what a crash left after the last checkpoint. @throws CrawlnodeError `feed_changed` when some of it is missing. */
+  /** Truncate the file to its last checkpoint. @throws CrawlnodeError `feed_changed` when the file is shorter. */
   async restore(lengthBytes: number, format: FeedFormat): Promise<void> {
     const { size } = await this.#handle.stat();
     if (size < lengthBytes) {
@@ -66,10 +66,10 @@ export class FeedDisk {
         `${this.#path} holds ${size} bytes, but this job has written ${lengthBytes} to it: somebody changed or removed it. Put it back, write to another file, or reset the job.`,
       );
     }
-    await this.#change(lengthBytes, Buffer.from(format.closing));
+    await this.#replaceTail(lengthBytes, Buffer.from(format.closing));
   }
 
-  /** Write all of it at a position, and to the disk itself. @throws CrawlnodeError `feed_unwritable` */
+  /** Write all bytes at a position and sync them to disk. @throws CrawlnodeError `feed_unwritable` */
   async write(bytes: Buffer, position: number): Promise<void> {
     try {
       for (let done = 0; done < bytes.length; ) {
@@ -78,7 +78,7 @@ export class FeedDisk {
       }
       await this.#handle.datasync();
     } catch (error) {
-      throw unwritable(this.#path, error);
+      throw unwritableError(this.#path, error);
     }
   }
 
@@ -86,12 +86,12 @@ export class FeedDisk {
     await this.#handle.close();
   }
 
-  /** Make `tail` the end of the file, from `position` on. */
-  async #change(position: number, tail: Buffer): Promise<void> {
+  /** Replace everything from `position` on with `tail`. */
+  async #replaceTail(position: number, tail: Buffer): Promise<void> {
     try {
       await this.#handle.truncate(position);
     } catch (error) {
-      throw unwritable(this.#path, error);
+      throw unwritableError(this.#path, error);
     }
     await this.write(tail, position);
   }
@@ -102,7 +102,7 @@ export class FeedDisk {
   }
 }
 
-function unwritable(file: string, error: unknown): CrawlnodeError {
+function unwritableError(file: string, error: unknown): CrawlnodeError {
   const { code = '', message } = error as NodeJS.ErrnoException;
   const why = reasons[code] ?? message;
   return new CrawlnodeError(
@@ -116,7 +116,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'not permitted',
   EROFS: 'the file system is read-only',
-  ENOENT: 'there can be no such folder or file',
+  ENOENT: 'the folder or file cannot be created',
   EISDIR: 'it is a folder',
   ENOTDIR: 'a part of its path is not a folder',
   EEXIST: 'a part of its path is not a folder',

@@ -1,6 +1,6 @@
 /**
- * How items look in a feed file. A format turns a batch of JSON texts into the text to append; the file is
- * complete after every append, because `closing` follows it and is overwritten by the next.
+ * The formats of feed files. A format renders a batch of items, given as JSON texts, into the text to append. The file is
+ * complete after every append, because each append ends with `closing`, which the next append overwrites.
  */
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -8,11 +8,11 @@ import { UsageError } from '../errors.js';
 
 export type FeedFormatName = 'jsonl' | 'json' | 'csv';
 
-/** What of a feed's past a format needs to go on. */
+/** The state that a format needs to continue a file. */
 export interface FeedState {
   /** Items in the file already. */
   readonly sequence: number;
-  /** What the format noted for itself: for CSV its columns as a JSON list; empty before the first item. */
+  /** For CSV, the columns as a JSON list; empty before the first item and for other formats. */
   readonly header: string;
 }
 
@@ -24,13 +24,13 @@ export interface Rendered {
 }
 
 export interface FeedFormat {
-  /** The beginning of an empty file. */
+  /** The text before the first item. */
   readonly opening: string;
-  /** What follows the last item. */
+  /** The text after the last item. */
   readonly closing: string;
-  /** Whether items can be added to a file that somebody else wrote. */
+  /** Whether items can be appended to a file that this job did not write. */
   readonly appends: boolean;
-  /** The header that goes with such a file, from how it begins. */
+  /** The header of such a file, read from its beginning. */
   adopt(beginning: string): string;
   render(items: readonly string[], state: FeedState): Rendered;
 }
@@ -45,21 +45,21 @@ const byExtension: Readonly<Record<string, FeedFormatName>> = {
 };
 
 /**
- * The format a feed is written in: the named one, else by the file's extension.
- * @throws UsageError for an extension or name that stands for none.
+ * The format of a feed: the given one, else that of the file extension.
+ * @throws UsageError for an unknown extension or format.
  */
 export function feedFormat(file: string, named?: string): FeedFormatName {
   const format = formatOf(named === undefined ? path.extname(file) : `.${named}`);
   if (format !== undefined) return format;
-  const known = 'jsonl, json or csv';
+  const formatNames = 'jsonl, json or csv';
   throw new UsageError(
     named === undefined
-      ? `${file} does not say its format: end it in .${known.replaceAll(', ', ', .').replace('or ', 'or .')}, or add a colon and one of them.`
-      : `"${named}" is not a feed format: use ${known}.`,
+      ? `${file} does not say its format: end it in .${formatNames.replaceAll(', ', ', .').replace('or ', 'or .')}, or add a colon and one of them.`
+      : `"${named}" is not a feed format: use ${formatNames}.`,
   );
 }
 
-/** A file as Scrapy's `-o` takes it, `out:csv` for one whose extension does not say its format. */
+/** Parse a file name as Scrapy's `-o` does: `out:csv` gives the format of a file without an extension. */
 export function namedFeed(text: string): { readonly file: string; readonly format?: string } {
   const [, file, format] = /^(.+):(\w+)$/.exec(text) ?? [];
   return file === undefined || formatOf(`.${format}`) === undefined
@@ -91,7 +91,7 @@ const json: FeedFormat = {
   },
 };
 
-/** RFC 4180, with the columns of the first item; a field that comes later has no column, as in Scrapy. */
+/** RFC 4180. The fields of the first item are the columns; other fields are dropped, as in Scrapy. */
 const csv: FeedFormat = {
   opening: '',
   closing: '',
@@ -108,16 +108,16 @@ const csv: FeedFormat = {
       columns.map((column) => cell(Object.hasOwn(item, column) ? item[column] : null)),
     );
     if (header === '') rows.unshift(columns);
-    const known = new Set(columns);
+    const columnSet = new Set(columns);
     const dropped = new Set<string>();
-    for (const item of items) for (const field in item) if (!known.has(field)) dropped.add(field);
+    for (const item of items) for (const field in item) if (!columnSet.has(field)) dropped.add(field);
     return { text: toCsv(rows), header: JSON.stringify(columns), dropped: [...dropped] };
   },
 };
 
 export const feedFormats: Readonly<Record<FeedFormatName, FeedFormat>> = { jsonl, json, csv };
 
-/** An item without fields has no columns to give; the next one has. */
+/** The fields of the first item that has any. */
 function firstFields(items: readonly Record<string, unknown>[]): string[] {
   for (const item of items) {
     const fields = Object.keys(item);
@@ -134,11 +134,11 @@ function cell(value: unknown): string {
 const require = createRequire(import.meta.url);
 
 function toCsv(rows: readonly string[][]): string {
-  // Most crawls write no CSV, and should not load what it takes.
+  // Loaded on first use, because most crawls write no CSV.
   const { stringify } = require('csv-stringify/sync') as typeof import('csv-stringify/sync');
   return stringify(rows as string[][], {
     record_delimiter: '\r\n',
-    // csv-stringify looks for the record delimiter as a whole; a lone CR or LF breaks a line as well.
+    // By default csv-stringify quotes only the whole record delimiter, but a lone CR or LF breaks a line as well.
     quoted_match: /[\r\n]/,
     // A row of one empty cell would be an empty line, which readers skip.
     quoted_empty: rows[0]!.length === 1,

@@ -137,7 +137,10 @@ function check(name: string, definition: Definition<unknown, unknown>, value: un
 function contradictions(values: ReadonlyMap<string, { value: unknown; where: string }>): string[] {
   const problems: string[] = [];
   const effectiveValue = (name: SettingName) => values.get(name)?.value ?? definitions[name].default;
-  if (effectiveValue('REDIS_START_URLS_AS_SET') === true && effectiveValue('REDIS_START_URLS_AS_ZSET') === true) {
+  if (
+    effectiveValue('REDIS_START_URLS_AS_SET') === true &&
+    effectiveValue('REDIS_START_URLS_AS_ZSET') === true
+  ) {
     const where = values.get('REDIS_START_URLS_AS_ZSET')?.where;
     problems.push(
       `${where}: REDIS_START_URLS_AS_ZSET: the seeds cannot be a set (REDIS_START_URLS_AS_SET) as well`,

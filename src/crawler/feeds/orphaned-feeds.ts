@@ -1,7 +1,7 @@
 /**
- * Feed files whose writer died on this machine. Any node that ends here writes the items that were committed for them, so
- * that no line is missing after a kill, even if nobody starts that node again. `items export` does the same. The file of
- * a live writer is left alone.
+ * Feed files whose writer died on this machine. Every node that ends on the machine writes the items that were committed
+ * for them, so that no line is missing even if the dead node is never restarted. `items export` does the same. Files of
+ * live writers are skipped.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -18,15 +18,15 @@ export interface OrphansOptions {
   readonly frontier: Frontier;
   readonly staleMs: number;
   readonly log: Logger;
-  /** The setting FEEDS: formats of files whose name and whose writer do not say it. */
+  /** The setting FEEDS, which has the formats of files where neither the extension nor the dead writer gives it. */
   readonly formats: Settings['FEEDS'];
 }
 
-/** Write what waits for files of dead writers on this machine. @throws FrontierUnavailableError when the store cannot be asked. */
+/** Write the waiting items of dead writers on this machine. @throws FrontierUnavailableError */
 export async function writeOrphanedFeeds(options: OrphansOptions): Promise<void> {
   const { outbox } = await options.frontier.snapshot();
   for (const feed of outbox) {
-    // A file that is not there is another container's of the same host name: creating it would be wrong.
+    // A missing file belongs to another container with the same host name, so it must not be created.
     if (feed.waiting === 0 || feed.host !== os.hostname() || !existsSync(feed.path)) continue;
     try {
       const items = await writeOrphanedFeed(feed, options);
@@ -45,19 +45,19 @@ export async function writeOrphanedFeeds(options: OrphansOptions): Promise<void>
 }
 
 /**
- * Write what waits for one file of this machine. @returns how many items.
- * @throws RefusedError while its writer lives; CrawlnodeError when the file cannot be written, or is not as it was left:
- *   its name may be a link, which leads elsewhere by now.
+ * Write the waiting items of one file of this machine. @returns their number.
+ * @throws RefusedError while its writer lives; CrawlnodeError when the file cannot be written, was changed, or its path is
+ *   a symbolic link that now leads to another file.
  */
 export async function writeOrphanedFeed(
-  { feed, host, path, format: known }: Pick<OutboxSnapshot, 'feed' | 'host' | 'path' | 'format'>,
+  { feed, host, path, format: recordedFormat }: Pick<OutboxSnapshot, 'feed' | 'host' | 'path' | 'format'>,
   { frontier, staleMs, log, formats }: OrphansOptions,
 ): Promise<number> {
   if (feedId(host, path) !== feed) {
     const what = `${path} leads to another file than when it was written: have it lead to that one again`;
     throw new CrawlnodeError('feed_elsewhere', what);
   }
-  const format = feedFormat(path, known ?? formats[path]?.format);
+  const format = feedFormat(path, recordedFormat ?? formats[path]?.format);
   const writer = { feed, host, path, pid: process.pid, owner: randomUUID(), format };
   const file = await openFeedWriter({
     ...{ feeds: frontier.feeds, writer, path, format, staleMs, log },

@@ -47,7 +47,7 @@ export const projectSettings = {
     default: 120,
     min: 1,
     unit: 'seconds',
-    text: 'A node whose main loop is blocked for this long, for example by a callback that never returns, sends no more heartbeats. It then counts as dead after NODE_TIMEOUT, and its process exits after three times MAIN_LOOP_TIMEOUT.',
+    text: 'A node whose main loop is blocked for this long, for example by a callback that never returns, sends no more heartbeats. It then counts as dead after NODE_TIMEOUT, and its process exits after three times NODE_TIMEOUT.',
   }),
   START_TIMEOUT: integer({
     default: 10,
