@@ -1,4 +1,4 @@
-/** Sizes and times in findings and statistics, for people. */
+/** Human-readable sizes and durations for reports and statistics. */
 
 /** Bytes in powers of 1,000. */
 export function byteSize(bytes: number): string {

@@ -1,17 +1,17 @@
 /**
- * Every code of a `CrawlnodeError`, with what it means. Codes are stable: scripts compare them, and
- * docs/guide/troubleshooting.md has a heading for each code a command can end with.
+ * Every code of a `CrawlnodeError` and its meaning. Codes are stable, because scripts compare them.
+ * docs/guide/troubleshooting.md has a heading for each code that a command can end with.
  */
 
 /**
- * Codes that a command can end with. With `--json` off a terminal they stand as `code` in the last line of stderr.
- * Values say what happened; the message of the error says to what, and what to do.
+ * Codes that a command can end with. With `--json`, and when stderr is not a terminal, the last line of stderr has the
+ * code in its field `code`. Each value says what happened. The message of the error names the object and the remedy.
  */
 export const commandErrorCodes = {
   usage: 'the command line is wrong, or what was asked cannot be done',
   settings: 'a setting is unknown, has a wrong value, or contradicts another',
   spider: 'the spider cannot be found, or its module does not load',
-  no_such_crawl: 'the store holds nothing of the crawl',
+  no_such_crawl: 'the store holds no data of this crawl',
   not_begun: 'the crawl has not begun, so it cannot be paused',
   invalid_request: 'a request, item or seed holds something that cannot be stored or sent',
   invalid_url: 'a URL is not one that can be requested',
@@ -36,7 +36,7 @@ export const commandErrorCodes = {
   feed_changed: 'the file of items was changed by something else',
   feed_unwritable: 'the file of items cannot be written',
   restoring: 'a restore of this crawl was cut off and must be finished first',
-  not_empty: 'the crawl holds something already that a restore would mix with',
+  not_empty: 'the crawl already holds data, which a restore would mix with that of the backup',
   dupefilter: 'the backup was made with another dupefilter',
   other_bits: 'the backup holds a BloomDupeFilter with another layout',
   cannot_forget: 'the dupefilter of this crawl cannot forget single requests',
@@ -48,7 +48,7 @@ export const commandErrorCodes = {
   unauthorized: 'Redis does not accept the user name, the password or the rights of the user',
   frontier_locked: 'another process holds the lock of the embedded store for too long',
   frontier_closed: 'the store was used after it was closed',
-  frontier_gone: 'the records of the crawl vanished while a node was running',
+  frontier_gone: 'the records of the crawl were deleted while a node was running',
   damaged_store: 'the file of the embedded store is damaged',
   outbox_damaged: 'items that wait for their file cannot be read',
   log_file: 'LOG_FILE cannot be written',
@@ -68,7 +68,7 @@ export const commandErrorCodes = {
 
   download_timeout: 'the server did not answer in time',
   download_dns_not_found: 'there is no host of this name',
-  download_dns_try_again: 'the name of the host could not be resolved for now',
+  download_dns_try_again: 'the name of the host could not be resolved at the moment',
   download_connection_refused: 'the server refused the connection',
   download_connection_reset: 'the server closed the connection without an answer',
   download_unreachable: 'the host cannot be reached',
@@ -91,17 +91,17 @@ export const commandErrorCodes = {
   unexpected: 'an error that crawlnode does not expect; please report it',
 } as const;
 
-/** Codes that stay inside the program or within a page: no command ends with them. */
+/** Codes that are handled inside the program. No command ends with them. */
 export const internalErrorCodes = {
   drop_item: 'a pipeline dropped an item; the page is done',
-  incarnation_dead: 'the store has declared this node dead, and it joins anew',
-  store_replaced: 'the Redis server was restarted or replaced, and the node joins anew',
+  incarnation_dead: 'the store has declared this node dead, so the node joins again',
+  store_replaced: 'the Redis server was restarted or replaced, so the node joins again',
   feed_rolled_back:
-    'the store knows less of a file of items than was written to it, so the writer starts again',
-  bad_sitemap: 'a sitemap cannot be read; the others go on',
-  bad_status: 'the server of a sitemap answered with an error; the other sitemaps go on',
-  bad_gzip: 'a compressed sitemap cannot be read; the others go on',
-  unreadable: 'a sitemap cannot be opened; the others go on',
+    'the checkpoint of a feed file in the store is older than the file, so the writer returns to the checkpoint',
+  bad_sitemap: 'a sitemap cannot be parsed; the other sitemaps are still read',
+  bad_status: 'the server of a sitemap answered with an error; the other sitemaps are still read',
+  bad_gzip: 'a compressed sitemap cannot be decompressed; the other sitemaps are still read',
+  unreadable: 'a sitemap file cannot be opened; the other sitemaps are still read',
 } as const;
 
 /** A code that a command can end with. */

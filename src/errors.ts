@@ -1,6 +1,6 @@
 /**
- * Every error crawlnode throws on purpose. A message says what happened, to what, and what to do;
- * `code` is stable; `cause` keeps the original. Only `cli/main.ts` prints them and chooses the exit code.
+ * Every error that crawlnode throws on purpose. A message says what happened, to what, and what to do. `code` is stable,
+ * and `cause` holds the original error. Only `cli/main.ts` prints errors and chooses the exit code.
  */
 import type { ErrorCode } from './error-codes.js';
 
@@ -37,28 +37,31 @@ export class SpiderLoadError extends UsageError {
   }
 }
 
-/** The frontier refuses: live nodes, another shape or data format, a foreign key, an eviction policy (exit 3). */
+/**
+ * The frontier refuses the operation: live nodes, a different shape or data format, a foreign key, or an eviction policy
+ * (exit 3).
+ */
 export class RefusedError extends CrawlnodeError {
   constructor(message: string, options?: { code?: ErrorCode; cause?: unknown }) {
     super(options?.code ?? 'refused', message, options);
   }
 }
 
-/** The store cannot be reached or does not let us in (exit 4 at start). The call is safe to repeat. */
+/** The store cannot be reached or rejects the credentials (exit 4 at start). The call is safe to repeat. */
 export class FrontierUnavailableError extends CrawlnodeError {
   constructor(message: string, options?: { code?: ErrorCode; cause?: unknown }) {
     super(options?.code ?? 'frontier_unavailable', message, options);
   }
 }
 
-/** The frontier's records vanished under a live node: somebody flushed or reset the store (exit 1). */
+/** The records of the frontier were deleted while a node was running, by a flush or reset of the store (exit 1). */
 export class FrontierGoneError extends CrawlnodeError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('frontier_gone', message, options);
   }
 }
 
-/** The file of the embedded frontier is damaged (exit 1): nothing goes on with it before it is repaired. */
+/** The file of the embedded frontier is damaged (exit 1). It cannot be used until it is repaired. */
 export class DamagedStoreError extends CrawlnodeError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('damaged_store', message, options);
@@ -66,8 +69,8 @@ export class DamagedStoreError extends CrawlnodeError {
 }
 
 /**
- * This incarnation has ended: its tokens are stale, and the node must join anew. The store has declared it dead
- * (`incarnation_dead`), or is not the store it joined (`store_replaced`).
+ * This incarnation of the node has ended: its tokens are stale, and the node must join again. Either the store has
+ * declared it dead (`incarnation_dead`), or the store is not the one it joined (`store_replaced`).
  */
 export class IncarnationDeadError extends CrawlnodeError {
   constructor(message: string, options?: { code?: ErrorCode; cause?: unknown }) {
@@ -75,7 +78,10 @@ export class IncarnationDeadError extends CrawlnodeError {
   }
 }
 
-/** Whether an error concerns the node as a whole, not the page or the seed it was working on: the loop meets it by itself. */
+/**
+ * Whether an error concerns the node as a whole, not only the current page or seed. The engine's main loop handles such
+ * an error by itself.
+ */
 export function concernsNode(error: unknown): boolean {
   return (
     error instanceof FrontierUnavailableError ||
@@ -92,7 +98,7 @@ export class InvalidRequestError extends CrawlnodeError {
 }
 
 /**
- * Thrown by an item pipeline: the item goes no further and is counted as dropped; the page is done.
+ * Thrown by an item pipeline to drop an item. The item is counted as dropped, and the page still succeeds.
  * Source: `scrapy.exceptions.DropItem`.
  */
 export class DropItem extends CrawlnodeError {
@@ -101,7 +107,7 @@ export class DropItem extends CrawlnodeError {
   }
 }
 
-/** What was thrown, in words, whatever it was. */
+/** The message of a thrown value of any type. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

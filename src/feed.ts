@@ -1,71 +1,76 @@
 /**
- * A feed: a file that committed items are put into. What the store that keeps the items until they are written and the
- * writer of the file say to each other.
+ * A feed is a file that committed items are written to. This is the interface between the writer of the file and the
+ * store, which holds the items in an outbox until they are written.
  */
 import { createHash } from 'node:crypto';
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 
-/** Who writes a feed: one at a time drains its outbox. */
+/** The writer of a feed. A feed has one writer at a time. */
 export interface FeedWriter {
-  /** Stable over restarts: `feedId`. */
+  /** The `feedId`, which is stable over restarts. */
   readonly feed: string;
   readonly host: string;
-  /** Absolute, as the file was named. */
+  /** Absolute; symbolic links are not resolved. */
   readonly path: string;
   readonly pid: number;
-  /** Random per writer, so that two writers of one file are told apart. */
+  /** Random per writer, to distinguish two writers of one file. */
   readonly owner: string;
-  /** What the file is written in, for whoever finishes it after a death: its name need not say it. */
+  /**
+   * The format of the file. Another process that finishes the file after a crash needs it where the extension does not
+   * give it.
+   */
   readonly format?: string;
 }
 
-/** How far the file of a feed is known to be safely written. */
+/** The part of a feed file that is known to be on disk. */
 export interface FeedCheckpoint {
   /** Items written since the feed's first; the next one in the outbox is `sequence` + 1. */
   readonly sequence: number;
   readonly lengthBytes: number;
-  /** The CSV header, or other text the writer needs to go on with the same file. */
+  /** The CSV header, or other text that the writer needs to continue the same file. */
   readonly header: string;
 }
 
-/** How a writer comes to a feed. */
+/** Options for opening a feed. */
 export interface FeedOpening {
-  /** A writer that gives no sign for so long may be replaced. */
+  /** A writer that has not renewed its claim for this long may be replaced. */
   readonly staleMs: number;
-  /** Forget the checkpoint, unless items wait for the file or an export to it has not ended. */
+  /** Delete the checkpoint, unless items wait for the file or an export to it is unfinished. */
   readonly anew?: boolean;
   /**
-   * A flush of the crawl (`JoinOptions.flushOnStart`) forgets the checkpoint under this writer, too, unless there is more
-   * to be written, or was since this call.
+   * A flush of the crawl (`JoinOptions.flushOnStart`) also deletes the checkpoint of this writer, unless items wait for
+   * the file or have been written to it since this call.
    */
   readonly overwrites?: boolean;
 }
 
-/** Where committed items wait until they are written; `frontier.feeds` is one. */
+/** Holds committed items until they are written to a file; `frontier.feeds` implements it. */
 export interface Outbox {
   /**
-   * Register as the one writer of a feed.
-   * @returns the checkpoint to truncate the file to, or null when the job has none for it.
-   * @throws RefusedError when a live writer holds it (alive: seen within `staleMs`, and on this host its pid runs), or
-   *   the file is written in another format so far.
+   * Register as the only writer of a feed.
+   * @returns the checkpoint to truncate the file to, or null when the job has no checkpoint for the file.
+   * @throws RefusedError when a live writer holds the feed (its claim is younger than `staleMs` and, on this host, its
+   *   process runs), or when the file was begun in another format.
    */
   open(writer: FeedWriter, options: FeedOpening): Promise<FeedCheckpoint | null>;
-  /** Up to `max` waiting items in order, after `sequence`, which is that of the last checkpoint. */
+  /** Up to `max` waiting items in order, after `sequence`, the sequence of the last checkpoint. */
   read(feed: string, sequence: number, max: number): Promise<readonly string[]>;
   /**
-   * Record that everything up to the checkpoint is on disk and drop it from the outbox; also renews the writer.
-   * @param after sequence of the checkpoint before it. @throws CrawlnodeError `feed_rolled_back`, as `read` does, when
-   *   the store knows another one: it was restored from an older copy, or flushed, and `open` tells where it stands.
+   * Record that everything up to the checkpoint is on disk, and delete those items from the outbox. This also renews the
+   * claim of the writer.
+   * @param after sequence of the previous checkpoint.
+   * @throws CrawlnodeError `feed_rolled_back`, as `read` does, when the store has a different previous checkpoint, because
+   *   it was restored from an older copy or flushed. `open` then returns the checkpoint of the store.
    */
   checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint, after?: number): Promise<void>;
-  /** The writer is done; what waits stays. `exported`: it has written all that it meant to take. */
+  /** Give up the claim; waiting items stay. `exported`: an export to the file is complete. */
   release(writer: FeedWriter, options?: { readonly exported?: boolean }): Promise<void>;
 }
 
 /**
- * A feed's id, stable over restarts, whether the file is there yet or not. By whichever name the file is reached it is
- * one feed: two writers would write over each other.
+ * The id of a feed. It is stable over restarts and does not depend on whether the file exists. All paths that lead to one
+ * file give one id, because two writers would overwrite each other.
  */
 export function feedId(host: string, absolutePath: string): string {
   return createHash('sha256')
@@ -74,20 +79,20 @@ export function feedId(host: string, absolutePath: string): string {
     .slice(0, 16);
 }
 
-/** Links followed, as far as the path exists. */
+/** The path with its symbolic links resolved, as far as it exists. */
 function realPathOf(file: string): string {
   try {
     return realpathSync(file);
   } catch (error) {
     const folder = path.dirname(file);
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || folder === file) return file;
-    const place = path.join(realPathOf(folder), path.basename(file));
-    const target = danglingTarget(place);
-    return target === null ? place : realPathOf(target);
+    const resolved = path.join(realPathOf(folder), path.basename(file));
+    const target = danglingTarget(resolved);
+    return target === null ? resolved : realPathOf(target);
   }
 }
 
-/** What a link leads to that is not there yet: whoever opens the link to write makes it. Null for anything else. */
+/** The target of a dangling link, which opening the link for writing would create. Null for anything else. */
 function danglingTarget(file: string): string | null {
   if (!lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) return null;
   return path.resolve(path.dirname(file), readlinkSync(file));

@@ -1,4 +1,4 @@
-/** A logger, as pino has it: fields first, then a message. */
+/** A logger with the argument order of pino: fields first, then the message. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -6,5 +6,5 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
-/** A logger that says nothing: for one-shot commands and for code under test. */
+/** A logger without output, for one-shot commands and tests. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,19 +1,19 @@
 /**
- * Making a folder. Node's own way, `recursive`, never comes back where the system answers that there is no such folder
- * although the one above is there, as under /proc.
+ * Create a folder and its missing parents. Node's `recursive` option never returns where the system answers ENOENT although
+ * the parent exists, as under /proc.
  */
 import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-/** Make it, and those above it that are missing. @throws what the system says. */
+/** Create a folder and its missing parents. @throws the error of the system call. */
 export function makeFolder(folder: string, mode = 0o777): void {
   if (isFolder(folder)) return;
-  const above = path.dirname(folder);
-  if (above !== folder) makeFolder(above, mode);
+  const parent = path.dirname(folder);
+  if (parent !== folder) makeFolder(parent, mode);
   try {
     mkdirSync(folder, mode);
   } catch (error) {
-    // Somebody else may have made it meanwhile.
+    // Another process may have created it meanwhile.
     if (!isFolder(folder)) throw error;
   }
 }

@@ -1,4 +1,4 @@
-/** Folders whose files are run as code, such as caches: nobody but this user may be able to put anything there. */
+/** Folders for files that are run as code, such as caches. Only this user may be able to write there. */
 import { realpathSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
 import { makeFolder } from './make-folder.js';
@@ -8,10 +8,11 @@ const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;
 
 /**
- * Make a folder for this user alone, unless it is there, and check that nobody else could write to it or replace it:
- * it has to be this user's, and each folder above it this user's or root's; none writable by others, unless it is a sticky one
- * above. The superuser is trusted.
- * @returns its path without symbolic links; null where it cannot be made, is not safe, or the system (Windows) does not say.
+ * Create a folder for this user alone, unless it exists, and check that no other user can write to it or replace it.
+ * This user must stats the folder, and this user or root must stats each of its parents. None of them may be writable by
+ * others, except for a sticky parent such as /tmp. The superuser is trusted.
+ * @returns its path without symbolic links; null where it cannot be created, is not safe, or the system has no user ids
+ *   (Windows).
  */
 export function privateFolder(folder: string): string | null {
   const uid = process.getuid?.();
@@ -19,20 +20,20 @@ export function privateFolder(folder: string): string | null {
   try {
     makeFolder(folder, 0o700);
     const real = realpathSync(folder);
-    const own = statSync(real);
-    if (own.uid !== uid || isWritableByOthers(own)) return null;
-    return foldersAbove(real).every((above) => isSafeAbove(statSync(above), uid)) ? real : null;
+    const stats = statSync(real);
+    if (stats.uid !== uid || isWritableByOthers(stats)) return null;
+    return parentsOf(real).every((parent) => isSafeParent(statSync(parent), uid)) ? real : null;
   } catch {
     return null;
   }
 }
 
-function foldersAbove(folder: string): string[] {
-  const above = path.dirname(folder);
-  return above === folder ? [] : [above, ...foldersAbove(above)];
+function parentsOf(folder: string): string[] {
+  const parent = path.dirname(folder);
+  return parent === folder ? [] : [parent, ...parentsOf(parent)];
 }
 
-function isSafeAbove(folder: Stats, uid: number): boolean {
+function isSafeParent(folder: Stats, uid: number): boolean {
   if (folder.uid !== uid && folder.uid !== 0) return false;
   return !isWritableByOthers(folder) || (folder.mode & STICKY) !== 0;
 }

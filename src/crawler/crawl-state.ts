@@ -1,4 +1,4 @@
-/** How a crawl stands, in one word: the same for `stats` on a terminal, in a pipe and as JSON. */
+/** The state of a crawl, as `stats` shows it on a terminal, in a pipe and as JSON. */
 import type { Snapshot } from '../frontier/frontier.js';
 
 /**
@@ -6,8 +6,9 @@ import type { Snapshot } from '../frontier/frontier.js';
  *   not_begun ─► waiting ─► running ⇄ paused ─► stopping or closing ─► ended ─► running, when a node joins again
  *                              └─► died ─► running, when a node joins
  * ```
- * `waiting`: nothing has been run since it was seeded or restored. `closing`: a budget or a reason ends the run, and nodes
- * finish what they have in work. `died`: the run goes on, and all its nodes are dead; the next node goes on with it.
+ * `waiting`: the crawl was seeded or restored, and no node has run since. `closing`: the run is ending, for example for a
+ * budget, and nodes finish their leased requests. `died`: the run has not ended, but all its nodes are dead. The next node
+ * continues it.
  */
 export type CrawlState =
   | 'not_begun'
@@ -19,7 +20,7 @@ export type CrawlState =
   | 'ended'
   | 'died';
 
-/** Decide it from what the store says. */
+/** Derive the state from a snapshot of the store. */
 export function crawlStateOf(
   stats: Pick<Snapshot, 'control' | 'run' | 'pending' | 'delayed' | 'startUrls' | 'done' | 'failed'> & {
     readonly nodes: readonly unknown[];

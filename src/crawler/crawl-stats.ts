@@ -1,9 +1,9 @@
-/** The JSON of `crawlnode stats`; others script against it. */
+/** The JSON of `crawlnode stats`, which scripts of users read. */
 import { dataFormats } from '../frontier/data-format.js';
 import type { Control, Frontier, NodeSnapshot, RunSnapshot, Shape, Snapshot } from '../frontier/frontier.js';
 import { type CrawlState, crawlStateOf } from './crawl-state.js';
 
-/** The fields up to `counters` are fixed in their names and order; the others follow. */
+/** The names and the order of the fields up to `counters` are stable. */
 export interface CrawlStats {
   readonly spider: string;
   /** null when unnamed. */
@@ -11,14 +11,14 @@ export interface CrawlStats {
   readonly engine: 'redis' | 'embedded';
   /** Seeds in the start_urls keys that no node has taken in yet. */
   readonly startUrls: number;
-  /** Requests that wait for a node, without the delayed ones. */
+  /** Requests that wait for a node, except the delayed ones. */
   readonly pending: number;
   /** Requests that wait for their time, such as retries. */
   readonly delayed: number;
   /** Requests that a node is processing. */
   readonly leased: number;
   readonly done: number;
-  /** Requests that were given up; `crawlnode failed SPIDER list` shows them. */
+  /** Requests that failed for good; `crawlnode failed SPIDER list` shows them. */
   readonly failed: number;
   /** Fingerprints in the dupefilter. */
   readonly seen: number;
@@ -26,35 +26,34 @@ export interface CrawlStats {
   readonly items: number;
   /** Estimated from samples: memory in Redis, disk on the embedded engine. */
   readonly bytes: Snapshot['bytes'];
-  /** The live ones. */
+  /** Live nodes. */
   readonly nodes: readonly Omit<NodeSnapshot, 'clockAheadMs'>[];
   /** Counters, by Scrapy's names. */
   readonly counters: Readonly<Record<string, number>>;
-  /** The latest run, with the reason it ended for, or is closing; null before the first node. */
+  /** The latest run, with the reason why it ended or is closing; null before the first node. */
   readonly run: RunSnapshot | null;
-  /** Pages per second of all live nodes, by their own word. */
+  /** Pages per second of all live nodes, as they report them. */
   readonly pagesPerSecond: number;
   /** Requests accepted since the crawl began: pending + delayed + leased + done + failed + removed. */
   readonly accepted: number;
   /** Requests that a command deleted, such as `failed purge`. */
   readonly removed: number;
-  /** Of the pending, those whose node died over them. */
+  /** Pending requests whose node died while it processed them. */
   readonly suspects: number;
   /** Seeds set aside as bad. */
   readonly badSeeds: number;
-  /** Domains that have something pending or leased, or a running delay. */
+  /** Domains with pending or leased requests, or with a running delay. */
   readonly domains: number;
-  /** What `pause`, `resume` and `stop` last asked for. */
+  /** The last order of `pause`, `resume` or `stop`. */
   readonly control: Control;
-  /** Nodes that have not been heard of for NODE_TIMEOUT; what they hold goes back to pending. */
+  /** Nodes without a heartbeat for NODE_TIMEOUT. Their requests go back to pending. */
   readonly silentNodes: CrawlStats['nodes'];
   /** The files of `-o` and FEEDS. */
   readonly feeds: Snapshot['outbox'];
   /** Number of the data format. */
   readonly format: number;
-  /** What all nodes share; null until a first one has joined. */
+  /** Settings that all nodes share; null until the first node has joined. */
   readonly shape: Shape | null;
-  /** How the crawl stands, in one word. */
   readonly state: CrawlState;
 }
 

@@ -1,6 +1,6 @@
 /**
- * How items look in a feed file. A format turns a batch of JSON texts into the text to append; the file is
- * complete after every append, because `closing` follows it and is overwritten by the next.
+ * The formats of feed files. A format renders a batch of items, given as JSON texts, into the text to append. The file is
+ * complete after every append, because each append ends with `closing`, which the next append overwrites.
  */
 import path from 'node:path';
 import { UsageError } from '../errors.js';
@@ -8,11 +8,11 @@ import { csvText, escapeFormula, firstRecord } from './csv-rows.js';
 
 export type FeedFormatName = 'jsonl' | 'json' | 'csv';
 
-/** What of a feed's past a format needs to go on. */
+/** The state that a format needs to continue a file. */
 export interface FeedState {
   /** Items in the file already. */
   readonly sequence: number;
-  /** What the format noted for itself: for CSV its columns as a JSON list; empty before the first item. */
+  /** For CSV, the columns as a JSON list; empty before the first item and for other formats. */
   readonly header: string;
 }
 
@@ -24,11 +24,11 @@ export interface Rendered {
 }
 
 export interface FeedFormat {
-  /** The beginning of an empty file. */
+  /** The text before the first item. */
   readonly opening: string;
-  /** What follows the last item. */
+  /** The text after the last item. */
   readonly closing: string;
-  /** Whether items can be added to a file that somebody else wrote. */
+  /** Whether items can be appended to a file that this job did not write. */
   readonly appends: boolean;
   /** What a text ends with after which an item can follow, `opening` included. */
   readonly itemEnds: readonly string[];
@@ -50,21 +50,21 @@ const byExtension: Readonly<Record<string, FeedFormatName>> = {
 };
 
 /**
- * The format a feed is written in: the named one, else by the file's extension.
- * @throws UsageError for an extension or name that stands for none.
+ * The format of a feed: the given one, else that of the file extension.
+ * @throws UsageError for an unknown extension or format.
  */
 export function feedFormat(file: string, named?: string): FeedFormatName {
   const format = formatOf(named === undefined ? path.extname(file) : `.${named}`);
   if (format !== undefined) return format;
-  const known = 'jsonl, json or csv';
+  const formatNames = 'jsonl, json or csv';
   throw new UsageError(
     named === undefined
-      ? `${file} does not say its format: end it in .${known.replaceAll(', ', ', .').replace('or ', 'or .')}, or add a colon and one of them.`
-      : `"${named}" is not a feed format: use ${known}.`,
+      ? `${file} does not say its format: end it in .${formatNames.replaceAll(', ', ', .').replace('or ', 'or .')}, or add a colon and one of them.`
+      : `"${named}" is not a feed format: use ${formatNames}.`,
   );
 }
 
-/** A file as Scrapy's `-o` takes it, `out:csv` for one whose extension does not say its format. */
+/** Parse a file name as Scrapy's `-o` does: `out:csv` gives the format of a file without an extension. */
 export function namedFeed(text: string): { readonly file: string; readonly format?: string } {
   const [, file, format] = /^(.+):(\w+)$/.exec(text) ?? [];
   return file === undefined || formatOf(`.${format}`) === undefined
@@ -156,7 +156,7 @@ function columnsOf(header: string): string[] {
   }
 }
 
-/** An item without fields has no columns to give; the next one has. */
+/** The fields of the first item that has any. */
 function firstFields(items: readonly Record<string, unknown>[]): string[] {
   for (const item of items) {
     const fields = Object.keys(item);

@@ -1,7 +1,6 @@
 /**
- * Item pipelines: what a callback yielded goes through them in ascending number and comes out as the JSON texts
- * that are committed with the page. Nothing is written here; a pipeline that writes elsewhere may see an item of
- * a page that is fetched again.
+ * Run items through the pipelines in ascending order of their numbers, and serialize them as the JSON texts that are
+ * committed with the page. A pipeline may see an item twice when its page is fetched again.
  */
 import { CrawlnodeError, DropItem, messageOf } from '../errors.js';
 import type { JsonObject } from '../http/message/request-record.js';
@@ -10,9 +9,9 @@ import { type LoadedPipeline, type LoadOptions, loadStages, type PipelineContext
 export type { ItemPipeline, PipelineContext, PipelineInput } from './load-pipelines.js';
 
 export interface ProcessedItems {
-  /** For the items list: as they were where `RedisPipeline` stands; none without it. */
+  /** For the items list: the items as they are at the position of `RedisPipeline`; empty without it. */
   readonly listItems: string[];
-  /** For the feeds: as they are after all pipelines. */
+  /** For the feeds: the items after all pipelines. */
   readonly feedItems: string[];
   /** Items that passed every pipeline. */
   readonly scraped: number;
@@ -21,16 +20,16 @@ export interface ProcessedItems {
 }
 
 export interface ItemPipelines {
-  /** @throws CrawlnodeError `pipeline_error` naming the pipeline, when one throws anything but DropItem. */
+  /** @throws CrawlnodeError `pipeline_error` that names a pipeline which threw anything but DropItem. */
   process(items: readonly JsonObject[]): Promise<ProcessedItems>;
-  /** Open the pipelines in order. @throws CrawlnodeError `pipeline_error`; those opened before are closed again. */
+  /** Open the pipelines in order. @throws CrawlnodeError `pipeline_error`, after closing those opened before. */
   open(): Promise<void>;
-  /** Close those that were opened, last first. An error is logged; it has nothing left to undo. */
+  /** Close the opened pipelines in reverse order. Errors are only logged. */
   close(): Promise<void>;
 }
 
 /**
- * Load what ITEM_PIPELINES names.
+ * Load the pipelines of ITEM_PIPELINES.
  * @throws SettingsError for an unknown name or a module without a pipeline; SpiderLoadError for one that does not load.
  */
 export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines> {
@@ -43,11 +42,11 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
     const out = { listItems: [] as string[], feedItems: [] as string[], scraped: 0, dropped: 0 };
     for (const item of items) {
       try {
-        const early = before.length === 0 ? item : await through(before, item, context);
-        // Usually nothing follows RedisPipeline: then list and feeds share one text, made once.
-        let text = toList || after.length === 0 ? toText(early, before) : '';
-        if (toList) out.listItems.push(addNodeId ? withNodeId(text, early, context.nodeId) : text);
-        if (after.length > 0) text = toText(await through(after, early, context), all);
+        const listItem = before.length === 0 ? item : await runPipelines(before, item, context);
+        // Usually no pipeline follows RedisPipeline. List and feeds then share one text.
+        let text = toList || after.length === 0 ? toJson(listItem, before) : '';
+        if (toList) out.listItems.push(addNodeId ? withNodeId(text, listItem, context.nodeId) : text);
+        if (after.length > 0) text = toJson(await runPipelines(after, listItem, context), all);
         out.feedItems.push(text);
         out.scraped += 1;
       } catch (error) {
@@ -65,7 +64,7 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
         await pipeline.open?.(context);
       } catch (error) {
         await close();
-        throw failed(pipeline.name, error);
+        throw pipelineError(pipeline.name, error);
       }
       opened.push(pipeline);
     }
@@ -84,7 +83,7 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
   return { process, open, close };
 }
 
-async function through(
+async function runPipelines(
   pipelines: readonly LoadedPipeline[],
   item: JsonObject,
   { nodeId, spider, job }: PipelineContext,
@@ -95,12 +94,12 @@ async function through(
     try {
       result = await pipeline.processItem({ item: current, nodeId, spider, job });
     } catch (error) {
-      throw isDrop(error) ? error : failed(pipeline.name, error);
+      throw isDrop(error) ? error : pipelineError(pipeline.name, error);
     }
     if (result === undefined) continue;
     if (typeof result !== 'object' || result === null || Array.isArray(result)) {
       const got = Array.isArray(result) ? 'a list' : result === null ? 'null' : `a ${typeof result}`;
-      throw failed(
+      throw pipelineError(
         pipeline.name,
         new TypeError(`returned ${got} instead of the item; throw DropItem to drop it`),
       );
@@ -110,12 +109,12 @@ async function through(
   return current;
 }
 
-/** The spider's own items are checked where they are yielded, so what does not become JSON came from a pipeline. */
-function toText(item: JsonObject, passed: readonly LoadedPipeline[]): string {
+/** The spider's items are checked when they are yielded, so a value that is not JSON came from a pipeline. */
+function toJson(item: JsonObject, pipelines: readonly LoadedPipeline[]): string {
   try {
     return JSON.stringify(item);
   } catch (error) {
-    throw failed(passed.map(({ name }) => name).join(', '), error);
+    throw pipelineError(pipelines.map(({ name }) => name).join(', '), error);
   }
 }
 
@@ -124,7 +123,7 @@ function withNodeId(text: string, item: JsonObject, nodeId: string): string {
   return `${text.slice(0, -1)},"node_id":${JSON.stringify(nodeId)}}`;
 }
 
-/** By its code as well: a pipeline may come with a copy of crawlnode of its own. */
+/** Checks the code too, because a pipeline may import its own copy of crawlnode. */
 function isDrop(error: unknown): error is DropItem {
   return (
     error instanceof DropItem ||
@@ -132,6 +131,6 @@ function isDrop(error: unknown): error is DropItem {
   );
 }
 
-function failed(name: string, cause: unknown): CrawlnodeError {
+function pipelineError(name: string, cause: unknown): CrawlnodeError {
   return new CrawlnodeError('pipeline_error', `${name}: ${messageOf(cause)}`, { cause });
 }

@@ -1,22 +1,22 @@
-/** From the names and numbers of ITEM_PIPELINES to pipelines in order. */
+/** Load the pipelines that ITEM_PIPELINES names, in the order of their numbers. */
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { SettingsError } from '../errors.js';
 import type { Logger } from '../log.js';
 
-/** What a pipeline is told of the crawl it works for. */
+/** The crawl that a pipeline runs in. */
 export interface PipelineContext {
   readonly nodeId: string;
   readonly spider: string;
-  /** The named job, null when unnamed. */
+  /** The name of the job; null for the unnamed job. */
   readonly job: string | null;
   readonly log: Logger;
 }
 
 /** What `processItem` is called with. */
 export interface PipelineInput {
-  /** The item, as the pipeline before this one left it. */
+  /** The item, as the previous pipeline returned it. */
   // biome-ignore lint/suspicious/noExplicitAny: the pipeline knows the fields its spider yields.
   readonly item: any;
   readonly nodeId: string;
@@ -25,8 +25,9 @@ export interface PipelineInput {
 }
 
 /**
- * A pipeline module's default export is a class of this shape, such an object, or just the function `processItem`.
- * It returns the item to go on with, or nothing for the one it was given; it throws DropItem to drop it.
+ * The default export of a pipeline module is a class with these methods, an object with them, or only the function
+ * `processItem`. That function returns the changed item, or nothing to pass on its argument. It throws DropItem to drop the
+ * item.
  */
 export interface ItemPipeline {
   /** Called before the first page of the node; it may return a promise. */
@@ -43,9 +44,9 @@ export interface LoadedPipeline extends ItemPipeline {
 }
 
 export interface LoadOptions {
-  /** ITEM_PIPELINES: lower numbers first, equal ones in the order of the map; null switches one off. */
+  /** ITEM_PIPELINES: the lowest number first, equal numbers in the order of the map; null disables a pipeline. */
   readonly pipelines: Readonly<Record<string, number | null>>;
-  /** Paths of modules count from here. */
+  /** The base of relative module paths. */
   readonly projectDir: string;
   readonly loadModule: (path: string) => Promise<Record<string, unknown>>;
   readonly context: PipelineContext;
@@ -53,16 +54,16 @@ export interface LoadOptions {
   readonly addNodeId?: boolean;
 }
 
-/** The pipelines on both sides of `RedisPipeline`; without it all of them are `before` and nothing goes to the list. */
+/** The pipelines before and after `RedisPipeline`. Without it all are `before`, and `toList` is false. */
 export interface Stages {
   readonly before: readonly LoadedPipeline[];
   readonly after: readonly LoadedPipeline[];
   readonly toList: boolean;
 }
 
-const redisPipelines = ['RedisPipeline', 'scrapy_redis.pipelines.RedisPipeline'];
+const redisPipelineNames = ['RedisPipeline', 'scrapy_redis.pipelines.RedisPipeline'];
 
-/** @throws SettingsError naming a pipeline that is not there, with those that are. */
+/** @throws SettingsError that names an unknown pipeline, and the available ones. */
 export async function loadStages(options: LoadOptions): Promise<Stages> {
   const names = Object.entries(options.pipelines)
     .filter((entry): entry is [string, number] => entry[1] !== null)
@@ -72,7 +73,7 @@ export async function loadStages(options: LoadOptions): Promise<Stages> {
   const after: LoadedPipeline[] = [];
   let toList = false;
   for (const name of names) {
-    if (redisPipelines.includes(name)) toList = true;
+    if (redisPipelineNames.includes(name)) toList = true;
     else (toList ? after : before).push(await loadPipeline(name, options));
   }
   return { before, after, toList };
@@ -101,7 +102,7 @@ function instantiate(exported: unknown): ItemPipeline | null {
     if (typeof exported.prototype?.processItem === 'function') {
       return new (exported as new () => ItemPipeline)();
     }
-    // A class without processItem cannot be called as one; saying so beats "cannot be invoked without 'new'".
+    // A class without processItem gets a clear error instead of "cannot be invoked without 'new'".
     if (/^class\b/.test(Function.prototype.toString.call(exported))) return null;
     return { processItem: exported as ItemPipeline['processItem'] };
   }
@@ -119,15 +120,15 @@ async function unknownPipeline(name: string, file: string, projectDir: string): 
   const modules = entries
     .filter((entry) => isModulePath(entry) && !entry.endsWith('.d.ts'))
     .sort()
-    .map((entry) => nameOf(path.join(folder, entry), projectDir));
-  const known = ['RedisPipeline', ...modules].join(', ');
-  const why = isModulePath(name)
+    .map((entry) => relativeName(path.join(folder, entry), projectDir));
+  const available = ['RedisPipeline', ...modules].join(', ');
+  const reason = isModulePath(name)
     ? `there is no file ${file}`
     : 'it is neither RedisPipeline nor the path of a module';
-  return new SettingsError(`ITEM_PIPELINES names ${name}: ${why}. There are: ${known}.`);
+  return new SettingsError(`ITEM_PIPELINES names ${name}: ${reason}. There are: ${available}.`);
 }
 
-function nameOf(file: string, projectDir: string): string {
+function relativeName(file: string, projectDir: string): string {
   const relative = path.relative(projectDir, file);
   return relative.startsWith('..') ? file : `./${relative.split(path.sep).join('/')}`;
 }

@@ -1,23 +1,23 @@
 /**
- * robots.txt by RFC 9309. The file's groups are read once; asking about a URL compares it with the rules of one group.
- * Where the RFC leaves a choice, Google's parser and Protego (Scrapy's) agree with what is done here.
+ * Parse robots.txt (RFC 9309). A URL is compared with the rules of one group only. Where the RFC leaves a choice, this parser
+ * behaves as those of Google and Scrapy (Protego) do.
  */
 import { matchesPath, normalisePath, type PathPattern, parsePathPattern } from './path-pattern.js';
 
-/** What a robots.txt says. */
+/** A parsed robots.txt. */
 export interface Robots {
   /**
    * Whether a crawler may request a URL.
    * @param url absolute, or a path with its query.
-   * @param userAgent a product token, or a whole User-Agent value: what follows the first token is ignored.
+   * @param userAgent a product token or a whole User-Agent value, of which only the first token counts.
    */
   isAllowed(url: string, userAgent: string): boolean;
   /**
-   * The pause between requests that is asked of a crawler, in seconds as they are written, negative ones included; null when
-   * none is named. RFC 9309 does not have it; the last one of a group holds, as in Protego.
+   * The Crawl-delay for a crawler in seconds, as it is written (it may be negative); null without one. It is not part of
+   * RFC 9309. The last one of a group applies, as in Protego.
    */
   crawlDelay(userAgent: string): number | null;
-  /** URLs of sitemaps, as they are written, in order. They hold for every crawler. */
+  /** URLs of sitemaps, as they are written, in order. They apply to every crawler. */
   readonly sitemaps: readonly string[];
 }
 
@@ -33,7 +33,7 @@ interface Block {
 }
 
 /**
- * Read a robots.txt. Lines that are not rules are skipped, so any text can be given: an HTML page has no rules and allows all.
+ * Parse a robots.txt. Lines that are not rules are skipped, so any text is valid: an HTML page has no rules and allows all.
  * @param text decoded; a byte order mark is ignored. The caller bounds its size (RFC 9309 §2.5: 500 KiB).
  */
 export function parseRobots(text: string): Robots {
@@ -60,7 +60,7 @@ export function parseRobots(text: string): Robots {
   };
 }
 
-/** Blocks by the lower-case product tokens that they name. A block is shared by its crawlers: copies would be quadratic. */
+/** Blocks by lower-case product token. The crawlers of a block share it, because copies would need quadratic memory. */
 function readBlocks(text: string): { blocks: Map<string, Block[]>; sitemaps: string[] } {
   const blocks = new Map<string, Block[]>();
   const sitemaps: string[] = [];
@@ -95,28 +95,28 @@ function addBlock(blocks: Map<string, Block[]>, token: string, block: Block): vo
 /** Blocks that name the same crawler are one group (RFC 9309 §2.2.1). */
 function mergeBlocks(blocks: readonly Block[]): Block {
   return {
-    rules: blocks.flatMap(({ rules }) => rules).sort(strongestFirst),
+    rules: blocks.flatMap(({ rules }) => rules).sort(byPrecedence),
     crawlDelay: blocks.findLast(({ crawlDelay }) => crawlDelay !== null)?.crawlDelay ?? null,
   };
 }
 
-/** The longest pattern holds; of two that are equally long, the one that allows. */
-function strongestFirst(a: Rule, b: Rule): number {
+/** The longest pattern has precedence; among equally long patterns, `allow` does. */
+function byPrecedence(a: Rule, b: Rule): number {
   return b.pattern.length - a.pattern.length || Number(b.isAllow) - Number(a.isAllow);
 }
 
-/** Keys are case-insensitive; a missing colon and a missing hyphen are forgiven, as Google and Protego do. */
-const lineForm = /^\s*(user[- ]?agent|[^\s:]+)\s*[:\s]\s*(.*)$/is;
+/** Keys are case-insensitive. A missing colon or hyphen is accepted, as in Google's parser and Protego. */
+const LINE = /^\s*(user[- ]?agent|[^\s:]+)\s*[:\s]\s*(.*)$/is;
 
 function* linesOf(text: string): Generator<{ key: string; value: string }> {
   for (const line of text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/)) {
-    const [, key, value] = lineForm.exec(line.split('#', 1)[0]!.trimEnd()) ?? [];
+    const [, key, value] = LINE.exec(line.split('#', 1)[0]!.trimEnd()) ?? [];
     if (key !== undefined)
       yield { key: key.toLowerCase().replace(/^user ?agent$/, 'user-agent'), value: value! };
   }
 }
 
-/** The product token that a User-Agent value begins with, in lower case; `*` stays. */
+/** The product token at the beginning of a User-Agent value, in lower case, or `*`. */
 function productToken(userAgent: string): string {
   return /^(?:\*(?=\s|$)|[A-Za-z_-]*)/.exec(userAgent.trim())![0].toLowerCase();
 }
@@ -126,7 +126,7 @@ function readSeconds(value: string): number | null {
   return Number.isFinite(seconds) ? seconds : null;
 }
 
-/** Path and query of a URL, or of a text that is a path already. The fragment is left out. */
+/** Path and query of a URL or path, without the fragment. */
 function pathOf(url: string): string {
   const withoutOrigin = url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
   const path = withoutOrigin.split('#', 1)[0]!;

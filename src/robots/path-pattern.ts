@@ -4,17 +4,17 @@
  */
 import { quote, utf8Bytes } from '../http/url/percent-encoding.js';
 
-/** A pattern, split so that a match is one forward search. */
+/** A pattern, split into pieces that are matched by one forward search. */
 export interface PathPattern {
-  /** The normalised pattern's length decides which of several matching rules holds: the longest. */
+  /** Length of the normalised pattern. The longest of several matching rules applies. */
   readonly length: number;
-  /** The texts between the wildcards, in order; the first one stands at the beginning of the path. */
+  /** The texts between the wildcards, in order. The first one must be at the beginning of the path. */
   readonly pieces: readonly string[];
-  /** Whether the last piece stands at the end of the path. */
+  /** Whether the last piece must be at the end of the path. */
   readonly isAnchored: boolean;
 }
 
-/** Read a pattern as robots.txt has it. */
+/** Parse a pattern of robots.txt. */
 export function parsePathPattern(text: string): PathPattern {
   const normalised = normalisePath(text);
   const isAnchored = normalised.endsWith('$');
@@ -23,9 +23,9 @@ export function parsePathPattern(text: string): PathPattern {
 }
 
 /**
- * Whether a path matches. Every piece is taken at its first possible place, which never rules out a later match, so there is
- * no backtracking: `/****…x$` costs no more than any other pattern.
- * @param path as `normalisePath` gives it.
+ * Whether a path matches. Each piece is matched at its first possible position, which never excludes a later match. So there
+ * is no backtracking, and patterns such as `/****…x$` cost no more than others.
+ * @param path as `normalisePath` returns it.
  */
 export function matchesPath({ pieces, isAnchored }: PathPattern, path: string): boolean {
   const first = pieces[0]!;
@@ -48,8 +48,8 @@ const ESCAPE = /%([0-9a-f]{2})/gi;
 const UNRESERVED = /[A-Za-z0-9._~-]/;
 
 /**
- * One spelling for paths that RFC 9309 calls equal: what is not printable ASCII is percent-encoded as UTF-8, an encoded unreserved
- * character is decoded, the digits of all other escapes are upper case.
+ * One spelling for all paths that are equal by RFC 9309. Characters other than printable ASCII are percent-encoded as UTF-8,
+ * encoded unreserved characters are decoded, and the digits of other escapes are in upper case.
  */
 export function normalisePath(path: string): string {
   return quote(utf8Bytes(path), UNPRINTABLE).replace(ESCAPE, (text, digits: string) => {

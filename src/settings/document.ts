@@ -1,4 +1,4 @@
-/** The commented settings file, made from the schema: `config/crawlnode.yaml` is its committed output. */
+/** Generate the commented settings file from the schema. Its output is committed as `config/crawlnode.yaml`. */
 import { stringify } from 'yaml';
 import { definitionOf } from './schema.js';
 import { downloadSettings } from './sections/download.js';
@@ -9,16 +9,16 @@ import { redisSettings } from './sections/redis.js';
 
 const WIDTH = 100;
 
-const head = `# Settings of a crawlnode project. Each line shows a default: take away the "#" of a setting to change it.
-# The same names work in the environment, after -s NAME=VALUE, and in a spider's customSettings;
-# the command line wins over the environment, that over the spider, that over this file.
-# Relative paths count from the project folder: the one that holds this file, or its config/ folder.
-# Times are in seconds and sizes in bytes, as in Scrapy. "crawlnode settings" prints what is in effect.
+const preamble = `# Settings of a crawlnode project. Each line shows a default: remove the "#" of a setting to change it.
+# The same names work in the environment, as -s NAME=VALUE, and in a spider's customSettings.
+# The order of precedence is: command line, environment, spider, this file.
+# Relative paths are resolved from the project folder: the one that holds this file, or its config/ folder.
+# Times are in seconds and sizes in bytes, as in Scrapy. "crawlnode settings" prints the values in effect.
 `;
 
 const sections: readonly (readonly [title: string, settings: object])[] = [
-  ['The project, the job, and the life of a node', projectSettings],
-  ['Redis (without an address of it the crawl is embedded, under JOBDIR)', redisSettings],
+  ['The project, the job, and the lifetime of a node', projectSettings],
+  ['Redis (without a Redis address the crawl is embedded, under JOBDIR)', redisSettings],
   ['The frontier: order, seen requests, seeds, names of keys, closing', frontierSettings],
   ['Items', itemSettings],
   ['Politeness, download, retries, limits', downloadSettings],
@@ -28,12 +28,13 @@ const sections: readonly (readonly [title: string, settings: object])[] = [
 export function documentSettings(): string {
   const rule = `# ${'-'.repeat(WIDTH)}\n`;
   const parts = sections.map(
-    ([title, settings]) => `${rule}# ${title}\n${rule}\n${Object.keys(settings).map(documentOne).join('\n')}`,
+    ([title, settings]) =>
+      `${rule}# ${title}\n${rule}\n${Object.keys(settings).map(documentSetting).join('\n')}`,
   );
-  return [head, ...parts].join('\n');
+  return [preamble, ...parts].join('\n');
 }
 
-function documentOne(name: string): string {
+function documentSetting(name: string): string {
   const definition = definitionOf(name)!;
   const notes = [
     definition.text,
@@ -42,8 +43,8 @@ function documentOne(name: string): string {
       'Other programs use this name too, so a wrong value in the environment is only a warning.',
     definition.later && definition.later.unless.length < 2 && 'Without effect before a later version.',
   ];
-  const words = wrap(notes.filter(Boolean).join(' '));
-  return `${prefixed('# ', words)}${prefixed('#', defaultOf(name, definition.default))}`;
+  const description = wrap(notes.filter(Boolean).join(' '));
+  return `${prefixed('# ', description)}${prefixed('#', defaultOf(name, definition.default))}`;
 }
 
 function defaultOf(name: string, value: unknown): string[] {

@@ -5,24 +5,24 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-/** In a project folder, the first that exists. */
+/** Relative to a project folder; the first one that exists is used. */
 const SETTINGS_FILES = ['crawlnode.yaml', path.join('config', 'crawlnode.yaml')];
 
 export interface FoundSettingsFile {
-  /** Absolute; null where there is none, and the working folder is the project. */
+  /** Absolute; null where there is none, so the working folder is the project. */
   readonly file: string | null;
-  /** Sentences for the user. */
+  /** Shown to the user. */
   readonly warnings: readonly string[];
 }
 
 /**
- * The settings file of the project around a folder. A folder with `spiders/` but no settings file is a project of its own,
- * with default settings. A file in a parent folder counts only if it belongs to this user or to root: its spiders are code
- * that would run.
+ * Find the settings file of the project that contains a folder. A folder with `spiders/` but no settings file is a project
+ * with default settings. A file in a parent folder is used only if this user or root owns it, because the spiders beside it
+ * are run as code.
  */
 export function findSettingsFile(cwd: string): FoundSettingsFile {
-  const own = settingsFileIn(cwd);
-  if (own !== null || existsSync(path.join(cwd, 'spiders'))) return { file: own, warnings: [] };
+  const fileInCwd = settingsFileIn(cwd);
+  if (fileInCwd !== null || existsSync(path.join(cwd, 'spiders'))) return { file: fileInCwd, warnings: [] };
   for (const folder of parentsOf(cwd)) {
     const file = settingsFileIn(folder);
     if (file === null) continue;
@@ -43,13 +43,16 @@ function settingsFileIn(folder: string): string | null {
   return SETTINGS_FILES.map((name) => path.join(folder, name)).find((file) => existsSync(file)) ?? null;
 }
 
-/** From the nearest to the root. */
+/** The nearest parent first. */
 function* parentsOf(folder: string): Generator<string> {
-  for (let at = path.dirname(folder), below = folder; at !== below; below = at, at = path.dirname(at))
-    yield at;
+  for (let parent = path.dirname(folder), child = folder; parent !== child; ) {
+    yield parent;
+    child = parent;
+    parent = path.dirname(parent);
+  }
 }
 
-/** Where there are no user ids (Windows), every file is. */
+/** Where there are no user ids (Windows), every file is trusted. */
 function isTrusted(file: string): boolean {
   const uid = process.getuid?.();
   const owner = statSync(file).uid;

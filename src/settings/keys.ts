@@ -1,9 +1,9 @@
-/** Key templates into the names of one spider's and job's keys in the store. */
+/** Expand the key templates of the settings into the names of the keys of one spider and job. */
 import { SettingsError, UsageError } from '../errors.js';
 import type { Settings } from './schema.js';
 import { namePattern } from './sections/project.js';
 
-/** Structurally the `FrontierKeys` of the seam. */
+/** Structurally the `FrontierKeys` of the frontier. */
 export interface ExpandedKeys {
   readonly requests: string;
   readonly dupefilter: string;
@@ -22,10 +22,10 @@ type KeySettings = Pick<
 >;
 
 /**
- * Expand `%(spider)s` and `%(name)s`; a job appends `@ID` to every key; in a Cluster the spider's part stands in
- * braces, `{news}:requests`, so that all keys of a spider share one slot (and of a job: the tag is the same).
- * @throws SettingsError for a template that names anything else, two settings with one key, or in a Cluster a
- * key outside the spider's slot.
+ * Expand `%(spider)s` and `%(name)s`. A named job appends `@JOB` to every key. In a Cluster the name of the spider is a
+ * hash tag in braces, `{news}:requests`, so that all keys of a spider and of its jobs are in one slot.
+ * @throws SettingsError for a template with another placeholder, for two settings with the same key, and in a Cluster for
+ *   a key outside the slot of the spider.
  */
 export function expandKeys(
   settings: KeySettings,
@@ -48,12 +48,12 @@ export function expandKeys(
   return keys;
 }
 
-/** Whether a template names the spider; one that does not is shared, and reset leaves it alone without --force. */
+/** Whether a template contains the spider's name. Other keys are shared, and reset deletes them only with --force. */
 export function namesSpider(template: string): boolean {
   return /%\((spider|name)\)s/.test(template);
 }
 
-/** @throws UsageError when it cannot be part of a key name. */
+/** @throws UsageError when the name cannot be part of a key. */
 export function checkName(what: 'spider' | 'job', name: string): void {
   if (namePattern.test(name)) return;
   throw new UsageError(
@@ -68,10 +68,10 @@ function expandKey(
   job: string | null,
   cluster: boolean,
 ): string {
-  const foreign = /%(\([^)]*\))?.?/.exec(template.replace(/%\((?:spider|name)\)s|%%/g, ''))?.[0];
-  if (foreign !== undefined) {
+  const unknownPlaceholder = /%(\([^)]*\))?.?/.exec(template.replace(/%\((?:spider|name)\)s|%%/g, ''))?.[0];
+  if (unknownPlaceholder !== undefined) {
     throw new SettingsError(
-      `${name}: ${JSON.stringify(template)} holds ${foreign}; only %(spider)s and %(name)s are known`,
+      `${name}: ${JSON.stringify(template)} holds ${unknownPlaceholder}; only %(spider)s and %(name)s are known`,
     );
   }
   if (cluster && (!namesSpider(template) || template.includes('{'))) {
@@ -79,20 +79,20 @@ function expandKey(
       `${name}: ${JSON.stringify(template)} needs %(spider)s and no braces: in a Redis Cluster all keys of a spider share one slot`,
     );
   }
-  let tagged = !cluster;
+  let hasHashTag = !cluster;
   const expanded = template.replace(/%(?:\((?:spider|name)\)s|%)/g, (found) => {
     if (found === '%%') return '%';
-    if (tagged) return spider;
-    tagged = true;
+    if (hasHashTag) return spider;
+    hasHashTag = true;
     return `{${spider}}`;
   });
   return job === null ? expanded : `${expanded}@${job}`;
 }
 
-/** One key with two meanings would be read as both. */
+/** Two structures under one key would be read as each other. */
 function refuseCollisions(keys: ExpandedKeys): void {
   const all = [keys.requests, keys.dupefilter, keys.items, keys.stats, ...keys.startUrls];
-  const twice = all.find((key, index) => all.indexOf(key) !== index);
-  if (twice !== undefined)
-    throw new SettingsError(`the key ${twice} is used by two settings; give each its own`);
+  const duplicate = all.find((key, index) => all.indexOf(key) !== index);
+  if (duplicate !== undefined)
+    throw new SettingsError(`the key ${duplicate} is used by two settings; give each its own`);
 }

@@ -1,39 +1,40 @@
 /**
- * The kinds a setting can be of. Each constructor makes a `Definition`: a zod type, how the kind is written as
- * text (in the environment and after `-s`), and what a refusal says was expected.
+ * The kinds of settings. Each constructor makes a `Definition`: a zod type, a parser for the text form (used in the
+ * environment and with `-s`), and the expectation that an error message states.
  */
 import path from 'node:path';
 import { z } from 'zod';
 
-/** One setting: its type, default and words. `In` is what may be written, `Out` what the program reads. */
+/** One setting. `In` is the type that a user may write, `Out` the type that the program reads. */
 export interface Definition<Out = unknown, In = Out> {
   readonly zod: z.ZodType<Out, In>;
   readonly default: In;
-  /** `seconds`, `bytes` …; empty where there is none. */
+  /** `seconds`, `bytes` …; empty for a value without a unit. */
   readonly unit: string;
   /** One or two sentences for `config/crawlnode.yaml` and the docs. */
   readonly text: string;
   /** Completes "expected …". */
   readonly expects: string;
-  /** Parse the value as the environment and `-s` write it; throws an Error with the reason. */
+  /** Parse the text form of the value. @throws Error with the reason. */
   readonly fromText: (text: string) => unknown;
-  /** Never shown. */
+  /** Masked in all output. */
   readonly secret: boolean;
-  /** Accepted from a migrating project, without effect: why. */
+  /** Why the setting has no effect, for settings that are accepted only for compatibility; else null. */
   readonly ignored: string | null;
-  /** The feature comes in a later version: a notice is due unless the value is one of these, which ask for nothing. */
+  /** Set when the feature comes in a later version. A notice is shown unless the value is in `unless`. */
   readonly later: { readonly unless: readonly unknown[] } | null;
   /**
-   * Other programs use this name in the environment for themselves: a value there that cannot be ours is passed over with a
-   * warning, and the next weaker layer counts. Only for settings that decide nothing about what is crawled and where it is kept.
+   * Other programs use this name for an environment variable of their own. An invalid value there is ignored with a
+   * warning, and the layer with the next lower precedence applies. Only for settings that affect neither what is crawled
+   * nor where it is stored.
    */
   readonly isCommonName: boolean;
   /** Turn relative paths in the value into absolute ones. */
   readonly resolve: (value: Out, projectDir: string) => Out;
 }
 
-/** The words every kind takes. */
-interface Words<In> {
+/** Options of every kind. */
+interface KindOptions<In> {
   readonly default: In;
   readonly text: string;
   readonly unit?: string;
@@ -42,7 +43,7 @@ interface Words<In> {
   readonly later?: { readonly unless: readonly unknown[] };
 }
 
-/** A record without a prototype's traps, of values of one kind. */
+/** A map from strings to values of one type. A key `__proto__` is removed, as it would change the prototype. */
 export const recordOf = <V extends z.ZodType>(value: V) =>
   z.preprocess(withoutProto, z.record(z.string(), value)) as unknown as z.ZodType<
     Record<string, z.output<V>>,
@@ -50,169 +51,173 @@ export const recordOf = <V extends z.ZodType>(value: V) =>
   >;
 
 /** `true` or `false`. */
-export function flag(words: Words<boolean>): Definition<boolean> {
-  return define(z.boolean(), 'true or false', words, parseBoolean);
+export function flag(options: KindOptions<boolean>): Definition<boolean> {
+  return define(z.boolean(), 'true or false', options, parseBoolean);
 }
 
 /** A whole number. */
 export function integer(
-  words: Words<number> & { readonly min?: number; readonly max?: number },
+  options: KindOptions<number> & { readonly min?: number; readonly max?: number },
 ): Definition<number> {
-  const { min = 0, max = Number.MAX_SAFE_INTEGER } = words;
-  return define(z.int().min(min).max(max), `a whole number ${range(min, max)}`, words, parseNumber);
+  const { min = 0, max = Number.MAX_SAFE_INTEGER } = options;
+  return define(z.int().min(min).max(max), `a whole number ${range(min, max)}`, options, parseNumber);
 }
 
 /** A number that may have a fraction. */
 export function decimal(
-  words: Words<number> & { readonly min?: number; readonly max?: number },
+  options: KindOptions<number> & { readonly min?: number; readonly max?: number },
 ): Definition<number> {
-  const { min = 0, max = Number.MAX_SAFE_INTEGER } = words;
-  return define(z.number().min(min).max(max), `a number ${range(min, max)}`, words, parseNumber);
+  const { min = 0, max = Number.MAX_SAFE_INTEGER } = options;
+  return define(z.number().min(min).max(max), `a number ${range(min, max)}`, options, parseNumber);
 }
 
-/** A text that is not empty. */
+/** A non-empty text. */
 export function text(
-  words: Words<string> & { readonly pattern?: RegExp; readonly expects?: string },
+  options: KindOptions<string> & { readonly pattern?: RegExp; readonly expects?: string },
 ): Definition<string> {
-  const type = words.pattern ? z.string().regex(words.pattern) : z.string().min(1);
-  return define(type, words.expects ?? 'a text', words, (value) => value);
+  const type = options.pattern ? z.string().regex(options.pattern) : z.string().min(1);
+  return define(type, options.expects ?? 'a text', options, (value) => value);
 }
 
 /** A text, or null for none. */
 export function optionalText(
-  words: Omit<Words<string | null>, 'default'> & {
+  options: Omit<KindOptions<string | null>, 'default'> & {
     readonly pattern?: RegExp;
     readonly expects?: string;
     readonly secret?: boolean;
   },
 ): Definition<string | null> {
-  const type = words.pattern ? z.string().regex(words.pattern) : z.string();
-  const made = define(
+  const type = options.pattern ? z.string().regex(options.pattern) : z.string();
+  const definition = define(
     type.nullable(),
-    words.expects ?? 'a text, or null',
-    { ...words, default: null },
+    options.expects ?? 'a text, or null',
+    { ...options, default: null },
     (value) => (isNull(value) ? null : value),
   );
-  return { ...made, secret: words.secret ?? false };
+  return { ...definition, secret: options.secret ?? false };
 }
 
 /** A file or folder, or null for none. */
-export function optionalPath(words: Omit<Words<string | null>, 'default'>): Definition<string | null> {
-  const made = optionalText({ ...words, expects: 'a path, or null' });
-  return { ...made, resolve: (value, dir) => (value === null ? null : path.resolve(dir, value)) };
+export function optionalPath(
+  options: Omit<KindOptions<string | null>, 'default'>,
+): Definition<string | null> {
+  const definition = optionalText({ ...options, expects: 'a path, or null' });
+  return { ...definition, resolve: (value, dir) => (value === null ? null : path.resolve(dir, value)) };
 }
 
 /** A file or folder. */
-export function filePath(words: Words<string>): Definition<string> {
-  return { ...text({ ...words, expects: 'a path' }), resolve: (value, dir) => path.resolve(dir, value) };
+export function filePath(options: KindOptions<string>): Definition<string> {
+  return { ...text({ ...options, expects: 'a path' }), resolve: (value, dir) => path.resolve(dir, value) };
 }
 
 /** A whole number, or null for none. */
 export function optionalInteger(
-  words: Omit<Words<number | null>, 'default'> & { readonly min?: number },
+  options: Omit<KindOptions<number | null>, 'default'> & { readonly min?: number },
 ): Definition<number | null> {
-  const min = words.min ?? 0;
+  const min = options.min ?? 0;
   return define(
     z.int().min(min).nullable(),
     `a whole number ${range(min, Number.MAX_SAFE_INTEGER)}, or null`,
-    { ...words, default: null },
+    { ...options, default: null },
     (value) => (isNull(value) ? null : parseNumber(value)),
   );
 }
 
-/** One of a few names; `normalize` maps other spellings, such as dotted Python paths, onto them. */
+/** One of a few names; `normalize` maps other spellings, such as dotted Python paths, to these names. */
 export function choice<const T extends string>(
-  words: Words<T> & {
+  options: KindOptions<T> & {
     readonly of: readonly T[];
     readonly normalize?: (value: string) => string;
     readonly expects?: string;
   },
 ): Definition<T, string> {
-  const { of, normalize = (value) => value, expects = `one of ${of.join(', ')}` } = words;
+  const { of, normalize = (value) => value, expects = `one of ${of.join(', ')}` } = options;
   const type = z.string().transform(normalize).pipe(z.enum(of)) as unknown as z.ZodType<T, string>;
-  return define<T, string>(type, expects, words, (value) => value);
+  return define<T, string>(type, expects, options, (value) => value);
 }
 
 /** A list; as text it is JSON or separated by commas. */
 export function list<V extends z.ZodType>(
   value: V,
-  words: Words<z.input<V>[]> & {
+  options: KindOptions<z.input<V>[]> & {
     readonly expects: string;
     readonly item?: (text: string) => unknown;
     readonly resolveEach?: (item: z.output<V>, dir: string) => z.output<V>;
   },
 ): Definition<z.output<V>[], z.input<V>[]> {
   const type = z.array(value) as unknown as z.ZodType<z.output<V>[], z.input<V>[]>;
-  const made = define(type, words.expects, words, (written) => parseList(written, words.item));
-  const each = words.resolveEach;
-  return each ? { ...made, resolve: (items, dir) => items.map((item) => each(item, dir)) } : made;
+  const definition = define(type, options.expects, options, (text) => parseList(text, options.item));
+  const { resolveEach } = options;
+  return resolveEach
+    ? { ...definition, resolve: (items, dir) => items.map((item) => resolveEach(item, dir)) }
+    : definition;
 }
 
 /** A map; as text it is a JSON object. */
 export function map<V extends z.ZodType>(
   value: V,
-  words: Words<Record<string, z.input<V>>> & { readonly expects: string },
+  options: KindOptions<Record<string, z.input<V>>> & { readonly expects: string },
 ): Definition<Record<string, z.output<V>>, Record<string, z.input<V>>> {
-  return define(recordOf(value), words.expects, words, parseMap);
+  return define(recordOf(value), options.expects, options, parseMap);
 }
 
 /** A setting of any other zod type. */
 export function define<Out, In>(
   type: z.ZodType<Out, In>,
   expects: string,
-  words: Words<In>,
+  options: KindOptions<In>,
   fromText: (text: string) => unknown,
 ): Definition<Out, In> {
   return {
     zod: type,
-    default: words.default,
-    unit: words.unit ?? '',
-    text: words.text,
+    default: options.default,
+    unit: options.unit ?? '',
+    text: options.text,
     expects,
     fromText,
     secret: false,
-    ignored: words.ignored ?? null,
-    later: words.later ?? null,
-    isCommonName: words.isCommonName ?? false,
+    ignored: options.ignored ?? null,
+    later: options.later ?? null,
+    isCommonName: options.isCommonName ?? false,
     resolve: (value) => value,
   };
 }
 
-/** A number as people write it; hex, blanks and `1_000` are no numbers here. */
-export function parseNumber(written: string): unknown {
-  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(written.trim()) ? Number(written) : written;
+/** Parse a decimal number. Other text, such as hex, `1_000` or an empty text, is returned unchanged. */
+export function parseNumber(text: string): unknown {
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text.trim()) ? Number(text) : text;
 }
 
-/** A list as JSON, or with commas; blanks around an entry do not count. */
-export function parseList(written: string, item: (text: string) => unknown = (entry) => entry): unknown {
-  const trimmed = written.trim();
+/** Parse a JSON list, or entries separated by commas and trimmed. */
+export function parseList(text: string, item: (text: string) => unknown = (entry) => entry): unknown {
+  const trimmed = text.trim();
   if (trimmed.startsWith('[')) return parseJson(trimmed);
   if (trimmed === '') return [];
   return trimmed.split(',').map((entry) => item(entry.trim()));
 }
 
-/** A map as a JSON object. */
-export function parseMap(written: string): unknown {
-  const trimmed = written.trim();
+/** Parse a JSON object. */
+export function parseMap(text: string): unknown {
+  const trimmed = text.trim();
   return trimmed === '' ? {} : parseJson(trimmed);
 }
 
-function parseBoolean(written: string): unknown {
-  const word = written.trim().toLowerCase();
+function parseBoolean(text: string): unknown {
+  const word = text.trim().toLowerCase();
   if (['true', '1', 'yes', 'on'].includes(word)) return true;
   if (['false', '0', 'no', 'off'].includes(word)) return false;
-  return written;
+  return text;
 }
 
-function parseJson(written: string): unknown {
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(written);
+    return JSON.parse(text);
   } catch (error) {
     throw new Error(`is not valid JSON (${(error as Error).message})`);
   }
 }
 
-const isNull = (written: string) => ['', 'null', 'none'].includes(written.trim().toLowerCase());
+const isNull = (text: string) => ['', 'null', 'none'].includes(text.trim().toLowerCase());
 
 function withoutProto(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

@@ -1,43 +1,43 @@
 /**
- * Settings from five layers into one frozen object: CLI > environment > spider > file > default. Every unknown
- * name and bad value of every layer is refused in one message: where, key, value, reason, nearest name.
+ * Merge the settings of five layers into one frozen object: CLI > environment > spider > file > default. One error lists
+ * every unknown name and every invalid value of all layers, each with its place, the reason and the nearest known name.
  */
 import type { z } from 'zod';
 import { SettingsError } from '../errors.js';
 import type { Definition } from './kinds.js';
 import { maskSetting } from './mask.js';
-import { readSettingsFile, type Written } from './read-file.js';
+import { type LayerEntry, readSettingsFile } from './read-file.js';
 import { definitionOf, definitions, type SettingName, type Settings, settingNames } from './schema.js';
-import { inPlaceOf } from './scrapy-names.js';
+import { unknownSettingAdvice } from './scrapy-names.js';
 
 export type Source = 'default' | 'file' | 'spider' | 'environment' | 'cli';
 
 export interface LoadOptions {
   readonly cwd: string;
-  /** `-c/--config`; without it the project is looked for in `cwd` and its parents (`find-project.ts`). */
+  /** `-c/--config`; without it the project is searched in `cwd` and its parents (`find-project.ts`). */
   readonly configFile?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** NAME → text of `-s NAME=VALUE` and of the options that stand for a setting. */
+  /** NAME → text, from `-s NAME=VALUE` and from options that set a setting. */
   readonly cli: Readonly<Record<string, string>>;
-  /** A spider's `customSettings`, and how to name it in a refusal. */
+  /** The `customSettings` of a spider, and the name of this layer in error messages. */
   readonly spider?: { readonly settings: object; readonly where: string } | undefined;
 }
 
 export interface LoadedSettings {
   readonly settings: Settings;
   readonly sources: Readonly<Record<SettingName, Source>>;
-  /** Relative paths count from here. */
+  /** The base of relative paths. */
   readonly projectDir: string;
   readonly file: string | null;
-  /** Sentences for the user: settings without effect, or whose feature comes later. */
+  /** Shown to the user: settings that have no effect, or none in this version. */
   readonly notices: readonly string[];
-  /** Sentences that every command says: what was passed over, and a project that was found in a parent folder. */
+  /** Shown to the user by every command: ignored values, and a project that was found in a parent folder. */
   readonly warnings: readonly string[];
 }
 
-type Layer = { readonly source: Source; readonly entries: ReadonlyMap<string, Written> };
+type Layer = { readonly source: Source; readonly entries: ReadonlyMap<string, LayerEntry> };
 
-/** @throws SettingsError that lists everything wrong in all layers. */
+/** @throws SettingsError that lists the problems of all layers. */
 export function loadSettings(options: LoadOptions): LoadedSettings {
   const {
     file,
@@ -47,7 +47,7 @@ export function loadSettings(options: LoadOptions): LoadedSettings {
   } = readSettingsFile(options.cwd, options.configFile);
   const problems: string[] = [];
   const warnings = [...fileWarnings];
-  // Weakest first: a later layer takes the place of an earlier.
+  // Lowest precedence first: a later layer overrides an earlier one.
   const layers: Layer[] = [
     { source: 'file', entries },
     { source: 'spider', entries: fromSpider(options.spider) },
@@ -59,13 +59,13 @@ export function loadSettings(options: LoadOptions): LoadedSettings {
     for (const [name, { value, where }] of layer) {
       const definition = definitionOf(name);
       if (definition === null) {
-        problems.push(`${where}: unknown setting ${name}${inPlaceOf(name, settingNames)}`);
+        problems.push(`${where}: unknown setting ${name}${unknownSettingAdvice(name, settingNames)}`);
         continue;
       }
       const checked = check(name, definition, value);
       if (checked.ok) values.set(name, { value: checked.value, source, where });
       else if (source === 'environment' && definition.isCommonName)
-        warnings.push(`${where}: ${checked.problem}; it is passed over`);
+        warnings.push(`${where}: ${checked.problem}; it is ignored`);
       else problems.push(`${where}: ${checked.problem}`);
     }
   }
@@ -74,7 +74,7 @@ export function loadSettings(options: LoadOptions): LoadedSettings {
   return { ...assemble(values, projectDir), projectDir, file, warnings };
 }
 
-function fromSpider(spider: LoadOptions['spider']): Map<string, Written> {
+function fromSpider(spider: LoadOptions['spider']): Map<string, LayerEntry> {
   if (!spider) return new Map();
   return new Map(
     Object.entries(spider.settings)
@@ -83,21 +83,21 @@ function fromSpider(spider: LoadOptions['spider']): Map<string, Written> {
   );
 }
 
-/** Only names in the schema are read, and an empty variable counts as unset. */
-function fromEnvironment(env: LoadOptions['env'], problems: string[]): Map<string, Written> {
-  const given = settingNames.flatMap((name) => {
+/** Only names of settings are read. An empty variable counts as unset. */
+function fromEnvironment(env: LoadOptions['env'], problems: string[]): Map<string, LayerEntry> {
+  const texts = settingNames.flatMap((name) => {
     const text = env[name];
     return !text || isServiceLink(name, text) ? [] : [[name, text] as const];
   });
-  return fromTexts(given, () => 'the environment', problems);
+  return fromTexts(texts, () => 'the environment', problems);
 }
 
-/** What Kubernetes puts into the REDIS_PORT of every pod beside a service of the name `redis`; nobody has asked for it. */
+/** Kubernetes sets REDIS_PORT to a `tcp://` URL in every pod of a namespace that has a service named `redis`. */
 function isServiceLink(name: string, text: string): boolean {
   return name === 'REDIS_PORT' && text.startsWith('tcp://');
 }
 
-function fromCli(cli: LoadOptions['cli'], problems: string[]): Map<string, Written> {
+function fromCli(cli: LoadOptions['cli'], problems: string[]): Map<string, LayerEntry> {
   return fromTexts(Object.entries(cli), () => 'the command line', problems);
 }
 
@@ -105,13 +105,13 @@ function fromTexts(
   texts: readonly (readonly [string, string])[],
   where: (name: string) => string,
   problems: string[],
-): Map<string, Written> {
-  const entries = new Map<string, Written>();
+): Map<string, LayerEntry> {
+  const entries = new Map<string, LayerEntry>();
   for (const [name, text] of texts) {
     try {
       entries.set(name, { value: definitionOf(name)?.fromText(text) ?? text, where: where(name) });
     } catch (error) {
-      problems.push(`${where(name)}: ${name}: ${show(name, text)} ${(error as Error).message}`);
+      problems.push(`${where(name)}: ${name}: ${displayValue(name, text)} ${(error as Error).message}`);
     }
   }
   return entries;
@@ -128,25 +128,28 @@ function check(name: string, definition: Definition<unknown, unknown>, value: un
   return { ok: false, problem: `${name}: ${reason}` };
   function explain(of: Definition<unknown, unknown>, given: unknown, issue: z.core.$ZodIssue | undefined) {
     const inside = issue && issue.path.length > 0 ? ` (at ${issue.path.join('.')}: ${issue.message})` : '';
-    const got = given === null ? 'nothing' : show(name, given);
+    const got = given === null ? 'nothing' : displayValue(name, given);
     return `expected ${of.expects}, got ${got}${inside}`;
   }
 }
 
-/** Pairs of settings that cannot both hold. */
+/** Problems of values that are valid alone but contradict each other. */
 function contradictions(values: ReadonlyMap<string, { value: unknown; where: string }>): string[] {
   const problems: string[] = [];
-  const of = (name: SettingName) => values.get(name)?.value ?? definitions[name].default;
-  if (of('REDIS_START_URLS_AS_SET') === true && of('REDIS_START_URLS_AS_ZSET') === true) {
+  const effectiveValue = (name: SettingName) => values.get(name)?.value ?? definitions[name].default;
+  if (
+    effectiveValue('REDIS_START_URLS_AS_SET') === true &&
+    effectiveValue('REDIS_START_URLS_AS_ZSET') === true
+  ) {
     const where = values.get('REDIS_START_URLS_AS_ZSET')?.where;
     problems.push(
       `${where}: REDIS_START_URLS_AS_ZSET: the seeds cannot be a set (REDIS_START_URLS_AS_SET) as well`,
     );
   }
-  if (Number(of('HEARTBEAT_INTERVAL')) * 2 > Number(of('NODE_TIMEOUT'))) {
+  if (Number(effectiveValue('HEARTBEAT_INTERVAL')) * 2 > Number(effectiveValue('NODE_TIMEOUT'))) {
     const where = (values.get('NODE_TIMEOUT') ?? values.get('HEARTBEAT_INTERVAL'))?.where;
     problems.push(
-      `${where}: NODE_TIMEOUT: ${of('NODE_TIMEOUT')} s is less than two heartbeats (HEARTBEAT_INTERVAL: ${of('HEARTBEAT_INTERVAL')} s)`,
+      `${where}: NODE_TIMEOUT: ${effectiveValue('NODE_TIMEOUT')} s is less than two heartbeats (HEARTBEAT_INTERVAL: ${effectiveValue('HEARTBEAT_INTERVAL')} s)`,
     );
   }
   return problems;
@@ -185,7 +188,7 @@ function freeze(value: unknown): unknown {
   return Object.freeze(value);
 }
 
-function show(name: string, value: unknown): string {
+function displayValue(name: string, value: unknown): string {
   const shown = JSON.stringify(maskSetting(name, value)) ?? String(value);
   return shown.length > 200 ? `${shown.slice(0, 200)}…` : shown;
 }

@@ -1,8 +1,8 @@
-/** Mask what a URL in any text may hold; apart from `mask.ts`, since error messages need it before any setting. */
+/** Mask credentials in URLs. This does not depend on settings, unlike `mask.ts`, so error messages can use it early. */
 
 export const MASK = '***';
 
-/** Mask the userinfo of every URL in a text: `https://***@host`, and `redis://user:***@host`, where the user helps. */
+/** Mask the credentials of every URL in a text: `https://***@host`, and `redis://user:***@host`, which keeps the user name. */
 export function maskUrls(text: string): string {
   return text
     .replace(/(https?:\/\/)[^\s/?#"'<>]*@/gi, `$1${MASK}@`)

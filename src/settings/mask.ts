@@ -1,17 +1,17 @@
-/** Keep secrets out of everything that is shown. */
+/** Mask secrets in all output. */
 import { MASK, maskUrls } from './mask-urls.js';
 import { definitionOf, type SettingName, type Settings } from './schema.js';
 
-/** Names of options of ioredis and of request headers whose values are nobody's business. */
+/** Names of ioredis options and request headers whose values are secret. */
 const secretParam =
   /pass(word)?$|^(sentinel)?password$|secret|token|^key$|passphrase|authorization$|^cookie2?$|api-?key/i;
 /**
- * A REDIS_URL up to its password and the password. It also reads what is no URL, such as `redis:/user:password@host`: a
- * mistyped one is shown in the error. A password with a raw slash or question mark ends a URL early for other patterns.
+ * Captures the text of a REDIS_URL before its password, and the password. It also matches mistyped URLs, such as
+ * `redis:/user:password@host`, because error messages show them, and passwords that contain a raw slash or question mark.
  */
 const REDIS_PASSWORD = /^((?:[a-z]+:\/*)?[^/:@]*)[/:](.*)@/i;
 
-/** A setting's value as it may be shown. */
+/** The value of a setting with its secrets masked. */
 export function maskSetting(name: string, value: unknown): unknown {
   if (definitionOf(name)?.secret) return value === null ? null : MASK;
   if (name === 'REDIS_URL' && typeof value === 'string') return value.replace(REDIS_PASSWORD, `$1:${MASK}@`);
@@ -19,19 +19,19 @@ export function maskSetting(name: string, value: unknown): unknown {
 }
 
 /**
- * A filter for any output of this process: it knows the secrets in the settings and replaces them wherever they
- * turn up, plain, percent-encoded or inside JSON. Secrets shorter than 4 characters are only masked inside URLs.
+ * Make a filter for the output of this process that masks the secrets of the settings, whether they are plain,
+ * percent-encoded or escaped as JSON. Secrets shorter than 4 characters are masked inside URLs only.
  */
 export function secretFilter(settings: Partial<Settings>): (text: string) => string {
-  const written = secretsOf(settings).flatMap((secret) => [
+  const spellings = secretsOf(settings).flatMap((secret) => [
     secret,
     encodeURIComponent(secret),
     JSON.stringify(secret).slice(1, -1),
   ]);
-  const known = [...new Set(written)]
+  const secretTexts = [...new Set(spellings)]
     .filter((secret) => secret.length >= 4)
     .sort((a, b) => b.length - a.length);
-  return (text) => maskUrls(known.reduce((masked, secret) => masked.replaceAll(secret, MASK), text));
+  return (text) => maskUrls(secretTexts.reduce((masked, secret) => masked.replaceAll(secret, MASK), text));
 }
 
 function maskValue(value: unknown): unknown {
@@ -54,8 +54,8 @@ function secretsOf(settings: Partial<Settings>): string[] {
   for (const [key, value] of Object.entries(settings.REDIS_PARAMS ?? {})) {
     if (secretParam.test(key) && typeof value === 'string') secrets.push(value);
   }
-  const inUrl = REDIS_PASSWORD.exec(settings.REDIS_URL ?? '')?.[2];
-  if (inUrl) secrets.push(inUrl, decoded(inUrl));
+  const urlPassword = REDIS_PASSWORD.exec(settings.REDIS_URL ?? '')?.[2];
+  if (urlPassword) secrets.push(urlPassword, decoded(urlPassword));
   return secrets;
 }
 

@@ -1,9 +1,9 @@
-/** Names near to a mistyped one, for every "did you mean". */
+/** Find the names nearest to a mistyped one, for "did you mean" hints. */
 import { distance } from 'fastest-levenshtein';
 
 /**
- * Up to `max` of the names that the word may be a mistyped form of, nearest first; case does not count. A name is near within
- * a third of the word's length in edits, at least one; two letters in each other's place count as one.
+ * Up to `max` names that the word may be a misspelling of, nearest first, ignoring case. A name is near when its edit
+ * distance is at most a third of the length of the word, and at least one edit is allowed. Two swapped letters are one edit.
  */
 export function nearest(word: string, names: Iterable<string>, max = 1): string[] {
   const wanted = word.slice(0, 100).toLowerCase();
@@ -18,11 +18,11 @@ export function nearest(word: string, names: Iterable<string>, max = 1): string[
 
 function editsBetween(one: string, other: string): number {
   const edits = distance(one, other);
-  const isSwap = edits === 2 && one.length === other.length && sorted(one) === sorted(other);
+  const isSwap = edits === 2 && one.length === other.length && sortedLetters(one) === sortedLetters(other);
   return isSwap ? 1 : edits;
 }
 
-const sorted = (text: string) => [...text].sort().join('');
+const sortedLetters = (text: string) => [...text].sort().join('');
 
 /** `; did you mean a or b?`, or nothing when no name is near. */
 export function didYouMean(word: string, names: Iterable<string>, max = 1): string {

@@ -1,12 +1,12 @@
-/** Read the settings file: YAML, with the place of every key, so that a refusal can name it. */
+/** Read the YAML settings file with the position of every key, which error messages name. */
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Document, isMap, isScalar, LineCounter, parseAllDocuments } from 'yaml';
 import { SettingsError } from '../errors.js';
 import { findSettingsFile, projectFolderOf } from './find-project.js';
 
-/** One setting as a layer gives it: its value, and where, for messages. */
-export interface Written {
+/** A value that a layer gives for a setting, and its place for messages. */
+export interface LayerEntry {
   readonly value: unknown;
   readonly where: string;
 }
@@ -14,15 +14,15 @@ export interface Written {
 export interface SettingsFile {
   /** Absolute; null where there is none. */
   readonly file: string | null;
-  /** The folder that holds the file, or its `config/`; relative paths count from here. */
+  /** The folder that holds the file, or its `config/`; the base of relative paths. */
   readonly projectDir: string;
-  /** Sentences for the user about how the file was found. */
+  /** Shown to the user: how the file was found. */
   readonly warnings: readonly string[];
-  readonly entries: ReadonlyMap<string, Written>;
+  readonly entries: ReadonlyMap<string, LayerEntry>;
 }
 
 const MAX_FILE_BYTES = 1024 * 1024;
-/** An alias bomb expands to more nodes than this long before it fills the memory. */
+/** Protects the memory against YAML aliases that expand exponentially. */
 const MAX_ALIASES = 100;
 
 /** @throws SettingsError naming file, line and column. */
@@ -30,41 +30,46 @@ export function readSettingsFile(cwd: string, wanted: string | undefined): Setti
   const { file, warnings } =
     wanted === undefined ? findSettingsFile(cwd) : { file: path.resolve(cwd, wanted), warnings: [] };
   if (file === null) return { file, projectDir: cwd, warnings, entries: new Map() };
-  const shown = path.relative(cwd, file).startsWith('..') ? file : path.relative(cwd, file);
-  return { file, projectDir: projectFolderOf(file), warnings, entries: parse(readText(file, shown), shown) };
+  const displayPath = path.relative(cwd, file).startsWith('..') ? file : path.relative(cwd, file);
+  return {
+    file,
+    projectDir: projectFolderOf(file),
+    warnings,
+    entries: parse(readText(file, displayPath), displayPath),
+  };
 }
 
-function readText(file: string, shown: string): string {
+function readText(file: string, displayPath: string): string {
   try {
     const size = statSync(file).size;
     if (size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
     return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
-    throw new SettingsError(`cannot read the settings file ${shown}: ${(error as Error).message}`, {
+    throw new SettingsError(`cannot read the settings file ${displayPath}: ${(error as Error).message}`, {
       cause: error,
     });
   }
 }
 
-function parse(text: string, shown: string): Map<string, Written> {
+function parse(text: string, displayPath: string): Map<string, LayerEntry> {
   const lines = new LineCounter();
   const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: true } as const;
   const documents: Document.Parsed[] = [...parseAllDocuments(text, options)];
   const at = (offset: number) => {
     const { line, col } = lines.linePos(offset);
-    return `${shown}:${line}:${col}`;
+    return `${displayPath}:${line}:${col}`;
   };
   for (const document of documents) {
-    const wrong = document.errors[0] ?? document.warnings[0];
-    if (wrong) throw new SettingsError(`${at(wrong.pos[0])}: not valid YAML: ${wrong.message}`);
+    const problem = document.errors[0] ?? document.warnings[0];
+    if (problem) throw new SettingsError(`${at(problem.pos[0])}: not valid YAML: ${problem.message}`);
   }
-  if (documents.length > 1) throw new SettingsError(`${shown}: more than one YAML document; keep one`);
+  if (documents.length > 1) throw new SettingsError(`${displayPath}: more than one YAML document; keep one`);
   const document = documents[0];
   const root = document?.contents;
-  const entries = new Map<string, Written>();
+  const entries = new Map<string, LayerEntry>();
   if (!document || root === null || root === undefined || (isScalar(root) && root.value === null))
     return entries;
-  if (!isMap(root)) throw new SettingsError(`${shown}: expected a map of settings, NAME: value`);
+  if (!isMap(root)) throw new SettingsError(`${displayPath}: expected a map of settings, NAME: value`);
   for (const pair of root.items) {
     const key = isScalar(pair.key) ? String(pair.key.value) : String(pair.key);
     const where = at((pair.key as { range?: [number, number, number] }).range?.[0] ?? 0);

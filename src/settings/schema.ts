@@ -1,6 +1,6 @@
 /**
- * The one list of settings, by Scrapy's and Scrapy-Redis' own names: type, default, unit, description.
- * Everything else (the loader, `crawlnode settings`, `config/crawlnode.yaml`, the docs) follows from it.
+ * The list of all settings, with the names of Scrapy and Scrapy-Redis: type, default, unit and description. The loader,
+ * `crawlnode settings`, `config/crawlnode.yaml` and the docs derive from it.
  */
 import type { z } from 'zod';
 import type { Definition } from './kinds.js';
@@ -20,19 +20,19 @@ export const definitions = {
 
 export type SettingName = keyof typeof definitions;
 
-/** What the program reads: complete, normalized, paths absolute. Units are Scrapy's (seconds, bytes). */
+/** All settings as the program reads them, normalized and with absolute paths. Units are those of Scrapy (seconds, bytes). */
 export type Settings = {
   readonly [N in SettingName]: z.output<(typeof definitions)[N]['zod']>;
 };
 
-/** What a settings file or a spider may write: any of them, in any accepted spelling. */
+/** Settings as a settings file or a spider may write them: any of them, in any accepted spelling. */
 export type SettingsInput = {
   readonly [N in SettingName]?: z.input<(typeof definitions)[N]['zod']> | undefined;
 };
 
 export const settingNames = Object.keys(definitions) as SettingName[];
 
-/** The definition of a setting, or null where there is none of that name. */
+/** The definition of a setting, or null for an unknown name. */
 export function definitionOf(name: string): Definition<unknown, unknown> | null {
   return Object.hasOwn(definitions, name)
     ? (definitions[name as SettingName] as unknown as Definition<unknown, unknown>)

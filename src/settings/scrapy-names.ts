@@ -1,9 +1,9 @@
-/** Settings of Scrapy's and Scrapy-Redis' that a migrating project has and crawlnode has not, with what serves instead. */
+/** Settings of Scrapy and Scrapy-Redis that crawlnode does not have, each with advice for a migrating project. */
 import { didYouMean } from './nearest.js';
 
-const nothing = 'delete it';
+const deleteIt = 'delete it';
 
-const instead: readonly (readonly [names: RegExp, advice: string])[] = [
+const adviceByName: readonly (readonly [names: RegExp, advice: string])[] = [
   [/^FEED_(URI|FORMAT)$/, 'name files in FEEDS, or with -o FILE'],
   [/^FEED_(EXPORT|STOR|TEMPDIR|EMPTY)/, 'files are UTF-8, with the fields that the items have: delete it'],
   [/^LOG_(ENABLED|STDOUT)$/, 'LOG_LEVEL: SILENT keeps the log quiet'],
@@ -17,14 +17,17 @@ const instead: readonly (readonly [names: RegExp, advice: string])[] = [
   [/^(STATS_CLASS|STATS_DUMP|STATSMAILER_RCPTS|TELNETCONSOLE_.*)$/, 'see "crawlnode stats": delete it'],
   [/^(DOWNLOADER|SPIDER)_MIDDLEWARES(_BASE)?$/, 'there are no middlewares'],
   [/^EXTENSIONS(_BASE)?$/, 'there are no extensions'],
-  [/^(HTTPCACHE|FILES|IMAGES)_/, 'there is no such part'],
-  [/^(TWISTED_REACTOR|ASYNCIO_EVENT_LOOP|REACTOR_.*|DNS_.*|DNSCACHE_.*)$/, nothing],
-  [/^(MEMUSAGE|MEMDEBUG|MAIL|ADDONS|COMMANDS_MODULE|NEWSPIDER_MODULE|TEMPLATES_DIR|EDITOR)(_|$)/, nothing],
-  [/^(SPIDER_LOADER_.*|SCHEDULER_(DISK|MEMORY|PRIORITY)_QUEUE|DUPEFILTER_KEY|DEPTH_STATS_VERBOSE)$/, nothing],
+  [/^(HTTPCACHE|FILES|IMAGES)_/, 'crawlnode has no such feature: delete it'],
+  [/^(TWISTED_REACTOR|ASYNCIO_EVENT_LOOP|REACTOR_.*|DNS_.*|DNSCACHE_.*)$/, deleteIt],
+  [/^(MEMUSAGE|MEMDEBUG|MAIL|ADDONS|COMMANDS_MODULE|NEWSPIDER_MODULE|TEMPLATES_DIR|EDITOR)(_|$)/, deleteIt],
+  [
+    /^(SPIDER_LOADER_.*|SCHEDULER_(DISK|MEMORY|PRIORITY)_QUEUE|DUPEFILTER_KEY|DEPTH_STATS_VERBOSE)$/,
+    deleteIt,
+  ],
 ];
 
-/** What follows "unknown setting NAME": what serves instead of one of Scrapy's, else the nearest there is. */
-export function inPlaceOf(name: string, known: readonly string[]): string {
-  const advice = instead.find(([names]) => names.test(name))?.[1];
-  return advice === undefined ? didYouMean(name, known) : ` of Scrapy's: ${advice}`;
+/** The text after "unknown setting NAME": advice for a setting of Scrapy, else the nearest knownNames name. */
+export function unknownSettingAdvice(name: string, knownNames: readonly string[]): string {
+  const advice = adviceByName.find(([names]) => names.test(name))?.[1];
+  return advice === undefined ? didYouMean(name, knownNames) : ` of Scrapy: ${advice}`;
 }

@@ -1,12 +1,12 @@
-/** Callbacks are methods of the spider, given by reference or by name and stored by name: any node can run them. */
+/** Map callbacks to method names. Requests store callbacks by name, so that any node can run them. */
 import { InvalidRequestError } from '../errors.js';
 import type { Callback } from '../http/message/request.js';
 import { didYouMean } from '../settings/nearest.js';
 import { Spider } from './spider.js';
 
 /**
- * The name under which a callback is stored; null where none is given.
- * @throws InvalidRequestError when it is no method of the spider.
+ * The name under which a callback is stored; null for no callback.
+ * @throws InvalidRequestError when the callback is not a method of the spider.
  */
 export function callbackName(spider: Spider, callback: Callback | string | null): string | null {
   if (callback === null) return null;
@@ -32,19 +32,19 @@ interface Methods {
   readonly byReference: ReadonlyMap<unknown, string>;
 }
 
-/** Per spider, not per class: a function in a field (`parsePage = async (response) => …`) is a callback too. */
-const known = new WeakMap<Spider, Methods>();
+/** Per instance, not per class: a function in a field (`parsePage = async (response) => …`) is a callback too. */
+const methodsBySpider = new WeakMap<Spider, Methods>();
 
 function methodsOf(spider: Spider): Methods {
-  let methods = known.get(spider);
+  let methods = methodsBySpider.get(spider);
   if (methods === undefined) {
     methods = findMethods(spider);
-    known.set(spider, methods);
+    methodsBySpider.set(spider, methods);
   }
   return methods;
 }
 
-/** Nearest definition first, so that an overridden method (`super.parse`) is not taken for the one that overrides it. */
+/** Walks the prototype chain from the instance upwards, so that an overriding method hides the one that it overrides. */
 function findMethods(spider: Spider): Methods {
   const seen = new Set<string>();
   const names = new Set<string>();
@@ -61,7 +61,7 @@ function findMethods(spider: Spider): Methods {
   return { names, byReference };
 }
 
-/** Functions a spider has without their being callbacks: the hooks, the constructor, a schema that is callable. */
+/** Functions of a spider that are not callbacks: the hooks, the constructor, and a schema that is a function. */
 const notCallbacks = new Set([
   ...Object.getOwnPropertyNames(Spider.prototype).filter((name) => name !== 'parse'),
   'fingerprint',

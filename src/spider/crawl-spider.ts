@@ -8,23 +8,23 @@ import { Spider } from './spider.js';
 
 /** Which links of a page to follow, and what to do with the pages behind them. */
 export interface Rule {
-  /** A link must match one of these, anywhere in its absolute URL; without any, every link does. */
+  /** A link must match one of these, anywhere in its absolute URL. Without `allow` every link matches. */
   readonly allow?: Patterns;
-  /** A link must match none of these; it wins over `allow`. */
+  /** A link must match none of these. It takes precedence over `allow`. */
   readonly deny?: Patterns;
-  /** Only links in these parts of the page, by CSS. The page is parsed into a tree for it. */
+  /** CSS selector of the parts of the page whose links count. It needs the page to be parsed into a tree. */
   readonly selector?: string;
-  /** Endings of paths that are not followed; images, archives, documents and the like unless given. */
+  /** File extensions that are not followed. The default is images, archives, documents and the like. */
   readonly denyExtensions?: readonly string[];
-  /** The method for the pages behind the links, by reference or name. Without one they are only followed. */
+  /** The method for the linked pages, by reference or name. Without it their links are followed, and no method is called. */
   readonly callback?: Callback | string;
-  /** Whether the rules apply to the pages behind the links too: true without a callback, false with one. */
+  /** Whether the rules apply to the linked pages too. The default is true without a callback, false with one. */
   readonly follow?: boolean;
 }
 
 /**
- * Every link of a page is taken by the first rule that matches it, once a page. Do not override `parse`, which
- * applies the rules; override `parseStartUrl` for what the start pages hold.
+ * Follows each link of a page once, by the first rule that matches it. Do not override `parse`, which applies the rules;
+ * override `parseStartUrl` to process the start pages.
  */
 export class CrawlSpider extends Spider {
   /** Tried in this order for every link. */
@@ -58,11 +58,11 @@ export class CrawlSpider extends Spider {
   }
 
   #requests(response: Response): Request[] {
-    const taken = new Set<string>();
+    const followed = new Set<string>();
     return this.rules.flatMap((rule, index) => {
-      const wanted = filterOf(rule);
-      const links = linksFor(rule, response).filter((url) => !taken.has(url) && wanted(url));
-      for (const url of links) taken.add(url);
+      const matches = filterOf(rule);
+      const links = linksFor(rule, response).filter((url) => !followed.has(url) && matches(url));
+      for (const url of links) followed.add(url);
       return response.followAll(links, this.parseRule, { meta: { rule: index } });
     });
   }
@@ -72,27 +72,27 @@ function linksFor(rule: Rule, response: Response): readonly string[] {
   return rule.selector === undefined ? allLinks(response) : response.links({ selector: rule.selector });
 }
 
-/** The rules of a spider look at the same links, so the page is read once for all of them. */
-const linksOf = new WeakMap<Response, readonly string[]>();
+/** The links of a page, cached because all rules of a spider use them. */
+const linksByResponse = new WeakMap<Response, readonly string[]>();
 
 function allLinks(response: Response): readonly string[] {
-  let links = linksOf.get(response);
+  let links = linksByResponse.get(response);
   if (links === undefined) {
     links = response.links();
-    linksOf.set(response, links);
+    linksByResponse.set(response, links);
   }
   return links;
 }
 
 type UrlFilter = (url: string) => boolean;
 
-const filters = new WeakMap<Rule, UrlFilter>();
+const filtersByRule = new WeakMap<Rule, UrlFilter>();
 
 function filterOf(rule: Rule): UrlFilter {
-  let filter = filters.get(rule);
+  let filter = filtersByRule.get(rule);
   if (filter === undefined) {
     filter = makeFilter(rule);
-    filters.set(rule, filter);
+    filtersByRule.set(rule, filter);
   }
   return filter;
 }
@@ -109,7 +109,7 @@ function makeFilter({ allow, deny, denyExtensions = ignoredExtensions }: Rule): 
 
 function patterns(given: Patterns = []): RegExp[] {
   const list = Array.isArray(given) ? given : [given];
-  // `g` and `y` would make a pattern remember where it last matched.
+  // With `g` or `y`, a pattern would keep state between two tests.
   return list.map((pattern) =>
     typeof pattern === 'string'
       ? new RegExp(pattern)
@@ -117,7 +117,7 @@ function patterns(given: Patterns = []): RegExp[] {
   );
 }
 
-/** `zip` of `http://a/b.zip?c`; of `b.tar.gz` the last part is enough. Empty where there is none. */
+/** `zip` for `http://a/b.zip?c`, `gz` for `b.tar.gz`; empty where there is none. */
 function extensionOf(url: string): string {
   const path = url.replace(/^[^/]*\/\/[^/?#]*/, '').replace(/[?#].*/s, '');
   return /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';

@@ -1,16 +1,16 @@
-/** What an errback is called with. */
+/** The argument of an errback. */
 import type { Request } from '../http/message/request.js';
 import type { Response } from '../http/message/response.js';
 
-/** Why a request brought no page to its callback, after all retries. */
+/** Why a request did not reach its callback, after all retries. */
 export interface Failure {
-  /** A stable word, such as `timeout`, `dns_not_found`, `http_status`. */
+  /** A stable name, such as `timeout`, `dns_not_found`, `http_status`. */
   readonly reason: string;
-  /** The HTTP status, when an answer came. */
+  /** The HTTP status; null without a response. */
   readonly status: number | null;
-  /** The answer, when one came. */
+  /** Null when the server did not respond. */
   readonly response: Response | null;
   readonly request: Request;
-  /** One sentence for a log. */
+  /** A sentence for the log. */
   readonly message: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Endings of paths that a `CrawlSpider` does not follow, as they hold no links.
- * Source: `scrapy.linkextractors.IGNORED_EXTENSIONS`; of `tar.gz` and the like the last part is what counts.
+ * File extensions that a `CrawlSpider` does not follow, because such files contain no links.
+ * Source: `scrapy.linkextractors.IGNORED_EXTENSIONS`. For `tar.gz` and the like only the last part is listed.
  */
 export const ignoredExtensions: readonly string[] = [
   ...['7z', '7zip', 'bz2', 'rar', 'tar', 'gz', 'xz', 'zip'],

@@ -1,4 +1,4 @@
-/** What a callback yields becomes an item: checked by the spider's schema, and made of nothing that JSON cannot hold. */
+/** Turn a yielded object into an item: validate it with the spider's schema and check that it is JSON. */
 import { CrawlnodeError, InvalidRequestError } from '../errors.js';
 import { SelectorList } from '../http/markup/selector.js';
 import { jsonObjectCopy } from '../http/message/json-safe.js';
@@ -6,8 +6,8 @@ import type { JsonObject } from '../http/message/request-record.js';
 import { Response } from '../http/message/response.js';
 
 /**
- * The part of the Standard Schema (standardschema.dev) that is used: zod 3.24 and later, valibot and arktype have it.
- * So a spider may bring any version of its own.
+ * The part of Standard Schema (standardschema.dev) that is used. zod 3.24 and later, valibot and arktype implement it, so a
+ * spider may use its own version of any of them.
  */
 export interface ItemSchema {
   readonly '~standard': {
@@ -25,9 +25,9 @@ interface SchemaIssue {
 }
 
 /**
- * Check a yielded object and copy it as JSON would: a field of undefined is dropped. With a schema its output counts.
- * A promise only where the schema is asynchronous.
- * @throws CrawlnodeError `invalid_item` naming the field.
+ * Validate a yielded object and copy it as JSON does, without undefined fields. With a schema, the item is its output.
+ * Returns a promise only where the schema is asynchronous.
+ * @throws CrawlnodeError `invalid_item` that names the field.
  */
 export function toItem(yielded: object, schema: ItemSchema | undefined): JsonObject | Promise<JsonObject> {
   if (schema === undefined) return jsonItem(yielded);
@@ -40,7 +40,7 @@ export function toItem(yielded: object, schema: ItemSchema | undefined): JsonObj
 function validItem(yielded: object, result: SchemaResult): JsonObject {
   if (result.issues === undefined) return jsonItem(result.value);
   const issues = result.issues.map(issueText).join('; ');
-  throw invalid(`an item breaks the spider's schema: ${issues}${forgottenCall(yielded)}`);
+  throw invalidItem(`an item breaks the spider's schema: ${issues}${selectionHint(yielded)}`);
 }
 
 function issueText(issue: SchemaIssue): string {
@@ -53,16 +53,16 @@ function jsonItem(value: unknown): JsonObject {
     return jsonObjectCopy(value, 'item');
   } catch (error) {
     if (!(error instanceof InvalidRequestError)) throw error;
-    throw invalid(error.message + forgottenCall(value), error);
+    throw invalidItem(error.message + selectionHint(value), error);
   }
 }
 
-/** The commonest mistake: a selection is yielded where its text was meant. */
-function forgottenCall(yielded: unknown): string {
+/** A hint for the most common mistake, which is to yield a selection instead of its text. */
+function selectionHint(yielded: unknown): string {
   if (yielded instanceof SelectorList) return ' Yield its fields, with .get() or .getAll()';
   for (const [key, value] of Object.entries(yielded ?? {})) {
     if (value instanceof SelectorList) return ` (${key} is a selection: call .get() or .getAll() on it)`;
-    if (value instanceof Response) return ` (${key} is a Response: yield what you take from it)`;
+    if (value instanceof Response) return ` (${key} is a Response: yield the values you need from it)`;
     if (typeof value === 'object' && value !== null && 'cheerio' in value) {
       return ` (${key} is a Cheerio selection: call .text() or .attr() on it)`;
     }
@@ -70,6 +70,6 @@ function forgottenCall(yielded: unknown): string {
   return '';
 }
 
-function invalid(message: string, cause?: unknown): CrawlnodeError {
+function invalidItem(message: string, cause?: unknown): CrawlnodeError {
   return new CrawlnodeError('invalid_item', message, { cause });
 }

@@ -1,7 +1,7 @@
 /**
- * The `refresh` rules of a spider: which of its pages may be fetched again, and how often. A request that a rule
- * matches gets the identity of its period, a run or so many seconds, mixed into its fingerprint: in the next period it
- * is new to every dupefilter, on all nodes, with no change in the store. The dupefilter grows by that.
+ * The `refresh` rules of a spider: which of its pages may be fetched again, and how often. A period is a run, or an interval
+ * in seconds. The fingerprint of a request that matches a rule includes its period, so the request is new to every
+ * dupefilter, on all nodes, in the next period. Each period adds fingerprints to the dupefilter.
  */
 import { createHash } from 'node:crypto';
 import { SpiderLoadError, UsageError } from '../errors.js';
@@ -10,17 +10,17 @@ import { didYouMean } from '../settings/nearest.js';
 
 /** Pages that may be fetched again: once in each run, or with `every` at most once in each period. */
 export interface RefreshRule {
-  /** Matches anywhere in the absolute URL. */
+  /** Patterns that may match anywhere in the absolute URL. */
   readonly allow: Patterns;
-  /** Length of a period in seconds; periods are counted from 1970, so they are the same on all nodes. */
+  /** Length of a period in seconds. Periods are counted from 1970, so they are the same on all nodes. */
   readonly every?: number;
 }
 
-/** The rules of a spider, ready to be asked. */
+/** The compiled refresh rules of a spider. */
 export class Refresh {
   readonly #rules: readonly { readonly matches: (url: string) => boolean; readonly everyMs: number | null }[];
 
-  /** @param spider its name, for the message. @throws SpiderLoadError for what is no list of rules. */
+  /** @param spider its name, for messages. @throws SpiderLoadError for an invalid list of rules. */
   constructor(rules: unknown, spider: string) {
     const where = `refresh of the spider "${spider}"`;
     if (!Array.isArray(rules)) {
@@ -33,14 +33,13 @@ export class Refresh {
     );
   }
 
-  /** Whether a rule matches. */
   matches(url: string): boolean {
     return this.#rules.some((rule) => rule.matches(url));
   }
 
   /**
-   * The current period of the first rule that matches, in words; null where none does.
-   * @param run which run this is, for rules without `every`.
+   * The current period of the first rule that matches, as text; null where none matches.
+   * @param run id of the current run, for rules without `every`.
    */
   periodOf(url: string, run: string, nowMs: number): string | null {
     const rule = this.#rules.find(({ matches }) => matches(url));
@@ -50,7 +49,7 @@ export class Refresh {
     return `${everyMs / 1000} s from ${new Date(nowMs - (nowMs % everyMs)).toISOString()}`;
   }
 
-  /** A fingerprint in the current period; as it is where no rule matches. */
+  /** The fingerprint of a URL in the current period; unchanged where no rule matches. */
   inPeriod(fingerprint: string, url: string, run: string, nowMs: number): string {
     const period = this.periodOf(url, run, nowMs);
     return period === null
@@ -64,7 +63,7 @@ export function refreshOf(spider: { readonly name?: string; readonly refresh?: u
   return spider.refresh === undefined ? null : new Refresh(spider.refresh, spider.name ?? '');
 }
 
-const fields = ['allow', 'every'];
+const ruleFields = ['allow', 'every'];
 
 function readRule(rule: unknown, where: string) {
   if (typeof rule !== 'object' || rule === null || Array.isArray(rule) || rule instanceof RegExp) {
@@ -72,13 +71,16 @@ function readRule(rule: unknown, where: string) {
       `${where} must be an object such as { allow: /\\/list\\// }, not ${kindOf(rule)}`,
     );
   }
-  const unknown = Object.keys(rule).find((name) => !fields.includes(name));
+  const unknown = Object.keys(rule).find((name) => !ruleFields.includes(name));
   if (unknown !== undefined) {
-    throw new SpiderLoadError(`${where} has no field "${unknown}"${didYouMean(unknown, fields)}`);
+    throw new SpiderLoadError(`${where} has no field "${unknown}"${didYouMean(unknown, ruleFields)}`);
   }
   const { allow, every } = rule as { allow?: unknown; every?: unknown };
   const list = Array.isArray(allow) ? allow : [allow];
-  if (list.length === 0 || !list.every((one) => one instanceof RegExp || typeof one === 'string')) {
+  if (
+    list.length === 0 ||
+    !list.every((pattern) => pattern instanceof RegExp || typeof pattern === 'string')
+  ) {
     throw new SpiderLoadError(`${where}: allow must be a regular expression, a text, or a list of them`);
   }
   if (every !== undefined && !(typeof every === 'number' && Number.isFinite(every) && every > 0)) {

@@ -1,4 +1,4 @@
-/** Run one callback on one page and collect what it yields, in order: items on one side, requests on the other. */
+/** Run a callback on a page and collect the items and requests that it yields, in order. */
 import { CrawlnodeError, UsageError } from '../errors.js';
 import { SelectorList } from '../http/markup/selector.js';
 import { Request } from '../http/message/request.js';
@@ -15,20 +15,20 @@ import { describeError, whereThrown } from './where-thrown.js';
 export { callbackName } from './callbacks.js';
 export type { Failure } from './failure.js';
 
-/** A discovered request with its callbacks by name; null is `parse` and none. */
+/** A discovered request with the names of its callbacks. A null callback is `parse`, a null errback is none. */
 export interface DiscoveredRequest {
   readonly request: Request;
   readonly callback: string | null;
   readonly errback: string | null;
 }
 
-/** All that one page gave. */
+/** The items and requests of one page. */
 export interface PageResult {
   readonly items: JsonObject[];
   readonly requests: DiscoveredRequest[];
 }
 
-/** Bounds on one page. */
+/** Limits for one page. */
 export interface PageLimits {
   /** Default 10,000 (`MAX_SETTLE_ITEMS`); a page that yields more fails as `too_many_items`. */
   readonly maxItems?: number;
@@ -36,9 +36,9 @@ export interface PageLimits {
 
 /**
  * Call a spider's method (`parse` when null) with a response.
- * @throws CrawlnodeError whose message names spider, callback and URL, with the original as `cause`. Its code is that
- *   of a crawlnode error thrown within (`invalid_item`, `invalid_request`, `unknown_callback`, `too_many_items`),
- *   else `callback_failed`.
+ * @throws CrawlnodeError whose message names spider, callback and URL, with the original error as `cause`. Its code is that
+ *   of the CrawlnodeError in the callback (`invalid_item`, `invalid_request`, `unknown_callback`, `too_many_items`), else
+ *   `callback_failed`.
  */
 export function runCallback(
   spider: Spider,
@@ -49,7 +49,7 @@ export function runCallback(
   return run(spider, method ?? 'parse', response, response.url, limits);
 }
 
-/** Call a spider's errback with a failure; nothing when the request has none. Throws as `runCallback` does. */
+/** Call the errback of a request; without one the result is empty. Throws as `runCallback` does. */
 export async function runErrback(
   spider: Spider,
   method: string | null,
@@ -69,7 +69,7 @@ async function run(
 ): Promise<PageResult> {
   const page = new Page(spider, limits.maxItems ?? 10_000);
   try {
-    callbackName(spider, method); // a record may name a method that the spider no longer has
+    callbackName(spider, method); // the stored request may name a method that was removed
     const callback = (spider as unknown as Record<string, (argument: unknown) => unknown>)[method]!;
     await page.add(callback.call(spider, argument));
   } catch (error) {
@@ -89,7 +89,7 @@ class Page implements PageResult {
     this.#maxItems = maxItems;
   }
 
-  /** Take in one yielded value. A promise only where there is something to wait for: links come by the hundred. */
+  /** Add one yielded value. Returns a promise only for an asynchronous value, as a page may yield hundreds of links. */
   add(value: unknown): Promise<void> | undefined {
     if (value instanceof Request) return this.#addRequest(value);
     if (value === undefined || value === null) return undefined;
@@ -100,18 +100,18 @@ class Page implements PageResult {
       );
     }
     if (typeof (value as PromiseLike<unknown>).then === 'function')
-      return this.#addLater(value as PromiseLike<unknown>);
+      return this.#addPromised(value as PromiseLike<unknown>);
     if (Symbol.asyncIterator in value) return this.#addStream(value as AsyncIterable<unknown>);
-    // A selection is iterable too, but yielding one is a mistake that the item check explains.
-    const several = Symbol.iterator in value && !(value instanceof SelectorList);
-    return several ? this.#addAll(value as Iterable<unknown>) : this.#addItem(value);
+    // A selection is iterable too, but yielding one is a mistake. The item check reports it.
+    const isIterable = Symbol.iterator in value && !(value instanceof SelectorList);
+    return isIterable ? this.#addAll(value as Iterable<unknown>) : this.#addItem(value);
   }
 
   #addRequest(request: Request): undefined {
     const callback = callbackName(this.#spider, request.callback);
     this.requests.push({
       request,
-      callback: callback === 'parse' ? null : callback, // the default; 13 bytes less in every record
+      callback: callback === 'parse' ? null : callback, // the default is omitted, which keeps stored records small
       errback: callbackName(this.#spider, request.errback),
     });
   }
@@ -126,7 +126,7 @@ class Page implements PageResult {
     return undefined;
   }
 
-  async #addLater(promise: PromiseLike<unknown>): Promise<void> {
+  async #addPromised(promise: PromiseLike<unknown>): Promise<void> {
     await this.add(await promise);
   }
 
@@ -146,12 +146,12 @@ class Page implements PageResult {
 }
 
 function callbackError(name: string, url: string, error: unknown): CrawlnodeError {
-  const own = error instanceof CrawlnodeError;
+  const isCrawlnodeError = error instanceof CrawlnodeError;
   const where = whereThrown(error);
-  const what = own ? error.message : `${describeError(error)}${scrapyHint(error)}`;
-  // This text is logged and stored, and a URL may hold a password.
-  const message = maskUrls(`${name} failed on ${url}: ${what}${where ? ` (${where})` : ''}`);
-  // Wrong usage, such as a selector that is none, is a mistake of the callback like any other.
-  const code = own && !(error instanceof UsageError) ? error.code : 'callback_failed';
+  const reason = isCrawlnodeError ? error.message : `${describeError(error)}${scrapyHint(error)}`;
+  // This message is logged and stored, and a URL may contain a password.
+  const message = maskUrls(`${name} failed on ${url}: ${reason}${where ? ` (${where})` : ''}`);
+  // A UsageError, such as one for an invalid selector, is an ordinary error of the callback.
+  const code = isCrawlnodeError && !(error instanceof UsageError) ? error.code : 'callback_failed';
   return new CrawlnodeError(code, message, { cause: error });
 }

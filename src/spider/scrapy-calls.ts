@@ -1,6 +1,6 @@
-/** Methods of Scrapy that are named otherwise here, or do not exist: a hint for whoever calls them. */
+/** Hints for calls of Scrapy methods that have another name in crawlnode or do not exist. */
 
-const instead: Readonly<Record<string, string>> = {
+const hints: Readonly<Record<string, string>> = {
   xpath: 'there is no XPath; use css()',
   getall: 'it is getAll() here',
   extract: 'use getAll(), or get() for the first match',
@@ -11,11 +11,11 @@ const instead: Readonly<Record<string, string>> = {
   'meta.get': 'meta is a plain object: response.meta.name',
 };
 
-/** A hint on `x.xpath is not a function` and the like, to be put behind it; empty where there is none. */
+/** The hint to append to an error such as `x.xpath is not a function`; empty where there is none. */
 export function scrapyHint(error: unknown): string {
   if (!(error instanceof TypeError)) return '';
   const [, owner, method] = /(\w+)?(?:\([^)]*\))?\.(\w+) is not a function/.exec(error.message) ?? [];
   const names = [`${owner}.${method}`, method ?? ''];
-  const hint = names.map((name) => (Object.hasOwn(instead, name) ? instead[name] : undefined)).find(Boolean);
+  const hint = names.map((name) => (Object.hasOwn(hints, name) ? hints[name] : undefined)).find(Boolean);
   return hint === undefined ? '' : `: ${hint}`;
 }

@@ -177,7 +177,7 @@ describe('what is wrong is named', () => {
   it('a foreign LOG_LEVEL in the environment warns and ends no command', async () => {
     const { code, stdout, stderr } = await run(['settings', 'LOG_LEVEL'], { env: { LOG_LEVEL: 'verbose' } });
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'LOG_LEVEL  "info"  (default)\n' });
-    expect(stderr).toMatch(/^the environment: LOG_LEVEL: .*; it is passed over\n$/);
+    expect(stderr).toMatch(/^the environment: LOG_LEVEL: .*; it is ignored\n$/);
   });
 });
 

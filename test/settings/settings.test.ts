@@ -11,7 +11,7 @@ import { type LoadOptions, loadSettings } from '../../src/settings/load.js';
 import { maskSetting, secretFilter } from '../../src/settings/mask.js';
 import { maskUrls } from '../../src/settings/mask-urls.js';
 import { definitionOf, settingNames } from '../../src/settings/schema.js';
-import { inPlaceOf } from '../../src/settings/scrapy-names.js';
+import { unknownSettingAdvice } from '../../src/settings/scrapy-names.js';
 
 let dir: string;
 beforeEach(() => {
@@ -107,9 +107,7 @@ describe('layers', () => {
     expect(sources.LOG_LEVEL).toBe('file');
     expect(warnings).toHaveLength(2);
     expect(warnings).toContainEqual(
-      expect.stringMatching(
-        /^the environment: LOG_LEVEL: expected DEBUG, INFO, .*"verbose"; it is passed over$/,
-      ),
+      expect.stringMatching(/^the environment: LOG_LEVEL: expected DEBUG, INFO, .*"verbose"; it is ignored$/),
     );
     expect(refusal({ env: { JOB: 'my job' } })).toContain('the environment: JOB');
     expect(refusal({ cli: { LOG_LEVEL: 'verbose' } })).toContain('the command line: LOG_LEVEL');
@@ -172,12 +170,12 @@ describe('refusals', () => {
   it("a name of Scrapy's that is not known here is refused with what serves instead", () => {
     write('FEED_URI: items.csv\nDOWNLOADER_MIDDLEWARES: {}\nTWISTED_REACTOR: x\nLOG_ENABLED: false\n');
     expect(refusal().split('\n')).toEqual([
-      "crawlnode.yaml:1:1: unknown setting FEED_URI of Scrapy's: name files in FEEDS, or with -o FILE",
-      "crawlnode.yaml:2:1: unknown setting DOWNLOADER_MIDDLEWARES of Scrapy's: there are no middlewares",
-      "crawlnode.yaml:3:1: unknown setting TWISTED_REACTOR of Scrapy's: delete it",
-      "crawlnode.yaml:4:1: unknown setting LOG_ENABLED of Scrapy's: LOG_LEVEL: SILENT keeps the log quiet",
+      'crawlnode.yaml:1:1: unknown setting FEED_URI of Scrapy: name files in FEEDS, or with -o FILE',
+      'crawlnode.yaml:2:1: unknown setting DOWNLOADER_MIDDLEWARES of Scrapy: there are no middlewares',
+      'crawlnode.yaml:3:1: unknown setting TWISTED_REACTOR of Scrapy: delete it',
+      'crawlnode.yaml:4:1: unknown setting LOG_ENABLED of Scrapy: LOG_LEVEL: SILENT keeps the log quiet',
     ]);
-    expect(settingNames.filter((name) => inPlaceOf(name, []) !== '')).toEqual([]);
+    expect(settingNames.filter((name) => unknownSettingAdvice(name, []) !== '')).toEqual([]);
   });
 
   it('a wrong type names layer, key, value and reason', () => {

@@ -78,8 +78,8 @@ export function speakOf(context: Context, spider: string, { loaded }: LoadedProj
 
 /** Cache compiled TypeScript of the project between runs, where that is allowed. */
 async function keepTypeScript({ env }: Pick<Context, 'env'>): Promise<void> {
-  const { keepTypeScriptIn } = await import('../../spider/loading/load-module.js');
-  keepTypeScriptIn(cacheFolders(env).typescript);
+  const { setTypeScriptCache } = await import('../../spider/loading/load-module.js');
+  setTypeScriptCache(cacheFolders(env).typescript);
 }
 
 function sourceOf(context: Context, texts: SettingTexts): ProjectSource {

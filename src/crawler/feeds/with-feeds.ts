@@ -1,4 +1,4 @@
-/** The feed files around a crawl: opened before it, written to their end after it. */
+/** Open the feed files before a crawl, and write the remaining items after it. */
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import { type FeedRecords, noRecords } from '../../pipelines/feed-records.js';
@@ -6,7 +6,7 @@ import type { Settings } from '../../settings/schema.js';
 import { type FeedsOptions, type FeedTarget, type OpenFeeds, openFeeds } from './open-feeds.js';
 import { writeOrphanedFeeds } from './orphaned-feeds.js';
 
-/** What the feed files of a crawl need. */
+/** Options for the feed files of a crawl. */
 export interface FeedsPlan {
   readonly frontier: Frontier;
   readonly settings: Settings;
@@ -15,23 +15,24 @@ export interface FeedsPlan {
   readonly records?: FeedRecords;
   /** Also write what nodes that died on this machine had committed for files of their own. */
   readonly writeOrphans: boolean;
-  /** Aborted to leave at once: what is not written then waits in the frontier. */
+  /** Aborted to leave at once. Unwritten items then stay in the frontier. */
   readonly force: AbortSignal;
-  /** What is left of a grace time of so many ms, once the crawl was told to leave. */
+  /** The rest of a grace time of `graceMs`, which begins when the crawl is told to leave. */
   graceLeftMs(graceMs: number): number;
   readonly log: Logger;
 }
 
-/** A crawl that has ended, and its files. */
+/** The result of a crawl and of writing its files. */
 export interface WithFeeds<T> {
   readonly result: T;
-  /** Why some of its own items could not be written; null when all were. */
+  /** Why some items could not be written; null when all were. */
   readonly unwritten: string | null;
 }
 
 /**
- * Open the files, crawl, write what is left.
- * @throws RefusedError when another writer holds a file; CrawlnodeError when one cannot be written; what the crawl throws
+ * Open the files, crawl, and write the remaining items.
+ * @throws RefusedError when another writer holds a file; CrawlnodeError when a file cannot be written; any error of the
+ *   crawl
  */
 export async function withFeeds<T>(
   plan: FeedsPlan,

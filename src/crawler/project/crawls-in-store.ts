@@ -1,4 +1,4 @@
-/** Which crawls a store holds under the key templates, also of spiders that this project does not have. */
+/** List the crawls in a store by the key templates, including crawls of spiders that this project does not have. */
 
 import { findCrawls } from '../../frontier/open.js';
 import type { Settings } from '../../settings/schema.js';
@@ -9,14 +9,14 @@ export interface CrawlName {
   readonly job: string | null;
 }
 
-/** What a store was found to hold. */
+/** The crawls found in a store. */
 export interface FoundCrawls {
   readonly crawls: readonly CrawlName[];
-  /** It holds very many keys, and not all were looked at. */
+  /** Whether the search was cut off because the store has too many keys. */
   readonly isCut: boolean;
 }
 
-/** The crawls in the store of these settings, by the names of their requests keys. */
+/** Find the crawls in the store of these settings by their requests keys. */
 export async function crawlsInStore(settings: Settings): Promise<FoundCrawls> {
   const [before = '', after = ''] = settings.SCHEDULER_QUEUE_KEY.replaceAll('%%', '%').split(
     /%\((?:spider|name)\)s/,
@@ -28,11 +28,11 @@ export async function crawlsInStore(settings: Settings): Promise<FoundCrawls> {
   return { crawls: names.flatMap((name) => crawlOf(name, before, after) ?? []), isCut };
 }
 
-/** Null for a name that the template does not make. */
+/** Null for a key that does not match the template. */
 function crawlOf(name: string, before: string, after: string): CrawlName | null {
   const at = name.lastIndexOf(after);
   if (!name.startsWith(before) || at < before.length) return null;
-  // In a Cluster the spider stands in braces.
+  // In a Cluster the spider's name is in braces.
   const spider = name.slice(before.length, at).replace(/^\{(.*)\}$/, '$1');
   const rest = name.slice(at + after.length);
   const isName = (text: string) => /^[A-Za-z0-9._-]{1,64}$/.test(text);

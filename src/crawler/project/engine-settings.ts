@@ -1,4 +1,4 @@
-/** Settings, by Scrapy's names and in seconds, as the plain values that engine, frontier and downloader take. */
+/** Convert settings, with Scrapy's names and units, into the options of engine, frontier and downloader. */
 import type { DownloaderOptions } from '../../downloader/downloader.js';
 import type { EngineOptions, LinkOptions, RetryOptions } from '../../engine/engine-options.js';
 import type { Dupefilter, Shape } from '../../frontier/frontier.js';
@@ -7,7 +7,7 @@ import type { Settings } from '../../settings/schema.js';
 
 const ms = (seconds: number) => Math.round(seconds * 1000);
 
-/** What all nodes of a crawl must share. */
+/** The settings that all nodes of a crawl must share. */
 export function shapeOf(settings: Settings): Shape {
   return {
     queueClass: settings.SCHEDULER_QUEUE_CLASS,
@@ -27,7 +27,7 @@ function dupefilterOf(settings: Settings): Dupefilter {
   return { class: name };
 }
 
-/** Which links are taken, and how requests are identified. */
+/** Which links are followed, and how requests are identified. */
 export function linkOptionsOf(settings: Settings): LinkOptions {
   const algorithm = { algorithm: settings.REQUEST_FINGERPRINTER };
   return {
@@ -38,7 +38,7 @@ export function linkOptionsOf(settings: Settings): LinkOptions {
   };
 }
 
-/** Which failures are tried again, how often and when. */
+/** Which failures are retried, how often and when. */
 export function retryOptionsOf(settings: Settings): RetryOptions {
   return {
     enabled: settings.RETRY_ENABLED,

@@ -1,4 +1,4 @@
-/** From the settings of a project to one of its spiders, ready to be created under the settings it runs with. */
+/** Load a spider of a project together with the settings that it runs with. */
 import { SettingsError } from '../../errors.js';
 import { type Logger, silentLogger } from '../../log.js';
 import { checkName } from '../../settings/keys.js';
@@ -8,38 +8,38 @@ import type { Discovery, FoundSpider } from '../../spider/loading/discover.js';
 import type { Spider } from '../../spider/spider.js';
 import { refuseUnsendable } from './sendable-headers.js';
 
-/** Where the settings of a project come from, but for those of a spider. */
+/** The sources of the settings of a project, except those of a spider. */
 export interface ProjectSource extends Omit<LoadOptions, 'spider'> {
   /**
-   * Called as soon as settings are loaded, before anything is said of them: to mask the secrets among them, and to say their
-   * warnings. It is called twice where a spider has settings of its own.
+   * Called as soon as settings are loaded, before any message about them, to mask their secrets and show their warnings. It
+   * is called again with the settings of the spider.
    */
   onLoaded?(loaded: LoadedSettings): void;
 }
 
-/** A spider of a project, with the settings it runs under. */
+/** A spider of a project, with the settings that it runs with. */
 export interface LoadedSpider {
   readonly loaded: LoadedSettings;
   readonly found: FoundSpider;
-  /** Make the spider as the crawl uses it, with arguments, logger and settings in place. */
+  /** Create the spider as the crawl uses it, with arguments, logger and settings. */
   create(log?: Logger): Promise<Spider>;
 }
 
-/** The settings of a project, no spider's among them. @throws SettingsError */
+/** The settings of a project, without those of a spider. @throws SettingsError */
 export function loadProject(source: ProjectSource): LoadedSettings {
   return load(source);
 }
 
-/** All spiders of a project; what does not load is in the answer too. */
+/** All spiders of a project. The result includes modules that do not load. */
 export async function discover(settings: Settings, args: Record<string, string> = {}): Promise<Discovery> {
   const { discoverSpiders } = await import('../../spider/loading/discover.js');
   return discoverSpiders(settings.SPIDER_MODULES, { args, settings });
 }
 
 /**
- * A spider by its name.
- * @param beforehand what is to be done before any module of the user's is loaded, given the settings of the project
- * @throws SpiderLoadError with near names when there is none, or it does not load; SettingsError
+ * Load a spider by its name.
+ * @param beforehand called with the settings of the project, before any user's module is loaded
+ * @throws SpiderLoadError when there is no such spider (with near names), or it does not load; SettingsError
  */
 export async function loadSpider(
   source: ProjectSource,
@@ -56,8 +56,8 @@ export async function loadSpider(
 }
 
 /**
- * A spider that was found, or whose class a program has at hand.
- * @param project the settings of the project, no spider's among them
+ * Load the settings of a spider whose class is known.
+ * @param project the settings of the project, without those of a spider
  * @throws SpiderLoadError for bad `refresh` rules; SettingsError
  */
 export async function configureSpider(
@@ -69,7 +69,7 @@ export async function configureSpider(
   const { createSpider } = await import('../../spider/spider.js');
   const { refreshOf } = await import('../../spider/refresh.js');
   const spider = createSpider(found.SpiderClass, { args, settings: project });
-  // Said before anything is begun, by every command that has to do with the spider.
+  // Checked early, so that every command that uses the spider reports bad rules first.
   refreshOf(spider);
   const where = `customSettings of the spider ${found.name} (${found.file})`;
   const loaded = load(source, { settings: plainObject(spider.customSettings, where), where });

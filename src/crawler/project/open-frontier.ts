@@ -1,4 +1,4 @@
-/** The frontier of one crawl, from the settings of its spider. */
+/** Open the frontier of a crawl from the settings of its spider. */
 import type { Frontier } from '../../frontier/frontier.js';
 import { openFrontier } from '../../frontier/open.js';
 import type { OpenOptions } from '../../frontier/store.js';
@@ -7,7 +7,7 @@ import type { Settings } from '../../settings/schema.js';
 import { shapeOf } from './engine-settings.js';
 import { storeOf } from './store-address.js';
 
-/** How to open the frontier of a spider, under the JOB of the settings. @throws SettingsError */
+/** The options to open the frontier of a spider and of the JOB of the settings. @throws SettingsError */
 export function openOptions(settings: Settings, spider: string): OpenOptions {
   const store = storeOf(settings);
   const cluster = store.engine === 'redis' && store.address.kind === 'cluster';
@@ -26,7 +26,7 @@ export function openOptions(settings: Settings, spider: string): OpenOptions {
   };
 }
 
-/** Open a frontier, do something with it, close it whatever happens. */
+/** Open a frontier, use it, and always close it. */
 export async function withFrontier<T>(
   options: OpenOptions,
   use: (frontier: Frontier) => Promise<T>,

@@ -1,4 +1,4 @@
-/** Where Redis is, from the settings: the REDIS_* names, and in REDIS_PARAMS the names of redis-py too. */
+/** The address of the store from the REDIS_* settings. REDIS_PARAMS may also use names of redis-py. */
 
 import { readFileSync } from 'node:fs';
 import { SettingsError } from '../../errors.js';
@@ -6,7 +6,7 @@ import type { RedisAddress, Store } from '../../frontier/store.js';
 import { parseUrl } from '../../http/url/parse-url.js';
 import type { Settings } from '../../settings/schema.js';
 
-/** Redis when any address of it is set, else the embedded engine under JOBDIR. @throws SettingsError */
+/** Redis when a Redis address is set, else the embedded engine under JOBDIR. @throws SettingsError */
 export function storeOf(settings: Settings): Store {
   const address = redisAddress(settings);
   return address === null ? { engine: 'embedded', dir: settings.JOBDIR } : { engine: 'redis', address };
@@ -89,7 +89,7 @@ function tlsFiles({ REDIS_TLS_CA, REDIS_TLS_CERT, REDIS_TLS_KEY }: Settings): Re
   } as Record<string, string>;
 }
 
-/** redis-py's name → how ioredis says it; without effect where it has no such thing, or does it always. */
+/** Options of redis-py → options of ioredis. The result is empty where ioredis has no equivalent or does it always. */
 const redisPy: Readonly<Record<string, (value: unknown) => Record<string, unknown>>> = {
   socket_timeout: (seconds) => ({ commandTimeout: milliseconds('socket_timeout', seconds) }),
   socket_connect_timeout: (seconds) => ({ connectTimeout: milliseconds('socket_connect_timeout', seconds) }),
@@ -104,7 +104,7 @@ const redisPy: Readonly<Record<string, (value: unknown) => Record<string, unknow
   encoding: () => ({}),
 };
 
-/** @throws SettingsError for a name with underscores that neither library has. */
+/** @throws SettingsError for an unknown name with underscores, which ioredis does not use. */
 function translateParams(params: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const options: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(params)) {
@@ -132,7 +132,7 @@ function hostPort(address: Settings['REDIS_SENTINELS'][number]): { host: string;
   return { host: address.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(address.slice(at + 1)) };
 }
 
-/** ioredis takes anything for a URL and then looks for a socket file of that name. */
+/** Checked here, because ioredis takes an invalid URL for the path of a socket. */
 function checkedUrl(url: string): string {
   const parsed = parseUrl(url);
   if (parsed !== null && !/^\/?\d*$/.test(parsed.pathname)) {

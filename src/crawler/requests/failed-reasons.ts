@@ -1,8 +1,8 @@
-/** Why requests are on the failed list. */
+/** The reasons for which requests are on the failed list. */
 import { downloadFailures } from '../../downloader/download-error.js';
 import { commandErrorCodes } from '../../error-codes.js';
 
-/** The reasons that do not come from the download, in the order of a page's way. */
+/** The reasons other than download failures, in the order of processing. */
 const otherReasons = [
   'http_status',
   'max_redirects',
@@ -16,10 +16,10 @@ const otherReasons = [
   'internal_error',
 ] as const;
 
-/** What `failed --reason` takes, for its help. */
+/** The reasons that the help of `failed --reason` lists. */
 export const failedReasons: readonly string[] = [...otherReasons, ...downloadFailures];
 
-/** Whether a request may have failed for this reason: spider code may also fail with any code of our errors. */
+/** Whether a request may have failed for this reason. Spider code can also fail with any code of a CrawlnodeError. */
 export function isFailedReason(word: string): boolean {
   return failedReasons.includes(word) || Object.hasOwn(commandErrorCodes, word);
 }

@@ -1,4 +1,4 @@
-/** The failed list page by page, and each of its requests as the frontier takes it back. */
+/** Read the failed list page by page, and prepare its requests for a retry. */
 import type { FailedRequest, Frontier, FrontierRequest } from '../../frontier/frontier.js';
 import { fingerprint } from '../../http/message/fingerprint.js';
 import { encodeRecord } from '../../http/message/request-codec.js';
@@ -6,7 +6,7 @@ import type { RequestRecord } from '../../http/message/request-record.js';
 import type { Settings } from '../../settings/schema.js';
 import { domainOfRecord, readRecord } from './recorded-request.js';
 
-/** A failed request with its record read; null where it was not kept, or cannot be read. */
+/** A failed request with its decoded record, which is null where it was not stored or cannot be decoded. */
 export interface ReadFailed {
   readonly failed: FailedRequest;
   readonly request: RequestRecord | null;
@@ -15,8 +15,8 @@ export interface ReadFailed {
 const PAGE = 500;
 
 /**
- * Every request that had failed when the walk began, a page at a time: those that fail again meanwhile are not met
- * twice, so a walk that retries ends even while nodes crawl.
+ * All requests that are on the failed list at the start, a page at a time. Requests that fail again meanwhile are not
+ * returned twice, so a retry of all requests ends even while nodes crawl.
  */
 export async function* failedPages(frontier: Frontier): AsyncGenerator<ReadFailed[]> {
   let left = (await frontier.snapshot()).failed;
@@ -33,7 +33,7 @@ export async function* failedPages(frontier: Frontier): AsyncGenerator<ReadFaile
   }
 }
 
-/** A failed request that begins anew: no attempt made, no redirect followed. */
+/** A failed request with its counts of attempts and redirects reset. */
 export function revived(
   { id }: Pick<FailedRequest, 'id'>,
   record: RequestRecord,

@@ -1,4 +1,4 @@
-/** One page for `fetch` and `parse`: as the crawl would download it, redirects followed, no frontier involved. */
+/** Download one page for `fetch` and `parse` as the crawl would, with redirects but without a frontier. */
 
 import type { Downloader } from '../../downloader/downloader.js';
 import { isRedirect, redirected } from '../../engine/page/redirect.js';
@@ -12,8 +12,8 @@ import type { Settings } from '../../settings/schema.js';
 import { downloaderOptionsOf } from '../project/engine-settings.js';
 
 /**
- * The page that a user names; it may be at a private address.
- * @param stop aborted to give it up. @throws DownloadError; CrawlnodeError past REDIRECT_MAX_TIMES
+ * Download a page that the user named. It may be at a private address.
+ * @param stop aborted to cancel the download. @throws DownloadError; CrawlnodeError past REDIRECT_MAX_TIMES
  */
 export async function fetchPage(
   request: Request,
@@ -24,27 +24,31 @@ export async function fetchPage(
   const { createDownloader } = await import('../../downloader/downloader.js');
   const downloader = createDownloader({ ...downloaderOptionsOf(settings), log });
   try {
-    return (await followRedirects(request.replace({ origin: trusted }), downloader, settings, stop)).response;
+    return (await followRedirects(request.replace({ origin: trustedOrigin }), downloader, settings, stop))
+      .response;
   } finally {
     await downloader.close();
   }
 }
 
-/** The origin of what the user of a command names: it may connect to private addresses. */
-export const trusted: Origin = { seed: '00000000', private: true };
-/** The origin of what somebody else names. */
-export const untrusted: Origin = { seed: '00000000', private: false };
+/** The origin of URLs that the user named. They may connect to private addresses. */
+export const trustedOrigin: Origin = { seed: '00000000', private: true };
+/** The origin of URLs that a site named. */
+export const untrustedOrigin: Origin = { seed: '00000000', private: false };
 
 /** The end of a chain of redirects. */
 export interface Fetched {
   readonly response: Response;
-  /** What the page says may lead to private addresses: it was reached by a trusted request, over private addresses only. */
+  /**
+   * Whether links of the page may lead to private addresses: the request was trusted and reached the page over private
+   * addresses only.
+   */
   readonly leadsToPrivate: boolean;
 }
 
 /**
- * One page at the end of its redirects.
- * @param request with the origin that says whether it may connect to private addresses.
+ * Download a page and follow its redirects.
+ * @param request whose origin decides whether it may connect to private addresses.
  * @throws DownloadError; CrawlnodeError past REDIRECT_MAX_TIMES
  */
 export async function followRedirects(

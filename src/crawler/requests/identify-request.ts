@@ -1,4 +1,4 @@
-/** From what a user types to the request it means, under the identity that the crawl gives it. */
+/** Turn the text that a user types into a request with the identity that the crawl gives it. */
 
 import { inRun, linkRules } from '../../engine/page/discovered-requests.js';
 import { seedRequest } from '../../engine/seeds/seed-requests.js';
@@ -10,21 +10,21 @@ import { parseSeed } from '../../spider/seed.js';
 import { Spider } from '../../spider/spider.js';
 import { linkOptionsOf } from '../project/engine-settings.js';
 
-/** Where the spider lets pages be fetched again, requests are those of the crawl's latest run and the time it is. */
+/** Reads the latest run from the frontier where the spider has refresh rules, because identities then depend on it. */
 export type IdentifyIn = (frontier: Pick<Frontier, 'snapshot'>) => Promise<Identify>;
 
 export interface Identified extends FrontierRequest {
-  /** In which period of a refresh rule; null where it is fetched once a job. */
+  /** The period of a refresh rule; null for a page that is fetched once per job. */
   readonly period: string | null;
 }
 
 /**
  * @param text a URL, a JSON object as in a file of seeds, or the 40 hex digits of a request's id.
- * @throws InvalidRequestError when it is none of them; UsageError for method or body of what is no URL.
+ * @throws InvalidRequestError for any other text; UsageError for method or body without a URL.
  */
 export type Identify = (text: string, options?: Pick<RequestOptions, 'method' | 'body'>) => Identified;
 
-/** @param spider as the crawl uses it; without one the identity is by REQUEST_FINGERPRINTER. */
+/** @param spider as the crawl uses it. Without one, REQUEST_FINGERPRINTER determines the identity. */
 export function identifierOf(settings: Settings, spider: Spider = new Spider()): IdentifyIn {
   const rules = linkRules(spider, linkOptionsOf(settings), settings.DOMAIN_KEY, settings.JOB);
   const identifyIn = (run: string): Identify => {
@@ -34,18 +34,18 @@ export function identifierOf(settings: Settings, spider: Spider = new Spider()):
       if (!isUrl && Object.keys(given).length > 0) {
         throw new UsageError('--method and --data go with a URL, not with JSON or an id');
       }
-      if (/^[0-9a-f]{40}$/i.test(text)) return known(text.toLowerCase());
+      if (/^[0-9a-f]{40}$/i.test(text)) return identifiedById(text.toLowerCase());
       const request = isUrl ? new Request(text, given) : parseSeed(text);
-      // Callbacks are no part of an identity, and the spider may not be here to have them.
-      const bare = request.replace({ callback: null, errback: null });
+      // Callbacks are not part of the identity, and without the spider they could not be resolved.
+      const withoutCallbacks = request.replace({ callback: null, errback: null });
       const period = rules.refresh?.periodOf(request.url, run, Date.now()) ?? null;
-      return { ...seedRequest(bare, 0, spider, ofRun, 0, 'untrusted'), period };
+      return { ...seedRequest(withoutCallbacks, 0, spider, ofRun, 0, 'untrusted'), period };
     };
   };
   return async (frontier) =>
     identifyIn(rules.refresh === null ? '' : ((await frontier.snapshot()).run?.id ?? ''));
 }
 
-function known(id: string): Identified {
+function identifiedById(id: string): Identified {
   return { id, fingerprint: id, record: '', domain: '', priority: 0, unfiltered: false, period: null };
 }

@@ -1,11 +1,11 @@
-/** What a stored record tells the commands, and the frontier when it repairs its indexes. */
+/** Decode stored requests for the commands, and for the frontier when it repairs its indexes. */
 import type { RecordedRequest } from '../../frontier/frontier.js';
 import { decodeRecord } from '../../http/message/request-codec.js';
 import type { RequestRecord } from '../../http/message/request-record.js';
 import { domainOf } from '../../http/url/domain.js';
 import type { Settings } from '../../settings/schema.js';
 
-/** A stored record; null where it was not kept, or cannot be read. */
+/** The decoded record; null where it was not stored or cannot be decoded. */
 export function readRecord(record: string | null): RequestRecord | null {
   if (record === null) return null;
   try {
@@ -15,7 +15,7 @@ export function readRecord(record: string | null): RequestRecord | null {
   }
 }
 
-/** @returns null when the record cannot be read. */
+/** @returns null when the record cannot be decoded. */
 export function recordedRequest(
   text: string,
   settings: Pick<Settings, 'DOMAIN_KEY'>,

@@ -1,16 +1,16 @@
-/** The results of several nodes as one, and what the store has counted where a node could not say what it did. */
+/** Combine the results of several nodes, or derive totals from the store when a node returned none. */
 import type { CrawlTotals, EngineResult } from '../../engine/engine-options.js';
 import { sumOfDeadEnds } from '../../engine/page/dead-ends.js';
 import type { Snapshot } from '../../frontier/frontier.js';
 import { latestTotals } from './run-gates.js';
 
-/** One result of several nodes of one command. */
+/** The combined result of the nodes of one command. */
 export function combine(results: readonly EngineResult[], elapsedMs: number): EngineResult {
   const sum = (of: keyof Totals) => results.reduce((total, result) => total + result[of], 0);
   const worst =
     results.find(({ exitCode }) => exitCode !== 0) ??
     results.find(({ reason }) => reason !== 'finished') ??
-    // A node that came when all was done has something to say, but not for the others.
+    // Prefer a result without a message: a node that joined after the end has one that does not apply to the others.
     results.find(({ message }) => message === null) ??
     results[0];
   return {
@@ -25,10 +25,10 @@ export function combine(results: readonly EngineResult[], elapsedMs: number): En
   };
 }
 
-/** Totals of a crawl only grow, so the largest were read last. */
+/** Totals of a crawl only grow, so the largest are the latest. */
 function latestCrawl(results: readonly EngineResult[]): CrawlTotals | null {
-  const known = results.flatMap(({ crawl }) => (crawl === null ? [] : [crawl]));
-  return known.reduce<CrawlTotals | null>(
+  const totals = results.flatMap(({ crawl }) => (crawl === null ? [] : [crawl]));
+  return totals.reduce<CrawlTotals | null>(
     (latest, crawl) => (latest === null || crawl.pages >= latest.pages ? crawl : latest),
     null,
   );
@@ -36,12 +36,12 @@ function latestCrawl(results: readonly EngineResult[]): CrawlTotals | null {
 
 export type Totals = Pick<EngineResult, 'pages' | 'failed' | 'items'>;
 
-/** What the store has counted, over all nodes and since the job's first request. */
+/** The totals in the store, over all nodes and since the first request of the job. */
 export function totalsOf({ done, failed, counters }: Snapshot): Totals {
   return { pages: done + failed, failed, items: counters.item_scraped_count ?? 0 };
 }
 
-/** What was counted between two looks; null where the crawl was cleared in between. */
+/** The difference of two readings of the totals; null where the crawl was cleared in between. */
 export function difference(before: Totals, after: Totals): Totals | null {
   const pages = after.pages - before.pages;
   if (pages < 0) return null;

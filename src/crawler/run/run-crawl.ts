@@ -3,19 +3,19 @@ import type { EngineResult } from '../../engine/engine-options.js';
 import { type FeedsPlan, type WithFeeds, withFeeds } from '../feeds/with-feeds.js';
 import { type NodePlan, runNode } from './run-node.js';
 
-/** What a crawl in this process is to do, and with what. */
+/** Options of a crawl in this process. */
 export interface CrawlPlan
   extends Omit<NodePlan, 'feeds' | 'feedsFailing'>,
     Pick<FeedsPlan, 'targets' | 'records' | 'graceLeftMs'> {
   /** Another process writes the feed files: their ids, and why they cannot be written. Null when this one does. */
   readonly writer: Pick<NodePlan, 'feeds' | 'feedsFailing'> | null;
-  /** Called when the files are open and the node is about to begin. */
+  /** Called when the files are open, before the node starts. */
   onBegin?(): void;
 }
 
 /**
- * Run a node until it leaves, and write its feeds to their end.
- * @throws RefusedError when another writer holds a file; what opening the files, the spider or the engine throw
+ * Run a node until it leaves, and write the remaining items of its feeds.
+ * @throws RefusedError when another writer holds a file; errors of opening the files, of the spider and of the engine
  */
 export async function runCrawl(plan: CrawlPlan): Promise<WithFeeds<EngineResult>> {
   const { settings } = plan.spider.loaded;

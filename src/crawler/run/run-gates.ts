@@ -1,7 +1,7 @@
 /** The gates of `crawl`: totals that a run must reach, or must not exceed, to count as a success. */
 import type { EngineResult, RunTotals } from '../../engine/engine-options.js';
 
-/** What a command line demands of the run, over all its nodes; null where it demands nothing. */
+/** The limits of a command line for the run, over all its nodes; null where there is no limit. */
 export interface RunGates {
   /** `--min-items`. */
   readonly minItems: number | null;
@@ -9,19 +9,19 @@ export interface RunGates {
   readonly maxFailed: number | null;
 }
 
-/** What became of the gates. */
+/** The result of checking the gates. */
 export type GateVerdict =
   | { readonly kind: 'passed' }
-  /** `code` is that of the log's last line. */
+  /** `code` is the code in the last line of the log. */
   | { readonly kind: 'failed'; readonly code: 'too_few_items' | 'too_many_failed'; readonly message: string }
-  /** The run goes on without this node, so its totals are not final. */
+  /** The run continues on other nodes, so its totals are not final. */
   | { readonly kind: 'unjudged'; readonly message: string };
 
 export function hasGates({ minItems, maxFailed }: RunGates): boolean {
   return minItems !== null || maxFailed !== null;
 }
 
-/** Judge the run as it was when this node, or the nodes of this command, left. */
+/** Check the totals of the run when this node, or the nodes of this command, left. */
 export function judgeRun(
   gates: RunGates,
   { run, reason }: Pick<EngineResult, 'run' | 'reason'>,
@@ -30,7 +30,7 @@ export function judgeRun(
   const names = namesOf(gates);
   if (run === null) {
     const message = `the totals of the run are not known, so ${names} could not be checked`;
-    // A node that came too late took part in no run; one that was told to leave may have lost its store.
+    // A node that finished without totals joined after the run. Otherwise the store may have been unreachable.
     return reason === 'finished'
       ? { kind: 'failed', code: 'too_few_items', message }
       : { kind: 'unjudged', message };
@@ -42,16 +42,16 @@ export function judgeRun(
   return tooFewItems(gates, run) ?? tooManyFailed(gates, run) ?? { kind: 'passed' };
 }
 
-/** The totals of one run as several of its nodes saw them. Totals only grow, so the largest is the latest. */
+/** The latest totals of a run that several nodes read. Totals only grow, so the largest are the latest. */
 export function latestTotals(runs: readonly (RunTotals | null)[]): RunTotals | null {
-  const known = runs.filter((run) => run !== null);
-  const first = known[0];
+  const readings = runs.filter((run) => run !== null);
+  const first = readings[0];
   if (first === undefined) return null;
   return {
     id: first.id,
-    items: Math.max(...known.map(({ items }) => items)),
-    failed: Math.max(...known.map(({ failed }) => failed)),
-    isOver: known.some(({ isOver }) => isOver),
+    items: Math.max(...readings.map(({ items }) => items)),
+    failed: Math.max(...readings.map(({ failed }) => failed)),
+    isOver: readings.some(({ isOver }) => isOver),
   };
 }
 

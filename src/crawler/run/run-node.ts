@@ -1,4 +1,4 @@
-/** One node of a crawl in this process: everything the engine needs, made, run and closed. */
+/** Run one node of a crawl in this process: create what the engine needs, run it, and close everything. */
 import os from 'node:os';
 import { runEngine } from '../../engine/engine.js';
 import type { EngineResult, Siblings } from '../../engine/engine-options.js';
@@ -14,25 +14,25 @@ import { downloaderOptionsOf, engineOptionsOf } from '../project/engine-settings
 import type { LoadedSpider } from '../project/load-spider.js';
 import { storeOf } from '../project/store-address.js';
 
-/** What one node is to do, and with what. */
+/** Options of one node. */
 export interface NodePlan {
-  /** How messages name the crawl in a command to be typed: its spider, its job, and the options that find it. */
+  /** The arguments that identify the crawl in commands that messages suggest: spider, job and options. */
   readonly crawlArguments: string;
   readonly spider: LoadedSpider;
   readonly nodeId: string;
   readonly open: OpenOptions;
   readonly frontier: Frontier;
   readonly exitWhenDone: boolean;
-  /** Somebody judges the run by its totals, so a node that leaves at its end waits until they are final. */
+  /** The totals of the run are checked, so a node that leaves at its end waits until they are final. */
   readonly awaitsFinalTotals?: boolean;
-  /** What is said beside the log is JSON too. */
+  /** Whether output other than the log is JSON too. */
   readonly speaksJson: boolean;
   /** Ids of the feeds whose outbox gets this node's items. */
   readonly feeds: readonly string[];
   readonly feedsFailing: () => string | null;
   /** The other nodes of the same command; null without any. */
   readonly siblings: Siblings | null;
-  /** Aborted to finish what is in work and leave. */
+  /** Aborted to finish the leased requests and leave. */
   readonly drain: AbortSignal;
   /** Aborted to leave at once. */
   readonly force: AbortSignal;
@@ -40,22 +40,22 @@ export interface NodePlan {
   readonly onTrouble: (trouble: string | null) => void;
 }
 
-/** The label of this node: NODE_ID, else host and process. */
+/** The label of this node: NODE_ID, else host and process id. */
 export function nodeIdOf(configured: string | null): string {
   return configured ?? `${os.hostname()}-${process.pid}`;
 }
 
 /**
- * Load the code a node takes, for a time before the user's modules: whatever is loaded after them passes through their
- * hooks, which takes twice as long.
+ * Load the code of a node before the user's modules. Modules that are loaded later pass through the module hooks, which is
+ * slower.
  */
 export async function loadNode(settings: Settings): Promise<void> {
   const engine = async () => loadEngine(storeOf(settings));
-  // What fails is said where it is used: the spider's own settings may name another store.
+  // Errors are ignored here and reported on use, because the spider's settings may name another store.
   await Promise.allSettled([engine(), import('../../downloader/downloader.js')]);
 }
 
-/** The default, RedisPipeline, is for items that go to no file: with one the items list would only grow. */
+/** By default RedisPipeline is off when items go to a file, because nothing would then empty the items list. */
 export function pipelinesOf(
   { settings, sources }: Pick<LoadedSettings, 'settings' | 'sources'>,
   feeds: readonly string[],
@@ -63,7 +63,7 @@ export function pipelinesOf(
   return sources.ITEM_PIPELINES === 'default' && feeds.length > 0 ? {} : settings.ITEM_PIPELINES;
 }
 
-/** Run one node until it leaves the crawl. @throws what the engine, the pipelines or the spider's constructor throw */
+/** Run one node until it leaves the crawl. @throws errors of the engine, the pipelines and the spider's constructor. */
 export async function runNode(plan: NodePlan): Promise<EngineResult> {
   const { spider: loadedSpider, nodeId, open, frontier, drain, force, log } = plan;
   const { settings, projectDir } = loadedSpider.loaded;

@@ -1,6 +1,6 @@
 /**
- * Seeds taken into one crawl: made into requests by its spider, judged by the rules of the crawl, and pushed as its queue
- * has room; or appended to start_urls as they are, for a node to take in.
+ * Add seeds to a crawl. Either the spider turns them into requests, which are pushed as the queue has room, or they are
+ * appended unchanged to start_urls, where a node reads them.
  */
 import { inRun, type LinkRules, linkRules, runFor } from '../../engine/page/discovered-requests.js';
 import { requestsOfSeed } from '../../engine/seeds/seed-requests.js';
@@ -12,42 +12,42 @@ import { appendSeeds, type PushOptions, pushSeeds } from './push-seeds.js';
 import { type FullQueue, pushWithinRoom } from './queue-room.js';
 import type { SeedCounts, SeedText } from './seed-text.js';
 
-/** What a seeding is about. */
+/** Options of a seeding. */
 export interface SeedingPlan {
   readonly frontier: Pick<Frontier, 'push' | 'snapshot' | 'appendSeeds'>;
   /** As the crawl uses it. */
   readonly spider: Spider;
   readonly settings: Settings;
-  /** Append the seeds to start_urls as they are. */
+  /** Append the seeds to start_urls unchanged. */
   readonly toStartUrls: boolean;
 }
 
-/** Who hears of a seeding, and what ends it. */
+/** Callbacks of a seeding, and its stop signal. */
 export interface SeedingWatch {
-  /** Hears of a seed that is none. */
+  /** Called with each bad seed. */
   readonly onBad: PushOptions['onBad'];
-  /** Told when a wait for room in the queue begins, and, with null, when it is over. */
+  /** Called when a wait for room in the queue begins, and with null when it is over. */
   onWait(full: FullQueue | null): void;
-  /** Aborted to end the input here; what was read is still pushed. */
+  /** Aborted to stop reading. Seeds that were already read are still pushed. */
   readonly stop: AbortSignal;
 }
 
-/** A seeding that can begin. */
+/** A seeding that is ready to start. */
 export interface Seeding {
   /** Matches URLs within the spider's `allowedDomains`; null when it has none. */
   readonly onsite: RegExp | null;
-  /** The seeds go to start_urls unasked: SCHEDULER_FLUSH_ON_START would clear them out of the queue. */
+  /** The seeds go to start_urls because SCHEDULER_FLUSH_ON_START would delete them from the queue. */
   readonly isFlushed: boolean;
-  /** They go to start_urls, asked or not. */
+  /** The seeds go to start_urls, for either reason. */
   readonly isRaw: boolean;
-  /** Take seeds until the input ends, adding to `counts`. @throws what the frontier throws */
+  /** Add all seeds of the input, and update `counts`. @throws errors of the frontier */
   take(seeds: AsyncIterable<SeedText>, counts: SeedCounts, watch: SeedingWatch): Promise<void>;
 }
 
-/** @throws SpiderLoadError for bad `refresh` rules; what the frontier throws */
+/** @throws SpiderLoadError for bad `refresh` rules; errors of the frontier */
 export async function openSeeding(plan: SeedingPlan): Promise<Seeding> {
   const { frontier, spider, settings, toStartUrls } = plan;
-  const rules = await rulesNow(plan);
+  const rules = await currentRules(plan);
   const isFlushed = settings.SCHEDULER_FLUSH_ON_START && !toStartUrls;
   const isRaw = isFlushed || toStartUrls;
   return {
@@ -65,8 +65,8 @@ export async function openSeeding(plan: SeedingPlan): Promise<Seeding> {
   };
 }
 
-/** Requests that a refresh rule lets be fetched again are those of the crawl's run, where one is on. */
-async function rulesNow({ frontier, spider, settings }: SeedingPlan): Promise<LinkRules> {
+/** The link rules. With refresh rules they include the current run of the crawl, if there is one. */
+async function currentRules({ frontier, spider, settings }: SeedingPlan): Promise<LinkRules> {
   const rules = linkRules(spider, linkOptionsOf(settings), settings.DOMAIN_KEY, settings.JOB);
   return rules.refresh === null ? rules : inRun(rules, runFor((await frontier.snapshot()).run));
 }

@@ -1,9 +1,9 @@
-/** The sitemaps of a seeding: downloader and reader, made when there is a sitemap to read. */
+/** Open the sitemaps of a seeding. Downloader and reader are created only when there is a sitemap to read. */
 import type { Settings } from '../../settings/schema.js';
 import type { SeedText } from './seed-text.js';
 import type { SitemapCounts } from './sitemap-seeds.js';
 
-/** Sitemaps that are read for seeds, until they are closed. */
+/** Reads seeds from sitemaps until it is closed. */
 export interface OpenSitemaps {
   readonly counts: SitemapCounts;
   lines(source: string, stop: AbortSignal): AsyncIterable<SeedText>;
@@ -14,14 +14,14 @@ export interface OpenSitemaps {
 export interface SitemapSources {
   /** URLs as given, paths absolute. */
   readonly sitemaps: readonly string[];
-  /** Only what has changed since; null takes all. */
+  /** Only entries that were changed since this time; null for all. */
   readonly sinceMs: number | null;
 }
 
 /**
- * Make ready to read sitemaps under the settings of a crawl.
- * @param onsite of the spider. @param onUnread hears of a sitemap that could not be read.
- * @returns null where there are none: the downloader behind them takes a tenth of a second to load.
+ * Prepare to read sitemaps with the settings of a crawl.
+ * @param onsite matches URLs within the spider's `allowedDomains`. @param onUnread called with a sitemap that cannot be read.
+ * @returns null without sitemaps, so that the downloader is not loaded.
  */
 export async function openSitemaps(
   { sitemaps, sinceMs }: SitemapSources,

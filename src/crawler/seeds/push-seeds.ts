@@ -1,6 +1,6 @@
 /**
- * Seeds pushed in batches, several on their way at a time: while the store works on one, the next is made. On one
- * connection they arrive in the order they were sent, so the order of the input holds.
+ * Push seeds in batches, with several in flight, so that the next batch is prepared while the store processes one. One
+ * connection preserves the order of the batches, and so the order of the input.
  */
 
 import { InvalidRequestError } from '../../errors.js';
@@ -14,26 +14,26 @@ import { requestWeight } from '../../frontier/in-chunks.js';
 import type { SeedCounts, SeedText } from './seed-text.js';
 
 const BATCH = 1_000;
-/** Batches on their way. More gain nothing: either the store or this process is busy all the time. */
+/** Batches in flight. More gain nothing, as either the store or this process is then always busy. */
 const IN_FLIGHT = 3;
 
 export interface PushOptions {
   readonly kind: PushKind;
   convert(seed: SeedText): Promise<readonly FrontierRequest[]>;
-  /** Hears of a seed that is none. */
+  /** Called with each bad seed. */
   onBad(seed: SeedText, error: Error): void;
-  /** Aborted to end the input here; what was read is still pushed. */
+  /** Aborted to stop reading. Seeds that were already read are still pushed. */
   readonly stop: AbortSignal;
 }
 
-/** Push until the input ends, adding to `counts`. @throws what the frontier throws, once nothing is on its way any more. */
+/** Push all seeds of the input, and update `counts`. @throws errors of the frontier, after all batches in flight settled. */
 export async function pushSeeds(
   frontier: Pick<Frontier, 'push'>,
   lines: AsyncIterable<SeedText>,
   counts: SeedCounts,
   { kind, convert, onBad, stop }: PushOptions,
 ): Promise<void> {
-  const flying = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   let failed: { readonly error: unknown } | null = null;
   let batch: FrontierRequest[] = [];
   let bytes = 0;
@@ -47,13 +47,13 @@ export async function pushSeeds(
     }
   };
   const send = async () => {
-    const sent = push(batch).then(() => void flying.delete(sent));
-    flying.add(sent);
+    const sent = push(batch).then(() => void inFlight.delete(sent));
+    inFlight.add(sent);
     batch = [];
     bytes = 0;
-    if (flying.size >= IN_FLIGHT) await Promise.race(flying);
+    if (inFlight.size >= IN_FLIGHT) await Promise.race(inFlight);
   };
-  const take = async (requests: readonly FrontierRequest[]) => {
+  const addToBatch = async (requests: readonly FrontierRequest[]) => {
     for (const request of requests) {
       const size = requestWeight(request).bytes;
       if (batch.length === BATCH || (batch.length > 0 && bytes + size > MAX_SETTLE_BYTES)) await send();
@@ -72,17 +72,17 @@ export async function pushSeeds(
         counts.bad += 1;
         onBad(line, error as Error);
       }
-      await take(requests);
+      await addToBatch(requests);
       if (failed !== null || stop.aborted) break;
     }
     if (batch.length > 0 && failed === null) await send();
   } finally {
-    await Promise.all(flying);
+    await Promise.all(inFlight);
   }
   if (failed !== null) throw (failed as { readonly error: unknown }).error;
 }
 
-/** Append raw seeds to the start_urls key until the input ends, counting them as accepted. */
+/** Append all seeds of the input unchanged to the start_urls key, and count them as accepted. */
 export async function appendSeeds(
   frontier: Pick<Frontier, 'appendSeeds'>,
   lines: AsyncIterable<SeedText>,

@@ -1,36 +1,36 @@
 /**
- * Seeds are never dropped: while the queue of a crawl is at SCHEDULER_QUEUE_LIMIT, `seed` waits for its nodes to make
- * room, and takes no more than there is of it.
+ * Limit pushes of seeds to the room in the queue. Seeds are never dropped: while the queue of a crawl is at
+ * SCHEDULER_QUEUE_LIMIT, `seed` waits until nodes have processed requests.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Frontier, Snapshot } from '../../frontier/frontier.js';
 
-/** How often a full queue is looked at. */
-const LOOK_MS = 250;
+/** How often a full queue is checked. */
+const CHECK_INTERVAL_MS = 250;
 
 export interface QueueRoom {
   readonly frontier: Pick<Frontier, 'push' | 'snapshot'>;
-  /** SCHEDULER_QUEUE_LIMIT of this command: until a node has come, whose counts then. */
+  /** SCHEDULER_QUEUE_LIMIT of this command. It applies until a node has joined, whose limit then applies. */
   readonly limit: number;
-  /** Told when the wait begins, and when it is over. */
+  /** Called while the queue is full, and with null when the wait is over. */
   readonly onWait: (full: FullQueue | null) => void;
-  /** Ends the wait: what is not pushed by then is left. */
+  /** Aborted to end the wait. Requests that are not yet pushed are discarded. */
   readonly stop: AbortSignal;
 }
 
-/** A queue that takes no more. */
+/** The state of a full queue. */
 export interface FullQueue {
   readonly waiting: number;
   readonly limit: number;
   readonly nodes: number;
 }
 
-/** Pushes as `frontier.push` does, in parts that fit the queue, one call after the other. */
+/** A `push` like that of the frontier, which pushes parts that fit the queue, one after the other. */
 export function pushWithinRoom({ frontier, limit, onWait, stop }: QueueRoom): Pick<Frontier, 'push'> {
   let room = 0;
-  let last: Promise<unknown> = Promise.resolve();
+  let previousPush: Promise<unknown> = Promise.resolve();
 
-  const makeRoom = async () => {
+  const waitForRoom = async () => {
     for (let waited = false; ; waited = true) {
       const full = fullness(await frontier.snapshot(), limit);
       room = full.limit === 0 ? Number.POSITIVE_INFINITY : full.limit - full.waiting;
@@ -39,14 +39,14 @@ export function pushWithinRoom({ frontier, limit, onWait, stop }: QueueRoom): Pi
         return;
       }
       onWait(full);
-      await sleep(LOOK_MS, undefined, { signal: stop }).catch(() => {});
+      await sleep(CHECK_INTERVAL_MS, undefined, { signal: stop }).catch(() => {});
     }
   };
 
   const pushAll: Frontier['push'] = async (requests, kind) => {
     const total = { accepted: 0, duplicates: 0 };
     for (let at = 0; at < requests.length; ) {
-      if (room <= 0) await makeRoom();
+      if (room <= 0) await waitForRoom();
       if (stop.aborted) break;
       const part = requests.slice(at, at + Math.min(room, requests.length));
       const { accepted, duplicates } = await frontier.push(part, kind);
@@ -60,10 +60,10 @@ export function pushWithinRoom({ frontier, limit, onWait, stop }: QueueRoom): Pi
 
   return {
     push: (requests, kind) => {
-      // Without a limit batches go side by side.
+      // Without a limit, batches are pushed concurrently.
       if (room === Number.POSITIVE_INFINITY) return frontier.push(requests, kind);
-      const pushed = last.then(() => pushAll(requests, kind));
-      last = pushed.catch(() => {});
+      const pushed = previousPush.then(() => pushAll(requests, kind));
+      previousPush = pushed.catch(() => {});
       return pushed;
     },
   };

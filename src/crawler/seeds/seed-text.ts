@@ -1,19 +1,19 @@
-/** Seeds on their way into a crawl, wherever they come from. */
+/** Seeds from any source before they are added to a crawl. */
 import type { Trust } from '../../engine/seeds/seed-requests.js';
 
-/** One seed as it was written, and where it stands. */
+/** The text of a seed and its place in the input. */
 export interface SeedText {
   /** A URL, or a JSON object with the fields of a request. */
   readonly text: string;
-  /** For messages: the file and line, the argument, the entry of a sitemap. */
+  /** The place for messages: file and line, argument, or sitemap entry. */
   readonly where: string;
-  /** Why it cannot be a seed, where that is known already. */
+  /** Why the text is not a valid seed, if the reader of the input found that. */
   readonly problem?: string;
-  /** `untrusted` where a site named it; else the user did. */
+  /** `untrusted` when a site named it. The default is that the user did. */
   readonly trust?: Trust;
 }
 
-/** What became of the seeds so far. */
+/** Numbers of seeds so far, by result. */
 export interface SeedCounts {
   accepted: number;
   duplicates: number;

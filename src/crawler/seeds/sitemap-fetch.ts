@@ -1,4 +1,4 @@
-/** Downloading one file for a command: as a crawl does, with its redirects and retries, but without a frontier. */
+/** Download sitemaps as a crawl downloads pages, with redirects and retries but without a frontier. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DownloadError } from '../../downloader/download-error.js';
 import { createDownloader, type Downloader } from '../../downloader/downloader.js';
@@ -9,19 +9,19 @@ import { CrawlnodeError } from '../../errors.js';
 import { Request } from '../../http/message/request.js';
 import type { Settings } from '../../settings/schema.js';
 import { downloaderOptionsOf, retryOptionsOf } from '../project/engine-settings.js';
-import { type Fetched, followRedirects, trusted, untrusted } from '../requests/fetch-page.js';
+import { type Fetched, followRedirects, trustedOrigin, untrustedOrigin } from '../requests/fetch-page.js';
 
 export interface FetchedFile {
   readonly body: Buffer;
   readonly contentType: string | null;
-  /** What it names may be at a private address. */
+  /** Whether URLs in the file may be at private addresses. */
   readonly leadsToPrivate: boolean;
 }
 
 /** @param trust `trusted` where the URL may be at a private address. @throws CrawlnodeError */
 export type SitemapFetch = (url: string, trust: Trust, stop: AbortSignal) => Promise<FetchedFile>;
 
-/** `fetch` until `close`. @param maxBytes of a body, on the wire and without its content encoding. */
+/** @param maxBytes limit of a body, both compressed and decompressed. */
 export function createSitemapFetch(
   settings: Settings,
   maxBytes: number,
@@ -30,8 +30,15 @@ export function createSitemapFetch(
   const retry = retryOptionsOf(settings);
   return {
     fetch: async (url, trust, stop) => {
-      const request = new Request(url).replace({ origin: trust === 'trusted' ? trusted : untrusted });
-      const { response, leadsToPrivate } = await persistently(request, { downloader, settings, retry, stop });
+      const request = new Request(url).replace({
+        origin: trust === 'trusted' ? trustedOrigin : untrustedOrigin,
+      });
+      const { response, leadsToPrivate } = await fetchWithRetries(request, {
+        downloader,
+        settings,
+        retry,
+        stop,
+      });
       const { status, headers, body } = response;
       if (status !== 200)
         throw new CrawlnodeError('bad_status', `the server answered ${statusReason(status)}`);
@@ -42,16 +49,16 @@ export function createSitemapFetch(
   };
 }
 
-interface Means {
+interface FetchContext {
   readonly downloader: Downloader;
   readonly settings: Settings;
   readonly retry: RetryOptions;
   readonly stop: AbortSignal;
 }
 
-async function persistently(
+async function fetchWithRetries(
   request: Request,
-  { downloader, settings, retry, stop }: Means,
+  { downloader, settings, retry, stop }: FetchContext,
 ): Promise<Fetched> {
   for (let attempts = 0; ; attempts += 1) {
     let waitMs: number | null = null;

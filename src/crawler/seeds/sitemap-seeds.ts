@@ -1,7 +1,7 @@
 /**
- * Seeds of sitemaps: downloaded as a crawl would, or read from disk; an index is followed. What a sitemap says is a
- * stranger's word, so it is read within bounds, passes `allowedDomains` as links do, and leads to no private address
- * unless it is on one itself. A file that cannot be read is named, and the rest proceeds.
+ * Read seeds from sitemaps, which are downloaded or read from disk. Sitemaps of an index are read too. Content from a site
+ * is untrusted, so reading is bounded, URLs must match `allowedDomains` as links do, and only a sitemap at a private address
+ * may name private addresses. A file that cannot be read is reported, and the others are still read.
  */
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,22 +14,22 @@ import { readSitemap, type SitemapEntry, SitemapError } from '../../http/markup/
 import { isPrivateHost } from '../../http/url/domain.js';
 import { urlJoiner } from '../../http/url/join-url.js';
 import { parseRobots } from '../../robots/parse-robots.js';
-import { gunzipped } from './gunzipped.js';
+import { gunzipIfCompressed } from './gunzip-if-compressed.js';
 import type { SeedText } from './seed-text.js';
 import type { SitemapFetch } from './sitemap-fetch.js';
 
-/** 50 MB by the protocol, and some slack. */
+/** The protocol allows 50 MB. */
 export const MAX_SITEMAP_BYTES = 64 * 1024 * 1024;
-/** 50,000 by the protocol. */
+/** The protocol allows 50,000. */
 const MAX_ENTRIES = 100_000;
 /** An index names 50,000 sitemaps at most. */
 const MAX_FILES = 50_000;
-/** By the protocol an index names no index. */
+/** The protocol allows no index in an index. */
 const MAX_DEPTH = 3;
 
 export interface SitemapOptions {
   readonly fetch: SitemapFetch;
-  /** Entries last changed before this are passed over; null takes all. */
+  /** Entries last changed before this time are skipped; null for none. */
   readonly sinceMs: number | null;
   /** ALLOW_PRIVATE_ADDRESSES. */
   readonly allowPrivate: boolean;
@@ -37,27 +37,27 @@ export interface SitemapOptions {
   readonly onsite: RegExp | null;
   /** Between two downloads (DOWNLOAD_DELAY). */
   readonly delayMs: number;
-  /** Hears of a file that could not be read, or not to its end. */
+  /** Called with a file that could not be read completely. */
   onUnread(file: string, reason: string): void;
 }
 
-/** What was met so far. */
+/** Numbers of files and entries so far. */
 export interface SitemapCounts {
-  /** Files read, to their end or not. */
+  /** Files read, completely or in part. */
   read: number;
-  /** Files that could not be read, or not to their end. */
+  /** Files that could not be read completely. */
   unread: number;
-  /** Entries passed over because of `--since`. */
+  /** Entries skipped because of `--since`. */
   older: number;
 }
 
-/** One that is to be read. */
-interface File {
+/** A sitemap to read. */
+interface SitemapFile {
   readonly source: string;
   readonly isLocal: boolean;
-  /** `trusted` where it may be at a private address: the user named it, or a file that itself is at one. */
+  /** `trusted` when it may be at a private address: the user or a sitemap at a private address named it. */
   readonly trust: Trust;
-  /** How many indexes lead to it. */
+  /** The number of indexes on the path to it. */
   readonly depth: number;
   readonly stop: AbortSignal;
 }
@@ -77,7 +77,7 @@ export class SitemapSeeds {
     yield* this.#read({ source, isLocal, trust: 'trusted', depth: 0, stop });
   }
 
-  async *#read(file: File): AsyncGenerator<SeedText> {
+  async *#read(file: SitemapFile): AsyncGenerator<SeedText> {
     const { source, isLocal, depth, stop } = file;
     if (stop.aborted || this.#visited.has(source)) return;
     this.#visited.add(source);
@@ -91,7 +91,7 @@ export class SitemapSeeds {
         if (entries > MAX_ENTRIES) throw new SitemapError(`it has more than ${MAX_ENTRIES} entries`);
         if (this.#isOlder(entry)) continue;
         const where = `${source}: entry ${entries}`;
-        const found = this.#judge(entry, source, trust);
+        const found = this.#toSeed(entry, source, trust);
         if (entry.kind === 'page' || found.problem !== undefined) yield { ...found, where, trust };
         else if (depth >= MAX_DEPTH) throw new SitemapError(`an index within ${MAX_DEPTH} others`);
         else if (this.#visited.size >= MAX_FILES) throw new SitemapError(`more than ${MAX_FILES} sitemaps`);
@@ -106,31 +106,31 @@ export class SitemapSeeds {
     }
   }
 
-  async #download({ source, trust, stop }: File): Promise<SitemapText> {
+  async #download({ source, trust, stop }: SitemapFile): Promise<SitemapText> {
     const { fetch, delayMs } = this.#options;
     if (this.#visited.size > 1 && delayMs > 0) await sleep(delayMs, undefined, { signal: stop });
     const { body, contentType, leadsToPrivate } = await fetch(source, trust, stop);
-    const text = decodeBody(await gunzipped(body, MAX_SITEMAP_BYTES), contentType);
+    const text = decodeBody(await gunzipIfCompressed(body, MAX_SITEMAP_BYTES), contentType);
     return { text, trust: leadsToPrivate ? 'trusted' : 'untrusted' };
   }
 
   #isOlder({ lastmod }: SitemapEntry): boolean {
     const { sinceMs } = this.#options;
-    // A date that cannot be read is none.
+    // An invalid date counts as no date.
     const isOlder = sinceMs !== null && lastmod !== null && Date.parse(lastmod) < sinceMs;
     if (isOlder) this.counts.older += 1;
     return isOlder;
   }
 
-  /** An entry as the text of a seed: an absolute URL and nothing else, so that no stranger writes JSON seeds. */
-  #judge({ kind, loc, problem }: SitemapEntry, base: string, trust: Trust): Omit<SeedText, 'where'> {
+  /** An entry as a seed. Only absolute URLs are accepted, so that a site cannot write JSON seeds. */
+  #toSeed({ kind, loc, problem }: SitemapEntry, base: string, trust: Trust): Omit<SeedText, 'where'> {
     const { onsite, allowPrivate } = this.#options;
     if (problem !== null) return { text: loc, problem };
-    // An absolute one as it is: joining would spell it anew, and change what it is known by.
+    // An absolute URL stays unchanged, because joining would normalize it and change its identity.
     const text = /^[a-z][a-z0-9+.-]*:/i.test(loc) ? loc : (urlJoiner(base).join(loc) ?? loc);
     if (!/^https?:\/\//i.test(text)) return { text, problem: `no http(s) URL: ${text}` };
     if (trust === 'untrusted' && !allowPrivate && isPrivateHost(text)) {
-      return { text, problem: `${privateAddress}: ${text}` };
+      return { text, problem: `${privateAddressProblem}: ${text}` };
     }
     if (kind === 'page' && onsite !== null && !onsite.test(text)) {
       return { text, problem: `outside of the spider's allowedDomains: ${text}` };
@@ -139,9 +139,9 @@ export class SitemapSeeds {
   }
 }
 
-const privateAddress = 'a private address, which a public site may not name (ALLOW_PRIVATE_ADDRESSES)';
+const privateAddressProblem = 'a private address, which a public site may not name (ALLOW_PRIVATE_ADDRESSES)';
 
-/** A robots.txt names sitemaps, wherever they are. */
+/** The entries of a sitemap, or the sitemaps that a robots.txt names. */
 function* entriesOf(text: string, source: string): Iterable<SitemapEntry> {
   if (!/\/robots\.txt(?:[?#]|$)/i.test(source)) {
     yield* readSitemap(text);
@@ -152,7 +152,7 @@ function* entriesOf(text: string, source: string): Iterable<SitemapEntry> {
   for (const loc of sitemaps) yield { kind: 'sitemap', loc, lastmod: null, problem: null };
 }
 
-/** A sitemap that was read; `trust` says whether what it names may be at private addresses. */
+/** The text of a sitemap. `trust` says whether its URLs may be at private addresses. */
 interface SitemapText {
   readonly text: string;
   readonly trust: Trust;
@@ -162,7 +162,7 @@ async function readLocal(file: string): Promise<SitemapText> {
   try {
     const { size } = await stat(file);
     if (size > MAX_SITEMAP_BYTES) throw new SitemapError(`it has ${size} bytes, more than 64 MB`);
-    const text = decodeBody(await gunzipped(await readFile(file), MAX_SITEMAP_BYTES), null);
+    const text = decodeBody(await gunzipIfCompressed(await readFile(file), MAX_SITEMAP_BYTES), null);
     return { text, trust: 'trusted' };
   } catch (error) {
     if (error instanceof CrawlnodeError) throw error;
@@ -170,7 +170,7 @@ async function readLocal(file: string): Promise<SitemapText> {
   }
 }
 
-/** Where a `--sitemap` of the command line is: a URL as it is, a path from where the user stands. */
+/** The source of a `--sitemap` option: an HTTP URL unchanged, or an absolute path. */
 export function sitemapSource(given: string, cwd: string): string {
   if (/^file:\/\//i.test(given)) return fileURLToPath(given);
   return /^https?:\/\//i.test(given) ? given : path.resolve(cwd, given);

@@ -1,4 +1,4 @@
-/** Settings: politeness, the download, and what follows from its answer. */
+/** Settings: politeness, downloads, retries, redirects and limits on links. */
 import { z } from 'zod';
 import { choice, decimal, flag, integer, list, map, optionalText, parseNumber, text } from '../kinds.js';
 
@@ -27,7 +27,7 @@ export const downloadSettings = {
   }),
   RANDOMIZE_DOWNLOAD_DELAY: flag({
     default: true,
-    text: 'Draw each delay between 1 and 1.5 times DOWNLOAD_DELAY.',
+    text: 'Choose each delay at random between 1 and 1.5 times DOWNLOAD_DELAY.',
   }),
   DOMAIN_KEY: choice({
     of: ['host', 'registered'],
@@ -56,7 +56,7 @@ export const downloadSettings = {
     min: 0.01,
     unit: 'requests',
     later: { unless: [] },
-    text: 'AutoThrottle: requests to have in flight to one domain.',
+    text: 'AutoThrottle: how many requests should be in flight to one domain.',
   }),
   AUTOTHROTTLE_DEBUG: flag({
     default: false,
@@ -77,21 +77,21 @@ export const downloadSettings = {
   DOWNLOAD_BUFFER_LIMIT: integer({
     default: 134_217_728,
     unit: 'bytes',
-    text: 'What unfinished bodies may take up in the memory of a node. Over it the oldest reads on and the others pause; 0 is no limit.',
+    text: 'Memory of a node for unfinished bodies. Above this limit the oldest download continues and the others pause. 0 is no limit.',
   }),
   DOWNLOAD_MIN_RATE: integer({
     default: 100,
     unit: 'bytes per second',
-    text: 'A body that comes more slowly for 30 seconds fails the download as too_slow; 0 is no minimum. The default is a tenth of the slowest modem, so that it only meets servers that hold a connection on purpose or by mistake.',
+    text: 'A body that arrives more slowly than this for 30 seconds fails the download as too_slow. 0 is no minimum. The default is far below any real connection, so it only affects servers that keep a connection open without sending.',
   }),
   DOWNLOAD_WARNSIZE: integer({
     default: 33_554_432,
     unit: 'bytes',
-    text: 'A longer body is worth a warning; 0 is never.',
+    text: 'A longer body is logged as a warning; 0 is never.',
   }),
   USER_AGENT: text({
     default: 'crawlnode',
-    text: 'The User-Agent header. Name your crawler, with an address where the people of a site can reach you.',
+    text: 'The User-Agent header. Name your crawler and a contact address for the operators of a site.',
   }),
   DEFAULT_REQUEST_HEADERS: map(z.union([z.string(), z.null()]), {
     default: {
@@ -99,21 +99,21 @@ export const downloadSettings = {
       'Accept-Language': 'en',
     } as Record<string, string | null>,
     expects: 'a map of header names to texts (null leaves a header out)',
-    text: 'Headers of every request that does not set them itself.',
+    text: 'Headers of every request, unless the request sets them itself.',
   }),
   ALLOW_PRIVATE_ADDRESSES: flag({
     default: false,
-    text: 'Connect to loopback, private and link-local addresses whatever led there. Without it only startUrls and the seeds of crawlnode seed may, and what they lead to from a private address.',
+    text: 'Let every request connect to loopback, private and link-local addresses. When false, only startUrls, the seeds of crawlnode seed, and links and redirects of their pages at private addresses may.',
   }),
   ROBOTSTXT_OBEY: flag({
     default: true,
-    text: 'Obey robots.txt. This version does not yet, and says so when a crawl starts.',
+    text: 'Obey robots.txt. Not implemented in this version, which warns about it when a crawl starts.',
   }),
   ROBOTSTXT_USER_AGENT: optionalText({
     later: { unless: [null] },
-    text: 'Name to look for in robots.txt; null is the one in USER_AGENT.',
+    text: 'Name to look for in robots.txt; null stands for the name in USER_AGENT.',
   }),
-  RETRY_ENABLED: flag({ default: true, text: 'Try again what failed for a reason that may pass.' }),
+  RETRY_ENABLED: flag({ default: true, text: 'Retry requests that failed for a temporary reason.' }),
   RETRY_TIMES: integer({
     default: 2,
     max: 1000,
@@ -124,7 +124,7 @@ export const downloadSettings = {
     default: [500, 502, 503, 504, 522, 524, 408, 429],
     expects: 'a list of status codes',
     item: parseNumber,
-    text: 'Statuses to try again on.',
+    text: 'Statuses that are retried.',
   }),
   RETRY_PRIORITY_ADJUST: integer({
     default: -1,
@@ -135,14 +135,14 @@ export const downloadSettings = {
   RETRY_BACKOFF: decimal({
     default: 1,
     unit: 'seconds',
-    text: 'Delay before the first retry, doubled at each further one, with jitter.',
+    text: 'Delay before the first retry. It doubles with each further retry, and is varied at random.',
   }),
   RETRY_BACKOFF_MAX: decimal({ default: 60, unit: 'seconds', text: 'Longest delay before a retry.' }),
   REDIRECT_ENABLED: flag({ default: true, text: 'Follow redirects: each hop is a new request.' }),
   RETRY_AFTER_MAX: integer({
     default: 3600,
     unit: 'seconds',
-    text: 'Longest Retry-After that is honoured; a longer one is cut to this.',
+    text: 'Longest Retry-After that is obeyed; a longer one is shortened to this.',
   }),
   REDIRECT_PRIORITY_ADJUST: integer({
     default: 2,
@@ -150,7 +150,12 @@ export const downloadSettings = {
     max: 2_147_483_647,
     text: 'Added to the priority of a request at each redirect.',
   }),
-  REDIRECT_MAX_TIMES: integer({ default: 20, max: 1000, unit: 'hops', text: 'Redirects of one request.' }),
+  REDIRECT_MAX_TIMES: integer({
+    default: 20,
+    max: 1000,
+    unit: 'hops',
+    text: 'Most redirects of one request.',
+  }),
   METAREFRESH_ENABLED: flag({
     default: true,
     later: { unless: [false] },
@@ -165,7 +170,7 @@ export const downloadSettings = {
   COOKIES_ENABLED: flag({
     default: true,
     later: { unless: [false] },
-    text: 'Keep the cookies that sites set.',
+    text: 'Store the cookies that sites set, and send them back.',
   }),
   HTTPERROR_ALLOWED_CODES: list(httpCodes, {
     default: [],
@@ -177,13 +182,13 @@ export const downloadSettings = {
   DEPTH_LIMIT: integer({
     default: 0,
     unit: 'links',
-    text: 'How far from a seed links are followed; 0 is no limit.',
+    text: 'Longest chain of links that is followed from a seed; 0 is no limit.',
   }),
   DEPTH_PRIORITY: integer({
     default: 0,
     min: -1_000_000,
     max: 1_000_000,
-    text: 'Taken off the priority of a request for each link of its depth.',
+    text: 'Subtracted from the priority of a request, once for each level of its depth.',
   }),
   URLLENGTH_LIMIT: integer({
     default: 2083,

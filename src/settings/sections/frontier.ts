@@ -1,4 +1,4 @@
-/** Settings: the shared frontier: order, dupefilter, seeds, key names, and when a crawl ends. */
+/** Settings: the shared frontier: order, dupefilter, seeds, key names, and the end of a crawl. */
 import { z } from 'zod';
 import { choice, decimal, define, flag, integer, optionalInteger, parseList, text } from '../kinds.js';
 
@@ -8,7 +8,7 @@ const queueAliases: Record<string, string> = {
   SpiderStack: 'LifoQueue',
 };
 
-/** The class of a Scrapy or Scrapy-Redis dotted path; another package's class is left as it is, and refused. */
+/** The class name of a dotted path of Scrapy or Scrapy-Redis. Other paths are returned unchanged, so they are rejected. */
 function pythonClass(name: string): string {
   const last = /^(?:scrapy_redis|scrapy)\.[a-z_.]+\.(\w+)$/.exec(name)?.[1] ?? name;
   return queueAliases[last] ?? last;
@@ -42,11 +42,11 @@ export const frontierSettings = {
   }),
   SCHEDULER_PERSIST: flag({
     default: true,
-    text: 'Keep queue and dupefilter after the crawl. When false, the last live node clears them, but only when nothing is left to crawl: a run that a signal, a stop or a budget ends is kept. Where other nodes were killed, the last node stays until they count as dead (NODE_TIMEOUT).',
+    text: 'Keep queue and dupefilter after the crawl. When false, the last live node clears them, but only when nothing is left to crawl: they are kept when a signal, a stop or a budget ends the run. Where other nodes were killed, the last node stays until they count as dead (NODE_TIMEOUT).',
   }),
   SCHEDULER_FLUSH_ON_START: flag({
     default: false,
-    text: 'Begin each new run from nothing: the first node clears requests, failed requests and fingerprints of earlier runs. A node that joins live nodes, or goes on with an interrupted run, clears nothing and says so.',
+    text: 'Start each new run empty: the first node clears requests, failed requests and fingerprints of earlier runs. A node that joins live nodes, or continues an interrupted run, clears nothing and logs that.',
   }),
   SCHEDULER_QUEUE_KEY: keyTemplate('requests', 'the requests'),
   SCHEDULER_DUPEFILTER_KEY: keyTemplate('dupefilter', 'the dupefilter'),
@@ -58,13 +58,13 @@ export const frontierSettings = {
   MAX_IDLE_TIME_BEFORE_CLOSE: integer({
     default: 0,
     unit: 'seconds',
-    text: 'All nodes leave when none of them has had anything to do for this long. 0 is never.',
+    text: 'All nodes leave when all of them have been idle for this long. 0 is never.',
   }),
   DUPEFILTER_CLASS: choice({
     of: ['RFPDupeFilter', 'TimedRFPDupeFilter', 'StateDupeFilter', 'BloomDupeFilter', 'CompactDupeFilter'],
     default: 'RFPDupeFilter',
     normalize: pythonClass,
-    text: 'How the crawl remembers which requests it has seen. RFPDupeFilter: exact, and as Scrapy-Redis keeps it. TimedRFPDupeFilter: each with an expiry. StateDupeFilter: each with the state of its request. BloomDupeFilter: small, with a stated error. CompactDupeFilter: small and nearly exact. All nodes and seeds of a crawl use the same class; it can be changed after "reset --only dupefilter".',
+    text: 'How the crawl remembers which requests it has seen. RFPDupeFilter: exact, in the format of Scrapy-Redis. TimedRFPDupeFilter: exact, and each fingerprint expires. StateDupeFilter: exact, with the state of each request. BloomDupeFilter: small, with a configurable error rate. CompactDupeFilter: small and nearly exact. All nodes and seeds of a crawl use the same class; it can be changed after "reset --only dupefilter".',
   }),
   DUPEFILTER_EXPIRE: integer({
     default: 0,
@@ -76,13 +76,13 @@ export const frontierSettings = {
     min: 1,
     max: 10_000_000_000,
     unit: 'fingerprints',
-    text: 'BloomDupeFilter: how many fingerprints it is made for. Beyond that it grows, and the error rate may double.',
+    text: 'BloomDupeFilter: the expected number of fingerprints. Beyond that the filter grows, and the error rate may double.',
   }),
   DUPEFILTER_ERROR_RATE: decimal({
     default: 0.001,
     min: 0.000_000_1,
     max: 0.5,
-    text: 'BloomDupeFilter: the share of new requests that it takes for seen by mistake, when it is full.',
+    text: 'BloomDupeFilter: the share of new requests that a full filter wrongly reports as seen.',
   }),
   DUPEFILTER_DEBUG: flag({
     default: false,
@@ -92,7 +92,7 @@ export const frontierSettings = {
   REQUEST_FINGERPRINTER: choice({
     of: ['scrapy-redis', 'scrapy', 'scrapy-2.6'],
     default: 'scrapy-redis',
-    text: 'Formula of a fingerprint: of Scrapy-Redis >= 0.8, of Scrapy >= 2.7, or of Scrapy <= 2.6.',
+    text: 'Algorithm of the fingerprint. scrapy-redis: of Scrapy-Redis >= 0.8. scrapy: of Scrapy >= 2.7. scrapy-2.6: of Scrapy <= 2.6.',
   }),
   REDIS_START_URLS_KEY: define(
     z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
@@ -101,7 +101,7 @@ export const frontierSettings = {
       default: '%(name)s:start_urls' as string | string[],
       text: 'Key of external seeds, or a list of keys in the order they are read. %(name)s is the name of the spider.',
     },
-    (written) => (/^\s*\[|,/.test(written) ? parseList(written) : written),
+    (value) => (/^\s*\[|,/.test(value) ? parseList(value) : value),
   ),
   REDIS_START_URLS_AS_SET: flag({ default: false, text: 'The seeds are a set instead of a list.' }),
   REDIS_START_URLS_AS_ZSET: flag({
@@ -125,7 +125,7 @@ export const frontierSettings = {
   FAILED_LIMIT: integer({
     default: 100_000,
     unit: 'requests',
-    text: 'How many failed requests are kept whole. Beyond that, only their ids are kept.',
+    text: 'How many failed requests are stored completely. Beyond that, only their ids are stored.',
   }),
   STATS_KEY: keyTemplate('stats', 'the counters'),
   CLOSESPIDER_PAGECOUNT: integer({
@@ -136,16 +136,16 @@ export const frontierSettings = {
   CLOSESPIDER_ITEMCOUNT: integer({
     default: 0,
     unit: 'items',
-    text: 'End the run after this many items, over all nodes. The page that reaches the number is committed whole. Later pages with items wait for the next run. 0 is no limit.',
+    text: 'End the run after this many items, over all nodes. The page that reaches the number is committed whole. Further pages with items are left to the next run. 0 is no limit.',
   }),
   CLOSESPIDER_TIMEOUT: decimal({
     default: 0,
     unit: 'seconds',
-    text: 'End the run after this time, counted from the start of its first node. Pages in work are finished. 0 is no limit.',
+    text: 'End the run after this time, counted from the start of its first node. Pages in progress are finished. 0 is no limit.',
   }),
   CLOSESPIDER_ERRORCOUNT: integer({
     default: 0,
     unit: 'errors',
-    text: 'End the run after this many errors in spider code, over all nodes. Pages in work are finished. 0 is no limit.',
+    text: 'End the run after this many errors in spider code, over all nodes. Pages in progress are finished. 0 is no limit.',
   }),
 };

@@ -13,7 +13,7 @@ export const itemSettings = {
   ITEM_PIPELINES: map(z.union([z.int().min(0).max(1000), z.null()]), {
     default: { RedisPipeline: 300 } as Record<string, number | null>,
     expects: 'a map of modules to numbers from 0 to 1000 (null switches one off)',
-    text: 'What every item passes, lower number first. RedisPipeline appends it to REDIS_ITEMS_KEY, and is on by default only where items go to no file (-o, -O or FEEDS). Others are modules such as ./pipelines/clean.ts.',
+    text: 'Pipelines that process every item, lowest number first. RedisPipeline appends the item to REDIS_ITEMS_KEY. By default it is on only when no file takes the items (-o, -O or FEEDS). Other pipelines are modules such as ./pipelines/clean.ts.',
   }),
   ITEM_NODE_ID: flag({ default: false, text: 'Add node_id to every item in the items list.' }),
   FEEDS: {
@@ -28,7 +28,7 @@ export const itemSettings = {
   FEED_OUTBOX_LIMIT: integer({
     default: 10_000,
     unit: 'items',
-    text: 'While a file of FEEDS or -o cannot be written, so many committed items may wait for it; then the crawl pauses.',
+    text: 'How many committed items may wait for a file of FEEDS or -o that cannot be written. Above this limit the crawl pauses.',
   }),
   REDIS_ITEMS_KEY: text({
     default: '%(spider)s:items',
@@ -44,6 +44,6 @@ export const itemSettings = {
     min: 1,
     max: 10_000,
     unit: 'items',
-    text: 'A page that yields more fails as too_many_items.',
+    text: 'A page that yields more items fails as too_many_items.',
   }),
 };

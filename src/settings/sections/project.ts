@@ -1,9 +1,9 @@
-/** Settings: the project, the job, and the life of a node. */
+/** Settings: the project, the job, and the lifetime of a node. */
 import path from 'node:path';
 import { z } from 'zod';
 import { choice, filePath, integer, list, optionalPath, optionalText } from '../kinds.js';
 
-/** Names of spiders and jobs: they become parts of key names. */
+/** Names of spiders and jobs, which become parts of key names. */
 export const namePattern = /^[A-Za-z0-9._-]{1,64}$/;
 
 const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -29,7 +29,7 @@ export const projectSettings = {
     pattern: namePattern,
     expects: 'a name of 1 to 64 letters, digits, dots, dashes and underscores, or null',
     isCommonName: true,
-    text: 'Label of this node in stats and logs; it may repeat. Without it: host and process id.',
+    text: 'Label of this node in stats and logs. Several nodes may have the same. Null stands for host and process id.',
   }),
   NODE_TIMEOUT: integer({
     default: 30,
@@ -47,17 +47,17 @@ export const projectSettings = {
     default: 120,
     min: 1,
     unit: 'seconds',
-    text: 'A node whose main loop is blocked for this long, for example by a callback that never returns, sends no more heartbeats. So it counts as dead after NODE_TIMEOUT, and ends itself after three times that.',
+    text: 'A node whose main loop is blocked for this long, for example by a callback that never returns, sends no more heartbeats. It then counts as dead after NODE_TIMEOUT, and its process exits after three times NODE_TIMEOUT.',
   }),
   START_TIMEOUT: integer({
     default: 10,
     unit: 'seconds',
-    text: 'How long a node under --exit-when-done waits for the first seed where nothing is pending.',
+    text: 'How long a node with --exit-when-done waits for the first seed when nothing is pending.',
   }),
   SHUTDOWN_TIMEOUT: integer({
     default: 25,
     unit: 'seconds',
-    text: 'How long a node that leaves may take to finish its pages. What is not finished then goes back to the queue.',
+    text: 'How long a node that leaves may take to finish its pages. Unfinished requests then go back to the queue.',
   }),
   LOG_LEVEL: choice({
     of: levels,
@@ -65,12 +65,12 @@ export const projectSettings = {
     expects: 'DEBUG, INFO, WARNING, ERROR or CRITICAL (or trace, debug, info, warn, error, fatal, silent)',
     normalize: (level) => scrapyLevels[level.toLowerCase()] ?? level.toLowerCase(),
     isCommonName: true,
-    text: "What is logged: Scrapy's names (DEBUG, INFO, WARNING, ERROR, CRITICAL) or pino's, in any case.",
+    text: 'Lowest level that is logged, by the names of Scrapy (DEBUG, INFO, WARNING, ERROR, CRITICAL) or pino, in upper or lower case.',
   }),
-  LOG_FILE: optionalPath({ text: 'File the log is appended to, as JSON lines, instead of stderr.' }),
+  LOG_FILE: optionalPath({ text: 'File that the log is appended to, as JSON lines, instead of stderr.' }),
   LOGSTATS_INTERVAL: integer({
     default: 60,
     unit: 'seconds',
-    text: 'Time between two log lines of progress where no terminal shows it; 0 is never.',
+    text: 'Time between two log lines of progress, when no terminal shows the progress. 0 is never.',
   }),
 };

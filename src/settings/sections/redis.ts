@@ -1,4 +1,4 @@
-/** Settings: where Redis is. Without any of REDIS_URL, REDIS_HOST, sentinels or cluster nodes the crawl is embedded. */
+/** Settings: the address of Redis. The crawl is embedded when none of REDIS_URL, REDIS_HOST, sentinels or cluster nodes is set. */
 import { z } from 'zod';
 import { flag, integer, list, map, optionalPath, optionalText, text } from '../kinds.js';
 
@@ -12,19 +12,19 @@ export const redisSettings = {
   REDIS_URL: optionalText({
     pattern: /^(rediss?|unix):\/\//,
     expects: 'redis://…, rediss://… or unix://…',
-    text: 'Where Redis is: redis://user:password@host:6379/0, or rediss:// for TLS. It wins over REDIS_HOST.',
+    text: 'Address of Redis: redis://user:password@host:6379/0, or rediss:// for TLS. It takes precedence over REDIS_HOST.',
   }),
   REDIS_HOST: optionalText({
-    text: 'Host of Redis. With neither this nor another address of Redis, the embedded engine under JOBDIR is used.',
+    text: 'Host of Redis. Without this or another address of Redis, the embedded engine under JOBDIR is used.',
   }),
-  REDIS_PORT: integer({ default: 6379, min: 1, max: 65535, text: 'Port of Redis, beside REDIS_HOST.' }),
+  REDIS_PORT: integer({ default: 6379, min: 1, max: 65535, text: 'Port of Redis, used with REDIS_HOST.' }),
   REDIS_USERNAME: optionalText({ text: 'User of the Redis ACL.' }),
   REDIS_PASSWORD: optionalText({ secret: true, text: 'Password of Redis; never shown.' }),
   REDIS_DB: integer({ default: 0, max: 1_000_000, text: 'Number of the Redis database.' }),
   REDIS_PARAMS: map(z.unknown(), {
     default: {},
     expects: 'a map of options',
-    text: 'Options of the Redis client (ioredis). The names of redis-py are taken too: socket_timeout and socket_connect_timeout in seconds, retry_on_timeout, max_connections, password, username, db.',
+    text: 'Options of the Redis client (ioredis). The names of redis-py are accepted too: socket_timeout and socket_connect_timeout in seconds, retry_on_timeout, max_connections, password, username, db.',
   }),
   REDIS_SENTINELS: list(address, {
     default: [],
@@ -37,24 +37,24 @@ export const redisSettings = {
   REDIS_CLUSTER_NODES: list(address, {
     default: [],
     expects: 'a list of host:port',
-    text: 'Some nodes of a Redis Cluster as host:port; the rest is found from them.',
+    text: 'Some nodes of a Redis Cluster as host:port; the others are discovered.',
   }),
   REDIS_TLS: flag({
     default: false,
-    text: 'Use TLS with REDIS_HOST, sentinels or a cluster (rediss:// says so itself).',
+    text: 'Use TLS with REDIS_HOST, sentinels or a cluster. A REDIS_URL with rediss:// does not need it.',
   }),
   REDIS_TLS_CA: optionalPath({ text: 'File with the certificate authority (PEM) of Redis.' }),
-  REDIS_TLS_CERT: optionalPath({ text: 'File with the certificate (PEM) this client shows.' }),
+  REDIS_TLS_CERT: optionalPath({ text: 'File with the certificate (PEM) of this client.' }),
   REDIS_TLS_KEY: optionalPath({ text: 'File with the key (PEM) of REDIS_TLS_CERT.' }),
   REDIS_CONNECT_TIMEOUT: integer({
     default: 10,
     min: 1,
     unit: 'seconds',
-    text: 'For how long the first connection is tried before giving up with exit code 4.',
+    text: 'How long the first connection is attempted. After that the command ends with exit code 4.',
   }),
   REDIS_ALLOW_EVICTION: flag({
     default: false,
-    text: 'Use a Redis whose maxmemory-policy is allkeys-*: when its memory is full it evicts parts of the crawl.',
+    text: 'Accept a Redis server with the maxmemory-policy allkeys-*, which deletes parts of the crawl when its memory is full.',
   }),
   REDIS_ENCODING: text({
     default: 'utf-8',

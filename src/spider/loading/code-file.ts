@@ -8,12 +8,12 @@ import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { readPrivateFile, writePrivateFile } from '../../private-file.js';
 
-/** A CRC-32 of all that follows. */
+/** A CRC-32 of the rest of the file. */
 const HEADER_BYTES = 4;
-/** Older files are of modules that changed or are gone; whoever still needs one writes it again. */
-const FORGET_AFTER_MS = 30 * 24 * 60 * 60 * 1_000;
+/** Older files are deleted. They usually belong to modules that were changed or removed. */
+const MAX_AGE_MS = 30 * 24 * 60 * 60 * 1_000;
 
-/** The code as it was written last; null without it, or where anybody else could have written it. */
+/** The cached code; null when the file is missing, damaged or owned by another user. */
 export function readCodeFile(file: string): string | null {
   const bytes = readPrivateFile(file);
   if (bytes === null || bytes.length < HEADER_BYTES) return null;
@@ -21,7 +21,7 @@ export function readCodeFile(file: string): string | null {
   return bytes.readUInt32LE(0) === crc32(code) ? code.toString() : null;
 }
 
-/** Write a file as a whole, and remove old ones of its folder. */
+/** Write a file atomically, and delete old files of its folder. */
 export function writeCodeFile(file: string, code: string): void {
   const content = Buffer.from(code);
   const header = Buffer.alloc(HEADER_BYTES);
@@ -37,6 +37,6 @@ export function writeCodeFile(file: string, code: string): void {
 function removeOld(folder: string): void {
   for (const name of readdirSync(folder)) {
     const file = path.join(folder, name);
-    if (Date.now() - statSync(file).mtimeMs > FORGET_AFTER_MS) rmSync(file, { force: true });
+    if (Date.now() - statSync(file).mtimeMs > MAX_AGE_MS) rmSync(file, { force: true });
   }
 }

@@ -1,8 +1,8 @@
-/** TypeScript → JavaScript by esbuild, file by file, as Node 20 cannot do it; types are dropped, not checked. */
+/** Compile TypeScript to JavaScript with esbuild, as Node 20 cannot load it. Types are removed, not checked. */
 import { createRequire } from 'node:module';
 
-/** What beside the file decides what comes of it. */
-export const OPTIONS = {
+/** The options that determine the output; part of the cache key. */
+export const COMPILE_OPTIONS = {
   format: 'esm',
   target: 'node20',
   sourcemap: 'inline',
@@ -13,34 +13,33 @@ export const OPTIONS = {
 const require = createRequire(import.meta.url);
 
 /**
- * The text of a file as an ES module, with its source map; decorators and what else Node 20 lacks are written out.
- * A JavaScript file goes through as well. esbuild's process serves the files of one turn of the loop, and ends then: starting
- * it takes 30 ms.
- * @throws SyntaxError with `at`, the `file:line:column` of the mistake.
+ * Compile the text of a TypeScript or JavaScript file to an ES module with an inline source map. Syntax that Node 20 lacks,
+ * such as decorators, is transformed. All files compiled in one iteration of the event loop share one esbuild process.
+ * @throws SyntaxError with `at`, the `file:line:column` of the error.
  */
 export function compileTypeScript(file: string, text: string): string {
-  // Loaded when it is needed: most TypeScript was compiled in an earlier run.
+  // Loaded on first use: most files come from the cache.
   const { transformSync, stop } = require('esbuild') as typeof import('esbuild');
   setImmediate(() => void stop());
   try {
     return transformSync(text, {
       loader: file.endsWith('x') ? 'tsx' : /ts$/.test(file) ? 'ts' : 'js',
       sourcefile: file,
-      ...OPTIONS,
+      ...COMPILE_OPTIONS,
     }).code;
   } catch (error) {
-    throw withPlace(file, error);
+    throw syntaxErrorWithPosition(file, error);
   }
 }
 
-interface Mistake {
+interface EsbuildError {
   readonly text: string;
   readonly location: { readonly line: number; readonly column: number } | null;
 }
 
-function withPlace(file: string, error: unknown): unknown {
-  const mistake = (error as { errors?: readonly Mistake[] }).errors?.[0];
-  if (mistake === undefined) return error;
-  const { line, column } = mistake.location ?? { line: 1, column: 0 };
-  return Object.assign(new SyntaxError(mistake.text), { at: `${file}:${line}:${column + 1}` });
+function syntaxErrorWithPosition(file: string, error: unknown): unknown {
+  const first = (error as { errors?: readonly EsbuildError[] }).errors?.[0];
+  if (first === undefined) return error;
+  const { line, column } = first.location ?? { line: 1, column: 0 };
+  return Object.assign(new SyntaxError(first.text), { at: `${file}:${line}:${column + 1}` });
 }

@@ -1,4 +1,4 @@
-/** Find the spiders of a project: load every module of its folders, and look at what each exports by default. */
+/** Find the spiders of a project: load every module of its folders and inspect its default export. */
 import path from 'node:path';
 import { SpiderLoadError } from '../../errors.js';
 import { nearest } from '../../settings/nearest.js';
@@ -8,7 +8,7 @@ import { loadModule } from './load-module.js';
 import { spiderFiles } from './spider-files.js';
 import { spiderProblem } from './spider-problems.js';
 
-/** A spider that can be run. */
+/** A spider that can run. */
 export interface FoundSpider {
   readonly name: string;
   /** Absolute. */
@@ -16,19 +16,19 @@ export interface FoundSpider {
   readonly SpiderClass: SpiderClass;
 }
 
-/** A module that does not load, or exports something that is no usable spider; the error's message names the file. */
+/** A module that does not load, or whose default export is not a usable spider. The message of the error names the file. */
 export interface BrokenModule {
   readonly file: string;
   readonly error: SpiderLoadError;
 }
 
-/** Spiders of one name; none of them can be run. */
+/** Several spiders with the sameName name. None of them can run. */
 export interface DuplicateName {
   readonly name: string;
   readonly files: readonly string[];
 }
 
-/** What is in the folders. A broken module does not hide the others. */
+/** The result of a search. A broken module does not hide the others. */
 export interface Discovery {
   readonly folders: readonly string[];
   /** By name, in alphabetical order. */
@@ -37,7 +37,7 @@ export interface Discovery {
   readonly duplicates: readonly DuplicateName[];
   /** Folders that do not exist. */
   readonly missing: readonly string[];
-  /** Spiders that a module exports by name only, base classes of others not among them: meant to be a default export. */
+  /** Spiders that a module exports only by name, probably by mistake. Base classes of other spiders are not included. */
   readonly unexported: readonly UnexportedSpider[];
 }
 
@@ -47,15 +47,14 @@ export interface UnexportedSpider {
   readonly SpiderClass: SpiderClass;
 }
 
-/** A sentence for whoever meant that spider to be found. */
+/** A message that tells the user how to export the spider. */
 export function unexportedText({ file, exported }: UnexportedSpider): string {
   return `${shortPath(file)} exports the spider ${exported} by name only: make it the default export (export default class ${exported} …)`;
 }
 
 /**
- * Load all modules of the folders (or single files) of SPIDER_MODULES. Never throws for what is in them.
- * Every class is constructed once, as its name is a field; with `context`, so that a spider which needs its
- * arguments has them.
+ * Load all modules of the folders or files of SPIDER_MODULES. Errors in them are part of the result, not thrown. Every
+ * class is constructed once with `context`, because the name of a spider is an instance field.
  */
 export async function discoverSpiders(
   folders: readonly string[],
@@ -82,35 +81,37 @@ export async function discoverSpiders(
     unexported,
     spiders: new Map(
       [...byName.values()]
-        .filter((same) => same.length === 1)
+        .filter((sameName) => sameName.length === 1)
         .map(([spider]) => [spider!.name, spider!] as const)
         .sort(([a], [b]) => (a < b ? -1 : 1)),
     ),
     duplicates: [...byName]
-      .filter(([, same]) => same.length > 1)
-      .map(([name, same]) => ({ name, files: same.map((spider) => spider.file) })),
+      .filter(([, sameName]) => sameName.length > 1)
+      .map(([name, sameName]) => ({ name, files: sameName.map((spider) => spider.file) })),
   };
 }
 
-/** @throws SpiderLoadError saying what is there instead: two of that name, modules that do not load, near names. */
+/** @throws SpiderLoadError that names duplicates, near names, and modules that do not load. */
 export function findSpider(discovery: Discovery, name: string): FoundSpider {
   const spider = discovery.spiders.get(name);
   if (spider !== undefined) return spider;
-  const same = discovery.duplicates.find((duplicate) => duplicate.name === name);
-  if (same !== undefined) {
-    throw new SpiderLoadError(`two spiders are named "${name}": ${same.files.map(shortPath).join(' and ')}`);
+  const sameName = discovery.duplicates.find((duplicate) => duplicate.name === name);
+  if (sameName !== undefined) {
+    throw new SpiderLoadError(
+      `two spiders are named "${name}": ${sameName.files.map(shortPath).join(' and ')}`,
+    );
   }
   throw new SpiderLoadError(
     [
       `there is no spider "${name}"`,
-      whatIsThere(discovery, name),
-      ...whatIsBroken(discovery),
+      availableSpiders(discovery, name),
+      ...loadErrors(discovery),
       ...discovery.unexported.map(unexportedText),
     ].join('; '),
   );
 }
 
-/** A sentence about every module that cannot be used, for `list` and for a warning; none when all is well. */
+/** One message for each module or folder that cannot be used. */
 export function problemsOf(discovery: Discovery): string[] {
   return [
     ...discovery.broken.map(({ error }) => error.message),
@@ -118,20 +119,21 @@ export function problemsOf(discovery: Discovery): string[] {
       ({ name, files }) => `two spiders are named "${name}": ${files.map(shortPath).join(' and ')}`,
     ),
     ...discovery.missing.map(
-      (folder) => `the folder ${shortPath(folder)} of SPIDER_MODULES does not exist; ${insteadOf(folder)}`,
+      (folder) =>
+        `the folder ${shortPath(folder)} of SPIDER_MODULES does not exist; ${missingFolderAdvice(folder)}`,
     ),
   ];
 }
 
-/** What was meant by a folder that is not there, such as the Python module of a settings file that came from Scrapy. */
-function insteadOf(folder: string): string {
+/** Advice for a missing folder, which may be a Python module name in a settings file from Scrapy. */
+function missingFolderAdvice(folder: string): string {
   const name = path.basename(folder);
   return /^[a-z_]\w*(\.[a-z_]\w*)+$/i.test(name)
     ? `it names folders, not Python modules: ${name.replaceAll('.', '/')}, or leave it out for spiders`
     : '"crawlnode init DIR" makes a project';
 }
 
-function whatIsThere({ spiders, folders, missing }: Discovery, wanted: string): string {
+function availableSpiders({ spiders, folders, missing }: Discovery, wanted: string): string {
   const names = [...spiders.keys()];
   const near = nearest(wanted, names, 3);
   if (near.length > 0) return `did you mean ${near.join(' or ')}?`;
@@ -142,11 +144,11 @@ function whatIsThere({ spiders, folders, missing }: Discovery, wanted: string): 
   return `SPIDER_MODULES has no spider at all, in ${places.join(', ')}`;
 }
 
-function whatIsBroken({ broken }: Discovery): string[] {
+function loadErrors({ broken }: Discovery): string[] {
   return broken.map(({ error }) => error.message);
 }
 
-/** @returns null for a module without a spider: a helper of the others. */
+/** @returns null for a module without a spider, such as a helper of other modules. */
 async function inspectModule(
   file: string,
   context: Partial<SpiderContext>,

@@ -1,29 +1,29 @@
-/** Import one module of the user's: TypeScript or JavaScript, wherever it lies, with `crawlnode` the copy that runs. */
+/** Import a user's TypeScript or JavaScript module from any folder. Its `crawlnode` is the running copy. */
 import { realpath } from 'node:fs/promises';
 import module from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { loadError } from './load-error.js';
 import { type HooksData, initialize, load, resolve } from './module-hooks.js';
 
-/** Run from source there is a loader of TypeScript already, tsx or vitest, which also knows `crawlnode`. */
+/** When crawlnode runs from source, tsx or vitest already load TypeScript and resolve `crawlnode`. */
 const isSource = import.meta.url.endsWith('.ts');
-/** What spiders know as `crawlnode`: the same module that `import 'crawlnode'` gives a program. */
+/** The entry module, which `import 'crawlnode'` loads. */
 const crawlnode = new URL('../../index.js', import.meta.url).href;
 
 let typescriptFolder: string | null = null;
 let installed: Promise<void> | undefined;
 
 /**
- * Keep JavaScript that is compiled from TypeScript for later runs; takes effect before the first module is loaded.
- * @param folder - one that nobody but this user can write to (`private-folder.ts`); null: nothing is kept
+ * Set the folder of the cache of compiled TypeScript. Call it before the first module is loaded.
+ * @param folder that only this user can write to (`private-folder.ts`); null for no cache
  */
-export function keepTypeScriptIn(folder: string | null): void {
+export function setTypeScriptCache(folder: string | null): void {
   typescriptFolder = folder;
 }
 
 /**
- * Import a `.ts`, `.js` or `.mjs` file and give back what it exports. Asking again gives the same module.
- * @throws SpiderLoadError naming the file (with line and column where they are known) and what is wrong.
+ * Import a `.ts`, `.js` or `.mjs` file and return its exports. A second call returns the same module.
+ * @throws SpiderLoadError that names the file (with line and column where they are known) and the reason.
  */
 export async function loadModule(path: string): Promise<Record<string, unknown>> {
   installed ??= installHooks();
@@ -35,7 +35,7 @@ export async function loadModule(path: string): Promise<Record<string, unknown>>
   }
 }
 
-/** Within this process where Node can (22.15, 23.5): a thread for the hooks takes 40 ms of CPU. */
+/** Uses hooks in the main thread where Node has them (22.15, 23.5), because starting a hooks thread is slow. */
 async function installHooks(): Promise<void> {
   if (isSource) return;
   const data: HooksData = { loader: import.meta.url, crawlnode, typescriptFolder };
@@ -44,10 +44,10 @@ async function installHooks(): Promise<void> {
     initialize(data);
     registerHooks({ resolve, load });
   } else {
-    // Every spider needs it, and it loads twice as fast before it passes through the hooks' thread.
+    // Every spider imports it, and it loads faster without the hooks thread.
     await import(crawlnode);
     module.register('./module-hooks.js', { parentURL: import.meta.url, data });
   }
-  // Stack traces of TypeScript then show its own lines.
+  // Stack traces then show the lines of the TypeScript source.
   process.setSourceMapsEnabled(true);
 }

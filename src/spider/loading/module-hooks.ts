@@ -1,31 +1,33 @@
 /**
- * How spider code is resolved and loaded (`load-module.ts` registers these hooks): within the process where Node has
- * `module.registerHooks`, in Node's thread for hooks before that.
+ * Module hooks that resolve and load spider code; `load-module.ts` registers them. They run in the main thread where Node
+ * has `module.registerHooks`, and in Node's hooks thread in earlier versions.
  *
- * Three things that Node alone does not do, for the user's own modules and no others: the bare name `crawlnode` is
- * the copy that runs; TypeScript loads as it is; a `.js` with `import` in it is a module whatever package.json says.
+ * The hooks do three things for the user's own modules that Node alone does not:
+ * - The bare specifier `crawlnode` resolves to the running copy.
+ * - TypeScript loads without a build step.
+ * - A `.js` file with `import` statements is an ES module, whatever its package.json says.
  *
- * A module is the user's when `load-module.ts` imported it, or when a user's module imports it and it does not lie
- * in node_modules. tsx would do half of this at 60 ms more a start, and makes a `.ts` in a CommonJS package a
- * CommonJS module, whose `require('crawlnode')` is a second copy.
+ * A module is the user's own when `load-module.ts` imports it, or when a user's module imports it and it is not in
+ * node_modules. tsx was rejected: it starts more slowly, and it loads a `.ts` file in a CommonJS package as CommonJS, whose
+ * `require('crawlnode')` loads a second copy.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { compileFunction } from 'node:vm';
-import { compileOnce } from './compile-once.js';
+import { compileCached } from './compile-cached.js';
 
-/** What the hooks are told at their start. */
+/** Configuration of the hooks. */
 export interface HooksData {
-  /** The module whose `import()` brings in the user's modules. */
+  /** URL of the module whose `import()` loads the user's modules. */
   readonly loader: string;
-  /** The entry of the running copy. */
+  /** URL of the entry of the running copy. */
   readonly crawlnode: string;
-  /** Where compiled TypeScript is kept; null: nowhere. */
+  /** Folder of the cache of compiled TypeScript; null for no cache. */
   readonly typescriptFolder: string | null;
 }
 
-/** A module that is found. */
+/** Result of Node's `resolve` hook. */
 interface Resolved {
   readonly url: string;
   readonly format?: string | null | undefined;
@@ -36,30 +38,30 @@ interface ResolveContext {
   readonly parentURL?: string | undefined;
 }
 
-/** A module that is read. */
+/** Result of Node's `load` hook. */
 interface Loaded {
   readonly format: string | null | undefined;
   readonly source?: unknown;
   readonly shortCircuit?: boolean | undefined;
 }
 
-let own: HooksData;
+let config: HooksData;
 const userModules = new Set<string>();
 
 export function initialize(data: HooksData): void {
-  own = data;
+  config = data;
 }
 
-/** `next` gives a promise in the hooks' thread and a value within the process; so does this. */
+/** Node's `resolve` hook. Returns a promise where `next` does, which is in the hooks thread. */
 export function resolve<C extends ResolveContext>(
   specifier: string,
   context: C,
   next: (specifier: string, context: C) => Resolved | Promise<Resolved>,
 ): Resolved | Promise<Resolved> {
-  // From whatever asks, a package in node_modules included: `instanceof` allows no second copy.
-  if (specifier === 'crawlnode') return { url: own.crawlnode, format: 'module', shortCircuit: true };
+  // For every importer, including packages in node_modules: `instanceof` fails across two copies.
+  if (specifier === 'crawlnode') return { url: config.crawlnode, format: 'module', shortCircuit: true };
   const parent = context.parentURL;
-  if (parent === undefined || (parent !== own.loader && !userModules.has(parent))) {
+  if (parent === undefined || (parent !== config.loader && !userModules.has(parent))) {
     return next(specifier, context);
   }
   const isPath = /^(\.{1,2}\/|\/|file:)/.test(specifier);
@@ -67,19 +69,19 @@ export function resolve<C extends ResolveContext>(
     ? next(existingFile(new URL(specifier, parent)), context)
     : next(specifier, contextOfPackage(specifier, parent, context));
   return resolved instanceof Promise
-    ? resolved.then((found) => asUsers(found, isPath))
-    : asUsers(resolved, isPath);
+    ? resolved.then((found) => markUserModule(found, isPath))
+    : markUserModule(resolved, isPath);
 }
 
-function asUsers(resolved: Resolved, isPath: boolean): Resolved {
+function markUserModule(resolved: Resolved, isPath: boolean): Resolved {
   const { url } = resolved;
   if (!url.startsWith('file:')) return resolved;
   if (isPath || !url.includes('/node_modules/')) userModules.add(url);
-  // `with { type: 'json' }` is not needed here, and where it is written Node 20 would warn of an experiment.
+  // JSON needs no `with { type: 'json' }` here. Where it is written, Node 20 would print an experimental warning.
   return url.endsWith('.json') ? { ...resolved, importAttributes: {} } : resolved;
 }
 
-/** As `resolve`, given what is to be read. */
+/** Node's `load` hook. Returns a promise where `next` does. */
 export function load<C extends object>(
   url: string,
   context: C,
@@ -87,22 +89,22 @@ export function load<C extends object>(
 ): Loaded | Promise<Loaded> {
   if (!userModules.has(url)) return next(url, context);
   const file = fileURLToPath(url);
-  if (/\.[mc]?tsx?$/.test(file)) return asModule(compileOnce(file, own.typescriptFolder));
-  if (file.endsWith('.json')) return asModule(`export default ${readFileSync(file, 'utf8')}`);
+  if (/\.[mc]?tsx?$/.test(file)) return esModule(compileCached(file, config.typescriptFolder));
+  if (file.endsWith('.json')) return esModule(`export default ${readFileSync(file, 'utf8')}`);
   if (!file.endsWith('.js')) return next(url, context);
   const source = readFileSync(file, 'utf8');
-  return isCommonJs(source) ? next(url, { ...context, format: 'commonjs' }) : asModule(source);
+  return isCommonJs(source) ? next(url, { ...context, format: 'commonjs' }) : esModule(source);
 }
 
-function asModule(source: string): Loaded {
+function esModule(source: string): Loaded {
   return { format: 'module', source, shortCircuit: true };
 }
 
-/** TypeScript's spellings of a path: `./a` and `./a.js` may both mean a.ts. The URL as it is when no file fits. */
+/** Find the file of an import path as TypeScript does: `./a` and `./a.js` may mean a.ts. Returns the URL unchanged when no file exists. */
 function existingFile(url: URL): string {
   const { href } = url;
-  const written = href.replace(/\.([mc]?)js$/, '.$1ts');
-  const candidates = [href, written, ...endings.map((ending) => href.replace(/\/$/, '') + ending)];
+  const asTypeScript = href.replace(/\.([mc]?)js$/, '.$1ts');
+  const candidates = [href, asTypeScript, ...endings.map((ending) => href.replace(/\/$/, '') + ending)];
   return candidates.find((candidate) => isFile(new URL(candidate))) ?? href;
 }
 
@@ -113,8 +115,8 @@ function isFile(url: URL): boolean {
 }
 
 /**
- * A package is looked for from the module that asks, as always. Only zod is also taken from crawlnode's own
- * dependencies: item schemas are written with it, and a mounted folder of spiders has no node_modules.
+ * Packages are resolved from the importing module, as usual. Only zod falls back to crawlnode's own dependency, because
+ * item schemas use it and a mounted folder of spiders may have no node_modules.
  */
 function contextOfPackage<C extends ResolveContext>(specifier: string, parent: string, context: C): C {
   if (specifier !== 'zod' && !specifier.startsWith('zod/')) return context;
@@ -122,11 +124,11 @@ function contextOfPackage<C extends ResolveContext>(specifier: string, parent: s
     createRequire(parent).resolve(specifier);
     return context;
   } catch {
-    return { ...context, parentURL: own.crawlnode };
+    return { ...context, parentURL: config.crawlnode };
   }
 }
 
-/** Node's own test (`--experimental-detect-module`, only in later versions): what compiles as CommonJS is CommonJS. */
+/** Detect CommonJS as `--experimental-detect-module` of later Node versions does: source that compiles as CommonJS is CommonJS. */
 function isCommonJs(source: string): boolean {
   try {
     compileFunction(source, ['exports', 'require', 'module', '__filename', '__dirname']);

@@ -1,11 +1,11 @@
-/** Which files of a folder may hold spiders. */
+/** Find the files of a folder that may contain spiders. */
 import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * All `.ts`, `.js` and `.mjs` modules in a folder and its subfolders, absolute, sorted; or the one file that is named.
- * Left out: node_modules, names that begin with a dot or an underscore, declarations, tests.
- * @returns null when there is no such folder or file.
+ * All `.ts`, `.js` and `.mjs` modules in a folder and its subfolders, or the file itself when the path is a file. Excluded
+ * are node_modules, names that begin with a dot or an underscore, type declarations and tests.
+ * @returns absolute paths, sorted; null when there is no such folder or file.
  */
 export async function spiderFiles(folder: string): Promise<string[] | null> {
   const root = path.resolve(folder);
@@ -18,7 +18,7 @@ export async function spiderFiles(folder: string): Promise<string[] | null> {
 
 async function walk(folder: string, visited: Set<string>): Promise<string[]> {
   const real = await realpath(folder);
-  if (visited.has(real)) return []; // a link that leads back
+  if (visited.has(real)) return []; // a symbolic link to a parent folder
   visited.add(real);
   const files: string[] = [];
   for (const entry of await readdir(folder, { withFileTypes: true })) {

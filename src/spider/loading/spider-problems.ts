@@ -1,9 +1,9 @@
-/** Members of a spider that would have no effect, or not the one that was meant, without a word. */
+/** Detect members of a spider that would silently have no effect, or a wrong one. */
 import { CrawlSpider } from '../crawl-spider.js';
 import type { Spider } from '../spider.js';
 
-/** Members as Scrapy and Scrapy-Redis name them, in their spelling and in camel case, and what does the same here. */
-const foreign: Readonly<Record<string, string>> = {
+/** Members of spiders of Scrapy and Scrapy-Redis, with their equivalents. The camel-case spellings are detected too. */
+const scrapyMembers: Readonly<Record<string, string>> = {
   start_urls: 'startUrls',
   start: 'startUrls, which takes Requests too',
   start_requests: 'startUrls, which takes Requests too',
@@ -16,26 +16,28 @@ const foreign: Readonly<Record<string, string>> = {
   max_idle_time: 'the setting MAX_IDLE_TIME_BEFORE_CLOSE',
 };
 
-/** What is wrong with a spider, in a sentence without its file; null when nothing is. */
+/** A message about the first problem of a spider, without its file; null when there is none. */
 export function spiderProblem(spider: Spider): string | null {
-  return foreignMember(spider) ?? notAList(spider) ?? ruleWithoutCallback(spider);
+  return scrapyMemberProblem(spider) ?? listProblem(spider) ?? ruleProblem(spider);
 }
 
-function foreignMember(spider: Spider): string | null {
-  for (const [name, instead] of Object.entries(foreign)) {
-    const found = [name, camelCase(name)].find((each) => each !== instead && isMeant(spider, each));
+function scrapyMemberProblem(spider: Spider): string | null {
+  for (const [name, instead] of Object.entries(scrapyMembers)) {
+    const found = [name, camelCase(name)].find(
+      (spelling) => spelling !== instead && isScrapyMember(spider, spelling),
+    );
     if (found !== undefined) return `its spider has ${found}, which has no effect: use ${instead}`;
   }
   return null;
 }
 
-/** `start` may well be a field that holds a URL: Scrapy's is a method. */
-function isMeant(spider: Spider, name: string): boolean {
+/** Only a method `start` is Scrapy's. A field of that name may hold a URL. */
+function isScrapyMember(spider: Spider, name: string): boolean {
   const value = (spider as unknown as Record<string, unknown>)[name];
   return name === 'start' ? typeof value === 'function' : name in spider;
 }
 
-function notAList(spider: Spider): string | null {
+function listProblem(spider: Spider): string | null {
   for (const name of ['startUrls', 'allowedDomains'] as const) {
     const value: unknown = spider[name];
     if (value === undefined || Array.isArray(value)) continue;
@@ -47,8 +49,8 @@ function notAList(spider: Spider): string | null {
   return null;
 }
 
-/** `callback: this.parsItem` is undefined: JavaScript does not refuse a misspelt name. */
-function ruleWithoutCallback(spider: Spider): string | null {
+/** Detects a misspelt callback such as `this.parsItem`, which JavaScript evaluates to undefined. */
+function ruleProblem(spider: Spider): string | null {
   if (!(spider instanceof CrawlSpider)) return null;
   const at = spider.rules.findIndex((rule) => 'callback' in rule && rule.callback === undefined);
   if (at === -1) return null;
