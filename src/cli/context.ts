@@ -95,14 +95,14 @@ export function print(context: Context, text: string): void {
 /** Print a line for the user beside the result, as a line of the log where all is JSON. */
 export function note(context: Context, text: string, level: 'info' | 'warn' = 'info'): void {
   const masked = context.mask(text);
-  context.stderr.write(speaksJson(context) ? logLine(level, masked) : `${masked}\n`);
+  context.stderr.write(stderrIsJson(context) ? logLine(level, masked) : `${masked}\n`);
 }
 
 /**
  * Whether every line of stderr is JSON, as the lines of the log are: with `--json` and off a terminal. Otherwise messages
  * that are not of the log stay text, also beside the log, since scripts and people look for `crawlnode: …`.
  */
-export function speaksJson({ globals, stderr }: Pick<Context, 'globals' | 'stderr'>): boolean {
+export function stderrIsJson({ globals, stderr }: Pick<Context, 'globals' | 'stderr'>): boolean {
   return globals.json && !stderr.isTTY;
 }
 

@@ -7,9 +7,9 @@ import {
   RefusedError,
   UsageError,
 } from '../errors.js';
-import { type Context, logLine, speaksJson, wantsStack } from './context.js';
+import { type Context, logLine, stderrIsJson, wantsStack } from './context.js';
+import { fillCrawlArguments } from './fill-crawl-arguments.js';
 import { printable } from './terminal/printable.js';
-import { typeable } from './typeable.js';
 
 /** Fields of the log line that ends a command, beside its message. */
 export interface FatalFields {
@@ -19,9 +19,9 @@ export interface FatalFields {
 }
 
 /** Print `crawlnode: message`; a stack trace only for `-L DEBUG`, or for an unexpected error. */
-export function report(context: Context, error: unknown): void {
+export function reportError(context: Context, error: unknown): void {
   const fields = { ...fatalFieldsOf(error), stack: stackOf(error, wantsStack(context)) };
-  context.stderr.write(fatalLine(context, typeable(messageOf(error), context.crawl), fields));
+  context.stderr.write(fatalLine(context, fillCrawlArguments(messageOf(error), context.crawl), fields));
 }
 
 /** The message a command ends with, as text, or as a log line where all of stderr is JSON. */
@@ -31,7 +31,7 @@ export function fatalLine(
   { stack, ...fields }: FatalFields & { readonly stack?: string | undefined },
 ): string {
   const [message, trace] = [context.mask(text), stack === undefined ? undefined : context.mask(stack)];
-  if (speaksJson(context)) return logLine('fatal', message, { ...fields, stack: trace });
+  if (stderrIsJson(context)) return logLine('fatal', message, { ...fields, stack: trace });
   return `${printable(`crawlnode: ${message}${trace === undefined ? '' : `\n${trace}`}`)}\n`;
 }
 

@@ -1,11 +1,11 @@
 /** Ending the process, and a message when something other than crawlnode ended it. */
 import { writeSync } from 'node:fs';
 
-let isOver = false;
+let isExpected = false;
 
 /** End the process now. */
 export function exit(code: number): never {
-  isOver = true;
+  isExpected = true;
   process.exit(code);
 }
 
@@ -17,18 +17,18 @@ export function exit(code: number): never {
 export function guardExit(fatalLine: (text: string) => string): void {
   // Node itself prints an uncaught error.
   process.on('uncaughtExceptionMonitor', () => {
-    isOver = true;
+    isExpected = true;
   });
   process.on('exit', (code) => {
-    if (isOver) return;
-    process.exitCode = code === 0 || code === UNSETTLED ? 1 : code;
+    if (isExpected) return;
+    process.exitCode = code === 0 || code === UNSETTLED_AWAIT ? 1 : code;
     writeToStderr(
       fatalLine('the process ended before the command did: see to "process.exit" in the project\'s code'),
     );
   });
 }
 
-const UNSETTLED = 13;
+const UNSETTLED_AWAIT = 13;
 
 function writeToStderr(line: string): void {
   try {

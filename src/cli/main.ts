@@ -7,11 +7,11 @@ import { Command, CommanderError } from 'commander';
 import { UsageError } from '../errors.js';
 import { commands } from './commands.js';
 import { type Context, type Globals, processContext } from './context.js';
-import { heedSignalsAsFirst } from './crawl/signals.js';
-import { exitCodeOf, fatalLine, report } from './error-report.js';
+import { exitOnSignalAsProcessOne } from './crawl/signals.js';
+import { exitCodeOf, fatalLine, reportError } from './error-report.js';
 import { guardExit } from './exit.js';
-import { crawlWords } from './options/crawl-argument.js';
-import { guardStreams, leave } from './output-streams.js';
+import { spiderFirst } from './options/crawl-argument.js';
+import { flushAndExit, guardStreams } from './output-streams.js';
 import { helpColumns, reflow } from './terminal/reflow.js';
 import { version } from './version.js';
 
@@ -21,8 +21,8 @@ export async function start(argv: readonly string[]): Promise<void> {
   const fatalLineOf = (text: string) => fatalLine(context, text, { code: 'unexpected', exitCode: 1 });
   guardExit(fatalLineOf);
   guardStreams(fatalLineOf);
-  heedSignalsAsFirst();
-  await leave(await main(argv));
+  exitOnSignalAsProcessOne();
+  await flushAndExit(await main(argv));
 }
 
 /**
@@ -36,7 +36,7 @@ export async function main(argv: readonly string[], contextOf = processContext):
     let code = 0;
     const program = createProgram(context, (text) => {
       const command = program.commands.find((each) => each.name() === name);
-      const message = explained(text.trimEnd(), command);
+      const message = explainArgumentCount(text.trimEnd(), command);
       context.stderr.write(fatalLine(context, message, { code: 'usage', exitCode: 2 }));
     });
     for (const [each, { summary }] of Object.entries(commands)) program.command(each).description(summary);
@@ -44,11 +44,11 @@ export async function main(argv: readonly string[], contextOf = processContext):
       const { command: cli } = await commands[name]!.load();
       const command = program.commands.find((each) => each.name() === name)!;
       cli.define(command);
-      command.addHelpText('after', helpOfGlobals);
+      command.addHelpText('after', globalOptionsHelp);
       command.action(async () => {
         context = contextOf(argv, globalsOf(program));
         const words = { args: command.args, options: command.opts() };
-        const { args, options } = crawlWords(command.registeredArguments, words);
+        const { args, options } = spiderFirst(command.registeredArguments, words);
         code = await cli.run(context, args, options);
       });
     }
@@ -57,7 +57,7 @@ export async function main(argv: readonly string[], contextOf = processContext):
   } catch (error) {
     // Commander has printed its own already.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    report(context, error);
+    reportError(context, error);
     return exitCodeOf(error);
   }
 }
@@ -71,7 +71,10 @@ Exit codes: 0 done, 1 failed at run time, 2 wrong usage, settings or spider, 3 r
 130 and 143 ended by a second signal.`;
 
 /** The program with its global options and no command. Help is as wide as the terminal of `stdout`. */
-export function createProgram({ stdout }: Pick<Context, 'stdout'>, printError: (text: string) => void): Command {
+export function createProgram(
+  { stdout }: Pick<Context, 'stdout'>,
+  printError: (text: string) => void,
+): Command {
   const columns = helpColumns(stdout);
   return new Command('crawlnode')
     .description('Crawl as any number of equal nodes over one shared frontier, in Redis or embedded.')
@@ -100,12 +103,12 @@ export function createProgram({ stdout }: Pick<Context, 'stdout'>, printError: (
 }
 
 /** In place of a list of them, which would be longer than the help of most commands. */
-const helpOfGlobals = `
+const globalOptionsHelp = `
 Every command takes -c FILE, -s NAME=VALUE, -L LEVEL, --logfile FILE, --json and --no-color too; "crawlnode --help"
 explains them.`;
 
 /** Commander counts arguments that are missing or too many, and does not name them. */
-function explained(text: string, command: Command | undefined): string {
+function explainArgumentCount(text: string, command: Command | undefined): string {
   if (command === undefined || !/^(missing required|too many) argument/.test(text)) return text;
   const extra = command.args.slice(command.registeredArguments.length);
   const which = text.startsWith('too many') && extra.length > 0 ? `: ${extra.join(' ')}` : '';
@@ -113,7 +116,7 @@ function explained(text: string, command: Command | undefined): string {
 }
 
 /** Commands of Scrapy, and the nearest of ours. */
-const ofScrapy: Readonly<Record<string, string>> = {
+const scrapyCommands: Readonly<Record<string, string>> = {
   startproject: 'init DIR',
   genspider: 'init DIR',
   runspider: 'crawl SPIDER',
@@ -135,8 +138,8 @@ async function findCommand(
     return topic === undefined ? { name: null, args: ['--help'] } : findCommand([topic, '--help']);
   }
   const { didYouMean } = await import('../settings/nearest.js');
-  const near = Object.hasOwn(ofScrapy, word)
-    ? `; "crawlnode ${ofScrapy[word]}" is nearest to Scrapy's`
+  const near = Object.hasOwn(scrapyCommands, word)
+    ? `; "crawlnode ${scrapyCommands[word]}" is nearest to Scrapy's`
     : didYouMean(word, Object.keys(commands), 3);
   throw new UsageError(
     `unknown command ${JSON.stringify(word)}${near || '; "crawlnode --help" lists the commands'}`,

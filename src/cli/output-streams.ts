@@ -6,7 +6,7 @@ let ignoresStdoutErrors = false;
 
 /**
  * When the reader of stdout closes it (`| head`), the process ends without a message; when stdout cannot be written (a full
- * disk), it ends with one. A crawl goes on in both cases (`endureBrokenPipe`). Errors of stderr are always ignored.
+ * disk), it ends with one. A crawl goes on in both cases (`ignoreStdoutErrors`). Errors of stderr are always ignored.
  * @param fatalLine formats the message
  */
 export function guardStreams(fatalLine: (text: string) => string): void {
@@ -20,18 +20,18 @@ export function guardStreams(fatalLine: (text: string) => string): void {
 }
 
 /** From now on the process goes on when its output cannot be written. */
-export function endureBrokenPipe(): void {
+export function ignoreStdoutErrors(): void {
   ignoresStdoutErrors = true;
 }
 
 /** End the process once all output is written. User code that still runs does not delay it. */
-export async function leave(code: number): Promise<void> {
+export async function flushAndExit(code: number): Promise<void> {
   process.exitCode = code;
-  await Promise.all([process.stdout, process.stderr].map(flushed));
+  await Promise.all([process.stdout, process.stderr].map(whenFlushed));
   exit(code);
 }
 
-function flushed(stream: NodeJS.WriteStream): Promise<void> {
+function whenFlushed(stream: NodeJS.WriteStream): Promise<void> {
   if (stream.destroyed || !stream.writable) return Promise.resolve();
   return new Promise((resolve) => {
     stream.once('error', () => resolve());

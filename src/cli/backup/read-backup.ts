@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { CrawlnodeError, messageOf, UsageError } from '../../errors.js';
 import type { BackupEntry } from '../../frontier/backup/entry.js';
 import type { Shape } from '../../frontier/frontier.js';
-import { unpacked } from '../input/decompressed.js';
+import { decompressGzip } from '../input/decompress.js';
 import {
   BACKUP_FORMAT,
   type BackupEnd,
@@ -19,12 +19,12 @@ const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const READ_BYTES = 1024 * 1024;
 
 /** A backup that was read to its end and is whole. */
-export interface WholeBackup {
+export interface VerifiedBackup {
   readonly header: BackupHeader;
   /** Of the crawl itself as far as the backup holds it; else of the settings it was made under. */
   readonly shape: Shape;
   /** The engine that its bits are for; null where it holds no bits. */
-  readonly bitsOf: string | null;
+  readonly bloomEngine: string | null;
   readonly counts: EntryCounts;
   /** Stands for its content. */
   readonly sha256: string;
@@ -34,20 +34,23 @@ export interface WholeBackup {
  * Read all of a backup without doing anything with it.
  * @throws UsageError when it is no backup or of another version; CrawlnodeError `backup_damaged` that says where.
  */
-export async function verifyBackup(file: string, onProgress: (values: number) => void): Promise<WholeBackup> {
+export async function verifyBackup(
+  file: string,
+  onProgress: (values: number) => void,
+): Promise<VerifiedBackup> {
   const reader = new BackupReader(file);
   let { shape } = await reader.header();
-  let bitsOf: string | null = null;
+  let bloomEngine: string | null = null;
   for await (const { entry } of reader.entries()) {
     if (entry.kind === 'crawl') shape = { ...shape, ...entry.shape };
     if (entry.kind === 'dupefilter') {
       shape = { ...shape, dupefilter: entry.choice };
-      if (entry.index !== null) bitsOf = entry.engine;
+      if (entry.index !== null) bloomEngine = entry.engine;
     }
     onProgress(reader.values);
   }
   const { sha256, counts } = reader.end;
-  return { header: await reader.header(), shape, bitsOf, counts, sha256 };
+  return { header: await reader.header(), shape, bloomEngine, counts, sha256 };
 }
 
 export class BackupReader {
@@ -175,7 +178,7 @@ export class BackupReader {
 /** Its lines without their line feeds; a last one that has none is not a line. @throws UsageError when it cannot be opened. */
 async function* readLines(file: string): AsyncIterable<Buffer> {
   const source = createReadStream(file, { highWaterMark: READ_BYTES });
-  const plain = await unpacked(file, source).catch((error) => {
+  const plain = await decompressGzip(file, source).catch((error) => {
     throw new UsageError(`the backup ${file} cannot be read: ${messageOf(error)}`, { cause: error });
   });
   let rest: Buffer[] = [];

@@ -4,11 +4,11 @@ import os from 'node:os';
 import { type BackupEntry, isOfParts } from '../../frontier/backup/entry.js';
 import type { Frontier, Part } from '../../frontier/frontier.js';
 import { feedFormats } from '../../pipelines/feed-format.js';
-import { BackupReader, type WholeBackup } from './read-backup.js';
+import { BackupReader, type VerifiedBackup } from './read-backup.js';
 
 export interface RestoreOptions {
   readonly file: string;
-  readonly backup: WholeBackup;
+  readonly backup: VerifiedBackup;
   readonly parts: readonly Part[];
   readonly force: boolean;
   /** Called with the values read so far. */
@@ -26,7 +26,7 @@ export async function restoreBackup(
 ): Promise<'restored' | 'resumed' | 'there already'> {
   const id = `${backup.sha256}:${[...parts].sort().join(',')}`;
   const exclusive: readonly Part[] =
-    backup.bitsOf !== null && parts.includes('dupefilter') ? ['dupefilter'] : [];
+    backup.bloomEngine !== null && parts.includes('dupefilter') ? ['dupefilter'] : [];
   const done = await frontier.backups.begin({ id, parts, exclusive, force });
   if (done === null) return 'there already';
   const wanted = new Set(parts);
@@ -34,7 +34,7 @@ export async function restoreBackup(
   for await (const { number, entry } of reader.entries()) {
     onProgress(reader.values);
     if (number <= done || !isOfParts(entry, wanted)) continue;
-    await frontier.backups.apply(id, number, await asOfNow(entry, onNotice));
+    await frontier.backups.apply(id, number, await withValidCheckpoint(entry, onNotice));
   }
   await frontier.backups.end(id);
   return done === 0 ? 'restored' : 'resumed';
@@ -48,7 +48,10 @@ const CLOSING_BYTES = Math.max(
  * The checkpoint of a file of this machine holds only while the file is as long as it says: a writer that resumes cuts
  * off what is behind it. What was written since stays, and what waits comes after it.
  */
-async function asOfNow(entry: BackupEntry, onNotice: (text: string) => void): Promise<BackupEntry> {
+async function withValidCheckpoint(
+  entry: BackupEntry,
+  onNotice: (text: string) => void,
+): Promise<BackupEntry> {
   if (entry.kind !== 'feed' || entry.checkpoint === null || entry.host !== os.hostname()) return entry;
   const size = await stat(entry.path).then(
     (found) => found.size,

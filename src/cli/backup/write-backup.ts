@@ -49,7 +49,7 @@ export async function writeBackup(
 ): Promise<WrittenBackup> {
   // Not the pid alone: in containers it is the same each time.
   const partial = `${file}.${randomBytes(4).toString('hex')}.partial`;
-  const handle = await writing(file, async () => {
+  const handle = await reportUnwritable(file, async () => {
     makeFolder(path.dirname(file));
     await removeAbandoned(file);
     return open(partial, 'wx');
@@ -61,7 +61,7 @@ export async function writeBackup(
     if (file.endsWith('.gz')) await pipeline(lines, createGzip({ level: LEVEL }), sink);
     else await pipeline(lines, sink);
     const { size } = await handle.stat();
-    await writing(file, async () => {
+    await reportUnwritable(file, async () => {
       await handle.sync();
       await handle.close();
       await rename(partial, file);
@@ -71,7 +71,7 @@ export async function writeBackup(
     return { file, bytes: size, entries: total, counts: values };
   } catch (error) {
     await closeAndRemove(handle, partial);
-    throw isOfTheDisk(error) ? unwritable(file, error) : error;
+    throw isFileSystemError(error) ? unwritableError(file, error) : error;
   }
 }
 
@@ -107,11 +107,11 @@ async function* linesOf(
   counts.entries = total;
 }
 
-async function writing<T>(file: string, action: () => Promise<T>): Promise<T> {
+async function reportUnwritable<T>(file: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {
-    throw unwritable(file, error);
+    throw unwritableError(file, error);
   }
 }
 
@@ -139,9 +139,10 @@ async function syncFolder(folder: string): Promise<void> {
   await handle?.close();
 }
 
-const isOfTheDisk = (error: unknown): boolean => typeof (error as NodeJS.ErrnoException).syscall === 'string';
+const isFileSystemError = (error: unknown): boolean =>
+  typeof (error as NodeJS.ErrnoException).syscall === 'string';
 
-function unwritable(file: string, error: unknown): CrawlnodeError {
+function unwritableError(file: string, error: unknown): CrawlnodeError {
   if (error instanceof CrawlnodeError) return error;
   return new CrawlnodeError(
     'backup_unwritable',

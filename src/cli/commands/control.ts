@@ -9,7 +9,7 @@ import type { CliCommand } from '../command.js';
 import { type Context, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { spiderWords } from '../options/crawl-argument.js';
-import { jobOption, textsOf } from '../options/job-option.js';
+import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlName, howMany } from '../terminal/format-values.js';
 
@@ -45,7 +45,7 @@ function tell(control: Control): CliCommand {
         .addOption(jobOption())
         .addHelpText('after', helps[control]),
     run: async (context, [spider = ''], options) => {
-      const { loaded } = await loadSpiderOrSettings(context, spider, textsOf(options));
+      const { loaded } = await loadSpiderOrSettings(context, spider, settingTextsOf(options));
       return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
         const crawl = { spider, job: loaded.settings.JOB };
         const { nodes, beganAtMs } = await frontier.snapshot();

@@ -12,12 +12,12 @@ import { problemsOf } from '../../spider/loading/discover.js';
 import type { CliCommand } from '../command.js';
 import type { Context } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
-import { jobOption, textsOf } from '../options/job-option.js';
+import { fillCrawlArguments } from '../fill-crawl-arguments.js';
+import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../reports/doctor-findings.js';
-import { type CrawlToSave, saveDamaged } from '../reports/save-damaged.js';
+import { type DamagedCrawl, repairDamagedStore } from '../reports/repair-damaged-store.js';
 import { howMany, n } from '../terminal/format-values.js';
-import { typeable } from '../typeable.js';
 
 const help = `
 Looks at Node, the spiders of the project, the store (version, memory, persistence, clock, rights, or folder and disk)
@@ -89,7 +89,7 @@ async function crawlsOf(
   options: Readonly<Record<string, unknown>>,
   findings: SpiderFinding[],
 ): Promise<[name: string, settings: Settings][]> {
-  const texts = textsOf(options);
+  const texts = settingTextsOf(options);
   if (spider !== undefined) {
     const { loaded } = await loadSpiderOrSettings(context, spider, texts);
     return [[spider, loaded.settings]];
@@ -155,11 +155,11 @@ async function examine(
 /** A store whose file is damaged: a problem, or with --repair what was saved of it. @throws any other error */
 async function damagedStore(
   error: unknown,
-  of: CrawlToSave,
+  of: DamagedCrawl,
   { repair, force }: Depth,
 ): Promise<SpiderFinding[]> {
   if (!(error instanceof DamagedStoreError)) throw error;
-  return repair ? saveDamaged(of, force) : [{ ...problem(error.code, error.message), spider: null }];
+  return repair ? repairDamagedStore(of, force) : [{ ...problem(error.code, error.message), spider: null }];
 }
 
 const unreadable = new Set(['foreign_key', 'format', 'slots', 'acl']);
@@ -197,7 +197,7 @@ async function invariants(
   }
   if (!repair) {
     const action = `stop the nodes, then "crawlnode doctor ${crawl} --repair"`;
-    return listed(breaches).map((message) => ({ ...problem('invariants', message), spider, action }));
+    return limitBreaches(breaches).map((message) => ({ ...problem('invariants', message), spider, action }));
   }
   const read = (_: string, record: string) => recordedRequest(record, settings);
   const { pending, delayed, failed } = await frontier.repair(read, { force });
@@ -206,7 +206,7 @@ async function invariants(
   const left = await frontier.verify();
   return [
     { level: 'info', check: 'repaired', spider, message, action: null },
-    ...listed(left).map((breach) => ({
+    ...limitBreaches(left).map((breach) => ({
       ...problem('invariants', breach),
       spider,
       action: `"crawlnode reset ${crawl} --only queue" and seed anew`,
@@ -214,7 +214,7 @@ async function invariants(
   ];
 }
 
-function listed(breaches: readonly string[]): string[] {
+function limitBreaches(breaches: readonly string[]): string[] {
   const more = breaches.length - MAX_BREACHES;
   return [...breaches.slice(0, MAX_BREACHES), ...(more > 0 ? [`and ${n(more)} more of the kind`] : [])];
 }
@@ -224,8 +224,8 @@ function problem(check: string, message: string): Omit<SpiderFinding, 'spider'> 
 }
 
 function inWords({ message, action, ...finding }: SpiderFinding, crawl: string): SpiderFinding {
-  const todo = action === null ? null : typeable(action, crawl);
-  return { ...finding, message: typeable(message, crawl), action: todo };
+  const todo = action === null ? null : fillCrawlArguments(action, crawl);
+  return { ...finding, message: fillCrawlArguments(message, crawl), action: todo };
 }
 
 /** The user knows, and runs at that risk. */

@@ -10,7 +10,7 @@ import { masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption } from '../options/job-option.js';
-import { identifier } from '../project/open-identifier.js';
+import { openIdentifier } from '../project/open-identifier.js';
 import { howMany } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
@@ -48,7 +48,7 @@ export const command: CliCommand = {
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider = '', url = ''], options) => {
-    const { loaded, identifyIn } = await identifier(context, spider, options);
+    const { loaded, identifyIn } = await openIdentifier(context, spider, options);
     return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
       const identify = await identifyIn(frontier);
       const request = identify(url, {

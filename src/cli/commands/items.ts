@@ -18,7 +18,7 @@ import { type Context, note, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { atLeastOne } from '../options/at-least-one.js';
 import { spiderWords } from '../options/crawl-argument.js';
-import { jobOption, textsOf } from '../options/job-option.js';
+import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlName, n } from '../terminal/format-values.js';
 import { withLiveLine } from '../terminal/live-line.js';
@@ -67,7 +67,7 @@ export const command: CliCommand = {
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider = ''], options) => {
-    const { loaded } = await loadSpiderOrSettings(context, spider, textsOf(options));
+    const { loaded } = await loadSpiderOrSettings(context, spider, settingTextsOf(options));
     const { settings } = loaded;
     const target = targetOf(context, options, settings);
     return withFrontier(openOptions(settings, spider), async (frontier) => {

@@ -7,7 +7,7 @@ import type { CliCommand } from '../command.js';
 import { type Context, printJson } from '../context.js';
 import { createLogger } from '../log/logger.js';
 import { looksLikeUrl, spiderWords } from '../options/crawl-argument.js';
-import { jobOption, textsOf } from '../options/job-option.js';
+import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
 import { discover, loadProject, loadSpider } from '../project/open-project.js';
 import { stopOnSignal } from '../stop-on-signal.js';
@@ -38,7 +38,7 @@ export const command: CliCommand = {
     const { loaded, create } = await loadSpider(
       context,
       name,
-      textsOf(options),
+      settingTextsOf(options),
       (options.arg ?? {}) as Pairs,
     );
     const { log, close } = await createLogger(context, loaded.settings, { spider: name });

@@ -11,7 +11,7 @@ import type { Logger } from '../../log.js';
 import type { Context } from '../context.js';
 import { fatalFieldsOf } from '../error-report.js';
 import { createLogger, type OpenLogger } from '../log/logger.js';
-import { sayForgotten, sayLeaving } from './notices.js';
+import { logStopping, logUnhandledRejection } from './notices.js';
 import { createDisplay, type Display } from './progress.js';
 import { type Signals, watchSignals } from './signals.js';
 import type { WorkerRole } from './worker-channel.js';
@@ -21,7 +21,7 @@ export interface Crawl {
   readonly context: Context;
   readonly spider: LoadedSpider;
   /** It in a command to be typed. */
-  readonly typed: string;
+  readonly crawlArguments: string;
   /** Set in a child of `--workers`. */
   readonly role: WorkerRole | null;
   readonly open: OpenOptions;
@@ -34,7 +34,7 @@ export interface Crawl {
 }
 
 /** What a crawl command works with. */
-export interface Tools {
+export interface CrawlSession {
   readonly nodeId: string;
   readonly log: Logger;
   readonly fatal: OpenLogger['fatal'];
@@ -43,7 +43,10 @@ export interface Tools {
 }
 
 /** Make the tools of a crawl, crawl with them, and put them away whatever happens. */
-export async function withTools(crawl: Crawl, run: (tools: Tools) => Promise<number>): Promise<number> {
+export async function withCrawlSession(
+  crawl: Crawl,
+  run: (session: CrawlSession) => Promise<number>,
+): Promise<number> {
   const { context, role, spider } = crawl;
   const { settings } = spider.loaded;
   const configured =
@@ -54,9 +57,9 @@ export async function withTools(crawl: Crawl, run: (tools: Tools) => Promise<num
   const { log, fatal, close } = await createLogger(context, settings, fields, display.sink, {
     node: crawl.nodes > 1,
   });
-  const signals = watchSignals((signal, count) => role === null && sayLeaving(log, signal, count));
+  const signals = watchSignals((signal, count) => role === null && logStopping(log, signal, count));
   // A promise that spider code forgot to await must not take down the node, and with it pages that have no part in it.
-  const onRejection = (error: unknown) => sayForgotten(log, error);
+  const onRejection = (error: unknown) => logUnhandledRejection(log, error);
   process.on('unhandledRejection', onRejection);
   try {
     return await run({ nodeId, log, fatal, display, signals });

@@ -3,7 +3,7 @@ import { judgeRun } from '../../crawler/run/run-gates.js';
 import type { EngineResult } from '../../engine/engine-options.js';
 import { type FatalFields, fatalLine } from '../error-report.js';
 import { oneLine } from '../terminal/printable.js';
-import type { Crawl, Tools } from './crawl-session.js';
+import type { Crawl, CrawlSession } from './crawl-session.js';
 import { pagesOf, printSummary } from './summary.js';
 
 /** How the nodes of a command ended. */
@@ -23,8 +23,8 @@ interface Failure {
 }
 
 /** Say how the crawl ended. @returns the exit code of the process */
-export function finish(crawl: Crawl, tools: Tools, ending: Ending): number {
-  const { display, log, fatal } = tools;
+export function finishCrawl(crawl: Crawl, session: CrawlSession, ending: Ending): number {
+  const { display, log, fatal } = session;
   const { context, spider, targets } = crawl;
   const { nodes, result, unwritten } = ending;
   display.stop();
@@ -43,7 +43,7 @@ export function finish(crawl: Crawl, tools: Tools, ending: Ending): number {
   }
   const inFile = spider.loaded.settings.LOG_FILE !== null;
   // At a terminal the summary says the same.
-  if (inFile || !context.stderr.isTTY) logEnding(tools, { ...ending, code }, failures.length > 0);
+  if (inFile || !context.stderr.isTTY) logEnding(session, { ...ending, code }, failures.length > 0);
   for (const { fields, why } of failures) {
     context.stderr.write(fatalLine(context, oneLine(why), fields));
     if (inFile) fatal(fields, why);
@@ -57,9 +57,13 @@ export function finish(crawl: Crawl, tools: Tools, ending: Ending): number {
 }
 
 /** How the crawl itself ended; what failed beside it has lines of its own. */
-function logEnding({ log, fatal }: Tools, { nodes, result, code }: Ending, hasFailedBeside: boolean): void {
+function logEnding(
+  { log, fatal }: CrawlSession,
+  { nodes, result, code }: Ending,
+  hasOtherFailures: boolean,
+): void {
   const { reason, pages, items, failed, elapsedMs, exitCode, message, crawl } = result;
-  if ((hasFailedBeside ? exitCode : code) === 0) {
+  if ((hasOtherFailures ? exitCode : code) === 0) {
     const fields = { reason, pages, items, failed, elapsedMs, nodes, crawl };
     log.info(fields, `ended: ${reason}, ${pagesOf(result, nodes)}`);
     return;

@@ -4,9 +4,9 @@ import type { Logger } from '../../log.js';
 import type { Context } from '../context.js';
 import { type Progress, type ProgressNotes, progressLine } from './progress-line.js';
 
-const LIVE_MS = 1_000;
+const DRAW_INTERVAL_MS = 1_000;
 /** A store that has not answered for so long: its last numbers are old. */
-const SILENT_MS = 3_000;
+const STALE_AFTER_MS = 3_000;
 
 export interface Display {
   /** Write a line of the log above the live line. */
@@ -39,16 +39,16 @@ function live(context: Context, update: LogUpdate): Display {
       const rate = pageRate();
       const startedAt = performance.now();
       let last: { progress: Progress; control: ProgressNotes['control'] } | null = null;
-      let seenAt = startedAt;
-      const stopLooking = everyLook(frontier, LIVE_MS, (snapshot) => {
-        seenAt = performance.now();
-        last = { progress: numbers(snapshot, rate(snapshot)), control: snapshot.control };
+      let lastAnswerAt = startedAt;
+      const stopPolling = pollSnapshots(frontier, DRAW_INTERVAL_MS, (snapshot) => {
+        lastAnswerAt = performance.now();
+        last = { progress: progressOf(snapshot, rate(snapshot)), control: snapshot.control };
         draw();
       });
       const draw = () => {
         if (last === null) return;
         const now = performance.now();
-        const silence = now - seenAt > SILENT_MS ? `no answer from ${storeName(frontier)}` : null;
+        const silence = now - lastAnswerAt > STALE_AFTER_MS ? `no answer from ${storeName(frontier)}` : null;
         const notes = {
           control: last.control,
           elapsedMs: now - startedAt,
@@ -57,11 +57,11 @@ function live(context: Context, update: LogUpdate): Display {
         text = progressLine(last.progress, notes, context.stderr.columns);
         update(text);
       };
-      const timer = setInterval(draw, LIVE_MS);
+      const timer = setInterval(draw, DRAW_INTERVAL_MS);
       timer.unref();
       stop = () => {
         clearInterval(timer);
-        stopLooking();
+        stopPolling();
       };
     },
     stop() {
@@ -79,8 +79,8 @@ function logged(context: Context, everyMs: number): Display {
     start(frontier, log, _trouble) {
       if (everyMs === 0) return;
       const rate = pageRate();
-      stop = everyLook(frontier, everyMs, (snapshot) =>
-        log.info(numbers(snapshot, rate(snapshot)), 'progress of the crawl, over all its nodes'),
+      stop = pollSnapshots(frontier, everyMs, (snapshot) =>
+        log.info(progressOf(snapshot, rate(snapshot)), 'progress of the crawl, over all its nodes'),
       );
     },
     stop: () => stop(),
@@ -88,29 +88,29 @@ function logged(context: Context, everyMs: number): Display {
 }
 
 /** Take a snapshot again and again, never two at a time; a store that cannot be reached is the engine's to report. */
-function everyLook(
+function pollSnapshots(
   frontier: Pick<Frontier, 'snapshot'>,
   everyMs: number,
   show: (snapshot: Snapshot) => void,
 ): () => void {
-  let looking = false;
-  let stopped = false;
+  let isPolling = false;
+  let isStopped = false;
   const look = async () => {
-    if (looking) return;
-    looking = true;
+    if (isPolling) return;
+    isPolling = true;
     try {
       const snapshot = await frontier.snapshot();
-      if (!stopped) show(snapshot);
+      if (!isStopped) show(snapshot);
     } catch {
       // The next look may reach it.
     } finally {
-      looking = false;
+      isPolling = false;
     }
   };
   const timer = setInterval(look, everyMs);
   timer.unref();
   return () => {
-    stopped = true;
+    isStopped = true;
     clearInterval(timer);
   };
 }
@@ -128,7 +128,7 @@ function pageRate(): (snapshot: Snapshot) => number {
   };
 }
 
-function numbers(snapshot: Snapshot, pagesPerSecond: number): Progress {
+function progressOf(snapshot: Snapshot, pagesPerSecond: number): Progress {
   const { done, failed, pending, delayed, leased, nodes } = snapshot;
   const items = snapshot.counters.item_scraped_count ?? snapshot.items;
   return {

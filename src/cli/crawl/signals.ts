@@ -15,22 +15,22 @@ export interface Signals {
   /** 130 or 143 once forced. */
   forcedCode(): number | null;
   /** Does the same as the first signal. */
-  askDrain(): void;
+  requestDrain(): void;
   /** Does the same as the second. */
-  askForce(signal: NodeJS.Signals): void;
+  requestForce(signal: NodeJS.Signals): void;
   /** Give the signals back to Node. */
   dispose(): void;
 }
 
 /** How long a forced end waits until the store has the releases. */
-const FORCED_END_MS = 5_000;
-const LAST_WORDS_MS = 3_000;
+const FORCED_EXIT_TIMEOUT_MS = 5_000;
+const DEREGISTER_MS = 3_000;
 
 /**
  * Process 1 of a container ignores signals it has no handler for. This lets SIGINT, SIGTERM and SIGHUP end every command
  * there, as they end any other process.
  */
-export function heedSignalsAsFirst(): void {
+export function exitOnSignalAsProcessOne(): void {
   if (process.pid !== 1) return;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -50,18 +50,18 @@ export function watchSignals(onSignal: (signal: NodeJS.Signals, count: number) =
   let count = 0;
   let forced: number | null = null;
 
-  const askForce = (signal: NodeJS.Signals) => {
+  const requestForce = (signal: NodeJS.Signals) => {
     if (forced !== null) return;
     forced = 128 + os.constants.signals[signal];
     drain.abort();
     force.abort();
     const code = forced;
-    setTimeout(() => exit(code), FORCED_END_MS).unref();
+    setTimeout(() => exit(code), FORCED_EXIT_TIMEOUT_MS).unref();
   };
   const heard = (signal: NodeJS.Signals) => {
     count += 1;
     if (count === 1) drain.abort();
-    else askForce(signal);
+    else requestForce(signal);
     onSignal(signal, count);
   };
   process.on('SIGINT', heard);
@@ -72,10 +72,10 @@ export function watchSignals(onSignal: (signal: NodeJS.Signals, count: number) =
     graceLeftMs: (graceMs) =>
       drainingSince === null
         ? graceMs
-        : Math.max(Math.min(graceMs, LAST_WORDS_MS), graceMs - (performance.now() - drainingSince)),
+        : Math.max(Math.min(graceMs, DEREGISTER_MS), graceMs - (performance.now() - drainingSince)),
     forcedCode: () => forced,
-    askDrain: () => drain.abort(),
-    askForce,
+    requestDrain: () => drain.abort(),
+    requestForce,
     dispose: () => {
       process.off('SIGINT', heard);
       process.off('SIGTERM', heard);

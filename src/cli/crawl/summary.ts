@@ -43,8 +43,8 @@ export function printSummary(context: Context, { spider, job, nodes, result, fee
   }
   if (pages > failed && items === 0 && (crawl?.items ?? 0) === 0) print(context, 'no page gave an item');
   if (failed > 0) {
-    const typed = crawlArguments(context, { spider, job });
-    print(context, `failed requests are kept with the crawl; "crawlnode failed ${typed} list" says why`);
+    const args = crawlArguments(context, { spider, job });
+    print(context, `failed requests are kept with the crawl; "crawlnode failed ${args} list" says why`);
   }
   for (const { path } of feeds) print(context, `items: ${path}`);
 }

@@ -46,24 +46,24 @@ export interface Parent {
 }
 
 /** In the child: follow the parent's messages. When the parent is gone nobody writes the feeds, so the child drains. */
-export function obeyParent(signals: Signals): Parent {
+export function followParent(signals: Signals): Parent {
   let failing: string | null = null;
   let isAssembled = false;
   process.on('message', (message: ToWorker) => {
-    if (message.type === 'drain') signals.askDrain();
-    if (message.type === 'force') signals.askForce(message.signal);
+    if (message.type === 'drain') signals.requestDrain();
+    if (message.type === 'force') signals.requestForce(message.signal);
     if (message.type === 'feeds') failing = message.failing;
     if (message.type === 'assembled') isAssembled = message.all;
   });
-  process.on('disconnect', () => signals.askDrain());
+  process.on('disconnect', () => signals.requestDrain());
   return {
     feedsFailing: () => failing,
-    siblings: { joined: () => void tellParent({ type: 'joined' }), missing: () => !isAssembled },
+    siblings: { joined: () => void sendToParent({ type: 'joined' }), missing: () => !isAssembled },
   };
 }
 
 /** In the child: say how it ended; resolves when the message is on its way. */
-export function tellParent(message: FromWorker): Promise<void> {
+export function sendToParent(message: FromWorker): Promise<void> {
   return new Promise((resolve) => {
     if (process.connected !== true || process.send === undefined) resolve();
     else process.send(message, undefined, undefined, () => resolve());

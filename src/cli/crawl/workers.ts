@@ -14,14 +14,14 @@ import type { EngineResult } from '../../engine/engine-options.js';
 import type { Logger } from '../../log.js';
 import type { Context } from '../context.js';
 import { eachLine } from '../input/split-lines.js';
-import { humanLine } from '../log/readable-line.js';
+import { readableLine } from '../log/readable-line.js';
 import { hasColour } from '../terminal/colour.js';
 import { memoryBounds } from './memory-bounds.js';
 import type { Display } from './progress.js';
 import { type FromWorker, type ToWorker, workerEnv } from './worker-channel.js';
 
 /** A node that lived for so long begins a new row of deaths. */
-const SETTLED_MS = 10_000;
+const STABLE_AFTER_MS = 10_000;
 /** One page that crashes its process kills three nodes, so a few deaths in a row are no reason to give up. */
 const MAX_DEATHS_IN_A_ROW = 20;
 const MAX_PAUSE_MS = 5_000;
@@ -49,41 +49,41 @@ export function startWorkers(
   display: Display,
   log: Logger,
 ): Workers {
-  const living = new Set<ChildProcess>();
+  const children = new Set<ChildProcess>();
   let lastFeeds: ToWorker | null = null;
   let died = 0;
-  let isOver = false;
+  let isFinished = false;
   /** Numbers of the nodes that have yet to join: one that finds the crawl cleared would begin it again. */
-  const absent = new Set(Array.from({ length: plan.count }, (_, n) => n + 1));
-  const tellAssembled = () => {
-    for (const child of living) tell(child, { type: 'assembled', all: absent.size === 0 });
+  const notJoined = new Set(Array.from({ length: plan.count }, (_, n) => n + 1));
+  const sendAssembled = () => {
+    for (const child of children) tell(child, { type: 'assembled', all: notJoined.size === 0 });
   };
 
-  const runOne = async (number: number): Promise<{ result: EngineResult | null; code: number }> => {
+  const runWorker = async (number: number): Promise<{ result: EngineResult | null; code: number }> => {
     for (let deaths = 0; ; ) {
       const child = spawnNode(context, number, plan.feeds, display);
-      living.add(child);
+      children.add(child);
       child.on('message', ({ type }: FromWorker) => {
-        if (type === 'joined') absent.delete(number);
-        tellAssembled();
+        if (type === 'joined') notJoined.delete(number);
+        sendAssembled();
       });
       if (lastFeeds !== null) tell(child, lastFeeds);
       const startedAt = performance.now();
       const { message, code, signal } = await endOf(child);
-      living.delete(child);
+      children.delete(child);
       if (message?.type === 'result') {
-        isOver ||= message.result.reason === 'finished';
+        isFinished ||= message.result.reason === 'finished';
         return { result: message.result, code: code ?? 0 };
       }
       died += 1;
-      absent.add(number);
-      tellAssembled();
+      notJoined.add(number);
+      sendAssembled();
       if (plan.draining.aborted) return { result: null, code: signal === null ? (code ?? 1) : 0 };
       if (message?.type === 'failed' && (message.code !== UNREACHABLE || deaths === 0)) {
         return { result: null, code: message.code };
       }
 
-      deaths = performance.now() - startedAt > SETTLED_MS ? 1 : deaths + 1;
+      deaths = performance.now() - startedAt > STABLE_AFTER_MS ? 1 : deaths + 1;
       const how = signal === null ? `exit code ${code}` : signal;
       const fields = { worker: number, pid: child.pid, deaths };
       if (deaths >= MAX_DEATHS_IN_A_ROW) {
@@ -92,15 +92,15 @@ export function startWorkers(
       }
       log.warn(fields, `worker ${number} died (${how}) and is replaced; other nodes take over its requests`);
       await pause(deaths, plan.draining);
-      if (plan.draining.aborted || isOver) return { result: null, code: 0 };
+      if (plan.draining.aborted || isFinished) return { result: null, code: 0 };
     }
   };
   const runToEnd = async (number: number) => {
     try {
-      return await runOne(number);
+      return await runWorker(number);
     } finally {
-      absent.delete(number);
-      tellAssembled();
+      notJoined.delete(number);
+      sendAssembled();
     }
   };
 
@@ -108,7 +108,7 @@ export function startWorkers(
   return {
     send(message) {
       if (message.type === 'feeds') lastFeeds = message;
-      for (const child of living) tell(child, message);
+      for (const child of children) tell(child, message);
     },
     ended: ended.then((all) => ({
       died,
@@ -134,7 +134,7 @@ function spawnNode(
     stdio: ['ignore', 'inherit', context.stderr.isTTY ? 'pipe' : 'inherit', 'ipc'],
   });
   if (child.stderr !== null) {
-    const human = humanLine(hasColour(context.env, context.stderr));
+    const human = readableLine(hasColour(context.env, context.stderr));
     eachLine(child.stderr, (line) => display.sink(human(line)));
   }
   return child;

@@ -6,8 +6,8 @@ import type { Readable } from 'node:stream';
 import type { SeedText } from '../../crawler/seeds/seed-text.js';
 import { UsageError } from '../../errors.js';
 import type { Context } from '../context.js';
-import { unpacked } from './decompressed.js';
-import { linesIn } from './split-lines.js';
+import { decompressGzip } from './decompress.js';
+import { splitLines } from './split-lines.js';
 
 /** A table of which one column holds the URLs. */
 export interface Column {
@@ -43,27 +43,27 @@ export async function* readLines(
   if (file !== null) {
     const stream = createReadStream(file, { highWaterMark: 256 * 1024 });
     reading.opened?.(stream);
-    yield* seedsOf(file, stream, reading);
+    yield* streamSeeds(file, stream, reading);
   }
-  if (stdin) yield* seedsOf('stdin', context.stdin, reading);
+  if (stdin) yield* streamSeeds('stdin', context.stdin, reading);
 }
 
-async function* seedsOf(name: string, stream: Readable, reading: Reading): AsyncIterable<SeedText> {
+async function* streamSeeds(name: string, stream: Readable, reading: Reading): AsyncIterable<SeedText> {
   const { column = null, stop } = reading;
-  const plain = await plainOf(name, stream, stop);
+  const plain = await openDecompressed(name, stream, stop);
   if (stop?.aborted) return;
-  if (column === null) yield* linesOf(name, plain, stop);
-  else if (column.format === 'csv') yield* cellsOf(name, plain, column.name, reading);
-  else yield* fieldsOf(name, plain, column.name ?? 'url', stop);
+  if (column === null) yield* plainLines(name, plain, stop);
+  else if (column.format === 'csv') yield* csvColumn(name, plain, column.name, reading);
+  else yield* jsonLinesField(name, plain, column.name ?? 'url', stop);
 }
 
-async function plainOf(name: string, stream: Readable, stop?: AbortSignal): Promise<Readable> {
+async function openDecompressed(name: string, stream: Readable, stop?: AbortSignal): Promise<Readable> {
   const end = () => void stream.destroy();
   stop?.addEventListener('abort', end);
   try {
-    return await unpacked(name, stream);
+    return await decompressGzip(name, stream);
   } catch (error) {
-    throw error instanceof UsageError ? error : unreadable(name, error);
+    throw error instanceof UsageError ? error : unreadableError(name, error);
   } finally {
     stop?.removeEventListener('abort', end);
   }
@@ -72,7 +72,7 @@ async function plainOf(name: string, stream: Readable, stop?: AbortSignal): Prom
 /** Said before the first seed is pushed, not after. @throws UsageError */
 export async function refuseUnreadable(file: string): Promise<void> {
   await access(file, constants.R_OK).catch((error) => {
-    throw unreadable(file, error);
+    throw unreadableError(file, error);
   });
 }
 
@@ -101,31 +101,31 @@ const formats: Readonly<Record<string, Column['format'] | undefined>> = Object.a
 /** `# …`; a hash without a blank behind it may be what a spider makes requests of. */
 const COMMENT = /^#(\s|$)/;
 
-async function* linesOf(name: string, stream: Readable, stop?: AbortSignal): AsyncIterable<SeedText> {
+async function* plainLines(name: string, stream: Readable, stop?: AbortSignal): AsyncIterable<SeedText> {
   let number = 0;
   const end = () => void stream.destroy();
   stop?.addEventListener('abort', end);
   try {
-    for await (const line of linesIn(stream)) {
+    for await (const line of splitLines(stream)) {
       number += 1;
       const text = (number === 1 ? line.replace(/^\uFEFF/, '') : line).trim();
       if (text !== '' && !COMMENT.test(text)) yield { text, where: `${name}:${number}` };
     }
   } catch (error) {
-    if (stop?.aborted !== true) throw unreadable(name, error);
+    if (stop?.aborted !== true) throw unreadableError(name, error);
   } finally {
     stop?.removeEventListener('abort', end);
   }
 }
 
 /** A line without the field yields an empty text, which is a bad seed and told as such. */
-async function* fieldsOf(
+async function* jsonLinesField(
   name: string,
   stream: Readable,
   column: string,
   stop?: AbortSignal,
 ): AsyncIterable<SeedText> {
-  for await (const { text, where } of linesOf(name, stream, stop)) {
+  for await (const { text, where } of plainLines(name, stream, stop)) {
     yield { text: fieldOf(text, column), where };
   }
 }
@@ -141,7 +141,7 @@ function fieldOf(text: string, column: string): string {
   }
 }
 
-async function* cellsOf(
+async function* csvColumn(
   name: string,
   stream: Readable,
   column: string | null,
@@ -171,7 +171,7 @@ async function* cellsOf(
     }
   } catch (error) {
     if (stop?.aborted === true) return;
-    if (failure.error !== undefined) throw unreadable(name, failure.error);
+    if (failure.error !== undefined) throw unreadableError(name, failure.error);
     if (error instanceof UsageError) throw error;
     throw new UsageError(`${name} is not valid CSV: ${(error as Error).message}`, { cause: error });
   } finally {
@@ -203,6 +203,6 @@ function isUrl(cell: string | undefined): boolean {
   return /^https?:\/\//i.test(cell ?? '');
 }
 
-function unreadable(name: string, error: unknown): UsageError {
+function unreadableError(name: string, error: unknown): UsageError {
   return new UsageError(`cannot read ${name}: ${(error as Error).message}`, { cause: error });
 }

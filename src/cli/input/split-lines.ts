@@ -19,7 +19,7 @@ export function eachLine(stream: Readable, onLine: (line: string) => void): void
 const LINE_END = /\r?\n|\r/;
 
 /** The lines of a text, without their ends. What comes of a long one is put together without copying it. */
-export async function* linesIn(stream: Readable): AsyncGenerator<string> {
+export async function* splitLines(stream: Readable): AsyncGenerator<string> {
   let rest = '';
   // A carriage return at the end of a piece: a line feed may follow in the next.
   let held = '';

@@ -29,7 +29,7 @@ export class LogFile {
   /** null since it failed: a stream that has failed once writes nothing any more. */
   #stream: WriteStream | null = null;
   #failedAt = 0;
-  #hasSaid = false;
+  #hasWarned = false;
 
   constructor(file: string, stream: WriteStream, say: (text: string) => void, retryMs: number) {
     this.#retryMs = retryMs;
@@ -67,8 +67,8 @@ export class LogFile {
   #failed(error: Error): void {
     this.#stream = null;
     this.#failedAt = performance.now();
-    if (this.#hasSaid) return;
-    this.#hasSaid = true;
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
     this.#say(
       `crawlnode: LOG_FILE: cannot write ${this.#file}: ${error.message}; log lines are lost until it can be`,
     );

@@ -8,7 +8,7 @@ import { type Context, note } from '../context.js';
 import type { FatalFields } from '../error-report.js';
 import { hasColour } from '../terminal/colour.js';
 import { openLogFile } from './log-file.js';
-import { humanLine } from './readable-line.js';
+import { readableLine } from './readable-line.js';
 
 export interface OpenLogger {
   readonly log: Logger;
@@ -54,7 +54,7 @@ export async function createLogger(
 
 function terminal(context: Context, sink: Sink, shows: { readonly node: boolean }) {
   const format = context.stderr.isTTY
-    ? humanLine(hasColour(context.env, context.stderr), shows)
+    ? readableLine(hasColour(context.env, context.stderr), shows)
     : (line: string) => line;
   return {
     write: (line: string) => sink(format(context.mask(line))),

@@ -2,7 +2,7 @@
 import { oneLine, printable } from '../terminal/printable.js';
 
 /** Fields of every line that are not shown: the person at this terminal started this crawl. */
-const leftOut = ['level', 'time', 'msg', 'spider', 'job'];
+const hiddenFields = ['level', 'time', 'msg', 'spider', 'job'];
 const colours: Readonly<Record<string, string>> = {
   fatal: '31',
   error: '31',
@@ -16,8 +16,8 @@ const colours: Readonly<Record<string, string>> = {
  * @param options.node false leaves out which node says it, where there is only one
  * @returns a function for whole lines
  */
-export function humanLine(colour: boolean, { node = true } = {}): (line: string) => string {
-  const hidden = new Set(node ? leftOut : [...leftOut, 'node']);
+export function readableLine(colour: boolean, { node = true } = {}): (line: string) => string {
+  const hidden = new Set(node ? hiddenFields : [...hiddenFields, 'node']);
   return (line) => {
     const fields = parse(line);
     if (fields === null) return `${printable(line.trimEnd())}\n`;

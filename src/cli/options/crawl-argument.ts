@@ -11,7 +11,7 @@ export const spiderWords = 'its name as "crawlnode list" shows it, or SPIDER@JOB
 type Options = Readonly<Record<string, unknown>>;
 
 /** What a command is called with. */
-export interface CommandWords {
+export interface CommandInput {
   readonly args: readonly string[];
   /** With `job`, where the job stood behind the spider. */
   readonly options: Options;
@@ -22,12 +22,12 @@ export interface CommandWords {
  * @param declared the arguments of the command. Nothing changes unless the first is the spider, or there is a `--spider`.
  * @throws UsageError for two different jobs, or an action that is none.
  */
-export function crawlWords(declared: readonly Argument[], { args, options }: CommandWords): CommandWords {
+export function spiderFirst(declared: readonly Argument[], { args, options }: CommandInput): CommandInput {
   const named = typeof options.spider === 'string' ? splitJob(options.spider, options) : null;
   const known = named === null ? options : { ...named.options, spider: named.spider };
   const [first, second] = declared;
   if (first?.name() !== 'spider') return { args, options: known };
-  const [spider, ...rest] = inOrder(args, second);
+  const [spider, ...rest] = orderArguments(args, second);
   if (spider === undefined || looksLikeUrl(spider)) return { args, options: known };
   const crawl = splitJob(spider, known);
   return { args: [crawl.spider, ...rest], options: crawl.options };
@@ -38,21 +38,24 @@ export function looksLikeUrl(word: string): boolean {
   return /:\/\/|^\{/.test(word);
 }
 
-function inOrder(args: readonly string[], second: Argument | undefined): readonly string[] {
-  if (second?.name() === 'action') return withAction(args, second.argChoices ?? []);
-  if (second?.name() === 'url' && !second.variadic) return withUrl(args);
+function orderArguments(args: readonly string[], second: Argument | undefined): readonly string[] {
+  if (second?.name() === 'action') return actionSecond(args, second.argChoices ?? []);
+  if (second?.name() === 'url' && !second.variadic) return urlSecond(args);
   return args;
 }
 
 /** `failed SPIDER list` and `failed list SPIDER`. Two actions are a spider of that name and an action. */
-function withAction([one = '', two = '', ...rest]: readonly string[], actions: readonly string[]): string[] {
+function actionSecond(
+  [one = '', two = '', ...rest]: readonly string[],
+  actions: readonly string[],
+): string[] {
   if (actions.includes(two)) return [one, two, ...rest];
   if (actions.includes(one)) return [two, one, ...rest];
   throw new UsageError(`${JSON.stringify(two)} is not an action; the actions are ${actions.join(', ')}`);
 }
 
 /** `inspect SPIDER URL` and `inspect URL SPIDER`. */
-function withUrl(args: readonly string[]): readonly string[] {
+function urlSecond(args: readonly string[]): readonly string[] {
   const [one, two, ...rest] = args;
   if (one === undefined || two === undefined) return args;
   return looksLikeUrl(one) && !looksLikeUrl(two) ? [two, one, ...rest] : args;

@@ -7,6 +7,6 @@ export function jobOption(): Option {
 }
 
 /** The settings that options of a command stand for. */
-export function textsOf(options: Readonly<Record<string, unknown>>): SettingTexts {
+export function settingTextsOf(options: Readonly<Record<string, unknown>>): SettingTexts {
   return { JOB: options.job as string | undefined };
 }

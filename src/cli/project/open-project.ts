@@ -30,13 +30,13 @@ export function loadProject(context: Context, texts: SettingTexts = {}): LoadedP
 
 /** All spiders of the project; what does not load is in the answer too. */
 export async function discover(context: Pick<Context, 'env'>, settings: Settings): Promise<Discovery> {
-  await keepTypeScript(context);
+  await enableTypeScriptCache(context);
   return discoverIn(settings);
 }
 
 /**
  * A spider, with the settings it runs under.
- * @param beforehand runs before any module of the project is loaded, with the settings of the project
+ * @param beforeLoad runs before any module of the project is loaded, with the settings of the project
  * @throws SpiderLoadError with near names when there is none, or it does not load; SettingsError
  */
 export async function loadSpider(
@@ -44,11 +44,11 @@ export async function loadSpider(
   name: string,
   texts: SettingTexts = {},
   args: Record<string, string> = {},
-  beforehand: (settings: Settings) => Promise<unknown> = async () => {},
+  beforeLoad: (settings: Settings) => Promise<unknown> = async () => {},
 ): Promise<LoadedSpider> {
   return loadSpiderOf(sourceOf(context, texts), name, args, async (settings) => {
-    await beforehand(settings);
-    await keepTypeScript(context);
+    await beforeLoad(settings);
+    await enableTypeScriptCache(context);
   });
 }
 
@@ -66,18 +66,18 @@ export async function loadSpiderOrSettings(
     note(context, `${error.message}; going on with the settings of the project, without customSettings`);
     return { ...loadProject(context, texts), create: null };
   });
-  speakOf(context, name, project);
+  useCrawlInMessages(context, name, project);
   return project;
 }
 
 /** From here on, commands in messages name this crawl. @returns the crawl as arguments of a command */
-export function speakOf(context: Context, spider: string, { loaded }: LoadedProject): string {
+export function useCrawlInMessages(context: Context, spider: string, { loaded }: LoadedProject): string {
   context.crawl = crawlArguments(context, { spider, job: loaded.settings.JOB });
   return context.crawl;
 }
 
 /** Cache compiled TypeScript of the project between runs, where that is allowed. */
-async function keepTypeScript({ env }: Pick<Context, 'env'>): Promise<void> {
+async function enableTypeScriptCache({ env }: Pick<Context, 'env'>): Promise<void> {
   const { keepTypeScriptIn } = await import('../../spider/loading/load-module.js');
   keepTypeScriptIn(cacheFolders(env).typescript);
 }
@@ -91,7 +91,7 @@ function sourceOf(context: Context, texts: SettingTexts): ProjectSource {
     cli: { ...globalSettings(context), ...Object.fromEntries(given) },
     onLoaded: ({ settings, warnings }) => {
       context.mask = secretFilter(settings);
-      sayOnce(context, warnings);
+      warnOnce(context, warnings);
     },
   };
 }
@@ -99,7 +99,7 @@ function sourceOf(context: Context, texts: SettingTexts): ProjectSource {
 const warned = new WeakSet<Context>();
 
 /** A project is loaded several times by some commands. The parent of workers speaks for them. */
-function sayOnce(context: Context, warnings: readonly string[]): void {
+function warnOnce(context: Context, warnings: readonly string[]): void {
   if (warned.has(context) || workerRole(context.env) !== null) return;
   warned.add(context);
   for (const warning of warnings) note(context, warning, 'warn');

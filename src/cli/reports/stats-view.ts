@@ -1,4 +1,4 @@
-/** How `stats SPIDER` shows one crawl to people: in detail, or in a pipe one line for each look of `--watch`. */
+/** How `stats SPIDER` shows one crawl to people: in detail, or in a pipe one line for each sample of `--watch`. */
 import os from 'node:os';
 import { byteSize, duration } from '../../amounts.js';
 import type { CrawlStats } from '../../crawler/crawl-stats.js';
@@ -11,32 +11,32 @@ import { crawlName, howMany, n } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 import { runText, stateText } from './crawl-state-text.js';
 
-/** A crawl at one instant, with what has changed a second since the look before; null where there was none. */
-export interface Look {
+/** A crawl at one instant, with what has changed a second since the sample before; null where there was none. */
+export interface StatsSample {
   readonly stats: CrawlStats;
   readonly atMs: number;
-  readonly rates: Readonly<Record<Counted, number>> | null;
+  readonly rates: Readonly<Record<RatedField, number>> | null;
 }
 
 /** Pages have their rate in the head, by the word of the nodes. */
-const counted = ['pending', 'failed', 'seen', 'items'] as const;
-type Counted = (typeof counted)[number];
+const ratedFields = ['pending', 'failed', 'seen', 'items'] as const;
+type RatedField = (typeof ratedFields)[number];
 
-/** @param before the look before at the same crawl. */
-export function lookAt(stats: CrawlStats, atMs: number, before: Look | undefined): Look {
+/** @param before the sample before at the same crawl. */
+export function sampleStats(stats: CrawlStats, atMs: number, before: StatsSample | undefined): StatsSample {
   const seconds = before === undefined ? 0 : (atMs - before.atMs) / 1000;
   if (before === undefined || seconds <= 0) return { stats, atMs, rates: null };
   const rates = Object.fromEntries(
-    counted.map((name) => {
+    ratedFields.map((name) => {
       const rate = (stats[name] - before.stats[name]) / seconds;
       // What only counts up becomes smaller when the crawl is reset, retried or exported: that is no rate.
       return [name, name === 'pending' ? rate : Math.max(0, rate)];
     }),
-  ) as Record<Counted, number>;
+  ) as Record<RatedField, number>;
   return { stats, atMs, rates };
 }
 
-/** What the view of one crawl needs beside the look. */
+/** What the view of one crawl needs beside the sample. */
 export interface DetailOptions {
   /** The crawl as a command to be typed names it. */
   readonly crawl: string;
@@ -47,8 +47,8 @@ export interface DetailOptions {
 }
 
 /** One crawl: its requests with what each state means, its memory, its run, its nodes, its files, its counters. */
-export function detail(look: Look, { crawl, paint, nowMs, screen }: DetailOptions): string {
-  const { stats } = look;
+export function detail(sample: StatsSample, { crawl, paint, nowMs, screen }: DetailOptions): string {
+  const { stats } = sample;
   const counters = Object.entries(stats.counters)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => [oneLine(name), n(value)]);
@@ -57,8 +57,8 @@ export function detail(look: Look, { crawl, paint, nowMs, screen }: DetailOption
       cutFirst: 0,
       lines: [`${paint('bold', crawlName(stats))}  (${stats.engine})  ${stateText(stats, paint, nowMs)}`],
     },
-    { cutFirst: 0, lines: numbers(look, crawl, paint) },
-    { cutFirst: 4, lines: facts(stats, paint, nowMs) },
+    { cutFirst: 0, lines: countLines(sample, crawl, paint) },
+    { cutFirst: 4, lines: storageLines(stats, paint, nowMs) },
     section(1, 'nodes', nodeRows(stats.nodes), paint),
     section(3, 'silent nodes', nodeRows(stats.silentNodes), paint),
     section(2, 'files of items', feedRows(stats.feeds), paint),
@@ -67,8 +67,8 @@ export function detail(look: Look, { crawl, paint, nowMs, screen }: DetailOption
   return fitScreen(sections, screen ?? { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY });
 }
 
-/** A look of `--watch` in a pipe. */
-export function watchLine({ stats }: Look, now: Date): string {
+/** A sample of `--watch` in a pipe. */
+export function watchLine({ stats }: StatsSample, now: Date): string {
   const parts = Object.entries({
     start_urls: stats.startUrls,
     pending: stats.pending,
@@ -82,7 +82,7 @@ export function watchLine({ stats }: Look, now: Date): string {
   return `${now.toISOString().slice(0, 19)}Z  ${crawlName(stats)}  ${parts.join(' · ')} · ${state}`;
 }
 
-function numbers({ stats, rates }: Look, crawl: string, paint: Paint): string[] {
+function countLines({ stats, rates }: StatsSample, crawl: string, paint: Paint): string[] {
   const alone = stats.suspects === 0 ? '' : `, ${n(stats.suspects)} of them alone`;
   const rows: readonly (readonly [label: string, value: number, meaning: string])[] = [
     ['start_urls', stats.startUrls, 'seeds that wait to be taken in'],
@@ -97,7 +97,7 @@ function numbers({ stats, rates }: Look, crawl: string, paint: Paint): string[] 
   const width = Math.max(...rows.map(([, value]) => n(value).length));
   const lines = rows.map(([label, value, meaning]) => {
     const shown = n(value).padStart(width);
-    const rate = rates === null ? '' : rateText(isCounted(label) ? rates[label] : 0).padStart(11);
+    const rate = rates === null ? '' : rateText(hasRate(label) ? rates[label] : 0).padStart(11);
     const painted = label === 'failed' && value > 0 ? paint('red', shown) : shown;
     return `  ${label.padEnd(10)}  ${painted}${rate}  ${paint('dim', meaning)}`;
   });
@@ -106,7 +106,7 @@ function numbers({ stats, rates }: Look, crawl: string, paint: Paint): string[] 
   return [...lines, `  ${bad} were put aside: crawlnode seed ${crawl} --list-bad`];
 }
 
-function facts(stats: CrawlStats, paint: Paint, nowMs: number): string[] {
+function storageLines(stats: CrawlStats, paint: Paint, nowMs: number): string[] {
   const { bytes, engine, shape } = stats;
   const sizes = Object.entries(bytes)
     .filter(([name, size]) => size > 0 || name === 'frontier' || name === 'dupefilter')
@@ -167,7 +167,7 @@ function section(
   return { cutFirst, lines };
 }
 
-const isCounted = (name: string): name is Counted => (counted as readonly string[]).includes(name);
+const hasRate = (name: string): name is RatedField => (ratedFields as readonly string[]).includes(name);
 
 function rateText(rate: number): string {
   if (Math.abs(rate) < 0.05) return '';

@@ -16,7 +16,7 @@ export interface Verdict {
 }
 
 /** @returns null where nothing was asked. */
-export function judge(
+export function evaluatePolicy(
   { olderThanMs, largerThan }: CleanPolicy,
   snapshot: Pick<Snapshot, 'seen' | 'beganAtMs' | 'seenSinceMs'>,
   parts: readonly Part[],
@@ -26,7 +26,7 @@ export function judge(
   const reasons: string[] = [];
   let isDue = false;
   if (olderThanMs !== undefined) {
-    const since = sinceOf(snapshot, parts);
+    const since = oldestRecord(snapshot, parts);
     const ageMs = since === null ? 0 : nowMs - since.atMs;
     isDue ||= since !== null && ageMs > olderThanMs;
     reasons.push(
@@ -43,7 +43,7 @@ export function judge(
 }
 
 /** The age is that of the oldest records among those that would go, so that what was cleaned alone is young again. */
-function sinceOf(
+function oldestRecord(
   { beganAtMs, seenSinceMs }: Pick<Snapshot, 'beganAtMs' | 'seenSinceMs'>,
   parts: readonly Part[],
 ): { atMs: number; what: string } | null {

@@ -14,14 +14,14 @@ export async function refuseWhileCrawling(
   frontier: Frontier,
   crawl: ResetCrawl,
 ): Promise<void> {
-  const why = await whoCrawls(context, frontier, crawl);
+  const why = await liveNodesText(context, frontier, crawl);
   if (why === null) return;
   const how = `stop them first ("crawlnode stop ${crawlArguments(context, crawl)}"), or --force`;
   throw new RefusedError(`${why.who}; ${how}${why.remark}`, { code: 'live_nodes' });
 }
 
 /** Who crawls, and what is to be said of nodes that may be dead; null where nobody does. */
-export async function whoCrawls(
+export async function liveNodesText(
   context: Context,
   frontier: Frontier,
   { spider, job, settings }: ResetCrawl,

@@ -6,7 +6,7 @@ import { type Context, note, print, printJson } from '../context.js';
 import { confirm } from '../terminal/confirm.js';
 import { crawlName, howMany } from '../terminal/format-values.js';
 import type { CleanPolicy } from './clean-policy.js';
-import { whoCrawls } from './live-nodes.js';
+import { liveNodesText } from './live-nodes.js';
 import { ownParts } from './reset-parts.js';
 import { noSuchCrawl, planJson, planReset, type ResetCrawl, type ResetPlan, showPlan } from './reset-plan.js';
 
@@ -40,9 +40,10 @@ export async function resetAllJobs(
   const plans: ResetPlan[] = [];
   let busy = 0;
   for (const crawl of crawls) {
-    await onCrawl(crawl, options, async (frontier, parts) => {
+    await withJobFrontier(crawl, options, async (frontier, parts) => {
       const plan = await planReset(frontier, crawl, parts, options.policy);
-      const nodes = plan.counts === null || options.force ? null : await whoCrawls(context, frontier, crawl);
+      const nodes =
+        plan.counts === null || options.force ? null : await liveNodesText(context, frontier, crawl);
       if (nodes === null) plans.push(plan);
       else {
         busy += 1;
@@ -56,7 +57,9 @@ export async function resetAllJobs(
     if (!options.yes)
       await confirm(context, 'reset', `Delete these parts of ${howMany(due.length, 'job')} of ${spider}?`);
     for (const { crawl } of due) {
-      await onCrawl(crawl, options, (frontier, parts) => frontier.clear(parts, { force: options.force }));
+      await withJobFrontier(crawl, options, (frontier, parts) =>
+        frontier.clear(parts, { force: options.force }),
+      );
       if (!context.globals.json) print(context, `${crawlName(crawl)}: deleted`);
     }
   }
@@ -69,7 +72,7 @@ export async function resetAllJobs(
   return busy > 0 && !isForOld ? 3 : 0;
 }
 
-function onCrawl<T>(
+function withJobFrontier<T>(
   { spider, settings }: ResetCrawl,
   { wanted, force }: AllJobsOptions,
   use: (frontier: Parameters<Parameters<typeof withFrontier>[1]>[0], parts: readonly Part[]) => Promise<T>,

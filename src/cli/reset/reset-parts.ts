@@ -20,7 +20,7 @@ export interface OwnParts {
   readonly parts: readonly Part[];
   readonly keys: FrontierKeys;
   /** Keys left out. */
-  readonly kept: readonly string[];
+  readonly skippedKeys: readonly string[];
 }
 
 /** A key whose template does not name the spider may be another's as well, and is left out unless `force` says otherwise. */
@@ -30,7 +30,7 @@ export function ownParts(
   { keys }: Pick<OpenOptions, 'keys'>,
   force: boolean,
 ): OwnParts {
-  if (force) return { parts: wanted, keys, kept: [] };
+  if (force) return { parts: wanted, keys, skippedKeys: [] };
   const seeds = [settings.REDIS_START_URLS_KEY].flat();
   const startUrls = keys.startUrls.filter((_, n) => namesSpider(seeds[n]!));
   const templates: Partial<Record<Part, [template: string, key: string]>> = {
@@ -42,13 +42,13 @@ export function ownParts(
   };
   const isShared = (part: Part) =>
     part === 'start_urls' ? startUrls.length === 0 : !namesSpider(templates[part]![0]);
-  const kept = [
+  const skippedKeys = [
     ...wanted.filter((part) => part !== 'start_urls' && isShared(part)).map((part) => templates[part]![1]),
     ...(wanted.includes('start_urls') ? keys.startUrls.filter((key) => !startUrls.includes(key)) : []),
   ];
   return {
     parts: wanted.filter((part) => !isShared(part)),
     keys: { ...keys, startUrls },
-    kept: [...new Set(kept)],
+    skippedKeys: [...new Set(skippedKeys)],
   };
 }

@@ -6,7 +6,7 @@ import type { Settings } from '../../settings/schema.js';
 import { type Context, print } from '../context.js';
 import { crawlName, n } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
-import { type CleanPolicy, judge, type Verdict } from './clean-policy.js';
+import { type CleanPolicy, evaluatePolicy, type Verdict } from './clean-policy.js';
 
 /** A crawl, with the settings that find it. */
 export interface ResetCrawl {
@@ -21,7 +21,7 @@ export interface ResetPlan {
   /** Null where `verdict` says that nothing is to be done. */
   readonly counts: PartCounts | null;
   /** False where the store holds nothing of the crawl. */
-  readonly isThere: boolean;
+  readonly existsInStore: boolean;
   /** Null without a policy. */
   readonly verdict: Verdict | null;
 }
@@ -34,10 +34,10 @@ export async function planReset(
   policy: CleanPolicy,
 ): Promise<ResetPlan> {
   const hasPolicy = policy.olderThanMs !== undefined || policy.largerThan !== undefined;
-  const verdict = hasPolicy ? judge(policy, await frontier.snapshot(), parts, Date.now()) : null;
+  const verdict = hasPolicy ? evaluatePolicy(policy, await frontier.snapshot(), parts, Date.now()) : null;
   const counts = await frontier.count();
-  const isThere = Object.values(counts).some((count) => count > 0) || (await hasBegun(frontier));
-  return { crawl, parts, isThere, verdict, counts: verdict?.isDue === false ? null : counts };
+  const existsInStore = Object.values(counts).some((count) => count > 0) || (await hasBegun(frontier));
+  return { crawl, parts, existsInStore, verdict, counts: verdict?.isDue === false ? null : counts };
 }
 
 /** Say what would be deleted, or is going to be. */

@@ -7,7 +7,7 @@ import { type Context, note, print, printJson } from '../context.js';
 import { crawlName, howMany, n } from '../terminal/format-values.js';
 
 /** So many bad seeds are told one by one. */
-export const TOLD = 20;
+export const MAX_BAD_SEEDS_SHOWN = 20;
 
 /** What `seed` ended with. */
 export interface SeedResult {
@@ -21,13 +21,14 @@ export interface SeedResult {
 }
 
 /** Say what became of the seeds. @returns the exit code. @throws the error that ended it, once that is said. */
-export function sayResult(
+export function reportSeedResult(
   context: Context,
   { crawl, counts, isRaw, sitemaps, interrupted }: SeedResult,
 ): number {
   const { accepted, duplicates, bad } = counts;
   if (interrupted instanceof Error && accepted + duplicates + bad === 0) throw interrupted;
-  if (bad > TOLD) note(context, `… and ${n(bad - TOLD)} more bad seeds`, 'warn');
+  if (bad > MAX_BAD_SEEDS_SHOWN)
+    note(context, `… and ${n(bad - MAX_BAD_SEEDS_SHOWN)} more bad seeds`, 'warn');
   if (interrupted !== null) {
     const again = isRaw
       ? 'the same command would append these once more; give it what is left'

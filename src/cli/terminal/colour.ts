@@ -9,8 +9,8 @@ export type Paint = (style: Style, text: string) => string;
 
 export function paintFor(context: Pick<Context, 'env'>, stream: Output): Paint {
   // The decision is made here: styleText by itself looks at the environment and the streams of this process.
-  const painted: Paint = (style, text) => styleText(style, text, { validateStream: false });
-  return hasColour(context.env, stream) ? painted : (_, text) => text;
+  const paint: Paint = (style, text) => styleText(style, text, { validateStream: false });
+  return hasColour(context.env, stream) ? paint : (_, text) => text;
 }
 
 export function hasColour(env: Context['env'], stream: Output): boolean {

@@ -11,13 +11,13 @@ export async function confirm(context: Context, what: string, question: string):
   if (context.stdin.isTTY !== true || !context.stderr.isTTY) {
     throw new UsageError(`${what} deletes for good: confirm with --yes`);
   }
-  const asking = createInterface({ input: context.stdin, output: process.stderr });
+  const prompt = createInterface({ input: context.stdin, output: process.stderr });
   try {
     // Ctrl-C and Ctrl-D close the question without an answer: that is a no.
-    const closed = new Promise<string>((resolve) => asking.once('close', () => resolve('')));
-    const answer = await Promise.race([asking.question(`${question} [y/N] `), closed]);
+    const closed = new Promise<string>((resolve) => prompt.once('close', () => resolve('')));
+    const answer = await Promise.race([prompt.question(`${question} [y/N] `), closed]);
     if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('nothing was deleted');
   } finally {
-    asking.close();
+    prompt.close();
   }
 }

@@ -19,17 +19,17 @@ export interface Section {
  * in the order of `cutFirst`, and say how many; lines that are too long end in an ellipsis.
  */
 export function fitScreen(sections: readonly Section[], { columns, rows }: ScreenSize): string {
-  const kept = sections.filter(({ lines }) => lines.length > 0).map((section) => ({ ...section }));
-  const height = () => kept.reduce((sum, { lines }) => sum + lines.length, kept.length - 1);
-  for (const section of [...kept].sort((a, b) => b.cutFirst - a.cutFirst)) {
+  const visible = sections.filter(({ lines }) => lines.length > 0).map((section) => ({ ...section }));
+  const height = () => visible.reduce((sum, { lines }) => sum + lines.length, visible.length - 1);
+  for (const section of [...visible].sort((a, b) => b.cutFirst - a.cutFirst)) {
     const excess = height() - rows;
     if (excess <= 0 || section.cutFirst === 0) break;
     const left = section.lines.length - excess - 1;
     // A heading and "… more" with nothing between them say nothing.
     if (left >= 2) section.lines = [...section.lines.slice(0, left), `  … ${excess + 1} more`];
-    else kept.splice(kept.indexOf(section), 1);
+    else visible.splice(visible.indexOf(section), 1);
   }
-  return kept.map(({ lines }) => lines.map((line) => cut(line, columns)).join('\n')).join('\n\n');
+  return visible.map(({ lines }) => lines.map((line) => cut(line, columns)).join('\n')).join('\n\n');
 }
 
 /** A line of at most so many columns; one that is cut loses its colour. */

@@ -7,6 +7,6 @@
  * `"crawlnode reset SPIDER"`.
  * @param crawl what `crawlArguments` returned; null leaves the text unchanged
  */
-export function typeable(text: string, crawl: string | null): string {
+export function fillCrawlArguments(text: string, crawl: string | null): string {
   return crawl === null ? text : text.replace(/(?<="crawlnode [a-z]+ )SPIDER\b/g, () => crawl);
 }

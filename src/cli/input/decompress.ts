@@ -11,14 +11,14 @@ const packed = [
   { begins: Buffer.from('PK\u0003\u0004'), name: 'zip', unpack: 'unzip -p' },
 ] as const;
 const GZIP = Buffer.from([0x1f, 0x8b]);
-const LONGEST = 4;
+const MAX_MAGIC_BYTES = 4;
 
 /**
  * The stream itself, or one of what its gzip holds, in pieces as large as its own.
  * @param name of the stream, for errors.
  * @throws UsageError for what is packed otherwise; whatever the stream fails with before its first bytes.
  */
-export async function unpacked(name: string, stream: Readable): Promise<Readable> {
+export async function decompressGzip(name: string, stream: Readable): Promise<Readable> {
   const head = await firstBytes(stream);
   const other = packed.find(({ begins }) => begins.equals(head.subarray(0, begins.length)));
   if (other !== undefined) {
@@ -40,7 +40,7 @@ function firstBytes(stream: Readable): Promise<Buffer> {
       end();
     };
     const look = () => {
-      const bytes: Buffer | null = stream.read(LONGEST);
+      const bytes: Buffer | null = stream.read(MAX_MAGIC_BYTES);
       if (bytes === null) return;
       settle(() => stream.unshift(bytes));
       resolve(bytes);

@@ -6,7 +6,10 @@ import { n } from '../terminal/format-values.js';
  * Says once that the queue is full, each time it is, and what would make room.
  * @param crawl as a command to be typed names it.
  */
-export function queueNews(crawl: string, say: (text: string) => void): (full: FullQueue | null) => void {
+export function fullQueueNotice(
+  crawl: string,
+  say: (text: string) => void,
+): (full: FullQueue | null) => void {
   let isWaiting = false;
   return (full) => {
     if (full !== null && !isWaiting) {

@@ -8,7 +8,7 @@ import type { Settings } from '../../settings/schema.js';
 import { howMany, n } from '../terminal/format-values.js';
 import type { SpiderFinding } from './doctor-findings.js';
 
-export interface CrawlToSave {
+export interface DamagedCrawl {
   readonly spider: string;
   /** As a command to be typed names it. */
   readonly crawl: string;
@@ -16,8 +16,8 @@ export interface CrawlToSave {
 }
 
 /** Save the store, then repair this crawl in it. @throws RefusedError while other processes use it, unless `force`. */
-export async function saveDamaged(
-  { spider, crawl, settings }: CrawlToSave,
+export async function repairDamagedStore(
+  { spider, crawl, settings }: DamagedCrawl,
   force: boolean,
 ): Promise<SpiderFinding[]> {
   const options = openOptions(settings, spider);

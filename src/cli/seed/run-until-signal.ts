@@ -10,7 +10,7 @@ const LAST_BATCHES_MS = 2_000;
  * process as ever.
  * @returns 130 or 143 when a signal came, else null. @throws what the work throws.
  */
-export async function interruptible(work: (stop: AbortSignal) => Promise<void>): Promise<number | null> {
+export async function runUntilSignal(work: (stop: AbortSignal) => Promise<void>): Promise<number | null> {
   const stop = new AbortController();
   let code: number | null = null;
   let onStop: () => void = () => {};
