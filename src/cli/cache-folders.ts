@@ -1,4 +1,4 @@
-/** Where compiled code is cached between runs: in a folder that only this user can write to, or nowhere. */
+/** The folders that cache compiled code between runs. Only the user may write to them; otherwise nothing is cached. */
 import os from 'node:os';
 import path from 'node:path';
 import { privateFolder } from '../private-folder.js';
@@ -12,7 +12,7 @@ export interface CacheFolders {
 
 /**
  * The folders lie in NODE_COMPILE_CACHE where that is set (Node uses it too), else in the user's cache folder ($XDG_CACHE_HOME
- * or ~/.cache). A missing folder is created. Each is null where nothing may or can be cached.
+ * or ~/.cache). A missing folder is created. A folder is null when caching is disabled or impossible.
  */
 export function cacheFolders(env: Readonly<Record<string, string | undefined>>): CacheFolders {
   const folder = env.NODE_DISABLE_COMPILE_CACHE ? null : baseFolder(env);

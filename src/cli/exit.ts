@@ -1,4 +1,4 @@
-/** Ending the process, and a message when something other than crawlnode ended it. */
+/** Exits the process, and reports an exit that crawlnode did not request. */
 import { writeSync } from 'node:fs';
 
 let isExpected = false;
@@ -10,8 +10,8 @@ export function exit(code: number): never {
 }
 
 /**
- * Make an exit that crawlnode did not ask for a failure with a message. Code of the project may call `process.exit`, or
- * await a promise that never settles while nothing else is left to do (Node then ends with 13).
+ * Turn an exit that crawlnode did not request into a failure with a message. Project code may call `process.exit`. It may
+ * also await a promise that never settles; Node exits with code 13 when the event loop is empty.
  * @param fatalLine formats the message
  */
 export function guardExit(fatalLine: (text: string) => string): void {
@@ -34,6 +34,6 @@ function writeToStderr(line: string): void {
   try {
     writeSync(2, line);
   } catch {
-    // Nobody reads stderr any more.
+    // stderr is closed, so the message cannot be written.
   }
 }

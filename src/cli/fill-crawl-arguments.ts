@@ -1,11 +1,12 @@
 /**
- * Commands within messages. This file is apart from `crawl-arguments.ts`, which loads the settings, because every error needs it.
+ * Fills the crawl into commands that a message suggests. Every error message needs this, so it is separate from
+ * `crawl-arguments.ts`, which loads the settings module.
  */
 
 /**
- * Put the crawl into the commands that a message suggests. The frontier does not know the command line, so it writes
+ * Replace SPIDER in suggested commands. The frontier does not know the command line, so its messages say
  * `"crawlnode reset SPIDER"`.
- * @param crawl what `crawlArguments` returned; null leaves the text unchanged
+ * @param crawl the result of `crawlArguments`; null leaves the text unchanged
  */
 export function fillCrawlArguments(text: string, crawl: string | null): string {
   return crawl === null ? text : text.replace(/(?<="crawlnode [a-z]+ )SPIDER\b/g, () => crawl);

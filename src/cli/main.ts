@@ -1,7 +1,7 @@
 /**
- * The command line: find the command, load its module alone, run it, print what went wrong, choose the exit code.
+ * The command line: find the command, load only its module, run it, print errors, choose the exit code.
  * Exit codes: 0 done, 1 run-time failure, 2 usage, settings or spider code, 3 refused, 4 frontier unreachable,
- * 130/143 forced.
+ * 130/143 forced by a second signal.
  */
 import { Command, CommanderError } from 'commander';
 import { UsageError } from '../errors.js';
@@ -15,7 +15,7 @@ import { flushAndExit, guardStreams } from './output-streams.js';
 import { helpColumns, reflow } from './terminal/reflow.js';
 import { version } from './version.js';
 
-/** Run the process: `argv` without node and script. Ends the process. */
+/** Run the command line of this process, then exit. @param argv without node and script */
 export async function start(argv: readonly string[]): Promise<void> {
   const context = processContext(argv, earlyGlobals(argv));
   const fatalLineOf = (text: string) => fatalLine(context, text, { code: 'unexpected', exitCode: 1 });
@@ -26,8 +26,9 @@ export async function start(argv: readonly string[]): Promise<void> {
 }
 
 /**
- * Run one command line. @returns the exit code; everything to be said is printed.
- * @param contextOf where it runs: in this process unless told.
+ * Run one command line. Results and errors have been printed when it returns.
+ * @param contextOf creates the context; by default that of this process
+ * @returns the exit code
  */
 export async function main(argv: readonly string[], contextOf = processContext): Promise<number> {
   let context: Context = contextOf(argv, earlyGlobals(argv));
@@ -55,7 +56,7 @@ export async function main(argv: readonly string[], contextOf = processContext):
     await program.parseAsync([...args], { from: 'user' });
     return code;
   } catch (error) {
-    // Commander has printed its own already.
+    // Commander has already printed this error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     reportError(context, error);
     return exitCodeOf(error);
@@ -70,7 +71,7 @@ First steps:
 Exit codes: 0 done, 1 failed at run time, 2 wrong usage, settings or spider, 3 refused, 4 the store cannot be reached,
 130 and 143 ended by a second signal.`;
 
-/** The program with its global options and no command. Help is as wide as the terminal of `stdout`. */
+/** The program with its global options and without commands. Help is wrapped to the terminal width of `stdout`. */
 export function createProgram(
   { stdout }: Pick<Context, 'stdout'>,
   printError: (text: string) => void,
@@ -102,12 +103,12 @@ export function createProgram(
     .exitOverride();
 }
 
-/** In place of a list of them, which would be longer than the help of most commands. */
+/** A short reminder. The full list would be longer than the help of most commands. */
 const globalOptionsHelp = `
 Every command takes -c FILE, -s NAME=VALUE, -L LEVEL, --logfile FILE, --json and --no-color too; "crawlnode --help"
 explains them.`;
 
-/** Commander counts arguments that are missing or too many, and does not name them. */
+/** Commander reports how many arguments are missing or unexpected, but not which. This adds them. */
 function explainArgumentCount(text: string, command: Command | undefined): string {
   if (command === undefined || !/^(missing required|too many) argument/.test(text)) return text;
   const extra = command.args.slice(command.registeredArguments.length);
@@ -115,7 +116,7 @@ function explainArgumentCount(text: string, command: Command | undefined): strin
   return `${text.replace(/\.$/, '')}${which}; "crawlnode ${command.name()} --help" says more`;
 }
 
-/** Commands of Scrapy, and the nearest of ours. */
+/** Scrapy commands and their nearest crawlnode command. */
 const scrapyCommands: Readonly<Record<string, string>> = {
   startproject: 'init DIR',
   genspider: 'init DIR',
@@ -125,7 +126,7 @@ const scrapyCommands: Readonly<Record<string, string>> = {
   check: 'doctor',
 };
 
-/** The command's name and the arguments for the parser; null for the help and the version of the program itself. */
+/** The name of the command, and the arguments for the parser. The name is null for the program's own help and version. */
 async function findCommand(
   argv: readonly string[],
 ): Promise<{ name: string | null; args: readonly string[] }> {
@@ -146,7 +147,7 @@ async function findCommand(
   );
 }
 
-/** The first word that is neither an option nor the value of one; only global options stand before the command. */
+/** The index of the first word that is neither an option nor its value. Only global options precede the command. */
 function positionOfCommand(argv: readonly string[]): number {
   const takesValue = new Set(['-c', '--config', '-s', '--set', '-L', '--level', '--logfile']);
   for (let at = 0; at < argv.length; at += 1) {
@@ -168,7 +169,7 @@ function globalsOf(program: Command): Globals {
   };
 }
 
-/** What an error before the parsing needs to know. */
+/** The global options that an error before parsing needs. */
 function earlyGlobals(argv: readonly string[]): Globals {
   const at = argv.findIndex((arg) => arg === '-L' || arg === '--level');
   return {

@@ -1,4 +1,4 @@
-/** The end of a crawl command: its gates, the last line of its log, its summary and its exit code. */
+/** The end of a crawl command: gates, final log line, summary and exit code. */
 import { judgeRun } from '../../crawler/run/run-gates.js';
 import type { EngineResult } from '../../engine/engine-options.js';
 import { type FatalFields, fatalLine } from '../error-report.js';
@@ -10,19 +10,19 @@ import { pagesOf, printSummary } from './summary.js';
 export interface Ending {
   readonly nodes: number;
   readonly result: EngineResult;
-  /** Why items of this command could not be written to their file; null when all were. */
+  /** Why items could not be written to their file; null when all were written. */
   readonly unwritten: string | null;
-  /** The exit code so far: the gates may turn 0 into 1. */
+  /** The exit code before the gates, which may turn 0 into 1. */
   readonly code: number;
 }
 
-/** Why a command that crawled to its end failed all the same. */
+/** A failure after the crawl itself ended: a feed that could not be written, or a gate. */
 interface Failure {
   readonly fields: FatalFields;
   readonly why: string;
 }
 
-/** Say how the crawl ended. @returns the exit code of the process */
+/** Judge the run, and print how the crawl ended. @returns the exit code of the process */
 export function finishCrawl(crawl: Crawl, session: CrawlSession, ending: Ending): number {
   const { display, log, fatal } = session;
   const { context, spider, targets } = crawl;
@@ -42,7 +42,7 @@ export function finishCrawl(crawl: Crawl, session: CrawlSession, ending: Ending)
     failures.push({ fields: { code: verdict.code, exitCode: code }, why: gate! });
   }
   const inFile = spider.loaded.settings.LOG_FILE !== null;
-  // At a terminal the summary says the same.
+  // On a terminal the summary gives the same information.
   if (inFile || !context.stderr.isTTY) logEnding(session, { ...ending, code }, failures.length > 0);
   for (const { fields, why } of failures) {
     context.stderr.write(fatalLine(context, oneLine(why), fields));
@@ -56,7 +56,7 @@ export function finishCrawl(crawl: Crawl, session: CrawlSession, ending: Ending)
   return code;
 }
 
-/** How the crawl itself ended; what failed beside it has lines of its own. */
+/** Log how the crawl itself ended. Other failures are logged separately. */
 function logEnding(
   { log, fatal }: CrawlSession,
   { nodes, result, code }: Ending,
@@ -72,7 +72,7 @@ function logEnding(
   fatal({ code: reason, exitCode: code }, message ?? givenUp);
 }
 
-/** What `-O` has replaced by a result that is not good enough. */
+/** Names the files that `-O` overwrote with a result that failed its gate. */
 function rewrittenFiles({ targets }: Crawl, code: string): string {
   const files = targets.filter(({ overwrite }) => overwrite).map(({ path }) => path);
   if (code !== 'too_few_items' || files.length === 0) return '';

@@ -1,32 +1,32 @@
-/** The progress of the whole crawl while it runs: one live line on a terminal, log lines at an interval in a pipe. */
+/** The progress of the whole crawl: a live line on a terminal, log lines at an interval in a pipe. */
 import type { Frontier, Snapshot } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import type { Context } from '../context.js';
 import { type Progress, type ProgressNotes, progressLine } from './progress-line.js';
 
 const DRAW_INTERVAL_MS = 1_000;
-/** A store that has not answered for so long: its last numbers are old. */
+/** When the store has not answered for this long, the line says so. */
 const STALE_AFTER_MS = 3_000;
 
 export interface Display {
   /** Write a line of the log above the live line. */
   sink(line: string): void;
-  /** Begin to show the crawl. @param trouble why nothing moves, in a few words; null when all is well. */
+  /** Start to show the crawl. @param trouble why it makes no progress, in a few words; null when it does. */
   start(frontier: Pick<Frontier, 'snapshot' | 'engine'>, log: Logger, trouble: () => string | null): void;
   /** Remove the live line. */
   stop(): void;
 }
 
-/** @param logEveryMs between two lines in a pipe; 0 for none. */
+/** @param logEveryMs the interval of log lines in a pipe; 0 for none. */
 export async function createDisplay(context: Context, logEveryMs: number): Promise<Display> {
-  if (!context.stderr.isTTY) return logged(context, logEveryMs);
+  if (!context.stderr.isTTY) return loggedDisplay(context, logEveryMs);
   const { createLogUpdate } = await import('log-update');
-  return live(context, createLogUpdate(process.stderr, { showCursor: true }));
+  return liveDisplay(context, createLogUpdate(process.stderr, { showCursor: true }));
 }
 
 type LogUpdate = ReturnType<typeof import('log-update')['createLogUpdate']>;
 
-function live(context: Context, update: LogUpdate): Display {
+function liveDisplay(context: Context, update: LogUpdate): Display {
   let text = '';
   let stop = () => {};
   return {
@@ -72,7 +72,7 @@ function live(context: Context, update: LogUpdate): Display {
   };
 }
 
-function logged(context: Context, everyMs: number): Display {
+function loggedDisplay(context: Context, everyMs: number): Display {
   let stop = () => {};
   return {
     sink: (line) => context.stderr.write(line),
@@ -87,7 +87,7 @@ function logged(context: Context, everyMs: number): Display {
   };
 }
 
-/** Take a snapshot again and again, never two at a time; a store that cannot be reached is the engine's to report. */
+/** Take a snapshot at an interval, one at a time. Errors are ignored, because the engine reports an unreachable store. */
 function pollSnapshots(
   frontier: Pick<Frontier, 'snapshot'>,
   everyMs: number,
@@ -95,19 +95,19 @@ function pollSnapshots(
 ): () => void {
   let isPolling = false;
   let isStopped = false;
-  const look = async () => {
+  const poll = async () => {
     if (isPolling) return;
     isPolling = true;
     try {
       const snapshot = await frontier.snapshot();
       if (!isStopped) show(snapshot);
     } catch {
-      // The next look may reach it.
+      // The next snapshot may succeed.
     } finally {
       isPolling = false;
     }
   };
-  const timer = setInterval(look, everyMs);
+  const timer = setInterval(poll, everyMs);
   timer.unref();
   return () => {
     isStopped = true;
@@ -117,7 +117,7 @@ function pollSnapshots(
 
 const storeName = ({ engine }: Pick<Frontier, 'engine'>) => (engine === 'redis' ? 'Redis' : 'the store');
 
-/** Pages per second of all nodes, between two looks. */
+/** Pages per second of all nodes, between two snapshots. */
 function pageRate(): (snapshot: Snapshot) => number {
   let last: { pages: number; at: number } | null = null;
   return (snapshot) => {

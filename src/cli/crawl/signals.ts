@@ -1,34 +1,35 @@
 /**
- * SIGINT and SIGTERM: the first drains, the second releases everything and leaves at once. In a worker the
- * parent says the same over its channel; hearing it twice, from both, still counts once.
+ * SIGINT and SIGTERM. The first signal drains the node: it finishes the pages in work. The second releases its leases and
+ * exits at once. A worker gets the same requests from its parent; a duplicate request has no effect.
  */
 import os from 'node:os';
 import { exit } from '../exit.js';
 
 export interface Signals {
-  /** Aborted by the first: finish what is in work. */
+  /** Aborted by the first signal: finish the pages in work. */
   readonly drain: AbortSignal;
-  /** Aborted by the second: leave. */
+  /** Aborted by the second signal: exit at once. */
   readonly force: AbortSignal;
-  /** What is left of the grace time once draining; always enough to deregister from the store. */
+  /** The rest of the grace time while draining. At least `DEREGISTER_MS`, unless the grace time is shorter. */
   graceLeftMs(graceMs: number): number;
-  /** 130 or 143 once forced. */
+  /** 130 or 143 after a forced exit was requested, else null. */
   forcedCode(): number | null;
-  /** Does the same as the first signal. */
+  /** The same as the first signal. */
   requestDrain(): void;
-  /** Does the same as the second. */
+  /** The same as the second signal. */
   requestForce(signal: NodeJS.Signals): void;
-  /** Give the signals back to Node. */
+  /** Remove the signal handlers. */
   dispose(): void;
 }
 
-/** How long a forced end waits until the store has the releases. */
+/** How long a forced exit waits for the store to release the leases. */
 const FORCED_EXIT_TIMEOUT_MS = 5_000;
+/** The time that a draining node always has to deregister from the store. */
 const DEREGISTER_MS = 3_000;
 
 /**
- * Process 1 of a container ignores signals it has no handler for. This lets SIGINT, SIGTERM and SIGHUP end every command
- * there, as they end any other process.
+ * Exit on SIGINT, SIGTERM and SIGHUP when this is process 1. The kernel ignores signals to process 1 of a container unless
+ * it has a handler.
  */
 export function exitOnSignalAsProcessOne(): void {
   if (process.pid !== 1) return;
@@ -39,7 +40,7 @@ export function exitOnSignalAsProcessOne(): void {
   }
 }
 
-/** @param onSignal hears each, with how often signals came; for forwarding and for a message. */
+/** @param onSignal called for each signal, with the number of signals so far. */
 export function watchSignals(onSignal: (signal: NodeJS.Signals, count: number) => void): Signals {
   const drain = new AbortController();
   const force = new AbortController();

@@ -1,4 +1,7 @@
-/** Where seeds and URLs come from: arguments, a file, stdin, packed or not; a line each, or a column of a table. Constant memory. */
+/**
+ * Reads seeds and URLs from arguments, a file and stdin, gzip or not: one a line, or a column of CSV or JSON lines.
+ * Memory is constant.
+ */
 import { constants, createReadStream, type ReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,28 +12,28 @@ import type { Context } from '../context.js';
 import { decompressGzip } from './decompress.js';
 import { splitLines } from './split-lines.js';
 
-/** A table of which one column holds the URLs. */
+/** A table, and the column that holds the URLs. */
 export interface Column {
-  /** Null where it is to be found by the first row of a CSV file. */
+  /** Null when the column is detected from the first row of a CSV file. */
   readonly name: string | null;
   readonly format: 'csv' | 'jsonl';
 }
 
-/** How file and stdin are read; everything may be left out. */
+/** How the file and stdin are read. */
 export interface Reading {
-  /** Where they are tables. */
+  /** Set when the input is a table. */
   readonly column?: Column | null;
-  /** Is given the stream of the file, whose `bytesRead` tells how far it is. */
+  /** Called with the stream of the file, whose `bytesRead` is the progress. */
   readonly opened?: (stream: ReadStream) => void;
-  /** Hears which column was taken where none was named. */
+  /** Called with the detected column when none was named. */
   readonly guessed?: (file: string, column: string) => void;
-  /** Aborted to end the input here. */
+  /** Stops reading when aborted. */
   readonly stop?: AbortSignal;
 }
 
 /**
- * Arguments, then the file, then stdin, without empty lines and comments.
- * @throws UsageError for a file that cannot be read, or lacks the column.
+ * Yields the arguments, then the file, then stdin. Empty lines and comments are skipped.
+ * @throws UsageError when the file cannot be read, or lacks the column
  */
 export async function* readLines(
   context: Context,
@@ -69,7 +72,7 @@ async function openDecompressed(name: string, stream: Readable, stop?: AbortSign
   }
 }
 
-/** Said before the first seed is pushed, not after. @throws UsageError */
+/** Check the file before the first seed is pushed. @throws UsageError */
 export async function refuseUnreadable(file: string): Promise<void> {
   await access(file, constants.R_OK).catch((error) => {
     throw unreadableError(file, error);
@@ -77,8 +80,8 @@ export async function refuseUnreadable(file: string): Promise<void> {
 }
 
 /**
- * The column of URLs that options speak of; null where each line is a seed.
- * @throws UsageError where the format is unknown.
+ * The column that the options select; null when each line is a seed.
+ * @throws UsageError when the format is unknown
  */
 export function columnOf(file: string | null, options: Readonly<Record<string, unknown>>): Column | null {
   const named = typeof options.format === 'string' ? options.format.toLowerCase() : null;
@@ -98,7 +101,7 @@ const formats: Readonly<Record<string, Column['format'] | undefined>> = Object.a
   ...{ csv: 'csv', jsonl: 'jsonl', jl: 'jsonl', ndjson: 'jsonl' },
 });
 
-/** `# …`; a hash without a blank behind it may be what a spider makes requests of. */
+/** `# …`. A hash without a following space may be a seed of a custom format. */
 const COMMENT = /^#(\s|$)/;
 
 async function* plainLines(name: string, stream: Readable, stop?: AbortSignal): AsyncIterable<SeedText> {
@@ -118,7 +121,7 @@ async function* plainLines(name: string, stream: Readable, stop?: AbortSignal): 
   }
 }
 
-/** A line without the field yields an empty text, which is a bad seed and told as such. */
+/** A line without the field yields an empty text, which is reported as a bad seed. */
 async function* jsonLinesField(
   name: string,
   stream: Readable,
@@ -179,10 +182,10 @@ async function* csvColumn(
   }
 }
 
-/** What people call the column of URLs, the likeliest first. */
+/** Common names of URL columns, the most likely first. */
 const urlNames = ['url', 'urls', 'link', 'links', 'href', 'loc', 'uri', 'website', 'page'];
 
-/** By its name; else by what the first row holds: a name people give to URLs, or, where it is no header, a URL. */
+/** The index of the named column; else of a common URL column name; else of the first cell that holds a URL. */
 function columnIn(cells: readonly string[], column: string | null, file: string): number {
   const first = cells.join(', ');
   if (column !== null) {

@@ -1,6 +1,6 @@
 /**
- * The log: pino's JSON lines with node, spider and job in a pipe or a file; short lines for people on a terminal.
- * Secrets are masked in either, and nothing that was crawled can move a terminal's cursor.
+ * The log. A pipe or a file gets pino's JSON lines with node, spider and job. A terminal gets short readable lines.
+ * Both mask secrets, and control characters in crawled text are escaped.
  */
 import type { Logger } from '../../log.js';
 import type { Settings } from '../../settings/schema.js';
@@ -12,17 +12,18 @@ import { readableLine } from './readable-line.js';
 
 export interface OpenLogger {
   readonly log: Logger;
-  /** What the process ends with. */
+  /** Log the final error of the process. */
   fatal(fields: FatalFields, message: string): void;
   /** Flush and close the file; nothing for stderr. */
   close(): Promise<void>;
 }
 
-/** Where lines go instead of stderr, such as above a progress display. */
+/** Receives log lines in place of stderr, such as a progress display. */
 export type Sink = (line: string) => void;
 
 /**
- * @param fields of every line. @param shows what of them a terminal shows
+ * @param fields added to every line
+ * @param shows which of them a terminal shows
  * @throws CrawlnodeError when LOG_FILE cannot be written
  */
 export async function createLogger(

@@ -1,4 +1,4 @@
-/** How `inspect` and `forget` identify the requests of a crawl. */
+/** Computes the identity of requests for `inspect` and `forget`. */
 import { type IdentifyIn, identifierOf } from '../../crawler/requests/identify-request.js';
 import type { LoadedSettings } from '../../settings/load.js';
 import type { Context } from '../context.js';
@@ -10,7 +10,7 @@ export interface Identifier {
   readonly identifyIn: IdentifyIn;
 }
 
-/** Where the module of the spider is not on this machine, REQUEST_FINGERPRINTER identifies them, and a note says so. */
+/** When the module of the spider is not on this machine, REQUEST_FINGERPRINTER is used, and a notice says so. */
 export async function openIdentifier(
   context: Context,
   spider: string,
