@@ -1,17 +1,17 @@
-/** Whether a backup fits the crawl it is to be brought back into: its order, its fingerprints, its dupefilter. */
+/** Checks that a backup fits the crawl it is restored into: queue order, fingerprints and dupefilter. */
 import { RefusedError } from '../../errors.js';
 import type { Dupefilter, Part, Shape } from '../../frontier/frontier.js';
 import { dupefilterInWords, shapeDifferences } from '../../frontier/shape.js';
 import type { VerifiedBackup } from './read-backup.js';
 
-/** Those that keep fingerprints whole. */
+/** Dupefilters that store full fingerprints. */
 const exactClasses: readonly Dupefilter['class'][] = [
   'RFPDupeFilter',
   'TimedRFPDupeFilter',
   'StateDupeFilter',
 ];
 
-/** @returns sentences for the user. @throws RefusedError where nothing good could come of it. */
+/** @returns notices for the user. @throws RefusedError when the backup cannot be used with these settings. */
 export function refuseIncompatible(
   { shape, bloomEngine }: VerifiedBackup,
   parts: readonly Part[],

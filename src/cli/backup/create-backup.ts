@@ -1,4 +1,4 @@
-/** The backup before a reset: what will be cleared, whole on the disk, or nothing is cleared. */
+/** The backup before a reset. Nothing is cleared unless the whole backup is on the disk. */
 import path from 'node:path';
 import { CrawlnodeError } from '../../errors.js';
 import type { Frontier, Part, PartCounts, Shape } from '../../frontier/frontier.js';
@@ -15,11 +15,11 @@ export interface CreateBackupOptions {
   readonly shape: Shape;
   readonly parts: readonly Part[];
   readonly counts: PartCounts;
-  /** A crawl that goes on meanwhile is backed up as far as it comes. */
+  /** Accept that the crawl changes during the backup. The file may then lack the changes. */
   readonly force: boolean;
 }
 
-/** @throws CrawlnodeError when the file cannot be written, or something was added to the crawl meanwhile. */
+/** @throws CrawlnodeError when the file cannot be written, or the crawl changed during the backup. */
 export async function createBackup(
   context: Context,
   frontier: Frontier,
@@ -45,7 +45,7 @@ export async function createBackup(
 
 type ChangeMarkers = Readonly<Record<string, number>>;
 
-/** Numbers of which one changes with whatever is added. */
+/** Counters that change whenever something is added to the crawl. */
 async function changeMarkers(frontier: Frontier, parts: readonly Part[]): Promise<ChangeMarkers> {
   const [counts, { accepted }] = [await frontier.count(), await frontier.snapshot()];
   return { accepted, ...Object.fromEntries(parts.map((part) => [part, counts[part]])) };

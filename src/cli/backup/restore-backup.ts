@@ -1,4 +1,4 @@
-/** The entries of a backup file, put into a crawl one by one; what was put there before a kill is passed over. */
+/** Restores the entries of a backup one by one. A repeated restore skips the entries that were already applied. */
 import { stat } from 'node:fs/promises';
 import os from 'node:os';
 import { type BackupEntry, isOfParts } from '../../frontier/backup/entry.js';
@@ -17,8 +17,8 @@ export interface RestoreOptions {
 }
 
 /**
- * @returns whether it went on with a restore that was cut off, or found all of it there.
- * @throws RefusedError while nodes live, or where the crawl holds something already.
+ * @returns `resumed` after an interrupted restore, `there already` when all of it was restored before
+ * @throws RefusedError while nodes are live, or when the crawl already holds data
  */
 export async function restoreBackup(
   frontier: Frontier,
@@ -45,8 +45,8 @@ const CLOSING_BYTES = Math.max(
 );
 
 /**
- * The checkpoint of a file of this machine holds only while the file is as long as it says: a writer that resumes cuts
- * off what is behind it. What was written since stays, and what waits comes after it.
+ * Drop the checkpoint of a feed file that changed since the backup. A writer that resumes truncates its file to the
+ * checkpoint, which would delete newer items. Without the checkpoint it appends. Only files of this machine are checked.
  */
 async function withValidCheckpoint(
   entry: BackupEntry,

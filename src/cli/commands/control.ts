@@ -1,4 +1,4 @@
-/** `crawlnode pause|resume|stop S`: one word to all nodes of a crawl, which they hear with their next lease. */
+/** `crawlnode pause|resume|stop S`: sets the control state of a crawl, which its nodes read with their next lease. */
 
 import type { Command } from 'commander';
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
@@ -51,9 +51,9 @@ function tell(control: Control): CliCommand {
         const { nodes, beganAtMs } = await frontier.snapshot();
         const hasBegun = beganAtMs !== null;
         if (control === 'paused' && !hasBegun) throw notBegun(context, crawl);
-        // A stop that nobody hears would end the next crawl as it begins.
-        const heard = control === 'stopping' ? nodes.length > 0 : hasBegun;
-        if (heard) await frontier.control(control);
+        // A stop without live nodes would end the next crawl when it starts.
+        const isApplied = control === 'stopping' ? nodes.length > 0 : hasBegun;
+        if (isApplied) await frontier.control(control);
         if (context.globals.json) printJson(context, { spider, control, nodes: nodes.length });
         else print(context, sentence(crawlName(crawl), control, nodes.length, hasBegun));
         return 0;

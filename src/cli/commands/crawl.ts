@@ -1,6 +1,6 @@
 /**
- * `crawlnode crawl`: run one node in this process, or several as children of it. Both are the same story:
- * settings and spider, frontier, feeds, nodes, what is left of the feeds, summary.
+ * `crawlnode crawl`: run one node in this process, or several as child processes. Both follow the same steps:
+ * load settings and spider, open frontier and feeds, run the nodes, finish the feeds, print the summary.
  */
 import os from 'node:os';
 import type { Command } from 'commander';
@@ -151,7 +151,7 @@ async function runInProcess(crawl: Crawl, session: CrawlSession): Promise<number
     },
   });
   const code = signals.forcedCode() ?? (unwritten === null ? result.exitCode : 1);
-  // The parent judges the run, by what all its nodes have seen of it.
+  // The parent of workers judges the run, from the results of all its nodes.
   if (role === null) return finishCrawl(crawl, session, { nodes: 1, result, unwritten, code });
   await sendToParent({ type: 'result', result });
   return code;
@@ -183,7 +183,7 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
   });
   const { outcome, before, startedAt } = ended;
   const result = combine(outcome.results, Math.round(performance.now() - startedAt));
-  // A node that died could not say what it did; the store can, for the crawl as a whole.
+  // The counts of a node that died are lost. The store has them, for the crawl as a whole.
   const counted =
     outcome.died === 0
       ? null
@@ -195,7 +195,7 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
   return finishCrawl(crawl, session, { nodes: count, result: { ...result, ...counted }, unwritten, code });
 }
 
-/** Tell every change, so that nodes pause their settling while items cannot be written. */
+/** Send each change, so that nodes stop committing results while items cannot be written. */
 function sendFeedStatus(failing: () => string | null, send: (message: ToWorker) => void): () => void {
   let told: string | null = null;
   const timer = setInterval(() => {

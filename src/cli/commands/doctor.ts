@@ -1,4 +1,4 @@
-/** `crawlnode doctor`: is this machine, this store and this crawl as it should be, and what to do where not. */
+/** `crawlnode doctor`: checks machine, store and crawls, and says how to fix problems. */
 
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
@@ -34,7 +34,7 @@ Examples:
   crawlnode doctor shop --deep
   crawlnode doctor shop --repair`;
 
-/** Breaches shown of one crawl; a damaged key breaks every record in the same way. */
+/** How many breaches of one crawl are shown. A damaged key breaks every record in the same way. */
 const MAX_BREACHES = 20;
 
 export const command: CliCommand = {
@@ -72,7 +72,7 @@ export const command: CliCommand = {
       } catch (error) {
         if (!(error instanceof FrontierUnavailableError)) throw error;
         findings.push({ ...problem('unreachable', error.message), spider: name, job: settings.JOB });
-        // One store for all of them, in nearly every project: asking again would take as long.
+        // Nearly every project has one store for all crawls, so each further attempt would time out too.
         showFindings(context, findings);
         return 4;
       }
@@ -82,7 +82,7 @@ export const command: CliCommand = {
   },
 };
 
-/** The crawls to look at, by name; spiders that do not load are findings. */
+/** The crawls to check, by name. Spiders that do not load become findings. */
 async function crawlsOf(
   context: Context,
   spider: string | undefined,
@@ -100,7 +100,7 @@ async function crawlsOf(
     for (const message of messages) findings.push({ ...problem('spiders', message), spider: null, action });
   };
   found(problemsOf({ ...discovery, missing: [] }), 'mend the module');
-  // These say themselves what to do.
+  // These messages already say what to do.
   found(problemsOf({ ...discovery, broken: [], duplicates: [] }), null);
   const crawls: [string, Settings][] = [];
   for (const name of discovery.spiders.keys()) {
@@ -115,7 +115,7 @@ interface Depth {
   readonly force: boolean;
 }
 
-/** @param crawl as a command to be typed names it. */
+/** @param crawl the arguments that select it (`crawlArguments`) */
 async function examine(
   spider: string,
   crawl: string,
@@ -129,7 +129,7 @@ async function examine(
   }
   let frontier: Frontier;
   try {
-    // What a node is refused for is a finding of `examine`; we look on all the same, since we only read.
+    // `examine` reports what a node would be refused for. Opening despite it is safe, because this only reads.
     frontier = await openFrontier({ ...options, allowEviction: true, acceptForeignKeys: true });
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
@@ -140,7 +140,7 @@ async function examine(
       ...(finding.check === 'eviction_policy' && settings.REDIS_ALLOW_EVICTION ? accepted(finding) : finding),
       spider: about === 'store' ? null : spider,
     }));
-    // What is not ours cannot be read.
+    // Keys of another program or format cannot be read.
     if (seen.some(({ level, check }) => level === 'problem' && unreadable.has(check))) return seen;
     return [
       ...seen,
@@ -152,7 +152,7 @@ async function examine(
   }
 }
 
-/** A store whose file is damaged: a problem, or with --repair what was saved of it. @throws any other error */
+/** The findings for a damaged store file; with --repair it is repaired. @throws any other error */
 async function damagedStore(
   error: unknown,
   of: DamagedCrawl,
@@ -228,7 +228,7 @@ function inWords({ message, action, ...finding }: SpiderFinding, crawl: string):
   return { ...finding, message: fillCrawlArguments(message, crawl), action: todo };
 }
 
-/** The user knows, and runs at that risk. */
+/** REDIS_ALLOW_EVICTION accepts the eviction policy, so it is no problem. */
 function accepted<T extends { level: string; message: string }>(finding: T): T & { level: 'info' | 'ok' } {
   return {
     ...finding,
@@ -237,7 +237,7 @@ function accepted<T extends { level: string; message: string }>(finding: T): T &
   };
 }
 
-/** What is true of the store is said once, however many crawls are in it. */
+/** Add findings. Those about the store are added once, however many crawls it holds. */
 function add(findings: SpiderFinding[], some: readonly SpiderFinding[]): void {
   for (const finding of some) {
     const isKnown =

@@ -1,4 +1,4 @@
-/** `crawlnode failed S list|retry|purge`: what failed for good, why, and what becomes of it. */
+/** `crawlnode failed S list|retry|purge`: lists, retries or deletes the requests that failed. */
 import { Argument, type Command } from 'commander';
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
@@ -40,7 +40,7 @@ export const command: CliCommand = {
           'list: show them; retry: back to pending, their attempts counted anew; purge: drop them for good',
         )
           .choices(['list', 'retry', 'purge'])
-          // Checked by `spiderFirst`, which takes it before the spider too.
+          // `spiderFirst` checks it, because it may stand before the spider.
           .argParser((word) => word),
       )
       .option('--limit <n>', 'at most so many, the oldest first', atLeastOne)
@@ -69,7 +69,7 @@ export const command: CliCommand = {
 
 type Pages = AsyncIterable<readonly ReadFailed[]>;
 
-/** Page by page, so that a list of any length takes no memory; never an empty page. */
+/** Matching requests page by page, so that memory is constant. Pages are never empty. */
 async function* matching(
   frontier: Frontier,
   filter: FailedFilter,
@@ -148,7 +148,7 @@ async function retry(
   }
 }
 
-/** Off the terminal nobody is asked, so nothing is counted first. */
+/** The requests are counted first only when the user is asked. */
 async function purge(
   context: Context,
   crawl: CrawlName,

@@ -23,9 +23,9 @@ Examples:
   crawlnode forget shop https://example.com/prices
   crawlnode forget shop --file list-pages.txt`;
 
-/** So many are asked for at once. */
+/** How many URLs are forgotten concurrently. */
 const BATCH = 200;
-/** So many bad lines are told one by one. */
+/** Only the first bad lines are printed; the others are counted. */
 const MAX_BAD_LINES_SHOWN = 20;
 
 const live: readonly RequestState[] = ['pending', 'delayed', 'leased', 'failed'];

@@ -36,7 +36,7 @@ export const command: CliCommand = {
     const written = files.filter(([file]) => !existing.includes(file));
     for (const [file, text] of written) {
       makeFolder(path.dirname(path.join(folder, file)));
-      // Somebody may have written one meanwhile.
+      // `wx` fails if the file was created since the check.
       await writeFile(path.join(folder, file), text, { flag: 'wx' });
     }
     for (const file of existing) note(context, `${file} was there, and stays as it is`);

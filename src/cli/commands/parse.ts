@@ -69,7 +69,7 @@ export const command: CliCommand = {
   },
 };
 
-/** The spider and the page. @throws UsageError where either is missing, or the spider is named twice. */
+/** The spider and the page. @throws UsageError when either is missing, or two spiders are named. */
 async function pageOf(
   context: Context,
   words: readonly string[],
@@ -87,7 +87,7 @@ async function pageOf(
   return { name: spider ?? (await onlySpider(context)), url };
 }
 
-/** @throws UsageError where the project has none, or several. */
+/** @throws UsageError unless the project has exactly one spider. */
 async function onlySpider(context: Context): Promise<string> {
   const { spiders } = await discover(context, loadProject(context).loaded.settings);
   const [name, ...others] = spiders.keys();

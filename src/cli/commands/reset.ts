@@ -1,4 +1,4 @@
-/** `crawlnode reset`: delete the state of one spider and job, part by part, after saying how much it is. */
+/** `crawlnode reset`: prints how much state a spider and job have, then deletes the selected parts. */
 
 import path from 'node:path';
 import type { Command } from 'commander';
@@ -24,7 +24,7 @@ import { confirm } from '../terminal/confirm.js';
 import { crawlName, n } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
-/** Without `--only` or `--all`; never the items. */
+/** The parts without `--only` or `--all`. They do not include the items. */
 const DEFAULT_PARTS: readonly Part[] = ['queue', 'dupefilter', 'start_urls', 'failed', 'stats'];
 
 const help = `
@@ -89,12 +89,12 @@ export const command: CliCommand = {
 };
 
 interface ResetOptions extends AllJobsOptions {
-  /** The crawl was not mistyped, for the project has this spider: where nothing is stored there is nothing to do. */
+  /** The project has this spider, so the name is not a typing error, and an empty store is not an error either. */
   readonly isKnownCrawl: boolean;
   readonly file: string | undefined;
 }
 
-/** @throws UsageError where the store holds nothing of a crawl that may have been mistyped. */
+/** @throws UsageError when the store holds nothing of a crawl whose name may be mistyped. */
 async function resetOne(
   context: Context,
   crawl: ResetCrawl,
@@ -106,7 +106,7 @@ async function resetOne(
   for (const key of skippedKeys)
     note(context, `${key} is shared with other spiders and stays; --force deletes it too`);
   if (file !== undefined) refuseExisting(path.resolve(context.cwd, file), force);
-  // What somebody else left can be deleted, but a backup of it cannot be made.
+  // Keys of other programs can be deleted but not backed up.
   return withFrontier({ ...open, keys, acceptForeignKeys: file === undefined }, async (frontier) => {
     const plan = await planReset(frontier, crawl, parts, policy);
     if (!plan.existsInStore && !isKnownCrawl) throw noSuchCrawl(crawl);

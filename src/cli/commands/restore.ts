@@ -1,4 +1,4 @@
-/** `crawlnode restore`: bring back what `reset --backup` wrote to a file. */
+/** `crawlnode restore`: restores a backup file that `reset --backup` wrote. */
 import path from 'node:path';
 import type { Command } from 'commander';
 import { shapeOf } from '../../crawler/project/engine-settings.js';
@@ -83,7 +83,7 @@ export const command: CliCommand = {
   },
 };
 
-/** Read to its end. */
+/** Read and check the whole file. */
 function verify(context: Context, file: string): Promise<VerifiedBackup> {
   return withLiveLine(
     context,

@@ -1,6 +1,6 @@
 /**
- * `crawlnode seed`: start requests from arguments, a file, stdin or sitemaps, pushed straight into the frontier, so that
- * order and priority hold and the answer can say what became of each.
+ * `crawlnode seed`: pushes start requests from arguments, a file, stdin or sitemaps directly into the frontier. This keeps
+ * order and priority, and the frontier reports the outcome of each seed.
  */
 import type { Command } from 'commander';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
@@ -21,7 +21,7 @@ import { MAX_BAD_SEEDS_SHOWN, reportSeedResult } from '../seed/seed-result.js';
 import { seedLines, seedSources } from '../seed/seed-sources.js';
 import { oneLine } from '../terminal/printable.js';
 
-/** Bad seeds of a store are read so many at a time. */
+/** How many bad seeds are read from the store at a time. */
 const BATCH = 1_000;
 
 const help = `

@@ -1,4 +1,4 @@
-/** `crawlnode settings`: what is in effect, and which layer said so; secrets masked. */
+/** `crawlnode settings`: the settings in effect and their sources, with secrets masked. */
 import type { Command } from 'commander';
 import { UsageError } from '../../errors.js';
 import { maskSetting } from '../../settings/mask.js';

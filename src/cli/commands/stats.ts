@@ -1,4 +1,4 @@
-/** `crawlnode stats`: how one crawl stands, or all there are; once, or again and again. */
+/** `crawlnode stats`: the state of one crawl or of all crawls, once or repeatedly. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { statsOf } from '../../crawler/crawl-stats.js';
@@ -112,7 +112,7 @@ async function openCrawls(
     try {
       crawls.push({ spider: name, job: own.JOB, frontier: await openFrontier(openOptions(own, name)) });
     } catch (error) {
-      // One crawl that may not be touched does not hide the others.
+      // A crawl that refuses access must not hide the others.
       if (!(error instanceof RefusedError)) throw error;
       const crawl = crawlArguments(context, { spider: name, job: own.JOB });
       note(context, `${name}: ${fillCrawlArguments(error.message, crawl)}`);
@@ -127,7 +127,7 @@ function byName(a: CrawlName, b: CrawlName): number {
   return (a.job ?? '') < (b.job ?? '') ? -1 : 1;
 }
 
-/** On a terminal the table redraws in place; in a pipe each sample is a line, of JSON if that is wanted. */
+/** Print samples at an interval. A terminal is redrawn in place; a pipe gets one line per sample, or JSON with --json. */
 async function watch(
   context: Context,
   read: () => Promise<StatsSample[]>,
@@ -140,7 +140,7 @@ async function watch(
     const samples = await read();
     if (context.globals.json) printJsonLine(context, json(samples));
     else if (redraw !== null) {
-      // One row less than the screen has, or the terminal scrolls by the line feed at the end.
+      // One row fewer than the screen, because the final line feed would scroll it.
       redraw(text(samples, { columns: context.stdout.columns, rows: context.stdout.rows - 1 }));
     } else for (const sample of samples) print(context, watchLine(sample, new Date()));
     await sleep(WATCH_MS, undefined, { signal: stop }).catch(() => {});

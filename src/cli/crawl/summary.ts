@@ -20,6 +20,7 @@ export interface Summary {
 /** How many kinds of dead ends are shown as text. JSON has all. */
 const SHOWN_DEAD_ENDS = 5;
 
+/** Print the summary: text, or one JSON object with `--json`. */
 export function printSummary(context: Context, { spider, job, nodes, result, feeds, gate }: Summary): void {
   const { reason, pages, items, failed, elapsedMs, message, deadEnds, crawl, run } = result;
   if (context.globals.json) {

@@ -1,4 +1,4 @@
-/** How `stats SPIDER` shows one crawl to people: in detail, or in a pipe one line for each sample of `--watch`. */
+/** The text output of `stats SPIDER`: a detailed view, or in a pipe one line for each sample of `--watch`. */
 import os from 'node:os';
 import { byteSize, duration } from '../../amounts.js';
 import type { CrawlStats } from '../../crawler/crawl-stats.js';
@@ -11,42 +11,42 @@ import { crawlName, howMany, n } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 import { runText, stateText } from './crawl-state-text.js';
 
-/** A crawl at one instant, with what has changed a second since the sample before; null where there was none. */
+/** The stats of a crawl at one instant. `rates` is the change per second since the previous sample; null for the first. */
 export interface StatsSample {
   readonly stats: CrawlStats;
   readonly atMs: number;
   readonly rates: Readonly<Record<RatedField, number>> | null;
 }
 
-/** Pages have their rate in the head, by the word of the nodes. */
+/** Fields with a rate. The rate of pages is in the heading, as the nodes report it. */
 const ratedFields = ['pending', 'failed', 'seen', 'items'] as const;
 type RatedField = (typeof ratedFields)[number];
 
-/** @param before the sample before at the same crawl. */
+/** @param before the previous sample of the same crawl. */
 export function sampleStats(stats: CrawlStats, atMs: number, before: StatsSample | undefined): StatsSample {
   const seconds = before === undefined ? 0 : (atMs - before.atMs) / 1000;
   if (before === undefined || seconds <= 0) return { stats, atMs, rates: null };
   const rates = Object.fromEntries(
     ratedFields.map((name) => {
       const rate = (stats[name] - before.stats[name]) / seconds;
-      // What only counts up becomes smaller when the crawl is reset, retried or exported: that is no rate.
+      // A total decreases only by a reset, retry or export, which is not a rate.
       return [name, name === 'pending' ? rate : Math.max(0, rate)];
     }),
   ) as Record<RatedField, number>;
   return { stats, atMs, rates };
 }
 
-/** What the view of one crawl needs beside the sample. */
+/** Options of the detailed view. */
 export interface DetailOptions {
-  /** The crawl as a command to be typed names it. */
+  /** The arguments that select it (`crawlArguments`). */
   readonly crawl: string;
   readonly paint: Paint;
   readonly nowMs: number;
-  /** The screen it must fit, counters cut first; null where it may be of any size. */
+  /** The screen it must fit; counters are cut first. Null for no limit. */
   readonly screen: ScreenSize | null;
 }
 
-/** One crawl: its requests with what each state means, its memory, its run, its nodes, its files, its counters. */
+/** The detailed view of a crawl: requests by state, memory, run, nodes, feed files and counters. */
 export function detail(sample: StatsSample, { crawl, paint, nowMs, screen }: DetailOptions): string {
   const { stats } = sample;
   const counters = Object.entries(stats.counters)
@@ -67,7 +67,7 @@ export function detail(sample: StatsSample, { crawl, paint, nowMs, screen }: Det
   return fitScreen(sections, screen ?? { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY });
 }
 
-/** A sample of `--watch` in a pipe. */
+/** One sample as a line, for `--watch` in a pipe. */
 export function watchLine({ stats }: StatsSample, now: Date): string {
   const parts = Object.entries({
     start_urls: stats.startUrls,
@@ -149,7 +149,7 @@ function feedRows(feeds: CrawlStats['feeds']): string[][] {
   ]);
 }
 
-/** Of another machine nobody can tell whether its process still runs. */
+/** Whether the process still runs is known only on its own machine. */
 function writerText(host: string, pid: number | null): string {
   if (pid === null) return 'no writer';
   const isGone = host === os.hostname() && !isRunning(pid);

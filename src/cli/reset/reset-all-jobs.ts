@@ -1,4 +1,4 @@
-/** `reset SPIDER --all-jobs`: every job of a spider in the store, the unnamed one too, or those that are old. */
+/** `reset SPIDER --all-jobs`: every job of a spider in the store, including the unnamed one, or only those that are due. */
 import { crawlsInStore } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import type { Part } from '../../frontier/frontier.js';
@@ -19,10 +19,10 @@ export interface AllJobsOptions {
 }
 
 /**
- * Jobs that nodes crawl are left as they are, and this is said.
+ * Reset the jobs. Jobs with live nodes are skipped with a notice.
  * @param crawl the spider with the settings of its unnamed job
- * @returns the exit code: 3 where a job was left because of live nodes, unless only old ones were asked for
- * @throws CrawlnodeError where the spider has no job in the store
+ * @returns the exit code: 3 when a job was skipped because of live nodes, unless a policy was given
+ * @throws CrawlnodeError when the spider has no job in the store
  */
 export async function resetAllJobs(
   context: Context,
