@@ -12,7 +12,7 @@ export interface CacheFolders {
 
 /**
  * The folders lie in NODE_COMPILE_CACHE where that is set (Node uses it too), else in the user's cache folder ($XDG_CACHE_HOME
- * or ~/.cache). A missing folder is created. Each is null where nothing may or can be cached.
+ * or ~/.cache). A missing folder is created. A folder is null when caching is disabled or impossible.
  */
 export function cacheFolders(env: Readonly<Record<string, string | undefined>>): CacheFolders {
   const folder = env.NODE_DISABLE_COMPILE_CACHE ? null : baseFolder(env);

@@ -1,11 +1,11 @@
-/** What every command is, to the table of commands and to `main.ts`. */
+/** The interface that every command module implements. `main.ts` calls it. */
 import type { Command } from 'commander';
 import type { Context } from './context.js';
 
-/** What the module of a command exports as `command`. */
+/** The export `command` of a command module. */
 export interface CliCommand {
   /** Declare arguments and options. */
   define(command: Command): void;
-  /** Do it. @returns the exit code. */
+  /** Run the command. @returns the exit code. */
   run(context: Context, args: readonly string[], options: Readonly<Record<string, unknown>>): Promise<number>;
 }

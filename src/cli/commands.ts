@@ -1,4 +1,4 @@
-/** The table of commands: a name, one line for the help, and the module that is loaded when it is called. */
+/** The table of commands: name, one-line summary for the help, and the module, which is loaded on use. */
 import type { CliCommand } from './command.js';
 
 export interface CommandEntry {

@@ -1,14 +1,14 @@
-/** A crawl as arguments of a command to type: with its job, and with the options by which this command found it. */
+/** The command-line arguments that select a crawl: spider, job, and the options that locate its store. */
 import type { CrawlName } from '../crawler/project/crawls-in-store.js';
 import { maskSetting } from '../settings/mask.js';
 import type { Context } from './context.js';
 import { shellWord } from './terminal/format-values.js';
 
-/** Settings that say where a crawl is stored, what its keys are called, and how its requests are identified. */
+/** Settings that determine the store of a crawl, the names of its keys, and the identity of its requests. */
 const locatesCrawl =
   /^(REDIS_.*|JOBDIR|SPIDER_MODULES|STATS_KEY|SCHEDULER_(QUEUE|DUPEFILTER)_KEY|SCHEDULER_QUEUE_CLASS|SCHEDULER_PERSIST|DUPEFILTER_.*|REQUEST_FINGERPRINTER|DOMAIN_KEY)=/;
 
-/** `shop`, `shop --job may`, `shop -c other.yaml -s JOBDIR=/data`: ready for a shell, with secrets masked. */
+/** `shop`, `shop --job may`, `shop -c other.yaml -s JOBDIR=/data`: quoted for a shell, with secrets masked. */
 export function crawlArguments(
   { globals, mask }: Pick<Context, 'globals' | 'mask'>,
   { spider, job }: CrawlName,

@@ -1,4 +1,4 @@
-/** An error as a message for people, and the exit code it stands for. */
+/** Prints errors, and maps them to exit codes. */
 import {
   CrawlnodeError,
   FrontierUnavailableError,
@@ -7,31 +7,31 @@ import {
   RefusedError,
   UsageError,
 } from '../errors.js';
-import { type Context, logLine, speaksJson, wantsStack } from './context.js';
+import { type Context, logLine, stderrIsJson, wantsStack } from './context.js';
+import { fillCrawlArguments } from './fill-crawl-arguments.js';
 import { printable } from './terminal/printable.js';
-import { typeable } from './typeable.js';
 
-/** Fields of the log line that ends a command, beside its message. */
+/** Fields of the final log line of a failed command. */
 export interface FatalFields {
   /** The code of the error (`error-codes.ts`), or the reason why the crawl ended. */
   readonly code: string;
   readonly exitCode: number;
 }
 
-/** Print `crawlnode: message`; a stack trace only for `-L DEBUG`, or for an unexpected error. */
-export function report(context: Context, error: unknown): void {
+/** Print `crawlnode: message`. A stack trace follows with `-L DEBUG`, and after an unexpected error. */
+export function reportError(context: Context, error: unknown): void {
   const fields = { ...fatalFieldsOf(error), stack: stackOf(error, wantsStack(context)) };
-  context.stderr.write(fatalLine(context, typeable(messageOf(error), context.crawl), fields));
+  context.stderr.write(fatalLine(context, fillCrawlArguments(messageOf(error), context.crawl), fields));
 }
 
-/** The message a command ends with, as text, or as a log line where all of stderr is JSON. */
+/** Format the final error message of a command: as text, or as a log line when stderr is JSON. */
 export function fatalLine(
   context: Context,
   text: string,
   { stack, ...fields }: FatalFields & { readonly stack?: string | undefined },
 ): string {
   const [message, trace] = [context.mask(text), stack === undefined ? undefined : context.mask(stack)];
-  if (speaksJson(context)) return logLine('fatal', message, { ...fields, stack: trace });
+  if (stderrIsJson(context)) return logLine('fatal', message, { ...fields, stack: trace });
   return `${printable(`crawlnode: ${message}${trace === undefined ? '' : `\n${trace}`}`)}\n`;
 }
 
@@ -42,13 +42,13 @@ export function exitCodeOf(error: unknown): number {
   return 1;
 }
 
-/** An error as fields of a line of the log. */
+/** The log fields of an error. */
 export function fatalFieldsOf(error: unknown): FatalFields {
   const { code } = error instanceof Error ? (error as { code?: unknown }) : {};
   return { code: typeof code === 'string' ? code : 'unexpected', exitCode: exitCodeOf(error) };
 }
 
-/** The stack with those of its causes; undefined where the message is enough. */
+/** The stack of an error and of its causes. Undefined for expected errors, unless stack traces are on. */
 function stackOf(error: unknown, wantsStack: boolean): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const expected = error instanceof CrawlnodeError || isSystemError(error);
@@ -60,7 +60,7 @@ function stackOf(error: unknown, wantsStack: boolean): string | undefined {
   return causes.join('\ncaused by: ');
 }
 
-/** Such as a file that cannot be written, or a port in use: the message is enough. */
+/** An operating system error, such as a file that cannot be written. Its message needs no stack trace. */
 function isSystemError(error: Error): boolean {
   return typeof (error as NodeJS.ErrnoException).syscall === 'string';
 }

@@ -1,17 +1,17 @@
-/** Ending the process, and a message when something other than crawlnode ended it. */
+/** Exits the process, and reports an exit that crawlnode did not request. */
 import { writeSync } from 'node:fs';
 
-let isOver = false;
+let isExpected = false;
 
 /** End the process now. */
 export function exit(code: number): never {
-  isOver = true;
+  isExpected = true;
   process.exit(code);
 }
 
 /**
- * Make an exit that crawlnode did not ask for a failure with a message. Code of the project may call `process.exit`, or
- * await a promise that never settles while nothing else is left to do (Node then ends with 13).
+ * Turn an exit that crawlnode did not request into a failure with a message. Project code may call `process.exit`. It may
+ * also await a promise that never settles; Node exits with code 13 when the event loop is empty.
  * @param fatalLine formats the message
  */
 export function guardExit(fatalLine: (text: string) => string): void {
@@ -24,20 +24,20 @@ export function guardExit(fatalLine: (text: string) => string): void {
     process.exit(1);
   });
   process.on('exit', (code) => {
-    if (isOver) return;
-    process.exitCode = code === 0 || code === UNSETTLED ? 1 : code;
+    if (isExpected) return;
+    process.exitCode = code === 0 || code === UNSETTLED_AWAIT ? 1 : code;
     writeToStderr(
       fatalLine('the process ended before the command did: see to "process.exit" in the project\'s code'),
     );
   });
 }
 
-const UNSETTLED = 13;
+const UNSETTLED_AWAIT = 13;
 
 function writeToStderr(line: string): void {
   try {
     writeSync(2, line);
   } catch {
-    // Nobody reads stderr any more.
+    // stderr is closed, so the message cannot be written.
   }
 }

@@ -1,33 +1,34 @@
 /**
- * The command line: find the command, load its module alone, run it, print what went wrong, choose the exit code.
+ * The command line: find the command, load only its module, run it, print errors, choose the exit code.
  * Exit codes: 0 done, 1 run-time failure, 2 usage, settings or spider code, 3 refused, 4 frontier unreachable,
- * 130/143 forced.
+ * 130/143 forced by a second signal.
  */
 import { Command, CommanderError } from 'commander';
 import { UsageError } from '../errors.js';
 import { commands } from './commands.js';
 import { type Context, type Globals, processContext } from './context.js';
-import { heedSignalsAsFirst } from './crawl/signals.js';
-import { exitCodeOf, fatalLine, report } from './error-report.js';
+import { exitOnSignalAsProcessOne } from './crawl/signals.js';
+import { exitCodeOf, fatalLine, reportError } from './error-report.js';
 import { guardExit } from './exit.js';
-import { crawlWords } from './options/crawl-argument.js';
-import { guardStreams, leave } from './output-streams.js';
+import { spiderFirst } from './options/crawl-argument.js';
+import { flushAndExit, guardStreams } from './output-streams.js';
 import { helpColumns, reflow } from './terminal/reflow.js';
 import { version } from './version.js';
 
-/** Run the process: `argv` without node and script. Ends the process. */
+/** Run the command line of this process, then exit. @param argv without node and script */
 export async function start(argv: readonly string[]): Promise<void> {
   const context = processContext(argv, earlyGlobals(argv));
   const fatalLineOf = (text: string) => fatalLine(context, text, { code: 'unexpected', exitCode: 1 });
   guardExit(fatalLineOf);
   guardStreams(fatalLineOf);
-  heedSignalsAsFirst();
-  await leave(await main(argv));
+  exitOnSignalAsProcessOne();
+  await flushAndExit(await main(argv));
 }
 
 /**
- * Run one command line. @returns the exit code; everything to be said is printed.
- * @param contextOf where it runs: in this process unless told.
+ * Run one command line. Results and errors have been printed when it returns.
+ * @param contextOf creates the context; by default that of this process
+ * @returns the exit code
  */
 export async function main(argv: readonly string[], contextOf = processContext): Promise<number> {
   let context: Context = contextOf(argv, earlyGlobals(argv));
@@ -36,7 +37,7 @@ export async function main(argv: readonly string[], contextOf = processContext):
     let code = 0;
     const program = createProgram(context, (text) => {
       const command = program.commands.find((each) => each.name() === name);
-      const message = explained(text.trimEnd(), command);
+      const message = explainArgumentCount(text.trimEnd(), command);
       context.stderr.write(fatalLine(context, message, { code: 'usage', exitCode: 2 }));
     });
     for (const [each, { summary }] of Object.entries(commands)) program.command(each).description(summary);
@@ -44,20 +45,20 @@ export async function main(argv: readonly string[], contextOf = processContext):
       const { command: cli } = await commands[name]!.load();
       const command = program.commands.find((each) => each.name() === name)!;
       cli.define(command);
-      command.addHelpText('after', helpOfGlobals);
+      command.addHelpText('after', globalOptionsHelp);
       command.action(async () => {
         context = contextOf(argv, globalsOf(program));
         const words = { args: command.args, options: command.opts() };
-        const { args, options } = crawlWords(command.registeredArguments, words);
+        const { args, options } = spiderFirst(command.registeredArguments, words);
         code = await cli.run(context, args, options);
       });
     }
     await program.parseAsync([...args], { from: 'user' });
     return code;
   } catch (error) {
-    // Commander has printed its own already.
+    // Commander has already printed this error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    report(context, error);
+    reportError(context, error);
     return exitCodeOf(error);
   }
 }
@@ -102,21 +103,21 @@ export function createProgram(
     .exitOverride();
 }
 
-/** In place of a list of them, which would be longer than the help of most commands. */
-const helpOfGlobals = `
+/** A short reminder. The full list would be longer than the help of most commands. */
+const globalOptionsHelp = `
 Every command takes -c FILE, -s NAME=VALUE, -L LEVEL, --logfile FILE, --json and --no-color too; "crawlnode --help"
 explains them.`;
 
-/** Commander counts arguments that are missing or too many, and does not name them. */
-function explained(text: string, command: Command | undefined): string {
+/** Commander reports how many arguments are missing or unexpected, but not which. This adds them. */
+function explainArgumentCount(text: string, command: Command | undefined): string {
   if (command === undefined || !/^(missing required|too many) argument/.test(text)) return text;
   const extra = command.args.slice(command.registeredArguments.length);
   const which = text.startsWith('too many') && extra.length > 0 ? `: ${extra.join(' ')}` : '';
   return `${text.replace(/\.$/, '')}${which}; "crawlnode ${command.name()} --help" says more`;
 }
 
-/** Commands of Scrapy, and the nearest of ours. */
-const ofScrapy: Readonly<Record<string, string>> = {
+/** Scrapy commands and their nearest crawlnode command. */
+const scrapyCommands: Readonly<Record<string, string>> = {
   startproject: 'init DIR',
   genspider: 'init DIR',
   runspider: 'crawl SPIDER',
@@ -125,7 +126,7 @@ const ofScrapy: Readonly<Record<string, string>> = {
   check: 'doctor',
 };
 
-/** The command's name and the arguments for the parser; null for the help and the version of the program itself. */
+/** The name of the command, and the arguments for the parser. The name is null for the program's own help and version. */
 async function findCommand(
   argv: readonly string[],
 ): Promise<{ name: string | null; args: readonly string[] }> {
@@ -138,15 +139,15 @@ async function findCommand(
     return topic === undefined ? { name: null, args: ['--help'] } : findCommand([topic, '--help']);
   }
   const { didYouMean } = await import('../settings/nearest.js');
-  const near = Object.hasOwn(ofScrapy, word)
-    ? `; "crawlnode ${ofScrapy[word]}" is nearest to Scrapy's`
+  const near = Object.hasOwn(scrapyCommands, word)
+    ? `; "crawlnode ${scrapyCommands[word]}" is nearest to Scrapy's`
     : didYouMean(word, Object.keys(commands), 3);
   throw new UsageError(
     `unknown command ${JSON.stringify(word)}${near || '; "crawlnode --help" lists the commands'}`,
   );
 }
 
-/** The first word that is neither an option nor the value of one; only global options stand before the command. */
+/** The index of the first word that is neither an option nor its value. Only global options precede the command. */
 function positionOfCommand(argv: readonly string[]): number {
   const takesValue = new Set(['-c', '--config', '-s', '--set', '-L', '--level', '--logfile']);
   for (let at = 0; at < argv.length; at += 1) {
@@ -168,7 +169,7 @@ function globalsOf(program: Command): Globals {
   };
 }
 
-/** What an error before the parsing needs to know. */
+/** The global options that an error before parsing needs. */
 function earlyGlobals(argv: readonly string[]): Globals {
   const at = argv.findIndex((arg) => arg === '-L' || arg === '--level');
   return {

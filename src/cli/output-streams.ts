@@ -1,12 +1,13 @@
-/** stdout and stderr of the process: readers that close them early, and an exit that loses no output. */
+/** stdout and stderr of the process: errors while writing, and an exit that loses no output. */
 
 import { exit } from './exit.js';
 
 let ignoresStdoutErrors = false;
 
 /**
- * When the reader of stdout closes it (`| head`), the process ends without a message; when stdout cannot be written (a full
- * disk), it ends with one. A crawl goes on in both cases (`endureBrokenPipe`). Errors of stderr are always ignored.
+ * Handle write errors of stdout and stderr. When the reader closes stdout (`| head`), the process exits without a message.
+ * When stdout cannot be written (a full disk), it exits with a message. A crawl continues in both cases
+ * (`ignoreStdoutErrors`). Errors of stderr are always ignored.
  * @param fatalLine formats the message
  */
 export function guardStreams(fatalLine: (text: string) => string): void {
@@ -19,19 +20,19 @@ export function guardStreams(fatalLine: (text: string) => string): void {
   process.stderr.on('error', () => {});
 }
 
-/** From now on the process goes on when its output cannot be written. */
-export function endureBrokenPipe(): void {
+/** Continue when stdout cannot be written. For crawls, whose results are in the store. */
+export function ignoreStdoutErrors(): void {
   ignoresStdoutErrors = true;
 }
 
-/** End the process once all output is written. User code that still runs does not delay it. */
-export async function leave(code: number): Promise<void> {
+/** Exit once all output is written. User code that still runs does not delay the exit. */
+export async function flushAndExit(code: number): Promise<void> {
   process.exitCode = code;
-  await Promise.all([process.stdout, process.stderr].map(flushed));
+  await Promise.all([process.stdout, process.stderr].map(whenFlushed));
   exit(code);
 }
 
-function flushed(stream: NodeJS.WriteStream): Promise<void> {
+function whenFlushed(stream: NodeJS.WriteStream): Promise<void> {
   if (stream.destroyed || !stream.writable) return Promise.resolve();
   return new Promise((resolve) => {
     stream.once('error', () => resolve());

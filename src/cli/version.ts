@@ -1,7 +1,7 @@
 /** The version of this package. */
 import { readFileSync } from 'node:fs';
 
-/** As package.json says; it lies beside both src and dist. */
+/** Read from package.json, which is in the parent folder of both src and dist. */
 export function version(): string {
   return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 }

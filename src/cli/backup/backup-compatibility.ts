@@ -1,19 +1,19 @@
-/** Whether a backup fits the crawl it is to be brought back into: its order, its fingerprints, its dupefilter. */
+/** Checks that a backup fits the crawl it is restored into: queue order, fingerprints and dupefilter. */
 import { RefusedError } from '../../errors.js';
 import type { Dupefilter, Part, Shape } from '../../frontier/frontier.js';
 import { dupefilterInWords, shapeDifferences } from '../../frontier/shape.js';
-import type { WholeBackup } from './read-backup.js';
+import type { VerifiedBackup } from './read-backup.js';
 
-/** Those that keep fingerprints whole. */
-const wholeClasses: readonly Dupefilter['class'][] = [
+/** Dupefilters that store full fingerprints. */
+const exactClasses: readonly Dupefilter['class'][] = [
   'RFPDupeFilter',
   'TimedRFPDupeFilter',
   'StateDupeFilter',
 ];
 
-/** @returns sentences for the user. @throws RefusedError where nothing good could come of it. */
-export function refuseUnfit(
-  { shape, bitsOf }: WholeBackup,
+/** @returns notices for the user. @throws RefusedError when the backup cannot be used with these settings. */
+export function refuseIncompatible(
+  { shape, bloomEngine }: VerifiedBackup,
   parts: readonly Part[],
   ours: Shape,
   engine: string,
@@ -30,26 +30,26 @@ export function refuseUnfit(
     );
   }
   return parts.includes('dupefilter')
-    ? refuseUnfitDupefilter(shape.dupefilter, ours.dupefilter, bitsOf, engine)
+    ? refuseIncompatibleDupefilter(shape.dupefilter, ours.dupefilter, bloomEngine, engine)
     : [];
 }
 
-function refuseUnfitDupefilter(
+function refuseIncompatibleDupefilter(
   theirs: Dupefilter,
   ours: Dupefilter,
-  bitsOf: string | null,
+  bloomEngine: string | null,
   engine: string,
 ): string[] {
   const [there, here] = [dupefilterInWords(theirs), dupefilterInWords(ours)];
   const instead = 'use the same settings, or bring back the other parts with --only';
-  if (bitsOf !== null && bitsOf !== engine) {
+  if (bloomEngine !== null && bloomEngine !== engine) {
     throw new RefusedError(
-      `the bits of a BloomDupeFilter lie in another way on the ${engine} engine, and the backup is of the ${bitsOf} engine: bring it back there, or the other parts with --only`,
+      `the bits of a BloomDupeFilter lie in another way on the ${engine} engine, and the backup is of the ${bloomEngine} engine: bring it back there, or the other parts with --only`,
       { code: 'dupefilter' },
     );
   }
   if (there === here) return [];
-  if (!wholeClasses.includes(theirs.class)) {
+  if (!exactClasses.includes(theirs.class)) {
     throw new RefusedError(
       `the backup is of a ${there}, which does not keep fingerprints whole, and the crawl has a ${here}: ${instead}`,
       { code: 'dupefilter' },

@@ -4,7 +4,7 @@
  * ```
  * {"crawlnodeBackup":1,"spider":…,"job":…,"engine":…,"parts":[…],"shape":{…},"madeAt":…,"counts":{…}}
  * {"kind":"crawl",…}  {"kind":"requests","values":[…]}  …                  one entry a line (`BackupEntry`)
- * {"kind":"check","sha256":"…"}                                            about every MB: of all lines before it
+ * {"kind":"check","sha256":"…"}                                            about every MB: the hash of all lines before it
  * {"kind":"end","entries":…,"counts":{…},"sha256":"…"}
  * ```
  */
@@ -19,10 +19,10 @@ export interface BackupHeader {
   readonly job: string | null;
   readonly engine: string;
   readonly parts: readonly Part[];
-  /** Of the settings the backup was made under. */
+  /** From the settings at the time of the backup. */
   readonly shape: Shape;
   readonly madeAt: string;
-  /** What the parts held when the backup began. */
+  /** The number of values in each part when the backup started. */
   readonly counts: Partial<PartCounts>;
 }
 
@@ -44,7 +44,7 @@ export interface BackupCheck {
 /** A line after the header. */
 export type BackupLine = BackupEntry | BackupCheck | BackupEnd;
 
-/** Adds what an entry holds. @returns how much that is. */
+/** Add the values of an entry to `counts`. @returns the number of its values. */
 export function countEntry(counts: Record<string, number>, entry: BackupEntry): number {
   if (!('values' in entry)) return 0;
   counts[entry.kind] = (counts[entry.kind] ?? 0) + entry.values.length;

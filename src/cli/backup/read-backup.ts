@@ -1,10 +1,10 @@
-/** Reading a backup: every line in order, and an error that says where as soon as one is not what was written. */
+/** Reads a backup line by line, and reports the position of the first damage. */
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { CrawlnodeError, messageOf, UsageError } from '../../errors.js';
 import type { BackupEntry } from '../../frontier/backup/entry.js';
 import type { Shape } from '../../frontier/frontier.js';
-import { unpacked } from '../input/decompressed.js';
+import { decompressGzip } from '../input/decompress.js';
 import {
   BACKUP_FORMAT,
   type BackupEnd,
@@ -14,40 +14,43 @@ import {
   type EntryCounts,
 } from './backup-file.js';
 
-/** Far above any line that is written: what has no line feed for so long is no backup. */
+/** Far above the longest line of a backup. A file with a longer line is not one. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const READ_BYTES = 1024 * 1024;
 
-/** A backup that was read to its end and is whole. */
-export interface WholeBackup {
+/** The content of a backup that was read to its end and is complete. */
+export interface VerifiedBackup {
   readonly header: BackupHeader;
-  /** Of the crawl itself as far as the backup holds it; else of the settings it was made under. */
+  /** From the stored crawl where the backup has it; else from the settings at the time of the backup. */
   readonly shape: Shape;
-  /** The engine that its bits are for; null where it holds no bits. */
-  readonly bitsOf: string | null;
+  /** The engine whose bloom filter bits it holds; null when it holds none. */
+  readonly bloomEngine: string | null;
   readonly counts: EntryCounts;
-  /** Stands for its content. */
+  /** Identifies the content. */
   readonly sha256: string;
 }
 
 /**
- * Read all of a backup without doing anything with it.
- * @throws UsageError when it is no backup or of another version; CrawlnodeError `backup_damaged` that says where.
+ * Read and check all of a backup. Nothing is restored.
+ * @throws UsageError when the file is not a backup or has another format version; CrawlnodeError `backup_damaged`
  */
-export async function verifyBackup(file: string, onProgress: (values: number) => void): Promise<WholeBackup> {
+export async function verifyBackup(
+  file: string,
+  onProgress: (values: number) => void,
+): Promise<VerifiedBackup> {
   const reader = new BackupReader(file);
   let { shape } = await reader.header();
-  let bitsOf: string | null = null;
+  let bloomEngine: string | null = null;
   for await (const { entry } of reader.entries()) {
     if (entry.kind === 'crawl') shape = { ...shape, ...entry.shape };
     if (entry.kind === 'dupefilter') {
       shape = { ...shape, dupefilter: entry.choice };
-      if (entry.index !== null) bitsOf = entry.engine;
+      if (entry.index !== null) bloomEngine = entry.engine;
     }
     onProgress(reader.values);
   }
   const { sha256, counts } = reader.end;
-  return { header: await reader.header(), shape, bitsOf, counts, sha256 };
+  return { header: await reader.header(), shape, bloomEngine, counts, sha256 };
 }
 
 export class BackupReader {
@@ -57,7 +60,7 @@ export class BackupReader {
   readonly #lines: AsyncIterator<Buffer>;
   readonly #hash: Hash = createHash('sha256');
   #line = 0;
-  /** The last line up to which all is known to be as it was written. */
+  /** The last line covered by a verified checksum. */
   #checked = 0;
   #header: BackupHeader | undefined;
   #end: BackupEnd | undefined;
@@ -72,7 +75,7 @@ export class BackupReader {
     return this.#header;
   }
 
-  /** Each entry with its number; what follows the last one has been checked when this ends. */
+  /** Each entry with its number. The end of the file has been checked when the iteration ends. */
   async *entries(): AsyncIterable<{ readonly number: number; readonly entry: BackupEntry }> {
     await this.header();
     const counts: Record<string, number> = {};
@@ -95,7 +98,7 @@ export class BackupReader {
       throw this.#damaged(`something follows its end in line ${this.#line}`);
   }
 
-  /** After the last entry. */
+  /** Available after the last entry. */
   get end(): BackupEnd {
     if (this.#end === undefined) throw new Error('the backup was not read to its end');
     return this.#end;
@@ -146,7 +149,7 @@ export class BackupReader {
       const line = JSON.parse(bytes.toString()) as BackupLine;
       if (typeof line?.kind === 'string') return line;
     } catch {
-      // Said below.
+      // Reported below.
     }
     throw this.#damaged(`line ${this.#line} is not what was written`);
   }
@@ -172,10 +175,10 @@ export class BackupReader {
   }
 }
 
-/** Its lines without their line feeds; a last one that has none is not a line. @throws UsageError when it cannot be opened. */
+/** The lines without their line feeds. An incomplete last line is dropped. @throws UsageError when the file cannot be opened. */
 async function* readLines(file: string): AsyncIterable<Buffer> {
   const source = createReadStream(file, { highWaterMark: READ_BYTES });
-  const plain = await unpacked(file, source).catch((error) => {
+  const plain = await decompressGzip(file, source).catch((error) => {
     throw new UsageError(`the backup ${file} cannot be read: ${messageOf(error)}`, { cause: error });
   });
   let rest: Buffer[] = [];

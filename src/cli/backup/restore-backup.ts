@@ -1,14 +1,14 @@
-/** The entries of a backup file, put into a crawl one by one; what was put there before a kill is passed over. */
+/** Restores the entries of a backup one by one. A repeated restore skips the entries that were already applied. */
 import { stat } from 'node:fs/promises';
 import os from 'node:os';
 import { type BackupEntry, isOfParts } from '../../frontier/backup/entry.js';
 import type { Frontier, Part } from '../../frontier/frontier.js';
 import { feedFormats } from '../../pipelines/feed-format.js';
-import { BackupReader, type WholeBackup } from './read-backup.js';
+import { BackupReader, type VerifiedBackup } from './read-backup.js';
 
 export interface RestoreOptions {
   readonly file: string;
-  readonly backup: WholeBackup;
+  readonly backup: VerifiedBackup;
   readonly parts: readonly Part[];
   readonly force: boolean;
   /** Called with the values read so far. */
@@ -17,8 +17,8 @@ export interface RestoreOptions {
 }
 
 /**
- * @returns whether it went on with a restore that was cut off, or found all of it there.
- * @throws RefusedError while nodes live, or where the crawl holds something already.
+ * @returns `resumed` after an interrupted restore, `there already` when all of it was restored before
+ * @throws RefusedError while nodes are live, or when the crawl already holds data
  */
 export async function restoreBackup(
   frontier: Frontier,
@@ -26,7 +26,7 @@ export async function restoreBackup(
 ): Promise<'restored' | 'resumed' | 'there already'> {
   const id = `${backup.sha256}:${[...parts].sort().join(',')}`;
   const exclusive: readonly Part[] =
-    backup.bitsOf !== null && parts.includes('dupefilter') ? ['dupefilter'] : [];
+    backup.bloomEngine !== null && parts.includes('dupefilter') ? ['dupefilter'] : [];
   const done = await frontier.backups.begin({ id, parts, exclusive, force });
   if (done === null) return 'there already';
   const wanted = new Set(parts);
@@ -34,7 +34,7 @@ export async function restoreBackup(
   for await (const { number, entry } of reader.entries()) {
     onProgress(reader.values);
     if (number <= done || !isOfParts(entry, wanted)) continue;
-    await frontier.backups.apply(id, number, await asOfNow(entry, onNotice));
+    await frontier.backups.apply(id, number, await withValidCheckpoint(entry, onNotice));
   }
   await frontier.backups.end(id);
   return done === 0 ? 'restored' : 'resumed';
@@ -45,10 +45,13 @@ const CLOSING_BYTES = Math.max(
 );
 
 /**
- * The checkpoint of a file of this machine holds only while the file is as long as it says: a writer that resumes cuts
- * off what is behind it. What was written since stays, and what waits comes after it.
+ * Drop the checkpoint of a feed file that changed since the backup. A writer that resumes truncates its file to the
+ * checkpoint, which would delete newer items. Without the checkpoint it appends. Only files of this machine are checked.
  */
-async function asOfNow(entry: BackupEntry, onNotice: (text: string) => void): Promise<BackupEntry> {
+async function withValidCheckpoint(
+  entry: BackupEntry,
+  onNotice: (text: string) => void,
+): Promise<BackupEntry> {
   if (entry.kind !== 'feed' || entry.checkpoint === null || entry.host !== os.hostname()) return entry;
   const size = await stat(entry.path).then(
     (found) => found.size,

@@ -1,4 +1,4 @@
-/** Writing a backup: streamed under another name, flushed to the disk, and only then called what it is to be called. */
+/** Writes a backup to a temporary file, flushes it to the disk, and then renames it. */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { type FileHandle, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -11,13 +11,13 @@ import type { BackupEntry } from '../../frontier/backup/entry.js';
 import { makeFolder } from '../../make-folder.js';
 import { type BackupHeader, countEntry, type EntryCounts } from './backup-file.js';
 
-/** One that is written grows all the time, but for an outage of the store. */
+/** A partial file this old is abandoned. An active one grows continuously, except while the store is down. */
 const ABANDONED_MS = 30 * 60_000;
-/** After so many bytes the reader is told what they should have been. */
+/** A checksum line follows about every so many bytes. */
 const CHECK_BYTES = 1024 * 1024;
 /**
- * Of gzip. Fingerprints are hex digits of noise: measured on 10⁶ of them (43 MB), level 1 makes 23.3 MB of it in 0.7 s
- * of CPU, level 6 makes 23.1 MB in 1.1 s.
+ * The gzip level. Fingerprints are random hex digits, so higher levels gain little: for 10⁶ of them (43 MB), level 1 gives
+ * 23.3 MB in 0.7 s of CPU, level 6 gives 23.1 MB in 1.1 s.
  */
 const LEVEL = 1;
 
@@ -28,7 +28,7 @@ export interface WrittenBackup {
   readonly counts: EntryCounts;
 }
 
-/** @throws UsageError where a file of this name is, unless `replace`. */
+/** @throws UsageError when the file exists, unless `replace`. */
 export function refuseExisting(file: string, replace: boolean): void {
   if (!existsSync(file) || replace) return;
   throw new UsageError(
@@ -37,9 +37,9 @@ export function refuseExisting(file: string, replace: boolean): void {
 }
 
 /**
- * Write header, entries and checksums to `file`; the entries are read as fast as they are written.
- * @param onProgress called with the values written so far.
- * @throws CrawlnodeError `backup_unwritable`; what was there before is as it was.
+ * Write header, entries and checksums to `file`. Entries are read only as fast as they are written.
+ * @param onProgress called with the number of values written so far
+ * @throws CrawlnodeError `backup_unwritable`; an existing file is then unchanged
  */
 export async function writeBackup(
   file: string,
@@ -47,9 +47,9 @@ export async function writeBackup(
   entries: AsyncIterable<BackupEntry>,
   onProgress: (values: number) => void,
 ): Promise<WrittenBackup> {
-  // Not the pid alone: in containers it is the same each time.
+  // A random name, because the pid is often the same in every container.
   const partial = `${file}.${randomBytes(4).toString('hex')}.partial`;
-  const handle = await writing(file, async () => {
+  const handle = await reportUnwritable(file, async () => {
     makeFolder(path.dirname(file));
     await removeAbandoned(file);
     // It holds requests with their headers and cookies.
@@ -62,7 +62,7 @@ export async function writeBackup(
     if (file.endsWith('.gz')) await pipeline(lines, createGzip({ level: LEVEL }), sink);
     else await pipeline(lines, sink);
     const { size } = await handle.stat();
-    await writing(file, async () => {
+    await reportUnwritable(file, async () => {
       await handle.sync();
       await handle.close();
       await rename(partial, file);
@@ -72,11 +72,11 @@ export async function writeBackup(
     return { file, bytes: size, entries: total, counts: values };
   } catch (error) {
     await closeAndRemove(handle, partial);
-    throw isOfTheDisk(error) ? unwritable(file, error) : error;
+    throw isFileSystemError(error) ? unwritableError(file, error) : error;
   }
 }
 
-/** @param counts filled as they go; `entries` among them. */
+/** @param counts filled during the iteration, including `entries` */
 async function* linesOf(
   header: BackupHeader,
   entries: AsyncIterable<BackupEntry>,
@@ -108,15 +108,15 @@ async function* linesOf(
   counts.entries = total;
 }
 
-async function writing<T>(file: string, action: () => Promise<T>): Promise<T> {
+async function reportUnwritable<T>(file: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {
-    throw unwritable(file, error);
+    throw unwritableError(file, error);
   }
 }
 
-/** What processes that were killed have left of the same backup. */
+/** Remove partial files of this backup that killed processes left behind. */
 async function removeAbandoned(file: string): Promise<void> {
   const folder = path.dirname(file);
   const own = `${path.basename(file)}.`;
@@ -133,16 +133,17 @@ async function closeAndRemove(handle: FileHandle, partial: string): Promise<void
   await rm(partial, { force: true }).catch(() => {});
 }
 
-/** A name that is on the disk for good; not every file system can be asked for it. */
+/** Make the rename durable. Errors are ignored, because not every file system supports it. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => null);
   await handle?.sync().catch(() => {});
   await handle?.close();
 }
 
-const isOfTheDisk = (error: unknown): boolean => typeof (error as NodeJS.ErrnoException).syscall === 'string';
+const isFileSystemError = (error: unknown): boolean =>
+  typeof (error as NodeJS.ErrnoException).syscall === 'string';
 
-function unwritable(file: string, error: unknown): CrawlnodeError {
+function unwritableError(file: string, error: unknown): CrawlnodeError {
   if (error instanceof CrawlnodeError) return error;
   return new CrawlnodeError(
     'backup_unwritable',

@@ -1,4 +1,4 @@
-/** `crawlnode pause|resume|stop S`: one word to all nodes of a crawl, which they hear with their next lease. */
+/** `crawlnode pause|resume|stop S`: sets the control state of a crawl, which its nodes read with their next lease. */
 
 import type { Command } from 'commander';
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
@@ -9,7 +9,7 @@ import type { CliCommand } from '../command.js';
 import { type Context, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { spiderWords } from '../options/crawl-argument.js';
-import { jobOption, textsOf } from '../options/job-option.js';
+import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlName, howMany } from '../terminal/format-values.js';
 
@@ -45,15 +45,15 @@ function tell(control: Control): CliCommand {
         .addOption(jobOption())
         .addHelpText('after', helps[control]),
     run: async (context, [spider = ''], options) => {
-      const { loaded } = await loadSpiderOrSettings(context, spider, textsOf(options));
+      const { loaded } = await loadSpiderOrSettings(context, spider, settingTextsOf(options));
       return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
         const crawl = { spider, job: loaded.settings.JOB };
         const { nodes, beganAtMs } = await frontier.snapshot();
         const hasBegun = beganAtMs !== null;
         if (control === 'paused' && !hasBegun) throw notBegun(context, crawl);
-        // A stop that nobody hears would end the next crawl as it begins.
-        const heard = control === 'stopping' ? nodes.length > 0 : hasBegun;
-        if (heard) await frontier.control(control);
+        // A stop without live nodes would end the next crawl when it starts.
+        const isApplied = control === 'stopping' ? nodes.length > 0 : hasBegun;
+        if (isApplied) await frontier.control(control);
         if (context.globals.json) printJson(context, { spider, control, nodes: nodes.length });
         else print(context, sentence(crawlName(crawl), control, nodes.length, hasBegun));
         return 0;

@@ -1,6 +1,6 @@
 /**
- * `crawlnode crawl`: run one node in this process, or several as children of it. Both are the same story:
- * settings and spider, frontier, feeds, nodes, what is left of the feeds, summary.
+ * `crawlnode crawl`: run one node in this process, or several as child processes. Both follow the same steps:
+ * load settings and spider, open frontier and feeds, run the nodes, finish the feeds, print the summary.
  */
 import os from 'node:os';
 import type { Command } from 'commander';
@@ -13,28 +13,28 @@ import { runCrawl } from '../../crawler/run/run-crawl.js';
 import { hasGates, type RunGates } from '../../crawler/run/run-gates.js';
 import { loadNode } from '../../crawler/run/run-node.js';
 import type { CliCommand } from '../command.js';
-import { type Context, speaksJson } from '../context.js';
-import { type Crawl, type Tools, withTools } from '../crawl/crawl-session.js';
-import { finish } from '../crawl/finish.js';
-import { sayNotices } from '../crawl/notices.js';
+import { type Context, stderrIsJson } from '../context.js';
+import { type Crawl, type CrawlSession, withCrawlSession } from '../crawl/crawl-session.js';
+import { finishCrawl } from '../crawl/finish.js';
+import { logSettingNotices } from '../crawl/notices.js';
 import {
-  obeyParent,
+  followParent,
+  sendToParent,
   type ToWorker,
-  tellParent,
   type WorkerRole,
   workerRole,
 } from '../crawl/worker-channel.js';
 import { exitCodeOf } from '../error-report.js';
 import { atLeastOne } from '../options/at-least-one.js';
 import { spiderWords } from '../options/crawl-argument.js';
-import { jobOption, textsOf } from '../options/job-option.js';
+import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
 import { endureBrokenPipe } from '../output-streams.js';
 import { feedRecords } from '../project/feed-records.js';
 import { loadSpider, speakOf } from '../project/open-project.js';
 
 /** How often the parent tells its nodes whether the feeds can be written. */
-const FEEDS_NEWS_MS = 1_000;
+const FEED_STATUS_INTERVAL_MS = 1_000;
 
 const help = `
 The same command again resumes a crawl. Run it in more terminals, or on more machines, to add nodes. Ctrl-C finishes the
@@ -86,12 +86,12 @@ export const command: CliCommand = {
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [name = ''], options) => {
-    endureBrokenPipe();
+    ignoreStdoutErrors();
     const role = workerRole(context.env);
     try {
       return await crawl(context, role, name, options);
     } catch (error) {
-      if (role !== null) await tellParent({ type: 'failed', code: exitCodeOf(error) });
+      if (role !== null) await sendToParent({ type: 'failed', code: exitCodeOf(error) });
       throw error;
     }
   },
@@ -104,14 +104,14 @@ async function crawl(
   options: Readonly<Record<string, unknown>>,
 ): Promise<number> {
   const texts = {
-    ...textsOf(options),
+    ...settingTextsOf(options),
     NODE_ID: options.nodeId as string | undefined,
     CLOSESPIDER_PAGECOUNT: options.maxPages?.toString(),
   };
   const workers = role === null ? (options.workers as number) : 1;
-  const beforehand = workers === 1 ? loadNode : undefined;
-  const spider = await loadSpider(context, name, texts, (options.arg ?? {}) as Pairs, beforehand);
-  const typed = speakOf(context, name, spider);
+  const beforeLoad = workers === 1 ? loadNode : undefined;
+  const spider = await loadSpider(context, name, texts, (options.arg ?? {}) as Pairs, beforeLoad);
+  const crawlArguments = useCrawlInMessages(context, name, spider);
   const { settings } = spider.loaded;
   const files = [list(options.output), list(options.overwriteOutput)] as const;
   const targets = role === null ? feedTargets(context.cwd, ...files, settings) : [];
@@ -122,15 +122,15 @@ async function crawl(
     const gates = gatesOf(options);
     const what = { context, spider, typed, role, open, frontier, targets, records };
     const crawl = { ...what, nodes: workers, exitWhenDone, gates };
-    return withTools(crawl, (tools) =>
-      workers === 1 ? runHere(crawl, tools) : runWorkers(crawl, workers, tools),
+    return withCrawlSession(crawl, (session) =>
+      workers === 1 ? runInProcess(crawl, session) : runWorkers(crawl, workers, session),
     );
   });
 }
 
 /** One node, in this process. */
-async function runHere(crawl: Crawl, tools: Tools): Promise<number> {
-  const { nodeId, log, display, signals } = tools;
+async function runInProcess(crawl: Crawl, session: CrawlSession): Promise<number> {
+  const { nodeId, log, display, signals } = session;
   const { drain, force } = signals;
   const { spider, role, open, frontier, targets, records, exitWhenDone, gates } = crawl;
   const parent = role === null ? null : obeyParent(signals);
@@ -139,13 +139,13 @@ async function runHere(crawl: Crawl, tools: Tools): Promise<number> {
     ...{ spider, nodeId, open, frontier, targets, records, exitWhenDone, drain, force, log },
     crawlArguments: crawl.typed,
     awaitsFinalTotals: hasGates(gates),
-    speaksJson: speaksJson(crawl.context),
+    speaksJson: stderrIsJson(crawl.context),
     graceLeftMs: signals.graceLeftMs,
     writer: role && parent ? { feeds: role.feeds, feedsFailing: parent.feedsFailing } : null,
     siblings: parent?.siblings ?? null,
     onBegin: () => {
       if (role !== null) return;
-      sayNotices(spider.loaded, log);
+      logSettingNotices(spider.loaded, log);
       display.start(frontier, log, () => trouble);
     },
     onTrouble: (now) => {
@@ -153,9 +153,9 @@ async function runHere(crawl: Crawl, tools: Tools): Promise<number> {
     },
   });
   const code = signals.forcedCode() ?? (unwritten === null ? result.exitCode : 1);
-  // The parent judges the run, by what all its nodes have seen of it.
-  if (role === null) return finish(crawl, tools, { nodes: 1, result, unwritten, code });
-  await tellParent({ type: 'result', result });
+  // The parent of workers judges the run, from the results of all its nodes.
+  if (role === null) return finishCrawl(crawl, session, { nodes: 1, result, unwritten, code });
+  await sendToParent({ type: 'result', result });
   return code;
 }
 
@@ -176,16 +176,16 @@ async function runWorkers(crawl: Crawl, count: number, tools: Tools): Promise<nu
     force.addEventListener('abort', () => {
       workers.send({ type: 'force', signal: signals.forcedCode() === 130 ? 'SIGINT' : 'SIGTERM' });
     });
-    const stopNews = tellFeedsNews(feeds.failing, workers.send);
-    sayNotices(crawl.spider.loaded, log);
+    const stopFeedStatus = sendFeedStatus(feeds.failing, workers.send);
+    logSettingNotices(crawl.spider.loaded, log);
     display.start(frontier, log, feeds.failing);
     const outcome = await workers.ended;
-    stopNews();
+    stopFeedStatus();
     return { outcome, before, startedAt };
   });
   const { outcome, before, startedAt } = ended;
   const result = combine(outcome.results, Math.round(performance.now() - startedAt));
-  // A node that died could not say what it did; the store can, for the crawl as a whole.
+  // The counts of a node that died are lost. The store has them, for the crawl as a whole.
   const counted =
     outcome.died === 0
       ? null
@@ -194,17 +194,17 @@ async function runWorkers(crawl: Crawl, count: number, tools: Tools): Promise<nu
           () => null,
         );
   const code = signals.forcedCode() ?? (unwritten === null ? outcome.code : Math.max(1, outcome.code));
-  return finish(crawl, tools, { nodes: count, result: { ...result, ...counted }, unwritten, code });
+  return finishCrawl(crawl, session, { nodes: count, result: { ...result, ...counted }, unwritten, code });
 }
 
-/** Tell every change, so that nodes pause their settling while items cannot be written. */
-function tellFeedsNews(failing: () => string | null, send: (message: ToWorker) => void): () => void {
+/** Send each change, so that nodes stop committing results while items cannot be written. */
+function sendFeedStatus(failing: () => string | null, send: (message: ToWorker) => void): () => void {
   let told: string | null = null;
   const timer = setInterval(() => {
     const now = failing();
     if (now !== told) send({ type: 'feeds', failing: now });
     told = now;
-  }, FEEDS_NEWS_MS);
+  }, FEED_STATUS_INTERVAL_MS);
   timer.unref();
   return () => clearInterval(timer);
 }

@@ -1,4 +1,4 @@
-/** `crawlnode doctor`: is this machine, this store and this crawl as it should be, and what to do where not. */
+/** `crawlnode doctor`: checks machine, store and crawls, and says how to fix problems. */
 
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
@@ -12,13 +12,13 @@ import { problemsOf } from '../../spider/loading/discover.js';
 import type { CliCommand } from '../command.js';
 import type { Context } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
-import { jobOption, textsOf } from '../options/job-option.js';
+import { fillCrawlArguments } from '../fill-crawl-arguments.js';
+import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../reports/doctor-findings.js';
 import { openFiles } from '../reports/open-files.js';
 import { type CrawlToSave, saveDamaged } from '../reports/save-damaged.js';
 import { howMany, n } from '../terminal/format-values.js';
-import { typeable } from '../typeable.js';
 
 const help = `
 Looks at Node, the spiders of the project, the store (version, memory, persistence, clock, rights, or folder and disk)
@@ -35,7 +35,7 @@ Examples:
   crawlnode doctor shop --deep
   crawlnode doctor shop --repair`;
 
-/** Breaches shown of one crawl; a damaged key breaks every record in the same way. */
+/** How many breaches of one crawl are shown. A damaged key breaks every record in the same way. */
 const MAX_BREACHES = 20;
 
 export const command: CliCommand = {
@@ -73,7 +73,7 @@ export const command: CliCommand = {
       } catch (error) {
         if (!(error instanceof FrontierUnavailableError)) throw error;
         findings.push({ ...problem('unreachable', error.message), spider: name, job: settings.JOB });
-        // One store for all of them, in nearly every project: asking again would take as long.
+        // Nearly every project has one store for all crawls, so each further attempt would time out too.
         showFindings(context, findings);
         return 4;
       }
@@ -83,14 +83,14 @@ export const command: CliCommand = {
   },
 };
 
-/** The crawls to look at, by name; spiders that do not load are findings. */
+/** The crawls to check, by name. Spiders that do not load become findings. */
 async function crawlsOf(
   context: Context,
   spider: string | undefined,
   options: Readonly<Record<string, unknown>>,
   findings: SpiderFinding[],
 ): Promise<[name: string, settings: Settings][]> {
-  const texts = textsOf(options);
+  const texts = settingTextsOf(options);
   if (spider !== undefined) {
     const { loaded } = await loadSpiderOrSettings(context, spider, texts);
     findings.push(...(await openFiles(loaded, context.env)));
@@ -104,7 +104,7 @@ async function crawlsOf(
     for (const message of messages) findings.push({ ...problem('spiders', message), spider: null, action });
   };
   found(problemsOf({ ...discovery, missing: [] }), 'mend the module');
-  // These say themselves what to do.
+  // These messages already say what to do.
   found(problemsOf({ ...discovery, broken: [], duplicates: [] }), null);
   const crawls: [string, Settings][] = [];
   for (const name of discovery.spiders.keys()) {
@@ -119,7 +119,7 @@ interface Depth {
   readonly force: boolean;
 }
 
-/** @param crawl as a command to be typed names it. */
+/** @param crawl the arguments that select it (`crawlArguments`) */
 async function examine(
   spider: string,
   crawl: string,
@@ -133,7 +133,7 @@ async function examine(
   }
   let frontier: Frontier;
   try {
-    // What a node is refused for is a finding of `examine`; we look on all the same, since we only read.
+    // `examine` reports what a node would be refused for. Opening despite it is safe, because this only reads.
     frontier = await openFrontier({ ...options, allowEviction: true, acceptForeignKeys: true });
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
@@ -144,7 +144,7 @@ async function examine(
       ...(finding.check === 'eviction_policy' && settings.REDIS_ALLOW_EVICTION ? accepted(finding) : finding),
       spider: about === 'store' ? null : spider,
     }));
-    // What is not ours cannot be read.
+    // Keys of another program or format cannot be read.
     if (seen.some(({ level, check }) => level === 'problem' && unreadable.has(check))) return seen;
     return [
       ...seen,
@@ -156,14 +156,14 @@ async function examine(
   }
 }
 
-/** A store whose file is damaged: a problem, or with --repair what was saved of it. @throws any other error */
+/** The findings for a damaged store file; with --repair it is repaired. @throws any other error */
 async function damagedStore(
   error: unknown,
-  of: CrawlToSave,
+  of: DamagedCrawl,
   { repair, force }: Depth,
 ): Promise<SpiderFinding[]> {
   if (!(error instanceof DamagedStoreError)) throw error;
-  return repair ? saveDamaged(of, force) : [{ ...problem(error.code, error.message), spider: null }];
+  return repair ? repairDamagedStore(of, force) : [{ ...problem(error.code, error.message), spider: null }];
 }
 
 const unreadable = new Set(['foreign_key', 'format', 'slots', 'acl']);
@@ -201,7 +201,7 @@ async function invariants(
   }
   if (!repair) {
     const action = `stop the nodes, then "crawlnode doctor ${crawl} --repair"`;
-    return listed(breaches).map((message) => ({ ...problem('invariants', message), spider, action }));
+    return limitBreaches(breaches).map((message) => ({ ...problem('invariants', message), spider, action }));
   }
   const read = (_: string, record: string) => recordedRequest(record, settings);
   const { pending, delayed, failed } = await frontier.repair(read, { force });
@@ -210,7 +210,7 @@ async function invariants(
   const left = await frontier.verify();
   return [
     { level: 'info', check: 'repaired', spider, message, action: null },
-    ...listed(left).map((breach) => ({
+    ...limitBreaches(left).map((breach) => ({
       ...problem('invariants', breach),
       spider,
       action: `"crawlnode reset ${crawl} --only queue" and seed anew`,
@@ -218,7 +218,7 @@ async function invariants(
   ];
 }
 
-function listed(breaches: readonly string[]): string[] {
+function limitBreaches(breaches: readonly string[]): string[] {
   const more = breaches.length - MAX_BREACHES;
   return [...breaches.slice(0, MAX_BREACHES), ...(more > 0 ? [`and ${n(more)} more of the kind`] : [])];
 }
@@ -228,11 +228,11 @@ function problem(check: string, message: string): Omit<SpiderFinding, 'spider'> 
 }
 
 function inWords({ message, action, ...finding }: SpiderFinding, crawl: string): SpiderFinding {
-  const todo = action === null ? null : typeable(action, crawl);
-  return { ...finding, message: typeable(message, crawl), action: todo };
+  const todo = action === null ? null : fillCrawlArguments(action, crawl);
+  return { ...finding, message: fillCrawlArguments(message, crawl), action: todo };
 }
 
-/** The user knows, and runs at that risk. */
+/** REDIS_ALLOW_EVICTION accepts the eviction policy, so it is no problem. */
 function accepted<T extends { level: string; message: string }>(finding: T): T & { level: 'info' | 'ok' } {
   return {
     ...finding,
@@ -241,7 +241,7 @@ function accepted<T extends { level: string; message: string }>(finding: T): T &
   };
 }
 
-/** What is true of the store is said once, however many crawls are in it. */
+/** Add findings. Those about the store are added once, however many crawls it holds. */
 function add(findings: SpiderFinding[], some: readonly SpiderFinding[]): void {
   for (const finding of some) {
     const isKnown =

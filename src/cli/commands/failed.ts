@@ -1,4 +1,4 @@
-/** `crawlnode failed S list|retry|purge`: what failed for good, why, and what becomes of it. */
+/** `crawlnode failed S list|retry|purge`: lists, retries or deletes the requests that failed. */
 import { Argument, type Command } from 'commander';
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
@@ -13,7 +13,7 @@ import { crawlArguments } from '../crawl-arguments.js';
 import { atLeastOne } from '../options/at-least-one.js';
 import { spiderWords } from '../options/crawl-argument.js';
 import { type FailedFilter, failedFilter, filterOptions } from '../options/failed-filter.js';
-import { jobOption, textsOf } from '../options/job-option.js';
+import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { confirm } from '../terminal/confirm.js';
 import { crawlName, n } from '../terminal/format-values.js';
@@ -40,7 +40,7 @@ export const command: CliCommand = {
           'list: show them; retry: back to pending, their attempts counted anew; purge: drop them for good',
         )
           .choices(['list', 'retry', 'purge'])
-          // Checked by `crawlWords`, which takes it before the spider too.
+          // `spiderFirst` checks it, because it may stand before the spider.
           .argParser((word) => word),
       )
       .option('--limit <n>', 'at most so many, the oldest first', atLeastOne)
@@ -50,16 +50,16 @@ export const command: CliCommand = {
       .addHelpText('after', help),
   run: async (context, [spider = '', action = ''], options) => {
     const filter = failedFilter(options);
-    const isDry = options.dryRun === true;
-    if (isDry && action === 'list')
+    const isDryRun = options.dryRun === true;
+    if (isDryRun && action === 'list')
       throw new UsageError('--dry-run goes with retry and purge; list changes nothing');
-    const { settings } = (await loadSpiderOrSettings(context, spider, textsOf(options))).loaded;
+    const { settings } = (await loadSpiderOrSettings(context, spider, settingTextsOf(options))).loaded;
     const crawl = { spider, job: settings.JOB };
     return withFrontier(openOptions(settings, spider), async (frontier) => {
       const find = () =>
         matching(frontier, filter, (options.limit as number | undefined) ?? Number.POSITIVE_INFINITY);
       if (action === 'list') await list(context, crawl, find());
-      else if (isDry) await sayHowMany(context, crawl, action, find());
+      else if (isDryRun) await printDryRun(context, crawl, action, find());
       else if (action === 'retry') await retry(context, crawl, frontier, find(), settings);
       else await purge(context, crawl, frontier, find, options.yes === true);
       return 0;
@@ -69,7 +69,7 @@ export const command: CliCommand = {
 
 type Pages = AsyncIterable<readonly ReadFailed[]>;
 
-/** Page by page, so that a list of any length takes no memory; never an empty page. */
+/** Matching requests page by page, so that memory is constant. Pages are never empty. */
 async function* matching(
   frontier: Frontier,
   filter: FailedFilter,
@@ -94,7 +94,7 @@ async function count(pages: Pages): Promise<number> {
   return total;
 }
 
-async function sayHowMany(context: Context, crawl: CrawlName, action: string, pages: Pages): Promise<void> {
+async function printDryRun(context: Context, crawl: CrawlName, action: string, pages: Pages): Promise<void> {
   const found = await count(pages);
   if (context.globals.json)
     printJson(context, {
@@ -148,7 +148,7 @@ async function retry(
   }
 }
 
-/** Off the terminal nobody is asked, so nothing is counted first. */
+/** The requests are counted first only when the user is asked. */
 async function purge(
   context: Context,
   crawl: CrawlName,

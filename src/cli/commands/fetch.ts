@@ -49,7 +49,7 @@ function printHeaders(context: Context, { status, url, headers }: Response): voi
   }
 }
 
-/** Into a pipe byte for byte; onto a terminal as text, where no escape sequence of the page may act. */
+/** A pipe gets the exact bytes. A terminal gets text with control characters escaped. */
 function printBody(context: Context, response: Response): void {
   if (response.status !== 200) note(context, printable(`${response.status} ${response.url}`));
   if (!context.stdout.isTTY) context.stdout.write(response.body);

@@ -1,4 +1,4 @@
-/** `crawlnode fingerprint URL`: what a request is known by, in all three formulas, and the URL they hash. */
+/** `crawlnode fingerprint URL`: the fingerprint in all three formulas, and the canonical URL that they hash. */
 import type { Command } from 'commander';
 import { fingerprint } from '../../http/message/fingerprint.js';
 import { canonicalizeUrl } from '../../http/url/canonicalize-url.js';
@@ -25,7 +25,7 @@ export const command: CliCommand = {
   run: async (context, [url = ''], options) => {
     const method = String(options.method).toUpperCase();
     const body = typeof options.data === 'string' ? Buffer.from(options.data) : null;
-    // Refuses what could not be requested.
+    // Throws for a URL that cannot be requested.
     const safe = checkUrl(url);
     const of = (algorithm: 'scrapy-redis' | 'scrapy' | 'scrapy-2.6') =>
       fingerprint({ url: safe, method, body }, { algorithm });

@@ -9,7 +9,7 @@ import { type Context, note, print, printJsonLine } from '../context.js';
 import { readLines, refuseUnreadable } from '../input/read-lines.js';
 import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption } from '../options/job-option.js';
-import { identifier } from '../project/open-identifier.js';
+import { openIdentifier } from '../project/open-identifier.js';
 import { crawlName, n } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
@@ -23,14 +23,14 @@ Examples:
   crawlnode forget shop https://example.com/prices
   crawlnode forget shop --file list-pages.txt`;
 
-/** So many are asked for at once. */
+/** How many URLs are forgotten concurrently. */
 const BATCH = 200;
-/** So many bad lines are told one by one. */
-const TOLD = 20;
+/** Only the first bad lines are printed; the others are counted. */
+const MAX_BAD_LINES_SHOWN = 20;
 
 const live: readonly RequestState[] = ['pending', 'delayed', 'leased', 'failed'];
 
-interface Known {
+interface IdentifiedLine {
   readonly text: string;
   readonly request: FrontierRequest;
 }
@@ -48,11 +48,11 @@ export const command: CliCommand = {
     if (urls.length === 0 && file === null)
       throw new UsageError('nothing to forget: give URLs or --file FILE');
     if (file !== null) await refuseUnreadable(file);
-    const { loaded, identifyIn } = await identifier(context, spider, options);
+    const { loaded, identifyIn } = await openIdentifier(context, spider, options);
     return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
       const identify = await identifyIn(frontier);
       const counts = { forgotten: 0, unknown: 0, bad: 0, live: 0 };
-      let batch: Known[] = [];
+      let batch: IdentifiedLine[] = [];
       const flush = async () => {
         await forgetAll(context, frontier, batch, counts);
         batch = [];
@@ -62,7 +62,8 @@ export const command: CliCommand = {
           batch.push({ text, request: identify(text) });
         } catch (error) {
           counts.bad += 1;
-          if (counts.bad <= TOLD) note(context, oneLine(`${where}: ${(error as Error).message}`));
+          if (counts.bad <= MAX_BAD_LINES_SHOWN)
+            note(context, oneLine(`${where}: ${(error as Error).message}`));
         }
         if (batch.length >= BATCH) await flush();
       }
@@ -88,7 +89,7 @@ export const command: CliCommand = {
 async function forgetAll(
   context: Context,
   frontier: Frontier,
-  batch: readonly Known[],
+  batch: readonly IdentifiedLine[],
   counts: { forgotten: number; unknown: number; live: number },
 ): Promise<void> {
   const answers = await Promise.all(

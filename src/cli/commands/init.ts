@@ -26,20 +26,20 @@ export const command: CliCommand = {
   run: async (context, [dir = '']) => {
     const folder = path.resolve(context.cwd, dir);
     const files = Object.entries(projectTemplate(path.basename(folder)));
-    const there = files.map(([file]) => file).filter((file) => existsSync(path.join(folder, file)));
-    const inTheWay = there.filter((file) => !mayExist.has(file));
-    if (inTheWay.length > 0) {
+    const existing = files.map(([file]) => file).filter((file) => existsSync(path.join(folder, file)));
+    const conflicts = existing.filter((file) => !mayExist.has(file));
+    if (conflicts.length > 0) {
       throw new UsageError(
-        `${dir} holds ${inTheWay.join(', ')} already, and nothing is written over; choose another folder`,
+        `${dir} holds ${conflicts.join(', ')} already, and nothing is written over; choose another folder`,
       );
     }
-    const written = files.filter(([file]) => !there.includes(file));
+    const written = files.filter(([file]) => !existing.includes(file));
     for (const [file, text] of written) {
       makeFolder(path.dirname(path.join(folder, file)));
-      // Somebody may have written one meanwhile.
+      // `wx` fails if the file was created since the check.
       await writeFile(path.join(folder, file), text, { flag: 'wx' });
     }
-    for (const file of there) note(context, `${file} was there, and stays as it is`);
+    for (const file of existing) note(context, `${file} was there, and stays as it is`);
     if (context.globals.json) {
       printJson(context, { dir: folder, files: written.map(([file]) => file) });
       return 0;

@@ -1,4 +1,4 @@
-/** `crawlnode inspect S URL`: where one request stands. */
+/** `crawlnode inspect S URL`: the state of one request. */
 import type { Command } from 'commander';
 import { duration } from '../../amounts.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
@@ -10,7 +10,7 @@ import { masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption } from '../options/job-option.js';
-import { identifier } from '../project/open-identifier.js';
+import { openIdentifier } from '../project/open-identifier.js';
 import { howMany } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
@@ -48,7 +48,7 @@ export const command: CliCommand = {
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider = '', url = ''], options) => {
-    const { loaded, identifyIn } = await identifier(context, spider, options);
+    const { loaded, identifyIn } = await openIdentifier(context, spider, options);
     return withFrontier(openOptions(loaded.settings, spider), async (frontier) => {
       const identify = await identifyIn(frontier);
       const request = identify(url, {
@@ -56,7 +56,7 @@ export const command: CliCommand = {
         ...(typeof options.data === 'string' ? { body: options.data } : {}),
       });
       const first = await frontier.inspect(request);
-      // Of an id only its record knows the domain.
+      // An id does not give the domain; the record does.
       const isById = request.domain === '' && first.record !== null;
       const record = isById ? readRecord(first.record) : null;
       const inspection =
@@ -92,7 +92,7 @@ export const command: CliCommand = {
 type Failure = NonNullable<Inspection['failure']>;
 type Shown = ReturnType<typeof describe>;
 
-/** What the record does not say, as it is gone or cannot be read, is null; `period` where a refresh rule gives one. */
+/** Fields are null when the record is gone or unreadable. `period` is set when a refresh rule applies. */
 function describe(
   spider: string,
   job: string | null,
@@ -125,7 +125,7 @@ function failureJson({ failedAtMs, reason, status, attempts, node, detail }: Fai
   return { reason, status, attempts, node, at: new Date(failedAtMs).toISOString(), detail };
 }
 
-/** Instants together with how far away they are. */
+/** Instants with the time since or until them. */
 function timesInWords({ state, owner, leasedAt, dueAt, failure, acceptedAt }: Shown, nowMs: number) {
   const ago = (at: string) => `${at} (${duration(nowMs - Date.parse(at))} ago)`;
   return {
@@ -149,7 +149,7 @@ function timesInWords({ state, owner, leasedAt, dueAt, failure, acceptedAt }: Sh
   };
 }
 
-/** What a StateDupeFilter knows of a request, also when its record is gone. */
+/** What a StateDupeFilter stores about a request, even when its record is gone. */
 const lifeOf = ({ atMs, ...life }: RequestLife) => ({ ...life, at: new Date(atMs).toISOString() });
 
 function inWords(life: ReturnType<typeof lifeOf> | null): string | null {

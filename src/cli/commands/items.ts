@@ -1,6 +1,6 @@
 /**
- * `crawlnode items S export`: with a file, the items list into it; without, what nodes of this machine committed for
- * their own files and died before writing.
+ * `crawlnode items S export`. With a file, it moves the items list into the file. Without one, it writes items that nodes
+ * of this machine committed for their own files but did not write before they died.
  */
 import { existsSync } from 'node:fs';
 import os from 'node:os';
@@ -42,7 +42,7 @@ Examples:
   crawlnode items shop export -O today.csv --max 100000
   crawlnode items shop export`;
 
-/** What became of the items that waited for one file. */
+/** The outcome for the waiting items of one file. */
 interface Export {
   readonly host: string;
   readonly path: string;
@@ -70,7 +70,7 @@ export const command: CliCommand = {
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider = ''], options) => {
-    const { loaded } = await loadSpiderOrSettings(context, spider, textsOf(options));
+    const { loaded } = await loadSpiderOrSettings(context, spider, settingTextsOf(options));
     const { settings } = loaded;
     const target = targetOf(context, options, settings);
     const open = openOptions(settings, spider);

@@ -1,4 +1,4 @@
-/** `crawlnode list`: the spiders of the project, one a line; what does not load is told beside them. */
+/** `crawlnode list`: the spiders of the project, one a line. Modules that do not load are reported. */
 import type { Command } from 'commander';
 import { SpiderLoadError } from '../../errors.js';
 import { problemsOf, unexportedText } from '../../spider/loading/discover.js';

@@ -7,7 +7,7 @@ import type { CliCommand } from '../command.js';
 import { type Context, printJson } from '../context.js';
 import { createLogger } from '../log/logger.js';
 import { looksLikeUrl, spiderWords } from '../options/crawl-argument.js';
-import { jobOption, textsOf } from '../options/job-option.js';
+import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
 import { discover, loadProject, loadSpider } from '../project/open-project.js';
 import { stopOnSignal } from '../stop-on-signal.js';
@@ -38,7 +38,7 @@ export const command: CliCommand = {
     const { loaded, create } = await loadSpider(
       context,
       name,
-      textsOf(options),
+      settingTextsOf(options),
       (options.arg ?? {}) as Pairs,
     );
     const { log, close } = await createLogger(context, loaded.settings, { spider: name });
@@ -69,7 +69,7 @@ export const command: CliCommand = {
   },
 };
 
-/** The spider and the page. @throws UsageError where either is missing, or the spider is named twice. */
+/** The spider and the page. @throws UsageError when either is missing, or two spiders are named. */
 async function pageOf(
   context: Context,
   words: readonly string[],
@@ -87,7 +87,7 @@ async function pageOf(
   return { name: spider ?? (await onlySpider(context)), url };
 }
 
-/** @throws UsageError where the project has none, or several. */
+/** @throws UsageError unless the project has exactly one spider. */
 async function onlySpider(context: Context): Promise<string> {
   const { spiders } = await discover(context, loadProject(context).loaded.settings);
   const [name, ...others] = spiders.keys();

@@ -1,4 +1,4 @@
-/** `crawlnode reset`: delete the state of one spider and job, part by part, after saying how much it is. */
+/** `crawlnode reset`: prints how much state a spider and job have, then deletes the selected parts. */
 
 import path from 'node:path';
 import type { Command } from 'commander';
@@ -6,14 +6,14 @@ import { shapeOf } from '../../crawler/project/engine-settings.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { UsageError } from '../../errors.js';
 import { allParts, type Part } from '../../frontier/frontier.js';
-import { backUp } from '../backup/back-up.js';
+import { createBackup } from '../backup/create-backup.js';
 import { refuseExisting, type WrittenBackup } from '../backup/write-backup.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { atLeastOne } from '../options/at-least-one.js';
 import { spiderWords } from '../options/crawl-argument.js';
 import { parseDuration } from '../options/duration.js';
-import { jobOption, textsOf } from '../options/job-option.js';
+import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import type { CleanPolicy } from '../reset/clean-policy.js';
 import { refuseWhileCrawling } from '../reset/live-nodes.js';
@@ -24,7 +24,7 @@ import { confirm } from '../terminal/confirm.js';
 import { crawlName, n } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
-/** Without `--only` or `--all`; never the items. */
+/** The parts without `--only` or `--all`. They do not include the items. */
 const DEFAULT_PARTS: readonly Part[] = ['queue', 'dupefilter', 'start_urls', 'failed', 'stats'];
 
 const help = `
@@ -75,36 +75,41 @@ export const command: CliCommand = {
       yes: options.yes === true,
     };
     refuseContradictions(options);
-    const { loaded, create } = await loadSpiderOrSettings(context, spider, textsOf(options));
+    const { loaded, create } = await loadSpiderOrSettings(context, spider, settingTextsOf(options));
     const crawl = { spider, job: loaded.settings.JOB, settings: loaded.settings };
     if (options.allJobs === true) return resetAllJobs(context, crawl, { ...how, wanted });
-    const isMeant = create !== null && options.job === undefined;
-    return resetOne(context, crawl, { ...how, wanted, isMeant, file: options.backup as string | undefined });
+    const isKnownCrawl = create !== null && options.job === undefined;
+    return resetOne(context, crawl, {
+      ...how,
+      wanted,
+      isKnownCrawl,
+      file: options.backup as string | undefined,
+    });
   },
 };
 
 interface ResetOptions extends AllJobsOptions {
-  /** The crawl was not mistyped, for the project has this spider: where nothing is stored there is nothing to do. */
-  readonly isMeant: boolean;
+  /** The project has this spider, so the name is not a typing error, and an empty store is not an error either. */
+  readonly isKnownCrawl: boolean;
   readonly file: string | undefined;
 }
 
-/** @throws UsageError where the store holds nothing of a crawl that may have been mistyped. */
+/** @throws UsageError when the store holds nothing of a crawl whose name may be mistyped. */
 async function resetOne(
   context: Context,
   crawl: ResetCrawl,
-  { wanted, policy, force, dryRun, yes, isMeant, file }: ResetOptions,
+  { wanted, policy, force, dryRun, yes, isKnownCrawl, file }: ResetOptions,
 ): Promise<number> {
   const { spider, job, settings } = crawl;
   const open = openOptions(settings, spider);
-  const { parts, keys, kept } = ownParts(wanted, settings, open, force);
-  for (const key of kept)
+  const { parts, keys, skippedKeys } = ownParts(wanted, settings, open, force);
+  for (const key of skippedKeys)
     note(context, `${key} is shared with other spiders and stays; --force deletes it too`);
   if (file !== undefined) refuseExisting(path.resolve(context.cwd, file), force);
-  // What somebody else left can be deleted, but a backup of it cannot be made.
+  // Keys of other programs can be deleted but not backed up.
   return withFrontier({ ...open, keys, acceptForeignKeys: file === undefined }, async (frontier) => {
     const plan = await planReset(frontier, crawl, parts, policy);
-    if (!plan.isThere && !isMeant) throw noSuchCrawl(crawl);
+    if (!plan.existsInStore && !isKnownCrawl) throw noSuchCrawl(crawl);
     const { counts } = plan;
     if (counts !== null && !dryRun && !force) await refuseWhileCrawling(context, frontier, crawl);
     if (!context.globals.json) showPlan(context, plan, { dryRun, backupFile: file });
@@ -117,7 +122,7 @@ async function resetOne(
     const backup =
       file === undefined
         ? null
-        : await backUp(context, frontier, { file, spider, job, shape, parts, counts, force });
+        : await createBackup(context, frontier, { file, spider, job, shape, parts, counts, force });
     await frontier.clear(parts, { force });
     if (context.globals.json) {
       printJson(context, { ...planJson(plan, dryRun), ...(backup === null ? {} : { backup }) });

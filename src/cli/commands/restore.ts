@@ -1,17 +1,17 @@
-/** `crawlnode restore`: bring back what `reset --backup` wrote to a file. */
+/** `crawlnode restore`: restores a backup file that `reset --backup` wrote. */
 import path from 'node:path';
 import type { Command } from 'commander';
 import { shapeOf } from '../../crawler/project/engine-settings.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { UsageError } from '../../errors.js';
 import { allParts, type Part } from '../../frontier/frontier.js';
-import { refuseUnfit } from '../backup/backup-compatibility.js';
-import { verifyBackup, type WholeBackup } from '../backup/read-backup.js';
+import { refuseIncompatible } from '../backup/backup-compatibility.js';
+import { type VerifiedBackup, verifyBackup } from '../backup/read-backup.js';
 import { restoreBackup } from '../backup/restore-backup.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { spiderWords } from '../options/crawl-argument.js';
-import { jobOption, textsOf } from '../options/job-option.js';
+import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { namedParts, ownParts } from '../reset/reset-parts.js';
 import { crawlName, n } from '../terminal/format-values.js';
@@ -45,9 +45,9 @@ export const command: CliCommand = {
   run: async (context, [spider = '', name = ''], options) => {
     const file = path.resolve(context.cwd, name);
     const only = options.only === undefined ? allParts : namedParts(options.only as string);
-    const { loaded } = await loadSpiderOrSettings(context, spider, textsOf(options));
+    const { loaded } = await loadSpiderOrSettings(context, spider, settingTextsOf(options));
     const { settings } = loaded;
-    const backup = await checked(context, file);
+    const backup = await verify(context, file);
     const wanted = backup.header.parts.filter((part) => only.includes(part));
     if (wanted.length === 0) {
       throw new UsageError(
@@ -56,11 +56,11 @@ export const command: CliCommand = {
     }
     const open = openOptions(settings, spider);
     const force = options.force === true;
-    const { parts, keys, kept } = ownParts(wanted, settings, open, force);
-    for (const key of kept)
+    const { parts, keys, skippedKeys } = ownParts(wanted, settings, open, force);
+    for (const key of skippedKeys)
       note(context, `${key} is shared with other spiders and stays; --force adds to it`);
-    tellOrigin(context, backup, spider, settings.JOB);
-    for (const notice of refuseUnfit(backup, parts, shapeOf(settings), open.store.engine))
+    noteOrigin(context, backup, spider, settings.JOB);
+    for (const notice of refuseIncompatible(backup, parts, shapeOf(settings), open.store.engine))
       note(context, notice);
     if (options.dryRun === true) {
       show(context, { spider, job: settings.JOB, file, parts, backup, outcome: 'dry run' });
@@ -83,8 +83,8 @@ export const command: CliCommand = {
   },
 };
 
-/** Read to its end. */
-function checked(context: Context, file: string): Promise<WholeBackup> {
+/** Read and check the whole file. */
+function verify(context: Context, file: string): Promise<VerifiedBackup> {
   return withLiveLine(
     context,
     (values) => `checking ${n(values)} values`,
@@ -92,7 +92,7 @@ function checked(context: Context, file: string): Promise<WholeBackup> {
   );
 }
 
-function tellOrigin(context: Context, { header }: WholeBackup, spider: string, job: string | null): void {
+function noteOrigin(context: Context, { header }: VerifiedBackup, spider: string, job: string | null): void {
   const [from, to] = [crawlName(header), crawlName({ spider, job })];
   if (from !== to) note(context, `the backup is of ${from}, and goes to ${to}`);
 }
@@ -102,7 +102,7 @@ interface Restored {
   readonly job: string | null;
   readonly file: string;
   readonly parts: readonly Part[];
-  readonly backup: WholeBackup;
+  readonly backup: VerifiedBackup;
   readonly outcome: 'restored' | 'resumed' | 'there already' | 'dry run';
 }
 

@@ -1,6 +1,6 @@
 /**
- * `crawlnode seed`: start requests from arguments, a file, stdin or sitemaps, pushed straight into the frontier, so that
- * order and priority hold and the answer can say what became of each.
+ * `crawlnode seed`: pushes start requests from arguments, a file, stdin or sitemaps directly into the frontier. This keeps
+ * order and priority, and the frontier reports the outcome of each seed.
  */
 import type { Command } from 'commander';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
@@ -12,16 +12,16 @@ import type { CliCommand } from '../command.js';
 import { type Context, masked, note, printJsonLine } from '../context.js';
 import { refuseUnreadable } from '../input/read-lines.js';
 import { spiderWords } from '../options/crawl-argument.js';
-import { jobOption, textsOf } from '../options/job-option.js';
-import { loadSpider, speakOf } from '../project/open-project.js';
-import { interruptible } from '../seed/interrupt.js';
-import { queueNews } from '../seed/queue-news.js';
+import { jobOption, settingTextsOf } from '../options/job-option.js';
+import { loadSpider, useCrawlInMessages } from '../project/open-project.js';
+import { fullQueueNotice } from '../seed/full-queue-notice.js';
+import { runUntilSignal } from '../seed/run-until-signal.js';
 import { seedProgress } from '../seed/seed-progress.js';
-import { sayResult, TOLD } from '../seed/seed-result.js';
+import { MAX_BAD_SEEDS_SHOWN, reportSeedResult } from '../seed/seed-result.js';
 import { seedLines, seedSources } from '../seed/seed-sources.js';
 import { oneLine } from '../terminal/printable.js';
 
-/** Bad seeds of a store are read so many at a time. */
+/** How many bad seeds are read from the store at a time. */
 const BATCH = 1_000;
 
 const help = `
@@ -67,8 +67,8 @@ export const command: CliCommand = {
     const isList = options.listBad === true;
     const sources = isList ? null : await seedSources(context, seeds, options);
     if (sources !== null && sources.file !== null) await refuseUnreadable(sources.file);
-    const project = await loadSpider(context, spider, textsOf(options));
-    const typed = speakOf(context, spider, project);
+    const project = await loadSpider(context, spider, settingTextsOf(options));
+    const crawlArguments = useCrawlInMessages(context, spider, project);
     const { settings } = project.loaded;
     const crawl = { spider, job: settings.JOB };
     return withFrontier(openOptions(settings, spider), async (frontier) => {
@@ -83,10 +83,10 @@ export const command: CliCommand = {
       );
       const place = () => (sitemaps === null ? '' : `${sitemaps.counts.read} sitemaps`);
       const progress = await seedProgress(context, counts, sources.file, place);
-      if (seeding.isFlushed) say(flushed);
+      if (seeding.isFlushed) say(flushNotice);
       let interrupted: number | Error | null;
       try {
-        interrupted = await interruptible((stop) => {
+        interrupted = await runUntilSignal((stop) => {
           const reading = {
             opened: progress.opened,
             guessed: (file: string, column: string) =>
@@ -96,9 +96,9 @@ export const command: CliCommand = {
           const lines = seedLines(context, sources, sitemaps, reading);
           return seeding.take(lines, counts, {
             onBad: ({ where }, { message }) => {
-              if (counts.bad <= TOLD) say(`${where}: ${message}`, 'warn');
+              if (counts.bad <= MAX_BAD_SEEDS_SHOWN) say(`${where}: ${message}`, 'warn');
             },
-            onWait: queueNews(typed, say),
+            onWait: fullQueueNotice(crawlArguments, say),
             stop,
           });
         });
@@ -110,12 +110,18 @@ export const command: CliCommand = {
         await sitemaps?.close();
       }
       const { isRaw } = seeding;
-      return sayResult(context, { crawl, counts, isRaw, sitemaps: sitemaps?.counts ?? null, interrupted });
+      return reportSeedResult(context, {
+        crawl,
+        counts,
+        isRaw,
+        sitemaps: sitemaps?.counts ?? null,
+        interrupted,
+      });
     });
   },
 };
 
-const flushed =
+const flushNotice =
   'SCHEDULER_FLUSH_ON_START clears the queue as the next run begins, so the seeds are appended to start_urls, which it keeps';
 
 async function listBad(context: Context, frontier: Frontier): Promise<number> {

@@ -1,4 +1,4 @@
-/** `crawlnode settings`: what is in effect, and which layer said so; secrets masked. */
+/** `crawlnode settings`: the settings in effect and their sources, with secrets masked. */
 import type { Command } from 'commander';
 import { UsageError } from '../../errors.js';
 import { maskSetting } from '../../settings/mask.js';
@@ -6,7 +6,7 @@ import { didYouMean } from '../../settings/nearest.js';
 import { definitionOf, type SettingName, settingNames } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
-import { textsOf } from '../options/job-option.js';
+import { settingTextsOf } from '../options/job-option.js';
 import { loadProject, loadSpider } from '../project/open-project.js';
 import { printable } from '../terminal/printable.js';
 
@@ -33,7 +33,7 @@ export const command: CliCommand = {
     }
     const { loaded } =
       typeof options.spider === 'string'
-        ? await loadSpider(context, options.spider, textsOf(options))
+        ? await loadSpider(context, options.spider, settingTextsOf(options))
         : loadProject(context);
     for (const notice of loaded.notices) note(context, notice);
     const wanted = (names.length > 0 ? names : settingNames) as readonly SettingName[];

@@ -1,4 +1,4 @@
-/** `crawlnode stats`: how one crawl stands, or all there are; once, or again and again. */
+/** `crawlnode stats`: the state of one crawl or of all crawls, once or repeatedly. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { statsOf } from '../../crawler/crawl-stats.js';
@@ -10,10 +10,11 @@ import { openFrontier } from '../../frontier/open.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson, printJsonLine } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
-import { jobOption, textsOf } from '../options/job-option.js';
+import { fillCrawlArguments } from '../fill-crawl-arguments.js';
+import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlsTable } from '../reports/crawls-table.js';
-import { detail, type Look, lookAt, watchLine } from '../reports/stats-view.js';
+import { detail, type StatsSample, sampleStats, watchLine } from '../reports/stats-view.js';
 import { stopOnSignal } from '../stop-on-signal.js';
 import { paintFor } from '../terminal/colour.js';
 import type { ScreenSize } from '../terminal/fit-screen.js';
@@ -43,17 +44,17 @@ export const command: CliCommand = {
     const crawls = await openCrawls(context, spider, options);
     if (crawls.length === 0) note(context, 'no spiders in SPIDER_MODULES, and no crawls in the store');
     try {
-      const read = lookingAt(crawls);
-      const json = (looks: readonly Look[]) =>
-        spider === undefined ? looks.map(({ stats }) => stats) : looks[0]?.stats;
+      const read = sampler(crawls);
+      const json = (samples: readonly StatsSample[]) =>
+        spider === undefined ? samples.map(({ stats }) => stats) : samples[0]?.stats;
       const paint = paintFor(context, context.stdout);
-      const text = (looks: readonly Look[], screen: ScreenSize | null) => {
+      const text = (samples: readonly StatsSample[], screen: ScreenSize | null) => {
         const nowMs = Date.now();
         const columns = context.stdout.isTTY ? context.stdout.columns : null;
-        const stats = looks.map((look) => look.stats);
+        const stats = samples.map((sample) => sample.stats);
         if (spider === undefined) return crawlsTable(stats, paint, nowMs, columns);
         const crawl = crawlArguments(context, stats[0]!);
-        return detail(looks[0]!, { crawl, paint, nowMs, screen });
+        return detail(samples[0]!, { crawl, paint, nowMs, screen });
       };
       if (options.watch === true) await watch(context, read, json, text);
       else if (context.globals.json) printJson(context, json(await read()));
@@ -69,17 +70,17 @@ interface Crawl extends CrawlName {
   readonly frontier: Frontier;
 }
 
-/** @returns a function that looks at all of them, and compares with its look before. */
-function lookingAt(crawls: readonly Crawl[]): () => Promise<Look[]> {
-  let last: readonly Look[] = [];
+/** @returns a function that samples all of them and compares each with its previous sample. */
+function sampler(crawls: readonly Crawl[]): () => Promise<StatsSample[]> {
+  let last: readonly StatsSample[] = [];
   return async () => {
-    const looks = await Promise.all(
+    const samples = await Promise.all(
       crawls.map(async (crawl, at) =>
-        lookAt(statsOf(crawl, await crawl.frontier.snapshot()), performance.now(), last[at]),
+        sampleStats(statsOf(crawl, await crawl.frontier.snapshot()), performance.now(), last[at]),
       ),
     );
-    last = looks;
-    return looks;
+    last = samples;
+    return samples;
   };
 }
 
@@ -88,7 +89,7 @@ async function openCrawls(
   spider: string | undefined,
   options: Readonly<Record<string, unknown>>,
 ): Promise<Crawl[]> {
-  const texts = textsOf(options);
+  const texts = settingTextsOf(options);
   if (spider !== undefined) {
     const { loaded } = await loadSpiderOrSettings(context, spider, texts);
     const { settings } = loaded;
@@ -113,10 +114,10 @@ async function openCrawls(
     try {
       crawls.push({ spider: name, job: own.JOB, frontier: await openFrontier(openOptions(own, name)) });
     } catch (error) {
-      // One crawl that may not be touched does not hide the others.
+      // A crawl that refuses access must not hide the others.
       if (!(error instanceof RefusedError)) throw error;
       const crawl = crawlArguments(context, { spider: name, job: own.JOB });
-      note(context, `${name}: ${typeable(error.message, crawl)}`);
+      note(context, `${name}: ${fillCrawlArguments(error.message, crawl)}`);
     }
   }
   return crawls;
@@ -128,22 +129,22 @@ function byName(a: CrawlName, b: CrawlName): number {
   return (a.job ?? '') < (b.job ?? '') ? -1 : 1;
 }
 
-/** On a terminal the table redraws in place; in a pipe each look is a line, of JSON if that is wanted. */
+/** Print samples at an interval. A terminal is redrawn in place; a pipe gets one line per sample, or JSON with --json. */
 async function watch(
   context: Context,
-  read: () => Promise<Look[]>,
-  json: (looks: readonly Look[]) => unknown,
-  text: (looks: readonly Look[], screen: ScreenSize) => string,
+  read: () => Promise<StatsSample[]>,
+  json: (samples: readonly StatsSample[]) => unknown,
+  text: (samples: readonly StatsSample[], screen: ScreenSize) => string,
 ): Promise<void> {
   const redraw = context.globals.json || !context.stdout.isTTY ? null : await redrawOn(process.stdout);
   const stop = stopOnSignal();
   while (!stop.aborted) {
-    const looks = await read();
-    if (context.globals.json) printJsonLine(context, json(looks));
+    const samples = await read();
+    if (context.globals.json) printJsonLine(context, json(samples));
     else if (redraw !== null) {
-      // One row less than the screen has, or the terminal scrolls by the line feed at the end.
-      redraw(text(looks, { columns: context.stdout.columns, rows: context.stdout.rows - 1 }));
-    } else for (const look of looks) print(context, watchLine(look, new Date()));
+      // One row fewer than the screen, because the final line feed would scroll it.
+      redraw(text(samples, { columns: context.stdout.columns, rows: context.stdout.rows - 1 }));
+    } else for (const sample of samples) print(context, watchLine(sample, new Date()));
     await sleep(WATCH_MS, undefined, { signal: stop }).catch(() => {});
   }
 }

@@ -1,4 +1,4 @@
-/** What a crawl command needs while it runs: its log, its progress display, and its signal handlers. */
+/** The resources of a running crawl command: log, progress display and signal handlers. */
 
 import type { FeedTarget } from '../../crawler/feeds/open-feeds.js';
 import type { LoadedSpider } from '../../crawler/project/load-spider.js';
@@ -12,17 +12,17 @@ import type { FeedRecords } from '../../pipelines/feed-records.js';
 import type { Context } from '../context.js';
 import { fatalFieldsOf } from '../error-report.js';
 import { createLogger, type OpenLogger } from '../log/logger.js';
-import { sayForgotten, sayLeaving } from './notices.js';
+import { logStopping, logUnhandledRejection } from './notices.js';
 import { createDisplay, type Display } from './progress.js';
 import { type Signals, watchSignals } from './signals.js';
 import type { WorkerRole } from './worker-channel.js';
 
-/** What a crawl command is about. */
+/** The input of a crawl command: spider, store, feeds and options. */
 export interface Crawl {
   readonly context: Context;
   readonly spider: LoadedSpider;
-  /** It in a command to be typed. */
-  readonly typed: string;
+  /** The arguments that select it, for commands in messages. */
+  readonly crawlArguments: string;
   /** Set in a child of `--workers`. */
   readonly role: WorkerRole | null;
   readonly open: OpenOptions;
@@ -35,8 +35,8 @@ export interface Crawl {
   readonly gates: RunGates;
 }
 
-/** What a crawl command works with. */
-export interface Tools {
+/** The resources of a running crawl command. */
+export interface CrawlSession {
   readonly nodeId: string;
   readonly log: Logger;
   readonly fatal: OpenLogger['fatal'];
@@ -44,8 +44,11 @@ export interface Tools {
   readonly signals: Signals;
 }
 
-/** Make the tools of a crawl, crawl with them, and put them away whatever happens. */
-export async function withTools(crawl: Crawl, run: (tools: Tools) => Promise<number>): Promise<number> {
+/** Create the session, call `run`, and always close the session. */
+export async function withCrawlSession(
+  crawl: Crawl,
+  run: (session: CrawlSession) => Promise<number>,
+): Promise<number> {
   const { context, role, spider } = crawl;
   const { settings } = spider.loaded;
   const configured =
@@ -56,14 +59,14 @@ export async function withTools(crawl: Crawl, run: (tools: Tools) => Promise<num
   const { log, fatal, close } = await createLogger(context, settings, fields, display.sink, {
     node: crawl.nodes > 1,
   });
-  const signals = watchSignals((signal, count) => role === null && sayLeaving(log, signal, count));
-  // A promise that spider code forgot to await must not take down the node, and with it pages that have no part in it.
-  const onRejection = (error: unknown) => sayForgotten(log, error);
+  const signals = watchSignals((signal, count) => role === null && logStopping(log, signal, count));
+  // A promise that spider code did not await must not stop the node, which processes other pages too.
+  const onRejection = (error: unknown) => logUnhandledRejection(log, error);
   process.on('unhandledRejection', onRejection);
   try {
     return await run({ nodeId, log, fatal, display, signals });
   } catch (error) {
-    // Where it ends it is said on stderr; who reads the file alone finds it there.
+    // The error is printed on stderr at the end of the process. The log file needs its own entry.
     if (settings.LOG_FILE !== null) fatal(fatalFieldsOf(error), messageOf(error));
     throw error;
   } finally {

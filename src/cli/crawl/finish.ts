@@ -1,30 +1,30 @@
-/** The end of a crawl command: its gates, the last line of its log, its summary and its exit code. */
+/** The end of a crawl command: gates, final log line, summary and exit code. */
 import { judgeRun } from '../../crawler/run/run-gates.js';
 import type { EngineResult } from '../../engine/engine-options.js';
 import { type FatalFields, fatalLine } from '../error-report.js';
 import { oneLine } from '../terminal/printable.js';
-import type { Crawl, Tools } from './crawl-session.js';
+import type { Crawl, CrawlSession } from './crawl-session.js';
 import { pagesOf, printSummary } from './summary.js';
 
 /** How the nodes of a command ended. */
 export interface Ending {
   readonly nodes: number;
   readonly result: EngineResult;
-  /** Why items of this command could not be written to their file; null when all were. */
+  /** Why items could not be written to their file; null when all were written. */
   readonly unwritten: string | null;
-  /** The exit code so far: the gates may turn 0 into 1. */
+  /** The exit code before the gates, which may turn 0 into 1. */
   readonly code: number;
 }
 
-/** Why a command that crawled to its end failed all the same. */
+/** A failure after the crawl itself ended: a feed that could not be written, or a gate. */
 interface Failure {
   readonly fields: FatalFields;
   readonly why: string;
 }
 
-/** Say how the crawl ended. @returns the exit code of the process */
-export function finish(crawl: Crawl, tools: Tools, ending: Ending): number {
-  const { display, log, fatal } = tools;
+/** Judge the run, and print how the crawl ended. @returns the exit code of the process */
+export function finishCrawl(crawl: Crawl, session: CrawlSession, ending: Ending): number {
+  const { display, log, fatal } = session;
   const { context, spider, targets } = crawl;
   const { nodes, result, unwritten } = ending;
   display.stop();
@@ -42,8 +42,8 @@ export function finish(crawl: Crawl, tools: Tools, ending: Ending): number {
     failures.push({ fields: { code: verdict.code, exitCode: code }, why: gate! });
   }
   const inFile = spider.loaded.settings.LOG_FILE !== null;
-  // At a terminal the summary says the same.
-  if (inFile || !context.stderr.isTTY) logEnding(tools, { ...ending, code }, failures.length > 0);
+  // On a terminal the summary gives the same information.
+  if (inFile || !context.stderr.isTTY) logEnding(session, { ...ending, code }, failures.length > 0);
   for (const { fields, why } of failures) {
     context.stderr.write(fatalLine(context, oneLine(why), fields));
     if (inFile) fatal(fields, why);
@@ -56,10 +56,14 @@ export function finish(crawl: Crawl, tools: Tools, ending: Ending): number {
   return code;
 }
 
-/** How the crawl itself ended; what failed beside it has lines of its own. */
-function logEnding({ log, fatal }: Tools, { nodes, result, code }: Ending, hasFailedBeside: boolean): void {
+/** Log how the crawl itself ended. Other failures are logged separately. */
+function logEnding(
+  { log, fatal }: CrawlSession,
+  { nodes, result, code }: Ending,
+  hasOtherFailures: boolean,
+): void {
   const { reason, pages, items, failed, elapsedMs, exitCode, message, crawl } = result;
-  if ((hasFailedBeside ? exitCode : code) === 0) {
+  if ((hasOtherFailures ? exitCode : code) === 0) {
     const fields = { reason, pages, items, failed, elapsedMs, nodes, crawl };
     log.info(fields, `ended: ${reason}, ${pagesOf(result, nodes)}`);
     return;
@@ -68,7 +72,7 @@ function logEnding({ log, fatal }: Tools, { nodes, result, code }: Ending, hasFa
   fatal({ code: reason, exitCode: code }, message ?? givenUp);
 }
 
-/** What `-O` has replaced by a result that is not good enough. */
+/** Names the files that `-O` overwrote with a result that failed its gate. */
 function rewrittenFiles({ targets }: Crawl, code: string): string {
   const files = targets.filter(({ overwrite }) => overwrite).map(({ path }) => path);
   if (code !== 'too_few_items' || files.length === 0) return '';

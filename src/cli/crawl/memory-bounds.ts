@@ -1,13 +1,13 @@
-/** What a node's process is started with so that it takes less memory; a single node that a person starts has what they say. */
+/** Node options and environment that reduce the memory of worker processes. A node started directly does not get them. */
 
-/** Of each half of V8's young generation. Newer versions of Node let it grow further. Measured in docs/internals/tuning.md. */
+/** The size of each half of V8's young generation. Newer versions of Node allow more. Measured in docs/internals/tuning.md. */
 const SEMI_SPACE_MB = 16;
-/** One arena of glibc's malloc for all threads, in place of one for each, as V8's compilers leave much behind in theirs. */
+/** One glibc malloc arena for all threads. With one for each thread, V8's compiler threads leave much memory unused. */
 const ARENAS = '1';
 
 /**
- * Options of node and environment for a new process. Whatever the user chose, in either, stays.
- * @param execArgv - options of node that are handed on anyway
+ * Node options and environment for a new process. Values that the user set take precedence.
+ * @param execArgv the node options of this process, which the new one inherits
  */
 export function memoryBounds(
   env: Readonly<Record<string, string | undefined>>,

@@ -1,10 +1,10 @@
-/** What `crawl` tells its user beside the work: settings without effect, how it leaves, forgotten promises. */
+/** Notices of `crawl` in its log: settings without effect, stopping, unhandled rejections. */
 import { messageOf } from '../../errors.js';
 import type { Logger } from '../../log.js';
 import type { LoadedSettings } from '../../settings/load.js';
 
-/** Said once, as the crawl starts; the parent of workers speaks for them. */
-export function sayNotices({ settings, notices }: LoadedSettings, log: Logger): void {
+/** Logged once when the crawl starts. With `--workers` only the parent logs them. */
+export function logSettingNotices({ settings, notices }: LoadedSettings, log: Logger): void {
   for (const notice of notices) log.warn({}, notice);
   if (settings.ROBOTSTXT_OBEY) {
     const silence = 'ROBOTSTXT_OBEY: false in crawlnode.yaml silences this';
@@ -12,14 +12,14 @@ export function sayNotices({ settings, notices }: LoadedSettings, log: Logger): 
   }
 }
 
-/** Said at the first and the second signal. */
-export function sayLeaving(log: Logger, signal: NodeJS.Signals, count: number): void {
+/** Logged at the first and the second signal. */
+export function logStopping(log: Logger, signal: NodeJS.Signals, count: number): void {
   if (count === 1) log.info({ signal }, 'finishing the pages in work; the same signal again leaves at once');
   if (count === 2) log.warn({ signal }, 'leaving at once; what was in work goes back to the frontier');
 }
 
-/** Said of a promise that was rejected with nobody to hear it, as when a callback does not await what it calls. */
-export function sayForgotten(log: Logger, error: unknown): void {
+/** Logged for an unhandled rejection, such as of a call that a callback does not await. */
+export function logUnhandledRejection(log: Logger, error: unknown): void {
   const message = messageOf(error);
   log.error(
     { error: message },

@@ -1,8 +1,8 @@
-/** The live line of a crawl as text. It fits the terminal: what matters least is left out first. */
+/** Formats the live line of a crawl. It fits the terminal: the least important parts are omitted first. */
 import { howMany, n } from '../terminal/format-values.js';
 import { printable } from '../terminal/printable.js';
 
-/** What the line shows of the whole crawl, over all its nodes. */
+/** The numbers of the crawl, summed over all its nodes. */
 export interface Progress {
   readonly pages: number;
   readonly pagesPerSecond: number;
@@ -14,16 +14,16 @@ export interface Progress {
   readonly nodes: number;
 }
 
-/** What the line shows beside the numbers. */
+/** The state that the line shows besides the numbers. */
 export interface ProgressNotes {
   readonly control: 'running' | 'paused' | 'stopping';
-  /** Since this command began. */
+  /** Since the start of this command. */
   readonly elapsedMs: number;
-  /** Why nothing moves, in a few words; null when all is well. */
+  /** Why the crawl makes no progress, in a few words; null when it does. */
   readonly trouble: string | null;
 }
 
-/** @param columns of the terminal. The line is shorter: one that wraps leaves pieces behind when it is drawn again. */
+/** @param columns of the terminal. The line is shorter, because a line that wraps cannot be redrawn cleanly. */
 export function progressLine(progress: Progress, notes: ProgressNotes, columns: number): string {
   const width = Math.max(0, columns - 1);
   const left = partsOf(progress, notes);
@@ -39,13 +39,13 @@ export function progressLine(progress: Progress, notes: ProgressNotes, columns: 
 
 interface Part {
   readonly text: string;
-  /** 0 stays; the highest is left out first. */
+  /** The highest rank is omitted first. 0 is always shown. */
   readonly rank: number;
 }
 
 function partsOf(progress: Progress, { control, elapsedMs, trouble }: ProgressNotes): Part[] {
   const { pages, pagesPerSecond, pending, delayed, leased, failed, items, nodes } = progress;
-  // The last rate says nothing while nothing moves.
+  // While the crawl makes no progress, the last rate is out of date.
   const rate = trouble === null ? ` (${pagesPerSecond}/s)` : '';
   return [
     ...(control === 'running' ? [] : [{ text: control, rank: 0 }]),

@@ -6,20 +6,20 @@ import type { Context } from '../context.js';
 import { type Redraw, redrawOn } from '../terminal/redraw.js';
 import { type Progress, type ProgressNotes, progressLine } from './progress-line.js';
 
-const LIVE_MS = 1_000;
-/** A store that has not answered for so long: its last numbers are old. */
-const SILENT_MS = 3_000;
+const DRAW_INTERVAL_MS = 1_000;
+/** When the store has not answered for this long, the line says so. */
+const STALE_AFTER_MS = 3_000;
 
 export interface Display {
   /** Write a line of the log above the live line. */
   sink(line: string): void;
-  /** Begin to show the crawl. @param trouble why nothing moves, in a few words; null when all is well. */
+  /** Start to show the crawl. @param trouble why it makes no progress, in a few words; null when it does. */
   start(frontier: Pick<Frontier, 'snapshot' | 'engine'>, log: Logger, trouble: () => string | null): void;
   /** Remove the live line. */
   stop(): void;
 }
 
-/** @param logEveryMs between two lines in a pipe; 0 for none. */
+/** @param logEveryMs the interval of log lines in a pipe; 0 for none. */
 export async function createDisplay(context: Context, logEveryMs: number): Promise<Display> {
   if (!context.stderr.isTTY) return logged(context, logEveryMs);
   return live(context, await redrawOn(process.stderr, true));
@@ -38,16 +38,16 @@ function live(context: Context, update: Redraw): Display {
       const rate = pageRate();
       const startedAt = performance.now();
       let last: { progress: Progress; control: ProgressNotes['control'] } | null = null;
-      let seenAt = startedAt;
-      const stopLooking = everyLook(frontier, LIVE_MS, (snapshot) => {
-        seenAt = performance.now();
-        last = { progress: numbers(snapshot, rate(snapshot)), control: snapshot.control };
+      let lastAnswerAt = startedAt;
+      const stopPolling = pollSnapshots(frontier, DRAW_INTERVAL_MS, (snapshot) => {
+        lastAnswerAt = performance.now();
+        last = { progress: progressOf(snapshot, rate(snapshot)), control: snapshot.control };
         draw();
       });
       const draw = () => {
         if (last === null) return;
         const now = performance.now();
-        const silence = now - seenAt > SILENT_MS ? `no answer from ${storeName(frontier)}` : null;
+        const silence = now - lastAnswerAt > STALE_AFTER_MS ? `no answer from ${storeName(frontier)}` : null;
         const notes = {
           control: last.control,
           elapsedMs: now - startedAt,
@@ -56,11 +56,11 @@ function live(context: Context, update: Redraw): Display {
         text = progressLine(last.progress, notes, context.stderr.columns);
         update(text);
       };
-      const timer = setInterval(draw, LIVE_MS);
+      const timer = setInterval(draw, DRAW_INTERVAL_MS);
       timer.unref();
       stop = () => {
         clearInterval(timer);
-        stopLooking();
+        stopPolling();
       };
     },
     stop() {
@@ -71,52 +71,52 @@ function live(context: Context, update: Redraw): Display {
   };
 }
 
-function logged(context: Context, everyMs: number): Display {
+function loggedDisplay(context: Context, everyMs: number): Display {
   let stop = () => {};
   return {
     sink: (line) => context.stderr.write(line),
     start(frontier, log, _trouble) {
       if (everyMs === 0) return;
       const rate = pageRate();
-      stop = everyLook(frontier, everyMs, (snapshot) =>
-        log.info(numbers(snapshot, rate(snapshot)), 'progress of the crawl, over all its nodes'),
+      stop = pollSnapshots(frontier, everyMs, (snapshot) =>
+        log.info(progressOf(snapshot, rate(snapshot)), 'progress of the crawl, over all its nodes'),
       );
     },
     stop: () => stop(),
   };
 }
 
-/** Take a snapshot again and again, never two at a time; a store that cannot be reached is the engine's to report. */
-function everyLook(
+/** Take a snapshot at an interval, one at a time. Errors are ignored, because the engine reports an unreachable store. */
+function pollSnapshots(
   frontier: Pick<Frontier, 'snapshot'>,
   everyMs: number,
   show: (snapshot: Snapshot) => void,
 ): () => void {
-  let looking = false;
-  let stopped = false;
-  const look = async () => {
-    if (looking) return;
-    looking = true;
+  let isPolling = false;
+  let isStopped = false;
+  const poll = async () => {
+    if (isPolling) return;
+    isPolling = true;
     try {
       const snapshot = await frontier.snapshot();
-      if (!stopped) show(snapshot);
+      if (!isStopped) show(snapshot);
     } catch {
-      // The next look may reach it.
+      // The next snapshot may succeed.
     } finally {
-      looking = false;
+      isPolling = false;
     }
   };
-  const timer = setInterval(look, everyMs);
+  const timer = setInterval(poll, everyMs);
   timer.unref();
   return () => {
-    stopped = true;
+    isStopped = true;
     clearInterval(timer);
   };
 }
 
 const storeName = ({ engine }: Pick<Frontier, 'engine'>) => (engine === 'redis' ? 'Redis' : 'the store');
 
-/** Pages per second of all nodes, between two looks. */
+/** Pages per second of all nodes, between two snapshots. */
 function pageRate(): (snapshot: Snapshot) => number {
   let last: { pages: number; at: number } | null = null;
   return (snapshot) => {
@@ -127,7 +127,7 @@ function pageRate(): (snapshot: Snapshot) => number {
   };
 }
 
-function numbers(snapshot: Snapshot, pagesPerSecond: number): Progress {
+function progressOf(snapshot: Snapshot, pagesPerSecond: number): Progress {
   const { done, failed, pending, delayed, leased, nodes } = snapshot;
   const items = committedItems(snapshot);
   return {

@@ -1,36 +1,37 @@
 /**
- * SIGINT and SIGTERM: the first drains, the second releases everything and leaves at once. In a worker the
- * parent says the same over its channel; hearing it twice, from both, still counts once.
+ * SIGINT and SIGTERM. The first signal drains the node: it finishes the pages in work. The second releases its leases and
+ * exits at once. A worker gets the same requests from its parent; a duplicate request has no effect.
  */
 import os from 'node:os';
 import { exit } from '../exit.js';
 
 export interface Signals {
-  /** Aborted by the first: finish what is in work. */
+  /** Aborted by the first signal: finish the pages in work. */
   readonly drain: AbortSignal;
-  /** Aborted by the second: leave. */
+  /** Aborted by the second signal: exit at once. */
   readonly force: AbortSignal;
-  /** What is left of the grace time once draining; always enough to deregister from the store. */
+  /** The rest of the grace time while draining. At least `DEREGISTER_MS`, unless the grace time is shorter. */
   graceLeftMs(graceMs: number): number;
-  /** 130 or 143 once forced. */
+  /** 130 or 143 after a forced exit was requested, else null. */
   forcedCode(): number | null;
-  /** Does the same as the first signal. */
-  askDrain(): void;
-  /** Does the same as the second. */
-  askForce(signal: NodeJS.Signals): void;
-  /** Give the signals back to Node. */
+  /** The same as the first signal. */
+  requestDrain(): void;
+  /** The same as the second signal. */
+  requestForce(signal: NodeJS.Signals): void;
+  /** Remove the signal handlers. */
   dispose(): void;
 }
 
-/** How long a forced end waits until the store has the releases. */
-const FORCED_END_MS = 5_000;
-const LAST_WORDS_MS = 3_000;
+/** How long a forced exit waits for the store to release the leases. */
+const FORCED_EXIT_TIMEOUT_MS = 5_000;
+/** The time that a draining node always has to deregister from the store. */
+const DEREGISTER_MS = 3_000;
 
 /**
- * Process 1 of a container ignores signals it has no handler for. This lets SIGINT, SIGTERM and SIGHUP end every command
- * there, as they end any other process.
+ * Exit on SIGINT, SIGTERM and SIGHUP when this is process 1. The kernel ignores signals to process 1 of a container unless
+ * it has a handler.
  */
-export function heedSignalsAsFirst(): void {
+export function exitOnSignalAsProcessOne(): void {
   if (process.pid !== 1) return;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -39,7 +40,7 @@ export function heedSignalsAsFirst(): void {
   }
 }
 
-/** @param onSignal hears each, with how often signals came; for forwarding and for a message. */
+/** @param onSignal called for each signal, with the number of signals so far. */
 export function watchSignals(onSignal: (signal: NodeJS.Signals, count: number) => void): Signals {
   const drain = new AbortController();
   const force = new AbortController();
@@ -50,18 +51,18 @@ export function watchSignals(onSignal: (signal: NodeJS.Signals, count: number) =
   let count = 0;
   let forced: number | null = null;
 
-  const askForce = (signal: NodeJS.Signals) => {
+  const requestForce = (signal: NodeJS.Signals) => {
     if (forced !== null) return;
     forced = 128 + os.constants.signals[signal];
     drain.abort();
     force.abort();
     const code = forced;
-    setTimeout(() => exit(code), FORCED_END_MS).unref();
+    setTimeout(() => exit(code), FORCED_EXIT_TIMEOUT_MS).unref();
   };
   const heard = (signal: NodeJS.Signals) => {
     count += 1;
     if (count === 1) drain.abort();
-    else askForce(signal);
+    else requestForce(signal);
     onSignal(signal, count);
   };
   process.on('SIGINT', heard);
@@ -72,10 +73,10 @@ export function watchSignals(onSignal: (signal: NodeJS.Signals, count: number) =
     graceLeftMs: (graceMs) =>
       drainingSince === null
         ? graceMs
-        : Math.max(Math.min(graceMs, LAST_WORDS_MS), graceMs - (performance.now() - drainingSince)),
+        : Math.max(Math.min(graceMs, DEREGISTER_MS), graceMs - (performance.now() - drainingSince)),
     forcedCode: () => forced,
-    askDrain: () => drain.abort(),
-    askForce,
+    requestDrain: () => drain.abort(),
+    requestForce,
     dispose: () => {
       process.off('SIGINT', heard);
       process.off('SIGTERM', heard);

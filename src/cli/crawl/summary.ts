@@ -1,4 +1,4 @@
-/** What is said on stdout when a crawl command ends. */
+/** The summary that a crawl command prints on stdout. */
 
 import type { FeedTarget } from '../../crawler/feeds/open-feeds.js';
 import type { CrawlTotals, EngineResult } from '../../engine/engine-options.js';
@@ -13,14 +13,14 @@ export interface Summary {
   readonly nodes: number;
   readonly result: EngineResult;
   readonly feeds: readonly FeedTarget[];
-  /** Which gate the run failed, in a sentence; null when none. */
+  /** The gate that the run failed, in a sentence; null when none. */
   readonly gate: string | null;
 }
 
-/** Kinds of pages without a result that are shown to people; JSON has all. */
+/** How many kinds of dead ends are shown as text. JSON has all. */
 const SHOWN_DEAD_ENDS = 5;
 
-/** The last lines of `crawl`, on stdout. */
+/** Print the summary: text, or one JSON object with `--json`. */
 export function printSummary(context: Context, { spider, job, nodes, result, feeds, gate }: Summary): void {
   const { reason, pages, items, failed, elapsedMs, message, deadEnds, crawl, run } = result;
   if (context.globals.json) {
@@ -43,15 +43,15 @@ export function printSummary(context: Context, { spider, job, nodes, result, fee
   }
   if (pages > failed && items === 0 && (crawl?.items ?? 0) === 0) print(context, 'no page gave an item');
   if (failed > 0) {
-    const typed = crawlArguments(context, { spider, job });
-    print(context, `failed requests are kept with the crawl; "crawlnode failed ${typed} list" says why`);
+    const args = crawlArguments(context, { spider, job });
+    print(context, `failed requests are kept with the crawl; "crawlnode failed ${args} list" says why`);
   }
   for (const { path } of feeds) print(context, `items: ${path}`);
 }
 
 /**
- * What the nodes of a command did: `6 pages, 4 items, 2 failed`. Where other nodes or earlier runs did a part of the
- * crawl, the two are told apart: `this node: 2 of 6 pages, 1 of 4 items, 0 of 2 failed`.
+ * The counts of the nodes of a command: `6 pages, 4 items, 2 failed`. When other nodes or earlier runs did part of the
+ * crawl, both are shown: `this node: 2 of 6 pages, 1 of 4 items, 0 of 2 failed`.
  */
 export function pagesOf(result: Pick<EngineResult, keyof CrawlTotals | 'crawl'>, nodes: number): string {
   const { pages, items, failed, crawl } = result;

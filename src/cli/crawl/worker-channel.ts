@@ -7,7 +7,7 @@ import type { Signals } from './signals.js';
 
 const VARIABLE = 'CRAWLNODE_WORKER';
 
-/** What a child is told as it starts. */
+/** Passed to a child process when it starts. */
 export interface WorkerRole {
   /** From 1. */
   readonly number: number;
@@ -19,17 +19,17 @@ export type ToWorker =
   | { readonly type: 'drain' }
   | { readonly type: 'force'; readonly signal: NodeJS.Signals }
   | { readonly type: 'feeds'; readonly failing: string | null }
-  /** Whether all of its nodes have joined the crawl, or ended. */
+  /** Whether every node of the parent has joined the crawl or ended. */
   | { readonly type: 'assembled'; readonly all: boolean };
 
-/** A child that ends without sending `result` or `failed` has died, whatever its exit code is. */
+/** A child that exits without sending `result` or `failed` counts as died, whatever its exit code. */
 export type FromWorker =
   | { readonly type: 'joined' }
   | { readonly type: 'result'; readonly result: EngineResult }
-  /** It cannot go on, has said why, and a replacement would fail in the same way. */
+  /** The child failed and has printed why. A replacement would fail in the same way. */
   | { readonly type: 'failed'; readonly code: number };
 
-/** null in a process that a person started. */
+/** Null unless the process is a worker. */
 export function workerRole(env: Readonly<Record<string, string | undefined>>): WorkerRole | null {
   const text = env[VARIABLE];
   return text === undefined || process.send === undefined ? null : (JSON.parse(text) as WorkerRole);
@@ -39,31 +39,31 @@ export function workerEnv(role: WorkerRole): Record<string, string> {
   return { [VARIABLE]: JSON.stringify(role) };
 }
 
-/** What a child knows from its parent. */
+/** The state that a child receives from its parent. */
 export interface Parent {
   readonly feedsFailing: () => string | null;
   readonly siblings: Siblings;
 }
 
-/** In the child: follow the parent's messages. When the parent is gone nobody writes the feeds, so the child drains. */
-export function obeyParent(signals: Signals): Parent {
+/** In the child: handle the parent's messages. The parent writes the feeds, so the child drains when the parent is gone. */
+export function followParent(signals: Signals): Parent {
   let failing: string | null = null;
   let isAssembled = false;
   process.on('message', (message: ToWorker) => {
-    if (message.type === 'drain') signals.askDrain();
-    if (message.type === 'force') signals.askForce(message.signal);
+    if (message.type === 'drain') signals.requestDrain();
+    if (message.type === 'force') signals.requestForce(message.signal);
     if (message.type === 'feeds') failing = message.failing;
     if (message.type === 'assembled') isAssembled = message.all;
   });
-  process.on('disconnect', () => signals.askDrain());
+  process.on('disconnect', () => signals.requestDrain());
   return {
     feedsFailing: () => failing,
-    siblings: { joined: () => void tellParent({ type: 'joined' }), missing: () => !isAssembled },
+    siblings: { joined: () => void sendToParent({ type: 'joined' }), missing: () => !isAssembled },
   };
 }
 
-/** In the child: say how it ended; resolves when the message is on its way. */
-export function tellParent(message: FromWorker): Promise<void> {
+/** In the child: send a message to the parent. Resolves when it is sent, or there is no parent. */
+export function sendToParent(message: FromWorker): Promise<void> {
   return new Promise((resolve) => {
     if (process.connected !== true || process.send === undefined) resolve();
     else process.send(message, undefined, undefined, () => resolve());

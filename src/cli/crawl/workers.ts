@@ -14,76 +14,76 @@ import type { EngineResult } from '../../engine/engine-options.js';
 import type { Logger } from '../../log.js';
 import type { Context } from '../context.js';
 import { eachLine } from '../input/split-lines.js';
-import { humanLine } from '../log/readable-line.js';
+import { readableLine } from '../log/readable-line.js';
 import { hasColour } from '../terminal/colour.js';
 import { memoryBounds } from './memory-bounds.js';
 import type { Display } from './progress.js';
 import { type FromWorker, type ToWorker, workerEnv } from './worker-channel.js';
 
-/** A node that lived for so long begins a new row of deaths. */
-const SETTLED_MS = 10_000;
-/** One page that crashes its process kills three nodes, so a few deaths in a row are no reason to give up. */
+/** A node that ran this long resets the count of deaths in a row. */
+const STABLE_AFTER_MS = 10_000;
+/** One page that crashes its process kills three nodes, so the limit must allow several such pages. */
 const MAX_DEATHS_IN_A_ROW = 20;
 const MAX_PAUSE_MS = 5_000;
-/** The store cannot be reached: final for the first node, but a replacement may find the store back. */
+/** The exit code for an unreachable store. It is final for the first start of a node, but a replacement tries again. */
 const UNREACHABLE = 4;
 
 export interface WorkersOutcome {
   readonly results: readonly EngineResult[];
-  /** Nodes that ended without a result: what they did is missing from the results. */
+  /** Nodes that ended without a result. Their work is missing from `results`. */
   readonly died: number;
-  /** The worst of the nodes' exit codes. */
+  /** The highest of the nodes' exit codes. */
   readonly code: number;
 }
 
 export interface Workers {
   send(message: ToWorker): void;
-  /** Resolves when all have ended for good. */
+  /** Resolves when all nodes have ended and none will be replaced. */
   readonly ended: Promise<WorkersOutcome>;
 }
 
-/** @param draining no node is replaced once it is aborted. */
+/** @param plan `draining`: no node is replaced after it is aborted */
 export function startWorkers(
   context: Context,
   plan: { readonly count: number; readonly feeds: readonly string[]; readonly draining: AbortSignal },
   display: Display,
   log: Logger,
 ): Workers {
-  const living = new Set<ChildProcess>();
+  const children = new Set<ChildProcess>();
   let lastFeeds: ToWorker | null = null;
   let died = 0;
-  let isOver = false;
-  /** Numbers of the nodes that have yet to join: one that finds the crawl cleared would begin it again. */
-  const absent = new Set(Array.from({ length: plan.count }, (_, n) => n + 1));
-  const tellAssembled = () => {
-    for (const child of living) tell(child, { type: 'assembled', all: absent.size === 0 });
+  let isFinished = false;
+  /** Numbers of the nodes that have not joined. A node that joins after the crawl was cleared would start it again. */
+  const notJoined = new Set(Array.from({ length: plan.count }, (_, n) => n + 1));
+  const sendAssembled = () => {
+    for (const child of children) tell(child, { type: 'assembled', all: notJoined.size === 0 });
   };
 
-  const runOne = async (number: number): Promise<{ result: EngineResult | null; code: number }> => {
+  const runWorker = async (number: number): Promise<{ result: EngineResult | null; code: number }> => {
     for (let deaths = 0; ; ) {
       const child = spawnNode(context, number, plan.feeds, display);
-      living.add(child);
+      children.add(child);
       child.on('message', ({ type }: FromWorker) => {
-        if (type === 'joined') absent.delete(number);
-        tellAssembled();
+        if (type === 'joined') notJoined.delete(number);
+        sendAssembled();
       });
       if (lastFeeds !== null) tell(child, lastFeeds);
       const startedAt = performance.now();
       const { message, code, signal } = await endOf(child);
-      living.delete(child);
+      children.delete(child);
       if (message?.type === 'result') {
-        isOver ||= message.result.reason === 'finished';
+        isFinished ||= message.result.reason === 'finished';
         return { result: message.result, code: code ?? 0 };
       }
       died += 1;
-      absent.add(number);
-      tellAssembled();
+      notJoined.add(number);
+      sendAssembled();
       if (plan.draining.aborted) return { result: null, code: signal === null ? (code ?? 1) : 0 };
       if (message?.type === 'failed' && (message.code !== UNREACHABLE || deaths === 0)) {
         return { result: null, code: message.code };
       }
 
-      deaths = performance.now() - startedAt > SETTLED_MS ? 1 : deaths + 1;
+      deaths = performance.now() - startedAt > STABLE_AFTER_MS ? 1 : deaths + 1;
       const how = signal === null ? `exit code ${code}` : signal;
       const fields = { worker: number, pid: child.pid, deaths };
       if (deaths >= MAX_DEATHS_IN_A_ROW) {
@@ -92,15 +92,15 @@ export function startWorkers(
       }
       log.warn(fields, `worker ${number} died (${how}) and is replaced; other nodes take over its requests`);
       await pause(deaths, plan.draining);
-      if (plan.draining.aborted || isOver) return { result: null, code: 0 };
+      if (plan.draining.aborted || isFinished) return { result: null, code: 0 };
     }
   };
   const runToEnd = async (number: number) => {
     try {
-      return await runOne(number);
+      return await runWorker(number);
     } finally {
-      absent.delete(number);
-      tellAssembled();
+      notJoined.delete(number);
+      sendAssembled();
     }
   };
 
@@ -108,7 +108,7 @@ export function startWorkers(
   return {
     send(message) {
       if (message.type === 'feeds') lastFeeds = message;
-      for (const child of living) tell(child, message);
+      for (const child of children) tell(child, message);
     },
     ended: ended.then((all) => ({
       died,
@@ -118,7 +118,7 @@ export function startWorkers(
   };
 }
 
-/** The same command line again, in the same way this process was started. */
+/** Start a child with the same command line and node options as this process. */
 function spawnNode(
   context: Context,
   number: number,
@@ -130,28 +130,28 @@ function spawnNode(
   const child = spawn(process.execPath, [...options, ...process.execArgv, script, ...context.argv], {
     cwd: context.cwd,
     env: { ...env, ...workerEnv({ number, feeds }) },
-    // Onto a terminal the lines go through the display, or they would tear the live line apart.
+    // On a terminal the display writes the lines, so that they do not break the live line.
     stdio: ['ignore', 'inherit', context.stderr.isTTY ? 'pipe' : 'inherit', 'ipc'],
   });
   if (child.stderr !== null) {
-    const human = humanLine(hasColour(context.env, context.stderr));
+    const human = readableLine(hasColour(context.env, context.stderr));
     eachLine(child.stderr, (line) => display.sink(human(line)));
   }
   return child;
 }
 
-/** @returns `message`: how it said it ended; null when it died before it could. */
+/** Wait for a child to end. @returns its last `result` or `failed` message; null when it died without one. */
 function endOf(child: ChildProcess): Promise<{
   message: FromWorker | null;
   code: number | null;
   signal: NodeJS.Signals | null;
 }> {
   let message: FromWorker | null = null;
-  child.on('message', (told: FromWorker) => {
-    if (told.type !== 'joined') message = told;
+  child.on('message', (received: FromWorker) => {
+    if (received.type !== 'joined') message = received;
   });
   return new Promise((resolve) => {
-    // Spawning itself failed; `close` does not come then.
+    // The child could not be spawned; `close` is not emitted then.
     child.once('error', () => resolve({ message: { type: 'failed', code: 1 }, code: 1, signal: null }));
     child.once('close', (code, signal) => resolve({ message, code, signal }));
   });

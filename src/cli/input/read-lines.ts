@@ -1,4 +1,7 @@
-/** Where seeds and URLs come from: arguments, a file, stdin, packed or not; a line each, or a column of a table. Constant memory. */
+/**
+ * Reads seeds and URLs from arguments, a file and stdin, gzip or not: one a line, or a column of CSV or JSON lines.
+ * Memory is constant.
+ */
 import { constants, createReadStream, type ReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
@@ -6,31 +9,31 @@ import type { Readable } from 'node:stream';
 import type { SeedText } from '../../crawler/seeds/seed-text.js';
 import { UsageError } from '../../errors.js';
 import type { Context } from '../context.js';
-import { unpacked } from './decompressed.js';
-import { linesIn } from './split-lines.js';
+import { decompressGzip } from './decompress.js';
+import { splitLines } from './split-lines.js';
 
-/** A table of which one column holds the URLs. */
+/** A table, and the column that holds the URLs. */
 export interface Column {
-  /** Null where it is to be found by the first row of a CSV file. */
+  /** Null when the column is detected from the first row of a CSV file. */
   readonly name: string | null;
   readonly format: 'csv' | 'jsonl';
 }
 
-/** How file and stdin are read; everything may be left out. */
+/** How the file and stdin are read. */
 export interface Reading {
-  /** Where they are tables. */
+  /** Set when the input is a table. */
   readonly column?: Column | null;
-  /** Is given the stream of the file, whose `bytesRead` tells how far it is. */
+  /** Called with the stream of the file, whose `bytesRead` is the progress. */
   readonly opened?: (stream: ReadStream) => void;
-  /** Hears which column was taken where none was named. */
+  /** Called with the detected column when none was named. */
   readonly guessed?: (file: string, column: string) => void;
-  /** Aborted to end the input here. */
+  /** Stops reading when aborted. */
   readonly stop?: AbortSignal;
 }
 
 /**
- * Arguments, then the file, then stdin, without empty lines and comments.
- * @throws UsageError for a file that cannot be read, or lacks the column.
+ * Yields the arguments, then the file, then stdin. Empty lines and comments are skipped.
+ * @throws UsageError when the file cannot be read, or lacks the column
  */
 export async function* readLines(
   context: Context,
@@ -43,42 +46,42 @@ export async function* readLines(
   if (file !== null) {
     const stream = createReadStream(file, { highWaterMark: 256 * 1024 });
     reading.opened?.(stream);
-    yield* seedsOf(file, stream, reading);
+    yield* streamSeeds(file, stream, reading);
   }
-  if (stdin) yield* seedsOf('stdin', context.stdin, reading);
+  if (stdin) yield* streamSeeds('stdin', context.stdin, reading);
 }
 
-async function* seedsOf(name: string, stream: Readable, reading: Reading): AsyncIterable<SeedText> {
+async function* streamSeeds(name: string, stream: Readable, reading: Reading): AsyncIterable<SeedText> {
   const { column = null, stop } = reading;
-  const plain = await plainOf(name, stream, stop);
+  const plain = await openDecompressed(name, stream, stop);
   if (stop?.aborted) return;
-  if (column === null) yield* linesOf(name, plain, stop);
-  else if (column.format === 'csv') yield* cellsOf(name, plain, column.name, reading);
-  else yield* fieldsOf(name, plain, column.name ?? 'url', stop);
+  if (column === null) yield* plainLines(name, plain, stop);
+  else if (column.format === 'csv') yield* csvColumn(name, plain, column.name, reading);
+  else yield* jsonLinesField(name, plain, column.name ?? 'url', stop);
 }
 
-async function plainOf(name: string, stream: Readable, stop?: AbortSignal): Promise<Readable> {
+async function openDecompressed(name: string, stream: Readable, stop?: AbortSignal): Promise<Readable> {
   const end = () => void stream.destroy();
   stop?.addEventListener('abort', end);
   try {
-    return await unpacked(name, stream);
+    return await decompressGzip(name, stream);
   } catch (error) {
-    throw error instanceof UsageError ? error : unreadable(name, error);
+    throw error instanceof UsageError ? error : unreadableError(name, error);
   } finally {
     stop?.removeEventListener('abort', end);
   }
 }
 
-/** Said before the first seed is pushed, not after. @throws UsageError */
+/** Check the file before the first seed is pushed. @throws UsageError */
 export async function refuseUnreadable(file: string): Promise<void> {
   await access(file, constants.R_OK).catch((error) => {
-    throw unreadable(file, error);
+    throw unreadableError(file, error);
   });
 }
 
 /**
- * The column of URLs that options speak of; null where each line is a seed.
- * @throws UsageError where the format is unknown.
+ * The column that the options select; null when each line is a seed.
+ * @throws UsageError when the format is unknown
  */
 export function columnOf(file: string | null, options: Readonly<Record<string, unknown>>): Column | null {
   const named = typeof options.format === 'string' ? options.format.toLowerCase() : null;
@@ -98,34 +101,34 @@ const formats: Readonly<Record<string, Column['format'] | undefined>> = Object.a
   ...{ csv: 'csv', jsonl: 'jsonl', jl: 'jsonl', ndjson: 'jsonl' },
 });
 
-/** `# …`; a hash without a blank behind it may be what a spider makes requests of. */
+/** `# …`. A hash without a following space may be a seed of a custom format. */
 const COMMENT = /^#(\s|$)/;
 
-async function* linesOf(name: string, stream: Readable, stop?: AbortSignal): AsyncIterable<SeedText> {
+async function* plainLines(name: string, stream: Readable, stop?: AbortSignal): AsyncIterable<SeedText> {
   let number = 0;
   const end = () => void stream.destroy();
   stop?.addEventListener('abort', end);
   try {
-    for await (const line of linesIn(stream)) {
+    for await (const line of splitLines(stream)) {
       number += 1;
       const text = (number === 1 ? line.replace(/^\uFEFF/, '') : line).trim();
       if (text !== '' && !COMMENT.test(text)) yield { text, where: `${name}:${number}` };
     }
   } catch (error) {
-    if (stop?.aborted !== true) throw unreadable(name, error);
+    if (stop?.aborted !== true) throw unreadableError(name, error);
   } finally {
     stop?.removeEventListener('abort', end);
   }
 }
 
-/** A line without the field yields an empty text, which is a bad seed and told as such. */
-async function* fieldsOf(
+/** A line without the field yields an empty text, which is reported as a bad seed. */
+async function* jsonLinesField(
   name: string,
   stream: Readable,
   column: string,
   stop?: AbortSignal,
 ): AsyncIterable<SeedText> {
-  for await (const { text, where } of linesOf(name, stream, stop)) {
+  for await (const { text, where } of plainLines(name, stream, stop)) {
     yield { text: fieldOf(text, column), where };
   }
 }
@@ -141,7 +144,7 @@ function fieldOf(text: string, column: string): string {
   }
 }
 
-async function* cellsOf(
+async function* csvColumn(
   name: string,
   stream: Readable,
   column: string | null,
@@ -171,7 +174,7 @@ async function* cellsOf(
     }
   } catch (error) {
     if (stop?.aborted === true) return;
-    if (failure.error !== undefined) throw unreadable(name, failure.error);
+    if (failure.error !== undefined) throw unreadableError(name, failure.error);
     if (error instanceof UsageError) throw error;
     throw new UsageError(`${name} is not valid CSV: ${(error as Error).message}`, { cause: error });
   } finally {
@@ -179,10 +182,10 @@ async function* cellsOf(
   }
 }
 
-/** What people call the column of URLs, the likeliest first. */
+/** Common names of URL columns, the most likely first. */
 const urlNames = ['url', 'urls', 'link', 'links', 'href', 'loc', 'uri', 'website', 'page'];
 
-/** By its name; else by what the first row holds: a name people give to URLs, or, where it is no header, a URL. */
+/** The index of the named column; else of a common URL column name; else of the first cell that holds a URL. */
 function columnIn(cells: readonly string[], column: string | null, file: string): number {
   const first = cells.join(', ');
   if (column !== null) {
@@ -203,6 +206,6 @@ function isUrl(cell: string | undefined): boolean {
   return /^https?:\/\//i.test(cell ?? '');
 }
 
-function unreadable(name: string, error: unknown): UsageError {
+function unreadableError(name: string, error: unknown): UsageError {
   return new UsageError(`cannot read ${name}: ${(error as Error).message}`, { cause: error });
 }

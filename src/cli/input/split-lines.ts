@@ -1,7 +1,7 @@
-/** Cutting streams into lines. */
+/** Splits streams into lines. */
 import type { Readable } from 'node:stream';
 
-/** Each line with its line feed, as it comes; a last one without gets it. */
+/** Call `onLine` for each line with its line feed. A missing line feed at the end is added. */
 export function eachLine(stream: Readable, onLine: (line: string) => void): void {
   let rest = '';
   stream.setEncoding('utf8');
@@ -15,13 +15,13 @@ export function eachLine(stream: Readable, onLine: (line: string) => void): void
   });
 }
 
-/** What ends a line that people wrote. Node's `readline` (24) adds U+2028 and U+2029, which a line of JSON may hold as they are. */
+/** Node's `readline` (24) also splits at U+2028 and U+2029, which JSON text may contain unescaped. */
 const LINE_END = /\r?\n|\r/;
 
-/** The lines of a text, without their ends. What comes of a long one is put together without copying it. */
-export async function* linesIn(stream: Readable): AsyncGenerator<string> {
+/** The lines of a text, without their line ends. */
+export async function* splitLines(stream: Readable): AsyncGenerator<string> {
   let rest = '';
-  // A carriage return at the end of a piece: a line feed may follow in the next.
+  // A carriage return at the end of a chunk: the next chunk may start with its line feed.
   let held = '';
   for await (const piece of stream.setEncoding('utf8') as AsyncIterable<string>) {
     const text = held + piece;

@@ -1,12 +1,12 @@
-/** LOG_FILE. A full disk ends neither the crawl nor, once there is room again, the log. */
+/** The file of LOG_FILE. A full disk does not stop the crawl, and logging resumes when there is space again. */
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { CrawlnodeError } from '../../errors.js';
 
-/** How often a file that could not be written is tried again; each try costs a line. */
+/** The interval between attempts to reopen a failed file. Each attempt may lose a line. */
 const RETRY_MS = 5_000;
 
-/** @param say tells the user, once, that lines are lost. @throws CrawlnodeError when it cannot be opened. */
+/** @param say called once, when lines are lost. @throws CrawlnodeError when the file cannot be opened. */
 export async function openLogFile(
   file: string,
   say: (text: string) => void,
@@ -26,10 +26,10 @@ export class LogFile {
   readonly #file: string;
   readonly #say: (text: string) => void;
   readonly #retryMs: number;
-  /** null since it failed: a stream that has failed once writes nothing any more. */
+  /** Null after a failure, because a failed stream cannot be written again. */
   #stream: WriteStream | null = null;
   #failedAt = 0;
-  #hasSaid = false;
+  #hasWarned = false;
 
   constructor(file: string, stream: WriteStream, say: (text: string) => void, retryMs: number) {
     this.#retryMs = retryMs;
@@ -43,12 +43,12 @@ export class LogFile {
     if (this.#stream !== null) {
       this.#stream.write(line);
     } else if (performance.now() - this.#failedAt >= this.#retryMs) {
-      // The line that failed may have been written in part.
+      // The failed line may have been written in part, so this one starts on a new line.
       this.#use(append(this.#file)).write(`\n${line}`);
     }
   }
 
-  /** Resolves when all is written, or failed. */
+  /** Resolves when all lines are written, or writing has failed. */
   async close(): Promise<void> {
     const stream = this.#stream;
     if (stream === null) return;
@@ -67,8 +67,8 @@ export class LogFile {
   #failed(error: Error): void {
     this.#stream = null;
     this.#failedAt = performance.now();
-    if (this.#hasSaid) return;
-    this.#hasSaid = true;
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
     this.#say(
       `crawlnode: LOG_FILE: cannot write ${this.#file}: ${error.message}; log lines are lost until it can be`,
     );

@@ -9,21 +9,22 @@ import type { FatalFields } from '../error-report.js';
 import { hasColour } from '../terminal/colour.js';
 import { safeJson } from '../terminal/printable.js';
 import { openLogFile } from './log-file.js';
-import { humanLine } from './readable-line.js';
+import { readableLine } from './readable-line.js';
 
 export interface OpenLogger {
   readonly log: Logger;
-  /** What the process ends with. */
+  /** Log the final error of the process. */
   fatal(fields: FatalFields, message: string): void;
   /** Flush and close the file; nothing for stderr. */
   close(): Promise<void>;
 }
 
-/** Where lines go instead of stderr, such as above a progress display. */
+/** Receives log lines in place of stderr, such as a progress display. */
 export type Sink = (line: string) => void;
 
 /**
- * @param fields of every line. @param shows what of them a terminal shows
+ * @param fields added to every line
+ * @param shows which of them a terminal shows
  * @throws CrawlnodeError when LOG_FILE cannot be written
  */
 export async function createLogger(

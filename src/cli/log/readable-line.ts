@@ -1,8 +1,8 @@
-/** A JSON line of the log as one short line for a terminal: `12:03:04 WARN  message  key=value`. */
+/** Formats a JSON log line as one short line for a terminal: `12:03:04 WARN  message  key=value`. */
 import { oneLine, printable } from '../terminal/printable.js';
 
-/** Fields of every line that are not shown: the person at this terminal started this crawl. */
-const leftOut = ['level', 'time', 'msg', 'spider', 'job'];
+/** Fields that are not shown. They are constant, and known to the user who started the crawl. */
+const hiddenFields = ['level', 'time', 'msg', 'spider', 'job'];
 const colours: Readonly<Record<string, string>> = {
   fatal: '31',
   error: '31',
@@ -12,12 +12,12 @@ const colours: Readonly<Record<string, string>> = {
 };
 
 /**
- * @param colour whether escape sequences of our own may be used
- * @param options.node false leaves out which node says it, where there is only one
- * @returns a function for whole lines
+ * @param colour whether to colour the level
+ * @param options.node false omits the node id, for a command that runs one node
+ * @returns a function that formats one line
  */
-export function humanLine(colour: boolean, { node = true } = {}): (line: string) => string {
-  const hidden = new Set(node ? leftOut : [...leftOut, 'node']);
+export function readableLine(colour: boolean, { node = true } = {}): (line: string) => string {
+  const hidden = new Set(node ? hiddenFields : [...hiddenFields, 'node']);
   return (line) => {
     const fields = parse(line);
     if (fields === null) return `${printable(line.trimEnd())}\n`;

@@ -1,7 +1,7 @@
-/** A number of things, as an option takes it. */
+/** Option values that are a positive count. */
 import { InvalidArgumentError } from 'commander';
 
-/** Parses one for commander. */
+/** An argument parser for commander. */
 export function atLeastOne(text: string): number {
   const number = Number(text);
   if (Number.isSafeInteger(number) && number >= 1) return number;

@@ -1,58 +1,61 @@
 /**
- * The words by which a command names a crawl: `SPIDER` or `SPIDER@JOB`, before or after the action or URL it goes with.
- * `main.ts` brings them into the order in which each command declares its arguments.
+ * The argument that selects a crawl: `SPIDER` or `SPIDER@JOB`, before or after the action or URL.
+ * `main.ts` puts the arguments in the order that each command declares.
  */
 import type { Argument } from 'commander';
 import { UsageError } from '../../errors.js';
 
-/** What the help says of the argument `<spider>`. */
+/** The help text of the argument `<spider>`. */
 export const spiderWords = 'its name as "crawlnode list" shows it, or SPIDER@JOB';
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** What a command is called with. */
-export interface CommandWords {
+/** The arguments and options of a command. */
+export interface CommandInput {
   readonly args: readonly string[];
-  /** With `job`, where the job stood behind the spider. */
+  /** Includes `job` when it was given as SPIDER@JOB. */
   readonly options: Options;
 }
 
 /**
- * Bring the spider to the front, and move a job behind it into the options.
- * @param declared the arguments of the command. Nothing changes unless the first is the spider, or there is a `--spider`.
- * @throws UsageError for two different jobs, or an action that is none.
+ * Move the spider to the first argument, and the job of SPIDER@JOB to the options.
+ * @param declared the arguments of the command. Nothing changes unless the first is the spider, or `--spider` is given.
+ * @throws UsageError for two different jobs, or an unknown action
  */
-export function crawlWords(declared: readonly Argument[], { args, options }: CommandWords): CommandWords {
+export function spiderFirst(declared: readonly Argument[], { args, options }: CommandInput): CommandInput {
   const named = typeof options.spider === 'string' ? splitJob(options.spider, options) : null;
   const known = named === null ? options : { ...named.options, spider: named.spider };
   const [first, second] = declared;
   if (first?.name() !== 'spider') return { args, options: known };
-  const [spider, ...rest] = inOrder(args, second);
+  const [spider, ...rest] = orderArguments(args, second);
   if (spider === undefined || looksLikeUrl(spider)) return { args, options: known };
   const crawl = splitJob(spider, known);
   return { args: [crawl.spider, ...rest], options: crawl.options };
 }
 
-/** Whether a word can only be a URL or a request as JSON, and not the name of a spider. */
+/** Whether a word is a URL or a request as JSON rather than the name of a spider. */
 export function looksLikeUrl(word: string): boolean {
   return /:\/\/|^\{/.test(word);
 }
 
-function inOrder(args: readonly string[], second: Argument | undefined): readonly string[] {
-  if (second?.name() === 'action') return withAction(args, second.argChoices ?? []);
-  if (second?.name() === 'url' && !second.variadic) return withUrl(args);
+function orderArguments(args: readonly string[], second: Argument | undefined): readonly string[] {
+  if (second?.name() === 'action') return actionSecond(args, second.argChoices ?? []);
+  if (second?.name() === 'url' && !second.variadic) return urlSecond(args);
   return args;
 }
 
-/** `failed SPIDER list` and `failed list SPIDER`. Two actions are a spider of that name and an action. */
-function withAction([one = '', two = '', ...rest]: readonly string[], actions: readonly string[]): string[] {
+/** Accepts `failed SPIDER list` and `failed list SPIDER`. Of two action names, the first is taken as the spider. */
+function actionSecond(
+  [one = '', two = '', ...rest]: readonly string[],
+  actions: readonly string[],
+): string[] {
   if (actions.includes(two)) return [one, two, ...rest];
   if (actions.includes(one)) return [two, one, ...rest];
   throw new UsageError(`${JSON.stringify(two)} is not an action; the actions are ${actions.join(', ')}`);
 }
 
-/** `inspect SPIDER URL` and `inspect URL SPIDER`. */
-function withUrl(args: readonly string[]): readonly string[] {
+/** Accepts `inspect SPIDER URL` and `inspect URL SPIDER`. */
+function urlSecond(args: readonly string[]): readonly string[] {
   const [one, two, ...rest] = args;
   if (one === undefined || two === undefined) return args;
   return looksLikeUrl(one) && !looksLikeUrl(two) ? [two, one, ...rest] : args;

@@ -1,9 +1,9 @@
-/** Durations as people write them: `90s`, `15m`, `12h`, `7d`, `2w`. */
+/** Durations with a unit: `90s`, `15m`, `12h`, `7d`, `2w`. */
 import { InvalidArgumentError } from 'commander';
 
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
-/** Parses one for commander. @returns ms */
+/** An argument parser for commander. @returns ms */
 export function parseDuration(text: string): number {
   const [, number, unit] = /^(\d+(?:\.\d+)?)([smhdw])$/.exec(text.trim()) ?? [];
   if (number === undefined) {

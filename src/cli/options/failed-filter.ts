@@ -1,4 +1,4 @@
-/** Which requests of the failed list a command is about: `--status`, `--domain`, `--reason`. */
+/** Selects failed requests: `--status`, `--domain`, `--reason`. */
 
 import type { Command } from 'commander';
 import { failedReasons, isFailedReason } from '../../crawler/requests/failed-reasons.js';
@@ -6,11 +6,11 @@ import { UsageError } from '../../errors.js';
 import { parseUrl } from '../../http/url/parse-url.js';
 import { didYouMean } from '../../settings/nearest.js';
 
-/** What of a failed request the filters look at. */
+/** The fields of a failed request that the filters read. */
 export interface Filtered {
   readonly reason: string;
   readonly status: number | null;
-  /** Null when its record was not kept; no domain matches it then. */
+  /** Null when the record was not kept. No domain matches then. */
   readonly url: string | null;
 }
 
@@ -24,7 +24,7 @@ export function filterOptions(command: Command): Command {
     .option('--reason <reasons>', 'only with this reason, such as timeout, or several with commas');
 }
 
-/** All filters that are given must match. @throws UsageError for a status, domain or reason that is none. */
+/** A filter that requires all given options to match. @throws UsageError for an invalid status, domain or reason. */
 export function failedFilter(options: Readonly<Record<string, unknown>>): FailedFilter {
   const tests: FailedFilter[] = [];
   if (typeof options.status === 'string') tests.push(byStatus(options.status));
@@ -53,7 +53,7 @@ function byStatus(text: string): FailedFilter {
   return ({ status }) => status !== null && patterns.some((pattern) => String(status).startsWith(pattern));
 }
 
-/** With a port only that port, without one any. */
+/** A domain with a port matches only that port. A domain without a port matches every port. */
 function byDomain(text: string): FailedFilter {
   const wanted = text
     .trim()

@@ -1,4 +1,4 @@
-/** `--job ID`, on every command that names a spider; it stands for the setting JOB. */
+/** `--job ID`, on every command that takes a spider. It sets JOB. */
 import { Option } from 'commander';
 import type { SettingTexts } from '../project/open-project.js';
 
@@ -6,7 +6,7 @@ export function jobOption(): Option {
   return new Option('--job <id>', 'the job: an isolated crawl of the spider');
 }
 
-/** The settings that options of a command stand for. */
-export function textsOf(options: Readonly<Record<string, unknown>>): SettingTexts {
+/** The setting texts that the options of a command set. */
+export function settingTextsOf(options: Readonly<Record<string, unknown>>): SettingTexts {
   return { JOB: options.job as string | undefined };
 }

@@ -1,9 +1,9 @@
-/** `-a name=value`, as often as given. */
+/** `-a name=value`, which may repeat. */
 import { InvalidArgumentError } from 'commander';
 
 export type Pairs = Record<string, string>;
 
-/** Collects one more pair, for commander. */
+/** An argument parser for commander that adds a pair to the previous ones. */
 export function addPair(text: string, pairs: Pairs = {}): Pairs {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('Expected name=value.');

@@ -1,8 +1,8 @@
-/** How `inspect` and `forget` identify the requests of a crawl. */
+/** Computes the identity of requests for `inspect` and `forget`. */
 import { type IdentifyIn, identifierOf } from '../../crawler/requests/identify-request.js';
 import type { LoadedSettings } from '../../settings/load.js';
 import type { Context } from '../context.js';
-import { textsOf } from '../options/job-option.js';
+import { settingTextsOf } from '../options/job-option.js';
 import { loadSpiderOrSettings } from './open-project.js';
 
 export interface Identifier {
@@ -10,13 +10,13 @@ export interface Identifier {
   readonly identifyIn: IdentifyIn;
 }
 
-/** Where the module of the spider is not on this machine, REQUEST_FINGERPRINTER identifies them, and a note says so. */
-export async function identifier(
+/** When the module of the spider is not on this machine, REQUEST_FINGERPRINTER is used, and a notice says so. */
+export async function openIdentifier(
   context: Context,
   spider: string,
   options: Readonly<Record<string, unknown>>,
 ): Promise<Identifier> {
-  const { loaded, create } = await loadSpiderOrSettings(context, spider, textsOf(options));
+  const { loaded, create } = await loadSpiderOrSettings(context, spider, settingTextsOf(options));
   const instance = create === null ? undefined : await create();
   return { loaded, identifyIn: identifierOf(loaded.settings, instance) };
 }

@@ -1,4 +1,4 @@
-/** The project of a command: its settings, from the folder, the environment and the options, and its spiders. */
+/** Loads the project of a command: its spiders, and its settings from the folder, the environment and the options. */
 import {
   discover as discoverIn,
   type LoadedSpider,
@@ -23,38 +23,38 @@ export interface LoadedProject {
   readonly loaded: LoadedSettings;
 }
 
-/** The settings of the project, no spider's among them. @throws SettingsError */
+/** The settings of the project, without customSettings of a spider. @throws SettingsError */
 export function loadProject(context: Context, texts: SettingTexts = {}): LoadedProject {
   return { loaded: loadSettingsOf(sourceOf(context, texts)) };
 }
 
-/** All spiders of the project; what does not load is in the answer too. */
+/** All spiders of the project. The result includes modules that failed to load. */
 export async function discover(context: Pick<Context, 'env'>, settings: Settings): Promise<Discovery> {
-  await keepTypeScript(context);
+  await enableTypeScriptCache(context);
   return discoverIn(settings);
 }
 
 /**
- * A spider, with the settings it runs under.
- * @param beforehand runs before any module of the project is loaded, with the settings of the project
- * @throws SpiderLoadError with near names when there is none, or it does not load; SettingsError
+ * A spider and its settings.
+ * @param beforeLoad called with the settings of the project before any module is loaded
+ * @throws SpiderLoadError when there is no such spider (with similar names), or it does not load; SettingsError
  */
 export async function loadSpider(
   context: Context,
   name: string,
   texts: SettingTexts = {},
   args: Record<string, string> = {},
-  beforehand: (settings: Settings) => Promise<unknown> = async () => {},
+  beforeLoad: (settings: Settings) => Promise<unknown> = async () => {},
 ): Promise<LoadedSpider> {
   return loadSpiderOf(sourceOf(context, texts), name, args, async (settings) => {
-    await beforehand(settings);
-    await keepTypeScript(context);
+    await beforeLoad(settings);
+    await enableTypeScriptCache(context);
   });
 }
 
 /**
- * The settings to reach the frontier of a spider. Where its module is not on this machine or does not load, the settings are
- * those of the project without customSettings; a note says so, and `create` is null.
+ * The settings that locate the frontier of a spider. When its module is missing or does not load, these are the settings of
+ * the project without customSettings. A notice says so, and `create` is null.
  */
 export async function loadSpiderOrSettings(
   context: Context,
@@ -66,12 +66,12 @@ export async function loadSpiderOrSettings(
     note(context, `${error.message}; going on with the settings of the project, without customSettings`);
     return { ...loadProject(context, texts), create: null };
   });
-  speakOf(context, name, project);
+  useCrawlInMessages(context, name, project);
   return project;
 }
 
-/** From here on, commands in messages name this crawl. @returns the crawl as arguments of a command */
-export function speakOf(context: Context, spider: string, { loaded }: LoadedProject): string {
+/** Use this crawl in commands that messages suggest. @returns the arguments that select it */
+export function useCrawlInMessages(context: Context, spider: string, { loaded }: LoadedProject): string {
   context.crawl = crawlArguments(context, { spider, job: loaded.settings.JOB });
   return context.crawl;
 }
@@ -91,15 +91,15 @@ function sourceOf(context: Context, texts: SettingTexts): ProjectSource {
     cli: { ...globalSettings(context), ...Object.fromEntries(given) },
     onLoaded: ({ settings, warnings }) => {
       context.mask = secretFilter(settings);
-      sayOnce(context, warnings);
+      warnOnce(context, warnings);
     },
   };
 }
 
 const warned = new WeakSet<Context>();
 
-/** A project is loaded several times by some commands. The parent of workers speaks for them. */
-function sayOnce(context: Context, warnings: readonly string[]): void {
+/** Some commands load a project several times. With `--workers` only the parent warns. */
+function warnOnce(context: Context, warnings: readonly string[]): void {
   if (warned.has(context) || workerRole(context.env) !== null) return;
   warned.add(context);
   for (const warning of warnings) note(context, warning, 'warn');

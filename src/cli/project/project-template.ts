@@ -1,6 +1,6 @@
 /** The files of a new project, as `crawlnode init` writes them. */
 
-/** @param name of the project, for the heading of its README. @returns path in the project → text. */
+/** @param name the project name, for its README. @returns a map of path in the project → text. */
 export function projectTemplate(name: string): Readonly<Record<string, string>> {
   return {
     'crawlnode.yaml': settings,
@@ -13,7 +13,7 @@ export function projectTemplate(name: string): Readonly<Record<string, string>> 
   };
 }
 
-/** Files that may exist in the folder already; they are not changed. */
+/** Files that may already exist in the folder. They are not changed. */
 export const mayExist: ReadonlySet<string> = new Set(['package.json', 'tsconfig.json', '.gitignore']);
 
 const settings = `# Settings of this project; "crawlnode settings" prints what is in effect, all of it with its defaults.
@@ -137,7 +137,7 @@ that a good night reaches. \`quotes.jsonl\` is last night's result until a good 
 `;
 }
 
-/** A name that npm takes. */
+/** A valid npm package name. */
 function packageName(name: string): string {
   const plain = name
     .toLowerCase()

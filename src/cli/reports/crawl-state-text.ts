@@ -1,4 +1,4 @@
-/** How a crawl stands, in a few words, and what its run did. */
+/** The state of a crawl and of its run, in a few words. */
 
 import { duration } from '../../amounts.js';
 import { crawlStateOf } from '../../crawler/crawl-state.js';
@@ -33,7 +33,7 @@ export function stateText(stats: CrawlStats, paint: Paint, nowMs: number): strin
   }
 }
 
-/** When the run began, and how many pages it began; how it stands is in `stateText`. */
+/** When the run started, and how many pages it started. `stateText` has its state. */
 export function runText({ run }: CrawlStats, nowMs: number): string {
   return run === null
     ? ''

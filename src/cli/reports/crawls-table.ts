@@ -1,4 +1,4 @@
-/** Many crawls, a row each. */
+/** A table of crawls, one row each. */
 
 import { byteSize } from '../../amounts.js';
 import { type CrawlStats, committedItems } from '../../crawler/crawl-stats.js';
@@ -11,7 +11,7 @@ import { stateText } from './crawl-state-text.js';
 interface Column {
   readonly title: string;
   readonly value: (stats: CrawlStats) => string;
-  /** Left out of a terminal that is too narrow, the highest first; 0 never is. */
+  /** On a narrow terminal the column with the highest number is omitted first. 0 is always shown. */
   readonly leaveOut: number;
 }
 
@@ -27,7 +27,7 @@ const count = (
 
 const memory = ({ bytes }: CrawlStats) => byteSize(Object.values(bytes).reduce((sum, size) => sum + size, 0));
 
-/** @param columns of the terminal; null in a pipe, where nothing is left out. */
+/** @param columns of the terminal; null in a pipe, where all columns are shown. */
 export function crawlsTable(
   crawls: readonly CrawlStats[],
   paint: Paint,

@@ -1,4 +1,4 @@
-/** What `doctor` found, how it is shown, and the checks that need no more than a look at a crawl. */
+/** The findings of `doctor`, their output, and the checks that need only a snapshot of a crawl. */
 import { duration } from '../../amounts.js';
 import type { Finding, Snapshot } from '../../frontier/frontier.js';
 import { type Context, print, printJson } from '../context.js';
@@ -6,7 +6,7 @@ import { paintFor } from '../terminal/colour.js';
 import { crawlName, howMany, n } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
-/** A finding with the crawl it is about; null when it is about all. */
+/** A finding with its crawl. `spider` is null when it concerns all crawls. */
 export interface SpiderFinding extends Omit<Finding, 'about'> {
   readonly spider: string | null;
   /** The job of the crawl; absent for the unnamed one. */
@@ -16,7 +16,7 @@ export interface SpiderFinding extends Omit<Finding, 'about'> {
 const ranks = { ok: 0, info: 1, problem: 2 };
 const marks = { ok: ['green', 'ok'], info: ['yellow', 'info'], problem: ['red', 'problem'] } as const;
 
-/** A line each, problems last, where the eye is; on a terminal what to do stands below. */
+/** Print one line for each finding, problems last. On a terminal the action is on a line of its own. */
 export function showFindings(context: Context, findings: readonly SpiderFinding[]): void {
   const ordered = [...findings].sort((a, b) => ranks[a.level] - ranks[b.level]);
   const count = (level: Finding['level']) => findings.filter((finding) => finding.level === level).length;
@@ -44,7 +44,7 @@ export function showFindings(context: Context, findings: readonly SpiderFinding[
   else print(context, paint('red', howMany(count('problem'), 'problem')));
 }
 
-/** So far a clock may be off without a word. */
+/** Smaller clock differences are not reported. */
 const CLOCK_OFF_MS = 5_000;
 
 /** The oldest Node that runs crawlnode. */
@@ -64,8 +64,9 @@ export function nodeVersion(version: string): SpiderFinding {
 }
 
 /**
- * What a crawl at one instant tells.
- * @param crawl as a command to be typed names it. @param nodeTimeoutMs of silence after which a node counts as dead.
+ * The findings from a snapshot of a crawl.
+ * @param crawl the arguments that select it (`crawlArguments`)
+ * @param nodeTimeoutMs after this time without a heartbeat a node counts as dead
  */
 export function crawlFindings(
   spider: string,
@@ -165,7 +166,7 @@ export function crawlFindings(
   return findings;
 }
 
-/** Of a crawl that has come to its end: no page reached its callback and came through it. Null where one did. */
+/** The message when a finished crawl has no page whose callback succeeded; else null. */
 function nothingSucceeded({ done, failed, pending, delayed, leased, counters }: Snapshot): string | null {
   if (done + failed === 0 || pending + delayed + leased > 0) return null;
   const redirected = counters['redirect/count'] ?? 0;

@@ -1,4 +1,4 @@
-/** How `stats SPIDER` shows one crawl to people: in detail, or in a pipe one line for each look of `--watch`. */
+/** The text output of `stats SPIDER`: a detailed view, or in a pipe one line for each sample of `--watch`. */
 import os from 'node:os';
 import { byteSize, duration } from '../../amounts.js';
 import { type CrawlStats, committedItems } from '../../crawler/crawl-stats.js';
@@ -11,19 +11,19 @@ import { crawlName, howMany, n } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 import { runText, stateText } from './crawl-state-text.js';
 
-/** A crawl at one instant, with what has changed a second since the look before; null where there was none. */
-export interface Look {
+/** The stats of a crawl at one instant. `rates` is the change per second since the previous sample; null for the first. */
+export interface StatsSample {
   readonly stats: CrawlStats;
   readonly atMs: number;
-  readonly rates: Readonly<Record<Counted, number>> | null;
+  readonly rates: Readonly<Record<RatedField, number>> | null;
 }
 
-/** Pages have their rate in the head, by the word of the nodes. */
-const counted = ['pending', 'failed', 'seen', 'items'] as const;
-type Counted = (typeof counted)[number];
+/** Fields with a rate. The rate of pages is in the heading, as the nodes report it. */
+const ratedFields = ['pending', 'failed', 'seen', 'items'] as const;
+type RatedField = (typeof ratedFields)[number];
 
-/** @param before the look before at the same crawl. */
-export function lookAt(stats: CrawlStats, atMs: number, before: Look | undefined): Look {
+/** @param before the previous sample of the same crawl. */
+export function sampleStats(stats: CrawlStats, atMs: number, before: StatsSample | undefined): StatsSample {
   const seconds = before === undefined ? 0 : (atMs - before.atMs) / 1000;
   if (before === undefined || seconds <= 0) return { stats, atMs, rates: null };
   const rates = Object.fromEntries(
@@ -32,7 +32,7 @@ export function lookAt(stats: CrawlStats, atMs: number, before: Look | undefined
       // What only counts up becomes smaller when the crawl is reset, retried or exported: that is no rate.
       return [name, name === 'pending' ? rate : Math.max(0, rate)];
     }),
-  ) as Record<Counted, number>;
+  ) as Record<RatedField, number>;
   return { stats, atMs, rates };
 }
 
@@ -42,17 +42,17 @@ function countOf(stats: CrawlStats, name: Counted): number {
 
 /** What the view of one crawl needs beside the look. */
 export interface DetailOptions {
-  /** The crawl as a command to be typed names it. */
+  /** The arguments that select it (`crawlArguments`). */
   readonly crawl: string;
   readonly paint: Paint;
   readonly nowMs: number;
-  /** The screen it must fit, counters cut first; null where it may be of any size. */
+  /** The screen it must fit; counters are cut first. Null for no limit. */
   readonly screen: ScreenSize | null;
 }
 
-/** One crawl: its requests with what each state means, its memory, its run, its nodes, its files, its counters. */
-export function detail(look: Look, { crawl, paint, nowMs, screen }: DetailOptions): string {
-  const { stats } = look;
+/** The detailed view of a crawl: requests by state, memory, run, nodes, feed files and counters. */
+export function detail(sample: StatsSample, { crawl, paint, nowMs, screen }: DetailOptions): string {
+  const { stats } = sample;
   const counters = Object.entries(stats.counters)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => [oneLine(name), n(value)]);
@@ -61,8 +61,8 @@ export function detail(look: Look, { crawl, paint, nowMs, screen }: DetailOption
       cutFirst: 0,
       lines: [`${paint('bold', crawlName(stats))}  (${stats.engine})  ${stateText(stats, paint, nowMs)}`],
     },
-    { cutFirst: 0, lines: numbers(look, crawl, paint) },
-    { cutFirst: 4, lines: facts(stats, paint, nowMs) },
+    { cutFirst: 0, lines: countLines(sample, crawl, paint) },
+    { cutFirst: 4, lines: storageLines(stats, paint, nowMs) },
     section(1, 'nodes', nodeRows(stats.nodes), paint),
     section(3, 'silent nodes', nodeRows(stats.silentNodes), paint),
     section(2, 'files of items', feedRows(stats.feeds), paint),
@@ -71,8 +71,8 @@ export function detail(look: Look, { crawl, paint, nowMs, screen }: DetailOption
   return fitScreen(sections, screen ?? { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY });
 }
 
-/** A look of `--watch` in a pipe. */
-export function watchLine({ stats }: Look, now: Date): string {
+/** One sample as a line, for `--watch` in a pipe. */
+export function watchLine({ stats }: StatsSample, now: Date): string {
   const parts = Object.entries({
     start_urls: stats.startUrls,
     pending: stats.pending,
@@ -86,7 +86,7 @@ export function watchLine({ stats }: Look, now: Date): string {
   return `${now.toISOString().slice(0, 19)}Z  ${crawlName(stats)}  ${parts.join(' · ')} · ${state}`;
 }
 
-function numbers({ stats, rates }: Look, crawl: string, paint: Paint): string[] {
+function countLines({ stats, rates }: StatsSample, crawl: string, paint: Paint): string[] {
   const alone = stats.suspects === 0 ? '' : `, ${n(stats.suspects)} of them alone`;
   const rows: readonly (readonly [label: string, value: number, meaning: string])[] = [
     ['start_urls', stats.startUrls, 'seeds that wait to be taken in'],
@@ -101,7 +101,7 @@ function numbers({ stats, rates }: Look, crawl: string, paint: Paint): string[] 
   const width = Math.max(...rows.map(([, value]) => n(value).length));
   const lines = rows.map(([label, value, meaning]) => {
     const shown = n(value).padStart(width);
-    const rate = rates === null ? '' : rateText(isCounted(label) ? rates[label] : 0).padStart(11);
+    const rate = rates === null ? '' : rateText(hasRate(label) ? rates[label] : 0).padStart(11);
     const painted = label === 'failed' && value > 0 ? paint('red', shown) : shown;
     return `  ${label.padEnd(10)}  ${painted}${rate}  ${paint('dim', meaning)}`;
   });
@@ -110,7 +110,7 @@ function numbers({ stats, rates }: Look, crawl: string, paint: Paint): string[] 
   return [...lines, `  ${bad} were put aside: crawlnode seed ${crawl} --list-bad`];
 }
 
-function facts(stats: CrawlStats, paint: Paint, nowMs: number): string[] {
+function storageLines(stats: CrawlStats, paint: Paint, nowMs: number): string[] {
   const { bytes, engine, shape } = stats;
   const sizes = Object.entries(bytes)
     .filter(([name, size]) => size > 0 || name === 'frontier' || name === 'dupefilter')
@@ -153,7 +153,7 @@ function feedRows(feeds: CrawlStats['feeds']): string[][] {
   ]);
 }
 
-/** Of another machine nobody can tell whether its process still runs. */
+/** Whether the process still runs is known only on its own machine. */
 function writerText(host: string, pid: number | null): string {
   if (pid === null) return 'no writer';
   const isGone = host === os.hostname() && !isRunning(pid);
@@ -171,7 +171,7 @@ function section(
   return { cutFirst, lines };
 }
 
-const isCounted = (name: string): name is Counted => (counted as readonly string[]).includes(name);
+const hasRate = (name: string): name is RatedField => (ratedFields as readonly string[]).includes(name);
 
 function rateText(rate: number): string {
   if (Math.abs(rate) < 0.05) return '';

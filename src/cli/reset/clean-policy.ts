@@ -1,4 +1,4 @@
-/** Whether a crawl is due to be cleaned: `--older-than` and `--if-larger-than`, either of which is enough. */
+/** Decides whether a crawl is due for a reset: `--older-than` or `--if-larger-than`. One match is enough. */
 import type { Part, Snapshot } from '../../frontier/frontier.js';
 import { inWords } from '../options/duration.js';
 import { n } from '../terminal/format-values.js';
@@ -11,12 +11,12 @@ export interface CleanPolicy {
 
 export interface Verdict {
   readonly isDue: boolean;
-  /** What was found, beside what was asked. */
+  /** The measured values and their limits. */
   readonly why: string;
 }
 
-/** @returns null where nothing was asked. */
-export function judge(
+/** @returns null when no limit was given. */
+export function evaluatePolicy(
   { olderThanMs, largerThan }: CleanPolicy,
   snapshot: Pick<Snapshot, 'seen' | 'beganAtMs' | 'seenSinceMs'>,
   parts: readonly Part[],
@@ -26,7 +26,7 @@ export function judge(
   const reasons: string[] = [];
   let isDue = false;
   if (olderThanMs !== undefined) {
-    const since = sinceOf(snapshot, parts);
+    const since = oldestRecord(snapshot, parts);
     const ageMs = since === null ? 0 : nowMs - since.atMs;
     isDue ||= since !== null && ageMs > olderThanMs;
     reasons.push(
@@ -42,8 +42,8 @@ export function judge(
   return { isDue, why: reasons.join(', ') };
 }
 
-/** The age is that of the oldest records among those that would go, so that what was cleaned alone is young again. */
-function sinceOf(
+/** The oldest part that would be deleted. After a reset of the dupefilter alone, its age starts again. */
+function oldestRecord(
   { beganAtMs, seenSinceMs }: Pick<Snapshot, 'beganAtMs' | 'seenSinceMs'>,
   parts: readonly Part[],
 ): { atMs: number; what: string } | null {

@@ -1,4 +1,4 @@
-/** A reset takes the work of live nodes away, so it is refused while there are any. */
+/** Finds live nodes. A reset would delete their work, so it is refused while there are any. */
 
 import { duration } from '../../amounts.js';
 import { RefusedError } from '../../errors.js';
@@ -8,27 +8,27 @@ import { crawlArguments } from '../crawl-arguments.js';
 import { crawlName, howMany } from '../terminal/format-values.js';
 import type { ResetCrawl } from './reset-plan.js';
 
-/** @throws RefusedError while nodes live, with their ids and how to stop them. */
+/** @throws RefusedError while nodes are live, with their ids and how to stop them. */
 export async function refuseWhileCrawling(
   context: Context,
   frontier: Frontier,
   crawl: ResetCrawl,
 ): Promise<void> {
-  const why = await whoCrawls(context, frontier, crawl);
+  const why = await liveNodesText(context, frontier, crawl);
   if (why === null) return;
   const how = `stop them first ("crawlnode stop ${crawlArguments(context, crawl)}"), or --force`;
   throw new RefusedError(`${why.who}; ${how}${why.remark}`, { code: 'live_nodes' });
 }
 
-/** Who crawls, and what is to be said of nodes that may be dead; null where nobody does. */
-export async function whoCrawls(
+/** Text that lists the live nodes, and a remark about those that may be dead; null when there are none. */
+export async function liveNodesText(
   context: Context,
   frontier: Frontier,
   { spider, job, settings }: ResetCrawl,
 ): Promise<{ readonly who: string; readonly remark: string } | null> {
   const nodes = await nodesOf(context, frontier);
   if (nodes.length === 0) return null;
-  // A node that lives is heard more often than that.
+  // A running node sends heartbeats more often than this.
   const silentMs = settings.HEARTBEAT_INTERVAL * 2_000;
   const which = nodes.map(({ id, heartbeatAgeMs }) =>
     heartbeatAgeMs < silentMs ? id : `${id}, not heard for ${duration(heartbeatAgeMs)}`,
@@ -42,7 +42,7 @@ export async function whoCrawls(
   };
 }
 
-/** Of a crawl in another data format nobody can tell which nodes work on it; this is said. */
+/** The live nodes. They are unknown for a crawl in another data format, and a notice says so. */
 async function nodesOf(context: Context, frontier: Frontier): Promise<readonly NodeSnapshot[]> {
   try {
     return (await frontier.snapshot()).nodes;

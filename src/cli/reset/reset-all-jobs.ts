@@ -1,4 +1,4 @@
-/** `reset SPIDER --all-jobs`: every job of a spider in the store, the unnamed one too, or those that are old. */
+/** `reset SPIDER --all-jobs`: every job of a spider in the store, including the unnamed one, or only those that are due. */
 import { crawlsInStore } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import type { Part } from '../../frontier/frontier.js';
@@ -6,7 +6,7 @@ import { type Context, note, print, printJson } from '../context.js';
 import { confirm } from '../terminal/confirm.js';
 import { crawlName, howMany } from '../terminal/format-values.js';
 import type { CleanPolicy } from './clean-policy.js';
-import { whoCrawls } from './live-nodes.js';
+import { liveNodesText } from './live-nodes.js';
 import { ownParts } from './reset-parts.js';
 import { noSuchCrawl, planJson, planReset, type ResetCrawl, type ResetPlan, showPlan } from './reset-plan.js';
 
@@ -19,10 +19,10 @@ export interface AllJobsOptions {
 }
 
 /**
- * Jobs that nodes crawl are left as they are, and this is said.
+ * Reset the jobs. Jobs with live nodes are skipped with a notice.
  * @param crawl the spider with the settings of its unnamed job
- * @returns the exit code: 3 where a job was left because of live nodes, unless only old ones were asked for
- * @throws CrawlnodeError where the spider has no job in the store
+ * @returns the exit code: 3 when a job was skipped because of live nodes, unless a policy was given
+ * @throws CrawlnodeError when the spider has no job in the store
  */
 export async function resetAllJobs(
   context: Context,
@@ -40,9 +40,10 @@ export async function resetAllJobs(
   const plans: ResetPlan[] = [];
   let busy = 0;
   for (const crawl of crawls) {
-    await onCrawl(crawl, options, async (frontier, parts) => {
+    await withJobFrontier(crawl, options, async (frontier, parts) => {
       const plan = await planReset(frontier, crawl, parts, options.policy);
-      const nodes = plan.counts === null || options.force ? null : await whoCrawls(context, frontier, crawl);
+      const nodes =
+        plan.counts === null || options.force ? null : await liveNodesText(context, frontier, crawl);
       if (nodes === null) plans.push(plan);
       else {
         busy += 1;
@@ -56,7 +57,9 @@ export async function resetAllJobs(
     if (!options.yes)
       await confirm(context, 'reset', `Delete these parts of ${howMany(due.length, 'job')} of ${spider}?`);
     for (const { crawl } of due) {
-      await onCrawl(crawl, options, (frontier, parts) => frontier.clear(parts, { force: options.force }));
+      await withJobFrontier(crawl, options, (frontier, parts) =>
+        frontier.clear(parts, { force: options.force }),
+      );
       if (!context.globals.json) print(context, `${crawlName(crawl)}: deleted`);
     }
   }
@@ -69,7 +72,7 @@ export async function resetAllJobs(
   return busy > 0 && !isForOld ? 3 : 0;
 }
 
-function onCrawl<T>(
+function withJobFrontier<T>(
   { spider, settings }: ResetCrawl,
   { wanted, force }: AllJobsOptions,
   use: (frontier: Parameters<Parameters<typeof withFrontier>[1]>[0], parts: readonly Part[]) => Promise<T>,

@@ -1,4 +1,4 @@
-/** Which parts of a crawl a command is about: `--only`, `--all`, and none that other spiders share. */
+/** Selects the parts of a crawl that a command works on. Parts shared with other spiders are skipped. */
 import { UsageError } from '../../errors.js';
 import { allParts, type Part } from '../../frontier/frontier.js';
 import type { FrontierKeys, OpenOptions } from '../../frontier/store.js';
@@ -6,7 +6,7 @@ import { namesSpider } from '../../settings/keys.js';
 import { didYouMean } from '../../settings/nearest.js';
 import type { Settings } from '../../settings/schema.js';
 
-/** The parts named in `--only`. @throws UsageError for one that is none. */
+/** The parts named in `--only`. @throws UsageError for an unknown part. */
 export function namedParts(only: string): readonly Part[] {
   const names = only.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !(allParts as readonly string[]).includes(name));
@@ -19,18 +19,18 @@ export function namedParts(only: string): readonly Part[] {
 export interface OwnParts {
   readonly parts: readonly Part[];
   readonly keys: FrontierKeys;
-  /** Keys left out. */
-  readonly kept: readonly string[];
+  /** Keys that are skipped because other spiders may share them. */
+  readonly skippedKeys: readonly string[];
 }
 
-/** A key whose template does not name the spider may be another's as well, and is left out unless `force` says otherwise. */
+/** Parts whose key template does not contain the spider may be shared, and are skipped unless `force`. */
 export function ownParts(
   wanted: readonly Part[],
   settings: Settings,
   { keys }: Pick<OpenOptions, 'keys'>,
   force: boolean,
 ): OwnParts {
-  if (force) return { parts: wanted, keys, kept: [] };
+  if (force) return { parts: wanted, keys, skippedKeys: [] };
   const seeds = [settings.REDIS_START_URLS_KEY].flat();
   const startUrls = keys.startUrls.filter((_, n) => namesSpider(seeds[n]!));
   const templates: Partial<Record<Part, [template: string, key: string]>> = {
@@ -42,13 +42,13 @@ export function ownParts(
   };
   const isShared = (part: Part) =>
     part === 'start_urls' ? startUrls.length === 0 : !namesSpider(templates[part]![0]);
-  const kept = [
+  const skippedKeys = [
     ...wanted.filter((part) => part !== 'start_urls' && isShared(part)).map((part) => templates[part]![1]),
     ...(wanted.includes('start_urls') ? keys.startUrls.filter((key) => !startUrls.includes(key)) : []),
   ];
   return {
     parts: wanted.filter((part) => !isShared(part)),
     keys: { ...keys, startUrls },
-    kept: [...new Set(kept)],
+    skippedKeys: [...new Set(skippedKeys)],
   };
 }

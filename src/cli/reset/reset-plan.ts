@@ -1,4 +1,4 @@
-/** What a reset would do to one crawl: whether the crawl is there, whether it is due, and how much would be deleted. */
+/** The plan of a reset: whether the crawl exists, whether it is due, and how much would be deleted. */
 import { storeInWords } from '../../crawler/project/store-address.js';
 import { RefusedError, UsageError } from '../../errors.js';
 import type { Frontier, Part, PartCounts } from '../../frontier/frontier.js';
@@ -6,7 +6,7 @@ import type { Settings } from '../../settings/schema.js';
 import { type Context, print } from '../context.js';
 import { crawlName, n } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
-import { type CleanPolicy, judge, type Verdict } from './clean-policy.js';
+import { type CleanPolicy, evaluatePolicy, type Verdict } from './clean-policy.js';
 
 /** A crawl, with the settings that find it. */
 export interface ResetCrawl {
@@ -18,10 +18,10 @@ export interface ResetCrawl {
 export interface ResetPlan {
   readonly crawl: ResetCrawl;
   readonly parts: readonly Part[];
-  /** Null where `verdict` says that nothing is to be done. */
+  /** Null when the crawl is not due. */
   readonly counts: PartCounts | null;
-  /** False where the store holds nothing of the crawl. */
-  readonly isThere: boolean;
+  /** False when the store holds nothing of the crawl. */
+  readonly existsInStore: boolean;
   /** Null without a policy. */
   readonly verdict: Verdict | null;
 }
@@ -34,13 +34,13 @@ export async function planReset(
   policy: CleanPolicy,
 ): Promise<ResetPlan> {
   const hasPolicy = policy.olderThanMs !== undefined || policy.largerThan !== undefined;
-  const verdict = hasPolicy ? judge(policy, await frontier.snapshot(), parts, Date.now()) : null;
+  const verdict = hasPolicy ? evaluatePolicy(policy, await frontier.snapshot(), parts, Date.now()) : null;
   const counts = await frontier.count();
-  const isThere = Object.values(counts).some((count) => count > 0) || (await hasBegun(frontier));
-  return { crawl, parts, isThere, verdict, counts: verdict?.isDue === false ? null : counts };
+  const existsInStore = Object.values(counts).some((count) => count > 0) || (await hasBegun(frontier));
+  return { crawl, parts, existsInStore, verdict, counts: verdict?.isDue === false ? null : counts };
 }
 
-/** Say what would be deleted, or is going to be. */
+/** Print what will be deleted, or would be in a dry run. */
 export function showPlan(
   context: Context,
   { crawl, parts, counts, verdict }: ResetPlan,
@@ -68,7 +68,7 @@ export function planJson({ crawl, parts, counts, verdict }: ResetPlan, dryRun: b
   };
 }
 
-/** A node has joined it once. A crawl in another data format has. */
+/** Whether a node has ever joined the crawl. A crawl in another data format counts as begun. */
 async function hasBegun(frontier: Frontier): Promise<boolean> {
   try {
     return (await frontier.snapshot()).beganAtMs !== null;
@@ -78,7 +78,7 @@ async function hasBegun(frontier: Frontier): Promise<boolean> {
   }
 }
 
-/** What a reset of nothing ends with: most likely the folder, the store or the name is not the one that was meant. */
+/** The error when the store holds nothing of the crawl. Usually the folder, the store or the name is wrong. */
 export function noSuchCrawl({ spider, job, settings }: ResetCrawl): UsageError {
   return new UsageError(
     `there is no crawl ${crawlName({ spider, job })} in ${storeInWords(settings)}; "crawlnode stats" lists the crawls there, and -c FILE names the settings file of another project`,

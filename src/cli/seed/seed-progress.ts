@@ -1,4 +1,4 @@
-/** How far a long `seed` is: one live line on a terminal, nothing in a pipe. */
+/** The progress of `seed`: one live line on a terminal, nothing in a pipe. */
 import type { ReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { SeedCounts } from '../../crawler/seeds/seed-text.js';
@@ -7,7 +7,7 @@ import { n } from '../terminal/format-values.js';
 import { liveLine } from '../terminal/live-line.js';
 
 export interface SeedProgress {
-  /** The file is being read. */
+  /** Set the stream of the file, whose `bytesRead` is the progress. */
   opened(stream: ReadStream): void;
   /** Write a line for the user above the live line. */
   note(write: () => void): void;
@@ -17,8 +17,8 @@ export interface SeedProgress {
 const BAR = 20;
 
 /**
- * @param file to be read, whose size makes a bar of it; null where the end is not known.
- * @param place says where it is instead, such as `3 sitemaps`.
+ * @param file the input; its size gives a progress bar. Null when the size of the input is unknown.
+ * @param place the position shown when there is no bar, such as `3 sitemaps`
  */
 export async function seedProgress(
   context: Context,
@@ -46,7 +46,7 @@ export async function seedProgress(
   };
 }
 
-/** @param read of the file, 0 to 1; null where the end is not known. */
+/** @param read the fraction of the file that was read; null when the size is unknown. */
 export function seedLine(
   { accepted, duplicates, bad }: SeedCounts,
   read: number | null,

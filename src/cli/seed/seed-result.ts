@@ -1,4 +1,4 @@
-/** What `seed` tells at its end, and with which exit code: 1 when a sitemap was not read, 2 when every seed was bad. */
+/** The final output of `seed` and its exit code: 1 when a sitemap was not read, 2 when every seed was bad. */
 
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
 import type { SeedCounts } from '../../crawler/seeds/seed-text.js';
@@ -6,28 +6,29 @@ import type { SitemapCounts } from '../../crawler/seeds/sitemap-seeds.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { crawlName, howMany, n } from '../terminal/format-values.js';
 
-/** So many bad seeds are told one by one. */
-export const TOLD = 20;
+/** Only the first bad seeds are printed one by one; the others are counted. */
+export const MAX_BAD_SEEDS_SHOWN = 20;
 
-/** What `seed` ended with. */
+/** The outcome of `seed`. */
 export interface SeedResult {
   readonly crawl: CrawlName;
   readonly counts: SeedCounts;
-  /** They were appended to start_urls: `accepted` says how many. */
+  /** The seeds were appended to start_urls, and `accepted` counts them. */
   readonly isRaw: boolean;
   readonly sitemaps: SitemapCounts | null;
-  /** 130 or 143 when a signal ended it; what was thrown when an error did. */
+  /** 130 or 143 after a signal; the error after an error; null when all input was read. */
   readonly interrupted: number | Error | null;
 }
 
-/** Say what became of the seeds. @returns the exit code. @throws the error that ended it, once that is said. */
-export function sayResult(
+/** Print the counts. @returns the exit code. @throws the error that interrupted the command, after printing. */
+export function reportSeedResult(
   context: Context,
   { crawl, counts, isRaw, sitemaps, interrupted }: SeedResult,
 ): number {
   const { accepted, duplicates, bad } = counts;
   if (interrupted instanceof Error && accepted + duplicates + bad === 0) throw interrupted;
-  if (bad > TOLD) note(context, `… and ${n(bad - TOLD)} more bad seeds`, 'warn');
+  if (bad > MAX_BAD_SEEDS_SHOWN)
+    note(context, `… and ${n(bad - MAX_BAD_SEEDS_SHOWN)} more bad seeds`, 'warn');
   if (interrupted !== null) {
     const again = isRaw
       ? 'the same command would append these once more; give it what is left'
@@ -35,8 +36,8 @@ export function sayResult(
     const what = typeof interrupted === 'number' ? 'interrupted' : 'not all was read or taken';
     note(context, `${what}: what is counted here is in; ${again}`);
   }
-  const told = isRaw ? { appended: accepted, ...(bad > 0 && { bad }) } : counts;
-  if (context.globals.json) printJson(context, { ...told, ...(sitemaps && { sitemaps }) });
+  const shownCounts = isRaw ? { appended: accepted, ...(bad > 0 && { bad }) } : counts;
+  if (context.globals.json) printJson(context, { ...shownCounts, ...(sitemaps && { sitemaps }) });
   else {
     const what = isRaw
       ? `${n(accepted)} appended to start_urls, to be judged by the node that takes them in${bad > 0 ? `, ${n(bad)} bad` : ''}`

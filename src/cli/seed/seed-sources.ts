@@ -1,4 +1,4 @@
-/** What a `seed` command was asked to take in, and the one stream of lines that this makes. */
+/** The sources of a `seed` command, and the single stream of seeds that they form. */
 import path from 'node:path';
 import type { OpenSitemaps } from '../../crawler/seeds/open-sitemaps.js';
 import type { SeedText } from '../../crawler/seeds/seed-text.js';
@@ -14,11 +14,11 @@ export interface SeedSources {
   readonly column: Column | null;
   /** URLs as given, paths absolute. */
   readonly sitemaps: readonly string[];
-  /** Of sitemaps, what has changed since. */
+  /** Only sitemap entries that changed after this instant. */
   readonly sinceMs: number | null;
 }
 
-/** @throws UsageError where nothing is asked for, or an option cannot be read. */
+/** @throws UsageError when there is no source, or an option is invalid. */
 export async function seedSources(
   context: Context,
   seeds: readonly string[],
@@ -28,7 +28,7 @@ export async function seedSources(
   const file = typeof options.file === 'string' ? path.resolve(context.cwd, options.file) : null;
   const given = (options.sitemap ?? []) as readonly string[];
   const stdin = options.stdin === true;
-  // Never from stdin unasked: what starts a command from a program often leaves it open, with nobody to write into it.
+  // stdin is read only with --stdin: a parent process often leaves it open without writing to it.
   if (seeds.length + given.length === 0 && file === null && !stdin) {
     throw new UsageError('no seeds: give URLs, --file FILE, --stdin or --sitemap URL');
   }
@@ -41,7 +41,7 @@ export async function seedSources(
   return { seeds, file, stdin, column: columnOf(file, options), sitemaps, sinceMs };
 }
 
-/** Arguments, the file, stdin, then the sitemaps. */
+/** Seeds from the arguments, the file, stdin and the sitemaps, in this order. */
 export async function* seedLines(
   context: Context,
   { seeds, file, stdin, column, sitemaps }: SeedSources,

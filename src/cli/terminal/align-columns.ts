@@ -1,6 +1,6 @@
-/** Rows of cells as lines of equal columns. */
+/** Formats rows of cells as aligned columns. */
 
-/** Numbers stand to the right, texts to the left; a column is of numbers when every cell below its first row is. */
+/** Numbers are aligned right, text left. A column is numeric when every cell below its first row is a number. */
 export function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   const isText: boolean[] = [];

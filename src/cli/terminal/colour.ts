@@ -1,16 +1,16 @@
-/** Colour for results on a terminal; plain text in a pipe, and where NO_COLOR says so (no-color.org). */
+/** Colour for results on a terminal. Text is plain in a pipe, and when NO_COLOR is set (no-color.org). */
 import { styleText } from 'node:util';
 import type { Context, Output } from '../context.js';
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
-/** A function that paints text as it suits the stream. */
+/** Colours text, or returns it unchanged when the stream has no colour. */
 export type Paint = (style: Style, text: string) => string;
 
 export function paintFor(context: Pick<Context, 'env'>, stream: Output): Paint {
-  // The decision is made here: styleText by itself looks at the environment and the streams of this process.
-  const painted: Paint = (style, text) => styleText(style, text, { validateStream: false });
-  return hasColour(context.env, stream) ? painted : (_, text) => text;
+  // validateStream is off because styleText would check the streams of this process instead of `stream`.
+  const paint: Paint = (style, text) => styleText(style, text, { validateStream: false });
+  return hasColour(context.env, stream) ? paint : (_, text) => text;
 }
 
 export function hasColour(env: Context['env'], stream: Output): boolean {

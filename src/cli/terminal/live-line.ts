@@ -1,4 +1,4 @@
-/** One live line on a terminal that says how far something long is; nothing in a pipe. */
+/** A progress line that is redrawn in place on a terminal. Nothing is printed in a pipe. */
 import type { Context } from '../context.js';
 import { printable } from './printable.js';
 import { redrawOn } from './redraw.js';
@@ -6,12 +6,12 @@ import { redrawOn } from './redraw.js';
 const DRAW_MS = 200;
 
 export interface LiveLine {
-  /** Take it away until it is drawn again, so that something can be written in its place. */
+  /** Remove the line until it is next drawn, so that other output can be written. */
   clear(): void;
   stop(): void;
 }
 
-/** Draw `text()` again and again. */
+/** Draw `text()` at an interval until stopped. */
 export async function liveLine(context: Context, text: () => string): Promise<LiveLine> {
   if (!context.stderr.isTTY) return { clear: () => {}, stop: () => {} };
   const update = await redrawOn(process.stderr, true);
@@ -29,11 +29,11 @@ export async function liveLine(context: Context, text: () => string): Promise<Li
   };
 }
 
-/** Do some work, which tells how far it is. @param text the line, by what was told last; 0 at first. */
+/** Show a live line during `work`. @param text formats the line from the last reported progress, which is 0 at first. */
 export async function withLiveLine<T>(
   context: Context,
   text: (soFar: number) => string,
-  work: (tell: (soFar: number) => void) => Promise<T>,
+  work: (onProgress: (soFar: number) => void) => Promise<T>,
 ): Promise<T> {
   let soFar = 0;
   const line = await liveLine(context, () => text(soFar));

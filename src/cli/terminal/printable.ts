@@ -13,7 +13,7 @@ export function printable(text: string): string {
   return text.replace(everyUnsafe, escaped);
 }
 
-/** The same on one line. */
+/** `printable` text on one line. */
 export function oneLine(text: string): string {
   return printable(text.replace(/\s*\n\s*/g, ' '));
 }

@@ -1,9 +1,9 @@
-/** Help text in the width of the terminal. */
+/** Wraps help text to the width of the terminal. */
 
 /** Wider lines are hard to read. */
 const MAX_COLUMNS = 120;
 
-/** How wide help may be: as the terminal is, and 80 columns in a pipe. */
+/** The width of help text: that of the terminal, or 80 columns in a pipe. */
 export function helpColumns({
   isTTY,
   columns,
@@ -14,7 +14,7 @@ export function helpColumns({
   return isTTY ? Math.max(20, Math.min(columns, MAX_COLUMNS)) : 80;
 }
 
-/** Wrap each paragraph anew. Indented lines stay as they are: lists of options, and examples that are copied. */
+/** Wrap each paragraph. Indented lines are unchanged: lists of options, and examples that users copy. */
 export function reflow(text: string, columns: number): string {
   const lines: string[] = [];
   let paragraph: string[] = [];

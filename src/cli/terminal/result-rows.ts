@@ -1,10 +1,10 @@
-/** Rows of results: aligned columns on a terminal, tabs in a pipe, where `cut` and `awk` take them. */
+/** Prints rows of results: aligned columns on a terminal, tab-separated in a pipe (for `cut` and `awk`). */
 import { type Context, print } from '../context.js';
 import { oneLine } from './printable.js';
 
 /**
- * @param header shown on a terminal only. A row may have one cell more than it: a remark, on a terminal on a line of
- *   its own. The last column is best the long one; nothing is cut, so that a URL can be copied.
+ * @param header shown on a terminal only. A row may have one more cell: a remark, which a terminal shows on its own line.
+ *   The longest column should be the last. Nothing is cut, so that a URL can be copied.
  */
 export function rowPrinter(
   context: Context,

@@ -62,7 +62,7 @@ describe('a backup file', () => {
       const written = await write(name);
       expect(written).toMatchObject({ entries: 61, counts: { seen: 60_000 } });
       expect(readFileSync(written.file).length).toBe(written.bytes);
-      expect(await verify(name)).toMatchObject({ header, counts: { seen: 60_000 }, bitsOf: null });
+      expect(await verify(name)).toMatchObject({ header, counts: { seen: 60_000 }, bloomEngine: null });
       expect((await verify(name)).shape.dupefilter.class).toBe('StateDupeFilter');
       const found: BackupEntry[] = [];
       for await (const { number, entry } of new BackupReader(written.file).entries()) {

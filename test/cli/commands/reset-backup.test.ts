@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, readdirSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
-import { backUp } from '../../../src/cli/backup/back-up.js';
+import { createBackup } from '../../../src/cli/backup/create-backup.js';
 import { processContext } from '../../../src/cli/context.js';
 import { allParts, type Frontier } from '../../../src/frontier/frontier.js';
 import { request } from '../../frontier-contract/world.js';
@@ -97,7 +97,7 @@ describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
         ...{ file: 'b.jsonl', spider: 'news', job: null, shape: defaultShape, parts: allParts },
         ...{ counts: await frontier.count(), force: false },
       };
-      await expect(backUp(context, busy, options)).rejects.toMatchObject({ code: 'backup_outdated' });
+      await expect(createBackup(context, busy, options)).rejects.toMatchObject({ code: 'backup_outdated' });
     });
   });
 

@@ -1,13 +1,13 @@
 /** How a command may name its crawl. */
 import { Argument } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { type CommandWords, crawlWords } from '../../../src/cli/options/crawl-argument.js';
+import { type CommandInput, spiderFirst } from '../../../src/cli/options/crawl-argument.js';
 
 const spider = new Argument('<spider>');
 const action = new Argument('<action>').choices(['list', 'retry', 'purge']);
 const url = new Argument('<url>');
-const words = (declared: readonly Argument[], args: string[], options: CommandWords['options'] = {}) =>
-  crawlWords(declared, { args, options });
+const words = (declared: readonly Argument[], args: string[], options: CommandInput['options'] = {}) =>
+  spiderFirst(declared, { args, options });
 
 describe('the words of a command', () => {
   it('may name the job behind the spider', () => {

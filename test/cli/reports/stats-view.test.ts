@@ -2,7 +2,7 @@
 import os from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { crawlsTable } from '../../../src/cli/reports/crawls-table.js';
-import { detail, lookAt, watchLine } from '../../../src/cli/reports/stats-view.js';
+import { detail, sampleStats, watchLine } from '../../../src/cli/reports/stats-view.js';
 import { crawlStateOf } from '../../../src/crawler/crawl-state.js';
 import type { CrawlStats } from '../../../src/crawler/crawl-stats.js';
 
@@ -32,7 +32,7 @@ const crawl = (changed: Partial<CrawlStats> = {}): CrawlStats => {
 };
 const plain = (_: string, text: string) => text;
 const shown = (stats: CrawlStats, rows: number, columns = 80) =>
-  detail(lookAt(stats, 1_000, lookAt({ ...stats, pending: 50 }, 0, undefined)), {
+  detail(sampleStats(stats, 1_000, sampleStats({ ...stats, pending: 50 }, 0, undefined)), {
     ...{ crawl: 'shop', paint: plain, nowMs: 60_000, screen: { columns, rows } },
   }).split('\n');
 
@@ -57,8 +57,8 @@ describe('one crawl on a screen', () => {
     const text = shown(crawl(), 23).join('\n');
     expect(text.match(/\/s\b/g)).toHaveLength(1 + 1 + 2); // headline, pending, two nodes
     expect(text).toMatch(/pending +40 +-10.0\/s/);
-    const before = lookAt(crawl(), 0, undefined);
-    const cleared = lookAt(crawl({ done: 0, seen: 0, items: 0, failed: 0 }), 1_000, before);
+    const before = sampleStats(crawl(), 0, undefined);
+    const cleared = sampleStats(crawl({ done: 0, seen: 0, items: 0, failed: 0 }), 1_000, before);
     expect(cleared.rates).toMatchObject({ failed: 0, seen: 0, items: 0 });
   });
 
@@ -96,7 +96,7 @@ describe('the state of a crawl', () => {
       expect(stats.state).toBe(state);
       expect(shown(stats, 23)[0]).toBe(`shop  (redis)  ${words}`);
       const now = new Date(60_000);
-      expect(watchLine(lookAt(stats, 0, undefined), now)).toMatch(new RegExp(`· ${escaped(words)}$`));
+      expect(watchLine(sampleStats(stats, 0, undefined), now)).toMatch(new RegExp(`· ${escaped(words)}$`));
       expect(crawlsTable([stats], plain, 60_000, null)).toMatch(new RegExp(` ${escaped(words)}$`));
     },
   );

@@ -1,7 +1,7 @@
 /** When a reset with a policy happens, and how durations read. */
 import { describe, expect, it } from 'vitest';
 import { inWords, parseDuration } from '../../../src/cli/options/duration.js';
-import { judge } from '../../../src/cli/reset/clean-policy.js';
+import { evaluatePolicy } from '../../../src/cli/reset/clean-policy.js';
 import { allParts } from '../../../src/frontier/frontier.js';
 
 const day = 86_400_000;
@@ -24,13 +24,13 @@ describe('a clean policy', () => {
       'the crawl began 1w 3d ago (limit 4w 2d), the dupefilter holds 500 fingerprints (limit 10)',
     ],
   ])('%j on %j', (policy, parts, isDue, why) => {
-    expect(judge(policy, crawl, parts, now)).toEqual({ isDue, why });
+    expect(evaluatePolicy(policy, crawl, parts, now)).toEqual({ isDue, why });
   });
 
   it('is none where nothing is asked, and never due where nothing has begun', () => {
-    expect(judge({}, crawl, allParts, now)).toBeNull();
+    expect(evaluatePolicy({}, crawl, allParts, now)).toBeNull();
     const nothing = { seen: 0, beganAtMs: null, seenSinceMs: null };
-    expect(judge({ olderThanMs: 1 }, nothing, allParts, now)).toEqual({
+    expect(evaluatePolicy({ olderThanMs: 1 }, nothing, allParts, now)).toEqual({
       isDue: false,
       why: 'the crawl has not begun',
     });

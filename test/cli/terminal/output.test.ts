@@ -1,7 +1,7 @@
 /** What is printed is safe for a terminal, and fits it. */
 import { describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/cli/context.js';
-import { humanLine } from '../../../src/cli/log/readable-line.js';
+import { readableLine } from '../../../src/cli/log/readable-line.js';
 import { oneLine, printable, printableJson } from '../../../src/cli/terminal/printable.js';
 import { rowPrinter } from '../../../src/cli/terminal/result-rows.js';
 import { combine, difference } from '../../../src/crawler/run/crawl-totals.js';
@@ -22,14 +22,14 @@ describe('text for a terminal', () => {
       msg: 'a\x1b[0m\nb',
       n: { x: 1 },
     };
-    const shown = humanLine(false)(`${JSON.stringify(line)}\n`);
+    const shown = readableLine(false)(`${JSON.stringify(line)}\n`);
     expect(shown).toMatch(/^\d\d:\d\d:05 WARN {2}a\\x1b\[0m b {2}node=n {2}n=\{"x":1\}\n$/);
-    expect(humanLine(true)(`${JSON.stringify(line)}\n`)).toContain('\x1b[33mWARN \x1b[0m');
+    expect(readableLine(true)(`${JSON.stringify(line)}\n`)).toContain('\x1b[33mWARN \x1b[0m');
   });
 
   it('what is no line of the log passes as it is', () => {
-    expect(humanLine(true)('TypeError: x\x1b\n')).toBe('TypeError: x\\x1b\n');
-    expect(humanLine(true)('{"a": 1}\n')).toBe('{"a": 1}\n');
+    expect(readableLine(true)('TypeError: x\x1b\n')).toBe('TypeError: x\\x1b\n');
+    expect(readableLine(true)('{"a": 1}\n')).toBe('{"a": 1}\n');
   });
 });
 

@@ -1,4 +1,4 @@
-/** The backup before a reset: what will be cleared, whole on the disk, or nothing is cleared. */
+/** The backup before a reset. Nothing is cleared unless the whole backup is on the disk. */
 import path from 'node:path';
 import { CrawlnodeError } from '../../errors.js';
 import type { Frontier, Part, PartCounts, Shape } from '../../frontier/frontier.js';
@@ -8,25 +8,25 @@ import { withLiveLine } from '../terminal/live-line.js';
 import { BACKUP_FORMAT, type BackupHeader } from './backup-file.js';
 import { type WrittenBackup, writeBackup } from './write-backup.js';
 
-export interface BackUpOptions {
+export interface CreateBackupOptions {
   readonly file: string;
   readonly spider: string;
   readonly job: string | null;
   readonly shape: Shape;
   readonly parts: readonly Part[];
   readonly counts: PartCounts;
-  /** A crawl that goes on meanwhile is backed up as far as it comes. */
+  /** Accept that the crawl changes during the backup. The file may then lack the changes. */
   readonly force: boolean;
 }
 
-/** @throws CrawlnodeError when the file cannot be written, or something was added to the crawl meanwhile. */
-export async function backUp(
+/** @throws CrawlnodeError when the file cannot be written, or the crawl changed during the backup. */
+export async function createBackup(
   context: Context,
   frontier: Frontier,
-  options: BackUpOptions,
+  options: CreateBackupOptions,
 ): Promise<WrittenBackup> {
   const { spider, job, parts, counts, shape, force } = options;
-  const before = await marksOf(frontier, parts);
+  const before = await changeMarkers(frontier, parts);
   const total = parts.reduce((sum, part) => sum + counts[part], 0);
   const header: BackupHeader = {
     ...{ crawlnodeBackup: BACKUP_FORMAT, spider, job, engine: frontier.engine, parts, shape },
@@ -39,19 +39,19 @@ export async function backUp(
     (onProgress) =>
       writeBackup(path.resolve(context.cwd, options.file), header, frontier.backups.read(parts), onProgress),
   );
-  if (!force) refuseChanged(before, await marksOf(frontier, parts), written.file);
+  if (!force) refuseChanged(before, await changeMarkers(frontier, parts), written.file);
   return written;
 }
 
-type Marks = Readonly<Record<string, number>>;
+type ChangeMarkers = Readonly<Record<string, number>>;
 
-/** Numbers of which one changes with whatever is added. */
-async function marksOf(frontier: Frontier, parts: readonly Part[]): Promise<Marks> {
+/** Counters that change whenever something is added to the crawl. */
+async function changeMarkers(frontier: Frontier, parts: readonly Part[]): Promise<ChangeMarkers> {
   const [counts, { accepted }] = [await frontier.count(), await frontier.snapshot()];
   return { accepted, ...Object.fromEntries(parts.map((part) => [part, counts[part]])) };
 }
 
-function refuseChanged(before: Marks, after: Marks, file: string): void {
+function refuseChanged(before: ChangeMarkers, after: ChangeMarkers, file: string): void {
   const changed = Object.keys(before).find((name) => before[name] !== after[name]);
   if (changed === undefined) return;
   throw new CrawlnodeError(

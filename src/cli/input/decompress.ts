@@ -1,9 +1,9 @@
-/** What a stream holds: undone where it is gzip, whatever its name says, and refused where it is packed in another way. */
+/** Decompresses gzip input, detected by its first bytes, and refuses other compression formats. */
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { UsageError } from '../../errors.js';
 
-/** How packed content begins, and what unpacks it. */
+/** Unsupported formats: their magic bytes, and the command that decompresses them. */
 const packed = [
   { begins: Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), name: 'zstd', unpack: 'zstdcat' },
   { begins: Buffer.from([0xfd, 0x37, 0x7a, 0x58]), name: 'xz', unpack: 'xzcat' },
@@ -11,14 +11,14 @@ const packed = [
   { begins: Buffer.from('PK\u0003\u0004'), name: 'zip', unpack: 'unzip -p' },
 ] as const;
 const GZIP = Buffer.from([0x1f, 0x8b]);
-const LONGEST = 4;
+const MAX_MAGIC_BYTES = 4;
 
 /**
- * The stream itself, or one of what its gzip holds, in pieces as large as its own.
- * @param name of the stream, for errors.
- * @throws UsageError for what is packed otherwise; whatever the stream fails with before its first bytes.
+ * The stream itself, or the decompressed stream when it is gzip.
+ * @param name the name of the stream, for errors
+ * @throws UsageError for another compression format; any error of the stream before its first bytes
  */
-export async function unpacked(name: string, stream: Readable): Promise<Readable> {
+export async function decompressGzip(name: string, stream: Readable): Promise<Readable> {
   const head = await firstBytes(stream);
   const other = packed.find(({ begins }) => begins.equals(head.subarray(0, begins.length)));
   if (other !== undefined) {
@@ -27,12 +27,12 @@ export async function unpacked(name: string, stream: Readable): Promise<Readable
   }
   if (!GZIP.equals(head.subarray(0, GZIP.length))) return stream;
   const gunzip = createGunzip({ chunkSize: stream.readableHighWaterMark });
-  // Whoever reads what comes of it hears of its errors.
+  // The reader of `gunzip` receives the errors.
   pipeline(stream, gunzip, () => {});
   return gunzip;
 }
 
-/** They stay in the stream; fewer where it ends before. */
+/** The first bytes of a stream, which are put back. Fewer when the stream is shorter. */
 function firstBytes(stream: Readable): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const settle = (end: () => void) => {
@@ -40,7 +40,7 @@ function firstBytes(stream: Readable): Promise<Buffer> {
       end();
     };
     const look = () => {
-      const bytes: Buffer | null = stream.read(LONGEST);
+      const bytes: Buffer | null = stream.read(MAX_MAGIC_BYTES);
       if (bytes === null) return;
       settle(() => stream.unshift(bytes));
       resolve(bytes);

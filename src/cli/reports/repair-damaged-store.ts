@@ -1,4 +1,4 @@
-/** `doctor --repair` on an embedded store whose file is damaged: what can be read is saved, and what is lost is said. */
+/** `doctor --repair` for a damaged file of an embedded store: saves what can be read, and reports what is lost. */
 
 import { openOptions } from '../../crawler/project/open-frontier.js';
 import { recordedRequest } from '../../crawler/requests/recorded-request.js';
@@ -8,16 +8,16 @@ import type { Settings } from '../../settings/schema.js';
 import { howMany, n } from '../terminal/format-values.js';
 import type { SpiderFinding } from './doctor-findings.js';
 
-export interface CrawlToSave {
+export interface DamagedCrawl {
   readonly spider: string;
-  /** As a command to be typed names it. */
+  /** The arguments that select it (`crawlArguments`). */
   readonly crawl: string;
   readonly settings: Settings;
 }
 
-/** Save the store, then repair this crawl in it. @throws RefusedError while other processes use it, unless `force`. */
-export async function saveDamaged(
-  { spider, crawl, settings }: CrawlToSave,
+/** Copy the readable rows to a new store, then repair this crawl in it. @throws RefusedError while other processes use it, unless `force`. */
+export async function repairDamagedStore(
+  { spider, crawl, settings }: DamagedCrawl,
   force: boolean,
 ): Promise<SpiderFinding[]> {
   const options = openOptions(settings, spider);

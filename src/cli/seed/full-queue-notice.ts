@@ -1,12 +1,16 @@
-/** What `seed` says while it waits for room in the queue. */
+/** The notice of `seed` while it waits for space in the queue. */
 import type { FullQueue } from '../../crawler/seeds/queue-room.js';
 import { n } from '../terminal/format-values.js';
 
 /**
- * Says once that the queue is full, each time it is, and what would make room.
- * @param crawl as a command to be typed names it.
+ * Prints one notice each time the queue becomes full, with what to do.
+ * @param crawl the arguments that select it (`crawlArguments`)
+ * @returns a function to call with the state of the queue; null means it has space
  */
-export function queueNews(crawl: string, say: (text: string) => void): (full: FullQueue | null) => void {
+export function fullQueueNotice(
+  crawl: string,
+  say: (text: string) => void,
+): (full: FullQueue | null) => void {
   let isWaiting = false;
   return (full) => {
     if (full !== null && !isWaiting) {

@@ -1,16 +1,17 @@
-/** Ctrl-C on a command that pushes a long input: it ends the input, and the command says what was taken. */
+/** Ctrl-C in a command that pushes a long input: reading stops, and the command reports what was pushed. */
 import os from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** For batches on their way; an input that gives nothing more must not hold the command up. */
+/** Time for batches in flight after a signal. An input that blocks must not delay the exit further. */
 const LAST_BATCHES_MS = 2_000;
 
 /**
- * Work until it is done, or until a moment after the first SIGINT or SIGTERM, which aborts `stop`; the second ends the
- * process as ever.
- * @returns 130 or 143 when a signal came, else null. @throws what the work throws.
+ * Run `work` until it is done. The first SIGINT or SIGTERM aborts `stop`, and this returns `LAST_BATCHES_MS` later at the
+ * latest. A second signal kills the process.
+ * @returns 130 or 143 after a signal, else null
+ * @throws what `work` throws
  */
-export async function interruptible(work: (stop: AbortSignal) => Promise<void>): Promise<number | null> {
+export async function runUntilSignal(work: (stop: AbortSignal) => Promise<void>): Promise<number | null> {
   const stop = new AbortController();
   let code: number | null = null;
   let onStop: () => void = () => {};
@@ -26,7 +27,7 @@ export async function interruptible(work: (stop: AbortSignal) => Promise<void>):
   for (const signal of signals) process.once(signal, heard);
   try {
     const working = work(stop.signal);
-    // What is given up must not be heard of afterwards.
+    // Errors of abandoned work must not become unhandled rejections.
     working.catch(() => {});
     await Promise.race([working, interrupted]);
     return code;
