@@ -1,7 +1,7 @@
 /**
  * The downloader: a request ends with a response, or with a `DownloadError` within the total timeout.
  *
- * It uses got's stream API, which needs less CPU than got's promise API (docs/internals/performance.md). got's redirects,
+ * It uses got's stream API, which needs less CPU than got's promise API (docs/internals/tuning.md). got's redirects,
  * retries and decompression are off: redirects are new requests, the frontier retries, and bodies are decoded here with
  * limits. Importing got takes about 0.1 s, so import this file lazily.
  */

@@ -1,19 +1,19 @@
 /** Feeds in Redis: the outbox of committed items, and the checkpoint of the file each is written to. */
 import { CrawlnodeError } from '../../errors.js';
 import type { FeedCheckpoint, FeedOpening, FeedWriter } from '../../feed.js';
-import { heldBy, isRunning, rolledBack, taken, writtenOtherwise } from '../feed-claim.js';
+import { feedHeld, feedRolledBack, feedTaken, isRunning, otherFeedFormat } from '../feed-claim.js';
 import type { Feeds } from '../frontier.js';
 import { int, named, text } from './connection/reply.js';
 import type { CrawlAccess } from './crawl-access.js';
 import { internalKey } from './keys.js';
 
-interface HeldBy {
+interface CurrentWriter {
   readonly host: string;
   readonly pid: number;
   readonly owner: string;
 }
 
-/** A feed as its field of the HASH `:~feeds` has it: its writer, none without an owner, and its checkpoint, if any. */
+/** A feed as stored in the HASH `:~feeds`: its writer (none without `owner`) and its checkpoint, if any. */
 interface FeedRecord extends Partial<FeedCheckpoint> {
   readonly host: string;
   readonly path: string;
@@ -23,7 +23,7 @@ interface FeedRecord extends Partial<FeedCheckpoint> {
   readonly exporting?: boolean;
 }
 
-/** The feeds of that HASH, each with the sequence of its last item. */
+/** The feeds of the HASH `:~feeds`, each with the sequence of its last item. */
 export function readFeeds(fields: Readonly<Record<string, string>>) {
   return Object.entries(fields)
     .filter(([field]) => !field.endsWith(':tail'))
@@ -34,9 +34,9 @@ export function readFeeds(fields: Readonly<Record<string, string>>) {
     }));
 }
 
-/** What the store knows of a feed: its writer with the checkpoint, and its last sequence. */
-interface Heads {
-  readonly known: string | null;
+/** The stored fields of a feed: its record, and the sequence of its last item. */
+interface StoredFeed {
+  readonly record: string | null;
   readonly tail: string | null;
 }
 
@@ -66,19 +66,19 @@ export class RedisFeeds implements Feeds {
         const { sequence, lengthBytes, header } = answer;
         return { sequence: int(sequence), lengthBytes: int(lengthBytes), header: text(header) };
       }
-      if (text(answer.status) === 'format') throw writtenOtherwise(writer, text(answer.format));
-      const held = JSON.parse(text(answer.writer)) as HeldBy;
+      if (text(answer.status) === 'format') throw otherFeedFormat(writer, text(answer.format));
+      const held = JSON.parse(text(answer.writer)) as CurrentWriter;
       if (held.host !== writer.host || held.owner === displaced || isRunning(held.pid)) {
-        throw heldBy(writer.path, held);
+        throw feedHeld(writer.path, held);
       }
       displaced = held.owner;
     }
   }
 
   async read(feed: string, sequence: number, max: number): Promise<string[]> {
-    const heads = await this.#headsOf(feed);
-    refuseOtherPast(heads, sequence);
-    const count = Math.min(max, Number(heads.tail ?? 0) - sequence);
+    const stored = await this.#readStored(feed);
+    refuseRolledBack(stored, sequence);
+    const count = Math.min(max, Number(stored.tail ?? 0) - sequence);
     if (count <= 0) return [];
     const fields = Array.from({ length: count }, (_, i) => `${feed}:${sequence + 1 + i}`);
     const items = await this.#crawl.connection.patiently((client) =>
@@ -86,31 +86,31 @@ export class RedisFeeds implements Feeds {
     );
     const hole = items.indexOf(null);
     if (hole < 0) return items as string[];
-    // Between the two questions the store may have been restored from an older copy: then ask it again.
-    if ((await this.#headsOf(feed)).tail !== heads.tail) return this.read(feed, sequence, max);
+    // The store may have been restored from an older copy between the two commands. Then read again.
+    if ((await this.#readStored(feed)).tail !== stored.tail) return this.read(feed, sequence, max);
     throw new CrawlnodeError(
       'outbox_damaged',
       `item ${sequence + 1 + hole} of feed ${feed} is gone from the outbox: somebody deleted it; reset the items to go on`,
     );
   }
 
-  async #headsOf(feed: string): Promise<Heads> {
-    const [known = null, tail = null] = await this.#crawl.connection.patiently((client) =>
+  async #readStored(feed: string): Promise<StoredFeed> {
+    const [record = null, tail = null] = await this.#crawl.connection.patiently((client) =>
       client.hmget(internalKey(this.#crawl.options.keys, 'feeds'), feed, `${feed}:tail`),
     );
-    return { known, tail };
+    return { record, tail };
   }
 
   async checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint, after?: number): Promise<void> {
     const { feed, owner, path } = writer;
     const answer = Number(await this.#crawl.call('feed_checkpoint', { feed, owner, ...checkpoint, after }));
-    if (answer === 2) throw rolledBack();
-    if (answer === 0) throw taken(path);
+    if (answer === 2) throw feedRolledBack();
+    if (answer === 0) throw feedTaken(path);
   }
 
   async take({ feed, owner, path }: FeedWriter, max: number): Promise<number> {
     const count = Number(await this.#crawl.call('feed_take', { feed, owner, most: max }));
-    if (count < 0) throw taken(path);
+    if (count < 0) throw feedTaken(path);
     return count;
   }
 
@@ -120,11 +120,11 @@ export class RedisFeeds implements Feeds {
 }
 
 /**
- * A store that was restored from an older copy knows an older checkpoint than the one its writer goes on from, and one
- * that was flushed knows none.
+ * Refuses when the stored checkpoint is not the one that the writer continues from, as after the store was flushed or
+ * restored from an older copy. A feed that is not stored at all is not refused.
  */
-function refuseOtherPast({ known, tail }: Heads, sequence: number): void {
-  const last = known === null ? 0 : ((JSON.parse(known) as { sequence?: number }).sequence ?? 0);
-  const isKnown = known !== null || tail !== null;
-  if (isKnown && last !== sequence) throw rolledBack();
+function refuseRolledBack({ record, tail }: StoredFeed, sequence: number): void {
+  const last = record === null ? 0 : ((JSON.parse(record) as { sequence?: number }).sequence ?? 0);
+  const isStored = record !== null || tail !== null;
+  if (isStored && last !== sequence) throw feedRolledBack();
 }
