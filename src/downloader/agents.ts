@@ -1,6 +1,6 @@
 /**
- * The connections of one node: where they may go, how many may idle, for how long, and which are never used again.
- * Each reach has agents of its own, so that a request never gets a kept-alive connection to where it may not go.
+ * The HTTP agents of one node. They check the address of each connection and bound the number and age of idle
+ * connections. Each reach has its own agents, so that a request never reuses a connection to an address it may not reach.
  */
 import http from 'node:http';
 import https from 'node:https';
@@ -9,12 +9,12 @@ import type { Duplex } from 'node:stream';
 import { isPrivateAddress } from '../http/url/domain.js';
 import { type Reach, reachableLookup, refusalOf } from './reach.js';
 
-/** Servers commonly drop idle connections after 5 to 75 s; leaving first avoids most resets on reuse. */
+/** Servers commonly close idle connections after 5 to 75 s. Closing them first avoids most resets on reuse. */
 const IDLE_MS = 15_000;
 const SWEEP_MS = 5_000;
 /**
- * Over all hosts, unless there are more sockets in use: some 10 KB each. With 64 a crawl of a hundred hosts connected
- * anew for most of its pages, which costs as much as parsing them.
+ * Idle connections over all hosts, at about 10 KB each. A crawl of a hundred hosts needs that many: with fewer it opens a
+ * new connection for most pages.
  */
 const MAX_IDLE = 256;
 
@@ -24,11 +24,11 @@ export interface AgentPair {
 }
 
 export interface Agents extends AgentPair {
-  /** Open a connection for each request and close it after: what comes behind a malformed answer reaches no other. */
+  /** These use a new connection for each request, so that bytes after a malformed answer cannot reach another request. */
   readonly unpooled: AgentPair;
-  /** Whether a socket that these agents opened is connected to a private address. */
+  /** Whether a socket of these agents is connected to a private address. */
   isToPrivateAddress(socket: Duplex): boolean;
-  /** Close the idle connections of one host: one of them turned out to be dead. */
+  /** Close the idle connections of one host, after one of them failed. */
   dropIdle(hostAndPort: string): void;
   close(): void;
 }
@@ -43,9 +43,9 @@ export interface AgentsOptions {
 }
 
 /**
- * `maxSockets` bounds the connections to one host, and twice as many (at least `MAX_IDLE`) may idle over all hosts:
- * Node bounds idle sockets per host only, so a broad crawl would pile them up, and its `maxTotalSockets` lets
- * idle sockets of other hosts block a new one.
+ * `maxSockets` bounds the connections to one host. Twice as many (at least `MAX_IDLE`) may idle over all hosts. Node
+ * itself bounds idle sockets per host only, so a broad crawl would accumulate them. Node's `maxTotalSockets` is not used:
+ * with it, idle sockets of other hosts block a new connection.
  */
 export function createAgents(options: AgentsOptions): Agents {
   const { maxSockets, reach } = options;
@@ -86,7 +86,7 @@ export function createAgents(options: AgentsOptions): Agents {
   };
 }
 
-/** The hooks that Node documents for agents; `@types/node` does not know them all. */
+/** The hooks that Node documents for agents; `@types/node` lacks some of them. */
 interface AgentHooks {
   createConnection(
     options: { readonly host?: string },
@@ -96,7 +96,7 @@ interface AgentHooks {
   reuseSocket(socket: Duplex, request: http.ClientRequest): void;
 }
 
-/** An address in place of a host name is never looked up, hence the check before; the check after holds in any case. */
+/** Checks the address before connecting, since an IP address in place of a host name is not looked up, and afterwards. */
 function guardAddresses(agent: http.Agent, reach: Reach, privateSockets: WeakSet<Duplex>): void {
   const hooks = agent as unknown as AgentHooks;
   const connect = hooks.createConnection.bind(agent);
@@ -124,7 +124,7 @@ function guardIdle(agent: http.Agent, idle: Map<Duplex, number>, maxIdle: number
   const reuse = hooks.reuseSocket.bind(agent);
   hooks.keepSocketAlive = (socket) => {
     if (!keep(socket)) return false;
-    // A server that speaks without being asked would have its bytes taken for the next answer.
+    // Unsolicited bytes from the server would be read as the answer to the next request.
     socket.on('data', destroyThis);
     idle.set(socket, Date.now());
     if (idle.size > maxIdle) dropOldest(idle);
@@ -148,7 +148,7 @@ function dropOldest(idle: Map<Duplex, number>): void {
   oldest.destroy();
 }
 
-/** Insertion order is the order of idling, so the sweep stops at the first young socket. */
+/** The map is in the order in which the sockets became idle, so the sweep stops at the first recent one. */
 function sweep(idle: Map<Duplex, number>, beforeMs: number): void {
   for (const [socket, sinceMs] of idle) {
     if (sinceMs > beforeMs && !socket.destroyed) break;

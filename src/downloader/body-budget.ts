@@ -1,22 +1,22 @@
 /**
- * The bytes that unfinished downloads of a node hold together (DOWNLOAD_BUFFER_LIMIT). Over the limit one body reads on, the
- * oldest, and the others pause until enough is given back: so each ends in its turn, and memory stays bounded however many
- * endless bodies there are.
+ * Bounds the bytes that all unfinished downloads of a node hold (DOWNLOAD_BUFFER_LIMIT). Over the limit only the oldest
+ * body is read; the others pause until enough bytes are released. So the downloads finish one after the other, and memory
+ * is bounded even if many bodies never end.
  */
 
-/** Smaller bodies are not counted and never pause: they are most pages, and together they hold little. */
+/** Smaller bodies are not counted and never pause. Most pages are smaller, and together they use little memory. */
 const COUNTED_FROM_BYTES = 256 * 1024;
 
-/** What the budget may pause: a connection, or the inflating of what came over it. */
+/** A source of body bytes that the budget may pause: a connection or a decompression stream. */
 export interface Pausable {
   pause(): unknown;
   resume(): unknown;
 }
 
-/** The node's budget. */
+/** The budget of a node. */
 export class BodyBudget {
   readonly #limitBytes: number;
-  /** The counted bodies, the one that reads on first. */
+  /** The counted bodies. The first one is never paused. */
   readonly #shares = new Set<BodyShare>();
   #heldBytes = 0;
 
@@ -25,7 +25,7 @@ export class BodyBudget {
     this.#limitBytes = limitBytes;
   }
 
-  /** Count `bytes` more of a share, and pause whom this calls for. */
+  /** Add `bytes` of a share, and pause shares if the limit is exceeded. */
   take(share: BodyShare, bytes: number): void {
     if (this.#limitBytes === 0) return;
     this.#shares.add(share);
@@ -33,14 +33,14 @@ export class BodyBudget {
     this.#arrange();
   }
 
-  /** A share ends. */
+  /** Release all bytes of a share. */
   giveBack(share: BodyShare, bytes: number): void {
     if (!this.#shares.delete(share)) return;
     this.#heldBytes -= bytes;
     this.#arrange();
   }
 
-  /** The server of a share sends nothing: others go before it, so that it does not hold them up. */
+  /** Move a share whose server sends nothing behind the others, so that it does not block them. */
   goLast(share: BodyShare): void {
     if (this.#heldBytes <= this.#limitBytes || !this.#shares.delete(share)) return;
     this.#shares.add(share);
@@ -56,7 +56,7 @@ export class BodyBudget {
   }
 }
 
-/** What one body holds of the budget. */
+/** The bytes that one body holds of the budget. */
 export class BodyShare {
   readonly #budget: BodyBudget;
   readonly #onPause: (isPaused: boolean) => void;
@@ -65,7 +65,7 @@ export class BodyShare {
   #countedBytes = 0;
   #isPaused = false;
 
-  /** @param onPause hears when it pauses and when it goes on. */
+  /** @param onPause is called when the share is paused and when it is resumed. */
   constructor(budget: BodyBudget, onPause: (isPaused: boolean) => void) {
     this.#budget = budget;
     this.#onPause = onPause;
@@ -75,7 +75,7 @@ export class BodyShare {
     return this.#isPaused;
   }
 
-  /** Where further bytes come from. */
+  /** Set the source of further bytes. */
   readFrom(source: Pausable): void {
     this.#source = source;
     if (this.#isPaused) source.pause();
@@ -93,7 +93,7 @@ export class BodyShare {
     if (this.#countedBytes > 0) this.#budget.goLast(this);
   }
 
-  /** Its bytes are nobody's any more, or the page's. */
+  /** Release its bytes: the body was discarded, or handed over to the page. */
   close(): void {
     if (this.#countedBytes > 0) this.#budget.giveBack(this, this.#countedBytes);
     this.#countedBytes = 0;

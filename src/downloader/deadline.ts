@@ -1,4 +1,4 @@
-/** The total time of a download, which stands still while the download is paused by this node. */
+/** The total timeout of a download. It does not run while this node has paused the download. */
 export class Deadline {
   readonly #onOver: () => void;
   #timer: NodeJS.Timeout;

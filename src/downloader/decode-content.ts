@@ -1,23 +1,20 @@
 /**
- * Undo the content encodings of a body, bounded: got's own decompression inflates a bomb without a word and
- * hands over still-encoded bytes for an encoding it does not know.
+ * Decodes the content encodings of a body, with a limit on the size. got's own decompression is not used: it has no
+ * limit, and returns encoded bytes for an encoding that it does not know.
  */
 import type { Transform } from 'node:stream';
 import zlib from 'node:zlib';
 import { DownloadError } from './download-error.js';
 import { leadingGzipMembers } from './gzip-members.js';
 
-/** Below this, inflating at once is cheaper than the way through the thread pool, and short enough not to be felt. */
+/** Smaller bodies are decoded synchronously, which is cheaper than the thread pool and blocks only briefly. */
 const SYNC_BYTES = 64 * 1024;
-/** Bodies may inflate freely up to this size; beyond it, by `MAX_RATIO` at most. Markup rarely passes 50, a bomb 1,000. */
+/** Up to this decoded size any ratio is allowed, beyond it `MAX_RATIO`. Markup rarely exceeds 50, a bomb has 1,000. */
 const FREE_BYTES = 4 * 1024 * 1024;
 const MAX_RATIO = 200;
 const MAX_STACKED = 5;
 
-/**
- * Output of one trip through the thread pool. With zlib's 16 KiB a page of 30 MB takes 1,900 turns of the main loop, which
- * costs seconds where each turn is long.
- */
+/** Output of one task of the thread pool. Larger than zlib's 16 KiB, since each task also takes a turn of the main loop. */
 const MAX_CHUNK_BYTES = 1024 * 1024;
 const MIN_CHUNK_BYTES = 64 * 1024;
 
@@ -32,21 +29,21 @@ const inflateRaw: Codec = { sync: zlib.inflateRawSync, stream: zlib.createInflat
 const brotli: Codec = { sync: zlib.brotliDecompressSync, stream: zlib.createBrotliDecompress };
 const zstd = findZstd();
 
-/** Who hears of a body while it is inflated beside the main loop. */
+/** Observes a body while the thread pool inflates it. */
 export interface InflateWatch {
-  /** May pause it, and destroy it to give up. */
+  /** Receives the stream, which may be paused, or destroyed to abort. */
   onStart(stream: Transform): void;
   onBytes(bytes: number): void;
 }
 
-/** What goes into `accept-encoding`: only what this Node can decode. */
+/** The `accept-encoding` header: the encodings that this version of Node can decode. */
 export const acceptedEncodings = zstd === null ? 'gzip, deflate, br' : 'gzip, deflate, br, zstd';
 
 /**
- * @param codings the response's `content-encoding` and the codings of its `transfer-encoding`, in the order in which they
- *   were applied; they are undone last to first (RFC 9110 §8.4).
+ * @param codings the `content-encoding` of the response and the codings of its `transfer-encoding`, in the order in which
+ *   they were applied. They are decoded in reverse order (RFC 9110 §8.4).
  * @param maxBytes limit on the decoded size; 0 for none.
- * @returns the decoded bytes, or a promise of them where it is work for the thread pool.
+ * @returns the decoded bytes, or a promise of them when the thread pool decodes them.
  * @throws DownloadError `bad_encoding`, `too_large` or `body_truncated`, also through the promise.
  */
 export function decodeContent(
@@ -63,10 +60,10 @@ export function decodeContent(
   if (encodings.length > MAX_STACKED)
     throw new DownloadError('bad_encoding', `${encodings.length} stacked encodings`);
   for (const name of encodings) {
-    if (!known.has(name))
+    if (!codecsByName.has(name))
       throw new DownloadError('bad_encoding', `the content encoding "${printable(name)}" is not known`);
   }
-  // An empty body is an empty body, whatever it is said to be encoded with.
+  // An empty body is valid with any encoding.
   if (encodings.length === 0 || bytes.length === 0) return bytes;
   const limit = limitFor(bytes.length, maxBytes);
   encodings.reverse();
@@ -75,14 +72,14 @@ export function decodeContent(
     : decodeAll(bytes, encodings, limit, watch);
 }
 
-/** Names of encodings; for `deflate`, zlib data starts with 8 in the low nibble, and some servers send it raw. */
-const known = new Map<string, (bytes: Buffer) => Codec>([
+/** For `deflate` some servers send raw data without the zlib header, which has 8 in the low nibble of its first byte. */
+const codecsByName = new Map<string, (bytes: Buffer) => Codec>([
   ['gzip', () => gzip],
   ['x-gzip', () => gzip],
   ['deflate', (bytes) => ((bytes[0]! & 0x0f) === 8 ? inflate : inflateRaw)],
   ['br', () => brotli],
 ]);
-if (zstd !== null) known.set('zstd', () => zstd);
+if (zstd !== null) codecsByName.set('zstd', () => zstd);
 
 interface Limit {
   readonly bytes: number;
@@ -99,7 +96,7 @@ function decodeSync(bytes: Buffer, name: string, limit: Limit): Buffer | Promise
   try {
     return codecOf(bytes, name).sync(bytes, { maxOutputLength: limit.bytes });
   } catch (error) {
-    return afterError(error, bytes, name, limit);
+    return recoverFromError(error, bytes, name, limit);
   }
 }
 
@@ -116,7 +113,7 @@ async function decodeAll(
     try {
       decoded = await inflated(before, codecOf(before, name), limit, watch);
     } catch (error) {
-      decoded = await afterError(error, before, name, limit);
+      decoded = await recoverFromError(error, before, name, limit);
     }
   }
   return decoded;
@@ -136,13 +133,13 @@ function inflated(bytes: Buffer, codec: Codec, limit: Limit, watch: InflateWatch
     });
     stream.on('end', () => resolve(Buffer.concat(chunks, length)));
     stream.on('error', reject);
-    // Destroyed by the watch: whoever waits hears nothing new, as the download has ended.
+    // Closed before its end, so destroyed by the watch: the download has ended already.
     stream.on('close', () => reject(new DownloadError('aborted', 'the download was aborted')));
     stream.end(bytes);
   });
 }
 
-/** As zlib says it for its own limit. */
+/** The error with the code that zlib uses for its own limit. */
 function tooLarge(): Error {
   return Object.assign(new Error('the output is too large'), { code: 'ERR_BUFFER_TOO_LARGE' });
 }
@@ -152,11 +149,11 @@ function chunkSizeFor({ length }: Buffer): number {
 }
 
 function codecOf(bytes: Buffer, name: string): Codec {
-  return known.get(name)!(bytes);
+  return codecsByName.get(name)!(bytes);
 }
 
-/** gzip may have something else behind it; any other error is final. @throws DownloadError */
-async function afterError(error: unknown, bytes: Buffer, name: string, limit: Limit): Promise<Buffer> {
+/** Decode gzip data that is followed by other data; any other error is final. @throws DownloadError */
+async function recoverFromError(error: unknown, bytes: Buffer, name: string, limit: Limit): Promise<Buffer> {
   const { code } = error as NodeJS.ErrnoException;
   const mayHaveMore = code === 'Z_DATA_ERROR' || code === 'Z_BUF_ERROR';
   if (!mayHaveMore || !name.endsWith('gzip')) throw decodingError(error, name, limit);
@@ -186,7 +183,7 @@ function printable(name: string): string {
   return name.slice(0, 40).replace(/[^\x20-\x7e]/g, '?');
 }
 
-/** zstd came with Node 22.15 and 23.8; the types of Node 20 do not know it. */
+/** zstd exists from Node 22.15 and 23.8 on; the types of Node 20 lack it. */
 function findZstd(): Codec | null {
   const { createZstdDecompress, zstdDecompressSync } = zlib as unknown as {
     createZstdDecompress?: Codec['stream'];

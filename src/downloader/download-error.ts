@@ -1,11 +1,10 @@
-/** How a download fails: one error class, its reasons, and the translation of what the network reports. */
+/** The error of a failed download, its reasons, and the translation of errors from got, Node and OpenSSL. */
 
 import { CrawlnodeError, messageOf } from '../errors.js';
 import { parseUrl } from '../http/url/parse-url.js';
 
 /**
- * Why no response came out of a download; each is a counter of its own. With `true` another attempt may
- * succeed; `false` is an answer that the next attempt would get as well.
+ * The reasons of a failed download, each with a counter of its own, and whether another attempt may succeed.
  */
 const retryableByReason = {
   timeout: true,
@@ -16,23 +15,23 @@ const retryableByReason = {
   unreachable: true,
   network: true,
   tls: false,
-  /** The body, on the wire or decoded, is larger than allowed or inflates beyond all measure. */
+  /** The body, encoded or decoded, exceeds the size limit, or its compression ratio does. */
   too_large: false,
   headers_too_large: false,
   /** The connection was lost, or the encoding ends, in the middle of the body. */
   body_truncated: true,
   bad_encoding: false,
-  /** The body came more slowly than the minimum rate for too long. */
+  /** The body was slower than the minimum rate for too long. */
   too_slow: true,
-  /** What came is not HTTP at all. */
+  /** The answer is not HTTP. */
   not_http: true,
-  /** A status line that is none. */
+  /** The status line is not valid. */
   bad_status: true,
-  /** A header that breaks the rules of HTTP. */
+  /** A header is not valid HTTP. */
   bad_header: true,
-  /** The length of the body, or a chunk of it, is given in a way that breaks the rules of HTTP. */
+  /** The length of the body, or a chunk of it, is not valid HTTP. */
   bad_framing: true,
-  /** The answer breaks the rules of HTTP in another way. */
+  /** The answer is not valid HTTP for another reason. */
   bad_response: true,
   /** The host is, or resolves to, an address that this request may not connect to (`reach.ts`). */
   private_address: false,
@@ -43,11 +42,10 @@ const retryableByReason = {
 
 export type DownloadFailure = keyof typeof retryableByReason;
 
-/** All of them. */
 export const downloadFailures = Object.keys(retryableByReason) as readonly DownloadFailure[];
 
-/** A retry reads the answer leniently (`DownloadRequest`), so a second one is of no use. */
-const malformed: ReadonlySet<DownloadFailure> = new Set([
+/** Malformed answers. A retry parses leniently (`DownloadRequest`), so more than one is useless. */
+const malformedReasons: ReadonlySet<DownloadFailure> = new Set([
   'not_http',
   'bad_status',
   'bad_header',
@@ -56,8 +54,8 @@ const malformed: ReadonlySet<DownloadFailure> = new Set([
 ]);
 
 /**
- * No response: `reason` names why, `retryable` whether another attempt may help, `malformed` that one is enough. The
- * message never holds credentials.
+ * A download without a response. `reason` says why, `retryable` whether another attempt may succeed, `malformed` that one
+ * further attempt is enough. The message never contains credentials.
  */
 export class DownloadError extends CrawlnodeError {
   readonly reason: DownloadFailure;
@@ -68,19 +66,19 @@ export class DownloadError extends CrawlnodeError {
     super(`download_${reason}`, message, options);
     this.reason = reason;
     this.retryable = retryableByReason[reason];
-    this.malformed = malformed.has(reason);
+    this.malformed = malformedReasons.has(reason);
   }
 }
 
-/** The part of a URL that messages may name: its host and port, never userinfo, path or query. */
+/** The part of a URL that is safe in messages: host and port, without userinfo, path and query. */
 export function hostOf(url: string): string {
   return parseUrl(url)?.host ?? 'an unreadable URL';
 }
 
-/** Turn what got, Node or OpenSSL reported into a `DownloadError` that names the host. */
+/** Convert an error of got, Node or OpenSSL into a `DownloadError` that names the host. */
 export function toDownloadError(error: unknown, url: string): DownloadError {
   if (error instanceof DownloadError) return error;
-  // got wraps the original; got's own error carries the request with its headers, so it is not kept as the cause.
+  // got wraps the original error. got's error holds the request with its headers, so it is not used as the cause.
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (cause instanceof DownloadError)
     return new DownloadError(cause.reason, `${hostOf(url)}: ${cause.message}`);
@@ -145,7 +143,7 @@ function classify(code: string, detail: string, cause: unknown): { reason: Downl
   return { reason: 'network', says: `${detail} (${code})` };
 }
 
-/** The names of llhttp's errors, as Node hands them on. */
+/** @param code the name of an error of llhttp, as Node reports it. */
 function parseFailure(code: string): DownloadFailure {
   if (/CONTENT_LENGTH|TRANSFER_ENCODING|CHUNK/.test(code)) return 'bad_framing';
   if (/HEADER|_EXPECTED$/.test(code)) return 'bad_header';

@@ -1,11 +1,9 @@
 /**
- * The downloader: one request in, one response out, or a `DownloadError` within the total timeout.
+ * The downloader: a request ends with a response, or with a `DownloadError` within the total timeout.
  *
- * got's stream API with all its conveniences off: redirects are new requests, retries belong to the frontier, a
- * body is decoded here with limits. *Measured* on loopback (9 KB pages, 16 at once, Node 20), CPU per request:
- * node:http 0.04 ms, got's promise 0.17–0.19 ms, got's stream 0.11–0.15 ms, and 0.05 less since it asks node:http in
- * few words (`native-request.ts`); a plain GET passes got no options of its own, which saves another 0.01 ms. Importing
- * got takes about 0.1 s: reach this file lazily.
+ * It uses got's stream API, which needs less CPU than got's promise API (docs/internals/tuning.md). got's redirects,
+ * retries and decompression are off: redirects are new requests, the frontier retries, and bodies are decoded here with
+ * limits. Importing got takes about 0.1 s, so import this file lazily.
  */
 import { setMaxListeners } from 'node:events';
 import got from 'got';
@@ -25,19 +23,19 @@ export type { Download, DownloadRequest };
 export interface DownloaderOptions extends Omit<AgentsOptions, 'maxSockets' | 'reach'> {
   /** Let every request connect to private and link-local addresses (ALLOW_PRIVATE_ADDRESSES). */
   readonly allowPrivateAddresses: boolean;
-  /** For the whole download, the body included (DOWNLOAD_TIMEOUT). */
+  /** Timeout of the whole download, including the body (DOWNLOAD_TIMEOUT). */
   readonly timeoutMs: number;
-  /** Limit on the body, on the wire and decoded (DOWNLOAD_MAXSIZE); 0 for none. */
+  /** Limit on the size of the body, encoded and decoded (DOWNLOAD_MAXSIZE); 0 for none. */
   readonly maxBodyBytes: number;
   /** A larger body is logged (DOWNLOAD_WARNSIZE); 0 for never. */
   readonly warnBodyBytes: number;
   /** A body that stays slower for 30 s fails the download (DOWNLOAD_MIN_RATE); 0 for none. */
   readonly minBytesPerSecond: number;
-  /** What unfinished bodies may hold together; over it, all but one pause (DOWNLOAD_BUFFER_LIMIT); 0 for no limit. */
+  /** Bytes that all unfinished bodies may hold; beyond it, all but one pause (DOWNLOAD_BUFFER_LIMIT); 0 for no limit. */
   readonly bufferBytes: number;
   readonly userAgent: string;
   readonly defaultHeaders: Readonly<Record<string, string>>;
-  /** Requests that the node works on at once, stalled ones beside them; also the limit of connections to one host. */
+  /** Requests of the node at once, not counting stalled ones; also the limit of connections to one host. */
   readonly concurrency: number;
   readonly log?: Logger;
 }
@@ -45,29 +43,29 @@ export interface DownloaderOptions extends Omit<AgentsOptions, 'maxSockets' | 'r
 export interface Downloader {
   /** Any HTTP status is a `Download`; redirects are not followed. The result rejects with a DownloadError. */
   start(request: DownloadRequest): DownloadUnderWay;
-  /** `start`, for who has a signal to abort by. @throws DownloadError */
+  /** Like `start`, with a signal that aborts the download. @throws DownloadError */
   fetch(request: DownloadRequest, signal: AbortSignal): Promise<Download>;
-  /** Abort what is under way and close all connections. */
+  /** Abort all downloads and close all connections. */
   close(): Promise<void>;
 }
 
 export interface DownloadUnderWay {
   readonly result: Promise<Download>;
-  /** Nothing has come for 2 s, or less than the minimum rate asks for. */
+  /** Nothing has been received for 2 s, or less than the minimum rate requires. */
   readonly isStalled: boolean;
-  /** End it as a `timeout`; nothing when it has ended. @param says why. */
+  /** Fail it as a `timeout`; no effect when it has ended. @param says the reason. */
   timeOut(says: string): void;
-  /** Give up at once; nothing when it has ended. */
+  /** Fail it as `aborted`; no effect when it has ended. */
   abort(): void;
 }
 
-/** Limits of the phases; the total timeout cuts each of them further. */
+/** Timeouts of the phases. Each is at most the total timeout. */
 const LOOKUP_MS = 20_000;
 const CONNECT_MS = 20_000;
 const TLS_MS = 20_000;
 const RESPONSE_MS = 120_000;
 
-/** Make the one downloader of a node. */
+/** Create the downloader of a node. */
 export function createDownloader(options: DownloaderOptions): Downloader {
   const clients = new Clients(options);
   const underWay = new Set<{ abort: () => void; checkPace: () => void }>();
@@ -83,10 +81,10 @@ export function createDownloader(options: DownloaderOptions): Downloader {
     const call = { abort, checkPace };
     underWay.add(call);
     const end = () => {
-      // A table that a long-lived set has outgrown may keep what was in it through many collections, so what ends lets
-      // go. Measured: the exchanges themselves in this set cost 35 µs a page, an AbortSignal for each page 45 µs.
-      call.abort = nothing;
-      call.checkPace = nothing;
+      // V8 may keep deleted entries of a long-lived set in memory for many collections. So the set holds small objects,
+      // which release their exchange here.
+      call.abort = doNothing;
+      call.checkPace = doNothing;
       underWay.delete(call);
     };
     exchange.result.then(end, end);
@@ -97,7 +95,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
     async fetch(request, signal) {
       if (signal.aborted) return aborted().result;
       const { result, abort } = start(request);
-      // One signal may stand for many downloads; Node warns from the eleventh listener on.
+      // One signal may abort many downloads, and Node warns from the eleventh listener on.
       setMaxListeners(0, signal);
       signal.addEventListener('abort', abort);
       try {
@@ -115,18 +113,18 @@ export function createDownloader(options: DownloaderOptions): Downloader {
   };
 }
 
-function nothing(): void {}
+function doNothing(): void {}
 
 function aborted(): DownloadUnderWay {
   return {
     result: Promise.reject(new DownloadError('aborted', 'the download was aborted')),
     isStalled: false,
-    timeOut: nothing,
-    abort: nothing,
+    timeOut: doNothing,
+    abort: doNothing,
   };
 }
 
-/** The clients of a downloader, one for each reach and way of reading, made on first use. */
+/** The clients of a downloader, one for each reach and parser mode (strict, lenient), created on first use. */
 class Clients {
   readonly #options: DownloaderOptions;
   readonly #budget: BodyBudget;
@@ -145,12 +143,12 @@ class Clients {
       : origin?.private === true
         ? 'private'
         : 'public';
-    // An answer that the strict parser refused is read leniently on its retry; which answer it was is not recorded.
+    // A retry parses leniently, since the strict parser may have rejected the earlier answer; the reason is not recorded.
     const isLenient = attempts !== undefined && attempts > 0;
     const clients = isLenient ? this.#lenient : this.#strict;
-    const made = clients.get(reach) ?? this.#create(reach, isLenient);
-    clients.set(reach, made);
-    return made;
+    const client = clients.get(reach) ?? this.#create(reach, isLenient);
+    clients.set(reach, client);
+    return client;
   }
 
   close(): void {
@@ -194,7 +192,7 @@ function openStream(options: DownloaderOptions, agents: AgentPair, isLenient: bo
       response: phase(RESPONSE_MS),
     },
   });
-  // `isStream` in the defaults makes every call return the stream; the types know that only of `got.stream`,
-  // which would merge an options object on every call.
+  // With `isStream` in the defaults every call returns a stream. got's types know this only of `got.stream`, which would
+  // merge an options object on every call.
   return instance as unknown as Client['open'];
 }

@@ -1,4 +1,4 @@
-/** One request and its answer: what got reports, turned into exactly one result. */
+/** One request and its answer: turns the events of got into exactly one result. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Request as GotRequest, OptionsInit } from 'got';
@@ -15,18 +15,18 @@ import { ReceivedBody } from './received-body.js';
 export interface Download {
   readonly url: string;
   readonly status: number;
-  /** Lower-case names, as Node reads them: latin1 text, `set-cookie` a list. `content-encoding` is gone where it was undone. */
+  /** As from Node: lower-case names, latin1 text, `set-cookie` a list. `content-encoding` is removed once decoded. */
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: Buffer;
-  /** Bytes of the body as they came, before decoding. */
+  /** Bytes of the body as received, before decoding. */
   readonly wireBytes: number;
   /** From the start to the response's headers. */
   readonly latencyMs: number;
-  /** The server's address was a private one. */
+  /** Whether the server has a private address. */
   readonly fromPrivateAddress: boolean;
 }
 
-/** Of `DownloaderOptions`. */
+/** The limits of `DownloaderOptions`. */
 interface Limits {
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
@@ -34,21 +34,21 @@ interface Limits {
   readonly minBytesPerSecond: number;
 }
 
-/** What all downloads of one reach share. */
+/** Shared by all downloads with the same reach and parser mode. */
 export interface Client {
-  /** With options where the request has any of its own. */
+  /** Opens the request. `options` are given only when they differ from the defaults. */
   readonly open: (url: string, options?: OptionsInit) => GotRequest;
   readonly agents: Agents;
   readonly limits: Limits;
-  /** Of the whole node. */
+  /** The budget of the node. */
   readonly budget: BodyBudget;
   readonly log: Logger;
 }
 
-/** Interim (1xx) answers before the real one; a server that sends more only keeps us busy. */
+/** Interim (1xx) answers that are accepted before the final one. */
 const MAX_INTERIM = 20;
 
-/** One request and its answer. Whatever happens first settles `result`; everything later finds it settled. */
+/** One request and its answer. The first event that ends it settles `result`; later events have no effect. */
 export class Exchange {
   readonly result: Promise<Download>;
   readonly #client: Client;
@@ -79,25 +79,25 @@ export class Exchange {
     this.#deadline = new Deadline(timeoutMs, () =>
       this.timeOut(`timed out after ${timeoutMs / 1000} s in all`),
     );
-    // Waiting for other bodies of this node is no fault of the server: the time does not count.
+    // The timeout does not run while the body is paused in favour of other bodies of this node.
     this.#body = new ReceivedBody(client.budget, (isPaused) => this.#deadline.hold(isPaused));
     this.#send(toOutgoing(request), true);
   }
 
-  /** Give up at once. */
+  /** Fail it as `aborted`. */
   readonly abort = (): void => this.#fail('aborted', 'the download was aborted');
 
-  /** Nothing comes; the download waits on, and need not count against the concurrency of the node. */
+  /** Nothing is being received. The download continues, but does not count against the concurrency of the node. */
   get isStalled(): boolean {
     return !this.#settled && !this.#isDecoding && !this.#body.isPaused && this.#pace.isStalled;
   }
 
-  /** End as a `timeout`. */
+  /** Fail it as `timeout`. */
   timeOut(says: string): void {
     this.#fail('timeout', says);
   }
 
-  /** Look at the progress; to be called every `PACE_INTERVAL_MS`. */
+  /** Check the progress; to be called every `PACE_INTERVAL_MS`. */
   readonly checkPace = (): void => {
     if (this.#settled || this.#isDecoding || this.#body.isPaused) return;
     const { minBytesPerSecond } = this.#client.limits;
@@ -112,7 +112,7 @@ export class Exchange {
     this.#stream = stream;
     stream.on('information', () => this.#countInterim());
     stream.on('upgrade', (_response: IncomingMessage, socket: Socket) => {
-      // got listens for upgrades, so Node hands the socket over instead of closing it.
+      // got listens for upgrades, so Node does not close the socket.
       socket.destroy();
       this.#fail('bad_response', 'the server switched protocols unasked');
     });
@@ -123,13 +123,13 @@ export class Exchange {
       if (this.#settled) return;
       if (mayResend && this.#diedIdle(stream, (error as NodeJS.ErrnoException).code))
         this.#send(outgoing, false);
-      else if (!this.#isWholeAfterAll()) this.#broken(error);
+      else if (!this.#endedBeforeError()) this.#failFromError(error);
     });
   }
 
   /**
-   * A kept-alive connection that the server closed while it idled fails on its next use, which says nothing of
-   * the request. One that may be repeated safely (RFC 9110 §9.2.2) is sent again, once, on a new connection.
+   * Whether an idle connection failed on reuse because the server had closed it. The request is not the cause then. A
+   * request that is safe to repeat (RFC 9110 §9.2.2) is sent again, once, on a new connection.
    */
   #diedIdle(stream: GotRequest, code: string | undefined): boolean {
     if (stream.reusedSocket !== true || this.#response !== null) return false;
@@ -142,10 +142,10 @@ export class Exchange {
   }
 
   /**
-   * More than the announced body came, or a body where there is none (204): the parser fails at the first byte too many,
-   * but the answer before it is whole. The page is kept and the connection destroyed.
+   * Whether the answer is complete and only the bytes after it were invalid: more than the announced body, or a body where
+   * none is allowed (204). If so, the page is kept and the connection destroyed.
    */
-  #isWholeAfterAll(): boolean {
+  #endedBeforeError(): boolean {
     const response = this.#response;
     if (response?.complete !== true) return false;
     const rest: unknown = response.read();
@@ -199,12 +199,12 @@ export class Exchange {
     this.#isDecoding = true;
     try {
       const body = await decodeContent(wire, codings, this.#client.limits.maxBodyBytes, this.#body);
-      // As Scrapy does: what is handed on is no longer encoded.
+      // The body is decoded now. Scrapy removes the header too.
       delete response.headers['content-encoding'];
       this.#succeed(response, body);
     } catch (error) {
       if (error instanceof DownloadError) this.#fail(error.reason, error.message, error.cause);
-      else this.#broken(error);
+      else this.#failFromError(error);
     }
   }
 
@@ -232,8 +232,8 @@ export class Exchange {
     );
   }
 
-  /** The connection or the parser gave up: in the middle of a body that means it is cut off. */
-  #broken(error: unknown): void {
+  /** Fail with an error of the connection or the parser. A connection lost within the body means a truncated body. */
+  #failFromError(error: unknown): void {
     const failure = toDownloadError(error, this.#request.url);
     const cut = this.#response !== null && failure.reason === 'connection_reset';
     if (cut)
@@ -254,7 +254,7 @@ export class Exchange {
   #settleWith(error: DownloadError): void {
     if (this.#settled) return;
     this.#close();
-    // Destroys the socket too, so that no later request meets the rest of this answer.
+    // This destroys the socket too, so that no later request receives the rest of this answer.
     this.#stream?.destroy();
     this.#reject(error);
   }
@@ -266,7 +266,7 @@ export class Exchange {
   }
 }
 
-/** `content-encoding`, then what `transfer-encoding` adds to `chunked`, which Node undoes itself; empty for none. */
+/** The `content-encoding`, then the `transfer-encoding` without `chunked`, which Node decodes itself; empty for none. */
 function codingsOf(headers: IncomingHttpHeaders): string {
   const content = headers['content-encoding'] ?? '';
   const transfer = headers['transfer-encoding'];

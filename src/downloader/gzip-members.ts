@@ -1,14 +1,14 @@
 /**
- * gzip with something else behind it. zlib takes what follows a gzip member for the next one and fails on anything
- * but zeros, with the loss of what it had inflated; curl and Scrapy keep the body. Slower than zlib's own gunzip, so it is
- * only used once that has failed.
+ * Decodes gzip data that is followed by other data. zlib reads the bytes after a gzip member as the next member, fails
+ * unless they are zeros, and loses the inflated data. curl and Scrapy keep the body. This is slower than zlib's gunzip, so
+ * it is used only after that has failed.
  */
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 
 interface Inflated {
   readonly buffer: Buffer;
-  /** `bytesWritten` of it is how much of the input was used. */
+  /** `bytesWritten` is the number of input bytes that were consumed. */
   readonly engine: { readonly bytesWritten: number };
 }
 interface InflateOptions {
@@ -17,7 +17,7 @@ interface InflateOptions {
   readonly maxOutputLength: number;
 }
 
-/** With `info` the result names the engine too, which `@types/node` does not know. */
+/** With `info` the result includes the engine, which the types of `@types/node` lack. */
 const inflateRaw = promisify(zlib.inflateRaw) as unknown as (
   bytes: Buffer,
   options: InflateOptions,
@@ -26,8 +26,9 @@ const inflateRaw = promisify(zlib.inflateRaw) as unknown as (
 const TRAILER_BYTES = 8;
 
 /**
- * Inflate the gzip members that a body begins with (RFC 1952).
- * @returns null when it begins with none. @throws what zlib throws at a broken first member, at one that is cut off, or past `maxOutputLength`.
+ * Inflate the gzip members at the beginning of a body (RFC 1952).
+ * @returns null when there is none.
+ * @throws the error of zlib for a damaged first member, a truncated member, or output beyond `maxOutputLength`.
  */
 export async function leadingGzipMembers(
   bytes: Buffer,
@@ -46,7 +47,7 @@ export async function leadingGzipMembers(
       outputBytes += buffer.length;
       at = start + engine.bytesWritten + TRAILER_BYTES;
     } catch (error) {
-      // Garbage may begin like a member. One that is cut off is none: the body is truncated.
+      // Other data may begin like a member, and then is ignored. A truncated member is an error: the body is truncated.
       if (parts.length === 0 || (error as NodeJS.ErrnoException).code !== 'Z_DATA_ERROR') throw error;
       break;
     }
@@ -54,7 +55,7 @@ export async function leadingGzipMembers(
   return parts.length === 0 ? null : Buffer.concat(parts);
 }
 
-/** Where the deflated data of the member at `at` begins; null where there is no member. */
+/** The offset of the deflated data of the member at `at`; null when there is no member. */
 function endOfHeader(bytes: Buffer, at: number): number | null {
   if (at + 10 > bytes.length || bytes.readUInt32BE(at) >>> 8 !== 0x1f8b08) return null;
   const flags = bytes[at + 3]!;

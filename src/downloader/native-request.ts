@@ -13,25 +13,24 @@ import type { AgentPair } from './agents.js';
 
 /**
  * A handler of got that gives each request its own `cacheOptions` object, although the cache is not used. Without it got
- * copies a frozen object first, and V8 11 (Node 20) makes a new hidden class for every property added to the copy: 86 µs a
- * request instead of 11.
+ * copies a frozen object, and V8 11 (Node 20) makes a new hidden class for every property added to the copy, which is slow.
  */
 export const withoutFrozenOptions: HandlerFunction = (options, next) => {
-  // got has none where it could not read the URL; the stream then fails with the reason.
+  // got gives no options when it could not parse the URL; the stream then fails with the reason.
   if (options as Options | undefined) options.cacheOptions = {};
   return next(options);
 };
 
 /**
  * got's `request` option: opens requests through `agents`.
- * @param isLenient reads answers that break the rules of HTTP in ways which browsers accept. got has no option for it.
+ * @param isLenient accepts invalid HTTP that browsers accept. got has no option for it.
  */
 export function requestThrough(agents: AgentPair, isLenient: boolean): RequestFunction {
   return (url, { method, headers }) => {
     const { protocol, hostname, port, pathname, search } = url;
     const isHttps = protocol === 'https:';
     const options: http.RequestOptions = {
-      // As Node takes a URL apart: an IPv6 address without its brackets.
+      // As Node expects it: an IPv6 address without its brackets.
       host: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname,
       path: pathname + search,
       headers: headers as http.OutgoingHttpHeaders,
@@ -41,7 +40,7 @@ export function requestThrough(agents: AgentPair, isLenient: boolean): RequestFu
     if (method !== 'GET') options.method = method;
     if (isLenient) options.insecureHTTPParser = true;
     const request = (isHttps ? https : http).request(options);
-    // Node keeps the first 1,000 headers and drops the rest silently; their size is bounded anyway.
+    // Otherwise Node silently drops all but the first 1,000 headers. Their total size is bounded anyway.
     request.maxHeadersCount = 0;
     return request;
   };

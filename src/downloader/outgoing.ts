@@ -1,23 +1,23 @@
-/** What a request puts on the wire: its URL without userinfo, its headers over the defaults, its body. */
+/** Converts a request to the options of got: its URL without userinfo, its headers over the defaults, its body. */
 
 import type { Method, OptionsInit } from 'got';
 import type { RequestRecord } from '../http/message/request-record.js';
 import { parseUrl } from '../http/url/parse-url.js';
 
 /**
- * The part of a request that the downloader reads. `origin.private` lets it connect to private addresses. With `attempts`
- * above 0 it is a retry: it is read leniently, over a connection of its own.
+ * The part of a request that the downloader uses. `origin.private` allows private addresses. A request with `attempts`
+ * above 0 is a retry: its answer is parsed leniently, and its connection is not shared.
  */
 export type DownloadRequest = Pick<RequestRecord, 'url' | 'method' | 'headers' | 'body' | 'cookies'> &
   Partial<Pick<RequestRecord, 'origin' | 'attempts'>>;
 
 export interface Outgoing {
   readonly url: string;
-  /** Undefined for a plain GET, the common case: then the client's defaults stand and nothing is merged. */
+  /** Undefined for a plain GET, the common case, so that got need not merge options. */
   readonly options: OptionsInit | undefined;
 }
 
-/** Per-request headers win over `cookies` and userinfo; names count without case. */
+/** Headers of the request take precedence over `cookies` and userinfo. Header names are case-insensitive. */
 export function toOutgoing(request: DownloadRequest): Outgoing {
   const { url, credentials } = splitUserinfo(request.url);
   if (credentials === null && isPlain(request)) return { url, options: undefined };
@@ -32,7 +32,7 @@ export function toOutgoing(request: DownloadRequest): Outgoing {
   const options: OptionsInit = { method: request.method as Method, headers };
   if (request.body !== null) return { url, options: { ...options, body: request.body, allowGetBody: true } };
   if (request.method === 'GET' || request.method === 'HEAD') return { url, options };
-  // got's stream waits for somebody to write the body of a POST; an empty one says that there is none.
+  // got's stream waits until a body is written for a POST, so a missing body is sent as an empty one.
   return { url, options: { ...options, body: Buffer.alloc(0) } };
 }
 
@@ -42,7 +42,7 @@ function isPlain(request: DownloadRequest): boolean {
   return true;
 }
 
-/** Userinfo becomes Basic credentials (RFC 7617) and never stays in the URL, which errors and logs may show. */
+/** Moves the userinfo into Basic credentials (RFC 7617), since errors and logs may show the URL. */
 function splitUserinfo(url: string): { url: string; credentials: string | null } {
   const parsed = url.includes('@') ? parseUrl(url) : null;
   if (parsed === null) return { url, credentials: null };

@@ -1,8 +1,8 @@
-/** How fast a download gets on: whether it stalls, and whether its body comes too slowly to be worth waiting for. */
+/** The progress of a download: whether it is stalled, and whether its body is slower than the minimum rate. */
 
-/** How often downloads are looked at. A main loop that stood still for longer counts as one interval. */
+/** How often downloads are checked. If the main loop is blocked for longer, that counts as one interval. */
 export const PACE_INTERVAL_MS = 500;
-/** Without progress for so long a download no longer counts against the concurrency. */
+/** After so many intervals without progress a download no longer counts against the concurrency. */
 const STALL_INTERVALS = 4;
 /** The minimum rate is an average over 30 s, so that a server may pause for half a minute. */
 const RATE_INTERVALS = 60;
@@ -11,7 +11,7 @@ export const RATE_WINDOW_S = (RATE_INTERVALS * PACE_INTERVAL_MS) / 1_000;
 /** Called once an interval while a download is under way and not paused by this node. */
 export class Pace {
   readonly #minBytesPerSecond: number;
-  #seenBytes = 0;
+  #lastBodyBytes = 0;
   #idleIntervals = 0;
   #windowIntervals = 0;
   #windowBytes = 0;
@@ -21,23 +21,24 @@ export class Pace {
     this.#minBytesPerSecond = minBytesPerSecond;
   }
 
-  /** Nothing has come for 2 s, or less than the minimum rate asks for. */
+  /** Nothing has been received for 2 s, or less than the minimum rate requires. */
   get isStalled(): boolean {
     return this.#idleIntervals >= STALL_INTERVALS;
   }
 
-  /** The stall is over: something came that is no byte of the body, such as the headers. */
+  /** End the stall: something other than body bytes was received, such as the headers. */
   progressed(): void {
     this.#idleIntervals = 0;
   }
 
   /**
-   * @param bodyBytes received so far. @param inBody from the headers on.
-   * @returns false when the body has been slower than the minimum rate for a whole window.
+   * @param bodyBytes received so far.
+   * @param inBody whether the headers were received.
+   * @returns false when the body was slower than the minimum rate over a whole window.
    */
   isFastEnough(bodyBytes: number, inBody: boolean): boolean {
-    const bytes = bodyBytes - this.#seenBytes;
-    this.#seenBytes = bodyBytes;
+    const bytes = bodyBytes - this.#lastBodyBytes;
+    this.#lastBodyBytes = bodyBytes;
     const isProgress = bytes > 0 && (bytes * 1_000) / PACE_INTERVAL_MS >= this.#minBytesPerSecond;
     this.#idleIntervals = isProgress ? 0 : this.#idleIntervals + 1;
     if (!inBody || this.#minBytesPerSecond === 0) return true;

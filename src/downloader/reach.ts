@@ -1,6 +1,6 @@
 /**
- * Which addresses a connection may go to. A public site must not make a crawler ask its own machine or network (SSRF), so
- * the check is on the address that is connected to: a host name, a redirect or a changing DNS answer gains nothing.
+ * Which addresses a request may connect to. A public site must not make a crawler send requests to its own machine or
+ * network (SSRF). The check is on the connected address, so host names, redirects and changing DNS answers cannot evade it.
  */
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
@@ -9,12 +9,12 @@ import { DownloadError } from './download-error.js';
 
 /**
  * - `public`: the public internet only;
- * - `private`: also private addresses, but no link-local one, where cloud providers serve credentials;
+ * - `private`: also private addresses, but not link-local ones, where cloud providers serve credentials;
  * - `any`: every address (ALLOW_PRIVATE_ADDRESSES).
  */
 export type Reach = 'public' | 'private' | 'any';
 
-/** @param address an IP address. @returns the refusal, or null when it may be connected to. */
+/** @param address an IP address. @returns the refusal, or null when connecting is allowed. */
 export function refusalOf(address: string, reach: Reach): DownloadError | null {
   if (reach === 'any') return null;
   if (isLinkLocalAddress(address)) {
@@ -29,7 +29,7 @@ export function refusalOf(address: string, reach: Reach): DownloadError | null {
 }
 
 /**
- * A look-up that leaves out the addresses which may not be connected to, and fails where no other is left.
+ * A look-up that leaves out the addresses that are not allowed, and fails when no other is left.
  * @param lookup in place of `dns.lookup`.
  */
 export function reachableLookup(

@@ -1,4 +1,4 @@
-/** The body of one answer as it comes, held within the budget of the node until the page takes it. */
+/** The received part of a body. It counts against the node's budget until the download ends. */
 import type { Transform } from 'node:stream';
 import { type BodyBudget, BodyShare, type Pausable } from './body-budget.js';
 import type { InflateWatch } from './decode-content.js';
@@ -9,12 +9,12 @@ export class ReceivedBody implements InflateWatch {
   #wireBytes = 0;
   #inflating: Transform | null = null;
 
-  /** @param onPause hears when the budget pauses this body, and when it goes on. */
+  /** @param onPause is called when the budget pauses this body and when it resumes it. */
   constructor(budget: BodyBudget, onPause: (isPaused: boolean) => void) {
     this.#share = new BodyShare(budget, onPause);
   }
 
-  /** Received so far, before decoding. */
+  /** Bytes received so far, before decoding. */
   get wireBytes(): number {
     return this.#wireBytes;
   }
@@ -23,7 +23,7 @@ export class ReceivedBody implements InflateWatch {
     return this.#share.isPaused;
   }
 
-  /** Where the bytes come from. */
+  /** Set the source of the bytes. */
   readFrom(source: Pausable): void {
     this.#share.readFrom(source);
   }
@@ -34,7 +34,7 @@ export class ReceivedBody implements InflateWatch {
     this.#share.add(chunk.length);
   }
 
-  /** All that came, in one piece. */
+  /** Remove and return all bytes as one Buffer. */
   take(): Buffer {
     const chunks = this.#chunks;
     this.#chunks = [];
@@ -50,12 +50,12 @@ export class ReceivedBody implements InflateWatch {
     this.#share.add(bytes);
   }
 
-  /** Let others read before it when memory is short. */
+  /** Let other bodies be read first when the budget is exceeded. */
   goLast(): void {
     this.#share.goLast();
   }
 
-  /** Let go of everything; inflating under way is given up. */
+  /** Release all bytes and abort the decompression. */
   close(): void {
     this.#chunks = [];
     this.#inflating?.destroy();

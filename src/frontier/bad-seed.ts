@@ -1,23 +1,24 @@
-/** What is kept of a seed that could not be used: the same text in both engines. */
+/** The stored record of a seed that could not be used; the same text in both engines. */
 import { isUtf8 } from 'node:buffer';
 import { MAX_SEED_BYTES } from './frontier.js';
 
 /** An entry of `<key>:bad`. */
 export type BadSeed = {
-  /** Why, for people. */
+  /** Why the seed is bad: a message for the user. */
   readonly reason: string;
   /** When it was set aside, ISO 8601. */
   readonly at: string;
-  /** Its size, where only the beginning of it is kept. */
+  /** The size of the seed; present only when it was truncated. */
   readonly bytes?: number;
 } & ({ readonly seed: string } | { readonly seed_base64: string });
 
-/** As JSON. A seed that is no text is kept as base64; of one larger than a seed may be, the beginning. */
+/** The entry as JSON. A seed that is not UTF-8 is stored as base64. A seed beyond the size limit is truncated. */
 export function badSeedEntry(value: Buffer, reason: string, nowMs: number): string {
   const isCut = value.length > MAX_SEED_BYTES;
-  const kept = isCut ? value.subarray(0, MAX_SEED_BYTES) : value;
-  // A cut through a character would make a text of it that was none.
-  const seed = isCut || !isUtf8(kept) ? { seed_base64: kept.toString('base64') } : { seed: kept.toString() };
+  const stored = isCut ? value.subarray(0, MAX_SEED_BYTES) : value;
+  // A truncated seed is stored as base64, since the cut may be within a character.
+  const seed =
+    isCut || !isUtf8(stored) ? { seed_base64: stored.toString('base64') } : { seed: stored.toString() };
   const entry: BadSeed = {
     ...seed,
     reason,

@@ -1,16 +1,16 @@
 /**
- * How large a BloomDupeFilter is, the same in both engines. Where a fingerprint's bits lie is each engine's own: all in
- * one chunk or block, which is read at once.
+ * The size of a BloomDupeFilter, the same in both engines. Each engine has its own layout. In both, all bits of a
+ * fingerprint are in one chunk or block, so that a look-up reads only one.
  *
- * A slice made for n fingerprints at an error rate of p takes m = n ln(1/p) / ln²2 bits and k = m/n ln 2 hashes. When
- * a slice is full the next one is opened, and what is asked is looked for in all. Slice i ≥ 2 has a rate of at most
- * p / (i (i − 1)), and those sum up to p over any number of slices: so p in the first slice, and never more than 2p
- * beyond. (Halving the rate from slice to slice keeps the same promise, but slice 100 would need a hundred hashes
- * more; this way it needs 14.) The share is rounded down to a power of two, 2^-e: then a slice has e hashes and
- * e × `bitsPerHalving` bits more than the first, whole numbers that Lua and TypeScript agree on.
+ * A slice for n fingerprints at an error rate of p takes m = n ln(1/p) / ln²2 bits and k = m/n ln 2 hashes. When a slice
+ * is full, the next one is opened, and a look-up searches all slices. Slice i ≥ 2 has a rate of at most p / (i (i − 1)).
+ * These rates sum up to at most p over any number of slices, so the total is p with one slice and at most 2p with more.
+ * (Halving the rate with each slice has the same bound, but slice 100 would need a hundred more hashes instead of 14.)
+ * The factor 1 / (i (i − 1)) is rounded down to a power of two, 2^-e. The slice then has e more hashes and
+ * e × `bitsPerHalving` more bits than the first: whole numbers, which Lua and TypeScript compute equally.
  *
- * The bits are 3 % more than in theory (`MARGIN`): k is rounded to a whole number, which costs up to 3 % of the rate,
- * the k positions come from fewer hashes than k, and blocks are not all filled alike.
+ * The bits are 3 % more than in theory (`MARGIN`), for three reasons: k is rounded to a whole number, the k positions are
+ * derived from fewer than k hashes, and blocks are filled unevenly.
  */
 import type { Dupefilter } from './frontier.js';
 
@@ -18,14 +18,14 @@ type Bloom = Extract<Dupefilter, { class: 'BloomDupeFilter' }>;
 
 const MARGIN = 1.03;
 
-/** What a crawl's capacity and error rate make of its slices; all whole numbers. */
+/** The sizes of the slices, from the capacity and error rate of a crawl; all whole numbers. */
 export interface BloomSizing {
-  /** Fingerprints a slice is made for; the next one is opened when it holds them. */
+  /** Fingerprints per slice. A slice with so many is full. */
   readonly capacity: number;
   /** Bits and hashes of the first slice. */
   readonly bits: number;
   readonly hashes: number;
-  /** Bits that a slice needs more for each halving of its rate; it has one hash more as well. */
+  /** Additional bits for each halving of the error rate of a slice, beside one additional hash. */
   readonly bitsPerHalving: number;
 }
 

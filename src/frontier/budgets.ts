@@ -1,4 +1,4 @@
-/** What the budgets of a run are called, and what of a page counts against them. */
+/** The closing reasons of budgets, and the counters of a page that count against them. */
 import type { Budgets, Effects } from './frontier.js';
 
 export const noBudgets: Budgets = { maxPages: 0, maxItems: 0, maxErrors: 0, maxRunMs: 0 };
@@ -11,7 +11,7 @@ export const closingReasons: Readonly<Record<keyof Budgets, string>> = {
   maxRunMs: 'closespider_timeout',
 };
 
-/** The budget that a run was closed by; null for any other reason. */
+/** The budget that closed a run; null for any other reason. */
 export function budgetOf(reason: string): keyof Budgets | null {
   const names = Object.keys(closingReasons) as (keyof Budgets)[];
   return names.find((name) => closingReasons[name] === reason) ?? null;
@@ -21,7 +21,7 @@ export function budgetOf(reason: string): keyof Budgets | null {
 export const ITEMS_COUNTER = 'item_scraped_count';
 export const ERRORS_COUNTER = 'spider_exceptions/count';
 
-/** What a page adds to its run. Counters come from a node: a negative one takes nothing back. */
+/** The items and errors that a page adds to its run. A negative counter counts as 0. */
 export function spentBy(stats: Effects['stats']): { readonly items: number; readonly errors: number } {
   return {
     items: Math.max(0, stats[ITEMS_COUNTER] ?? 0),

@@ -1,26 +1,27 @@
-/** What a crawl is made of: the settings its nodes share, its parts, and the states of its requests. */
+/** The settings that the nodes of a crawl share, its parts, and the states of its requests. */
 
 export type Engine = 'redis' | 'embedded';
 
 export type Control = 'running' | 'paused' | 'stopping';
 
 /**
- * The record of fingerprints accepted, with what its class needs to know (DESIGN §6). It is agreed with the first
- * request or node of a crawl: two classes never write into one record. Compact keeps the first 64 bits of each.
+ * The class and parameters of the dupefilter, which records accepted fingerprints (DESIGN §6). The first request or node
+ * of a crawl decides them, since two classes cannot share the stored data. Compact stores the first 64 bits of each
+ * fingerprint.
  */
 export type Dupefilter =
   | { readonly class: 'RFPDupeFilter' | 'StateDupeFilter' | 'CompactDupeFilter' }
   /**
-   * `expireMs` after it was last accepted a fingerprint is forgotten, however often it was met meanwhile; 0 is never.
+   * A fingerprint expires `expireMs` after it was last accepted. Rejected duplicates do not extend this. 0 is never.
    */
   | { readonly class: 'TimedRFPDupeFilter'; readonly expireMs: number }
   /**
-   * `capacity` fingerprints a slice; `errorRate` is the share of new requests taken for seen, at capacity, and at
-   * most twice that beyond (`bloom-sizing.ts`).
+   * `capacity` is in fingerprints per slice. `errorRate` is the share of new requests wrongly taken for seen when the
+   * first slice is full; it at most doubles with further slices (`bloom-sizing.ts`).
    */
   | { readonly class: 'BloomDupeFilter'; readonly capacity: number; readonly errorRate: number };
 
-/** What all nodes of a crawl must share; another shape is refused (exit 3), naming both values. */
+/** Settings that all nodes of a crawl must share. A node with another shape is refused (exit 3), naming both values. */
 export interface Shape {
   readonly queueClass: 'PriorityQueue' | 'FifoQueue' | 'LifoQueue';
   readonly dupefilter: Dupefilter;
@@ -29,26 +30,26 @@ export interface Shape {
   readonly persist: boolean;
 }
 
-/** Crawl-wide knobs; the latest `crawl` wins for all nodes. */
+/** Crawl-wide settings. Those of the node that joined last hold for all nodes. */
 export interface Tunables {
   readonly delayMs: number;
-  /** Each delay is drawn between 1 and 1.5 times `delayMs`: never shorter, so the promise on delays holds. */
+  /** Each delay is chosen at random between 1 and 1.5 times `delayMs`, so never shorter than `delayMs`. */
   readonly randomizeDelay: boolean;
   readonly concurrencyPerDomain: number;
   readonly nodeTimeoutMs: number;
   readonly failedLimit: number;
   /**
-   * Pending and delayed requests at which the intake of seeds pauses; at twice as many discovered requests are
-   * dropped. 0 is no limit. Start requests and seeds that are pushed, retries and what is given back never are.
+   * The intake of seeds pauses at so many pending and delayed requests. At twice as many, discovered requests are
+   * dropped. Start requests, pushed seeds, retries and released requests are never dropped. 0 is no limit.
    */
   readonly queueLimit: number;
 }
 
 /**
- * Ends of a run, counted over all nodes since it started; 0 is no limit. Pages are downloads that were started; a
- * page is reserved when it is leased, so there is never one more. The first page that reaches the number of items
- * commits whole, and closes the run; pages with items that come later are given back. Errors are exceptions in
- * spider code; what is in work then is finished, as it is when the time is up.
+ * Limits that close a run, counted over all nodes since it started; 0 is no limit. Pages are started downloads. A page is
+ * reserved when it is leased, so the limit is never exceeded. The page that reaches the item limit is committed whole and
+ * closes the run; later pages with items are returned to pending. Errors are exceptions in spider code. After the error or
+ * time limit, leased requests are still finished.
  */
 export interface Budgets {
   readonly maxPages: number;
@@ -79,9 +80,9 @@ export interface FailedRequest {
 export type RequestState = 'pending' | 'delayed' | 'leased' | 'failed' | 'seen' | 'unknown';
 
 /**
- * The last thing that happened to a request, as a StateDupeFilter records it: accepted (pending, or delayed), leased,
- * retried (delayed), done, failed, given back by release or recovery (pending). Being accepted or retried from the
- * failed list begins it anew.
+ * The last state of a request, as a StateDupeFilter records it: pending (accepted, released or recovered), delayed
+ * (accepted or retried), leased, done or failed. It starts again when the request is accepted again or retried from the
+ * failed list.
  */
 export interface RequestLife {
   readonly state: 'pending' | 'leased' | 'delayed' | 'done' | 'failed';

@@ -1,7 +1,7 @@
-/** The formats in which the engines keep a crawl; a crawl of another one is refused, never guessed at. */
+/** The data formats of the engines. A crawl in another format is refused. */
 import { RefusedError } from '../errors.js';
 
-/** Raised, for its engine, with every change of what a store holds that an older crawlnode would misread. */
+/** Incremented for an engine with every change of its stored data that an older crawlnode would misread. */
 export const dataFormats = { redis: 9, embedded: 6 } as const;
 
 /** @param crawl the name of its requests key. */

@@ -1,4 +1,4 @@
-/** Short ways to say what was found, for both engines. */
+/** Collects the findings of `examine`, for both engines. */
 import type { Finding } from './frontier.js';
 
 /** A collector of findings about the store, or about one crawl. */

@@ -42,12 +42,12 @@ export * from './crawl-types.js';
 export type { FrontierRequest };
 
 /**
- * How a push is judged. `links` pass the dupefilter. `seeds` skip that test (unless `filtered`), are recorded
- * all the same, and bring a failed request back. `start` are seeds accepted once per job, whichever node is first.
+ * The kind of a push. `links` are checked by the dupefilter. `seeds` skip that check (unless `filtered`), are still
+ * recorded, and make a failed request pending again. `start` are seeds that are accepted once per job.
  */
 export type PushKind = 'links' | 'seeds' | 'seeds-filtered' | 'start';
 
-/** Which of a job's start requests a push brings. A list too long for one push comes in several, in order. */
+/** The part of a job's start requests that a push contains. A list too long for one push is split, in order. */
 export interface StartPart {
   readonly from: number;
   readonly total: number;
@@ -57,8 +57,8 @@ export interface PushAnswer {
   readonly accepted: number;
   readonly duplicates: number;
   /**
-   * Links neither accepted nor recorded as seen, since the queue is at twice its limit (`Tunables.queueLimit`);
-   * absent when there were none.
+   * Links that were neither accepted nor recorded as seen, since the queue is at twice its limit
+   * (`Tunables.queueLimit`); absent when there were none.
    */
   readonly dropped?: number;
 }
@@ -75,7 +75,7 @@ export interface Lease {
   readonly crashes: number;
 }
 
-/** What the store says of the crawl with every lease answer. */
+/** The state of the crawl, which the store returns with every lease answer. */
 export interface CrawlState {
   readonly control: Control;
   /** True completion: nothing pending, delayed, leased or suspect, no seed waiting, start requests pushed, running. */
@@ -86,9 +86,9 @@ export interface CrawlState {
   readonly closing: string | null;
   /** External seeds waiting in the start_urls keys. */
   readonly seedsWaiting: number;
-  /** How long nothing has been pending, delayed or leased anywhere. */
+  /** How long no request has been pending, delayed or leased. */
   readonly idleMs: number;
-  /** Pending and delayed requests are at the limit of the queue: seeds stay in their keys until it has room. */
+  /** Pending and delayed requests are at the limit of the queue. Seeds stay in their keys until there is room. */
   readonly full: boolean;
 }
 
@@ -124,7 +124,7 @@ export type Outcome =
     }
   | { readonly kind: 'released'; readonly reason: string; readonly unstarted: boolean };
 
-/** What is committed together with an outcome, or not at all. */
+/** Effects of a page, which are committed together with its outcome or not at all. */
 export interface Effects {
   /** JSON texts for the items list, in order. */
   readonly items: readonly string[];
@@ -133,8 +133,8 @@ export interface Effects {
   /** Discovered requests, in page order; at most `MAX_SETTLE_REQUESTS`. */
   readonly requests: readonly FrontierRequest[];
   /**
-   * Counters to add, by Scrapy's names; `scheduler/enqueued`, `scheduler/dropped` and `dupefilter/filtered` the store
-   * counts itself. Those of `budgets.ts` count against the run's budgets too.
+   * Counters to add, by Scrapy's names. The store itself counts `scheduler/enqueued`, `scheduler/dropped` and
+   * `dupefilter/filtered`. The counters of `budgets.ts` also count against the run's budgets.
    */
   readonly stats: Readonly<Record<string, number>>;
   /** Links left out of `requests` because the node knows them to be seen; absent when there are none. */
@@ -142,8 +142,9 @@ export interface Effects {
 }
 
 /**
- * Links that an earlier settle is known to have left in the dupefilter: counted as `dupefilter/filtered`, not sent. It
- * holds only under the epoch that settle was answered with, since every forgetting raises it (DESIGN §5).
+ * Links that the dupefilter already has by an earlier settle: counted as `dupefilter/filtered`, but not sent. This is
+ * valid only under the epoch in the answer of that settle, since every removal of fingerprints raises the epoch
+ * (DESIGN §5).
  */
 export interface Withheld {
   readonly count: number;
@@ -155,30 +156,30 @@ export const noEffects: Effects = { items: [], feedItems: [], requests: [], stat
 export type SettleAnswer =
   | ({
       readonly committed: true;
-      /** The epoch this was judged under. */
+      /** The epoch under which the links were checked. */
       readonly epoch: string;
-      /** The dupefilter holds every filtered request sent; false where one was dropped, or a forgotten one is live. */
+      /** The dupefilter has every filtered request sent; false when one was dropped, or a forgotten one is live. */
       readonly allSeen: boolean;
-      /** Of the requests sent; what was withheld is not among the duplicates. */
+      /** Counts the requests sent. Withheld links are not among the duplicates. */
     } & PushAnswer)
   /**
-   * Nothing was written: the lease is no longer this node's. Or (`closed`) the run's item budget was used up before
-   * this page with its items came: its request is pending again, uncounted, for the next run.
+   * Nothing was written. The lease no longer belongs to this node, or (`closed`) the item budget of the run was used up
+   * before this page with items: then its request is pending again, uncounted, for the next run.
    */
   | { readonly committed: false; readonly resend?: false; readonly closed?: true }
-  /** Nothing was written: what was withheld was judged under another epoch. Settle again with all links. */
+  /** Nothing was written, since the withheld links are of another epoch. Settle again with all links. */
   | { readonly committed: false; readonly resend: true; readonly closed?: never };
 
-/** More requests of one page are pushed before its settle, in chunks of `PUSH_CHUNK` (DESIGN §5, Bounds). */
+/** Further requests of a page are pushed before its settle, in chunks of `PUSH_CHUNK` (DESIGN §5, Bounds). */
 export const MAX_SETTLE_REQUESTS = 2_000;
 export const PUSH_CHUNK = 1_000;
 export const MAX_SETTLE_ITEMS = 10_000;
 export const MAX_SETTLE_BYTES = 8 * 1024 * 1024;
-/** A larger seed is bad: so much a request's record may take. */
+/** A larger seed is bad. The record of a request has the same limit. */
 export const MAX_SEED_BYTES = 1024 * 1024;
-/** One seed brings at most so many requests (a sitemap's worth), since they are accepted in one step: some 150 ms. */
+/** Requests per seed (as many as URLs in a sitemap). Bounded, since they are accepted in one step. */
 export const MAX_SEED_REQUESTS = 50_000;
-/** And their records at most so many bytes. */
+/** Bytes of the records of all requests of a seed. */
 export const MAX_SEED_REQUEST_BYTES = 64 * 1024 * 1024;
 export const MAX_WAIT_MS = 1_000;
 /** Crashes after which a request is failed as `crashed`. */
@@ -197,20 +198,20 @@ export interface JoinOptions {
   readonly budgets: Budgets;
   /** Ids of the feeds whose outbox receives this node's committed feed items. */
   readonly feeds: readonly string[];
-  /** Whether the spider has start requests, so completion waits for them to be pushed. */
+  /** Whether the spider has start requests. If so, the crawl is complete only after they were pushed. */
   readonly hasStart: boolean;
   /**
-   * Where this node begins a new run, forget the requests, the failed ones, the fingerprints and that the start
-   * requests were pushed, in the same step; seeds, items and counters stay. A client that joins again never does.
+   * If this node begins a new run, clear the requests, failed requests, fingerprints and the record of pushed start
+   * requests in the same step. Seeds, items and counters stay. A client that joins again does not flush.
    */
   readonly flushOnStart: boolean;
 }
 
 export interface Joined {
   readonly incarnation: string;
-  /** Id of the run that this node begins or takes part in; '' when it should not start. */
+  /** Id of the run that this node begins or joins; '' when it should not start. */
   readonly run: string;
-  /** What was there already, so that a resumed crawl can say so. */
+  /** The content of the crawl at the join, for the message of a resumed crawl. */
   readonly found: {
     readonly pending: number;
     readonly delayed: number;
@@ -227,19 +228,19 @@ export interface Joined {
   readonly notices: readonly string[];
 }
 
-/** What became of a leave. */
+/** The result of a leave. */
 export interface Left {
   /** The run ended with this incarnation. */
   readonly last: boolean;
   readonly cleared: boolean;
-  /** Nothing was done, and the incarnation is as alive as before: others may have been killed. Absent where it left. */
+  /** Set when the node stays registered, since the other nodes may have been killed. Absent when it left. */
   readonly awaits?: Silence;
 }
 
-/** Incarnations that are registered, not declared dead, and not heard of. */
+/** Incarnations that are registered and not declared dead, but sent no recent heartbeat. */
 export interface Silence {
   readonly incarnations: readonly string[];
-  /** Until the last of them counts as dead, unless it is heard of. */
+  /** Time until the last of them counts as dead, unless it sends a heartbeat. */
   readonly forMs: number;
 }
 
@@ -251,7 +252,7 @@ export interface HeartbeatReport {
 
 export type HeartbeatAnswer = 'alive' | 'dead' | 'gone';
 
-/** One external seed as it stands in its key, byte for byte. */
+/** The unchanged bytes of an external seed. */
 export interface RawSeed {
   readonly key: string;
   readonly value: Buffer;
@@ -270,12 +271,12 @@ export interface NodeSnapshot extends NodeInfo {
   /** In ms since 1970. */
   readonly startedAt: number;
   readonly heartbeatAgeMs: number;
-  /** Requests that it is processing. */
+  /** Requests that the node is processing. */
   readonly leased: number;
-  /** Pages it has settled as done or failed. */
+  /** Pages that the node has settled as done or failed. */
   readonly pages: number;
   readonly pagesPerSecond: number;
-  /** How far the clock of its machine was ahead of the store's when it joined; negative where it was behind. */
+  /** How far the clock of its machine was ahead of the store's clock at the join; negative when it was behind. */
   readonly clockAheadMs: number;
 }
 
@@ -294,7 +295,7 @@ export interface Snapshot {
   readonly seen: number;
   readonly items: number;
   readonly domains: number;
-  /** Memory or disk of each part, estimated from samples; failed requests lie in the frontier. */
+  /** Memory or disk space of each part, estimated from samples. Failed requests count to the frontier. */
   readonly bytes: {
     readonly frontier: number;
     readonly dupefilter: number;
@@ -302,21 +303,21 @@ export interface Snapshot {
     readonly items: number;
     readonly stats: number;
   };
-  /** The live ones. */
+  /** The live nodes. */
   readonly nodes: readonly NodeSnapshot[];
-  /** Registered, but not heard of for the node timeout, or declared dead; what they hold goes back to pending. */
+  /** Registered nodes without a heartbeat for the node timeout, or declared dead. Their leases return to pending. */
   readonly silent: readonly NodeSnapshot[];
   readonly counters: Readonly<Record<string, number>>;
   readonly outbox: readonly OutboxSnapshot[];
   readonly run: RunSnapshot | null;
   readonly control: Control;
-  /** What all its nodes share; null until a first one has joined. */
+  /** The shape of the crawl; null until a first node has joined. */
   readonly shape: Shape | null;
   /** `Tunables.queueLimit` of the latest node; null before the first. */
   readonly queueLimit: number | null;
-  /** When the crawl began: with its first request or node since a reset; null when there is none. */
+  /** When the crawl began, with its first request or node since a reset; null when there is no crawl. */
   readonly beganAtMs: number | null;
-  /** Since when the dupefilter records fingerprints: the crawl's beginning, or its own last reset. */
+  /** Since when the dupefilter records fingerprints: the beginning of the crawl, or the last reset of the dupefilter. */
   readonly seenSinceMs: number | null;
 }
 
@@ -324,11 +325,11 @@ export interface RunSnapshot {
   readonly id: string;
   /** In ms since 1970. */
   readonly startedAt: number;
-  /** Downloads that all its nodes have started, retries and redirects among them. */
+  /** Downloads that all its nodes have started, including retries and redirects. */
   readonly pages: number;
   /** Items that all its nodes have committed. */
   readonly items: number;
-  /** Requests that have failed in this run, on any node. One that was retried from the failed list and fails again counts twice. */
+  /** Requests that failed in this run, on any node. One that is retried from the failed list and fails again counts twice. */
   readonly failed: number;
   /** Why the run ended; null while it goes on. */
   readonly closed: string | null;
@@ -344,18 +345,18 @@ export interface OutboxSnapshot {
   readonly path: string;
   /** Committed items that wait to be written. */
   readonly waiting: number;
-  /** The process that writes the file; null when none does. It may have died since. */
+  /** The process that writes the file; null when there is none. It may have died since. */
   readonly writerPid: number | null;
-  /** `FeedWriter.format` of its last writer; null where that did not say. */
+  /** `FeedWriter.format` of its last writer; null when not given. */
   readonly format: string | null;
 }
 
-/** Committed items that wait for their files, and how far each file has come. */
+/** The feeds: committed items that wait for their files, and the checkpoint of each file. */
 export interface Feeds extends Outbox {
   /**
-   * Move up to `max` items from the head of the items list to the end of the feed's outbox. From then on an export to
-   * this feed has begun, until `release` says that it has ended.
-   * @returns how many. @throws RefusedError when the writer does not hold the feed, or not any more.
+   * Move up to `max` items from the head of the items list to the end of the feed's outbox. This begins an export to the
+   * feed, which ends with `release`.
+   * @returns the number of moved items. @throws RefusedError when the writer does not hold the feed (any more).
    */
   take(writer: FeedWriter, max: number): Promise<number>;
 }
@@ -377,39 +378,39 @@ export interface Inspection {
   readonly seen: boolean;
   readonly record: string | null;
   readonly crashes: number;
-  /** The incarnation that holds it, when leased. */
+  /** The incarnation that holds the lease; null when not leased. */
   readonly owner: string | null;
-  /** Since when, when leased. */
+  /** The instant of the lease; null when not leased. */
   readonly leasedAtMs: number | null;
-  /** When it becomes due, when delayed; when pending, the next instant at which its domain may be asked, if that is to come. */
+  /** For a delayed request, when it becomes due. For a pending one, when its domain may be leased from, if in the future. */
   readonly dueAtMs: number | null;
-  /** Why, when failed. */
+  /** Why the request failed; null when it has not. */
   readonly failure: Omit<FailedRequest, 'id' | 'record' | 'crashes'> | null;
-  /** What a StateDupeFilter knows of it; null under the other classes, and for what is unfiltered, unknown or forgotten. */
+  /** The state in a StateDupeFilter; null with other classes, and for an unfiltered, unknown or forgotten request. */
   readonly life: RequestLife | null;
 }
 
-/** What a record tells the frontier that stores it without looking. */
+/** The fields of a record that a repair needs. The frontier itself does not read records. */
 export interface RecordedRequest {
   readonly domain: string;
   readonly priority: number;
   readonly acceptedAtMs: number;
 }
 
-/** What there is after a repair. */
+/** The number of requests after a repair, by state. */
 export interface Repaired {
   readonly pending: number;
   readonly delayed: number;
   readonly failed: number;
 }
 
-/** What `examine` found: a sentence, and what to do about it. */
+/** A result of `examine`: a message, and what to do about it. */
 export interface Finding {
-  /** A problem wants somebody to act; an info is worth knowing; ok is what was looked at and is well. */
+  /** A problem needs action, an info does not, and ok is the result of a successful check. */
   readonly level: 'problem' | 'info' | 'ok';
-  /** What was looked at: a stable name, such as `eviction_policy`. */
+  /** A stable name of the check, such as `eviction_policy`. */
   readonly check: string;
-  /** Whether it is true of the whole store, so of every crawl in it, or of this crawl alone. */
+  /** Whether the finding concerns the whole store, and so every crawl in it, or only this crawl. */
   readonly about: 'store' | 'crawl';
   readonly message: string;
   /** What to do; null when nothing. */
@@ -422,18 +423,19 @@ export interface Frontier {
   /** Register this node as a new incarnation; recovery, leasing and settling need it. @throws RefusedError on another shape or format. */
   join(node: NodeInfo, options: JoinOptions): Promise<Joined>;
   /**
-   * Deregister. The last incarnation also ends the run with `reason`, and clears the crawl when that is `finished`, it is
-   * truly complete, and the shape does not persist: a signal, stop or budget ends a run, not the crawl. Leases still held
-   * go back to pending uncounted.
-   * @param heardWithinMs with it, who would leave such a crawl to others that may all have been killed stays instead, and
-   *   asks again: none of them was heard of within so long, where its process cannot be seen to run. Whoever stays is heard of.
+   * Deregister. The last incarnation also ends the run with `reason`. It clears the crawl when `reason` is `finished`, the
+   * crawl is complete and its shape does not persist; a signal, stop or budget only ends the run. Leases still held return
+   * to pending uncounted.
+   * @param heardWithinMs when given, the node does not leave such a crawl to nodes that may all have been killed: those
+   *   without a heartbeat for so long whose process is not known to run. It stays (`Left.awaits`) and must call again. The
+   *   call counts as a heartbeat.
    */
   leave(reason: string, heardWithinMs?: number): Promise<Left>;
   /** Sign of life of an incarnation; called from the heartbeat thread on a connection of its own. */
   heartbeat(incarnation: string, report: HeartbeatReport): Promise<HeartbeatAnswer>;
   /**
-   * Compare what the store thinks this incarnation holds with what it does. Leases it does not hold, older than
-   * `graceMs`, return to pending uncounted. @returns the ids held here whose token the store does not know.
+   * Compare the leases of this incarnation in the store with those that it holds. Leases older than `graceMs` that it does
+   * not hold return to pending uncounted. @returns the ids held here whose token the store does not know.
    */
   reconcile(
     held: readonly Pick<Lease, 'id' | 'token'>[],
@@ -441,15 +443,15 @@ export interface Frontier {
   ): Promise<{ readonly lost: readonly string[]; readonly returned: number }>;
   /**
    * Mark silent incarnations dead, then return their requests to the queue, a bounded step at a time.
-   * @param onDead called for each dead incarnation that this call handled: its node id, and how many of its requests were
-   *   returned or, after too many crashes, failed.
-   * @returns how many requests that were of all of them.
+   * @param onDead called for each dead incarnation that this call handled, with its node id and the number of its requests
+   *   that were returned or, after too many crashes, failed.
+   * @returns the number of these requests of all incarnations.
    */
   recover(onDead?: (node: string, requests: number) => void): Promise<number>;
 
   /**
    * Accept requests in one atomic batch (at most `MAX_SETTLE_REQUESTS`). Needs no join.
-   * @param part of the start requests; all of them unless given. What another node has pushed counts as duplicate.
+   * @param part of the start requests; all of them by default. Those that another node has pushed count as duplicates.
    */
   push(requests: readonly FrontierRequest[], kind: PushKind, part?: StartPart): Promise<PushAnswer>;
   /** Take up to `max` due, polite requests in order; `holding` is how many this node processes now. Never blocks in the store. */
@@ -464,12 +466,12 @@ export interface Frontier {
   peekSeeds(max: number): Promise<readonly RawSeed[]>;
   /** Remove each seed and accept its requests, or move it to `<key>:bad`, only if it was still there. */
   intake(batch: readonly ConvertedSeed[]): Promise<IntakeAnswer>;
-  /** What was set aside, oldest first, key after key, as JSON of `BadSeed`: up to `max` after the first `from`. */
+  /** The bad seeds as JSON of `BadSeed`, key after key, oldest first: up to `max` after the first `from`. */
   badSeeds(from: number, max: number): Promise<readonly string[]>;
   /** Append raw seeds to the first start_urls key, as an external producer would. */
   appendSeeds(values: readonly string[]): Promise<number>;
 
-  /** Leave a domain alone for `forMs`, or change its delay, for all nodes. */
+  /** Lease nothing from a domain for `forMs`, or change its delay, for all nodes. */
   throttle(
     domain: string,
     change: {
@@ -496,15 +498,15 @@ export interface Frontier {
   /** Delete parts; all of them leave no key of this spider and job. @throws RefusedError while nodes live, unless `force`. */
   clear(parts: readonly Part[], options: { readonly force: boolean }): Promise<void>;
   /**
-   * Look at the store and at what of it concerns this crawl, changing nothing: version, limits, disk, clock, rights,
-   * keys, format. What cannot be looked at (a right that is missing) is a finding too.
+   * Check the store and this crawl without changing anything: version, limits, disk, clock, rights, keys, format. A check
+   * that is not possible, such as for a missing right, is a finding too.
    */
   examine(): Promise<readonly Finding[]>;
   /**
-   * Rebuild every index and counter from the records of the requests, where `verify` finds breaches: whatever was live is
-   * pending, delayed or failed afterwards, once; leases are given up. The crawl is paused meanwhile, and stays so when
-   * this breaks off: call it again. Within a priority the order is that of acceptance to the ms.
-   * @param read what a record says of its request; null when it cannot be read, which fails it.
+   * Rebuild every index and counter from the records of the requests, after `verify` found breaches. Afterwards each live
+   * request is either pending, delayed or failed. Leases are lost. The crawl is paused meanwhile, and stays paused when the
+   * repair is interrupted: call it again then. Within a priority, requests are ordered by acceptance, to the ms.
+   * @param read reads the fields of a record; null when the record is not readable, which fails the request.
    * @throws RefusedError while nodes live, unless `force`.
    */
   repair(

@@ -1,4 +1,4 @@
-/** Batches of bounded work: what is to be sent to a store, cut by count and by bytes. */
+/** Splits values into chunks that are bounded by count and bytes, so that each call to a store is bounded. */
 import { type FrontierRequest, MAX_SETTLE_BYTES, MAX_SETTLE_REQUESTS } from './frontier.js';
 
 export interface Weight {
@@ -6,29 +6,29 @@ export interface Weight {
   readonly bytes: number;
 }
 
-/** Of one request. A record is counted by its characters: nearly all of it is ASCII. */
+/** The weight of a request. The length of its record stands for the bytes, since records are mostly ASCII. */
 export function requestWeight({ record }: FrontierRequest): Weight {
   return { count: 1, bytes: record.length };
 }
 
-/** In order; a chunk holds more than the bounds only where a single thing does. */
+/** Yields the values in order. A chunk exceeds the bounds only if it has a single value that does. */
 export function* inChunks<T>(
-  things: Iterable<T>,
-  weigh: (thing: T) => Weight,
+  values: Iterable<T>,
+  weigh: (value: T) => Weight,
   max = MAX_SETTLE_REQUESTS,
 ): Generator<T[]> {
   let chunk: T[] = [];
   let count = 0;
   let bytes = 0;
-  for (const thing of things) {
-    const weight = weigh(thing);
+  for (const value of values) {
+    const weight = weigh(value);
     if (chunk.length > 0 && (count + weight.count > max || bytes + weight.bytes > MAX_SETTLE_BYTES)) {
       yield chunk;
       chunk = [];
       count = 0;
       bytes = 0;
     }
-    chunk.push(thing);
+    chunk.push(value);
     count += weight.count;
     bytes += weight.bytes;
   }

@@ -1,4 +1,4 @@
-/** Open the frontier of one spider and job, by the engine the settings name; the engines load lazily. */
+/** Opens the frontier of one spider and job with the engine of the settings. The engines are loaded lazily. */
 import { UsageError } from '../errors.js';
 import type { Frontier } from './frontier.js';
 import type { OpenOptions, Salvaged, Store } from './store.js';
@@ -14,8 +14,8 @@ export async function openFrontier(options: OpenOptions): Promise<Frontier> {
 }
 
 /**
- * Start what a store needs while the main loop stands still, in a thread that goes on meanwhile: the log of the embedded
- * engine is brought to the disk each second. Redis needs nothing.
+ * Start the background thread of a store, which also runs while the main loop is blocked. It writes the log of the
+ * embedded engine to the disk each second. Redis needs none.
  */
 export async function syncStore({ store }: OpenOptions): Promise<{ end(): Promise<void> } | null> {
   if (store.engine === 'redis') return null;
@@ -23,7 +23,7 @@ export async function syncStore({ store }: OpenOptions): Promise<{ end(): Promis
   return syncEachSecond(walIn(store.dir));
 }
 
-/** Load the code of a store's engine, for who knows a better time for it than when a frontier is opened. */
+/** Load the code of a store's engine before a frontier is opened. */
 export async function loadEngine({ engine }: Store): Promise<void> {
   await engines[engine]();
 }
@@ -34,9 +34,9 @@ const engines = {
 };
 
 /**
- * The crawls a store holds, by the names of their requests keys, sorted; in Redis only those whose name begins and ends
- * (before `@job`) with these texts.
- * @returns `isCut` when a Redis holds so many keys that not all were looked at.
+ * The names of the requests keys of all crawls in a store, sorted. In Redis only those that begin and end (before `@job`)
+ * with `nameParts`.
+ * @returns `isCut` when a Redis has so many keys that not all were examined.
  */
 export async function findCrawls(
   store: Store,
@@ -52,8 +52,8 @@ export async function findCrawls(
 }
 
 /**
- * Save what can be read of a damaged store (`DamagedStoreError`) into a new one, and keep the damaged file aside. Every crawl
- * in it stays paused until `Frontier.repair` has put its counters right.
+ * Copy all readable data of a damaged store (`DamagedStoreError`) into a new store, and keep the damaged file. Each crawl
+ * stays paused until `Frontier.repair` has corrected its counters.
  * @throws RefusedError while other processes use the store, unless `force`.
  */
 export async function salvageStore({ store, shape }: OpenOptions, force: boolean): Promise<Salvaged> {

@@ -1,15 +1,15 @@
-/** The dead nodes that one call of `recover` has handled, over all its steps. */
+/** The dead nodes that one call of `recover` handled, over all its steps. */
 export class RecoveredNodes {
   readonly #byIncarnation = new Map<string | number, { node: string; requests: number }>();
 
-  /** Add what one step has returned to the queue. @param node its label, for messages. */
+  /** Add the requests that one step returned to the queue. @param node the label of the node, for messages. */
   add(incarnation: string | number, node: string, requests: number): void {
-    const known = this.#byIncarnation.get(incarnation);
-    if (known === undefined) this.#byIncarnation.set(incarnation, { node, requests });
-    else known.requests += requests;
+    const entry = this.#byIncarnation.get(incarnation);
+    if (entry === undefined) this.#byIncarnation.set(incarnation, { node, requests });
+    else entry.requests += requests;
   }
 
-  /** Report each node once. @returns the number of requests of all of them. */
+  /** Report each node once. @returns the number of requests of all nodes. */
   report(onDead?: (node: string, requests: number) => void): number {
     let total = 0;
     for (const { node, requests } of this.#byIncarnation.values()) {

@@ -1,8 +1,8 @@
-/** Refusals (exit 3) in the words of both engines. */
+/** Refusals (exit 3) that both engines share. */
 import { RefusedError } from '../errors.js';
 import type { Part } from './frontier.js';
 
-/** The refusal of what must not be done to a crawl under its nodes. */
+/** Refuses an operation that is not allowed while nodes work on the crawl. */
 export function nodesAtWork(count: number, what: keyof typeof forced): RefusedError {
   return new RefusedError(
     `${count} node${count === 1 ? ' is' : 's are'} working on this crawl: stop them first (or use --force${forced[what]})`,
@@ -10,14 +10,14 @@ export function nodesAtWork(count: number, what: keyof typeof forced): RefusedEr
   );
 }
 
-/** What `--force` brings upon them. */
+/** The effect of `--force` on these nodes. */
 const forced = {
   clear: ', which makes them stop with an error',
   repair: ', which makes them join anew',
   restore: '',
 } as const;
 
-/** A node wants to join a crawl that is not wholly there yet. */
+/** Refuses a node that joins a crawl whose restore is not finished. */
 export function restoreUnderWay(): RefusedError {
   return new RefusedError(
     'a backup is being brought back into this crawl, or that was cut off: run "crawlnode restore" with the same file again, or reset the crawl',
@@ -25,7 +25,7 @@ export function restoreUnderWay(): RefusedError {
   );
 }
 
-/** A crawl into which another backup was brought back in part. */
+/** Refuses a restore into a crawl in which the restore of another backup is not finished. */
 export function otherRestore(): RefusedError {
   return new RefusedError(
     'another backup was brought back into this crawl only in part: run "crawlnode restore" with that file and the same parts, or reset the crawl first',
@@ -40,7 +40,7 @@ export function partNotEmpty(part: Part): RefusedError {
   );
 }
 
-/** The restore that goes on was ended, or the crawl reset, by somebody else. */
+/** The restore under way was ended by another process, or the crawl was reset. */
 export function restoreGone(): RefusedError {
   return new RefusedError('the crawl was reset, or restored by another process, meanwhile: begin again', {
     code: 'restoring',
@@ -56,7 +56,7 @@ const nounOf: Readonly<Record<Part, string>> = {
   failed: 'failed requests',
 };
 
-/** A BloomDupeFilter cannot forget: a bit of one fingerprint is one of many others as well. */
+/** A BloomDupeFilter cannot forget a fingerprint, since each of its bits also belongs to others. */
 export function cannotForget(): RefusedError {
   return new RefusedError(
     'a BloomDupeFilter cannot forget single URLs: seed the URL again (a seed is fetched whatever the dupefilter says, unless SEEDS_FILTERED is set), forget all of them with "crawlnode reset SPIDER --only dupefilter", or choose another DUPEFILTER_CLASS',

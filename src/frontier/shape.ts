@@ -1,8 +1,8 @@
-/** What both engines say of a crawl's shape, its tunables and a flush, in the words of the settings. */
+/** Messages about the shape of a crawl, its tunables and a flush, with the names of the settings; for both engines. */
 import { RefusedError } from '../errors.js';
 import type { Dupefilter, Shape, Tunables } from './frontier.js';
 
-/** The refusal of a node (exit 3) that names each difference, both ways; null where there is none. */
+/** The refusal of a node (exit 3), with both values of each difference; null when the shapes are equal. */
 export function otherShape(theirs: Partial<Shape>, ours: Partial<Shape>): RefusedError | null {
   const differences = shapeDifferences(theirs, ours);
   if (differences.length === 0) return null;
@@ -12,7 +12,7 @@ export function otherShape(theirs: Partial<Shape>, ours: Partial<Shape>): Refuse
   );
 }
 
-/** In what two shapes differ, a clause for each field. */
+/** The differences of two shapes, one clause for each field. */
 export function shapeDifferences(theirs: Partial<Shape>, ours: Partial<Shape>): string[] {
   return (Object.keys(theirs) as (keyof Shape)[])
     .map((name) => ({ name, there: inWords(theirs[name]), here: inWords(ours[name]) }))
@@ -20,7 +20,7 @@ export function shapeDifferences(theirs: Partial<Shape>, ours: Partial<Shape>): 
     .map(({ name, there, here }) => `${shapeSettings[name]} is ${there} there and ${here} here`);
 }
 
-/** The setting behind each part of a shape; those of the dupefilter are named with its class. */
+/** The setting of each field of a shape. Parameters of the dupefilter are named after its class. */
 const shapeSettings: Readonly<Record<keyof Shape, string>> = {
   queueClass: 'SCHEDULER_QUEUE_CLASS',
   dupefilter: 'DUPEFILTER_CLASS',
@@ -39,7 +39,7 @@ export function dupefilterInWords({ class: name, ...parameters }: Dupefilter): s
   return given.length === 0 ? name : `${name}(${given.join(', ')})`;
 }
 
-/** The text of a dupefilter that the engines compare and keep: the same for all who mean the same. */
+/** The text by which the engines store and compare a dupefilter. Equal dupefilters have equal texts. */
 export function dupefilterText(dupefilter: Dupefilter): string {
   return JSON.stringify(Object.fromEntries(Object.entries(dupefilter).sort(([a], [b]) => (a < b ? -1 : 1))));
 }
@@ -53,15 +53,15 @@ const settingOf: Readonly<Record<keyof Tunables, string>> = {
   queueLimit: 'SCHEDULER_QUEUE_LIMIT',
 };
 
-/** The latest node's tunables hold for all: a sentence for its user. */
+/** A sentence for the user of a node that changed a tunable for all nodes. */
 export function tunableNotice(name: keyof Tunables, before: unknown, after: unknown): string {
   return `${settingOf[name]} was ${before} and is ${after} now, for all nodes`;
 }
 
-/** What became of SCHEDULER_FLUSH_ON_START; null where it was not set, or there was nothing to forget. */
+/** The result of SCHEDULER_FLUSH_ON_START; null when it was not set or there was nothing to clear. */
 export type Flush = 'flushed' | 'others' | 'interrupted';
 
-/** A sentence for the user, or none. @param others live nodes beside this one. */
+/** A sentence for the user, or none. @param others the number of other live nodes. */
 export function flushNotice(flush: Flush | null, others: number): string[] {
   switch (flush) {
     case 'flushed':

@@ -1,4 +1,4 @@
-/** What a frontier is opened with: the store, the keys of the crawl, and what all its clients share. */
+/** The options that open a frontier: the store, the keys of the crawl, and the settings that all its clients share. */
 import type { Shape } from './crawl-types.js';
 
 /** Key names with their templates already expanded for spider and job (see `settings/keys.ts`). */
@@ -12,7 +12,7 @@ export interface FrontierKeys {
   readonly stats: string;
 }
 
-/** Where Redis is; plain data, since the heartbeat thread opens its own connection from it. */
+/** The address of Redis. It is plain data, since the heartbeat thread uses it for its own connection. */
 export type RedisAddress =
   | {
       readonly kind: 'standalone';
@@ -30,35 +30,35 @@ export type Store =
   | { readonly engine: 'redis'; readonly address: RedisAddress }
   | { readonly engine: 'embedded'; readonly dir: string };
 
-/** Plain data all through: it is handed to the heartbeat thread as it is. */
+/** Only plain data, since it is passed to the heartbeat thread. */
 export interface OpenOptions {
   readonly store: Store;
   readonly keys: FrontierKeys;
   readonly startUrlsType: 'list' | 'set' | 'zset';
   /** SEEDS_FILTERED: external seeds pass the dupefilter too. */
   readonly seedsFiltered: boolean;
-  /** What every client of the crawl must share: a seed pushed before the first node needs it as much as a node. */
+  /** Settings that every client of the crawl must share, including a client that pushes a seed before the first node. */
   readonly shape: Shape;
   /** Use a Redis whose maxmemory-policy may evict the frontier's keys all the same. */
   readonly allowEviction: boolean;
   /**
-   * Open even where a key holds a foreign type, such as a queue left by Scrapy-Redis, or the crawl is kept in another
-   * data format: only to examine, count and clear.
+   * Open the frontier even if a key has a foreign type, such as a queue left by Scrapy-Redis, or the crawl has another
+   * data format. Only for examining, counting and clearing.
    */
   readonly acceptForeignKeys?: boolean;
-  /** For how long the first connection is tried before giving up with FrontierUnavailableError. */
+  /** After this time without a first connection, FrontierUnavailableError is thrown. */
   readonly connectTimeoutMs: number;
 }
 
-/** What was saved of a damaged store. */
+/** The result of salvaging a damaged store. */
 export interface Salvaged {
-  /** Rows of each table that are in the new store. */
+  /** The number of saved rows of each table. */
   readonly saved: Readonly<Record<string, number>>;
-  /** Pages, and rows of other pages, that could not be read. */
+  /** Unreadable pages, and unreadable rows of readable pages. */
   readonly unreadable: { readonly pages: number; readonly rows: number };
-  /** A sentence for each thing that is known to be lost, by the counters that could be read. */
+  /** A sentence for each known loss, from comparing the readable counters with the saved rows. */
   readonly lost: readonly string[];
-  /** Names of all crawls of the store, by their requests keys: each waits for its repair. */
+  /** The requests keys of all crawls of the store. Each crawl must be repaired. */
   readonly crawls: readonly string[];
   /** Where the damaged file is kept. */
   readonly damagedFile: string;

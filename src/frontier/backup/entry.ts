@@ -1,24 +1,24 @@
 /**
- * What a crawl holds, piece by piece, as plain JSON: the same from both engines, so that what one gave the other takes.
- * Nothing in it names a key of a store: a backup of one spider and job can be brought back as another.
+ * The entries of a backup, as plain JSON. Both engines use the same entries, so a backup of one can be restored into the
+ * other. Entries do not contain key names, so a backup of one spider and job can be restored as another.
  */
 import type { Dupefilter, Engine, FailedRequest, Part, RequestLife, Shape } from '../crawl-types.js';
 
-/** Text as it is, or bytes that are no UTF-8 in base64. */
+/** Text, or bytes that are not UTF-8 in base64. */
 export type BackupText = string | { readonly base64: string };
 
-/** A live request that has not failed. One that was leased stands here as pending. */
+/** A live request that has not failed. A leased one is stored as pending. */
 export interface BackupRequest {
   readonly id: string;
   readonly domain: string;
   readonly priority: number;
-  /** Its place among its equals, in µs; a delayed one takes a new place when it is due. */
+  /** Its arrival in µs, which orders requests of the same priority. A delayed request gets a new one when it is due. */
   readonly arrival?: number;
   /** When it becomes due; absent when it is pending. */
   readonly dueAtMs?: number;
   /** Absent when it never crashed a node. */
   readonly crashes?: number;
-  /** Known to the embedded engine alone, where it helps a StateDupeFilter. */
+  /** Set by the embedded engine only, whose StateDupeFilter uses it. */
   readonly unfiltered?: true;
   readonly record: string;
 }
@@ -33,7 +33,7 @@ export type BackupEntry =
       readonly queueClass: Shape['queueClass'];
       /** Null before a first node has joined. */
       readonly shape: Omit<Shape, 'dupefilter'> | null;
-      /** How many start requests were pushed, while it takes several pushes; then `pushed`. */
+      /** The number of start requests pushed so far; `pushed` when all were. */
       readonly start: number | 'pushed';
       readonly done: number;
       readonly removed: number;
@@ -43,25 +43,25 @@ export type BackupEntry =
     }
   | { readonly kind: 'requests'; readonly values: readonly BackupRequest[] }
   | { readonly kind: 'failed'; readonly values: readonly FailedRequest[] }
-  /** Comes before what the dupefilter holds. `index` is a BloomDupeFilter's alone: how its bits lie in this engine. */
+  /** Precedes the content of the dupefilter. `index` describes the layout of a BloomDupeFilter in this engine, else null. */
   | {
       readonly kind: 'dupefilter';
       readonly choice: Dupefilter;
       readonly engine: Engine;
       readonly index: readonly number[] | null;
     }
-  /** Fingerprints in hex: 40 digits, or of a CompactDupeFilter the 16 that it keeps. */
+  /** Fingerprints in hex: 40 digits, or the 16 digits that a CompactDupeFilter stores. */
   | {
       readonly kind: 'seen';
       readonly values: readonly string[];
-      /** Of a TimedRFPDupeFilter: when each is forgotten; null is never. */
+      /** For a TimedRFPDupeFilter: when each fingerprint expires; null is never. */
       readonly untilMs?: readonly (number | null)[];
-      /** Of a StateDupeFilter. */
+      /** For a StateDupeFilter. */
       readonly lives?: readonly RequestLife[];
     }
-  /** The bits of a BloomDupeFilter, piece by piece: where in its engine, and what in base64. */
+  /** Pieces of the bits of a BloomDupeFilter: the position, which depends on the engine, and the bits in base64. */
   | { readonly kind: 'bits'; readonly values: readonly (readonly [place: string, bits: string])[] }
-  /** Of the start_urls key of this number, in the order the settings name them; `bad`: of its list of bad ones. */
+  /** Seeds of a start_urls key, by its position in the settings. `bad`: from its list of bad seeds. */
   | {
       readonly kind: 'seeds';
       readonly key: number;
@@ -69,7 +69,7 @@ export type BackupEntry =
       readonly values: readonly BackupSeed[];
     }
   | { readonly kind: 'items'; readonly values: readonly BackupText[] }
-  /** A feed file and how far it is written; what waits for it follows as `outbox`. */
+  /** A feed file and its checkpoint. Its waiting items follow as `outbox`. */
   | {
       readonly kind: 'feed';
       readonly feed: string;
@@ -77,7 +77,7 @@ export type BackupEntry =
       readonly path: string;
       readonly format?: string;
       readonly exporting: boolean;
-      /** Null when nothing is known to be written. */
+      /** Null when there is no checkpoint yet. */
       readonly checkpoint: {
         readonly sequence: number;
         readonly lengthBytes: number;
@@ -87,11 +87,11 @@ export type BackupEntry =
   | { readonly kind: 'outbox'; readonly feed: string; readonly values: readonly BackupText[] }
   | { readonly kind: 'stats'; readonly values: readonly (readonly [name: string, value: number])[] };
 
-/** Values of one entry at most, and the bytes after which an entry is full. */
+/** An entry is full at so many values or bytes. */
 export const ENTRY_VALUES = 1_000;
 export const ENTRY_BYTES = 1024 * 1024;
 
-/** Which part an entry belongs to. Feeds go with the queue, which forgets them, and hold items. */
+/** Whether an entry belongs to one of the parts. Feeds belong to the queue, whose reset deletes them, and to the items. */
 export function isOfParts(entry: BackupEntry, parts: ReadonlySet<Part>): boolean {
   switch (entry.kind) {
     case 'crawl':
@@ -115,50 +115,50 @@ export function isOfParts(entry: BackupEntry, parts: ReadonlySet<Part>): boolean
   }
 }
 
-/** How a restore is known to the store while it lasts. */
+/** Identifies a restore while it is under way. */
 export interface RestoreTicket {
-  /** Of the backup and the parts wanted of it: a restore that was cut off goes on under the same id only. */
+  /** Derived from the backup and the wanted parts. An interrupted restore can be continued only under the same id. */
   readonly id: string;
   readonly parts: readonly Part[];
-  /** Those of them that must be empty even with `force`: bits of two filters cannot be told apart. */
+  /** Parts that must be empty even with `force`, since the bits of two filters cannot be merged. */
   readonly exclusive: readonly Part[];
-  /** Also while nodes live, and into parts that hold something: what is there stays, the rest is added. */
+  /** Restore even while nodes live or parts are not empty: existing entries stay, the others are added. */
   readonly force: boolean;
 }
 
 export interface Backups {
-  /** What the parts hold, in bounded batches; nothing of it may change meanwhile. */
+  /** The entries of the parts, in bounded batches. The crawl must not change meanwhile. */
   read(parts: readonly Part[]): AsyncIterable<BackupEntry>;
   /**
-   * Begin to bring a backup back, or go on where it was cut off. Until `end` no node can join the crawl.
-   * @returns how many entries are in the crawl already; null when this very backup was brought back before, whole.
-   * @throws RefusedError while nodes live, where a part is not empty, or where another restore was cut off.
+   * Begin a restore, or continue an interrupted one. Until `end` no node can join the crawl.
+   * @returns how many entries were applied already; null when this backup was restored completely before.
+   * @throws RefusedError while nodes live, when a part is not empty, or when another restore was interrupted.
    */
   begin(ticket: RestoreTicket): Promise<number | null>;
-  /** Put an entry into the crawl; `number` counts the entries of the backup. One that is there already changes nothing. */
+  /** Apply an entry. `number` counts the entries of the backup. An entry that was applied already has no effect. */
   apply(id: string, number: number, entry: BackupEntry): Promise<void>;
-  /** Every entry is in the crawl: raise the epoch, and let nodes join. */
+  /** End the restore: raise the epoch and let nodes join. */
   end(id: string): Promise<void>;
 }
 
-/** The bytes of one external seed, and its score in a sorted set. */
+/** The bytes of an external seed, and its score in a sorted set. */
 export function seedOf(seed: BackupSeed): { readonly value: Buffer; readonly score: number } {
   if (typeof seed === 'object' && 'seed' in seed) return { value: textBytes(seed.seed), score: seed.score };
   return { value: textBytes(seed), score: 0 };
 }
 
-/** Bytes as a backup has them. */
+/** Encodes bytes for a backup. */
 export function backupText(bytes: Buffer): BackupText {
   const text = bytes.toString();
   return Buffer.from(text).equals(bytes) ? text : { base64: bytes.toString('base64') };
 }
 
-/** The bytes again. */
+/** Decodes the bytes of a backup. */
 export function textBytes(text: BackupText): Buffer {
   return typeof text === 'string' ? Buffer.from(text) : Buffer.from(text.base64, 'base64');
 }
 
-/** Cut pages of values into entries of bounded size. @param sizeOf a value, in bytes. */
+/** Splits pages of values into entries of bounded size. @param sizeOf the size of a value, in bytes. */
 export async function* inEntries<T>(
   pages: AsyncIterable<readonly T[]> | Iterable<readonly T[]>,
   sizeOf: (value: T) => number,

@@ -1,4 +1,4 @@
-/** What a backup holds of each part, and in which order: the same from both engines. */
+/** The content and order of the parts of a backup, the same for both engines. */
 
 import type { FailedList, Part } from '../frontier.js';
 import { type BackupEntry, backupText, inEntries } from './entry.js';

@@ -1,4 +1,4 @@
-/** What the parts of a frontier in Redis share. */
+/** The access to one crawl that the parts of a frontier in Redis share. */
 import type { Dupefilter } from '../frontier.js';
 import type { OpenOptions } from '../store.js';
 import type { Call } from './connection/calls.js';

@@ -1,4 +1,4 @@
-/** What join sends and what its verb answers. */
+/** The arguments of the join verb, and its reply. */
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
 import { restoreUnderWay } from '../refusals.js';

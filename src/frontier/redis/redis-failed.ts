@@ -58,8 +58,8 @@ export class RedisFailed implements FailedList {
 
   async purge(ids: readonly string[]): Promise<number> {
     // A malformed id is none of ours.
-    const known = ids.filter((id) => /^[0-9a-f]{40}$/i.test(id)).map((id) => Buffer.from(id, 'hex'));
-    return Number(await this.#crawl.call('purge_failed', { ids: known }));
+    const rawIds = ids.filter((id) => /^[0-9a-f]{40}$/i.test(id)).map((id) => Buffer.from(id, 'hex'));
+    return Number(await this.#crawl.call('purge_failed', { ids: rawIds }));
   }
 
   /** Three commands for a page, not three for each request. */

@@ -46,6 +46,9 @@ import type { Arguments } from './connection/lua-message.js';
 import { int, list, named, type Reply, text } from './connection/reply.js';
 import type { CrawlAccess } from './crawl-access.js';
 import { newEpoch } from './joining.js';
+import { LeaseCalls } from './leases/lease-calls.js';
+import { readLeases } from './leases/lease-reply.js';
+import { readPushed, settleMessage } from './leases/settle-message.js';
 import { inspectRequest } from './reading/inspect.js';
 import { countParts, takeSnapshot } from './reading/snapshot.js';
 import { RedisFailed } from './redis-failed.js';
@@ -53,9 +56,6 @@ import { RedisFeeds } from './redis-feeds.js';
 import { RedisNode } from './redis-node.js';
 import { RedisSeeds } from './redis-seeds.js';
 import { columnsOf, domainName, markOf } from './requests.js';
-import { readLeases } from './turns/leases.js';
-import { readPushed, settleMessage } from './turns/settle-message.js';
-import { Turns } from './turns/turns.js';
 
 /** Leases moved by one step of recovery: some hundred microseconds. */
 const RECOVERY_STEP = 100;
@@ -71,7 +71,7 @@ export class RedisFrontier implements Frontier {
   readonly #crawl: CrawlAccess;
   readonly #node: RedisNode;
   readonly #seeds: RedisSeeds;
-  readonly #turns: Turns;
+  readonly #leaseCalls: LeaseCalls;
 
   static async open(options: OpenOptions, address: RedisAddress): Promise<RedisFrontier> {
     const connection = await RedisConnection.open(address, options.connectTimeoutMs);
@@ -90,7 +90,7 @@ export class RedisFrontier implements Frontier {
     this.#calls = new Calls(connection, options.keys, options.shape.dupefilter);
     const call: Call = (verb, args) => this.#run(verb, args);
     this.#node = new RedisNode(connection, this.#calls, call);
-    this.#turns = new Turns(this.#calls, () => this.#node.options?.feeds ?? []);
+    this.#leaseCalls = new LeaseCalls(this.#calls, () => this.#node.options?.feeds ?? []);
     this.#crawl = {
       ...{ connection, options, call },
       forNewMeta: () => this.#forNewMeta(),
@@ -153,13 +153,13 @@ export class RedisFrontier implements Frontier {
   async lease(max: number, holding: number): Promise<LeaseAnswer> {
     await this.#node.live();
     const args = { max, holding, random: Math.random(), crawl: this.#node.crawl };
-    return readLeases(await this.#turns.lease(args));
+    return readLeases(await this.#leaseCalls.lease(args));
   }
 
   async settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer> {
     const hasFeeds = (this.#node.options?.feeds ?? []).length > 0;
     const { caller: node, dupefilter } = this.#calls;
-    return this.#turns.settle(settleMessage(lease, outcome, effects, { hasFeeds, node, dupefilter }));
+    return this.#leaseCalls.settle(settleMessage(lease, outcome, effects, { hasFeeds, node, dupefilter }));
   }
 
   peekSeeds(max: number): Promise<RawSeed[]> {
@@ -231,7 +231,7 @@ export class RedisFrontier implements Frontier {
   }
 
   async close(): Promise<void> {
-    this.#turns.flush();
+    this.#leaseCalls.flush();
     await this.#calls.forgetAnswers();
     this.#connection.close();
   }
@@ -244,7 +244,7 @@ export class RedisFrontier implements Frontier {
 
   /** Settles that wait go first. */
   #run(verb: string, args: Arguments): Promise<Reply> {
-    this.#turns.flush();
+    this.#leaseCalls.flush();
     return this.#calls.run(verb, args);
   }
 }

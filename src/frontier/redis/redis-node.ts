@@ -1,4 +1,4 @@
-/** A client as a node of the crawl: it joins as an incarnation, tells what it holds, and leaves. */
+/** The verbs of a node: it joins as an incarnation, reconciles its leases, and leaves. */
 import { IncarnationDeadError } from '../../errors.js';
 import type { Joined, JoinOptions, Lease, Left, NodeInfo } from '../frontier.js';
 import type { Call, Calls } from './connection/calls.js';
@@ -7,7 +7,7 @@ import { DataHistory } from './connection/data-history.js';
 import { needlessPasswordNotice } from './connection/needless-password.js';
 import { hex, int, list, named, text } from './connection/reply.js';
 import { joinArguments, newIncarnation, readJoined } from './joining.js';
-import { givenBy } from './turns/leases.js';
+import { leaseCallOf } from './leases/lease-reply.js';
 
 export class RedisNode {
   readonly #connection: RedisConnection;
@@ -29,12 +29,12 @@ export class RedisNode {
     return this.#incarnation !== null;
   }
 
-  /** What it has joined with last; null before. */
+  /** The options of the last join; null before. */
   get options(): JoinOptions | null {
     return this.#options;
   }
 
-  /** Tells the crawl we joined from one of the same name after a reset; kept while a dead incarnation joins anew. */
+  /** The id of the crawl, which changes with a reset. It is kept while a dead incarnation joins again. */
   get crawl(): string {
     return this.#crawl;
   }
@@ -72,7 +72,7 @@ export class RedisNode {
     }
     this.#incarnation = null;
     this.#crawl = '';
-    // The store kept the answer of this very call under our name; nobody will ask for it again.
+    // The store also keeps the answer of this call, which is no longer needed.
     await this.#calls.forgetAnswers();
     return { last: int(answer.last) === 1, cleared: int(answer.cleared) === 1 };
   }
@@ -83,25 +83,25 @@ export class RedisNode {
   ): Promise<{ lost: string[]; returned: number }> {
     this.joined();
     const ids = held.map(({ id }) => Buffer.from(id, 'hex'));
-    const args = { graceMs, ids, calls: held.map(givenBy), crawl: this.#crawl };
+    const args = { graceMs, ids, calls: held.map(leaseCallOf), crawl: this.#crawl };
     const answer = named(await this.#call('reconcile', args));
     return { returned: int(answer.returned), lost: list(answer.lost).map(hex) };
   }
 
-  /** The incarnation, of a node whose store is the one it knows. */
+  /** The incarnation. @throws IncarnationDeadError also when the store may have rolled back. */
   async live(): Promise<string> {
     const incarnation = this.joined();
     await this.#history.refuseOther();
     return incarnation;
   }
 
-  /** @throws IncarnationDeadError for a client that is no node. */
+  /** The incarnation. @throws IncarnationDeadError for a client that has not joined. */
   joined(): string {
     if (this.#incarnation === null) throw new IncarnationDeadError('this client has not joined the crawl');
     return this.#incarnation;
   }
 
-  /** Give up an incarnation whose place is taken by a new one of the same process. */
+  /** Deregister an incarnation that a new one of the same process replaces. */
   async #abandon(incarnation: string): Promise<void> {
     this.#incarnation = null;
     const args = { incarnation, reason: 'rejoined', persist: true, rejoins: true, crawl: this.#crawl };

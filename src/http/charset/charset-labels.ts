@@ -1,8 +1,7 @@
 /**
- * What a page may call its encoding, and which decoder that means. The labels are Python's (its codecs' names
- * and aliases), spelled as `normalizeLabel` spells them, and widened as w3lib widens them: `latin1` means
- * windows-1252, `gb2312` means gb18030. WHATWG's own labels are no help: it knows `x-gbk`, which
- * Scrapy does not, and not `latin_1`, which Scrapy does.
+ * The labels of encodings, and the decoder for each. The labels are the names and aliases of Python's codecs, as
+ * `normalizeLabel` spells them. Like w3lib, some map to a superset: `latin1` to windows-1252, `gb2312` to gb18030.
+ * WHATWG's labels differ from Scrapy's: WHATWG has `x-gbk` but not `latin_1`, Scrapy the reverse.
  */
 
 /** The decoders: WHATWG names for TextDecoder, and three more that decode-body.ts handles itself. */
@@ -60,12 +59,12 @@ const DECODERS: ReadonlyMap<string, string> = new Map(
   Object.entries(LABELS).flatMap(([decoder, labels]) => labels.split(' ').map((label) => [label, decoder])),
 );
 
-/** @returns the name of the decoder for a label as a page or header writes it, or null for one nobody knows. */
+/** @returns the name of the decoder for a label as written in a page or header; null for an unknown label. */
 export function resolveLabel(label: string): string | null {
   return DECODERS.get(normalizeLabel(label)) ?? null;
 }
 
-/** As Python's `encodings.normalize_encoding`: lower case, all but letters, digits and dots as single underscores. */
+/** As Python's `encodings.normalize_encoding`: lower case, with one underscore for any run of other characters. */
 function normalizeLabel(label: string): string {
   return label
     .toLowerCase()

@@ -1,11 +1,11 @@
-/** Where a response declares its encoding: the Content-Type header, then a meta tag or XML declaration in its head. */
+/** Finds the encoding that a response declares in its Content-Type header, a meta tag or an XML declaration. */
 
-/** As far as a page is searched. HTML suggests 1,024 bytes; w3lib and so Scrapy allow for more. */
+/** How much of a page is searched. HTML suggests 1,024 bytes; w3lib, and so Scrapy, searches more. */
 const HEAD_BYTES = 4096;
 
 const IN_HEADER = /charset=([\p{L}\p{N}_-]+)/iu;
 const COMMENT = /<!--.*?(?:-->|$)/gs;
-// `\s` would match U+00A0 and more, which here are single bytes of other alphabets.
+// Not `\s`: it matches U+00A0 and others, which are letters in other single-byte encodings.
 const TAG = /<[ \t-\r]*(?:(body)|(\?xml)[ \t-\r]|(meta))/gi;
 const XML_ENCODING = /[^>]+?encoding[ \t-\r]*=[ \t-\r]*["']?[ \t-\r]*([\w-]+)/iy;
 const META_CHARSET = /[ \t-\r]+charset[ \t-\r]*=[ \t-\r]*["']?[ \t-\r]*([\w-]+)/iy;
@@ -27,8 +27,8 @@ export function headerCharset(contentType: string | null): string | null {
  * The label in the first declaration within the first 4,096 bytes, as written: `<meta charset>`, `<meta
  * http-equiv content>` or `<?xml encoding>`, before `<body` and outside comments; null without one.
  *
- * Source: w3lib's `html_body_declared_encoding`, but for comments, which it does not see. Its one expression
- * is taken apart here, so that a hostile page costs at most the square of the 4,096 bytes.
+ * Source: w3lib's `html_body_declared_encoding`, which does not skip comments. Its single expression is split here, so
+ * that the cost of a hostile page is at most quadratic in the 4,096 bytes.
  */
 export function declaredCharset(bytes: Buffer): string | null {
   const head = bytes.toString('latin1', 0, HEAD_BYTES).replace(COMMENT, '');
@@ -42,7 +42,7 @@ export function declaredCharset(bytes: Buffer): string | null {
   return null;
 }
 
-/** Walks the attributes of a meta tag until one, or two together, declare an encoding. */
+/** Reads the attributes of a meta tag until one attribute, or a pair of them, declares an encoding. */
 function metaCharset(head: string, start: number): string | null {
   for (let at = start; ; ) {
     const label = pragmaCharset(head, at) ?? matchAt(META_CHARSET, head, at)?.[1];

@@ -1,9 +1,9 @@
-/** From the bytes of a page to its text. */
+/** Decodes the bytes of a page to text. */
 import { TextDecoder } from 'node:util';
 import { resolveLabel } from './charset-labels.js';
 import { declaredCharset, headerCharset } from './declared-charset.js';
 
-/** Byte order marks; UTF-32's little-endian one begins with UTF-16's and is tried first. */
+/** Byte order marks. The mark of UTF-32LE begins with that of UTF-16LE, so it is tried first. */
 const MARKS: readonly (readonly [mark: Buffer, decoder: string])[] = [
   [Buffer.from([0x00, 0x00, 0xfe, 0xff]), 'utf-32be'],
   [Buffer.from([0xff, 0xfe, 0x00, 0x00]), 'utf-32le'],
@@ -12,15 +12,15 @@ const MARKS: readonly (readonly [mark: Buffer, decoder: string])[] = [
   [Buffer.from([0xef, 0xbb, 0xbf]), 'utf-8'],
 ];
 
-/** What windows-1252 has at 0x80 to 0x9F; its five holes are control characters (WHATWG Encoding, index windows-1252). */
+/** The characters of windows-1252 at 0x80 to 0x9F. The five unassigned bytes are control characters (WHATWG Encoding). */
 const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 
 const decoders = new Map<string, TextDecoder>();
 
 /**
- * The text of a body. Its encoding is told by, in this order: a byte order mark, the Content-Type header, a
- * declaration in the first 4,096 bytes; else it is UTF-8. A label nobody knows is passed over, a byte that does not
- * decode is U+FFFD: this never throws. A byte order mark is no part of the text.
+ * The text of a body. Its encoding is taken from the first of these that is present: a byte order mark, the Content-Type
+ * header, a declaration in the first 4,096 bytes. The default is UTF-8. An unknown label is ignored, and an invalid byte
+ * becomes U+FFFD, so this never throws. The byte order mark is removed.
  *
  * Source: w3lib's `html_to_unicode`; decoders as in WHATWG's Encoding Standard.
  * @param contentType the header as received, or null without one.
@@ -29,7 +29,7 @@ export function decodeBody(bytes: Buffer, contentType: string | null): string {
   return new BodyText(bytes, contentType).whole;
 }
 
-/** What `decodeBody` gives, of which no more is decoded than is asked for. */
+/** The text of a body, decoded on first use. */
 export class BodyText {
   /** Without a byte order mark. */
   readonly #bytes: Buffer;
@@ -37,9 +37,9 @@ export class BodyText {
   #whole: string | undefined;
 
   constructor(body: Buffer, contentType: string | null) {
-    const marked = MARKS.find(([mark]) => body.subarray(0, mark.length).equals(mark));
-    this.#bytes = marked === undefined ? body : body.subarray(marked[0].length);
-    this.#decoder = marked?.[1] ?? toldDecoder(body, contentType);
+    const found = MARKS.find(([mark]) => body.subarray(0, mark.length).equals(mark));
+    this.#bytes = found === undefined ? body : body.subarray(found[0].length);
+    this.#decoder = found?.[1] ?? declaredDecoder(body, contentType);
   }
 
   get whole(): string {
@@ -47,17 +47,17 @@ export class BodyText {
     return this.#whole;
   }
 
-  /** The bytes where they are UTF-8, else the text. */
+  /** The bytes if the encoding is UTF-8, else the text. */
   get utf8OrText(): Buffer | string {
     return this.#decoder === 'utf-8' ? this.#bytes : this.whole;
   }
 }
 
-function toldDecoder(bytes: Buffer, contentType: string | null): string {
+function declaredDecoder(bytes: Buffer, contentType: string | null): string {
   const fromHeader = decoderOf(headerCharset(contentType));
   if (fromHeader) return fromHeader === 'utf-16' ? 'utf-16be' : fromHeader;
   const declared = decoderOf(declaredCharset(bytes));
-  // A page whose declaration could be read byte by byte is not in UTF-16 (HTML, "prescan", step 4).
+  // A declaration that is readable as ASCII cannot be in UTF-16 (HTML, "prescan", step 4).
   return declared === null || declared.startsWith('utf-16') ? 'utf-8' : declared;
 }
 
@@ -69,22 +69,22 @@ function decode(bytes: Buffer, decoder: string): string {
   if (decoder === 'utf-8') return bytes.toString('utf8');
   if (decoder === 'windows-1252') return decodeWindows1252(bytes);
   if (decoder === 'utf-32be' || decoder === 'utf-32le') return decodeUtf32(bytes, decoder === 'utf-32le');
-  let made = decoders.get(decoder);
-  if (!made) {
-    made = new TextDecoder(decoder, { ignoreBOM: true });
-    decoders.set(decoder, made);
+  let textDecoder = decoders.get(decoder);
+  if (!textDecoder) {
+    textDecoder = new TextDecoder(decoder, { ignoreBOM: true });
+    decoders.set(decoder, textDecoder);
   }
-  return made.decode(bytes);
+  return textDecoder.decode(bytes);
 }
 
-/** By hand, because Node 20's TextDecoder takes windows-1252 for ISO 8859-1 and turns quotes into control characters. */
+/** TextDecoder of Node 20 reads windows-1252 as ISO 8859-1, which turns quotes into control characters. */
 function decodeWindows1252(bytes: Buffer): string {
   return bytes
     .toString('latin1')
     .replace(/[\x80-\x9f]/g, (byte) => WINDOWS_1252[byte.charCodeAt(0) - 0x80] as string);
 }
 
-/** By hand, because WHATWG has no UTF-32. */
+/** TextDecoder has no UTF-32. */
 function decodeUtf32(bytes: Buffer, littleEndian: boolean): string {
   const characters: string[] = [];
   for (let at = 0; at + 4 <= bytes.length; at += 4) {

@@ -1,22 +1,22 @@
 /**
- * Sitemaps (sitemaps.org, protocol 0.9): XML of pages or of further sitemaps, and plain lists of URLs. A sitemap is what
- * a stranger wrote: no DTD is followed, no entity but XML's own five is replaced, and nesting is bounded.
+ * Reads sitemaps (sitemaps.org, protocol 0.9): XML that lists pages or further sitemaps, and plain lists of URLs. The
+ * input is untrusted: DTDs are not followed, only XML's five predefined entities are replaced, and nesting is bounded.
  */
 import { Parser } from 'htmlparser2';
 import { CrawlnodeError } from '../../errors.js';
 
 export interface SitemapEntry {
-  /** A sitemap is to be read in its turn. */
+  /** `sitemap`: the entry of a sitemap index, which lists further entries. */
   readonly kind: 'page' | 'sitemap';
-  /** As it stands there, entities replaced and trimmed; the protocol wants it absolute. */
+  /** The text of the element, trimmed and with entities replaced. The protocol requires an absolute URL. */
   readonly loc: string;
-  /** W3C date or date-time as it stands there; null without one. */
+  /** The W3C date or date-time as written; null without one. */
   readonly lastmod: string | null;
-  /** Why `loc` cannot be used; null when nothing speaks against it. */
+  /** Why `loc` cannot be used; null when it can. */
   readonly problem: string | null;
 }
 
-/** A text that is no sitemap, or not to its end; entries read before may have been given. */
+/** The text is not a sitemap, or is incomplete. Entries before the error may already have been yielded. */
 export class SitemapError extends CrawlnodeError {
   constructor(message: string) {
     super('bad_sitemap', message);
@@ -25,15 +25,16 @@ export class SitemapError extends CrawlnodeError {
 
 /** The protocol allows 2,048 characters. */
 const MAX_LOC_CHARS = 8_192;
-/** A sitemap nests three deep, with extensions five. The parser's work grows with the depth. */
+/** A sitemap has three levels of elements, with extensions five. The cost of parsing grows with the depth. */
 const MAX_DEPTH = 32;
-/** Characters parsed before their entries are handed on. */
+/** Characters parsed before their entries are yielded. */
 const SLICE = 64 * 1024;
 
 /**
- * Entries in order. Only `loc` right under `url` or `sitemap` counts, not those of images and other extensions; the
- * namespace prefix is whatever the root has. A text that begins with no `<` is a list, a URL a line.
- * @throws SitemapError, maybe after some entries
+ * Yields the entries in order. Only a `loc` directly below `url` or `sitemap` counts, not those of images and other
+ * extensions. The namespace prefix is that of the root element. A text that does not begin with `<` is read as a list
+ * with one URL per line.
+ * @throws SitemapError, possibly after some entries
  */
 export function* readSitemap(text: string): Generator<SitemapEntry> {
   yield* /^[\s\uFEFF]*</.test(text) ? readXml(text) : readList(text);
@@ -44,7 +45,7 @@ function* readList(text: string): Generator<SitemapEntry> {
   for (const [line] of text.matchAll(/[^\r\n]+/g)) {
     const loc = line.replace(/^\uFEFF/, '').trim();
     if (loc === '') continue;
-    // A list is so simple a format that anything could be one.
+    // Almost any text could be read as a list, so the first line must be a URL.
     if (isFirst && !/^https?:\/\//i.test(loc))
       throw new SitemapError('it is neither XML nor a list of URLs, one a line');
     isFirst = false;
@@ -70,9 +71,9 @@ class XmlReader {
   #prefix = '';
   #kind: SitemapEntry['kind'] | null = null;
   #isClosed = false;
-  /** What is closed from here on was cut off by the end of the text. */
+  /** The end of the text was reached: elements closed from here on were cut off. */
   #isEnding = false;
-  /** Set inside of an entry. */
+  /** The entry that is being read; null between entries. */
   #fields: { loc: string | null; lastmod: string | null } | null = null;
   #field: 'loc' | 'lastmod' | null = null;
   #text = '';
@@ -114,7 +115,7 @@ class XmlReader {
     if (this.#error !== null) throw this.#error;
   }
 
-  /** The parser does not stop for an error: what comes after it is passed over. */
+  /** Keeps the first error. The parser is paused, since it does not stop for an error by itself. */
   #fail(message: string): void {
     this.#error ??= new SitemapError(message);
     this.#parser.pause();
@@ -154,7 +155,7 @@ class XmlReader {
     }
   }
 
-  /** Without the prefix of the root; null for names of other namespaces. */
+  /** The name without the prefix of the root element; null for names of other namespaces. */
   #localName(name: string): string | null {
     return name.startsWith(this.#prefix) ? name.slice(this.#prefix.length) : null;
   }

@@ -1,4 +1,4 @@
-/** Cookies a spider gives with a request: a map of values, or Scrapy's list. */
+/** Cookies that a spider gives with a request: a map of values, or Scrapy's list. */
 import { InvalidRequestError } from '../../errors.js';
 import { isToken } from './headers.js';
 
@@ -9,7 +9,7 @@ export type CookiesInput =
   | Readonly<Record<string, CookieValue>>
   | readonly { readonly name: string; readonly value: CookieValue }[];
 
-/** RFC 6265 §4.1.1 `cookie-octet`, and what sites use beside it: anything but controls, `;` and non-Latin-1. */
+/** Wider than `cookie-octet` (RFC 6265 §4.1.1), as sites need it: all but control characters, `;` and non-Latin-1. */
 const BAD_VALUE = /[^\x20-\x3a\x3c-\x7e\x80-\xff]/;
 
 /**

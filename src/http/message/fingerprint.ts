@@ -1,4 +1,4 @@
-/** Who a request is: the SHA-1 that decides whether it was seen before, byte for byte as Scrapy computes it. */
+/** Fingerprints: the SHA-1 by which a request is recognized as seen before, byte for byte as Scrapy computes it. */
 import * as crypto from 'node:crypto';
 import { canonicalizePlainUrl, canonicalizeSafeUrl } from '../url/canonicalize-url.js';
 import { scrapyRequestUrl } from '../url/scrapy-request-url.js';
@@ -6,7 +6,7 @@ import { scrapyRequestUrl } from '../url/scrapy-request-url.js';
 /** `scrapy-redis` (≥ 0.8) is the default, `scrapy` that of Scrapy ≥ 2.7, `scrapy-2.6` the one before. */
 export type FingerprintAlgorithm = 'scrapy-redis' | 'scrapy' | 'scrapy-2.6';
 
-/** The parts of a request that make its identity. */
+/** The parts of a request that its fingerprint is computed from. */
 export interface FingerprintInput {
   readonly url: string;
   /** In any case. */
@@ -17,26 +17,26 @@ export interface FingerprintInput {
 
 export interface FingerprintOptions {
   readonly algorithm?: FingerprintAlgorithm | undefined;
-  /** Names of headers that belong to the identity, in any case; none by default, and none in `scrapy-redis`. */
+  /** Names of headers to include, in any case. None by default; `scrapy-redis` ignores them. */
   readonly includeHeaders?: readonly string[] | undefined;
   readonly keepFragments?: boolean | undefined;
 }
 
-/** Names (utf-8 bytes) and values of the headers asked for and present, in the order asked. */
+/** The name (UTF-8 bytes) and values of a requested header that the request has. */
 type IncludedHeader = readonly [name: Buffer, values: readonly Buffer[]];
 
 /**
  * The fingerprint of a request: 40 lower-case hex digits.
  *
- * Source: Scrapy's `fingerprint()` and `request_fingerprint()`, Scrapy-Redis' `RFPDupeFilter`; the JSON under
- * the hash is spelled as Python's `json.dumps(…, sort_keys=True)` does.
+ * Source: Scrapy's `fingerprint()` and `request_fingerprint()`, Scrapy-Redis' `RFPDupeFilter`. The hashed JSON is
+ * spelled as by Python's `json.dumps(…, sort_keys=True)`.
  * @throws InvalidRequestError (`invalid_url`) where `safeUrl` would.
  */
 export function fingerprint(request: FingerprintInput, options: FingerprintOptions = {}): string {
   const { algorithm = 'scrapy-redis', includeHeaders = [], keepFragments = false } = options;
   const { url, body } = request;
   const plain = canonicalizePlainUrl(url);
-  // A plain GET link, the bulk of a crawl: no text to escape, nothing to encode.
+  // Fast path for plain GET links, the most frequent requests: nothing has to be escaped or encoded.
   if (plain !== null && request.method === 'GET' && algorithm === 'scrapy-redis' && !body?.length) {
     return sha1(`{"body": "", "method": "GET", "url": "${plain}"}`);
   }
@@ -73,7 +73,7 @@ function jsonHeaders(headers: readonly IncludedHeader[]): string {
   return `{${lists.join(', ')}}`;
 }
 
-/** A JSON string as Python writes it: printable ASCII (DEL is none), lower-case `\uXXXX`. */
+/** A JSON string as Python writes it: ASCII, with lower-case `\uXXXX` for other characters. */
 function asciiJson(text: string): string {
   return JSON.stringify(text).replace(
     /[^\0-\x7f]/g,
@@ -82,9 +82,9 @@ function asciiJson(text: string): string {
 }
 
 /**
- * Scrapy keeps headers under their title-cased names and looks them up in title case too, there by
- * characters, here by bytes. For ASCII, and so for every header HTTP can send, that is "in any case"; a name
- * with other letters is found only where both spellings meet, and fingerprints depend on it.
+ * Scrapy stores headers under names title-cased by characters, and looks them up by names title-cased by bytes. For ASCII
+ * names, and so for all valid HTTP headers, the look-up ignores case. A name with other letters is found only if both
+ * title-cased forms are equal. Fingerprints depend on this.
  */
 function selectHeaders(
   headers: Readonly<Record<string, string | readonly string[]>>,

@@ -1,4 +1,4 @@
-/** HTML form fields as `application/x-www-form-urlencoded` text, byte for byte as Python's urlencode(doseq=True). */
+/** HTML form fields as `application/x-www-form-urlencoded` text, byte for byte as by Python's urlencode(doseq=True). */
 import { InvalidRequestError } from '../../errors.js';
 
 type FormValue = string | number | boolean;
@@ -41,7 +41,7 @@ function textOf(value: unknown, name: string): string {
 
 /** Python's quote_plus: everything but `A–Z a–z 0–9 _ . - ~` is escaped, a space becomes `+`. */
 function quotePlus(text: string): string {
-  // A lone surrogate would make encodeURIComponent throw; as a Buffer it is U+FFFD.
+  // A lone surrogate would make encodeURIComponent throw. Buffer replaces it by U+FFFD.
   const wellFormed = /\p{Surrogate}/u.test(text) ? Buffer.from(text).toString() : text;
   return encodeURIComponent(wellFormed)
     .replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)

@@ -1,15 +1,15 @@
-/** Header fields of requests and responses: checked names and values, and objects on which `__proto__` is only a name. */
+/** Checked headers of requests and responses, in objects without prototype, so that `__proto__` is an ordinary name. */
 import { InvalidRequestError } from '../../errors.js';
 
 /** Headers by name; a list for a repeated one. */
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
 
-/** What a request takes: numbers become text, undefined is left out. */
+/** The headers option of a request: numbers become text, undefined values are left out. */
 export type HeadersInput = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
 /** RFC 9110 §5.6.2 `token`: names of methods, headers and cookies. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** What Node refuses in a header value: control characters but TAB, and anything beyond Latin-1. */
+/** Characters that Node refuses in a header value: control characters except TAB, and all beyond Latin-1. */
 const BAD_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
 export const noHeaders: Headers = Object.freeze(Object.create(null));
@@ -19,8 +19,8 @@ export function isToken(text: string): boolean {
 }
 
 /**
- * A request's headers, names as given.
- * @throws InvalidRequestError naming a header that cannot be sent, a line break in its value above all
+ * The headers of a request, with names as given.
+ * @throws InvalidRequestError naming a header that cannot be sent, such as one with a line break in its value
  */
 export function checkHeaders(input: HeadersInput): Headers {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
@@ -49,7 +49,7 @@ function checkValue(name: string, value: unknown): string {
   return text;
 }
 
-/** A response's headers with lower-case names; the values of names that differ only in case are joined in a list. */
+/** The headers of a response with lower-case names. Values of names that differ only in case are joined in a list. */
 export function lowerCaseHeaders(
   input: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): Headers {
@@ -63,7 +63,7 @@ export function lowerCaseHeaders(
   return headers;
 }
 
-/** The value of a header by its lower-case name, the first one when it is repeated. */
+/** The value of a header by its lower-case name. For a repeated header, its first value. */
 export function headerOf(headers: Headers, name: string): string | null {
   const value = headers[name];
   return (typeof value === 'string' ? value : value?.[0]) ?? null;

@@ -1,15 +1,16 @@
-/** What survives JSON, and a message that names the field of what does not. Used for meta, items and bodies. */
+/** Copies values as JSON and names the field that JSON cannot represent. Used for meta, items and bodies. */
 import { InvalidRequestError } from '../../errors.js';
 import type { JsonObject, JsonValue } from './request-record.js';
 
-/** Deeper nesting than this is refused: it is a cycle or a mistake, and would overflow a stack somewhere. */
+/** Deeper nesting is refused, since it could overflow the stack. */
 export const MAX_JSON_DEPTH = 100;
 
 /**
- * A copy of `value` as JSON would give it back: fields of undefined dropped, `-0` as `0`, and a field named
- * `__proto__` left out.
- * @param path how the value is called in messages, such as `meta`
- * @throws InvalidRequestError naming the path of what JSON would lose or change, such as `meta.user.birthday is a Date`
+ * A copy of `value` as it would be after JSON: undefined fields and fields named `__proto__` are left out, and `-0`
+ * becomes `0`.
+ * @param path the name of the value in messages, such as `meta`
+ * @throws InvalidRequestError naming the path of a value that JSON would lose or change, such as
+ *   `meta.user.birthday is a Date`
  */
 export function jsonCopy(value: unknown, path: string): JsonValue {
   return copy(value, path, []);
@@ -57,7 +58,7 @@ function refuse(path: string, what: string): never {
   throw new InvalidRequestError(`${path} is ${what}.`);
 }
 
-/** A literal object, also one of another realm or without prototype; not an instance of a class. */
+/** An object literal, also from another realm or without prototype; not an instance of a class. */
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype = Object.getPrototypeOf(value);

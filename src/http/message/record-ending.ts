@@ -1,18 +1,17 @@
 /**
- * The end of a request's record, from its callback on. All links of a page have the same one, so it is made once: a link
- * on its way to the frontier is then a text of two pieces, not of ten that the collector goes through (on the embedded
- * engine 5 % of a new link and a tenth of a seen one).
+ * The end of the encoded record of a request, from its callback on. The links of a page usually share it, so the last one
+ * is cached. A record is then a string of two pieces instead of ten, which makes garbage collection cheaper.
  */
 import { detached } from '../detached-text.js';
 import type { RequestRecord } from './request-record.js';
 
 type Ending = Omit<RequestRecord, 'url' | 'method' | 'headers' | 'body' | 'meta'>;
 
-let last: { readonly of: Ending; readonly text: string } | undefined;
+let lastEncoded: { readonly ending: Ending; readonly text: string } | undefined;
 
-/** Keys as `encodeRecord` has them, defaults left out, and the closing brace. */
+/** The fields with the keys of `encodeRecord`, without defaults, and the closing brace. */
 export function endingOf(record: Ending): string {
-  if (last !== undefined && isAlike(last.of, record)) return last.text;
+  if (lastEncoded !== undefined && isAlike(lastEncoded.ending, record)) return lastEncoded.text;
   const { callback, errback, priority, dontFilter, depth, origin, parent, attempts, redirects } = record;
   const { cookies, cookieJar, acceptedAtMs } = record;
   let text = '';
@@ -30,8 +29,8 @@ export function endingOf(record: Ending): string {
   if (acceptedAtMs !== 0) text += `,"t":${acceptedAtMs}`;
   text = detached(`${text}}`);
   if (cookies === null) {
-    const alone = { callback, errback, priority, dontFilter, depth, origin, parent, attempts, redirects };
-    last = { of: { ...alone, cookies, cookieJar, acceptedAtMs }, text };
+    const fields = { callback, errback, priority, dontFilter, depth, origin, parent, attempts, redirects };
+    lastEncoded = { ending: { ...fields, cookies, cookieJar, acceptedAtMs }, text };
   }
   return text;
 }

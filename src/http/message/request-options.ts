@@ -1,4 +1,4 @@
-/** The options of a request. A mistyped name, or one of Scrapy's, is refused: it would be ignored silently otherwise. */
+/** The options of a request. An unknown name, such as a misspelt one or one of Scrapy's, is refused and not ignored. */
 import { InvalidRequestError } from '../../errors.js';
 import { didYouMean } from '../../settings/nearest.js';
 import type { CookiesInput } from './cookies.js';
@@ -9,7 +9,7 @@ import type { HeadersInput } from './headers.js';
 // biome-ignore lint/suspicious/noExplicitAny: a callback takes the Response, an errback the Failure.
 export type Callback = (response: any) => unknown;
 
-/** What travels from a request to its callback: JSON, so that any node can take it up. */
+/** Data that a request passes to its callback. It is JSON, since another node may process the request. */
 // biome-ignore lint/suspicious/noExplicitAny: the spider knows what it put there.
 export type Meta = Record<string, any>;
 
@@ -18,21 +18,21 @@ export interface RequestOptions {
   /** GET unless given; POST with `json` or `formdata`. */
   readonly method?: string;
   readonly headers?: HeadersInput;
-  /** At most one of `body`, `json` and `formdata`. Text is sent as UTF-8. */
+  /** At most one of `body`, `json` and `formdata` may be given. Text is sent as UTF-8. */
   readonly body?: string | Uint8Array | null;
   /** Sent as JSON, with its content type. */
   readonly json?: unknown;
-  /** Sent as an HTML form; with `method: 'GET'` it replaces the query of the URL, as in Scrapy. */
+  /** Sent as an HTML form. With `method: 'GET'` it replaces the query of the URL, as in Scrapy. */
   readonly formdata?: FormData;
-  /** Travels to the callback as `response.meta`; must survive JSON. */
+  /** Passed to the callback as `response.meta`. Only values that JSON can represent are allowed. */
   readonly meta?: Readonly<Meta>;
-  /** Integer within ±2³¹; higher goes first. */
+  /** Integer within ±2³¹. Requests with a higher priority are processed first. */
   readonly priority?: number;
-  /** True fetches it even when the same request was seen before. */
+  /** True downloads the request even when the same one was seen before. */
   readonly dontFilter?: boolean;
   /** A method of the spider or its name; `parse` unless given. */
   readonly callback?: Callback | string | null;
-  /** A method of the spider or its name, called with a Failure when the request ends badly. */
+  /** A method of the spider or its name, called with a Failure when the request fails. */
   readonly errback?: Callback | string | null;
   /** Values by name, or Scrapy's list of `{ name, value }`. */
   readonly cookies?: CookiesInput | null;
@@ -42,18 +42,19 @@ const options: Readonly<Record<keyof RequestOptions, true>> = {
   ...{ method: true, headers: true, body: true, json: true, formdata: true, meta: true, priority: true },
   ...{ dontFilter: true, callback: true, errback: true, cookies: true },
 };
-const known = new Set(Object.keys(options));
-/** The fields of a request that is spread into the options of the next: they say nothing of that one. */
-const fields = new Set(['url', 'depth', 'attempts', 'redirects', 'origin']);
+const optionNames = new Set(Object.keys(options));
+/** Fields of a Request that are not options. They are ignored, so that a request can be spread into the options of another. */
+const ignoredFields = new Set(['url', 'depth', 'attempts', 'redirects', 'origin']);
 
-/** @throws InvalidRequestError naming the option and the nearest there is. */
+/** @throws InvalidRequestError naming an unknown option and the nearest existing one. */
 export function checkOptionNames(given: unknown): void {
   if (typeof given !== 'object' || given === null) {
     throw new InvalidRequestError('the options of a request are not an object.');
   }
   for (const name in given) {
-    if (known.has(name) || fields.has(name)) continue;
-    const hint = didYouMean(name.replaceAll('_', ''), known) || `; there are ${[...known].join(', ')}`;
+    if (optionNames.has(name) || ignoredFields.has(name)) continue;
+    const hint =
+      didYouMean(name.replaceAll('_', ''), optionNames) || `; there are ${[...optionNames].join(', ')}`;
     throw new InvalidRequestError(`${JSON.stringify(name)} is no option of a request${hint}`);
   }
 }

@@ -1,4 +1,4 @@
-/** What a request is, as plain data: what the codec stores, what a node leases, what `inspect` shows. */
+/** A request as plain data: the codec stores it, a node leases it and `inspect` shows it. */
 
 /** Anything that JSON can hold. */
 export type JsonValue =
@@ -11,19 +11,19 @@ export type JsonValue =
 /** An object that JSON can hold. */
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-/** The seed a request descends from, and what it may reach. */
+/** The seed that a request descends from, and whether it may connect to private addresses. */
 export interface Origin {
   /** The first 8 hex digits of the seed's id. */
   readonly seed: string;
   /**
-   * The request may connect to private addresses: it is a trusted seed (`startUrls`, `crawlnode seed`), or everything
-   * between such a seed and it came from private addresses (`inheritedOrigin`).
+   * The request may connect to private addresses. It is a trusted seed (`startUrls`, `crawlnode seed`), or all pages
+   * from such a seed to it came from private addresses (`inheritedOrigin`).
    */
   readonly private: boolean;
 }
 
 export interface RequestRecord {
-  /** Absolute http(s) URL, as it goes on the wire. */
+  /** Absolute http(s) URL, as it is sent. */
   readonly url: string;
   /** Upper case. */
   readonly method: string;
@@ -31,16 +31,16 @@ export interface RequestRecord {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Buffer | null;
   readonly meta: JsonObject;
-  /** Names of spider methods; null is `parse` and none. */
+  /** Names of spider methods. A null callback is `parse`; a null errback is none. */
   readonly callback: string | null;
   readonly errback: string | null;
   readonly priority: number;
   readonly dontFilter: boolean;
   readonly depth: number;
   readonly origin: Origin | null;
-  /** Id of the page that yielded it; kept where the request's identity depends on it (dontFilter). */
+  /** Id of the page that yielded it; null unless the request's id depends on it (dontFilter). */
   readonly parent: string | null;
-  /** HTTP attempts made so far that ended in a retry; crashes are counted apart, by the frontier. */
+  /** HTTP attempts so far that ended in a retry. The frontier counts crashes separately. */
   readonly attempts: number;
   readonly redirects: number;
   readonly cookies: Readonly<Record<string, string>> | null;
@@ -51,9 +51,9 @@ export interface RequestRecord {
 
 /** A request as the frontier stores it; made by `http/message/request-codec.ts`. */
 export interface FrontierRequest {
-  /** 40 hex digits: the fingerprint, or for an unfiltered request a hash of it with parent and ordinal. */
+  /** 40 hex digits: the fingerprint; for an unfiltered request a hash of fingerprint, parent and ordinal. */
   readonly id: string;
-  /** 40 hex digits, what the dupefilter records. */
+  /** 40 hex digits, recorded by the dupefilter. */
   readonly fingerprint: string;
   /** The versioned JSON record, opaque to the frontier. */
   readonly record: string;
@@ -61,8 +61,8 @@ export interface FrontierRequest {
   readonly domain: string;
   /** Integer within ±2³¹; higher goes first. */
   readonly priority: number;
-  /** True for Scrapy's `dont_filter`: the dupefilter neither refuses nor records it. */
+  /** True for Scrapy's `dont_filter`: the dupefilter neither rejects nor records the request. */
   readonly unfiltered: boolean;
-  /** Not before this many ms from acceptance; 0 for at once. */
+  /** The request becomes due this many ms after its acceptance; 0 is at once. */
   readonly delayMs?: number;
 }

@@ -1,4 +1,4 @@
-/** A request as a spider makes it: checked when it is made, so that everything later can trust it. */
+/** A request as a spider creates it. The constructor checks all values, so later code need not. */
 import { InvalidRequestError } from '../../errors.js';
 import { checkUrl } from '../url/http-url.js';
 import { checkCookies } from './cookies.js';
@@ -11,7 +11,7 @@ import type { Origin, RequestRecord } from './request-record.js';
 
 export type { Callback, Meta, RequestOptions } from './request-options.js';
 
-/** What crawlnode itself notes on a request. */
+/** Fields of a request that crawlnode sets. */
 export interface Bookkeeping {
   /** Links followed from the seed. */
   readonly depth: number;
@@ -19,14 +19,14 @@ export interface Bookkeeping {
   readonly attempts: number;
   /** Redirects followed so far. */
   readonly redirects: number;
-  /** The seed it descends from; null until it is stored. */
+  /** The seed that the request descends from; null until the request is stored. */
   readonly origin: Origin | null;
 }
 
-const fresh: Bookkeeping = { depth: 0, attempts: 0, redirects: 0, origin: null };
+const newBookkeeping: Bookkeeping = { depth: 0, attempts: 0, redirects: 0, origin: null };
 
 /**
- * One thing to download. It never changes; `replace` makes a changed copy.
+ * A request for one URL. It is immutable; `replace` makes a changed copy.
  * ```ts
  * yield new Request('https://example.org/list', { callback: this.parseList, meta: { page: 1 } });
  * yield new Request('https://example.org/login', { formdata: { user: 'me' }, priority: 10 });
@@ -37,21 +37,21 @@ export class Request implements Bookkeeping {
   readonly url: string;
   /** Upper case. */
   readonly method: string;
-  /** By name, as they were given. */
+  /** Headers by name, as given. */
   readonly headers: Headers;
-  /** What is sent, from `body`, `json` or `formdata`. */
+  /** The bytes to send, from `body`, `json` or `formdata`; null for none. */
   readonly body: Buffer | null;
-  /** Travels to the callback. */
+  /** Passed to the callback. */
   readonly meta: Meta;
-  /** Higher goes first. */
+  /** Requests with a higher priority are processed first. */
   readonly priority: number;
-  /** Whether it is fetched even when the same request was seen before. */
+  /** Whether the request is downloaded even when the same one was seen before. */
   readonly dontFilter: boolean;
   /** Null stands for `parse`. */
   readonly callback: Callback | string | null;
   /** Null for none. */
   readonly errback: Callback | string | null;
-  /** By name; null for none. */
+  /** Cookies by name; null for none. */
   readonly cookies: Readonly<Record<string, string>> | null;
   readonly depth: number;
   readonly attempts: number;
@@ -60,10 +60,10 @@ export class Request implements Bookkeeping {
 
   /**
    * @param bookkeeping set by crawlnode, not by spiders
-   * @throws InvalidRequestError naming what cannot be stored or sent: a URL that is not http(s), a value in `meta`
-   *   that does not survive JSON, a header with a line break, …
+   * @throws InvalidRequestError naming a value that cannot be stored or sent, such as a URL that is not http(s), a value
+   *   in `meta` that JSON cannot represent, or a header with a line break
    */
-  constructor(url: string | URL, options: RequestOptions = {}, bookkeeping: Bookkeeping = fresh) {
+  constructor(url: string | URL, options: RequestOptions = {}, bookkeeping: Bookkeeping = newBookkeeping) {
     checkOptionNames(options);
     const content = contentOf(options);
     const method = options.method === undefined ? (content ? 'POST' : 'GET') : checkMethod(options.method);
@@ -87,7 +87,7 @@ export class Request implements Bookkeeping {
     this.origin = bookkeeping.origin;
   }
 
-  /** The request a record describes. The record is trusted: `decodeRecord` has checked it. */
+  /** The request of a record. The record is not checked, since `decodeRecord` has done so. */
   static fromRecord(record: RequestRecord): Request {
     const parts: { [K in keyof Request as Request[K] extends Callback ? never : K]: Request[K] } = {
       url: record.url,
@@ -108,11 +108,11 @@ export class Request implements Bookkeeping {
     return Object.assign(Object.create(Request.prototype), parts);
   }
 
-  /** A copy with some things changed; everything else, crawlnode's bookkeeping included, stays. */
+  /** A copy with some fields changed. All others stay, including those that crawlnode sets. */
   replace(changes: RequestOptions & Partial<Bookkeeping> & { readonly url?: string | URL }): Request {
     const { url = this.url, depth, attempts, redirects, origin, ...options } = changes;
     const newContent = options.json !== undefined || options.formdata !== undefined;
-    const kept: RequestOptions = {
+    const current: RequestOptions = {
       ...(newContent ? {} : { method: this.method, body: this.body }),
       headers: this.headers,
       meta: this.meta,
@@ -124,7 +124,7 @@ export class Request implements Bookkeeping {
     };
     return new Request(
       url,
-      { ...kept, ...options },
+      { ...current, ...options },
       {
         depth: depth ?? this.depth,
         attempts: attempts ?? this.attempts,
@@ -195,7 +195,7 @@ function checkBoolean(dontFilter: unknown): boolean {
   throw new InvalidRequestError(`dontFilter is ${String(dontFilter)}; it must be true or false.`);
 }
 
-/** `this.parsPage` is undefined: taken for parse, a misspelt name would go unnoticed. */
+/** The error for an undefined callback, such as `this.parsPage`: a misspelt name must not silently mean `parse`. */
 export function undefinedCallback(field: 'callback' | 'errback'): InvalidRequestError {
   const instead = field === 'callback' ? 'parse' : 'none';
   return new InvalidRequestError(

@@ -1,4 +1,4 @@
-/** What a callback gets: one downloaded page, decoded and parsed only as far as it is asked for. */
+/** A downloaded page, as callbacks receive it. It is decoded and parsed on first use. */
 import { type CheerioAPI, load } from 'cheerio/slim';
 import { CrawlnodeError, InvalidRequestError } from '../../errors.js';
 import { BodyText } from '../charset/decode-body.js';
@@ -16,9 +16,9 @@ import { parseUrl } from '../url/parse-url.js';
 import { type Headers, headerOf, lowerCaseHeaders } from './headers.js';
 import { type Callback, type Meta, Request, type RequestOptions, undefinedCallback } from './request.js';
 
-/** What a Response is made of, for tests of a spider. */
+/** The arguments of a Response, for tests of a spider. */
 export interface ResponseParts {
-  /** Where the body came from. */
+  /** The URL that the body was downloaded from. */
   readonly url: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -26,13 +26,13 @@ export interface ResponseParts {
   readonly request: Request;
 }
 
-/** What may be parsed of an image. */
-const noText = new BodyText(Buffer.alloc(0), null);
+/** Parsed in place of a body that is not markup. */
+const emptyText = new BodyText(Buffer.alloc(0), null);
 
 export type FollowOptions = Omit<RequestOptions, 'callback'>;
 
-/** What follows the target: a list, since an undefined callback is told from none by its length. */
-type FollowHow = readonly [callback?: Callback | string | null, options?: FollowOptions];
+/** The arguments after the target. A list, since its length tells an undefined callback from an omitted one. */
+type FollowArguments = readonly [callback?: Callback | string | null, options?: FollowOptions];
 
 /**
  * A downloaded page.
@@ -45,23 +45,23 @@ type FollowHow = readonly [callback?: Callback | string | null, options?: Follow
  * ```
  */
 export class Response {
-  /** Where the body came from. */
+  /** The URL that the body was downloaded from. */
   readonly url: string;
   /** The HTTP status. */
   readonly status: number;
-  /** By lower-case name; a list for a repeated one. */
+  /** Headers by lower-case name; a list for a repeated one. */
   readonly headers: Headers;
   /** The body after decompression. */
   readonly body: Buffer;
-  /** What was asked for. */
+  /** The request that led to this response. */
   readonly request: Request;
   #bodyText: BodyText | undefined;
   #tree: HtmlTree | undefined;
   #outline: Outline | undefined;
   #api: CheerioAPI | undefined;
   #joiner: UrlJoiner | undefined;
-  #markup: boolean | undefined;
-  /** What links() gave last: absolute and on their own already, so that following them takes no joining. */
+  #isMarkup: boolean | undefined;
+  /** The last result of links(). These URLs are absolute and detached already, so following them needs no joining. */
   #links: Set<string> = new Set();
 
   constructor(parts: ResponseParts) {
@@ -77,12 +77,12 @@ export class Response {
     return this.request.meta;
   }
 
-  /** The body as text; its charset by byte order mark, Content-Type and `<meta>`, else UTF-8. Never throws. */
+  /** The body as text. The charset is that of the byte order mark, Content-Type or `<meta>`, else UTF-8. Never throws. */
   get text(): string {
     return this.#decoded.whole;
   }
 
-  /** The body as JSON. @throws CrawlnodeError with code `bad_json`, naming the URL, when it is not. */
+  /** The body parsed as JSON. @throws CrawlnodeError with code `bad_json`, naming the URL, when it is not JSON. */
   json<T = unknown>(): T {
     try {
       return JSON.parse(this.text.replace(/^\ufeff/, ''));
@@ -97,56 +97,56 @@ export class Response {
     }
   }
 
-  /** The page in Cheerio, parsed when first used; empty for a body that holds no markup. */
+  /** The page in Cheerio, parsed on first use; empty for a body that is not markup. */
   get $(): CheerioAPI {
-    // Cheerio goes on with the same tree, so what a spider changes with `$` shows in css() and links().
+    // Cheerio uses the same tree, so css() and links() see the changes that a spider makes with `$`.
     this.#api ??= load(this.#root, this.#isXml ? { xml: true } : undefined);
     return this.#api;
   }
 
   /**
-   * Elements by CSS selector, texts with `::text`, attributes with `::attr(name)`, in document order; nothing for a
-   * body that holds no markup.
+   * Selects elements by CSS selector, texts with `::text` and attributes with `::attr(name)`, in document order. The list
+   * is empty for a body that is not markup.
    * @throws UsageError naming a selector that is not valid
    */
   css(selector: string): SelectorList {
-    // The one query nearly every spider makes needs no tree.
+    // Nearly every spider uses this query, and it needs no tree.
     if (selector === 'title::text' && this.#tree === undefined && !this.#isXml) {
       return new SelectorList(this.#outlined.titles, false);
     }
     return new SelectorList(cssQuery(selector, this.#isXml).select(this.#root), this.#isXml);
   }
 
-  /** An absolute URL from an href of this page; `<base>` is honoured. @throws InvalidRequestError when it is no URL. */
+  /** The absolute URL of an href of this page; `<base>` is honoured. @throws InvalidRequestError when it is not a URL. */
   urljoin(href: string): string {
     const joined = this.#join.join(href);
     if (joined !== null) return joined;
-    // Another scheme is an answer too.
+    // The joiner handles http(s) only; a URL with another scheme is valid here.
     const other = parseUrl(href, this.#baseUrl);
     if (other !== null) return other.href;
     throw new InvalidRequestError(`${JSON.stringify(href.slice(0, 200))} on ${this.url} is not a URL.`);
   }
 
   /**
-   * A request for a link of this page.
+   * Creates a request for a link of this page.
    * @param target an absolute or relative URL, or a selector of an `a`, `area`, `link` or `img`
-   * @throws InvalidRequestError when the target holds no http(s) URL
+   * @throws InvalidRequestError when the target has no http(s) URL
    */
-  follow(target: string | Selector, ...how: FollowHow): Request {
+  follow(target: string | Selector, ...followArguments: FollowArguments): Request {
     const href = typeof target === 'string' ? target : target.reference();
     if (href === null) {
       throw new InvalidRequestError(`follow() on ${this.url} was given a selector without a link.`);
     }
-    return new Request(detached(this.urljoin(href)), optionsOf(how));
+    return new Request(detached(this.urljoin(href)), optionsOf(followArguments));
   }
 
   /**
-   * Requests for many links of this page; what has no link, or one that is not http(s), is left out.
+   * Creates requests for many links of this page. Targets without an http(s) URL are left out.
    * @param targets a CSS selector, the result of css(), or a list of absolute or relative URLs
    */
-  followAll(targets: string | Iterable<string | Selector>, ...how: FollowHow): Request[] {
+  followAll(targets: string | Iterable<string | Selector>, ...followArguments: FollowArguments): Request[] {
     const requests: Request[] = [];
-    const shared = optionsOf(how);
+    const shared = optionsOf(followArguments);
     for (const target of typeof targets === 'string' ? this.css(targets) : targets) {
       const href = typeof target === 'string' ? target : target.reference();
       const url = href === null ? null : this.#absolute(href);
@@ -158,8 +158,8 @@ export class Response {
   }
 
   /**
-   * Absolute http(s) URLs of `a[href]` and `area[href]`: `<base>` honoured, fragments removed, each once, in document
-   * order. Without `selector`, and unless `$` or css() has parsed the page already, no tree is built.
+   * The absolute http(s) URLs of `a[href]` and `area[href]`, each once, in document order. `<base>` is honoured and
+   * fragments are removed. No tree is built, unless `selector` is given or `$` or css() has parsed the page already.
    */
   links(options: LinkOptions = {}): string[] {
     this.#links = linksOf(this.#hrefs(options.selector), this.#join);
@@ -191,10 +191,10 @@ export class Response {
     return this.#bodyText;
   }
 
-  /** The text as far as it may be parsed. */
+  /** The text to parse; empty for a body that is not markup. */
   get #source(): BodyText {
-    this.#markup ??= isMarkup(this.body, this.#contentType);
-    return this.#markup ? this.#decoded : noText;
+    this.#isMarkup ??= isMarkup(this.body, this.#contentType);
+    return this.#isMarkup ? this.#decoded : emptyText;
   }
 
   get #root(): Document {
@@ -207,7 +207,7 @@ export class Response {
     return this.#outline;
   }
 
-  /** By the HTML standard. A page that has been read already, for its tree or its links, is not read again. */
+  /** The base URL by the HTML standard. It comes from the tree or the links if these have been read already. */
   get #baseUrl(): string {
     if (this.#isXml) return this.url;
     const { baseHref } = this.#tree ?? this.#outlined;
@@ -220,15 +220,15 @@ export class Response {
   }
 }
 
-/** @throws InvalidRequestError for a callback that is given and undefined. */
-function optionsOf(how: FollowHow): RequestOptions | undefined {
-  const [callback, options] = how;
-  if (how.length === 0) return undefined;
+/** @throws InvalidRequestError for a callback that was given as undefined. */
+function optionsOf(followArguments: FollowArguments): RequestOptions | undefined {
+  const [callback, options] = followArguments;
+  if (followArguments.length === 0) return undefined;
   if (callback === undefined) throw undefinedCallback('callback');
   return { ...options, callback };
 }
 
-/** Null for a URL that cannot be requested; whatever else is wrong is the caller's mistake and is thrown. */
+/** Null for a URL that cannot be requested. Other errors come from the options, so they are thrown. */
 function tryRequest(url: string, options: RequestOptions | undefined): Request | null {
   try {
     return new Request(url, options);

@@ -1,4 +1,4 @@
-/** The second pass over a URL, when its fingerprint is taken: one spelling for all URLs that mean the same. */
+/** The canonical form of a URL, which its fingerprint is computed from: equivalent URLs get the same spelling. */
 import { quote, quoteField, UNSAFE, unquote, unquoteField } from './percent-encoding.js';
 import { PLAIN_URL, safeUrlAsScrapy } from './safe-url.js';
 import { joinParts, splitParams, splitUrl } from './url-parts.js';
@@ -8,18 +8,18 @@ export interface CanonicalizeOptions {
   readonly keepFragments?: boolean | undefined;
 }
 
-/** One field of plain characters, or several: nothing to decode or quote, at most to sort. */
+/** A query of plain characters: its fields need no decoding or quoting, only sorting. */
 const PLAIN_QUERY = /^[A-Za-z0-9_.~-]+=[A-Za-z0-9_.~-]*(?:&[A-Za-z0-9_.~-]+=[A-Za-z0-9_.~-]*)*$/;
 
 type Field = readonly [name: string, value: string];
 
 /**
- * The canonical form of a URL: an identity, never what goes on the wire. The query's fields are sorted by
- * name, then value, as bytes, blank ones kept (`?b&a=1` → `?a=1&b=`); percent-encoding is made uniform;
- * an empty path becomes `/`; the fragment goes. Dot segments, `//` and default ports stay.
+ * The canonical form of a URL. It identifies a request and is never sent. The fields of the query are sorted by name,
+ * then by value, as bytes; fields without a value are kept (`?b&a=1` → `?a=1&b=`). Percent-encoding is made uniform. An
+ * empty path becomes `/`. The fragment is removed. Dot segments, `//` and default ports stay.
  *
- * Source: w3lib's `canonicalize_url` after `safe_url_string`, as in w3lib's later versions; the query splits on
- * `&` alone. Not WHATWG's rules.
+ * Source: w3lib's `canonicalize_url` after `safe_url_string`, as in w3lib's later versions. Only `&` separates fields.
+ * These are not WHATWG's rules.
  * @throws InvalidRequestError (`invalid_url`) where `safeUrl` would.
  */
 export function canonicalizeUrl(url: string, options: CanonicalizeOptions = {}): string {
@@ -29,9 +29,9 @@ export function canonicalizeUrl(url: string, options: CanonicalizeOptions = {}):
 }
 
 /**
- * The short way, for the bulk of links: a URL in which there is nothing to decode or quote is canonical but for the
- * order of its query. Printable ASCII without `"` and `\`. Measured: 0.1 µs, against 5 µs the long way.
- * @returns null where there is more to do.
+ * The fast path, which serves most links. In a URL that needs no decoding or quoting only the query has to be sorted.
+ * The result is printable ASCII without `"` and `\`.
+ * @returns null when the URL needs the full algorithm.
  */
 export function canonicalizePlainUrl(url: string): string | null {
   const at = url.indexOf('?');
@@ -42,7 +42,7 @@ export function canonicalizePlainUrl(url: string): string | null {
   return query.includes('&') ? `${before}?${sortPlainFields(query)}` : url;
 }
 
-/** As {@link canonicalizeUrl}, for a URL that has passed the first pass already. */
+/** As {@link canonicalizeUrl}, for a URL that `safeUrlAsScrapy` has already escaped. */
 export function canonicalizeSafeUrl(safe: string, keepFragments = false): string {
   const parts = splitUrl(safe);
   const [path, params] = splitParams(parts);
@@ -67,14 +67,14 @@ function sortPlainFields(query: string): string {
   return query;
 }
 
-/** As `byNameThenValue`, each field in one piece: names of one length are compared together with what follows. */
+/** As `byNameThenValue`, for unsplit fields. When the names have the same length, the whole fields are compared at once. */
 function byPlainField(a: string, b: string): number {
   const [inA, inB] = [a.indexOf('='), b.indexOf('=')];
   const [x, y] = inA === inB ? [a, b] : [a.slice(0, inA), b.slice(0, inB)];
   return x === y ? 0 : x < y ? -1 : 1;
 }
 
-/** Of the query's bytes; `%2F` and `%3F` in a path are not decoded, for a decoded one would mean something else. */
+/** `%2F` and `%3F` are not decoded: a decoded slash or question mark would change the meaning of the path. */
 function unquotePath(path: string): string {
   return path.includes('%')
     ? unquote(path.replace(/%(2f|3f)/gi, (found) => `%25${found.slice(1).toUpperCase()}`))
@@ -104,7 +104,7 @@ function joinFields(fields: readonly Field[]): string {
   return fields.map(([name, value]) => `${name}=${value}`).join('&');
 }
 
-/** The host in lower case, the user info as it is, without trailing colons. */
+/** Lower-cases the host and removes trailing colons. The user info is unchanged. */
 function lowerHost(netloc: string): string {
   const at = netloc.lastIndexOf('@') + 1;
   return netloc.slice(0, at) + netloc.slice(at).toLowerCase().replace(/:+$/, '');

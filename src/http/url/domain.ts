@@ -1,13 +1,13 @@
-/** What a URL's host decides: whose politeness it falls under, and whether it is an address of this machine or network. */
+/** The domain of a URL, for politeness, and whether its host is a private address. */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { OTHER_PORT, PLAIN_HOST } from './host-patterns.js';
 
-/** The whole host, or the domain somebody registered (`example.co.uk` of `www.example.co.uk`). */
+/** The whole host, or the registered domain (`example.co.uk` for `www.example.co.uk`). */
 export type DomainKey = 'host' | 'registered';
 
-/** A host that is its own key: as it is, with a port that is no default. */
+/** A URL whose host and port need no normalization. */
 const PLAIN_KEY = new RegExp(`^https?://(${PLAIN_HOST}(?:${OTHER_PORT})?)(?:[/?#]|$)`);
-/** Second labels under which countries register names: `co.uk`, `com.au`, `ac.jp`. */
+/** Second-level labels below which countries register names, as in `co.uk`, `com.au` and `ac.jp`. */
 const SECOND_LEVEL = new Set(
   'ac co com edu go gob gouv gov govt gv id lg ltd me mil ne net nhs nic nom or org plc police sch'.split(
     ' ',
@@ -40,9 +40,9 @@ const privateAddresses = blockListOf(PRIVATE_IPV4, PRIVATE_IPV6);
 const linkLocalAddresses = blockListOf([['169.254.0.0', 16]], [['fe80::', 10]]);
 
 /**
- * The politeness key of a URL: its host in lower-case ASCII, with `:port` unless that is the scheme's default;
- * or, for `registered`, the last two labels of the host (three below `co.uk` and its like), without port. An IP
- * address is its own registered domain. A URL that does not parse is its own key.
+ * The politeness key of a URL. For `host` it is the host in lower-case ASCII, with `:port` unless that is the scheme's
+ * default. For `registered` it is the last two labels of the host (three below `co.uk` and similar), without the port.
+ * An IP address is its own registered domain. A URL that does not parse is its own key.
  */
 export function domainOf(url: string, key: DomainKey): string {
   const plain = PLAIN_KEY.exec(url)?.[1];
@@ -53,9 +53,9 @@ export function domainOf(url: string, key: DomainKey): string {
 }
 
 /**
- * Whether a URL's host is private by its spelling: loopback, RFC 1918, link-local, unique-local and the like, in any
- * form a resolver takes (`0x7f.1`, `2130706433`, `[::ffff:10.0.0.1]`), `localhost` and names below it. A name that only
- * resolves to such an address is not seen here: ask {@link isPrivateAddress} after the look-up.
+ * Whether the host of a URL is written as a private address (loopback, RFC 1918, link-local, unique-local and others),
+ * in any form that a resolver accepts (`0x7f.1`, `2130706433`, `[::ffff:10.0.0.1]`), or is `localhost` or a name below
+ * it. Names are not resolved: check the resolved address with {@link isPrivateAddress}.
  */
 export function isPrivateHost(url: string): boolean {
   const hostname = parse(url)?.hostname.replace(/\.$/, '');
@@ -64,14 +64,14 @@ export function isPrivateHost(url: string): boolean {
   return isPrivateAddress(hostname);
 }
 
-/** Whether an IP address (brackets and zone allowed) is private; false for what is no address. */
+/** Whether an IP address (brackets and zone allowed) is private; false for any other text. */
 export function isPrivateAddress(address: string): boolean {
   return isIn(privateAddresses, address);
 }
 
 /**
- * Whether an IP address is link-local (169.254.0.0/16, fe80::/10). Cloud providers serve the credentials of a machine
- * there, at 169.254.169.254.
+ * Whether an IP address is link-local (169.254.0.0/16, fe80::/10). Cloud providers serve the credentials of a machine at
+ * the link-local address 169.254.169.254.
  */
 export function isLinkLocalAddress(address: string): boolean {
   return isIn(linkLocalAddresses, address);
@@ -80,9 +80,9 @@ export function isLinkLocalAddress(address: string): boolean {
 type Network = readonly [address: string, prefix: number];
 
 /**
- * A list of networks. Each IPv4 network is listed in IPv6 too, in the forms that stand for an IPv4 address:
- * IPv4-compatible, IPv4-translated (RFC 7915), NAT64 (RFC 6052) and 6to4 (RFC 3056). `BlockList` itself reads
- * IPv4-mapped addresses (`::ffff:10.0.0.1`).
+ * A list of networks. Each IPv4 network is also listed in the IPv6 forms that embed an IPv4 address: IPv4-compatible,
+ * IPv4-translated (RFC 7915), NAT64 (RFC 6052) and 6to4 (RFC 3056). `BlockList` itself handles IPv4-mapped addresses
+ * (`::ffff:10.0.0.1`).
  */
 function blockListOf(ipv4: readonly Network[], ipv6: readonly Network[]): BlockList {
   const list = new BlockList();
@@ -105,7 +105,7 @@ function isIn(list: BlockList, address: string): boolean {
 }
 
 function parse(url: string): URL | null {
-  // URL.parse is Node 22's.
+  // Node 20 has no URL.parse.
   try {
     return new URL(url);
   } catch {

@@ -1,10 +1,10 @@
-/** The test every URL passes before it becomes a request: absolute, http or https, with a host a client can reach. */
+/** Checks the URL of a request: it must be absolute, http or https, and have a valid host. */
 import { InvalidRequestError } from '../../errors.js';
 import { parseUrl } from './parse-url.js';
 import { SAFE_URL, safeUrl } from './safe-url.js';
 
 const NO_HOST = /^https?:(?!\/\/)|^https?:\/\/(?:[^/?#]*@)?(?::\d*)?(?:[/?#]|$)/i;
-/** `localhost:8080/x`: a host and its port, which a URL parser takes for a scheme. */
+/** A host and port without a scheme, such as `localhost:8080/x`; a URL parser reads the host as a scheme. */
 const HOST_AND_PORT = /^[a-z0-9.-]+:\d+(?:[/?#]|$)/i;
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
 
@@ -34,7 +34,7 @@ export function checkUrl(url: unknown): string {
   return safe;
 }
 
-/** Passwords in a URL stay out of messages. */
+/** Masks the user info of the URL in the message. */
 function refuse(url: string, why: string): never {
   const shown = url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1***@').slice(0, 200);
   throw new InvalidRequestError(`The URL ${JSON.stringify(shown)} cannot be requested: ${why}.`);

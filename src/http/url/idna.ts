@@ -1,13 +1,13 @@
 /**
- * Host names by IDNA 2003 (RFC 3490, 3491, 3492), which is what Python's `idna` codec and so Scrapy's
- * fingerprints use. Node and browsers follow UTS 46, which differs in a few letters (`ß`, `ς`, joiners).
+ * Host names in ASCII by IDNA 2003 (RFC 3490, 3491, 3492). Python's `idna` codec uses this standard, and so do Scrapy's
+ * fingerprints. Node and browsers follow UTS 46, which differs in a few letters (`ß`, `ς`, joiners).
  */
 
 const LABEL_SEPARATORS = /[.\u3002\uff0e\uff61]/;
 const NOT_ASCII = /[^\0-\x7f]/;
 /** RFC 3454 table B.1: mapped to nothing. */
 const IGNORED = /\u034f|[\u180b-\u180d]|[\ufe00-\ufe0f]|[\u00ad\u1806\u200b-\u200d\u2060\ufeff]/g;
-/** RFC 3454 tables C.1.2 and C.2.2 to C.9: characters no host may hold. */
+/** RFC 3454 tables C.1.2 and C.2.2 to C.9: characters that are not allowed in a host. */
 const PROHIBITED =
   /[\u0340\u0341]|[\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000\u0080-\u009f\u06dd\u070f\u180e\u200c-\u200f\u2028-\u202e\u2060-\u2063\u206a-\u206f\u2ff0-\u2ffb\ufeff\ufff9-\ufffd\p{Co}\p{Cs}\p{NChar}\u{1d173}-\u{1d17a}\u{e0001}\u{e0020}-\u{e007f}]/u;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u;
@@ -16,8 +16,8 @@ const RIGHT_TO_LEFT_LETTER =
 
 /**
  * @param host lower case.
- * @returns the host in ASCII, or the host itself where IDNA has no answer (an empty or overlong label, a
- * prohibited character): w3lib keeps such hosts as they are.
+ * @returns the host in ASCII. A host that IDNA rejects (an empty or overlong label, a prohibited character) is returned
+ * unchanged, as in w3lib.
  */
 export function idna2003(host: string): string {
   if (!NOT_ASCII.test(host)) return host;
@@ -45,7 +45,7 @@ function fits(label: string): string | null {
   return label.length > 0 && label.length < 64 ? label : null;
 }
 
-/** Nameprep (RFC 3491): fold, normalise, refuse what is prohibited or mixes directions. */
+/** Nameprep (RFC 3491): folds and normalises. @returns null for prohibited characters and mixed text directions. */
 function prepare(label: string): string | null {
   const folded = Array.from(label.replace(IGNORED, ''), fold).join('').normalize('NFKC');
   if (PROHIBITED.test(folded)) return null;
@@ -56,7 +56,7 @@ function prepare(label: string): string | null {
   return leftToRight || !ends.every((c) => c !== undefined && RIGHT_TO_LEFT.test(c)) ? null : folded;
 }
 
-/** RFC 3454 table B.2: case folding, again after normalisation where that uncovers capitals. */
+/** RFC 3454 table B.2: case folding, repeated when the normalisation produces new capitals. */
 function fold(character: string): string {
   const once = caseFold(character);
   const normal = once.normalize('NFKC');
@@ -65,7 +65,7 @@ function fold(character: string): string {
 }
 
 function caseFold(character: string): string {
-  // The dotless i is a letter of its own: its upper case, I, would lead back to a dotted one.
+  // The dotless i would become a dotted one, since its upper case is I.
   if (character === 'ı') return character;
   return character.toUpperCase().toLowerCase();
 }

@@ -1,15 +1,14 @@
 /**
- * Joining the links of a page to its URL, by the WHATWG rules. A page has up to hundreds of links and nearly all are
- * plain paths of the same site, for which the answer is a concatenation; whatever is not provably so goes to `URL`.
- * Measured: 0.13 µs a link against 1.1 µs with `new URL` (Node 20).
+ * Joins the links of a page to its URL, by the WHATWG rules. A page may have hundreds of links, and nearly all are plain
+ * paths of the same site. Such a path is only concatenated, which is much faster; all other links go to `URL`.
  */
 
 import { OTHER_PORT, PLAIN_HOST } from './host-patterns.js';
 import { parseUrl } from './parse-url.js';
 
 /**
- * What may stand in a path, query and fragment and comes out of the URL parser as it went in: no escaping, no
- * backslash, no TAB or line break, no `%2e` (a dot to the parser). No colon, so that it cannot be a scheme.
+ * Characters that the URL parser leaves unchanged in a path, query and fragment. `%2e` is excluded, since the parser
+ * reads it as a dot. A colon is excluded, since the text before it could be a scheme.
  */
 const PLAIN_CHARS = '(?:[A-Za-z0-9._~!$&()*+,;=@/-]|%(?!2[eE])[0-9A-Fa-f]{2})*';
 const PLAIN_TAIL = new RegExp(`^${PLAIN_CHARS}(?:\\?[A-Za-z0-9._~!$&()*+,;=@/:%?-]*)?$`);
@@ -25,35 +24,35 @@ export interface UrlJoiner {
   joinWithoutFragment(href: string): string | null;
 }
 
-/** @param base absolute URL; when it is not a valid http(s) one, only absolute hrefs have an answer. */
+/** @param base an absolute URL; when it is not a valid http(s) URL, only absolute hrefs can be joined. */
 export function urlJoiner(base: string): UrlJoiner {
-  const place = placeOf(base);
+  const baseParts = basePartsOf(base);
   const joinWithoutFragment = (href: string): string | null => {
     const hash = href.indexOf('#');
     const reference = hash === -1 ? href : href.slice(0, hash);
-    return (place && joinPlain(reference, place)) ?? withoutFragment(joinSlowly(href, base));
+    return (baseParts && joinPlain(reference, baseParts)) ?? withoutFragment(joinSlowly(href, base));
   };
   const join = (href: string): string | null => {
     const hash = href.indexOf('#');
-    if (hash === -1) return (place && joinPlain(href, place)) ?? joinSlowly(href, base);
+    if (hash === -1) return (baseParts && joinPlain(href, baseParts)) ?? joinSlowly(href, base);
     const fragment = href.slice(hash);
     const plain =
-      place && PLAIN_FRAGMENT.test(fragment.slice(1)) ? joinPlain(href.slice(0, hash), place) : null;
+      baseParts && PLAIN_FRAGMENT.test(fragment.slice(1)) ? joinPlain(href.slice(0, hash), baseParts) : null;
     return plain === null ? joinSlowly(href, base) : plain + fragment;
   };
   return { join, joinWithoutFragment };
 }
 
-/** Where relative references start from. */
-interface Place {
+/** The parts of a base URL that relative references are appended to. */
+interface BaseParts {
   readonly origin: string;
-  /** The URL without fragment: the answer to an empty reference. */
+  /** The URL without fragment: the result for an empty reference. */
   readonly self: string;
   /** The folder of the page, its parent, …, the root; each with origin and a slash at its end. */
   readonly folders: readonly string[];
 }
 
-function placeOf(base: string): Place | null {
+function basePartsOf(base: string): BaseParts | null {
   const url = parseUrl(base);
   if (url === null || !isHttp(url)) return null;
   const self = withoutFragment(new URL('', url).href)!;
@@ -68,13 +67,13 @@ function placeOf(base: string): Place | null {
   return { origin, self, folders };
 }
 
-/** The answer where it is a concatenation; null where it might not be. `href` has no fragment. */
-function joinPlain(href: string, place: Place): string | null {
-  if (href === '') return place.self;
+/** Joins by concatenation; null when that might not give the correct result. `href` has no fragment. */
+function joinPlain(href: string, baseParts: BaseParts): string | null {
+  if (href === '') return baseParts.self;
   const first = href.charCodeAt(0);
   if (first === 0x2f) {
     if (href.charCodeAt(1) === 0x2f || !isPlain(href)) return null;
-    return place.origin + href;
+    return baseParts.origin + href;
   }
   if (first === 0x68 /* h */) {
     const absolute = joinAbsolute(href);
@@ -89,8 +88,8 @@ function joinPlain(href: string, place: Place): string | null {
   }
   const rest = start === 0 ? href : href.slice(start);
   if (!isPlain(rest)) return null;
-  // Above the root is the root.
-  return place.folders[Math.min(up, place.folders.length - 1)]! + rest;
+  // `..` at the root stays at the root.
+  return baseParts.folders[Math.min(up, baseParts.folders.length - 1)]! + rest;
 }
 
 function joinAbsolute(href: string): string | null {

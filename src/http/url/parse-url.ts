@@ -1,8 +1,8 @@
-/** The WHATWG parser, with null for what is no URL. */
+/** The WHATWG URL parser, which returns null instead of throwing. */
 
 /**
- * Not `URL.canParse`: on Node 20, once optimised, it takes a Latin-1 string for UTF-8 and answers false for
- * `http://bücher.example/`. Not `URL.parse`, which Node 20 does not have.
+ * `URL.canParse` is not used: on Node 20 its optimised version reads a Latin-1 string as UTF-8 and returns false for
+ * `http://bücher.example/`. `URL.parse` does not exist on Node 20.
  */
 export function parseUrl(url: string, base?: string): URL | null {
   try {

@@ -1,7 +1,6 @@
 /**
- * Percent-encoding as w3lib does it: on bytes, never on characters, so that `%E9` and `%C3%A9` stay two
- * different things. Bytes are held in "binary strings", one char code 0–255 a byte: they sort as bytes do
- * and need no Buffer, which makes the common, all-ASCII URL a no-op.
+ * Percent-encoding as w3lib does it: on bytes, not on characters, so that `%E9` and `%C3%A9` stay different. Bytes are
+ * held in "binary strings" of one char code (0–255) per byte. These sort like bytes, and an ASCII URL needs no conversion.
  */
 
 /** The bytes that are quoted, for each part of a URL. Letters, digits and `-._~` are safe everywhere. */

@@ -1,15 +1,15 @@
-/** The first pass over a URL, when a request is made: what cannot go on the wire is quoted, nothing else moves. */
+/** Escapes the URL of a new request: characters that cannot be sent are quoted. */
 import { domainToASCII } from 'node:url';
 import { PLAIN_HOST, PLAIN_PORT } from './host-patterns.js';
 import { idna2003 } from './idna.js';
 import { quote, UNSAFE, unquote, utf8Bytes } from './percent-encoding.js';
 import { invalidUrl, isSpecialScheme, joinParts, splitUrl, type UrlParts } from './url-parts.js';
 
-/** A URL that neither pass would change: lower-case ASCII host, plain path, no query or fragment. Most links. */
+/** A URL that neither `safeUrl` nor `canonicalizeUrl` changes: lower-case ASCII host, plain path, no query or fragment. */
 export const PLAIN_URL = new RegExp(
   `^https?://[a-z0-9._-]+(?:${PLAIN_PORT})?/[A-Za-z0-9_.~:/@!$&'()*+,=-]*$`,
 );
-/** What the first pass leaves as it is, and any client can fetch: most of the links that are not that plain. */
+/** A URL that `safeUrl` does not change and any client can fetch. Unlike `PLAIN_URL` it may have a query and fragment. */
 export const SAFE_URL = new RegExp(
   `^https?://${PLAIN_HOST}(?:${PLAIN_PORT})?/[A-Za-z0-9_.~:/@!$&'()*+,;=%-]*` +
     "(?:\\?[A-Za-z0-9_.~:/?@!$&()*+,;=%-]+)?(?:#[A-Za-z0-9_.~:/?@!$&'()*+,;=%-]+)?$",
@@ -20,32 +20,32 @@ const ENDS = /^[\0-\x20]+|[\0-\x20]+$/g;
 const TAB_OR_NEWLINE = /[\t\n\r]/g;
 
 /**
- * The URL as it goes on the wire. C0 controls and spaces at the ends and all TAB, CR, LF are removed;
- * user info is decoded and quoted anew; the host is lower case and ASCII; an empty port is dropped and the
- * others are numbers; path, query and fragment are quoted, keeping what is quoted already. Relative URLs and
- * other schemes pass. Calling it again changes nothing.
+ * The URL as it is sent. C0 controls and spaces at its ends are removed, and TAB, CR and LF everywhere. User info is
+ * decoded and quoted again. The host becomes lower-case ASCII. An empty port is removed; any other becomes a plain
+ * number. Path, query and fragment are quoted; existing escapes are kept. Relative URLs and other schemes are accepted.
+ * Calling it again changes nothing.
  *
- * Source: w3lib's `safe_url_string`, but for one thing: a host with letters that IDNA 2003 folds away
- * (`straße.de`) is encoded as browsers do (UTS 46), because to Python's answer, `strasse.de`, another owner
- * may reply. {@link safeUrlAsScrapy} folds it, for identities.
+ * Source: w3lib's `safe_url_string`, with one difference. A host with letters that IDNA 2003 maps to others
+ * (`straße.de`) is encoded as browsers do (UTS 46): Python's result `strasse.de` may belong to another owner.
+ * {@link safeUrlAsScrapy} follows Python, for fingerprints.
  * @throws InvalidRequestError (`invalid_url`): lone surrogates, a port that is no number up to 65,535, bad brackets.
  */
 export function safeUrl(url: string): string {
   if (PLAIN_URL.test(url)) return url;
-  return makeSafe(url, hostForWire, bracketed);
+  return makeSafe(url, asciiHostOf, bracketed);
 }
 
 /**
- * Scrapy's own first pass, of which fingerprints and canonical forms are made: IDNA 2003 throughout.
- * @param brackets false removes them from around an IPv6 address, as earlier w3lib does.
+ * The URL as Scrapy escapes it, with hosts by IDNA 2003. Fingerprints and canonical forms are computed from it.
+ * @param brackets false removes the brackets of an IPv6 address, as earlier w3lib does.
  * @throws InvalidRequestError as {@link safeUrl} does.
  */
 export function safeUrlAsScrapy(url: string, { brackets }: { readonly brackets: boolean }): string {
   return makeSafe(url, idna2003, brackets ? bracketed : bare);
 }
 
-/** An ASCII host stays as it is: `domainToASCII` would also decode `%41` and rewrite `0x7f.1`. */
-function hostForWire(host: string): string {
+/** An ASCII host is unchanged: `domainToASCII` would also decode `%41` and rewrite `0x7f.1`. */
+function asciiHostOf(host: string): string {
   return NOT_ASCII.test(host) ? domainToASCII(host) || idna2003(host) : host;
 }
 

@@ -1,4 +1,4 @@
-/** What Scrapy's `Request.url` would be: the text its fingerprints were taken of. Never what goes on the wire here. */
+/** The value of Scrapy's `Request.url`, which its fingerprints are computed from. This URL is never sent. */
 import { quoteField, unquoteField, utf8Bytes } from './percent-encoding.js';
 import { safeUrlAsScrapy } from './safe-url.js';
 import { joinParts, splitParams, splitUrl, type UrlParts } from './url-parts.js';
@@ -6,9 +6,9 @@ import { joinParts, splitParams, splitUrl, type UrlParts } from './url-parts.js'
 const AJAX_FIELD = '_escaped_fragment_';
 
 /**
- * The first pass with two habits of Scrapy that every recorded fingerprint has in it: an IPv6 address
- * loses its brackets (earlier w3lib), and a fragment that begins with `!` moves into the query as
- * `_escaped_fragment_` (`scrapy.utils.url.escape_ajax`).
+ * Escapes a URL with two rules of Scrapy that existing fingerprints depend on. An IPv6 address loses its brackets
+ * (earlier w3lib). A fragment that begins with `!` moves into the query as `_escaped_fragment_`
+ * (`scrapy.utils.url.escape_ajax`).
  * @throws InvalidRequestError (`invalid_url`) where `safeUrl` would.
  */
 export function scrapyRequestUrl(url: string): string {
@@ -44,7 +44,7 @@ function withAjaxField(query: string, fragment: string): string {
   return fields.join('&');
 }
 
-/** Decoded as UTF-8 and quoted again: bytes that are no UTF-8 become U+FFFD, as they do in Python's `parse_qsl`. */
+/** Decodes as UTF-8 and quotes again. Invalid UTF-8 becomes U+FFFD, as in Python's `parse_qsl`. */
 function asText(field: string): string {
   return quoteField(utf8Bytes(Buffer.from(unquoteField(field), 'latin1').toString('utf8')));
 }

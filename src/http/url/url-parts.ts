@@ -1,12 +1,12 @@
 /**
- * Taking URLs apart and putting them together by the rules of Python's `urllib.parse` (3.11), on which
- * Scrapy's identities rest. WHATWG's parser resolves dot segments, drops default ports and re-encodes
- * hosts: any of these would change fingerprints.
+ * Splits and joins URLs by the rules of Python's `urllib.parse` (3.11), which Scrapy's fingerprints depend on. WHATWG's
+ * parser is not used: it resolves dot segments, removes default ports and re-encodes hosts, which would change
+ * fingerprints.
  */
 import { isIPv6 } from 'node:net';
 import { InvalidRequestError } from '../../errors.js';
 
-/** A URL in five parts; each is empty where the URL has none. `params` are still in the path. */
+/** A URL in five parts. A missing part is empty. The `params` are still in the path. */
 export interface UrlParts {
   /** Lower case, without the colon. */
   readonly scheme: string;
@@ -64,7 +64,7 @@ export function splitUrl(url: string): UrlParts {
   return { scheme, netloc, path, query, fragment };
 }
 
-/** Python's `urlunsplit` (3.12): an empty query or fragment leaves no mark, and a path after a host begins with a slash. */
+/** Python's `urlunsplit` (3.12): an empty query or fragment is left out, and a path after a host begins with a slash. */
 export function joinParts({ scheme, netloc, path, query, fragment }: UrlParts): string {
   let url = path;
   if (netloc !== '') url = `//${netloc}${path === '' || path.startsWith('/') ? '' : '/'}${path}`;
@@ -76,7 +76,7 @@ export function joinParts({ scheme, netloc, path, query, fragment }: UrlParts): 
   return url;
 }
 
-/** Python's `_splitparams`: what follows the first `;` of the path's last segment, for schemes that have such. */
+/** Python's `_splitparams`: `params` follow the first `;` of the path's last segment, in schemes that have them. */
 export function splitParams({ scheme, path }: UrlParts): readonly [path: string, params: string] {
   if (!PARAMS_SCHEMES.has(scheme) || !path.includes(';')) return [path, ''];
   const at = path.indexOf(';', path.lastIndexOf('/') + 1);
@@ -84,8 +84,8 @@ export function splitParams({ scheme, path }: UrlParts): readonly [path: string,
 }
 
 /**
- * Python's `urljoin`: resolves `url`, possibly relative, against `base`. Unlike RFC 3986 it leaves the dot
- * segments of a URL that has a host of its own alone, and drops empty segments when it merges paths.
+ * Python's `urljoin`: resolves `url`, possibly relative, against `base`. Unlike RFC 3986 it keeps the dot segments of a
+ * `url` that has a host, and removes empty segments when it merges paths.
  * @throws InvalidRequestError as {@link splitUrl} does.
  */
 export function joinUrl(base: string, url: string): string {
@@ -139,7 +139,7 @@ function checkNetloc(netloc: string, url: string): void {
   if (!NOT_ASCII.test(netloc)) return;
   const plain = netloc.replace(/[@:#?]/g, '');
   const compatible = plain.normalize('NFKC');
-  // The backslash is not in Python's list; browsers take it for a slash, and so does later w3lib.
+  // The backslash is not in Python's list. Browsers and later versions of w3lib read it as a slash.
   if (compatible !== plain && /[/?#@:\\]/.test(compatible)) {
     throw invalidUrl(url, 'its host holds a character that stands for a delimiter');
   }
@@ -153,7 +153,7 @@ function checkBrackets(netloc: string, url: string): void {
   }
 }
 
-/** The error of every function here: a URL no request can be made of, shown without the user info it may hold. */
+/** The error for an invalid URL. The message masks the user info. */
 export function invalidUrl(url: string, why: string): InvalidRequestError {
   const masked = url.replace(/([/\\]{2})[^?#]*@/, '$1***@');
   const shown = masked.length > 200 ? `${masked.slice(0, 200)}…` : masked;

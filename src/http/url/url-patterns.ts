@@ -1,4 +1,4 @@
-/** Regular expressions that users give to choose URLs by. */
+/** Regular expressions by which users select URLs. */
 import { UsageError } from '../../errors.js';
 
 /** A regular expression, its source as text, or a list of them. */
@@ -16,7 +16,7 @@ export function matcher(patterns: Patterns, where: string): (url: string) => boo
 
 function compileOne(pattern: RegExp | string, where: string): RegExp {
   try {
-    // Without g and y, which would make a test start where the last one ended.
+    // With the flags g or y, a test would start where the last match ended.
     if (pattern instanceof RegExp) {
       return /[gy]/.test(pattern.flags)
         ? new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ''))

@@ -1,9 +1,9 @@
-/** Reading what is stored in windows by primary key, each a short transaction of its own. */
+/** Reads tables in windows by primary key. Each window is a separate short transaction. */
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { Transaction } from '../crawl/transaction.js';
 import type { Value } from '../file/sqlite.js';
 
-/** Rows of one transaction: some ms, whatever they are. */
+/** Rows of one transaction, which takes some ms. */
 const WINDOW = 500;
 
 /** A window of values, and the key after which the next one begins; null at the end. */

@@ -1,4 +1,4 @@
-/** What a crawl holds, entry by entry, for a backup. */
+/** Reads the entries of a crawl for a backup. */
 import { type BackupEntry, type BackupRequest, backupText, inEntries } from '../../backup/entry.js';
 import { readParts } from '../../backup/parts.js';
 import type { Part, Shape } from '../../frontier.js';
@@ -14,7 +14,7 @@ import { hexOf } from '../queue/requests.js';
 import { type Page, pageOf, pages } from './pages.js';
 import { readSeen } from './seen-values.js';
 
-/** Everything that the parts hold. The crawl must not change meanwhile. */
+/** All entries of the parts. The crawl must not change meanwhile. */
 export async function* readCrawl(batch: CommitBatch, parts: readonly Part[]): AsyncIterable<BackupEntry> {
   await batch.read(refuseOtherFormat);
   yield* readParts(parts, {

@@ -1,4 +1,4 @@
-/** Restoring a backup: each entry is a transaction, applied once however often it is sent. */
+/** Restores a backup. Each entry is one transaction, and is applied only once even if it is sent again. */
 import { RefusedError } from '../../../errors.js';
 import { priorityInBounds } from '../../../http/message/priority.js';
 import {
@@ -114,7 +114,7 @@ function put(tx: Transaction, entry: BackupEntry): void {
   }
 }
 
-/** A shape that the crawl has already stays, and so does an earlier beginning. */
+/** Restore the row of the crawl. An existing shape and an earlier beginning stay. */
 function putCrawl({ crawl, tally }: Transaction, entry: Entry<'crawl'>): void {
   if (
     crawl.shape === null &&
@@ -180,13 +180,13 @@ function putFailed(tx: Transaction, requests: readonly FailedRequest[]): void {
 
 /** Append seeds to the key of the same number, or to the last one. */
 function putSeeds(tx: Transaction, { key, bad, values }: Entry<'seeds'>): void {
-  const spaces = tx.spaces.startUrls[Math.min(key, tx.spaces.startUrls.length - 1)];
-  if (spaces === undefined) return;
+  const lists = tx.spaces.startUrls[Math.min(key, tx.spaces.startUrls.length - 1)];
+  if (lists === undefined) return;
   tx.spaces.list();
   for (const seed of values) {
     const { value } = seedOf(seed);
-    if (bad) addBadSeed(tx, spaces.bad, value.toString());
-    else addSeed(tx, spaces.good, value, false);
+    if (bad) addBadSeed(tx, lists.bad, value.toString());
+    else addSeed(tx, lists.good, value, false);
   }
 }
 

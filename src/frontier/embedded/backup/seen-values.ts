@@ -1,16 +1,16 @@
-/** The fingerprints of a dupefilter, to a backup and from one. Another class gets back no more than the fingerprints. */
+/** Reads and restores the fingerprints of a dupefilter. A dupefilter of another class gets only the fingerprints. */
 import { type BackupEntry, inEntries } from '../../backup/entry.js';
 import type { RequestLife } from '../../frontier.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { BLOCK_BYTES } from '../dupefilters/bloom.js';
-import type { OpenDupefilter } from '../dupefilters/seen.js';
+import type { OpenDupefilter } from '../dupefilters/seen-index.js';
 import { bytesOf, hexOf } from '../queue/requests.js';
 import { type Page, pageOf, pages } from './pages.js';
 
 type SeenEntry = Extract<BackupEntry, { kind: 'seen' }>;
 
-/** A fingerprint in hex, with what else its class knows of it. */
+/** A fingerprint in hex, with the other data of its class. */
 interface SeenValue {
   readonly fingerprint: string;
   /** Null: never. */
@@ -18,9 +18,9 @@ interface SeenValue {
   readonly life?: RequestLife;
 }
 
-/** All that is recorded. */
+/** All recorded fingerprints. */
 export async function* readSeen(batch: CommitBatch): AsyncIterable<BackupEntry> {
-  const recorded = await batch.read((tx) => tx.dupefilter.open()?.ground ?? null);
+  const recorded = await batch.read((tx) => tx.dupefilter.open()?.context ?? null);
   if (recorded === null || recorded.count === 0) return;
   const { choice, count } = recorded;
   const isBits = choice.class === 'BloomDupeFilter';
@@ -132,12 +132,12 @@ export function bringBackSeen(tx: Transaction, { values, untilMs, lives }: SeenE
 }
 
 function bringBackValue(
-  { ground, filter }: OpenDupefilter,
+  { context, filter }: OpenDupefilter,
   fingerprint: Buffer,
   untilMs: number | null | undefined,
   life: RequestLife | undefined,
 ): void {
-  const { sql, space, choice, now } = ground;
+  const { sql, space, choice, now } = context;
   const nowMs = now();
   if (choice.class === 'StateDupeFilter') {
     // Another class has recorded no more than that the fingerprint was seen.
@@ -147,7 +147,7 @@ function bringBackValue(
       status: null,
       attempts: 0,
     };
-    ground.count += sql.run`INSERT OR IGNORE INTO seen_state (space, id, state, at, status, attempts)
+    context.count += sql.run`INSERT OR IGNORE INTO seen_state (space, id, state, at, status, attempts)
       VALUES (${space}, ${fingerprint}, ${state}, ${atMs}, ${status}, ${attempts})`;
   } else if (choice.class === 'TimedRFPDupeFilter' && choice.expireMs > 0 && typeof untilMs === 'number') {
     if (untilMs <= nowMs) return;
@@ -156,7 +156,7 @@ function bringBackValue(
     if (isNew === 0) {
       sql.run`UPDATE seen_timed SET until = max(until, ${untilMs}) WHERE space = ${space} AND id = ${fingerprint} AND until > 0`;
     }
-    ground.count += isNew;
+    context.count += isNew;
   } else {
     const isSeen = filter.has(fingerprint);
     if (!isSeen) filter.record(fingerprint, false);
@@ -167,7 +167,7 @@ function bringBackValue(
 export function bringBackCount(tx: Transaction, index: readonly number[]): boolean {
   const [count] = index;
   if (index.length !== 1 || count === undefined) return false;
-  tx.dupefilter.begin().ground.count = count;
+  tx.dupefilter.begin().context.count = count;
   return true;
 }
 
@@ -176,7 +176,7 @@ export function bringBackBits(
   tx: Transaction,
   values: readonly (readonly [place: string, bits: string])[],
 ): void {
-  const { sql, space } = tx.dupefilter.begin().ground;
+  const { sql, space } = tx.dupefilter.begin().context;
   for (const [place, text] of values) {
     const [slice = 0, block = 0] = place.split('.').map(Number);
     const bits = Buffer.from(text, 'base64');

@@ -1,4 +1,4 @@
-/** `doctor`'s look at the folder, for one crawl; what would refuse the folder was asked when it was opened. */
+/** The checks of `doctor` for the folder and one crawl. Opening the folder has already checked what would be refused. */
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { byteSize } from '../../../amounts.js';
 import { dataFormats } from '../../data-format.js';
@@ -13,7 +13,7 @@ import { otherFormatOf } from '../nodes/agreement.js';
 /** Below this a commit may soon fail. */
 const LITTLE_SPACE = 512 * 1024 ** 2;
 
-/** A log is kept below this by those who write; a larger one waits for a reader that does not end. */
+/** Writers keep the log below this size. A larger log means that a long-running reader prevents its truncation. */
 const LARGE_LOG = 128 * 1024 ** 2;
 
 export function examineStore(tx: Transaction, { path, file }: Database): Finding[] {
@@ -66,7 +66,7 @@ export function examineStore(tx: Transaction, { path, file }: Database): Finding
 
 const fileSize = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-/** What is not there is no obstacle. */
+/** Also true for a file that does not exist. */
 function isWritable(file: string): boolean {
   try {
     accessSync(file, constants.R_OK | constants.W_OK);

@@ -146,8 +146,8 @@ function endRepair(tx: Transaction): Repaired {
   if (open !== null) {
     const count = open.filter.recount();
     // Nodes must forget the links they know.
-    if (count !== open.ground.count) crawl.epoch += 1;
-    open.ground.count = count;
+    if (count !== open.context.count) crawl.epoch += 1;
+    open.context.count = count;
   }
   const lists = [
     ...([

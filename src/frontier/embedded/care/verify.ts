@@ -1,4 +1,4 @@
-/** Verification: everything that there is of a crawl against the invariants. Each check is a transaction of its own. */
+/** Verification: checks all data of a crawl against the invariants. Each check is a separate transaction. */
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { Transaction } from '../crawl/transaction.js';
 import type { Database } from '../file/database.js';
@@ -7,10 +7,10 @@ import type { DomainRow } from '../queue/domain-row.js';
 import { updateState } from '../queue/domain-row.js';
 import { invariants } from './invariants.js';
 
-/** Domains, and tables, of one transaction. */
+/** Domains or tables checked in one transaction. */
 const WINDOW = 1_000;
 
-/** Examples of one kind of breach that are named; the rest are counted. */
+/** Breaches of one kind that are listed; the others are only counted. */
 const EXAMPLES = 20;
 
 /**
@@ -53,7 +53,7 @@ function checkPages({ sql }: Transaction, file: string, table: string): void {
   if (first !== undefined && first !== 'ok') throw damagedStore(file, first);
 }
 
-/** Whether the crawl has its row of counters, without which hardly a verb works. */
+/** Whether the crawl has its row of counters, which nearly every verb needs. */
 function hasCounters({ sql, space }: Transaction): boolean {
   return sql.get`SELECT 1 FROM tally WHERE space = ${space}` !== undefined;
 }
@@ -77,7 +77,7 @@ function checkDomains(
   return { breaches: listed(breaches), last: rows.length < WINDOW ? null : rows.at(-1)!.name };
 }
 
-/** A delay timer that has run out is found by the next lease. A waiting domain without a timer never would be. */
+/** The next lease finds a domain whose delay timer has run out. It would never find a waiting domain without a timer. */
 function misplacement(domain: DomainRow, crawl: Transaction['crawl']): string | null {
   const { state, until } = domain;
   const right = { ...domain };
@@ -88,16 +88,16 @@ function misplacement(domain: DomainRow, crawl: Transaction['crawl']): string | 
   return isSound ? null : `is ${state}, but should be ${right.state}`;
 }
 
-/** I2: so many fingerprints are recorded as the dupefilter says, and one for each live request that was filtered. */
+/** I2: the count of fingerprints is right, and each live filtered request has one. */
 function checkDupefilter(tx: Transaction): string[] {
   const open = tx.dupefilter.open();
   if (open === null) return [];
-  const { count } = open.ground;
+  const { count } = open.context;
   const n = open.filter.recount();
   return n === count ? [] : [`I2: ${n} fingerprints are recorded but the counter says ${count}`];
 }
 
-/** I4: lists are as long as they say. */
+/** I4: the stored length of each list is right. */
 function checkLists({ sql, spaces }: Transaction): string[] {
   const lists = [
     { table: 'item', noun: 'items', space: spaces.items },
@@ -113,7 +113,7 @@ function checkLists({ sql, spaces }: Transaction): string[] {
   });
 }
 
-/** I1: where there is no crawl, no request, domain or node is left that no sweep would find. */
+/** I1: a crawl that does not exist has no requests, domains or nodes, since no sweep would delete them. */
 function checkLeftovers({ sql, space }: Transaction): string[] {
   return ['request', 'domain', 'node', 'failure'].flatMap((table) => {
     const { n } = sql

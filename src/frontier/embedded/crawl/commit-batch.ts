@@ -1,6 +1,6 @@
 /**
- * The verbs of one turn of the main loop, committed together: a commit costs as much as several verbs. They run one after
- * the other in one transaction; one that refuses does not disturb the others, which are run again without it.
+ * Commits the verbs of one turn of the main loop together, since a commit costs as much as several verbs. They run one
+ * after the other in one transaction. If one of them throws, the others are run again without it.
  */
 import { CrawlnodeError, FrontierUnavailableError } from '../../../errors.js';
 import type { FrontierKeys } from '../../store.js';
@@ -10,16 +10,16 @@ import { checkpointWhenLarge } from '../file/wal.js';
 import { asExpected, isBusy, lockedByPeer } from '../file/what-sqlite-says.js';
 import { Transaction } from './transaction.js';
 
-/** Verbs wait no longer than this for others to share a commit with. */
+/** The longest time that a verb waits for others to share a commit. */
 const MAX_GATHER_MS = 100;
 
-/** After a call that found the file locked: the loop runs on meanwhile, and hears signals. */
+/** Wait after a call that found the file locked. The main loop continues meanwhile and handles signals. */
 const RETRY_MS = 5;
 
-/** How long a verb waits for a lock that another process holds, before it is said that it does. */
+/** How long a verb waits for a lock of another process before it fails. */
 export const PATIENCE_MS = 10_000;
 
-/** How a verb is run. */
+/** Options of a verb. */
 export interface VerbOptions {
   /** Make the file if there is none. Without it such a verb finds an empty database. */
   readonly creates?: boolean;
@@ -41,7 +41,7 @@ export class CommitBatch {
   #waiting: Waiting[] = [];
   /** How long the last batch took, and when it ended. */
   #last = { tookMs: 0, endedAtMs: 0 };
-  /** What was last seen of the commits of other processes, and when that changed. */
+  /** The last known version of the database, which other processes change by commits, and when it changed. */
   #peers = { version: 0, movedAtMs: 0 };
   /** The rows that the last batch has read, with `Database.version` and `Database.writes` at its end. */
   #cached: { readonly tx: Transaction; readonly version: number; readonly writes: number } | null = null;
@@ -53,7 +53,7 @@ export class CommitBatch {
     this.#keys = keys;
   }
 
-  /** Run a verb that may write, together with the others of this turn; answers once it is committed. */
+  /** Run a verb that may write, together with the others of this turn. Resolves once it is committed. */
   write<T>(
     verb: (tx: Transaction) => T,
     { creates = false, patienceMs = PATIENCE_MS }: VerbOptions = {},
@@ -73,7 +73,7 @@ export class CommitBatch {
     });
   }
 
-  /** Run a verb that only reads, at once and on one snapshot; behind what this client wrote before. */
+  /** Run a verb that only reads, at once and on one snapshot, after the earlier writes of this client. */
   async read<T>(verb: (tx: Transaction) => T): Promise<T> {
     if (this.#isClosed) throw closed();
     if (this.#waiting.length > 0) return this.write(verb);
@@ -90,15 +90,15 @@ export class CommitBatch {
     }
   }
 
-  /** No verbs any more, once those that wait are committed. */
+  /** Accept no more verbs, after those that wait are committed. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
 
   /**
-   * After this turn of the loop; not before as long has passed as the last batch took, so that a node never takes more than
-   * half of the time that the lock is free, and gathers more verbs instead.
+   * Run the batch after this turn of the loop, but not before as much time has passed as the last batch took. So a node
+   * holds the lock for at most half of the time, and gathers more verbs instead.
    */
   #schedule(): void {
     const { tookMs, endedAtMs } = this.#last;
@@ -113,7 +113,7 @@ export class CommitBatch {
     this.#waiting = [];
     try {
       const sql = batch.some(({ creates }) => creates) ? this.#database.writable : this.#database.readable;
-      if (this.#database.exists && checkpointWhenLarge(this.#database.file, sql)) this.#again(batch);
+      if (this.#database.exists && checkpointWhenLarge(this.#database.file, sql)) this.#retryLater(batch);
       else this.#run(sql, batch);
     } catch (error) {
       if (isBusy(error)) this.#waitForPeer(batch);
@@ -124,7 +124,7 @@ export class CommitBatch {
     if (this.#waiting.length === 0) this.#onIdle?.();
   }
 
-  /** Run the verbs and commit. One that refuses is undone with all others, which are run again without it. */
+  /** Run the verbs and commit. If one throws, the transaction is rolled back and the others are run again. */
   #run(sql: Statements, batch: Waiting[]): void {
     let refused: Waiting | null = null;
     try {
@@ -150,10 +150,10 @@ export class CommitBatch {
     }
   }
 
-  /** Use the rows of the last batch again if nobody has written since, neither another process nor this connection. */
+  /** Reuse the rows of the last batch if neither another process nor this connection has written since. */
   #begin(sql: Statements, version: number): Transaction {
     const cached = this.#cached;
-    // Until the commit: what a transaction that was undone has read and changed is not in the file.
+    // Set again only at the commit: after a rollback the rows differ from the file.
     this.#cached = null;
     const isCurrent = cached?.version === version && cached.writes === this.#database.writes;
     if (!isCurrent || cached.tx.sql !== sql) return new Transaction(sql, this.#keys);
@@ -162,23 +162,23 @@ export class CommitBatch {
   }
 
   /**
-   * Another process holds the lock: try again from the loop. As long as others commit they only go first; where nothing
-   * moves a process may have been stopped in the middle of its work, and whoever waits for it is told so.
+   * Another process holds the lock: try again later. While other processes commit, waiting is normal. Without any commit
+   * a process may be stopped while holding the lock, so the waiting verbs fail.
    */
   #waitForPeer(batch: Waiting[]): void {
     const nowMs = performance.now();
     const version = this.#database.version;
     if (version !== this.#peers.version) this.#peers = { version, movedAtMs: nowMs };
-    const patient = batch.filter(({ askedAtMs, patienceMs, reject }) => {
+    const stillWaiting = batch.filter(({ askedAtMs, patienceMs, reject }) => {
       const waitedMs = nowMs - Math.max(askedAtMs, patienceMs > 0 ? this.#peers.movedAtMs : 0);
       if (waitedMs < patienceMs) return true;
       reject(lockedByPeer(this.#database.file, waitedMs));
       return false;
     });
-    this.#again(patient);
+    this.#retryLater(stillWaiting);
   }
 
-  #again(batch: Waiting[]): void {
+  #retryLater(batch: Waiting[]): void {
     if (batch.length === 0) return;
     this.#waiting.unshift(...batch);
     setTimeout(() => this.#commit(), Math.random() * RETRY_MS);

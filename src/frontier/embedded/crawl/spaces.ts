@@ -1,8 +1,8 @@
-/** The keys that the settings name, as the spaces of the file that stand for them. */
+/** Spaces: the rows of the file that belong to one key of the settings. Each key has one space, with a numeric id. */
 import type { FrontierKeys } from '../../store.js';
 import type { Statements } from '../file/statements.js';
 
-/** What is kept under one key; looked up when it is first asked for. */
+/** The space of one key. Its row is read on first use. */
 export class Space {
   readonly name: string;
   readonly #sql: Statements;
@@ -14,30 +14,30 @@ export class Space {
     this.name = name;
   }
 
-  /** 0 while nothing is kept under the key, so that whoever reads finds no row. */
+  /** 0 while the key has no space; no row has this id, so a query finds nothing. */
   get id(): number {
-    return this.#found().id;
+    return this.#readRow().id;
   }
 
-  /** How many rows of a list it holds; changed in place, and written at the end of the transaction. */
+  /** The number of list entries. It is changed in place and written at the end of the transaction. */
   get entries(): number {
-    return this.#found().entries;
+    return this.#readRow().entries;
   }
 
   set entries(entries: number) {
-    this.#found().entries = entries;
+    this.#readRow().entries = entries;
   }
 
-  /** Its id; it gets one if it has none. */
+  /** The id; the space is created if it does not exist. */
   need(): number {
-    const row = this.#found();
+    const row = this.#readRow();
     if (row.id === 0) row.id = this.#sql.insert`INSERT INTO space (name) VALUES (${this.name})`;
     return row.id;
   }
 
-  /** Clear it in one small step: what it held is garbage from now on (`clear/sweep.ts`), and the key holds nothing. */
+  /** Clear the key in one small step. Its space loses its name, and the rows are deleted later (`clear/sweep.ts`). */
   clear(): void {
-    const { id } = this.#found();
+    const { id } = this.#readRow();
     if (id === 0) return;
     this.#sql.run`UPDATE space SET name = NULL, is_crawl = 0 WHERE id = ${id}`;
     this.#row = { id: 0, entries: 0 };
@@ -51,7 +51,7 @@ export class Space {
     this.#writtenEntries = this.#row.entries;
   }
 
-  #found(): { id: number; entries: number } {
+  #readRow(): { id: number; entries: number } {
     if (this.#row === null) {
       this.#row = this.#sql.get`SELECT id, entries FROM space WHERE name = ${this.name}` ?? {
         id: 0,
@@ -69,7 +69,7 @@ export class Spaces {
   readonly dupefilter: Space;
   readonly items: Space;
   readonly stats: Space;
-  /** Feeds outlive the requests, and so have a space of their own. */
+  /** Feeds have their own space, since they outlive the requests. */
   readonly feeds: Space;
   readonly startUrls: readonly { readonly good: Space; readonly bad: Space }[];
   readonly #sql: Statements;
@@ -87,12 +87,12 @@ export class Spaces {
     }));
   }
 
-  /** Those that hold lists, by the number of their entries. */
+  /** The spaces that hold lists and count their entries. */
   get lists(): readonly Space[] {
     return [this.items, this.stats, ...this.startUrls.flatMap(({ good, bad }) => [good, bad])];
   }
 
-  /** Have the crawl listed among those of the folder. */
+  /** Add the crawl to the list of crawls in the folder. */
   list(): void {
     this.#sql.run`UPDATE space SET is_crawl = 1 WHERE id = ${this.crawl.need()} AND is_crawl = 0`;
   }

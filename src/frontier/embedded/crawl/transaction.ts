@@ -4,7 +4,7 @@
  * only after somebody else has committed (`commit-batch.ts`).
  */
 import type { FrontierKeys } from '../../store.js';
-import { Seen } from '../dupefilters/seen.js';
+import { SeenIndex } from '../dupefilters/seen-index.js';
 import type { Statements } from '../file/statements.js';
 import { Nodes } from '../nodes/nodes.js';
 import { Domains } from '../queue/domains.js';
@@ -15,14 +15,14 @@ export class Transaction extends OpenCrawl {
   readonly domains: Domains;
   readonly nodes: Nodes;
   readonly counters: Counters;
-  readonly dupefilter: Seen;
+  readonly dupefilter: SeenIndex;
 
   constructor(sql: Statements, keys: FrontierKeys) {
     super(sql, keys);
     this.domains = new Domains(this);
     this.nodes = new Nodes(this);
     this.counters = new Counters(this);
-    this.dupefilter = new Seen(this);
+    this.dupefilter = new SeenIndex(this);
   }
 
   override destroy(): void {

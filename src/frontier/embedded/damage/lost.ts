@@ -1,8 +1,8 @@
-/** What is known to be lost of a damaged file: its counters, where they could be read, are compared with what was saved. */
+/** Counts the known losses of a damaged file by comparing its readable counters with the saved rows. */
 import type { Dupefilter } from '../../frontier.js';
 import type { Statements } from '../file/statements.js';
 
-/** @returns a sentence for each thing; a crawl and its lists are called by their keys. */
+/** @returns a sentence for each loss; a crawl and its lists are named by their keys. */
 export function countLost(sql: Statements): string[] {
   const isNameless = sql.get`SELECT 1 FROM space WHERE name IS NOT NULL` === undefined;
   if (isNameless) return ['everything that it held: not even the names of its crawls could be read'];

@@ -61,7 +61,7 @@ function saveInto(fresh: string, file: string, shape: FirstShape): Omit<Salvaged
   }
 }
 
-/** Names of tables and indexes by their root page: from the damaged file, else as in every new file of ours. */
+/** Names of tables and indexes by their root page: from the damaged file, else as in a new file. */
 function treesOf(pages: PageSource, sql: Statements): Map<number, string> {
   const trees = new Map<number, string>();
   for (const { name, rootpage } of sql.all<{
@@ -70,23 +70,23 @@ function treesOf(pages: PageSource, sql: Statements): Map<number, string> {
   }>`SELECT name, rootpage FROM sqlite_schema`) {
     trees.set(rootpage, name);
   }
-  const known = new Set(trees.values());
-  const theirs = new Map<number, string>();
+  const treeNames = new Set(trees.values());
+  const treesInFile = new Map<number, string>();
   for (const { root, content } of ownedPages(pages, new Set())) {
     if (root !== 1) continue;
     for (const { values } of content?.rows ?? []) {
       const [, name, , rootpage] = values;
-      if (typeof name === 'string' && typeof rootpage === 'number' && known.has(name))
-        theirs.set(rootpage, name);
+      if (typeof name === 'string' && typeof rootpage === 'number' && treeNames.has(name))
+        treesInFile.set(rootpage, name);
     }
   }
-  const named = new Set(theirs.values());
+  const named = new Set(treesInFile.values());
   for (const [rootpage, name] of trees)
-    if (!named.has(name) && !theirs.has(rootpage)) theirs.set(rootpage, name);
-  return theirs;
+    if (!named.has(name) && !treesInFile.has(rootpage)) treesInFile.set(rootpage, name);
+  return treesInFile;
 }
 
-/** Rows by the tree they are in, and what cannot be read. */
+/** The rows of each tree, and what is unreadable. */
 function* readTrees(
   pages: PageSource,
   trees: ReadonlyMap<number, string>,
@@ -207,7 +207,7 @@ function pauseCrawls(sql: Statements, shape: FirstShape): string[] {
   return crawls.map(({ name }) => name).sort();
 }
 
-/** Keep the damaged file under another name and put the new one in its place. There is a file at every moment. */
+/** Keep the damaged file under another name and put the new one in its place. The file exists at every moment. */
 function replace(file: string, fresh: string): string {
   const aside = `${file}.damaged-${new Date().toISOString().replace(/[:.]/g, '-')}`;
   linkSync(file, aside);

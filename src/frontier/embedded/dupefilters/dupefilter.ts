@@ -1,39 +1,39 @@
 /**
- * What a class of dupefilter does with its table. What all classes share (the agreed class, the count, clearing) is in
- * `seen.ts`. Fingerprints are 20 bytes.
+ * The interface of a dupefilter class to its table. The parts that all classes share (the agreed class, the count,
+ * clearing) are in `seen-index.ts`. Fingerprints are 20 bytes.
  */
 import type { Dupefilter as Choice, RequestLife } from '../../frontier.js';
 import type { Statements } from '../file/statements.js';
 
-/** What a class works on. */
-export interface Ground {
+/** The data that a dupefilter class works on. */
+export interface DupefilterContext {
   readonly sql: Statements;
-  /** Which rows are its own. */
+  /** The space of its rows. */
   readonly space: number;
   /** The instant of the transaction. */
   readonly now: () => number;
   readonly choice: Choice;
-  /** Fingerprints recorded; changed in place. */
+  /** The number of recorded fingerprints; changed in place. */
   count: number;
 }
 
-/** What happens to a request, as a StateDupeFilter records it; what is left out stays as it was. */
+/** A change of the state that a StateDupeFilter records for a request. Omitted fields are unchanged. */
 export type LifeChange = Pick<RequestLife, 'state'> & Partial<Pick<RequestLife, 'status' | 'attempts'>>;
 
 export interface Dupefilter {
   has(fingerprint: Uint8Array): boolean;
-  /** Record the fingerprint of an accepted request. `isSeen`: it is recorded already, as of a seed. */
+  /** Record the fingerprint of an accepted request. `isSeen`: it is recorded already, which happens with seeds. */
   record(fingerprint: Uint8Array, isSeen: boolean): void;
   /** @returns whether it was there. @throws RefusedError `cannot_forget` where the class cannot. */
   forget(fingerprint: Uint8Array): boolean;
-  /** Bytes it takes in the file, indexes included. */
+  /** Its size in the file in bytes, including indexes. */
   bytes(): number;
-  /** Count the fingerprints anew. */
+  /** Count the fingerprints in the table. */
   recount(): number;
   /** The request of a recorded fingerprint changed its state. */
   onLife?(fingerprint: Uint8Array, change: LifeChange): void;
   life?(fingerprint: Uint8Array): RequestLife | null;
-  /** How many of the counted fingerprints have expired; bounded work, so there may be more. */
+  /** How many of the counted fingerprints have expired. The work is bounded, so there may be more. */
   due?(): number;
   /** Delete at most `max` expired fingerprints. @returns whether that was all. */
   tidy?(max: number): boolean;

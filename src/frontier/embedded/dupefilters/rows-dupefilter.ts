@@ -1,6 +1,6 @@
 /** Dupefilters whose table has one row for each fingerprint. RFP and Compact need nothing else. */
 import type { Value } from '../file/sqlite.js';
-import { bufferOf, type Dupefilter, type Ground } from './dupefilter.js';
+import { bufferOf, type Dupefilter, type DupefilterContext } from './dupefilter.js';
 
 /** The table of a class. */
 export interface RowTable {
@@ -28,12 +28,12 @@ export const compactTable: RowTable = {
 };
 
 export class RowDupefilter implements Dupefilter {
-  protected readonly ground: Ground;
+  protected readonly context: DupefilterContext;
   readonly #table: RowTable;
   readonly #where: string;
 
-  constructor(ground: Ground, table: RowTable) {
-    this.ground = ground;
+  constructor(context: DupefilterContext, table: RowTable) {
+    this.context = context;
     this.#table = table;
     this.#where = `FROM ${table.table} WHERE space = ? AND ${table.key} = ?`;
   }
@@ -46,29 +46,29 @@ export class RowDupefilter implements Dupefilter {
     if (isSeen) return;
     const { table, key } = this.#table;
     this.#of(`INSERT INTO ${table} (space, ${key}) VALUES (?, ?)`).run(...this.#keyOf(fingerprint));
-    this.ground.count += 1;
+    this.context.count += 1;
   }
 
   forget(fingerprint: Uint8Array): boolean {
     const { changes } = this.#of(`DELETE ${this.#where}`).run(...this.#keyOf(fingerprint));
-    this.ground.count -= Number(changes);
+    this.context.count -= Number(changes);
     return Number(changes) > 0;
   }
 
   bytes(): number {
-    return this.ground.count * this.#table.rowBytes;
+    return this.context.count * this.#table.rowBytes;
   }
 
   recount(): number {
     const row = this.#of(`SELECT count(*) AS n FROM ${this.#table.table} WHERE space = ?`);
-    return (row.get(this.ground.space) as { n: number }).n;
+    return (row.get(this.context.space) as { n: number }).n;
   }
 
   #of(text: string) {
-    return this.ground.sql.of(text);
+    return this.context.sql.of(text);
   }
 
   #keyOf(fingerprint: Uint8Array): readonly Value[] {
-    return [this.ground.space, this.#table.keyOf?.(fingerprint) ?? fingerprint];
+    return [this.context.space, this.#table.keyOf?.(fingerprint) ?? fingerprint];
   }
 }

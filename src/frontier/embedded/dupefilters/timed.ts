@@ -1,5 +1,5 @@
 /** TimedRFPDupeFilter: each fingerprint with the instant at which it is forgotten. */
-import type { Ground } from './dupefilter.js';
+import type { DupefilterContext } from './dupefilter.js';
 import { RowDupefilter } from './rows-dupefilter.js';
 
 /** Small corrections of the system clock are no reason to change anything. */
@@ -12,13 +12,13 @@ export class TimedDupefilter extends RowDupefilter {
   /** 0 is never. */
   readonly #expireMs: number;
 
-  constructor(ground: Ground, expireMs: number) {
-    super(ground, { table: 'seen_timed', key: 'id', rowBytes: 77 });
+  constructor(context: DupefilterContext, expireMs: number) {
+    super(context, { table: 'seen_timed', key: 'id', rowBytes: 77 });
     this.#expireMs = expireMs;
   }
 
   override has(fingerprint: Uint8Array): boolean {
-    const { sql, space, now } = this.ground;
+    const { sql, space, now } = this.context;
     const row = sql.get`SELECT 1 FROM seen_timed
       WHERE space = ${space} AND id = ${fingerprint} AND (until = 0 OR until > ${now()})`;
     return row !== undefined;
@@ -26,12 +26,12 @@ export class TimedDupefilter extends RowDupefilter {
 
   /** A fingerprint that is accepted again is renewed. One that has expired may still be in the table. */
   override record(fingerprint: Uint8Array): void {
-    const { sql, space, now } = this.ground;
+    const { sql, space, now } = this.context;
     const until = this.#expireMs === 0 ? 0 : now() + this.#expireMs;
     if (sql.run`UPDATE seen_timed SET until = ${until} WHERE space = ${space} AND id = ${fingerprint}` > 0)
       return;
     sql.run`INSERT INTO seen_timed (space, id, until) VALUES (${space}, ${fingerprint}, ${until})`;
-    this.ground.count += 1;
+    this.context.count += 1;
   }
 
   /** @returns false for one that has expired, although it may still be in the table. */
@@ -42,7 +42,7 @@ export class TimedDupefilter extends RowDupefilter {
   }
 
   due(): number {
-    const { sql, space, now } = this.ground;
+    const { sql, space, now } = this.context;
     return sql.get<{ n: number }>`
       SELECT count(*) AS n FROM (
         SELECT 1 FROM seen_timed WHERE space = ${space} AND until > 0 AND until <= ${now()} LIMIT ${MOST_DUE})`!
@@ -50,11 +50,11 @@ export class TimedDupefilter extends RowDupefilter {
   }
 
   tidy(max: number): boolean {
-    const { sql, space, now } = this.ground;
+    const { sql, space, now } = this.context;
     const forgotten = sql.run`
       DELETE FROM seen_timed WHERE space = ${space} AND id IN (
         SELECT id FROM seen_timed WHERE space = ${space} AND until > 0 AND until <= ${now()} LIMIT ${max})`;
-    this.ground.count -= forgotten;
+    this.context.count -= forgotten;
     // The clock was set back: no instant may be further ahead than that of a fingerprint recorded now.
     const furthestMs = now() + this.#expireMs;
     const moved = sql.run`

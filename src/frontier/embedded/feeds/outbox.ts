@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import { CrawlnodeError } from '../../../errors.js';
 import type { FeedCheckpoint, FeedOpening, FeedWriter } from '../../../feed.js';
-import { heldBy, isRunning, rolledBack, taken, writtenOtherwise } from '../../feed-claim.js';
+import { feedHeld, feedRolledBack, feedTaken, isRunning, otherFeedFormat } from '../../feed-claim.js';
 import type { OutboxSnapshot } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { type FeedRow, newFeed, readFeedRow, readFeedRows, writeFeedRow } from './feed-row.js';
@@ -26,15 +26,15 @@ export function openFeed(
   { staleMs, anew, overwrites }: FeedOpening,
 ): FeedCheckpoint | null {
   const { feed, host, path, pid, owner, format } = writer;
-  const known = readFeedRow(tx, feed) ?? newFeed(tx, feed);
-  const isHeld = known.owner !== null && known.owner !== owner && tx.nowMs - known.seen_at < staleMs;
-  if (isHeld && (known.host !== hostname() || isRunning(known.pid))) throw heldBy(path, known);
-  const mayBeginAnew = anew === true || (isForgotten(known) && known.owner !== owner);
-  const isAnew = mayBeginAnew && known.is_exporting === 0 && waiting(known) === 0;
-  const row = isAnew ? newFeed(tx, feed) : known;
+  const existing = readFeedRow(tx, feed) ?? newFeed(tx, feed);
+  const isHeld = existing.owner !== null && existing.owner !== owner && tx.nowMs - existing.seen_at < staleMs;
+  if (isHeld && (existing.host !== hostname() || isRunning(existing.pid))) throw feedHeld(path, existing);
+  const mayBeginAnew = anew === true || (isForgotten(existing) && existing.owner !== owner);
+  const isAnew = mayBeginAnew && existing.is_exporting === 0 && waiting(existing) === 0;
+  const row = isAnew ? newFeed(tx, feed) : existing;
   const checkpoint = checkpointOf(row);
   if (checkpoint !== null && row.format !== null && format && row.format !== format) {
-    throw writtenOtherwise(writer, row.format);
+    throw otherFeedFormat(writer, row.format);
   }
   writeFeedRow(tx, {
     ...row,
@@ -47,7 +47,7 @@ export function openFeed(
 /** Move items from the head of the items list into the outbox. @throws RefusedError for another owner. */
 export function takeItems(tx: Transaction, { feed, owner, path }: FeedWriter, max: number): number {
   const row = readFeedRow(tx, feed);
-  if (row?.owner !== owner) throw taken(path);
+  if (row?.owner !== owner) throw feedTaken(path);
   const texts = takeFirstItems(tx, max);
   writeFeedRow(tx, { ...row, is_exporting: 1, seen_at: tx.nowMs });
   appendToOutbox(tx, feed, texts);
@@ -57,7 +57,7 @@ export function takeItems(tx: Transaction, { feed, owner, path }: FeedWriter, ma
 /** Up to `max` items after `sequence`, for the writer that has written so many. @throws CrawlnodeError `feed_rolled_back` */
 export function readFeed(tx: Transaction, feed: string, sequence: number, max: number): string[] {
   const row = readFeedRow(tx, feed);
-  if (row !== null && written(row) !== sequence) throw rolledBack();
+  if (row !== null && written(row) !== sequence) throw feedRolledBack();
   return readOutbox(tx, feed, sequence, max);
 }
 
@@ -93,9 +93,9 @@ export function checkpointFeed(
   const row = readFeedRow(tx, feed);
   // A reset has deleted the feed.
   if (row === null) return;
-  if (row.owner !== owner) throw taken(path);
+  if (row.owner !== owner) throw feedTaken(path);
   const { sequence, lengthBytes, header } = checkpoint;
-  if (after !== undefined && written(row) !== after && written(row) !== sequence) throw rolledBack();
+  if (after !== undefined && written(row) !== after && written(row) !== sequence) throw feedRolledBack();
   tx.sql.run`DELETE FROM outbox WHERE space = ${row.space} AND feed = ${feed} AND sequence <= ${sequence}`;
   const reached = { written: sequence, written_bytes: lengthBytes, written_header: header };
   writeFeedRow(tx, { ...row, ...reached, seen_at: tx.nowMs });

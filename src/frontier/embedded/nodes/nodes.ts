@@ -15,8 +15,8 @@ export class Nodes {
 
   /** A node of this crawl, to be changed in place; null where there is none. */
   find(number: number): NodeRow | null {
-    const known = this.#loaded.get(number);
-    if (known !== undefined) return known.row;
+    const loaded = this.#loaded.get(number);
+    if (loaded !== undefined) return loaded.row;
     const { sql, space } = this.#crawl;
     const row = sql.get<NodeRow>`SELECT * FROM node WHERE number = ${number} AND space = ${space}`;
     if (row === undefined) return null;

@@ -116,8 +116,8 @@ export class Domains {
 
   #load(given: string): Loaded | null {
     const name = plainText(given);
-    const known = this.#loaded.get(name);
-    if (known !== undefined) return known;
+    const loaded = this.#loaded.get(name);
+    if (loaded !== undefined) return loaded;
     const { sql, space } = this.#crawl;
     const row = sql.get<DomainRow>`SELECT * FROM domain WHERE space = ${space} AND name = ${name}`;
     return row === undefined ? null : this.#keep(row);

@@ -112,22 +112,22 @@ function takeFrom(
   const queue = sql.all<Order & { readonly n: number }>`
     SELECT n, rank, arrival FROM request WHERE space = ${domain.space} AND domain = ${domain.name} AND state = 'pending'
     ORDER BY rank, arrival LIMIT ${capacity + 1}`;
-  let taken = 0;
+  let dequeued = 0;
   let granted = 0;
   for (const request of queue.slice(0, capacity)) {
     if (rival !== null && isBefore(rival, request)) break;
-    taken += 1;
+    dequeued += 1;
     tally.pending -= 1;
     const lease = grantLease(tx, holder, domain, request.n);
     if (lease === null) continue;
     granted += 1;
     leases.push(lease);
   }
-  const head = queue[taken];
+  const head = queue[dequeued];
   domain.head_rank = head?.rank ?? null;
   domain.head_arrival = head?.arrival ?? null;
   if (granted > 0) startDelayTimer(domain, crawl, nowMs);
-  return taken;
+  return dequeued;
 }
 
 /** Time until something may be due, in ms. */

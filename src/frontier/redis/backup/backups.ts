@@ -1,4 +1,4 @@
-/** Backups of a crawl in Redis: what each part holds, read in bounded steps, and how it is brought back. */
+/** Backups of a crawl in Redis: reads the entries of each part in bounded steps, and restores them. */
 import type { Backups } from '../../backup/entry.js';
 import { readParts } from '../../backup/parts.js';
 import type { FailedList } from '../../frontier.js';

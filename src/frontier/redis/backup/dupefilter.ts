@@ -1,4 +1,4 @@
-/** What a dupefilter in Redis knows, for a backup, and as a restore takes it; `lua/dupefilters/` has the layouts. */
+/** Reads the fingerprints of a dupefilter for a backup, and encodes them for a restore. Layouts: `lua/dupefilters/`. */
 import { type BackupEntry, inEntries } from '../../backup/entry.js';
 import type { Dupefilter, RequestLife } from '../../frontier.js';
 import type { FrontierKeys } from '../../store.js';
@@ -16,10 +16,10 @@ const WINDOW = 2_000;
 const BUCKETS = 10;
 const ID_BYTES = 20;
 const LIFE_BYTES = 11;
-/** Of the index of a BloomDupeFilter, in the order of a backup. */
+/** The fields of the index of a BloomDupeFilter, in their order in a backup. */
 const indexFields = ['pieces', 'seen', 'slices', 'filled', 'allocated'] as const;
 
-/** @param ours what our settings say; it counts where the crawl has not agreed on one. */
+/** @param ours the dupefilter of the settings, used when the crawl has not agreed on one yet. */
 export async function* readDupefilter(
   ask: Ask,
   keys: FrontierKeys,
@@ -106,7 +106,7 @@ async function* inPairs(pages: AsyncIterable<Buffer[]>): AsyncIterable<[Buffer, 
   for await (const page of pages) yield pairs(page);
 }
 
-/** As `lua/dupefilters/state.lua` wrote it. */
+/** Decodes a value of `lua/dupefilters/state.lua`. */
 function unpackLife(packed: Buffer): RequestLife {
   return {
     state: states[packed.toString('latin1', 0, 1)] ?? 'pending',
@@ -127,8 +127,8 @@ function packLife({ state, atMs, status, attempts }: RequestLife): Buffer {
 }
 
 /**
- * Fingerprints for a dupefilter of this class, as `lua/backup/restore-seen.lua` takes them. What is none, as a SET that
- * others write to may hold, matches no request: only such a SET takes it.
+ * Encodes fingerprints for a dupefilter of this class, for `lua/backup/restore-seen.lua`. A SET may contain values that
+ * are not fingerprints, as other programs can write to it. They are restored only into a SET.
  */
 export function seenArguments({ values, untilMs, lives }: Entry<'seen'>, into: Dupefilter): Arguments {
   if (into.class === 'RFPDupeFilter') return { marks: values };
@@ -145,7 +145,7 @@ export function seenArguments({ values, untilMs, lives }: Entry<'seen'>, into: D
   return { marks };
 }
 
-/** The index of a BloomDupeFilter, as `lua/backup/restore-bits.lua` takes it. */
+/** Encodes the index of a BloomDupeFilter for `lua/backup/restore-bits.lua`. */
 export function indexArguments(index: readonly number[]): Arguments {
   return Object.fromEntries(indexFields.map((field, n) => [field, index[n] ?? 0]));
 }

@@ -1,4 +1,4 @@
-/** A crawl in Redis and the requests that wait in it, wherever they stand, for a backup. */
+/** Reads the crawl and its live requests, in all states, for a backup. */
 import { type BackupEntry, type BackupRequest, inEntries } from '../../backup/entry.js';
 import type { Shape } from '../../frontier.js';
 import type { FrontierKeys } from '../../store.js';
@@ -15,7 +15,7 @@ const NEWEST = 2 ** 53;
 
 /** The crawl as a whole, then its requests. No entry where there is no crawl. */
 export async function* readCrawl(ask: Ask, keys: FrontierKeys): AsyncIterable<BackupEntry> {
-  // At one instant and before the queues, so that a request that is leased or given back meanwhile is not missed.
+  // Read atomically and before the queues, so that a request that is leased or released meanwhile is not missed.
   const leases = await leased(ask, internalKey(keys, 'leases'));
   const meta = await ask((client) => client.hgetall(internalKey(keys, 'meta')));
   if (meta.version === undefined) return;
@@ -82,7 +82,7 @@ async function* delayed(ask: Ask, key: string): AsyncIterable<Waiting[]> {
   }
 }
 
-/** With what lies elsewhere. Requests whose record somebody deleted are no requests any more. */
+/** Adds the data from other keys. Requests whose record was deleted by hand are left out. */
 async function* withRecords(
   ask: Ask,
   keys: FrontierKeys,
@@ -107,7 +107,7 @@ async function* withRecords(
   }
 }
 
-/** What its order says: under FIFO and LIFO there are no priorities. A delayed one has a priority, and no arrival yet. */
+/** Decodes the order of a request. FIFO and LIFO have no priorities. A delayed request has a priority but no arrival yet. */
 function describe(
   { id, order, domain, dueAtMs }: Waiting,
   queueClass: Shape['queueClass'],

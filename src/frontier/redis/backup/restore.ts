@@ -1,4 +1,4 @@
-/** Bringing a backup back into Redis: one call an entry, each applied once however often it is sent. See `lua/backup/`. */
+/** Restores a backup into Redis with one call per entry. An entry that is sent again is not applied again (`lua/backup/`). */
 import { type BackupEntry, type BackupRequest, type Backups, seedOf, textBytes } from '../../backup/entry.js';
 import { delayInBounds, requireIds } from '../../bounds.js';
 import type { FailedRequest, Part } from '../../frontier.js';
@@ -13,7 +13,7 @@ import { indexArguments, seenArguments } from './dupefilter.js';
 type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;
 type VerbCall = readonly [verb: string, args: Arguments];
 
-/** How a backup is brought back into a crawl. */
+/** The verbs of a restore. */
 export function redisRestore({ options, call, forNewMeta }: CrawlAccess): Omit<Backups, 'read'> {
   return {
     async begin({ id, parts, exclusive, force }) {
@@ -90,7 +90,7 @@ function requestArguments(requests: readonly BackupRequest[]): Arguments[] {
   }));
 }
 
-/** The list is in the order of instants in µs: those of one ms stay in theirs. */
+/** The failed list is ordered by instants in µs. Requests of the same ms keep their order. */
 function failedArguments(requests: readonly FailedRequest[]): Arguments[] {
   requireIds(requests.map(({ id }) => ({ id, fingerprint: id })));
   let atUs = 0;
@@ -103,7 +103,7 @@ function failedArguments(requests: readonly FailedRequest[]): Arguments[] {
   });
 }
 
-/** Seeds go to the key of the same number, or the last there is, as its type has them. */
+/** Seeds go to the key of the same position, or to the last one, in the form of its type. */
 function seedArguments(
   { key, bad, values }: Entry<'seeds'>,
   { keys, startUrlsType }: OpenOptions,
@@ -118,7 +118,7 @@ function seedArguments(
 }
 
 function feedArguments({ feed, host, path, format, exporting, checkpoint }: Entry<'feed'>): Arguments {
-  // Nobody writes it: its pid is of a process that is long gone, and without an owner it does not matter.
+  // The restored feed has no writer. Without an owner its pid is not used.
   const writer = { host, path, format, pid: 0, seenMs: 0, ...(exporting ? { exporting } : {}) };
   const record = JSON.stringify({ ...writer, ...checkpoint });
   return { kind: 'feed', feed, record, last: checkpoint?.sequence ?? 0 };

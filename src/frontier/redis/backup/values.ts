@@ -1,11 +1,11 @@
-/** What stands beside the queue of a crawl in Redis, for a backup: seeds, feeds and what waits for them, items, counters. */
+/** Reads seeds, feeds and their outboxes, items and counters of a crawl in Redis for a backup. */
 import { type BackupEntry, type BackupSeed, backupText, inEntries } from '../../backup/entry.js';
 import type { FrontierKeys } from '../../store.js';
 import { type Ask, pairs, walk } from '../connection/walk.js';
 import { badSeedsKey, internalKey } from '../keys.js';
 import { readFeeds } from '../redis-feeds.js';
 
-/** Values of one reply: a command of well below a ms, whatever they are. */
+/** Values of one reply. Such a command takes well below a ms. */
 const WINDOW = 500;
 
 export async function* readSeeds(ask: Ask, keys: FrontierKeys): AsyncIterable<BackupEntry> {
@@ -19,7 +19,7 @@ export async function* readSeeds(ask: Ask, keys: FrontierKeys): AsyncIterable<Ba
   }
 }
 
-/** In the order in which they would be taken in. */
+/** The seeds in the order of their intake. */
 async function* seeds(ask: Ask, name: string): AsyncIterable<BackupSeed[]> {
   const type = await ask((client) => client.type(name));
   if (type === 'set') {
@@ -36,7 +36,7 @@ async function* seeds(ask: Ask, name: string): AsyncIterable<BackupSeed[]> {
   }
 }
 
-/** Without the items that wait, only feeds that are wholly written: the queue is reset with no others. */
+/** Without items, only completely written feeds, since a reset of the queue deletes no others. */
 export async function* readFeedEntries(
   ask: Ask,
   keys: FrontierKeys,

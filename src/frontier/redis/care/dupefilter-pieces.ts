@@ -1,6 +1,5 @@
 /**
- * I4 and I8 for a dupefilter of many keys: it holds as many fingerprints as it says, none of its pieces is missing,
- * and none would vanish by itself.
+ * I4 and I8 for a dupefilter of many keys: its count is right, no piece is missing, and no piece has a time to live.
  */
 import type { FrontierKeys } from '../../store.js';
 import type { Client } from '../connection/client.js';
@@ -9,7 +8,7 @@ import { agreedDupefilter, type PieceIndex, readIndex } from '../reading/dupefil
 
 const STEP = 500;
 
-/** Pieces are read in steps, so what changed meanwhile is not judged. */
+/** Pieces are read in steps. When the index changed meanwhile, no breach is reported. */
 export async function checkPieces(client: Client, keys: FrontierKeys): Promise<string[]> {
   const index = await readIndex(client, keys);
   if (index === null) return [];
@@ -18,7 +17,7 @@ export async function checkPieces(client: Client, keys: FrontierKeys): Promise<s
   return isSame(index, await readIndex(client, keys)) ? breachesOf(index, found, isBloom) : [];
 }
 
-/** Have it say what it holds, and keep it. What a deleted piece knew is gone: those links are new again. */
+/** Corrects the count and removes times to live. The fingerprints of a deleted piece are lost: their links are new again. */
 export async function repairPieces(client: Client, keys: FrontierKeys): Promise<void> {
   const index = await readIndex(client, keys);
   if (index === null) return;

@@ -33,7 +33,7 @@ async function refuseServerWithoutFunctions(connection: RedisConnection): Promis
   });
 }
 
-/** What the dupefilter's own key holds; Bloom and Compact lie in keys beside it. */
+/** The type of the dupefilter's main key. Bloom and Compact store their data in further keys. */
 const dupefilterTypes: Readonly<Record<Dupefilter['class'], string>> = {
   RFPDupeFilter: 'set',
   TimedRFPDupeFilter: 'zset',
@@ -45,7 +45,7 @@ const dupefilterTypes: Readonly<Record<Dupefilter['class'], string>> = {
 /** A SET of whole numbers stays small in memory up to this many; a CompactDupeFilter fills its buckets nearly so far. */
 export const INTSET_ENTRIES = 512;
 
-/** Where the test is not allowed, or the memory is full, the default (512) is assumed. */
+/** When the test is not allowed or the memory is full, the default (512) is assumed. */
 async function refuseSmallIntsets(connection: RedisConnection, keys: FrontierKeys): Promise<void> {
   let encoding = '';
   try {
@@ -74,8 +74,8 @@ export async function refuseOtherFormat(client: Client, keys: FrontierKeys): Pro
 }
 
 /**
- * A store with a memory limit and an `allkeys-*` policy drops whole queues without a word once it is full
- * (measured: those of two idle spiders). `volatile-*` and `noeviction` are fine: no key of ours expires.
+ * A store with a memory limit and an `allkeys-*` policy silently deletes whole queues once it is full. `volatile-*` and
+ * `noeviction` are safe, since no key of the frontier expires.
  */
 async function refuseEviction(connection: RedisConnection): Promise<void> {
   const evicting = evictingPolicy(await connection.patiently((client) => readInfo(client, 'memory')));
@@ -86,13 +86,13 @@ async function refuseEviction(connection: RedisConnection): Promise<void> {
   );
 }
 
-/** The data format the crawl is kept in; null where there is none, or its key is foreign altogether. */
+/** The data format of the crawl; null when there is no crawl or its key has a foreign type. */
 export async function foundFormat(client: Client, keys: FrontierKeys): Promise<string | null> {
   const meta = internalKey(keys, 'meta');
   return (await client.type(meta)) === 'hash' ? client.hget(meta, 'version') : null;
 }
 
-/** The keys that hold another type than ours, each with the most likely reason. */
+/** The keys with a foreign type, each with the most likely reason. */
 export async function foreignKeys(
   client: Client,
   { keys, startUrlsType, shape }: OpenOptions,

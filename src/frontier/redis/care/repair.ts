@@ -1,4 +1,4 @@
-/** Repair in Redis: the indexes are deleted, then every record is walked over and put where it belongs. See `lua/care/`. */
+/** Repair in Redis: deletes the indexes, then rebuilds them from all records (`lua/care/`). */
 import type { Frontier, Repaired } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
 import type { Arguments } from '../connection/lua-message.js';
@@ -26,11 +26,11 @@ export async function repairRedis(
   const args = { force, queueClass: shape.queueClass, epoch: newEpoch() };
   const { live } = named(await call('repair_begin', args));
   if (live != null) throw nodesAtWork(int(live), 'repair');
-  // A walk meets a record twice when the hash is resized meanwhile; the verb passes over what it knows.
+  // HSCAN may return a record twice when the hash is resized meanwhile. The verb ignores the second one.
   const ask: Ask = (question) => connection.patiently(question);
   const pages = walk(ask, (client, cursor) => client.hscanBuffer(keys.requests, cursor, 'COUNT', STEP));
   for await (const page of pages) {
-    // A field that is no id was put there by hand.
+    // A field that is not an id was added by hand.
     const rows = pairs(page).filter(([id]) => id.length === ID_BYTES);
     for (let at = 0; at < rows.length; at += STEP) {
       const requests = rows.slice(at, at + STEP).map(([id, record]) => requestArguments(id, record, read));

@@ -1,13 +1,13 @@
-/** I6 and I7: what the record of each domain says agrees with its leases, its queue, and the keys `ready` and `waiting`. */
+/** I6 and I7: the record of each domain agrees with its leases, its queue, and the keys `ready` and `waiting`. */
 import { readEntry } from '../reading/records.js';
 import type { View } from './view.js';
 
 const ORDER_BYTES = 12;
 
-/** A domain as its queue and its leases show it. */
-interface Shown {
+/** The state of a domain, computed from its queue and its leases. */
+interface ComputedDomain {
   readonly pending: number;
-  /** Order of its best request; null for none. */
+  /** The order of its first request; null for none. */
   readonly best: Buffer | null;
   readonly leased: number;
 }
@@ -21,7 +21,7 @@ export function checkDomains(view: View): string[] {
     if (domain.active !== leased) {
       breaches.push(`I6: ${name} has ${leased} leased requests and an active count of ${domain.active}`);
     }
-    // Of two requests of one instant the head may be either.
+    // When two requests have the same order, either may be the head.
     if (!domain.head.subarray(0, ORDER_BYTES).equals(best ?? Buffer.alloc(0))) {
       breaches.push(`I7: ${name} does not know its best request`);
     }
@@ -37,9 +37,9 @@ export function checkDomains(view: View): string[] {
   return [...breaches, ...checkReady(view), ...checkWaiting(view)];
 }
 
-function showDomains({ queue, leases }: View): Map<string, Shown> {
-  const shown = new Map<string, Shown>();
-  const of = (name: string): Shown => shown.get(name) ?? { pending: 0, best: null, leased: 0 };
+function showDomains({ queue, leases }: View): Map<string, ComputedDomain> {
+  const shown = new Map<string, ComputedDomain>();
+  const of = (name: string): ComputedDomain => shown.get(name) ?? { pending: 0, best: null, leased: 0 };
   for (const { domain, order } of queue) {
     const { pending, best, leased } = of(domain);
     shown.set(domain, { pending: pending + 1, best: best ?? order, leased });
@@ -51,7 +51,7 @@ function showDomains({ queue, leases }: View): Map<string, Shown> {
   return shown;
 }
 
-/** Each domain that is ready has one entry there, of its best request, and nothing else has. */
+/** `ready` has one entry for each ready domain, with its first request, and no others. */
 function checkReady({ ready, domains }: View): string[] {
   const entries = new Set(ready.map((entry) => entry.toString('hex')));
   const breaches: string[] = [];
@@ -69,7 +69,7 @@ function checkReady({ ready, domains }: View): string[] {
   return breaches;
 }
 
-/** `waiting` holds each waiting domain with the instant of its record, and nothing else. */
+/** `waiting` has each waiting domain with the instant of its record, and no others. */
 function checkWaiting({ waiting, domains }: View): string[] {
   const breaches: string[] = [];
   for (const [name, { state, dueAtMs }] of domains) {

@@ -1,4 +1,4 @@
-/** Everything a crawl in Redis holds of its requests, read at one instant. */
+/** All requests of a crawl in Redis and their indexes, read atomically. */
 import type { FrontierKeys } from '../../store.js';
 import { type Client, repliesOf } from '../connection/client.js';
 import { pairs } from '../connection/walk.js';
@@ -15,7 +15,7 @@ import {
 export interface View {
   /** Ids, hex. */
   readonly records: ReadonlySet<string>;
-  /** Of each domain together, best first. */
+  /** Grouped by domain, first request first. */
   readonly queue: readonly QueueEntry[];
   readonly suspects: readonly Buffer[];
   readonly delayed: readonly Buffer[];
@@ -32,13 +32,13 @@ export interface View {
   /** Domain → instant. */
   readonly waiting: ReadonlyMap<string, number>;
   readonly meta: Readonly<Record<string, string>>;
-  /** A sentence for each thing that was put there by hand and is none of ours. */
+  /** A sentence for each foreign entry, such as one added by hand. */
   readonly unreadable: readonly string[];
 }
 
 /** Order, id, and at least a letter of the domain. */
 const ENTRY_BYTES = 33;
-/** These are sorted by their bytes alone: with a score an entry would stand elsewhere. */
+/** Sorted sets that are ordered by bytes. An entry with a score other than 0 would be in the wrong place. */
 const unscored = ['queue', 'ready', 'suspects'] as const satisfies InternalWord[];
 
 export async function readView(client: Client, keys: FrontierKeys): Promise<View> {

@@ -1,6 +1,6 @@
 /**
- * Calls of the verbs, each with a number: the store keeps the answer of a numbered call until it is told that it has
- * arrived, so that a call sent again after a lost reply gets its first answer and does nothing.
+ * Calls of the verbs, each with a number. The store keeps the answer of a numbered call until the client confirms that it
+ * arrived. So a call that is sent again after a lost reply gets the first answer and has no second effect.
  */
 import { randomBytes } from 'node:crypto';
 import type { Dupefilter } from '../../frontier.js';
@@ -22,23 +22,23 @@ const confirming: ReadonlySet<string> = new Set([
 /** Call a verb. */
 export type Call = (verb: string, args: Arguments) => Promise<Reply>;
 
-/** How a call may end otherwise. */
+/** Options of a call. */
 export interface CallOptions {
-  /** Answers of settles in it that the store keeps, by their tokens (`Lease.token`). */
+  /** The tokens (`Lease.token`) of its settles, whose answers the store keeps. */
   readonly tokens?: readonly Buffer[];
-  /** Do not wait for a store that is full: fail with its OOM error. */
+  /** Fail with the OOM error of a full store instead of waiting for room. */
   readonly unlessFull?: boolean;
 }
 
 export class Calls {
-  /** That of our settings: the verbs refuse to write into a crawl with another one. */
+  /** The dupefilter of the settings. The verbs refuse to write into a crawl with another one. */
   dupefilter: Dupefilter;
   readonly #connection: RedisConnection;
   readonly #keys: readonly string[];
   readonly #answersKey: string;
   #caller = someClient();
   #last = 0;
-  /** Answers that have arrived, by their fields without the caller, to be told to the store with the next call. */
+  /** Answers that have arrived, by their fields without the caller. The next call confirms them. */
   #arrived: (string | Buffer)[] = [];
 
   constructor(connection: RedisConnection, keys: FrontierKeys, dupefilter: Dupefilter) {
@@ -48,18 +48,18 @@ export class Calls {
     this.#answersKey = internalKey(keys, 'answers');
   }
 
-  /** Who calls: an incarnation once joined, before that a random name. */
+  /** The name of the caller: its incarnation once joined, before that a random name. */
   get caller(): string {
     return this.#caller;
   }
 
-  /** From now on calls come from this incarnation, or from no node in particular. */
+  /** Set the incarnation that calls; null for a client that is not a node. */
   become(incarnation: string | null): void {
     this.#caller = incarnation ?? someClient();
     this.#arrived = [];
   }
 
-  /** Call a verb, again with the same number until it is answered. */
+  /** Call a verb. It is sent again with the same number until it is answered. */
   async run(verb: string, args: Arguments, { tokens = [], unlessFull }: CallOptions = {}): Promise<Reply> {
     this.#last += 1;
     const call = this.#last;
@@ -83,7 +83,7 @@ export class Calls {
     }
   }
 
-  /** Delete the answers that the store keeps of our last calls, as nobody will ask for them again. A failure does no harm. */
+  /** Delete the stored answers of the last calls, which are no longer needed. A failure is harmless and ignored. */
   async forgetAnswers(): Promise<void> {
     const fields = this.#arrived
       .splice(0)

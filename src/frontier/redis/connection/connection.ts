@@ -1,7 +1,7 @@
 /**
- * One connection to Redis that calls functions: made once, patient at start, and able to tell a store that refuses
- * us (say so at once) from one that is away (try again). A call is repeated with the same arguments until it is
- * answered or `CALL_TIMEOUT_MS` has passed; the verbs make the repetition harmless.
+ * A connection to Redis that calls functions. At the start it waits for the server. When the server refuses the client it
+ * fails at once; when the server is away it tries again. A call is repeated with the same arguments until it is answered
+ * or `CALL_TIMEOUT_MS` has passed. The verbs are idempotent, so repeating is harmless.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterOptions, Redis, RedisOptions } from 'ioredis';
@@ -22,7 +22,7 @@ import { type Arguments, luaMessage } from './lua-message.js';
 import { withoutNeedlessPassword } from './needless-password.js';
 import type { Reply } from './reply.js';
 
-/** ioredis has this at run time and leaves it out of its types. */
+/** A method of ioredis that its types lack. */
 interface Functions {
   fcallBuffer(
     name: string,
@@ -32,11 +32,11 @@ interface Functions {
 }
 
 const COMMAND_TIMEOUT_MS = 3_000;
-/** After so long the caller hears of it and says so; it may repeat the call for as long as it likes. */
+/** After this time the call fails. The caller reports it and may repeat the call. */
 const CALL_TIMEOUT_MS = 3_000;
 const MAX_RETRY_DELAY_MS = 1_000;
 
-/** What the client's events have told. */
+/** The state of the connection by the events of the client. */
 interface ConnectionState {
   connected: boolean;
   /** Since the connection was last ready; undefined for none. */
@@ -125,8 +125,8 @@ export class RedisConnection {
   }
 
   /**
-   * What tells one history of data from another: a change means the store may have rolled back.
-   * Null where INFO is not allowed.
+   * An id of the data history of the server. When it changes, the store may have rolled back. Null when INFO is not
+   * allowed.
    */
   async dataId(): Promise<string | null> {
     if (!('status' in this.client) || 'nodes' in this.client) return null;
@@ -202,7 +202,7 @@ function createClient(
   return address.url === null ? new ioredis.Redis(options) : new ioredis.Redis(address.url, options);
 }
 
-/** ioredis selects it too, and goes on in database 0, somebody else's perhaps, where the server has no such one. */
+/** ioredis selects the database too, but silently continues in database 0 when the server does not have that database. */
 async function selectDatabase(client: Client): Promise<void> {
   if (!('status' in client) || 'nodes' in client) return;
   const { db = 0 } = (client as Redis).options;

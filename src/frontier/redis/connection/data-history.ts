@@ -1,13 +1,13 @@
 /**
- * Whether the store still holds the data we knew: after a broken connection another run_id or replication id means
- * that it may have rolled back (a restart from an older copy, a failover), so what a node believes must be dropped.
+ * Detects that the store may have rolled back (a restart from an older copy, a failover): after a broken connection the
+ * server has another run_id or replication id. The node must then drop its state.
  */
 import { IncarnationDeadError } from '../../../errors.js';
 import type { RedisConnection } from './connection.js';
 
 export class DataHistory {
   readonly #connection: RedisConnection;
-  #known: string | null = null;
+  #dataId: string | null = null;
   #isSuspect = false;
 
   constructor(connection: RedisConnection) {
@@ -17,25 +17,25 @@ export class DataHistory {
     });
   }
 
-  /** Take the store as it is now. */
+  /** Remember the current data id of the store. */
   async accept(): Promise<void> {
-    this.#known = await this.#look();
+    this.#dataId = await this.#readDataId();
   }
 
-  /** @throws IncarnationDeadError once, where the store is not the one we knew. */
+  /** @throws IncarnationDeadError once, when the data id of the store has changed. */
   async refuseOther(): Promise<void> {
     if (!this.#isSuspect) return;
-    const found = await this.#look();
-    if (found === null || this.#known === null || found === this.#known) return;
-    this.#known = found;
+    const found = await this.#readDataId();
+    if (found === null || this.#dataId === null || found === this.#dataId) return;
+    this.#dataId = found;
     throw new IncarnationDeadError(
       'the Redis server was restarted or replaced, so its data may be older than what this node knows',
       { code: 'store_replaced' },
     );
   }
 
-  /** If asking fails, it is asked again later. */
-  async #look(): Promise<string | null> {
+  /** After a failure it is read again by the next call. */
+  async #readDataId(): Promise<string | null> {
     this.#isSuspect = false;
     try {
       return await this.#connection.patiently(() => this.#connection.dataId());

@@ -1,4 +1,4 @@
-/** Errors of Redis and the network in our words: which are worth another try, which are final, and what to do. */
+/** Translates errors of Redis and the network: which are final, which may succeed on another try, and what to do. */
 import {
   CrawlnodeError,
   FrontierGoneError,
@@ -18,9 +18,9 @@ const refusals =
 const passing =
   /^(LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY|MISCONF|UNBLOCKED|OOM|NOREPLICAS|ERR max number of clients|MOVED|ASK)/;
 
-/** @returns a final error in our words; null for one that is worth another try. */
+/** @returns a final error; null when another try may succeed. */
 export function translate(error: unknown): Error | null {
-  // Our own error, or too much for one call: the same at each try.
+  // An error of crawlnode itself, or a call that is too large, is the same at each try.
   if (error instanceof CrawlnodeError || error instanceof RangeError) return error;
   const message = messageOf(error);
   if (/unknown command '?`?(FCALL|FUNCTION)/i.test(message)) return withoutFunctions(error);
@@ -85,8 +85,8 @@ function isReply(error: unknown): error is Error {
 }
 
 /**
- * A call that was repeated in vain: of a server that is there but not ready, or of one that is away.
- * @param whyLost what the connection knows of the latter
+ * The error of a call that was repeated without success: the server is not ready, or away.
+ * @param whyLost why the connection was lost, for a server that is away
  */
 export function unanswered(error: unknown, whyLost: string): FrontierUnavailableError {
   if (!isReply(error)) {
@@ -104,7 +104,7 @@ const remedies = {
   READONLY: 'it is a replica: name the master, or its sentinels',
 } as const;
 
-/** A connection that was not made. @param triedMs for how long it was tried, unless it is refused */
+/** The error of a failed connection. @param triedMs for how long it was tried; not used when it was refused */
 export function unreachable(
   address: RedisAddress,
   cause: unknown,

@@ -1,12 +1,12 @@
-/** Collections of any size, and all keys, read by their cursors: a page at a time, each a short command. */
+/** Reads large collections, and all keys, by cursors: one page at a time, with short commands. */
 import { type Client, serversOf } from './client.js';
 
 const KEYS_PER_STEP = 1_000;
 
-/** Puts a question to the server, again where it was away. */
+/** Runs a command, and repeats it while the server is away. */
 export type Ask = <T>(question: (client: Client) => Promise<T>) => Promise<T>;
 
-/** The pages of an HSCAN, SSCAN or ZSCAN. What the collection holds all through is met, perhaps twice. */
+/** The pages of an HSCAN, SSCAN or ZSCAN. An element that is present all the time is returned at least once. */
 export async function* walk<T extends string | Buffer>(
   ask: Ask,
   page: (client: Client, cursor: string) => Promise<[cursor: string | Buffer, page: T[]]>,
@@ -24,7 +24,10 @@ export function pairs<T>(flat: readonly T[]): [T, T][] {
   return Array.from({ length: flat.length / 2 }, (_, n) => [flat[2 * n] as T, flat[2 * n + 1] as T]);
 }
 
-/** Keys by pattern, never by KEYS, which stops the server for all: each matching key at least once, a step of the walk at a time, which may be without any; a key that lives all through is never missed. */
+/**
+ * The keys that match a pattern, in pages, which may be empty. A key that exists all the time is returned at least once.
+ * KEYS is not used, since it blocks the server.
+ */
 export async function* scanKeys(client: Client, pattern: string): AsyncGenerator<string[]> {
   for (const server of serversOf(client)) {
     let cursor = '0';
@@ -36,7 +39,7 @@ export async function* scanKeys(client: Client, pattern: string): AsyncGenerator
   }
 }
 
-/** A name in a pattern, where it stands for itself. */
+/** Escapes a name for use in a pattern. */
 export function literally(name: string): string {
   return name.replace(/[\\*?[\]^-]/g, '\\$&');
 }

@@ -1,4 +1,4 @@
-/** Where one request of a crawl in Redis stands. Reads only. */
+/** The state of one request of a crawl in Redis. Reads only. */
 import type { Dupefilter, FrontierRequest, Inspection, RequestState } from '../../frontier.js';
 import type { FrontierKeys } from '../../store.js';
 import type { Client } from '../connection/client.js';
@@ -9,7 +9,7 @@ import { readFailure } from '../redis-failed.js';
 import { askDupefilter } from './dupefilter.js';
 import { readDomain, readEntry, readLease } from './records.js';
 
-/** Where one request stands. A delayed one is looked for by a walk over the delayed, which are few. */
+/** The state of a request. A delayed request is found by a scan of all delayed ones, which are few. */
 export async function inspectRequest(
   connection: RedisConnection,
   keys: FrontierKeys,
@@ -60,7 +60,7 @@ async function lookInPlaces(client: Client, keys: FrontierKeys, request: Frontie
   };
 }
 
-/** When a domain that waits may be asked again; null when it need not wait. */
+/** When a waiting domain may be leased from again; null when it need not wait. */
 async function domainOpensAt(client: Client, keys: FrontierKeys, domain: string): Promise<number | null> {
   const [packed, time] = await Promise.all([
     client.hgetBuffer(internalKey(keys, 'domains'), domain),

@@ -1,4 +1,4 @@
-/** `doctor`'s look at Redis, for one crawl: each server, the rights of our user, the keys. */
+/** The checks of `doctor` for Redis and one crawl: each server, the rights of the user, the keys. */
 import { findingsAbout } from '../../../findings.js';
 import type { Finding } from '../../../frontier.js';
 import type { OpenOptions } from '../../../store.js';
@@ -22,7 +22,7 @@ export async function examineRedis(client: Client, options: OpenOptions): Promis
   }
   const [server] = servers;
   if (server !== undefined) {
-    // ioredis leaves a server that calls itself read-only, and tries again.
+    // ioredis disconnects from a server that reports itself as read-only, and connects again.
     if (isWritable) await examineRights(server, options.keys, store);
     if (options.shape.dupefilter.class === 'CompactDupeFilter') {
       const entries = await intsetEntries(server);
@@ -39,7 +39,7 @@ export async function examineRedis(client: Client, options: OpenOptions): Promis
         );
     }
   }
-  // What may not be looked at is said among the rights already.
+  // Missing rights are reported already.
   await examineKeys(client, options, crawl).catch((error: unknown) => {
     if (!isDenied(error)) throw error;
   });

@@ -1,4 +1,4 @@
-/** What `doctor` looks for among the keys of one crawl in Redis: foreign types, another format, other slots. */
+/** The checks of `doctor` for the keys of one crawl in Redis: foreign types, another data format, other slots. */
 import type { Cluster } from 'ioredis';
 import { dataFormats } from '../../../data-format.js';
 import type { Findings } from '../../../findings.js';
@@ -31,7 +31,7 @@ export async function examineKeys(client: Client, options: OpenOptions, found: F
   if ('nodes' in client) await slots(client, options, found);
 }
 
-/** In a Cluster the spider stands in braces, elsewhere it does not: a producer may fill the other key. */
+/** Key names have the spider in braces only in a Cluster. A producer may use the other spelling by mistake. */
 async function otherSpelling(client: Client, { keys, store }: OpenOptions, found: Findings): Promise<void> {
   const isCluster = store.engine === 'redis' && store.address.kind === 'cluster';
   for (const key of keys.startUrls) {
@@ -45,7 +45,7 @@ async function otherSpelling(client: Client, { keys, store }: OpenOptions, found
   }
 }
 
-/** A key that we may not look at is nobody's mistake. */
+/** False also when the right to check is missing. */
 async function isThere(client: Client, key: string): Promise<boolean> {
   try {
     return (await client.exists(key)) === 1;

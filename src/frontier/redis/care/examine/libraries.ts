@@ -1,4 +1,4 @@
-/** Libraries of Redis Functions that other versions of crawlnode have left on a server. */
+/** The check of `doctor` for libraries of other versions of crawlnode on a server. */
 import type { Redis } from 'ioredis';
 import type { Findings } from '../../../findings.js';
 import { library } from '../../connection/library.js';
@@ -19,7 +19,7 @@ export async function examineLibraries(server: Redis, where: string, found: Find
   );
 }
 
-/** Names; none where FUNCTION is denied or unknown, which is said elsewhere. */
+/** The names of all libraries; none when FUNCTION is denied or unknown, which other checks report. */
 async function librariesOf(server: Redis): Promise<string[]> {
   try {
     const libraries = (await server.call('FUNCTION', 'LIST', 'LIBRARYNAME', 'cn*')) as unknown[][];

@@ -1,6 +1,6 @@
 /**
- * What `doctor` asks of a Redis server: its version, limits, disk, clock, replicas and speed. Each server of a
- * Cluster that holds keys is asked. A right that is missing leaves its question open, and is said once.
+ * The checks of `doctor` for a Redis server: version, limits, disk, clock, replicas and speed. In a Cluster each server
+ * with keys is checked. A check is skipped when its right is missing, which is reported once.
  */
 import type { Redis } from 'ioredis';
 import { byteSize, duration } from '../../../../amounts.js';
@@ -14,7 +14,7 @@ const PINGS = 11;
 const SLOW_MS = 20;
 const CLOCK_OFF_MS = 2_000;
 
-/** The fields of INFO by name; null when it may not be asked. */
+/** The fields of INFO by name; null when INFO is not allowed. */
 export type Info = ReadonlyMap<string, string> | null;
 
 /** Everything about one server. @param where its address, where there are several; else ''. @returns whether it takes writes. */
@@ -37,7 +37,7 @@ export async function examineServer(client: Redis, where: string, found: Finding
   return info?.get('role') !== 'slave';
 }
 
-/** @param section of INFO; all that it tells by itself without. */
+/** @param section the section of INFO; by default the default sections. */
 export async function readInfo(client: Client, section = 'default'): Promise<Info> {
   try {
     const text = await client.info(section);
@@ -138,7 +138,7 @@ async function persistence(
   );
 }
 
-/** Null where CONFIG may not be asked. */
+/** The value of a configuration parameter; null when CONFIG is not allowed. */
 async function configOf(client: Redis, name: string): Promise<string | null> {
   try {
     const [, value = null] = (await client.config('GET', name)) as string[];
@@ -148,7 +148,7 @@ async function configOf(client: Redis, name: string): Promise<string | null> {
   }
 }
 
-/** For a CompactDupeFilter: buckets larger than this are no intsets, and take many times the memory. */
+/** For a CompactDupeFilter: larger buckets are not stored as intsets, and need many times the memory. */
 export async function intsetEntries(client: Redis): Promise<number | null> {
   const value = await configOf(client, 'set-max-intset-entries');
   return value === null ? null : Number(value);
@@ -176,7 +176,7 @@ function replication(info: NonNullable<Info>, where: string, found: Findings): v
   }
 }
 
-/** Politeness, retries and liveness use the server's clock; ours only dates logs, so it may be off, but be told. */
+/** Politeness, retries and liveness use the server's clock. The clock of the node only dates logs, so a deviation is an info. */
 async function clockAndLatency(client: Redis, where: string, found: Findings): Promise<void> {
   const times: number[] = [];
   for (let n = 0; n < PINGS; n += 1) {

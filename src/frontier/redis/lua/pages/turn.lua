@@ -1,6 +1,6 @@
--- End leases as settle.lua does, then lease as lease.lua does: one call for one turn of a node's loop.
--- Atomic: so are the two by themselves; together, what a page gave is leased in the same step. Refused when memory is
--- full: then the node sends its settles alone.
+-- End leases as settle.lua does, then lease as lease.lua does, in one call for one turn of a node's loop.
+-- Atomic, as both verbs are. The links of a settled page can be leased in the same call. Refused when memory is full; the
+-- node then sends its settles without a lease.
 --
 -- args: as those of settle.lua and lease.lua
 -- Returns { what settle.lua returns, what lease.lua returns, or nothing where this node is dead }. O(n log m).

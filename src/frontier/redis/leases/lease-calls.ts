@@ -1,6 +1,6 @@
 /**
- * A node's turns: leases, and the settles that travel with them. See `lua/pages/turn.lua` for what one call does, and
- * `settle-batches.ts` for what waits for it.
+ * Leases and settles of a node. A lease and the settles that wait are sent in one call (`lua/pages/turn.lua`). The settles
+ * are gathered in `settle-batches.ts`.
  */
 import { messageOf } from '../../../errors.js';
 import type { SettleAnswer } from '../../frontier.js';
@@ -10,12 +10,12 @@ import { list, type Reply } from '../connection/reply.js';
 import { type SettleBatch, SettleBatches } from './settle-batches.js';
 import { readSettled, type SettleMessage } from './settle-message.js';
 
-export class Turns {
+export class LeaseCalls {
   readonly #calls: Calls;
   readonly #feeds: () => readonly string[];
   readonly #batches = new SettleBatches((batch) => this.#settleAll(batch));
 
-  /** @param feeds those that this node has joined with. */
+  /** @param feeds the ids of the feeds that this node has joined with. */
   constructor(calls: Calls, feeds: () => readonly string[]) {
     this.#calls = calls;
     this.#feeds = feeds;
@@ -25,7 +25,7 @@ export class Turns {
     return this.#batches.add(settle);
   }
 
-  /** Lease, and end the leases whose settles wait before it in the same call. @returns the reply of `lua/pages/lease.lua`. */
+  /** Send the settles that wait, then lease, in one call. @returns the reply of `lua/pages/lease.lua`. */
   lease(lease: Arguments): Promise<Reply> {
     return this.#batches.during(this.#lease(lease, this.#batches.take()));
   }
@@ -35,14 +35,14 @@ export class Turns {
     this.#batches.flush();
   }
 
-  /** A lease that is refused beside settles is asked for by itself: then it says why. */
+  /** A lease that is refused together with settles is sent again alone, since only then its reply has the reason. */
   async #lease(lease: Arguments, batch: SettleBatch): Promise<Reply> {
-    const leased = batch.size === 0 ? null : await this.#turn(lease, batch);
+    const leased = batch.size === 0 ? null : await this.#settleAndLease(lease, batch);
     return leased ?? this.#calls.run('lease', { lease });
   }
 
-  /** @returns null where nothing could be leased: this node is dead, or the store is full, which keeps no page from being committed. */
-  async #turn(lease: Arguments, batch: SettleBatch): Promise<Reply | null> {
+  /** @returns null when nothing could be leased: this node is dead, or the store is full. Then settles are still committed. */
+  async #settleAndLease(lease: Arguments, batch: SettleBatch): Promise<Reply | null> {
     try {
       const args = { ...this.#argumentsOf(batch), lease };
       const options = { tokens: tokensOf(batch), unlessFull: true };
@@ -73,15 +73,15 @@ export class Turns {
   }
 }
 
-/** Each counter is named once for all settles; each settle has an amount for each of them, as pages count much the same. */
+/** The names of counters are sent once for all settles, since pages use mostly the same. Each settle has the amounts. */
 function settleArguments(settles: readonly SettleMessage[]): Arguments {
   const counters = [...new Set(settles.flatMap((settle) => settle.counters.map(([name]) => name)))];
-  const places = new Map(counters.map((name, place) => [name, place]));
+  const indexByName = new Map(counters.map((name, index) => [name, index]));
   return {
     counters,
     settles: settles.map((settle) => {
       const counts = new Array<number>(counters.length).fill(0);
-      for (const [name, amount] of settle.counters) counts[places.get(name)!]! += amount;
+      for (const [name, amount] of settle.counters) counts[indexByName.get(name)!]! += amount;
       return { ...settle.args, counts };
     }),
   };

@@ -1,4 +1,4 @@
-/** A settle as `lua/pages/settling.lua` takes it, and its answer. */
+/** The arguments of a settle for `lua/pages/settling.lua`, and its reply. */
 
 import { priorityInBounds } from '../../../http/message/priority.js';
 import { countersInBounds, delayInBounds } from '../../bounds.js';
@@ -7,23 +7,23 @@ import type { Dupefilter, Effects, Lease, Outcome, PushAnswer, SettleAnswer } fr
 import type { Arguments } from '../connection/lua-message.js';
 import { int, named, type Reply, text } from '../connection/reply.js';
 import { columnsOf } from '../requests.js';
-import { givenBy } from './leases.js';
+import { leaseCallOf } from './lease-reply.js';
 
-/** One settle on its way. */
+/** A settle that is to be sent. */
 export interface SettleMessage {
-  /** Tells its lease from all others: the call that gave it, and its id. */
+  /** Identifies its lease: the number of the call that granted it, and the id of the request. */
   readonly token: Buffer;
-  /** By name, as the verb takes it; without its counters. */
+  /** The arguments of the verb by name, without the counters. */
   readonly args: Arguments;
-  /** What it adds to each counter. */
+  /** The amount to add to each counter. */
   readonly counters: readonly (readonly [name: string, amount: number])[];
   readonly links: number;
   readonly items: number;
-  /** Of all texts, roughly. */
+  /** The approximate size of all texts. */
   readonly bytes: number;
 }
 
-/** @param hasFeeds whether there is a feed for the feed items; @param node who says so, for the failed list. */
+/** @param hasFeeds whether the node has feeds for the feed items. @param node the name of the node, for the failed list. */
 export function settleMessage(
   lease: Lease,
   outcome: Outcome,
@@ -32,7 +32,7 @@ export function settleMessage(
 ): SettleMessage {
   const { requests, withheld, items } = effects;
   const id = Buffer.from(lease.id, 'hex');
-  const call = givenBy(lease);
+  const call = leaseCallOf(lease);
   const counters = countersInBounds(effects.stats);
   if (withheld !== undefined) counters.push(['dupefilter/filtered', withheld.count]);
   const feedItems = hasFeeds ? effects.feedItems : [];
@@ -108,7 +108,7 @@ export function readSettled(reply: Reply | undefined): SettleAnswer {
   }
 }
 
-/** What became of the requests of a push or a settle. */
+/** The counts of a reply to a push or a settle. */
 export function readPushed(answer: ReturnType<typeof named>): PushAnswer {
   const [accepted, duplicates, dropped] = [int(answer.accepted), int(answer.duplicates), int(answer.dropped)];
   return dropped === 0 ? { accepted, duplicates } : { accepted, duplicates, dropped };

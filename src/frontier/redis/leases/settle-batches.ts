@@ -1,26 +1,26 @@
 /**
- * Settles on their way: those that wait travel in one call, since most of a small call's cost is the call. They wait for
- * the end of the turn of the event loop, and for the answer to an earlier settle or lease; a lease takes them along, any
- * other verb sends them before it, so verbs arrive in the order they were called.
+ * Gathers settles and sends them in one call, since a small call costs mostly overhead. Settles wait for the end of the
+ * turn of the event loop, and for the answer to an earlier settle or lease. A lease sends them in its own call; any other
+ * verb sends them before it. So verbs arrive in the order in which they were called.
  */
 import type { SettleAnswer } from '../../frontier.js';
 import type { SettleMessage } from './settle-message.js';
 
-/** A call's work is bounded, so that it keeps no other node waiting. */
+/** The size of a call is bounded, so that it does not block other nodes for long. */
 const MAX_SETTLES = 64;
 const MAX_LINKS = 2_000;
 const MAX_ITEMS = 10_000;
 const MAX_BYTES = 1024 * 1024;
 
-interface Waiting {
+interface PendingSettle {
   readonly settle: SettleMessage;
   readonly resolve: (answer: SettleAnswer) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Settles that travel together. */
+/** Settles that are sent together. */
 export class SettleBatch {
-  readonly #members: Waiting[] = [];
+  readonly #members: PendingSettle[] = [];
   #links = 0;
   #items = 0;
   #bytes = 0;
@@ -33,7 +33,7 @@ export class SettleBatch {
     return this.#members.length;
   }
 
-  /** One that is settled twice travels in another call: a call's settles are judged as those of different leases. */
+  /** A second settle of a lease needs another call, since the verb expects settles of different leases. */
   hasRoomFor({ token, links, items, bytes }: SettleMessage): boolean {
     if (this.size === 0) return true;
     if (this.size === MAX_SETTLES || this.#members.some(({ settle }) => settle.token.equals(token)))
@@ -43,14 +43,14 @@ export class SettleBatch {
     );
   }
 
-  add(member: Waiting): void {
+  add(member: PendingSettle): void {
     this.#members.push(member);
     this.#links += member.settle.links;
     this.#items += member.settle.items;
     this.#bytes += member.settle.bytes;
   }
 
-  /** Each gets its answer, in order. */
+  /** Resolve the settles with their answers, in order. */
   resolve(answers: readonly SettleAnswer[]): void {
     for (const [n, { resolve }] of this.#members.entries()) resolve(answers[n] as SettleAnswer);
   }
@@ -65,12 +65,12 @@ export class SettleBatches {
   #waiting = new SettleBatch();
   #unanswered = 0;
 
-  /** @param send makes one call of a batch, and gives its members their answers. */
+  /** @param send sends a batch in one call, and resolves or rejects its members. */
   constructor(send: (batch: SettleBatch) => Promise<void>) {
     this.#send = send;
   }
 
-  /** @returns the answer to this one settle. */
+  /** @returns the answer to this settle. */
   add(settle: SettleMessage): Promise<SettleAnswer> {
     if (!this.#waiting.hasRoomFor(settle)) this.flush();
     return new Promise((resolve, reject) => {
@@ -79,20 +79,20 @@ export class SettleBatches {
     });
   }
 
-  /** Send what waits. */
+  /** Send the settles that wait. */
   flush(): void {
     const batch = this.take();
     if (batch.size > 0) void this.during(this.#send(batch));
   }
 
-  /** What waits, for a call that takes it along. */
+  /** Remove and return the settles that wait, for a call that includes them. */
   take(): SettleBatch {
     const batch = this.#waiting;
     this.#waiting = new SettleBatch();
     return batch;
   }
 
-  /** What is settled before this call is answered waits for it. */
+  /** Settles that are added before this call is answered wait for its answer. */
   async during<T>(call: Promise<T>): Promise<T> {
     this.#unanswered += 1;
     try {
@@ -103,7 +103,7 @@ export class SettleBatches {
     }
   }
 
-  /** In the next turn, so that a lease that follows in this one takes them along. */
+  /** Flush in the next turn of the event loop, so that a lease in this turn can include the settles. */
   #flushLater(): void {
     setImmediate(() => {
       if (this.#unanswered === 0) this.flush();

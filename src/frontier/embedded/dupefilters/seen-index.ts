@@ -1,10 +1,10 @@
-/** The dupefilter of a crawl, whichever class it is: its row is read once, and written once a transaction. */
+/** The dupefilter of a crawl, of any class. Its row is read once, and written once per transaction. */
 import type { Dupefilter as Choice, RequestLife } from '../../frontier.js';
 import { dupefilterText } from '../../shape.js';
 import { agreedDupefilter } from '../crawl/crawl-row.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 import { BloomDupefilter } from './bloom.js';
-import type { Dupefilter, Ground, LifeChange } from './dupefilter.js';
+import type { Dupefilter, DupefilterContext, LifeChange } from './dupefilter.js';
 import { compactTable, RowDupefilter, rfpTable } from './rows-dupefilter.js';
 import { StateDupefilter } from './state.js';
 import { TimedDupefilter } from './timed.js';
@@ -13,16 +13,16 @@ import { TimedDupefilter } from './timed.js';
 const TIDY_STEP = 5_000;
 const TIDY_WHILE_RECORDING = 200;
 
-/** A dupefilter that has a class: something is recorded, or was. */
+/** A dupefilter with its class, which is decided when the first fingerprint is recorded. */
 export interface OpenDupefilter {
-  readonly ground: Ground;
+  readonly context: DupefilterContext;
   readonly filter: Dupefilter;
 }
 
-export class Seen {
+export class SeenIndex {
   readonly #crawl: OpenCrawl;
   #open: OpenDupefilter | null | undefined;
-  /** The count in the file; -1 where there is none. */
+  /** The count in the file; -1 when there is none. */
   #writtenCount = -1;
   #hasRecorded = false;
 
@@ -30,23 +30,23 @@ export class Seen {
     this.#crawl = crawl;
   }
 
-  /** How many fingerprints count as seen. */
+  /** The number of fingerprints, without expired ones. */
   count(): number {
     const open = this.open();
-    return open === null ? 0 : open.ground.count - (open.filter.due?.() ?? 0);
+    return open === null ? 0 : open.context.count - (open.filter.due?.() ?? 0);
   }
 
-  /** What the dupefilter takes in the file. */
+  /** Its size in the file, in bytes. */
   bytes(): number {
     const open = this.open();
-    return open === null || open.ground.count === 0 ? 0 : Math.round(open.filter.bytes());
+    return open === null || open.context.count === 0 ? 0 : Math.round(open.filter.bytes());
   }
 
   has(fingerprint: Uint8Array): boolean {
     return this.open()?.filter.has(fingerprint) ?? false;
   }
 
-  /** Record the fingerprint of a request that is being accepted. `isSeen` is what `has` said. */
+  /** Record the fingerprint of a request that is being accepted. `isSeen` is the result of `has`. */
   record(fingerprint: Uint8Array, isSeen: boolean): void {
     this.begin().filter.record(fingerprint, isSeen);
     this.#hasRecorded = true;
@@ -62,17 +62,17 @@ export class Seen {
     this.open()?.filter.onLife?.(fingerprint, change);
   }
 
-  /** What is known of the life of a fingerprint's request. */
+  /** The recorded state of the request of a fingerprint; null when there is none. */
   life(fingerprint: Uint8Array): RequestLife | null {
     return this.open()?.filter.life?.(fingerprint) ?? null;
   }
 
-  /** Class and parameters of what is there; null when nothing is. */
+  /** Class and parameters of the dupefilter; null when nothing is recorded. */
   choice(): Choice | null {
-    return this.open()?.ground.choice ?? null;
+    return this.open()?.context.choice ?? null;
   }
 
-  /** After it was emptied under live nodes, agree again on the class that the nodes have. */
+  /** Set the class of the live nodes again, after the dupefilter was cleared. */
   agree(): void {
     const { crawl } = this.#crawl;
     if (crawl.dupefilter !== null) return;
@@ -80,7 +80,7 @@ export class Seen {
     if (agreed !== null) crawl.dupefilter = dupefilterText(agreed);
   }
 
-  /** Forget all, in one small step. */
+  /** Clear the dupefilter, in one small step. */
   clear(): void {
     this.#crawl.spaces.dupefilter.clear();
     this.#open = null;
@@ -97,14 +97,14 @@ export class Seen {
     if (this.#open === null || this.#open === undefined) return;
     if (this.#hasRecorded) this.tidy(TIDY_WHILE_RECORDING);
     this.#hasRecorded = false;
-    const { space, choice, count } = this.#open.ground;
+    const { space, choice, count } = this.#open.context;
     if (count === this.#writtenCount) return;
     this.#crawl.sql
       .run`REPLACE INTO dupefilter (space, choice, count) VALUES (${space}, ${dupefilterText(choice)}, ${count})`;
     this.#writtenCount = count;
   }
 
-  /** What is recorded, and its class; null when nothing is. */
+  /** The dupefilter; null when nothing is recorded. */
   open(): OpenDupefilter | null {
     if (this.#open !== undefined) return this.#open;
     const { sql, spaces } = this.#crawl;
@@ -118,7 +118,7 @@ export class Seen {
     return this.#open;
   }
 
-  /** The same, and where nothing is recorded a new one of the class that the crawl has agreed on. */
+  /** The dupefilter. When nothing is recorded, a new one of the agreed class. */
   begin(): OpenDupefilter {
     const open = this.open();
     if (open !== null) return open;
@@ -131,22 +131,22 @@ export class Seen {
   #openWith(choice: Choice, count: number): OpenDupefilter {
     const crawl = this.#crawl;
     const space = crawl.spaces.dupefilter.need();
-    const ground: Ground = { sql: crawl.sql, space, choice, count, now: () => crawl.nowMs };
-    return { ground, filter: dupefilterOf(ground, choice) };
+    const context: DupefilterContext = { sql: crawl.sql, space, choice, count, now: () => crawl.nowMs };
+    return { context, filter: dupefilterOf(context, choice) };
   }
 }
 
-function dupefilterOf(ground: Ground, choice: Choice): Dupefilter {
+function dupefilterOf(context: DupefilterContext, choice: Choice): Dupefilter {
   switch (choice.class) {
     case 'RFPDupeFilter':
-      return new RowDupefilter(ground, rfpTable);
+      return new RowDupefilter(context, rfpTable);
     case 'TimedRFPDupeFilter':
-      return new TimedDupefilter(ground, choice.expireMs);
+      return new TimedDupefilter(context, choice.expireMs);
     case 'StateDupeFilter':
-      return new StateDupefilter(ground);
+      return new StateDupefilter(context);
     case 'BloomDupeFilter':
-      return new BloomDupefilter(ground, choice);
+      return new BloomDupefilter(context, choice);
     case 'CompactDupeFilter':
-      return new RowDupefilter(ground, compactTable);
+      return new RowDupefilter(context, compactTable);
   }
 }

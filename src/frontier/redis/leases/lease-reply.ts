@@ -1,9 +1,9 @@
-/** Leases on their way: their tokens, and how a lease call is answered. */
+/** Reads the reply of a lease call, and the tokens of leases. */
 import type { Control, Lease, LeaseAnswer } from '../../frontier.js';
 import { hex, int, list, named, type Reply, text } from '../connection/reply.js';
 
-/** The number of the call that gave a lease, by its token: 0, which no call has, for one that none can have given. */
-export function givenBy({ id, token }: Pick<Lease, 'id' | 'token'>): number {
+/** The number of the call that granted a lease, from its token. An invalid token gives 0, which is no call's number. */
+export function leaseCallOf({ id, token }: Pick<Lease, 'id' | 'token'>): number {
   const call = /^(\d{1,14})\./.exec(token)?.[1] ?? '0';
   return token === `${call}.${id}` ? Number(call) : 0;
 }
