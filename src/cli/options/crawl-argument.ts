@@ -6,7 +6,7 @@ import type { Argument } from 'commander';
 import { UsageError } from '../../errors.js';
 
 /** What the help says of the argument `<spider>`. */
-export const spiderWords = 'its name as "crawlnode list" shows it, or SPIDER@JOB';
+export const spiderWords = 'name from "crawlnode list", or SPIDER@JOB';
 
 type Options = Readonly<Record<string, unknown>>;
 
