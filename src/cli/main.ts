@@ -65,7 +65,7 @@ export async function main(argv: readonly string[], contextOf = processContext):
 
 const help = `
 First steps:
-  crawlnode init my-project     a project with a spider that can be crawled at once
+  crawlnode init my-project     a project with a spider that runs at once
   crawlnode COMMAND --help      what a command does, with examples
 
 Exit codes: 0 done, 1 failed at run time, 2 wrong usage, settings or spider, 3 refused, 4 the store cannot be reached,
@@ -78,11 +78,13 @@ export function createProgram(
 ): Command {
   const columns = helpColumns(stdout);
   return new Command('crawlnode')
-    .description('Crawl as any number of equal nodes over one shared frontier, in Redis or embedded.')
+    .description(
+      'A distributed crawler: any number of equal nodes share one request queue, in Redis or in a local file.',
+    )
     .usage('<command> [arguments] [options]')
     .option(
       '-c, --config <file>',
-      'settings file, such as another crawlnode.yaml; without it the project around the working folder counts',
+      'settings file (default: that of the project which contains the working folder)',
     )
     .option('-s, --set <NAME=VALUE>', 'change a setting; may repeat', collect)
     .option(
@@ -90,7 +92,7 @@ export function createProgram(
       'log level: DEBUG, INFO, WARNING, ERROR or CRITICAL; DEBUG also shows stack traces',
     )
     .option('--logfile <file>', 'write the log to a file instead of stderr')
-    .option('--json', 'print results as JSON; off a terminal notices and errors too')
+    .option('--json', 'print results as JSON; in a pipe also notices and errors')
     .option('--no-color', 'no colours, as with NO_COLOR in the environment')
     .version(version(), '-V, --version')
     .helpCommand('help [command]', 'show the help of a command')

@@ -15,18 +15,18 @@ import { crawlName, howMany } from '../terminal/format-values.js';
 
 const helps: Readonly<Record<Control, string>> = {
   paused: `
-Nodes finish the pages they have in work and then wait; so do nodes that join meanwhile. Seeds and stats work as before.
-"crawlnode resume SPIDER" lets them go on.
+Nodes finish their current pages and then wait. Nodes that join later wait too. Seeds and stats work as before.
+"crawlnode resume SPIDER" continues the crawl.
 
 Example:
   crawlnode pause shop`,
   running: `
-Lets a paused crawl go on. Nodes notice within two seconds.
+Continues a paused crawl. The nodes continue within two seconds.
 
 Example:
   crawlnode resume shop`,
   stopping: `
-Nodes finish the pages they have in work and leave with exit code 0. Pending requests stay for the next
+Nodes finish their current pages and end with exit code 0. Pending requests stay for the next
 "crawlnode crawl SPIDER". Without a live node nothing happens.
 
 Example:

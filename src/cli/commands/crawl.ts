@@ -37,30 +37,30 @@ import { loadSpider, speakOf } from '../project/open-project.js';
 const FEED_STATUS_INTERVAL_MS = 1_000;
 
 const help = `
-The same command again resumes a crawl. Run it in more terminals, or on more machines, to add nodes. Ctrl-C finishes the
-pages in work and leaves; a second Ctrl-C leaves at once. Nothing is lost either way.
+Run the same command again to resume a crawl. Run it in more terminals, or on more machines, to add nodes. After Ctrl-C
+the node finishes its pages and ends. After a second Ctrl-C it ends at once. Nothing is lost in either case.
 
-With -o or -O each committed item is in the file exactly once, however the nodes end. -O empties its file when a new crawl
-begins (another job, a reset, a flush). A crawl that is resumed goes on with its file.
+With -o or -O each committed item is in the file exactly once, even if nodes are killed. -O empties its file when a new crawl
+begins (another job, a reset, a flush). A resumed crawl continues its file.
 
-Without a file (-o, -O or FEEDS) items go to the items list <spider>:items of the store, through RedisPipeline;
-"crawlnode items SPIDER export" moves them from there into a file. With a file they go to the file only, unless
+Without a file (-o, -O or FEEDS) RedisPipeline appends items to the items list <spider>:items of the store.
+"crawlnode items SPIDER export" moves them from there into a file. With a file, items go only to the file, unless
 ITEM_PIPELINES names RedisPipeline.
 
---min-items and --max-failed judge the run: the totals of all its nodes since it began. A node that was given them checks
-them when it leaves at the end of the run, and then exits with 1 and says why. Each node checks its own; a node without
-them checks nothing. A node that leaves earlier, while others go on, says that it could not check them.
+--min-items and --max-failed are limits for the run: the totals of all its nodes since it began. A node with one of these
+options checks it when the node ends at the end of the run. If the limit is not met, it exits with 1 and prints the reason.
+A node that ends earlier, while others continue, reports that it could not check.
 
 Examples:
-  crawlnode crawl shop -o shop.jsonl --exit-when-done     crawl to the end, then leave
+  crawlnode crawl shop -o shop.jsonl --exit-when-done     crawl to the end, then exit
   crawlnode crawl shop -O new.jsonl --exit-when-done --min-items 1000 --max-failed 50
-  crawlnode crawl shop --workers auto                     a service: go on, and wait for seeds
+  crawlnode crawl shop --workers auto                     a service: waits for seeds
   crawlnode crawl shop -O today.csv --max-pages 100 --job trial
   crawlnode crawl shop -a category=shoes -s DOWNLOAD_DELAY=1
 
 Exit codes: 0 done, also when pages failed (the last lines say so); 1 failed at run time, or beyond --min-items or
 --max-failed; 2 wrong usage, settings or
-spider; 3 refused, such as another shape of crawl; 4 the store cannot be reached.`;
+spider; 3 refused, for example because settings differ from those of the crawl; 4 the store cannot be reached.`;
 
 export const command: CliCommand = {
   define: (command: Command) =>
@@ -72,14 +72,14 @@ export const command: CliCommand = {
         'append items to a .jsonl, .json or .csv file, or to FILE:FORMAT; may repeat',
         collect,
       )
-      .option('-O, --overwrite-output <file>', 'the same, beginning the file anew', collect)
-      .option('--workers <n>', 'so many nodes, each a process; auto is one a processor', workerCount, 1)
-      .option('--exit-when-done', 'leave when the crawl is truly over, instead of waiting for seeds')
-      .option('--max-pages <n>', 'close after so many page downloads of all nodes', atLeastOne)
-      .option('--min-items <n>', 'exit with 1 when all nodes of the run gave fewer items', wholeNumber)
+      .option('-O, --overwrite-output <file>', 'the same, but empty the file first', collect)
+      .option('--workers <n>', 'number of nodes, each a process; auto: one per processor', workerCount, 1)
+      .option('--exit-when-done', 'exit when nothing is left on any node, instead of waiting for seeds')
+      .option('--max-pages <n>', 'end the run after this many page downloads of all nodes', atLeastOne)
+      .option('--min-items <n>', 'exit with 1 if all nodes of the run together gave fewer items', wholeNumber)
       .option(
         '--max-failed <n>',
-        'exit with 1 when more requests of the run failed; 0 allows none',
+        'exit with 1 if more requests of the run failed; 0 allows none',
         wholeNumber,
       )
       .option('--node-id <id>', 'label of this node in stats and logs')

@@ -21,14 +21,14 @@ import { type CrawlToSave, saveDamaged } from '../reports/save-damaged.js';
 import { howMany, n } from '../terminal/format-values.js';
 
 const help = `
-Looks at Node, the spiders of the project, the store (version, memory, persistence, clock, rights, or folder and disk)
-and each crawl in it, also where a node would refuse to start; changes nothing without --repair. One line for each finding,
-with what to do. Exit code 0 when there is no problem, 1 when there is, 4 when the store cannot be reached.
+Checks Node, the spiders of the project, the store (Redis: version, memory, persistence, clock, rights; embedded: folder
+and disk), and each crawl in it, even one that a node would refuse. Without --repair it changes nothing. It prints one line
+for each finding, with what to do. Exit code: 0 no problem, 1 a problem, 4 the store cannot be reached.
 
---repair pauses the crawl, rebuilds queues, leases and counters from the requests' own records, and lets it go on: what was
-waiting, in work or failed is pending, delayed or failed afterwards, once. Where it is cut off, give it again. Of an embedded
-store whose file is damaged it saves what can be read into a new one, counts what is lost, keeps the damaged file aside, and
-exits 1.
+--repair pauses the crawl, rebuilds queues, leases and counters from the records of the requests, and continues the crawl.
+Afterwards each live request is pending, delayed or failed, and exists once. If --repair is interrupted, run it again. If the
+file of an embedded store is damaged, it copies all readable data to a new file, counts the losses, keeps the damaged file
+under another name, and exits with 1.
 
 Examples:
   crawlnode doctor
@@ -44,10 +44,13 @@ export const command: CliCommand = {
       .argument('[spider]', 'without it, all spiders of the project')
       .option(
         '--deep',
-        'also compare all records of the crawl with each other; reads the whole frontier, best while no node runs',
+        'also compare all records of the crawl with each other; reads the whole store, best while no node runs',
       )
-      .option('--repair', 'rebuild what does not agree from the records of the requests (with --deep)')
-      .option('--force', 'repair although nodes live: they give up what they hold and join anew')
+      .option(
+        '--repair',
+        'rebuild inconsistent data from the records of the requests; includes --deep, and needs a spider',
+      )
+      .option('--force', 'repair even if nodes are live: they drop their current pages and join again')
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider], options) => {

@@ -20,9 +20,9 @@ import { crawlName, n } from '../terminal/format-values.js';
 import { rowPrinter } from '../terminal/result-rows.js';
 
 const help = `
-A request fails for good when its retries are used up, its callback throws, its items break the schema, or its node
-died over it three times. It stays on this list, oldest first, until it is retried, purged or reset. An answer such as
-404 is not a failure: RETRY_HTTP_CODES are, when their retries are used up.
+A request fails for good when its retries are used up, its callback throws, its items do not match the schema, or three
+nodes died while they processed it. It stays in this list, oldest first, until it is retried, purged or reset. A status
+such as 404 is not a failure. A status of RETRY_HTTP_CODES is one, when its retries are used up.
 
 Reasons: ${failedReasons.join(', ')}.
 
@@ -37,14 +37,14 @@ export const command: CliCommand = {
       .addArgument(
         new Argument(
           '<action>',
-          'list: show them; retry: back to pending, their attempts counted anew; purge: drop them for good',
+          'list: show them; retry: make them pending again, with 0 attempts; purge: delete them',
         )
           .choices(['list', 'retry', 'purge'])
           // `spiderFirst` checks it, because it may stand before the spider.
           .argParser((word) => word),
       )
-      .option('--limit <n>', 'at most so many, the oldest first', atLeastOne)
-      .option('--dry-run', 'only say how many would be retried or purged')
+      .option('--limit <n>', 'at most this many, the oldest first', atLeastOne)
+      .option('--dry-run', 'only print how many would be retried or purged')
       .option('--yes', 'purge without asking')
       .addOption(jobOption())
       .addHelpText('after', help),

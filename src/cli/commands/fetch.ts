@@ -12,7 +12,7 @@ import { printable } from '../terminal/printable.js';
 
 const help = `
 Downloads the page with the headers, timeouts and redirects of the project's settings, and prints its body. Nothing is
-stored, and no crawl is touched.
+stored, and no crawl changes.
 
 Examples:
   crawlnode fetch https://example.com/ > page.html

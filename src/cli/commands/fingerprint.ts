@@ -8,8 +8,8 @@ import { print, printJson } from '../context.js';
 import { printable } from '../terminal/printable.js';
 
 const help = `
-A request is known by the SHA-1 of its method, its canonical URL and its body. REQUEST_FINGERPRINTER chooses the formula;
-the names are those of the Python packages whose dupefilter it is compatible with.
+A request is identified by its fingerprint: the SHA-1 of its method, canonical URL and body. REQUEST_FINGERPRINTER chooses
+the formula. Each is named after the Python package whose dupefilter it is compatible with.
 
 Examples:
   crawlnode fingerprint 'https://example.com/?b=2&a=1'
@@ -18,7 +18,7 @@ Examples:
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<url>', 'its scheme is http or https')
+      .argument('<url>', 'an http or https URL')
       .option('-X, --method <method>', 'the method of the request', 'GET')
       .option('-d, --data <body>', 'the body of the request')
       .addHelpText('after', help),

@@ -14,10 +14,10 @@ import { crawlName, n } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
 const help = `
-The dupefilter remembers every URL the crawl has accepted, and does not take its links again. What is forgotten is
-taken the next time a page links to it, or it is seeded under SEEDS_FILTERED. (A seed as such is always taken.)
-Of a page that a refresh rule lets be fetched again, the request of the latest run, or of this period, is forgotten.
-A request that is still waiting, in work or failed is not doubled: forgetting it has an effect once it is done.
+The dupefilter remembers every URL that the crawl has accepted, and drops further links to it. After "forget" the URL is
+accepted again at the next link to it, or at the next seed with SEEDS_FILTERED. (Without this setting seeds are always
+accepted.) For a page with a refresh rule it forgets the request of the latest run, or of the current period. A request
+that is pending, delayed, leased or failed is not duplicated: forgetting it has an effect only when it is done.
 
 Examples:
   crawlnode forget shop https://example.com/prices
@@ -40,7 +40,7 @@ export const command: CliCommand = {
     void command
       .argument('<spider>', spiderWords)
       .argument('[url...]', 'URLs, JSON objects as in a file of seeds, or fingerprints')
-      .option('--file <file>', 'one a line')
+      .option('--file <file>', 'a file with one of these per line')
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider = '', ...urls], options) => {

@@ -11,7 +11,7 @@ import { mayExist, projectTemplate } from '../project/project-template.js';
 import { shellWord } from '../terminal/format-values.js';
 
 const help = `
-Writes settings, one spider with comments, the type of its items and a README. A file that exists is never overwritten.
+Writes settings, one spider with comments, the type of its items and a README. Existing files are never overwritten.
 Nothing is downloaded.
 
 Examples:
@@ -21,7 +21,7 @@ Examples:
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('<dir>', 'folder of the project, created if missing; . is this one')
+      .argument('<dir>', 'folder of the project, created if missing; . is the current folder')
       .addHelpText('after', help),
   run: async (context, [dir = '']) => {
     const folder = path.resolve(context.cwd, dir);

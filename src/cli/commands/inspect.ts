@@ -15,12 +15,12 @@ import { howMany } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
 const help = `
-Under DUPEFILTER_CLASS: StateDupeFilter its life is shown as well: the last thing that happened to it, with HTTP status
-and attempts, also when it is long done.
+With DUPEFILTER_CLASS: StateDupeFilter it also shows the last event of the request, with HTTP status and attempts, even
+after the request is done.
 
-A request is known by its fingerprint: of its method, its canonical URL and its body. One that is sent as POST is
-another than the GET of the same URL: say so with -X and -d. Requests with dontFilter have ids of their own, several for
-one URL: "crawlnode failed SPIDER list --json" shows those that failed, and inspect takes an id in place of the URL.
+A request is identified by its fingerprint, a hash of its method, canonical URL and body. So a POST is a different request
+than a GET of the same URL: use -X and -d. Requests with dontFilter have other ids, and one URL can have several.
+"crawlnode failed SPIDER list --json" shows the ids of failed requests, and inspect accepts an id instead of a URL.
 
 Examples:
   crawlnode inspect shop https://example.com/product/7
@@ -43,8 +43,8 @@ export const command: CliCommand = {
     void command
       .argument('<spider>', spiderWords)
       .argument('<url>', 'a URL, a JSON object as in a file of seeds, or the id of a request')
-      .option('-X, --method <method>', 'its method, where it is not GET')
-      .option('-d, --data <body>', 'its body')
+      .option('-X, --method <method>', 'method of the request, if not GET')
+      .option('-d, --data <body>', 'body of the request')
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider = '', url = ''], options) => {

@@ -27,15 +27,14 @@ import { withLiveLine } from '../terminal/live-line.js';
 import { oneLine } from '../terminal/printable.js';
 
 const help = `
-With -o or -O: the items list of the crawl (<spider>:items, filled by RedisPipeline) is moved into the file. Each item
-leaves the list and is in the file exactly once, also when this command is killed in the middle: run it again, with the
-same file, and it goes on. What a running crawl adds meanwhile stays for the next export. -o appends to what is there,
--O begins the file anew (unless an export to it was cut off: then that goes on). The format is the extension's: .jsonl,
-.json or .csv.
+With -o or -O it moves the items list of the crawl (<spider>:items, filled by RedisPipeline) into the file. Each item is
+in the file exactly once, even if this command is killed: run it again with the same file, and it continues. Items that a
+running crawl adds during the export stay for the next export. -o appends to the file. -O empties it first, unless it
+continues an interrupted export. The extension sets the format: .jsonl, .json or .csv.
 
-Without: items that nodes of this machine had committed for their own -o files, and died before writing, are put into
-those files, each once. The list is not touched. A file whose writer lives is left to it, and only files are written that
-FEEDS names or that this user's own nodes have written before.
+Without -o or -O it writes items of dead nodes: items that nodes of this machine committed for their -o files, but did
+not write before they died. Each is written once to its own file. The items list does not change. Files whose writer is
+live are skipped.
 
 Examples:
   crawlnode items shop export -o shop.jsonl
@@ -60,13 +59,13 @@ export const command: CliCommand = {
     void command
       .argument('<spider>', spiderWords)
       .addArgument(
-        new Argument('<action>', 'export: put committed items into a file')
+        new Argument('<action>', 'export: write committed items to a file')
           .choices(['export'])
           .argParser((word) => word),
       )
-      .option('-o, --output <file>', 'move the items list into this file, after what it holds')
-      .option('-O, --overwrite-output <file>', 'the same into a file that is begun anew')
-      .option('--max <n>', 'move at most so many items from the list', atLeastOne)
+      .option('-o, --output <file>', 'append the items list to this file')
+      .option('-O, --overwrite-output <file>', 'the same, but empty the file first')
+      .option('--max <n>', 'move at most this many items from the list', atLeastOne)
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider = ''], options) => {

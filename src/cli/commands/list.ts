@@ -7,8 +7,8 @@ import { note, print, printJson } from '../context.js';
 import { discover, loadProject } from '../project/open-project.js';
 
 const help = `
-Loads every module in the folders of SPIDER_MODULES, and prints the names of the spiders, one a line. Modules that do not
-load are reported beside them, and the exit code is 2 then.
+Loads every module in the folders of SPIDER_MODULES, and prints the names of the spiders, one per line. Modules that do not
+load are also reported, and the exit code is then 2.
 
 Examples:
   crawlnode list

@@ -14,8 +14,8 @@ import { stopOnSignal } from '../stop-on-signal.js';
 
 const help = `
 Downloads the page with the settings of the spider, runs the callback, and prints items and requests as JSON. Nothing is
-stored and no crawl is touched, so it may be called while you write the spider. Without SPIDER the project must have exactly
-one.
+stored and no crawl changes, so you can run it while you write the spider. Without SPIDER the project must have exactly one
+spider.
 
 Examples:
   crawlnode parse https://example.com/product/7
@@ -26,7 +26,7 @@ export const command: CliCommand = {
   define: (command: Command) =>
     void command
       .usage('[spider] <url> [options]')
-      .argument('[spider]', `${spiderWords}; the only spider of the project may be left out`)
+      .argument('[spider]', `${spiderWords}; optional if the project has only one spider`)
       .argument('[url]', 'the page')
       .option('--spider <spider>', 'the same as the argument')
       .option('--callback <name>', 'a method of the spider', 'parse')

@@ -28,18 +28,19 @@ import { oneLine } from '../terminal/printable.js';
 const DEFAULT_PARTS: readonly Part[] = ['queue', 'dupefilter', 'start_urls', 'failed', 'stats'];
 
 const help = `
-Without --only or --all: queue, dupefilter, start_urls, failed and stats; never the items. Other spiders and jobs are
-not touched. The queue holds requests and all that nodes share; a committed item that waits for its file stays.
+Without --only or --all it deletes queue, dupefilter, start_urls, failed and stats, but not the items. Other spiders and
+jobs do not change. The part "queue" is the requests and the shared state of the nodes. Committed items that wait for
+their file are kept.
 
---backup writes what will be deleted to a file first (JSON lines; compressed when its name ends in .gz), and deletes
-nothing unless that file is whole and on the disk. "crawlnode restore SPIDER FILE" brings it back.
+--backup first writes everything that will be deleted to a file (JSON lines; compressed when its name ends in .gz).
+Nothing is deleted until the file is complete and on disk. "crawlnode restore SPIDER FILE" restores it.
 
---older-than and --if-larger-than make a reset that can be run every night: it happens when the crawl, or its
-dupefilter, began longer ago, or when the dupefilter holds more fingerprints; otherwise it says why nothing was done,
-and exits 0. With --all-jobs it is for each job of its own.
+--older-than and --if-larger-than are for resets that run regularly, for example every night. The reset happens if the
+crawl or its dupefilter began longer ago, or if the dupefilter holds more fingerprints. One of the two options is enough.
+Otherwise it prints why nothing was done, and exits with 0. With --all-jobs each job is checked separately.
 
-A spider or --job of which the store holds nothing is refused (exit code 2): most likely folder, store or name is not
-the one that was meant. A spider of this project without any crawl is fine, there is nothing to delete.
+A spider or --job without data in the store is refused (exit code 2), because the folder, store or name is probably
+wrong. A spider of this project that has no crawl yet is not an error.
 
 Examples:
   crawlnode reset shop --dry-run
@@ -52,19 +53,25 @@ export const command: CliCommand = {
     void command
       .argument('<spider>', spiderWords)
       .option('--only <parts>', `some of ${allParts.join(',')}`)
-      .option('--all', 'everything, the items too')
+      .option('--all', 'everything, including the items')
       .option('--backup <file>', 'write what is deleted to this file first')
       .option(
         '--older-than <duration>',
-        'only a crawl that began longer ago: 90s, 15m, 12h, 7d, 2w',
+        'only if the crawl began longer ago: 90s, 15m, 12h, 7d, 2w',
         parseDuration,
       )
-      .option('--if-larger-than <n>', 'only a dupefilter of more fingerprints', atLeastOne)
+      .option('--if-larger-than <n>', 'only if the dupefilter holds more fingerprints', atLeastOne)
       .option('--dry-run', 'only say what would be deleted')
       .option('--yes', 'do not ask')
-      .option('--force', 'although nodes live, keys that other spiders share, and a backup of the same name')
+      .option(
+        '--force',
+        'reset even if nodes are live; also delete keys shared with other spiders; overwrite the backup',
+      )
       .addOption(jobOption())
-      .option('--all-jobs', 'every job of the spider, the unnamed one too; those that nodes crawl are left')
+      .option(
+        '--all-jobs',
+        'every job of the spider, and the crawl without a job; jobs with live nodes are skipped',
+      )
       .addHelpText('after', help),
   run: async (context, [spider = ''], options) => {
     const wanted = partsOf(options);

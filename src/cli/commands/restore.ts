@@ -18,12 +18,12 @@ import { crawlName, n } from '../terminal/format-values.js';
 import { withLiveLine } from '../terminal/live-line.js';
 
 const help = `
-The file is read to its end first: one that is cut off or damaged is refused before anything is written. Requests come
-back at their old places in the queue, delayed ones with their time; those that were being processed are pending.
-Where the crawl holds something of a part already, that is refused; --force adds what is missing. If this command is
-killed, run it again with the same file: it goes on, and until then no node joins the crawl.
+The whole file is read first. A truncated or damaged file is refused before anything is written. Requests return to
+their old places in the queue, and delayed requests keep their time. Requests that were being processed become pending.
+A part is refused if the crawl already has data in it; --force adds only the missing data. If this command is killed,
+run it again with the same file: it continues. Until then no node can join the crawl.
 
-A backup may go to the other engine, to another spider, or to another --job.
+A backup can be restored into the other engine, another spider, or another --job.
 
 Examples:
   crawlnode restore shop shop-2026-11-21.jsonl.gz
@@ -33,12 +33,12 @@ export const command: CliCommand = {
   define: (command: Command) =>
     void command
       .argument('<spider>', spiderWords)
-      .argument('<file>', 'written by reset --backup')
-      .option('--only <parts>', `of what the file holds, some of ${allParts.join(',')}`)
-      .option('--dry-run', 'only check the file, and say what it holds')
+      .argument('<file>', 'a file that reset --backup wrote')
+      .option('--only <parts>', `only some parts of the file: ${allParts.join(',')}`)
+      .option('--dry-run', 'only check the file, and print what it contains')
       .option(
         '--force',
-        'into parts that hold something, although nodes live, and keys that other spiders share',
+        'restore even if parts have data or nodes are live; also into keys shared with other spiders',
       )
       .addOption(jobOption())
       .addHelpText('after', help),

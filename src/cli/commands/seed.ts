@@ -25,14 +25,14 @@ import { oneLine } from '../terminal/printable.js';
 const BATCH = 1_000;
 
 const help = `
-Seeds are always taken, also when their URL has been crawled (SEEDS_FILTERED changes that); one that is still waiting
-is a duplicate. Bad ones are told with the reason, the others go on. After Ctrl-C the same command may be given again.
+Seeds are accepted even if their URL has been crawled (SEEDS_FILTERED changes this). A seed that is still waiting is a
+duplicate. Bad seeds are reported with the reason; the others are accepted. After Ctrl-C, run the same command again.
 
-A sitemap is a URL or a file: XML or a list of URLs, an index of further sitemaps, gzip or not, or a robots.txt that
-names some. Its URLs pass the spider's allowedDomains. One that cannot be read is told and the others go on; the exit
-code is 1 then.
+A sitemap is a URL or a file: XML, a list of URLs, an index of sitemaps, or a robots.txt that names sitemaps. It may be
+gzip. The spider's allowedDomains apply to its URLs. A sitemap that cannot be read is reported, and the others continue.
+The exit code is then 1.
 
-In files and on stdin, empty lines and lines that begin with "# " are passed over. Both may be gzip.
+In files and on stdin, empty lines and lines that begin with "# " are ignored. Both may be gzip.
 
 Examples:
   crawlnode seed shop https://example.com/
@@ -49,18 +49,21 @@ export const command: CliCommand = {
   define: (command: Command) =>
     void command
       .argument('<spider>', spiderWords)
-      .argument('[url...]', 'URLs, or JSON objects as in a file')
-      .option('--file <file>', 'one seed a line: a URL, or a JSON object with the fields of a request')
-      .option('--stdin', 'read seeds from stdin, a line each')
+      .argument('[url...]', 'URLs, or JSON objects as in a file of seeds')
+      .option('--file <file>', 'one seed per line: a URL, or a JSON object with the fields of a request')
+      .option('--stdin', 'read seeds from stdin, one per line')
       .option('--column <name>', 'the input is CSV or JSON lines, and this column holds the URL')
-      .option('--format <format>', 'csv or jsonl, where the name of the file does not say it')
+      .option('--format <format>', 'csv or jsonl, if the file name does not show it')
       .option('--sitemap <url>', 'a sitemap, an index of them, or a robots.txt; may repeat', collect)
-      .option('--since <date>', 'of sitemaps, only what has changed since: 2026-11-01, 2026-11-01T12:00:00Z')
+      .option(
+        '--since <date>',
+        'only pages of sitemaps that changed since then: 2026-11-01, 2026-11-01T12:00:00Z',
+      )
       .option(
         '--to-start-urls',
-        'append them as they are to the start_urls key instead, for a node to take in',
+        'append the seeds unchanged to the start_urls key, from which nodes read them',
       )
-      .option('--list-bad', 'print what nodes have set aside as bad, with the reasons, as lines of JSON')
+      .option('--list-bad', 'print the bad seeds that nodes found, with the reasons, as JSON lines')
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider = '', ...seeds], options) => {

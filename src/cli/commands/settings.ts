@@ -11,7 +11,7 @@ import { loadProject, loadSpider } from '../project/open-project.js';
 import { printable } from '../terminal/printable.js';
 
 const help = `
-Prints each setting with its value and where that comes from: cli, environment, spider, file or default. Secrets are
+Prints each setting with its value and its source: cli, environment, spider, file or default. Secrets are
 masked.
 
 Examples:
@@ -22,8 +22,8 @@ export const command: CliCommand = {
   define: (command: Command) =>
     void command
       .argument('[name...]', 'only these settings')
-      .option('--spider <spider>', 'with the customSettings of a spider')
-      .option('--changed', 'only those that are not the default')
+      .option('--spider <spider>', 'include the customSettings of this spider')
+      .option('--changed', 'only settings that differ from the default')
       .addHelpText('after', help),
   run: async (context, names, options) => {
     for (const name of names) {

@@ -24,9 +24,9 @@ import { typeable } from '../typeable.js';
 const WATCH_MS = 1_000;
 
 const help = `
-With a spider: its crawl in detail. Without: a row for each crawl, those of the project's spiders and all others found in
-the store, with their jobs. It costs the store next to nothing, also with --watch. Rates are those the nodes report for pages,
-and the change since the look before for what waits.
+With a spider it shows the crawl in detail. Without one it shows a row for each crawl in the store and for each spider of
+the project. It puts almost no load on the store, even with --watch. The rate of pages is what the nodes report. The other
+rates are changes since the last update.
 
 Examples:
   crawlnode stats
@@ -36,8 +36,8 @@ Examples:
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .argument('[spider]', 'without it, all crawls there are')
-      .option('--watch', 'show it anew every second, with rates; in a pipe a line a second (Ctrl-C ends it)')
+      .argument('[spider]', 'without it, all crawls')
+      .option('--watch', 'update every second, with rates; in a pipe one line per second (Ctrl-C ends it)')
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, [spider], options) => {

@@ -5,7 +5,7 @@ import { print, printJson } from '../context.js';
 import { version } from '../version.js';
 
 const help = `
-With --json the version of Node is shown too, as a bug report needs it.
+With --json it also prints the version of Node, for bug reports.
 
 Example:
   crawlnode version --json`;

@@ -5,8 +5,8 @@
 import type { Argument } from 'commander';
 import { UsageError } from '../../errors.js';
 
-/** The help text of the argument `<spider>`. */
-export const spiderWords = 'its name as "crawlnode list" shows it, or SPIDER@JOB';
+/** What the help says of the argument `<spider>`. */
+export const spiderWords = 'name from "crawlnode list", or SPIDER@JOB';
 
 type Options = Readonly<Record<string, unknown>>;
 

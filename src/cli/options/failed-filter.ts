@@ -19,9 +19,9 @@ export type FailedFilter = (request: Filtered) => boolean;
 /** Declare the options that `failedFilter` reads. */
 export function filterOptions(command: Command): Command {
   return command
-    .option('--status <statuses>', 'only with this HTTP status: 503, 5xx, or several with commas')
+    .option('--status <statuses>', 'only with this HTTP status: 503, 5xx, or a list with commas')
     .option('--domain <domain>', 'only of this domain and its subdomains')
-    .option('--reason <reasons>', 'only with this reason, such as timeout, or several with commas');
+    .option('--reason <reasons>', 'only with this reason, such as timeout, or a list with commas');
 }
 
 /** A filter that requires all given options to match. @throws UsageError for an invalid status, domain or reason. */

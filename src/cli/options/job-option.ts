@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import type { SettingTexts } from '../project/open-project.js';
 
 export function jobOption(): Option {
-  return new Option('--job <id>', 'the job: an isolated crawl of the spider');
+  return new Option('--job <id>', 'name of the job, a separate crawl of the spider');
 }
 
 /** The setting texts that the options of a command set. */
