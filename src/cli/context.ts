@@ -1,4 +1,4 @@
-/** The environment of a command: working folder, environment variables, streams and global options. */
+/** What a command is given of the outside world: folder, environment, streams, and the global options. */
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { UsageError } from '../errors.js';
@@ -17,7 +17,7 @@ export interface Globals {
   readonly colour: boolean;
 }
 
-/** An output stream: a terminal, a pipe or a file. */
+/** A stream for people or for pipes. */
 export interface Output {
   write(text: string | Uint8Array): void;
   readonly isTTY: boolean;
@@ -35,13 +35,13 @@ export interface Context {
   /** Logs, progress, notices and errors. */
   readonly stderr: Output;
   readonly globals: Globals;
-  /** Masks secrets in text before it is printed. Includes the secrets of the settings once those are loaded. */
+  /** Masks secrets in text that is shown. Once the settings are loaded it masks theirs too. */
   mask: (text: string) => string;
-  /** The command-line arguments that select the crawl of this command (`crawlArguments`). Null until it is known. */
+  /** The crawl of this command as arguments of a command to type (`crawlArguments`); null before it is known. */
   crawl: string | null;
 }
 
-/** The context of this process. */
+/** A context over this process; its global options are filled in when they are parsed. */
 export function processContext(argv: readonly string[], globals: Globals): Context {
   return {
     argv,
@@ -49,7 +49,7 @@ export function processContext(argv: readonly string[], globals: Globals): Conte
     get cwd() {
       return workingFolder();
     },
-    // All colour decisions read NO_COLOR from the environment.
+    // Whatever asks for colour asks the environment.
     env: globals.colour ? process.env : { ...process.env, NO_COLOR: '1' },
     stdin: process.stdin,
     stdout: outputOf(process.stdout),
@@ -77,12 +77,12 @@ export function globalSettings({ globals, cwd }: Context): Record<string, string
     Object.defineProperty(texts, pair.slice(0, at), { value: pair.slice(at + 1), enumerable: true });
   }
   if (globals.level !== undefined) texts.LOG_LEVEL = globals.level;
-  // A path on the command line is relative to the working folder, not to the project folder.
+  // A path on the command line counts from where the user stands, not from the project folder.
   if (globals.logfile !== undefined) texts.LOG_FILE = path.resolve(cwd, globals.logfile);
   return texts;
 }
 
-/** Whether to print stack traces: `-L DEBUG` or `-L TRACE`, or LOG_LEVEL in the environment. */
+/** Whether stack traces are wanted: `-L DEBUG` (or TRACE), or the same in the environment. */
 export function wantsStack({ globals, env }: Pick<Context, 'globals' | 'env'>): boolean {
   return /^(debug|trace)$/i.test(globals.level ?? env.LOG_LEVEL ?? '');
 }
@@ -92,15 +92,15 @@ export function print(context: Context, text: string): void {
   context.stdout.write(`${text}\n`);
 }
 
-/** Print a notice to stderr. When stderr is JSON, the notice is a log line. */
+/** Print a line for the user beside the result, as a line of the log where all is JSON. */
 export function note(context: Context, text: string, level: 'info' | 'warn' = 'info'): void {
   const masked = context.mask(text);
-  context.stderr.write(speaksJson(context) ? logLine(level, masked) : `${printable(masked)}\n`);
+  context.stderr.write(stderrIsJson(context) ? logLine(level, masked) : `${printable(masked)}\n`);
 }
 
 /**
- * Whether every line on stderr must be JSON: with `--json`, unless stderr is a terminal. Otherwise notices and errors are
- * text, because scripts search for `crawlnode: …`.
+ * Whether every line of stderr is JSON, as the lines of the log are: with `--json` and off a terminal. Otherwise messages
+ * that are not of the log stay text, also beside the log, since scripts and people look for `crawlnode: …`.
  */
 export function stderrIsJson({ globals, stderr }: Pick<Context, 'globals' | 'stderr'>): boolean {
   return globals.json && !stderr.isTTY;
@@ -121,7 +121,7 @@ export function printJsonLine(context: Context, value: unknown): void {
   print(context, printableJson(value));
 }
 
-/** A copy of a result with secrets masked in every string: the userinfo of URLs, and the secrets of the settings. */
+/** A result as it may be shown: the userinfo of URLs and the secrets of the settings masked, in every text of it. */
 export function masked<T>(context: Context, value: T): T {
   const mask = (_key: string, part: unknown) => (typeof part === 'string' ? context.mask(part) : part);
   return JSON.parse(JSON.stringify(value, mask));

@@ -1,17 +1,17 @@
-/** Exits the process, and reports an exit that crawlnode did not request. */
+/** Ending the process, and a message when something other than crawlnode ended it. */
 import { writeSync } from 'node:fs';
 
-let isExpected = false;
+let isOver = false;
 
 /** End the process now. */
 export function exit(code: number): never {
-  isExpected = true;
+  isOver = true;
   process.exit(code);
 }
 
 /**
- * Turn an exit that crawlnode did not request into a failure with a message. Project code may call `process.exit`. It may
- * also await a promise that never settles; Node exits with code 13 when the event loop is empty.
+ * Make an exit that crawlnode did not ask for a failure with a message. Code of the project may call `process.exit`, or
+ * await a promise that never settles while nothing else is left to do (Node then ends with 13).
  * @param fatalLine formats the message
  */
 export function guardExit(fatalLine: (text: string) => string): void {
@@ -24,20 +24,20 @@ export function guardExit(fatalLine: (text: string) => string): void {
     process.exit(1);
   });
   process.on('exit', (code) => {
-    if (isExpected) return;
-    process.exitCode = code === 0 || code === UNSETTLED_AWAIT ? 1 : code;
+    if (isOver) return;
+    process.exitCode = code === 0 || code === UNSETTLED ? 1 : code;
     writeToStderr(
       fatalLine('the process ended before the command did: see to "process.exit" in the project\'s code'),
     );
   });
 }
 
-const UNSETTLED_AWAIT = 13;
+const UNSETTLED = 13;
 
 function writeToStderr(line: string): void {
   try {
     writeSync(2, line);
   } catch {
-    // stderr is closed, so the message cannot be written.
+    // Nobody reads stderr any more.
   }
 }

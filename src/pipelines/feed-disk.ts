@@ -6,8 +6,8 @@ import { CrawlnodeError, UsageError } from '../errors.js';
 import { makeFolder } from '../make-folder.js';
 import type { FeedFormat } from './feed-format.js';
 
-/** The state of a feed file before the first item of this job. */
-export interface FeedStart {
+/** The length a file begins with, and what its format noted of it. */
+export interface Begun {
   readonly lengthBytes: number;
   readonly header: string;
 }
@@ -25,29 +25,29 @@ export class FeedDisk {
     this.#handle = handle;
   }
 
-  /** Open for writing and create missing folders. An existing file is not changed. @throws CrawlnodeError `feed_unwritable` */
+  /** Open for writing, with its folders; nothing of an existing file is changed. @throws CrawlnodeError `feed_unwritable` */
   static async open(file: string): Promise<FeedDisk> {
     try {
       makeFolder(path.dirname(file));
       return new FeedDisk(file, await open(file, constants.O_RDWR | constants.O_CREAT, 0o666));
     } catch (error) {
-      throw unwritableError(file, error);
+      throw unwritable(file, error);
     }
   }
 
-  /** Empty the file. */
-  async begin(format: FeedFormat): Promise<FeedStart> {
-    await this.#replaceTail(0, Buffer.from(format.opening + format.closing));
+  /** Begin the file anew. */
+  async begin(format: FeedFormat): Promise<Begun> {
+    await this.#change(0, Buffer.from(format.opening + format.closing));
     return { lengthBytes: Buffer.byteLength(format.opening), header: '' };
   }
 
-  /** Prepare to append to the existing content. @throws UsageError when the format does not allow that. */
-  async adopt(format: FeedFormat): Promise<FeedStart> {
+  /** Go on after what somebody else wrote. @throws UsageError where that would be no valid file of its format. */
+  async adopt(format: FeedFormat): Promise<Begun> {
     const { size } = await this.#handle.stat();
     if (size === 0) return this.begin(format);
     if (!format.appends) {
       throw new UsageError(
-        `${this.#path} has content already, and a JSON list cannot be appended to it: use -O to overwrite it, another file, or .jsonl.`,
+        `${this.#path} has content already, and a JSON list cannot be added to it: use -O to overwrite it, another file, or .jsonl.`,
       );
     }
     const header = format.adopt(await this.beginning());
@@ -104,7 +104,7 @@ export class FeedDisk {
     }
   }
 
-  /** Write all bytes at a position and sync them to disk. @throws CrawlnodeError `feed_unwritable` */
+  /** Write all of it at a position, and to the disk itself. @throws CrawlnodeError `feed_unwritable` */
   async write(bytes: Buffer, position: number): Promise<void> {
     try {
       for (let done = 0; done < bytes.length; ) {
@@ -113,7 +113,7 @@ export class FeedDisk {
       }
       await this.#handle.datasync();
     } catch (error) {
-      throw unwritableError(this.#path, error);
+      throw unwritable(this.#path, error);
     }
   }
 
@@ -121,12 +121,12 @@ export class FeedDisk {
     await this.#handle.close();
   }
 
-  /** Replace everything from `position` on with `tail`. */
-  async #replaceTail(position: number, tail: Buffer): Promise<void> {
+  /** Make `tail` the end of the file, from `position` on. */
+  async #change(position: number, tail: Buffer): Promise<void> {
     try {
       await this.#handle.truncate(position);
     } catch (error) {
-      throw unwritableError(this.#path, error);
+      throw unwritable(this.#path, error);
     }
     await this.write(tail, position);
   }
@@ -144,7 +144,7 @@ export class FeedDisk {
   }
 }
 
-function unwritableError(file: string, error: unknown): CrawlnodeError {
+function unwritable(file: string, error: unknown): CrawlnodeError {
   const { code = '', message } = error as NodeJS.ErrnoException;
   const why = reasons[code] ?? message;
   return new CrawlnodeError(
@@ -158,7 +158,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'not permitted',
   EROFS: 'the file system is read-only',
-  ENOENT: 'the folder or file cannot be created',
+  ENOENT: 'there can be no such folder or file',
   EISDIR: 'it is a folder',
   ENOTDIR: 'a part of its path is not a folder',
   EEXIST: 'a part of its path is not a folder',

@@ -5,9 +5,9 @@
  * settle ──► outbox in the store ── read ──► file (write, fsync) ── checkpoint ──► dropped from the outbox
  * ```
  *
- * Writes start at the position of the last checkpoint. Bytes that a crash left after it are overwritten, or truncated at
- * the next start, so no line is missing or doubled. While the file cannot be written, its items stay in the outbox and
- * `failing` gives the reason. Writing continues as soon as it is possible.
+ * Writes go to the position of the last checkpoint, so whatever a crash left behind it is overwritten or, at the
+ * next start, cut off: neither a missing nor a double line. A file that cannot be written leaves its items in the
+ * outbox; `failing` says why, and writing goes on when it can.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { CrawlnodeError, FrontierUnavailableError, messageOf } from '../errors.js';
@@ -19,7 +19,7 @@ export interface FeedOptions extends Omit<ContentOptions, 'feed'> {
   readonly writer: FeedWriter;
   /** With `overwrite`: begin anew even a file that the job has written to, unless there is more to write to it. */
   readonly anew?: boolean;
-  /** A writer that has not renewed its claim for this long may be replaced. */
+  /** A writer that gives no sign for so long may be replaced. */
   readonly staleMs: number;
 }
 
@@ -49,8 +49,8 @@ export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
     const reached = await content.goTo(known, (sequence) => feeds.read(writer.feed, sequence, BATCH));
     if (options.overwrite) {
       log.info(
-        { file: path, items: stored.sequence },
-        '-O does not empty the file, because this job has written to it before; reset the job to start with an empty file',
+        { file: path, items: known.sequence },
+        '-O does not empty the file, as this job has written to it before; reset the job to begin anew',
       );
     }
     return new FeedFile(options, content, reached);
@@ -67,7 +67,7 @@ export class FeedFile {
   /** Where this writer began. */
   readonly #first: FeedCheckpoint;
   #written: FeedCheckpoint;
-  /** The checkpoint of bytes on disk that the store may not have recorded yet. */
+  /** On disk, but perhaps not yet known to the store. */
   #unconfirmed: FeedCheckpoint | null = null;
   #confirmedAt = performance.now();
   #failing: string | null = null;
@@ -79,7 +79,7 @@ export class FeedFile {
     this.#written = written;
   }
 
-  /** Why the file cannot be written at the moment; null when it can. */
+  /** Why the file cannot be written at present; null when all is well. */
   get failing(): string | null {
     return this.#failing;
   }
@@ -95,15 +95,15 @@ export class FeedFile {
   }
 
   /**
-   * Write all waiting items. @returns their number.
-   * @throws CrawlnodeError `feed_unwritable`; the items stay in the outbox for a later call.
+   * Write everything that waits. @returns how many items.
+   * @throws CrawlnodeError `feed_unwritable`; the items stay in the outbox and a later call goes on.
    */
   async drain(): Promise<number> {
     try {
       return await this.#drain();
     } catch (error) {
       if (!isRolledBack(error)) throw error;
-      await this.#rollBack();
+      await this.#goBack();
       return this.#drain();
     }
   }
@@ -111,11 +111,11 @@ export class FeedFile {
   async #drain(): Promise<number> {
     let count = 0;
     for (;;) {
-      // When the reply to a checkpoint was lost, the store may already have deleted items: confirm it before reading.
+      // After a lost reply the store may have dropped items already: never read again before it has answered.
       await this.#confirm();
       const items = await this.#options.feeds.read(this.#options.writer.feed, this.#written.sequence, BATCH);
       if (items.length === 0) {
-        this.#setFailing(null);
+        this.#note(null);
         return count;
       }
       await this.#append(items);
@@ -124,16 +124,16 @@ export class FeedFile {
   }
 
   /**
-   * Drain until aborted, and once more after the abort. A failing file or store is retried with backoff. After the return,
-   * `failing` says whether items remain.
-   * @throws RefusedError when another process has taken the feed over, FrontierGoneError when the records of the crawl were deleted.
+   * Drain until aborted, and then what is left. A file or store that fails is tried again, with backoff, and once
+   * more after the abort; `failing` then says whether items remain.
+   * @throws RefusedError when another process has taken the feed over, FrontierGoneError when the store was emptied.
    */
   async run(signal: AbortSignal): Promise<void> {
     let pauseMs = MIN_POLL_MS;
     for (;;) {
-      const isLast = signal.aborted;
-      const count = await this.#tryDrain(isLast);
-      if (isLast) return;
+      const last = signal.aborted;
+      const count = await this.#tryDrain(last);
+      if (last) return;
       if (count === null) pauseMs = Math.min(pauseMs * 2, MAX_BACKOFF_MS);
       else pauseMs = count > 0 ? MIN_POLL_MS : Math.min(pauseMs * 2, MAX_POLL_MS);
       await this.#renew();
@@ -141,7 +141,7 @@ export class FeedFile {
     }
   }
 
-  /** Release the feed. Waiting items stay in the outbox. `exported`: an export to the file is complete. */
+  /** Give the feed back; what waits stays in the outbox. `exported`: an export to it has come to its end. */
   async close(how: { readonly exported?: boolean } = {}): Promise<void> {
     try {
       // What is on disk but not confirmed stays: the store may know of it all the same, and would miss it.
@@ -158,8 +158,8 @@ export class FeedFile {
       return await this.drain();
     } catch (error) {
       if (error instanceof FrontierUnavailableError) {
-        // While the crawl runs, the engine reports an outage. After it, only this writer knows that items remain.
-        if (isLast) this.#setFailing(new Error(`${this.#options.path} may lack items: ${error.message}`));
+        // While the crawl runs the engine speaks of an outage; at its end nobody else knows that items remain.
+        if (last) this.#note(new Error(`${this.#options.path} may lack items: ${error.message}`));
         return null;
       }
       if (error instanceof CrawlnodeError && error.code === 'feed_unwritable') return null;
@@ -172,7 +172,7 @@ export class FeedFile {
     try {
       reached = await this.#content.append(items, this.#written);
     } catch (error) {
-      this.#setFailing(error);
+      this.#note(error);
       throw error;
     }
     this.#note(null);
@@ -190,13 +190,13 @@ export class FeedFile {
   }
 
   /**
-   * Return to the checkpoint of the store after the store was restored from an older copy. The crawl repeats the lost
-   * pages and commits their items again, so the file is truncated to avoid double or missing items. When the crawl was
-   * flushed as this node joined, a file with `overwrite` is emptied instead.
+   * A store restored from an older copy crawls again what it has forgotten, and gives its items again: the file goes
+   * back to where the store stands, so that they are not in it twice, nor skipped as written. Where the crawl was flushed
+   * as this node joined, the file that it overwrites begins anew.
    */
-  async #rollBack(): Promise<void> {
+  async #goBack(): Promise<void> {
     const { feeds, writer, path, overwrite, staleMs, log } = this.#options;
-    const stored = await feeds.open(writer, { staleMs, overwrites: overwrite });
+    const known = await feeds.open(writer, { staleMs, overwrites: overwrite });
     const from = this.#written.sequence;
     if (known === null && overwrite) {
       this.#written = await this.#content.begin();
@@ -204,37 +204,36 @@ export class FeedFile {
       const goal = known ?? { ...this.#first, sequence: 0 };
       this.#written = await this.#content.goTo(goal, (sequence) => feeds.read(writer.feed, sequence, BATCH));
     }
-    this.#unconfirmed = stored === null ? this.#written : null;
+    this.#unconfirmed = known === null ? this.#written : null;
     log.warn(
       { file: path, from, to: this.#written.sequence },
-      stored === null && overwrite
-        ? 'the crawl was flushed, so its file is emptied'
-        : 'the store is older than the file, so the file is truncated to the checkpoint of the store',
+      known === null && overwrite
+        ? 'the crawl was flushed, so its file begins anew'
+        : 'the store is older than the file, so the file is cut back to where the store stands',
     );
   }
 
-  /** Renew the claim of the writer while there is nothing to write, or while the file cannot be written. */
+  /** A quiet feed, or one that cannot be written, still shows that its writer lives. */
   async #renew(): Promise<void> {
     if (performance.now() - this.#confirmedAt < this.#options.staleMs / 4) return;
     this.#unconfirmed ??= this.#written;
     try {
       await this.#confirm();
     } catch (error) {
-      // The next drain handles a rolled-back store.
+      // What the store has forgotten is the next drain's to deal with.
       if (!(error instanceof FrontierUnavailableError) && !isRolledBack(error)) throw error;
     }
   }
 
   /** Log the first failure and the recovery, not each attempt. */
-  #setFailing(error: unknown): void {
+  #note(error: unknown): void {
     const { path, log } = this.#options;
-    const previous = this.#failing;
+    const was = this.#failing;
     this.#failing = error === null ? null : messageOf(error);
-    if (previous === null && this.#failing !== null) {
+    if (was === null && this.#failing !== null) {
       log.error({ file: path }, `${this.#failing}; committed items wait in the store until it can`);
     }
-    if (previous !== null && this.#failing === null)
-      log.info({ file: path }, 'the file can be written again');
+    if (was !== null && this.#failing === null) log.info({ file: path }, 'the file can be written again');
   }
 }
 

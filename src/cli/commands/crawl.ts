@@ -29,9 +29,9 @@ import { atLeastOne } from '../options/at-least-one.js';
 import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
-import { endureBrokenPipe } from '../output-streams.js';
+import { ignoreStdoutErrors } from '../output-streams.js';
 import { feedRecords } from '../project/feed-records.js';
-import { loadSpider, speakOf } from '../project/open-project.js';
+import { loadSpider, useCrawlInMessages } from '../project/open-project.js';
 
 /** How often the parent tells its nodes whether the feeds can be written. */
 const FEED_STATUS_INTERVAL_MS = 1_000;
@@ -120,7 +120,7 @@ async function crawl(
   return withFrontier(open, (frontier) => {
     const records = feedRecords(context, open);
     const gates = gatesOf(options);
-    const what = { context, spider, typed, role, open, frontier, targets, records };
+    const what = { context, spider, crawlArguments, role, open, frontier, targets, records };
     const crawl = { ...what, nodes: workers, exitWhenDone, gates };
     return withCrawlSession(crawl, (session) =>
       workers === 1 ? runInProcess(crawl, session) : runWorkers(crawl, workers, session),
@@ -133,11 +133,11 @@ async function runInProcess(crawl: Crawl, session: CrawlSession): Promise<number
   const { nodeId, log, display, signals } = session;
   const { drain, force } = signals;
   const { spider, role, open, frontier, targets, records, exitWhenDone, gates } = crawl;
-  const parent = role === null ? null : obeyParent(signals);
+  const parent = role === null ? null : followParent(signals);
   let trouble: string | null = null;
   const { result, unwritten } = await runCrawl({
     ...{ spider, nodeId, open, frontier, targets, records, exitWhenDone, drain, force, log },
-    crawlArguments: crawl.typed,
+    crawlArguments: crawl.crawlArguments,
     awaitsFinalTotals: hasGates(gates),
     speaksJson: stderrIsJson(crawl.context),
     graceLeftMs: signals.graceLeftMs,
@@ -160,8 +160,8 @@ async function runInProcess(crawl: Crawl, session: CrawlSession): Promise<number
 }
 
 /** Several nodes, each a child of this process, which writes the feeds and shows the progress. */
-async function runWorkers(crawl: Crawl, count: number, tools: Tools): Promise<number> {
-  const { log, display, signals } = tools;
+async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): Promise<number> {
+  const { log, display, signals } = session;
   const { context, frontier, targets, records } = crawl;
   const { settings } = crawl.spider.loaded;
   const { drain, force, graceLeftMs } = signals;

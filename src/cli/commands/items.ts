@@ -19,7 +19,7 @@ import { type Context, note, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { atLeastOne } from '../options/at-least-one.js';
 import { spiderWords } from '../options/crawl-argument.js';
-import { jobOption, textsOf } from '../options/job-option.js';
+import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { feedRecords } from '../project/feed-records.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlName, n } from '../terminal/format-values.js';

@@ -19,7 +19,6 @@ import { stopOnSignal } from '../stop-on-signal.js';
 import { paintFor } from '../terminal/colour.js';
 import type { ScreenSize } from '../terminal/fit-screen.js';
 import { redrawOn } from '../terminal/redraw.js';
-import { typeable } from '../typeable.js';
 
 const WATCH_MS = 1_000;
 

@@ -21,7 +21,7 @@ export interface Display {
 
 /** @param logEveryMs the interval of log lines in a pipe; 0 for none. */
 export async function createDisplay(context: Context, logEveryMs: number): Promise<Display> {
-  if (!context.stderr.isTTY) return logged(context, logEveryMs);
+  if (!context.stderr.isTTY) return loggedDisplay(context, logEveryMs);
   return live(context, await redrawOn(process.stderr, true));
 }
 

@@ -13,18 +13,17 @@ import { readableLine } from './readable-line.js';
 
 export interface OpenLogger {
   readonly log: Logger;
-  /** Log the final error of the process. */
+  /** What the process ends with. */
   fatal(fields: FatalFields, message: string): void;
   /** Flush and close the file; nothing for stderr. */
   close(): Promise<void>;
 }
 
-/** Receives log lines in place of stderr, such as a progress display. */
+/** Where lines go instead of stderr, such as above a progress display. */
 export type Sink = (line: string) => void;
 
 /**
- * @param fields added to every line
- * @param shows which of them a terminal shows
+ * @param fields of every line. @param shows what of them a terminal shows
  * @throws CrawlnodeError when LOG_FILE cannot be written
  */
 export async function createLogger(
@@ -55,7 +54,9 @@ export async function createLogger(
 }
 
 function terminal(context: Context, sink: Sink, shows: { readonly node: boolean }) {
-  const format = context.stderr.isTTY ? humanLine(hasColour(context.env, context.stderr), shows) : safeJson;
+  const format = context.stderr.isTTY
+    ? readableLine(hasColour(context.env, context.stderr), shows)
+    : safeJson;
   return {
     write: (line: string) => sink(format(context.mask(line))),
     close: async () => {},

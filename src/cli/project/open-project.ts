@@ -77,7 +77,7 @@ export function useCrawlInMessages(context: Context, spider: string, { loaded }:
 }
 
 /** Cache compiled TypeScript of the project between runs, where that is allowed. */
-async function keepTypeScript({ env }: Pick<Context, 'env'>): Promise<void> {
+async function enableTypeScriptCache({ env }: Pick<Context, 'env'>): Promise<void> {
   const { setTypeScriptCache } = await import('../../spider/loading/load-module.js');
   setTypeScriptCache(cacheFolders(env).typescript);
 }

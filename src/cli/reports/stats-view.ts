@@ -27,20 +27,20 @@ export function sampleStats(stats: CrawlStats, atMs: number, before: StatsSample
   const seconds = before === undefined ? 0 : (atMs - before.atMs) / 1000;
   if (before === undefined || seconds <= 0) return { stats, atMs, rates: null };
   const rates = Object.fromEntries(
-    counted.map((name) => {
+    ratedFields.map((name) => {
       const rate = (countOf(stats, name) - countOf(before.stats, name)) / seconds;
-      // What only counts up becomes smaller when the crawl is reset, retried or exported: that is no rate.
+      // A total decreases only by a reset, retry or export, which is not a rate.
       return [name, name === 'pending' ? rate : Math.max(0, rate)];
     }),
   ) as Record<RatedField, number>;
   return { stats, atMs, rates };
 }
 
-function countOf(stats: CrawlStats, name: Counted): number {
+function countOf(stats: CrawlStats, name: RatedField): number {
   return name === 'items' ? committedItems(stats) : stats[name];
 }
 
-/** What the view of one crawl needs beside the look. */
+/** Options of the detailed view. */
 export interface DetailOptions {
   /** The arguments that select it (`crawlArguments`). */
   readonly crawl: string;

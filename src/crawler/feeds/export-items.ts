@@ -1,11 +1,11 @@
 /**
- * `items export -o FILE`: move the items list into a file. Each item is written once, even if the process is killed:
+ * `items export -o FILE`: the items list, moved into a file, each item once whatever is killed:
  *
  * ```
  * items list ── take ──► outbox of the file's feed ── drain ──► file (append, fsync, checkpoint)
  * ```
  *
- * The first arrow is one atomic operation of the store. The second is the feed writer of a crawl. Both can be resumed.
+ * The first arrow is one step of the store, the second is what `-o` of a crawl does. Both resume where they stood.
  */
 import { randomUUID } from 'node:crypto';
 import os from 'node:os';
@@ -16,8 +16,8 @@ import type { FeedRecords } from '../../pipelines/feed-records.js';
 import { type FeedFile, openFeedWriter } from '../../pipelines/feed-writer.js';
 import type { FeedTarget } from './open-feeds.js';
 
-/** Bounds the time that the script in the store runs. */
-const BATCH = 1_000;
+/** Of one step: the script that takes them runs a few ms. */
+const TAKE = 1_000;
 
 export interface ExportOptions {
   readonly frontier: Frontier;
@@ -25,27 +25,27 @@ export interface ExportOptions {
   /** Where this user's files are recorded. */
   readonly records: FeedRecords;
   readonly staleMs: number;
-  /** The most items to take from the list. */
+  /** At most so many are taken from the list. */
   readonly max: number;
-  /** Called after each batch. */
+  /** Called as they go. */
   onProgress(written: number): void;
 }
 
-export interface ExportResult {
-  /** Items that this call drainResult, including those that an interrupted export had taken. */
+export interface Exported {
+  /** Put into the file by this call, those that an interrupted export had taken among them. */
   readonly written: number;
-  /** Items of this job that the file now has. */
+  /** In the file now, of this job. */
   readonly inFile: number;
-  /** Whether the file was begun by an export that was interrupted. */
+  /** The file was begun by an export that did not come to its end. */
   readonly resumed: boolean;
   /** Texts that were no JSON object, as somebody else may have put into the list: they stand under `value`. */
   readonly foreign: number;
 }
 
 /**
- * Write the current entries of the items list to a file.
- * @throws RefusedError while another process writes the file; CrawlnodeError when it cannot be written. Unwritten items
- *   are then still in the store, and a second call continues.
+ * Write what is in the items list now to a file.
+ * @throws RefusedError while somebody else writes the file; CrawlnodeError when it cannot be written: what is not in
+ *   the file then is in the store, and the same call goes on.
  */
 export async function exportItems(options: ExportOptions): Promise<Exported> {
   const { frontier, target, records, staleMs } = options;
@@ -70,18 +70,18 @@ export async function exportItems(options: ExportOptions): Promise<Exported> {
   };
 }
 
-/** Take one batch while the previous one is written. */
+/** One batch is taken while the one before is written. */
 async function move(file: FeedFile, writer: FeedWriter, options: ExportOptions): Promise<void> {
   const { frontier, max, onProgress } = options;
   const before = file.items;
-  // Only the current entries: a running crawl may add items faster than they are exported.
+  // What is there now: a crawl that goes on would keep us for ever.
   let left = Math.min(max, (await frontier.count()).items);
   for (let taken = -1; taken !== 0; left -= taken) {
-    const take = left > 0 ? frontier.feeds.take(writer, Math.min(left, BATCH)) : 0;
-    const [takeResult, drainResult] = await Promise.allSettled([take, file.drain()]);
-    if (drainResult.status === 'rejected') throw drainResult.reason;
-    if (takeResult.status === 'rejected') throw takeResult.reason;
-    taken = takeResult.value;
+    const take = left > 0 ? frontier.feeds.take(writer, Math.min(left, TAKE)) : 0;
+    const [took, wrote] = await Promise.allSettled([take, file.drain()]);
+    if (wrote.status === 'rejected') throw wrote.reason;
+    if (took.status === 'rejected') throw took.reason;
+    taken = took.value;
     onProgress(file.items - before);
   }
 }

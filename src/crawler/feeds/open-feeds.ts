@@ -1,4 +1,4 @@
-/** Open the feed files of a crawl, given by `-o`, `-O` and FEEDS, with one writer each. */
+/** The files of a crawl: from `-o`, `-O` and FEEDS to one writer each, which alone drains its outbox. */
 import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
@@ -58,62 +58,61 @@ export function feedsOfSettings({ FEEDS }: Pick<Settings, 'FEEDS'>): FeedTarget[
 
 /** The feeds of a crawl while it runs. */
 export interface OpenFeeds {
-  /** Why no more items may be committed, which is when a file cannot be written and its outbox is full; else null. */
+  /** Why no more items may be committed: a file cannot be written and its outbox is full; null when all is well. */
   failing(): string | null;
   /**
-   * Write the remaining items within `graceMs`, and release the files.
-   * @returns why some items could not be written; null when all were.
+   * Write what is left, for at most `graceMs`, and release the files.
+   * @returns why some of it could not be written; null when all of it was.
    */
   close(graceMs: number): Promise<string | null>;
 }
 
 export interface FeedsOptions {
   readonly frontier: Frontier;
-  /** A writer that has not renewed its claim for this long may be replaced. */
+  /** A writer that gives no sign for so long may be replaced. */
   readonly staleMs: number;
-  /** FEED_OUTBOX_LIMIT: how many items may wait for a file that cannot be written. */
+  /** FEED_OUTBOX_LIMIT: so many items may wait for a file that cannot be written. */
   readonly maxWaiting: number;
   /** Where this user's files are recorded. */
   readonly records: FeedRecords;
   readonly log: Logger;
 }
 
-const CHECK_INTERVAL_MS = 1_000;
+const LOOK_MS = 1_000;
 
 /** @throws RefusedError when another writer holds a file; CrawlnodeError when it cannot be written. */
 export async function openFeeds(targets: readonly FeedTarget[], options: FeedsOptions): Promise<OpenFeeds> {
   const files = await openFiles(targets, options);
   const stop = new AbortController();
-  let fatalError: string | null = null;
+  let lost: string | null = null;
   const running = files.map((file) =>
     file.run(stop.signal).catch((error: Error) => {
-      fatalError = error.message;
+      lost = error.message;
     }),
   );
-  const unwritten = () => fatalError ?? files.find((file) => file.failing !== null)?.failing ?? null;
+  const unwritten = () => lost ?? files.find((file) => file.failing !== null)?.failing ?? null;
   const overflow = watchOverflow(options, unwritten);
   return {
-    failing: () => fatalError ?? overflow.why(),
+    failing: () => lost ?? overflow.why(),
     async close(graceMs) {
       overflow.stop();
       stop.abort();
       const deadline = performance.now() + graceMs;
-      const settlesInTime = (work: Promise<unknown>) =>
-        settlesWithin(work, deadline + CHECK_INTERVAL_MS - performance.now());
-      // Calls to a store that hangs do not return in time, so each wait is bounded.
-      let isSettled = await settlesInTime(Promise.all(running));
-      while (isSettled && fatalError === null && unwritten() !== null && performance.now() < deadline) {
-        await sleep(CHECK_INTERVAL_MS);
-        isSettled = await settlesInTime(Promise.all(files.map((file) => file.drain().catch(() => {}))));
+      const inTime = (work: Promise<unknown>) => within(work, deadline + LOOK_MS - performance.now());
+      // A store that hangs answers none of these, and each call is patient.
+      let isSettled = await inTime(Promise.all(running));
+      while (isSettled && lost === null && unwritten() !== null && performance.now() < deadline) {
+        await sleep(LOOK_MS);
+        isSettled = await inTime(Promise.all(files.map((file) => file.drain().catch(() => {}))));
       }
-      await settlesWithin(Promise.all(files.map((file) => file.close().catch(() => {}))), CHECK_INTERVAL_MS);
+      await within(Promise.all(files.map((file) => file.close().catch(() => {}))), LOOK_MS);
       return unwritten() ?? (isSettled || files.length === 0 ? null : 'the frontier does not answer');
     },
   };
 }
 
-/** Whether the work settled in time. */
-async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+/** Whether it came to its end in time. */
+async function within(work: Promise<unknown>, ms: number): Promise<boolean> {
   const timer = new AbortController();
   const late = sleep(Math.max(0, ms), false, { signal: timer.signal }).catch(() => false);
   const isDone = await Promise.race([work.then(() => true), late]);
@@ -121,7 +120,7 @@ async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolea
   return isDone;
 }
 
-/** Open all files, or none. */
+/** All of them or none. */
 async function openFiles(
   targets: readonly FeedTarget[],
   { frontier, staleMs, records, log }: FeedsOptions,
@@ -142,7 +141,7 @@ async function openFiles(
   }
 }
 
-/** Watch for an outbox with more waiting items than allowed. */
+/** Committed items may wait for a file, but not without bound. */
 function watchOverflow({ frontier, maxWaiting }: FeedsOptions, unwritten: () => string | null) {
   let why: string | null = null;
   const timer = setInterval(async () => {
@@ -154,12 +153,12 @@ function watchOverflow({ frontier, maxWaiting }: FeedsOptions, unwritten: () => 
     const { outbox } = await frontier.snapshot().catch(() => ({ outbox: [] }));
     const waiting = outbox.reduce((most, feed) => Math.max(most, feed.waiting), 0);
     if (waiting > maxWaiting) why = `${reason} (${waiting} items wait)`;
-  }, CHECK_INTERVAL_MS);
+  }, LOOK_MS);
   timer.unref();
   return { why: () => why, stop: () => clearInterval(timer) };
 }
 
-function absolutePath(cwd: string, file: string): string {
+function named(cwd: string, file: string): string {
   if (file === '-') throw new UsageError('-o -: items go to files; read one with "tail -f"');
   return path.resolve(cwd, file);
 }

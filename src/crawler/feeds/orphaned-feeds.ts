@@ -41,7 +41,7 @@ export function orphanOf(
   return file === undefined ? null : { feed, waiting, file };
 }
 
-/** Write the waiting items of dead writers on this machine. @throws FrontierUnavailableError */
+/** Write what waits for files of dead writers on this machine. @throws FrontierUnavailableError when the store cannot be asked. */
 export async function writeOrphanedFeeds(options: OrphansOptions): Promise<void> {
   const { outbox } = await options.frontier.snapshot();
   for (const { feed, waiting } of outbox) {
@@ -66,9 +66,9 @@ export async function writeOrphanedFeeds(options: OrphansOptions): Promise<void>
 }
 
 /**
- * Write the waiting items of one file of this machine. @returns their number.
- * @throws RefusedError while its writer lives; CrawlnodeError when the file cannot be written, was changed, or its path is
- *   a symbolic link that now leads to another file.
+ * Write what waits for one file of this machine. @returns how many items.
+ * @throws RefusedError while its writer lives; CrawlnodeError when the file cannot be written, or is not as it was left:
+ *   its name may be a link, which leads elsewhere by now.
  */
 export async function writeOrphanedFeed(
   { feed, file: { path, format, escapeFormulas } }: OrphanedFeed,

@@ -1,4 +1,4 @@
-/** Open the feed files before a crawl, and write the remaining items after it. */
+/** The feed files around a crawl: opened before it, written to their end after it. */
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import { type FeedRecords, noRecords } from '../../pipelines/feed-records.js';
@@ -6,7 +6,7 @@ import type { Settings } from '../../settings/schema.js';
 import { type FeedsOptions, type FeedTarget, type OpenFeeds, openFeeds } from './open-feeds.js';
 import { writeOrphanedFeeds } from './orphaned-feeds.js';
 
-/** Options for the feed files of a crawl. */
+/** What the feed files of a crawl need. */
 export interface FeedsPlan {
   readonly frontier: Frontier;
   readonly settings: Settings;
@@ -15,24 +15,23 @@ export interface FeedsPlan {
   readonly records?: FeedRecords;
   /** Also write what nodes that died on this machine had committed for files of their own. */
   readonly writeOrphans: boolean;
-  /** Aborted to leave at once. Unwritten items then stay in the frontier. */
+  /** Aborted to leave at once: what is not written then waits in the frontier. */
   readonly force: AbortSignal;
-  /** The rest of a grace time of `graceMs`, which begins when the crawl is told to leave. */
+  /** What is left of a grace time of so many ms, once the crawl was told to leave. */
   graceLeftMs(graceMs: number): number;
   readonly log: Logger;
 }
 
-/** The result of a crawl and of writing its files. */
+/** A crawl that has ended, and its files. */
 export interface WithFeeds<T> {
   readonly result: T;
-  /** Why some items could not be written; null when all were. */
+  /** Why some of its own items could not be written; null when all were. */
   readonly unwritten: string | null;
 }
 
 /**
- * Open the files, crawl, and write the remaining items.
- * @throws RefusedError when another writer holds a file; CrawlnodeError when a file cannot be written; any error of the
- *   crawl
+ * Open the files, crawl, write what is left.
+ * @throws RefusedError when another writer holds a file; CrawlnodeError when one cannot be written; what the crawl throws
  */
 export async function withFeeds<T>(
   plan: FeedsPlan,

@@ -1,7 +1,7 @@
 /** Feeds in Redis: the outbox of committed items, and the checkpoint of the file each is written to. */
 import { CrawlnodeError } from '../../errors.js';
 import type { FeedCheckpoint, FeedOpening, FeedWriter } from '../../feed.js';
-import { heldBy, isRunning, rolledBack, taken, writtenOtherwise } from '../feed-claim.js';
+import { feedHeld, feedRolledBack, feedTaken, isRunning, otherFeedFormat } from '../feed-claim.js';
 import type { Feeds } from '../frontier.js';
 import { int, named, text } from './connection/reply.js';
 import type { CrawlAccess } from './crawl-access.js';
@@ -75,10 +75,10 @@ export class RedisFeeds implements Feeds {
         const { sequence, lengthBytes, header } = answer;
         return { sequence: int(sequence), lengthBytes: int(lengthBytes), header: text(header) };
       }
-      if (text(answer.status) === 'format') throw writtenOtherwise(writer, text(answer.format));
+      if (text(answer.status) === 'format') throw otherFeedFormat(writer, text(answer.format));
       const held = readRecord(text(answer.writer));
       if (held.host !== writer.host || held.owner === displaced || isRunning(held.pid)) {
-        throw heldBy(writer.path, held);
+        throw feedHeld(writer.path, held);
       }
       displaced = held.owner ?? '';
     }
@@ -113,13 +113,13 @@ export class RedisFeeds implements Feeds {
   async checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint, after?: number): Promise<void> {
     const { feed, owner, path } = writer;
     const answer = Number(await this.#crawl.call('feed_checkpoint', { feed, owner, ...checkpoint, after }));
-    if (answer === 2) throw rolledBack();
-    if (answer === 0) throw taken(path);
+    if (answer === 2) throw feedRolledBack();
+    if (answer === 0) throw feedTaken(path);
   }
 
   async take({ feed, owner, path }: FeedWriter, max: number): Promise<number> {
     const count = Number(await this.#crawl.call('feed_take', { feed, owner, most: max }));
-    if (count < 0) throw taken(path);
+    if (count < 0) throw feedTaken(path);
     return count;
   }
 
@@ -135,5 +135,5 @@ export class RedisFeeds implements Feeds {
 function refuseOtherPast({ known, tail }: Heads, sequence: number): void {
   const last = known === null ? 0 : (readRecord(known).sequence ?? 0);
   const isKnown = known !== null || tail !== null;
-  if (isKnown && last !== sequence) throw rolledBack();
+  if (isKnown && last !== sequence) throw feedRolledBack();
 }
