@@ -10,9 +10,9 @@ export {
   UsageError,
 } from './errors.js';
 export { decodeBody } from './http/charset/decode-body.js';
-export { baseUrl, metaRefresh } from './http/markup/base-url.js';
 export type { LinkOptions } from './http/markup/links.js';
 export { type Selector, SelectorList } from './http/markup/selector.js';
+export { baseUrl, metaRefresh } from './http/markup/w3lib-base-url.js';
 export { fingerprint } from './http/message/fingerprint.js';
 export type { FormData } from './http/message/form-data.js';
 export type { Headers } from './http/message/headers.js';

@@ -9,7 +9,7 @@ import { commands } from './commands.js';
 import { type Context, type Globals, processContext } from './context.js';
 import { exitOnSignalAsProcessOne } from './crawl/signals.js';
 import { exitCodeOf, fatalLine, reportError } from './error-report.js';
-import { guardExit } from './exit.js';
+import { guardExit } from './exit-process.js';
 import { spiderFirst } from './options/crawl-argument.js';
 import { flushAndExit, guardStreams } from './output-streams.js';
 import { helpColumns, reflow } from './terminal/reflow.js';

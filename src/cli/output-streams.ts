@@ -1,6 +1,6 @@
 /** stdout and stderr of the process: errors while writing, and an exit that loses no output. */
 
-import { exit } from './exit.js';
+import { exit } from './exit-process.js';
 
 let ignoresStdoutErrors = false;
 

@@ -7,7 +7,7 @@ import https from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isPrivateAddress } from '../http/url/domain.js';
-import { type Reach, reachableLookup, refusalOf } from './reach.js';
+import { type Reach, reachableLookup, refusalOf } from './private-addresses.js';
 
 /** Servers commonly close idle connections after 5 to 75 s. Closing them first avoids most resets on reuse. */
 const IDLE_MS = 15_000;

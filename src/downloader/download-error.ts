@@ -33,7 +33,7 @@ const retryableByReason = {
   bad_framing: true,
   /** The answer is not valid HTTP for another reason. */
   bad_response: true,
-  /** The host is, or resolves to, an address that this request may not connect to (`reach.ts`). */
+  /** The host is, or resolves to, an address that this request may not connect to (`private-addresses.ts`). */
   private_address: false,
   /** The request cannot be sent as it is: its URL, a header or its method. */
   bad_request: false,

@@ -14,9 +14,9 @@ import { acceptedEncodings } from './decode-content.js';
 import { DownloadError } from './download-error.js';
 import { type Client, type Download, Exchange } from './exchange.js';
 import { requestThrough, withoutFrozenOptions } from './native-request.js';
-import type { DownloadRequest } from './outgoing.js';
-import { PACE_INTERVAL_MS } from './pace.js';
-import type { Reach } from './reach.js';
+import type { Reach } from './private-addresses.js';
+import { PACE_INTERVAL_MS } from './stalled-downloads.js';
+import type { DownloadRequest } from './wire-request.js';
 
 export type { Download, DownloadRequest };
 

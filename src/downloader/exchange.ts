@@ -8,9 +8,9 @@ import type { BodyBudget } from './body-budget.js';
 import { Deadline } from './deadline.js';
 import { decodeContent } from './decode-content.js';
 import { DownloadError, hostOf, toDownloadError } from './download-error.js';
-import { type DownloadRequest, type Outgoing, toOutgoing } from './outgoing.js';
-import { Pace, RATE_WINDOW_S } from './pace.js';
 import { ReceivedBody } from './received-body.js';
+import { Pace, RATE_WINDOW_S } from './stalled-downloads.js';
+import { type DownloadRequest, type Outgoing, toOutgoing } from './wire-request.js';
 
 export interface Download {
   readonly url: string;

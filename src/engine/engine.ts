@@ -12,7 +12,7 @@ import { FrontierUnavailableError, IncarnationDeadError } from '../errors.js';
 import { type Joined, type LeaseAnswer, MAX_WAIT_MS, type Shape } from '../frontier/frontier.js';
 import type { EngineDeps, EngineResult } from './engine-options.js';
 import { Parting } from './leaving/leave-finished-crawl.js';
-import { crawlEnding, type Ending, ending, errorEnding } from './leaving/node-endings.js';
+import { crawlEnding, type Ending, ending, errorEnding } from './leaving/node-stop-reason.js';
 import { windDown } from './leaving/shutdown.js';
 import { Heartbeat, type HeartbeatNews } from './node/heartbeat.js';
 import { Incarnation } from './node/incarnation.js';

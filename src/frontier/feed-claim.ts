@@ -1,6 +1,6 @@
 /** A feed file has one writer at a time: the errors of other writers, and the check whether a writer still lives. */
 import { CrawlnodeError, RefusedError } from '../errors.js';
-import type { FeedWriter } from '../feed.js';
+import type { FeedWriter } from '../feed-outbox.js';
 
 /** Refuses (exit 3) a second writer and names the first. */
 export function feedHeld(path: string, holder: Pick<FeedWriter, 'host' | 'pid'>): RefusedError {

@@ -22,7 +22,7 @@
  * the store's clock unless a name says otherwise.
  */
 
-import type { FeedWriter, Outbox } from '../feed.js';
+import type { FeedWriter, Outbox } from '../feed-outbox.js';
 import type { FrontierRequest } from '../http/message/request-record.js';
 import type { Backups } from './backup/entry.js';
 import type {
@@ -134,7 +134,7 @@ export interface Effects {
   readonly requests: readonly FrontierRequest[];
   /**
    * Counters to add, by Scrapy's names. The store itself counts `scheduler/enqueued`, `scheduler/dropped` and
-   * `dupefilter/filtered`. The counters of `budgets.ts` also count against the run's budgets.
+   * `dupefilter/filtered`. The counters of `budget-names.ts` also count against the run's budgets.
    */
   readonly stats: Readonly<Record<string, number>>;
   /** Links left out of `requests` because the node knows them to be seen; absent when there are none. */

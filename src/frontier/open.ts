@@ -44,7 +44,7 @@ export async function findCrawls(
   nameParts: readonly [before: string, after: string],
 ): Promise<{ readonly names: readonly string[]; readonly isCut: boolean }> {
   if (store.engine === 'redis') {
-    const { findInRedis } = await import('./redis/reading/find-crawls.js');
+    const { findInRedis } = await import('./redis/read/find-crawls.js');
     return findInRedis(store.address, connectTimeoutMs, nameParts);
   }
   const { findInFolder } = await import('./embedded/read/find-crawls.js');
@@ -59,6 +59,6 @@ export async function findCrawls(
 export async function salvageStore({ store, shape }: OpenOptions, force: boolean): Promise<Salvaged> {
   if (store.engine === 'redis')
     throw new UsageError('a Redis is saved by its own tools: redis-check-aof, redis-check-rdb');
-  const { salvage } = await import('./embedded/damage/salvage.js');
+  const { salvage } = await import('./embedded/salvage/salvage.js');
   return salvage(store.dir, shape, force);
 }

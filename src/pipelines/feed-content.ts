@@ -2,7 +2,7 @@
  * What stands in a feed file: begun, brought back to a checkpoint, and added to at its end. Items come from the store, so
  * each is checked; how far the file is about to be written is recorded before it is (`feed-records.ts`).
  */
-import type { FeedCheckpoint } from '../feed.js';
+import type { FeedCheckpoint } from '../feed-outbox.js';
 import type { Logger } from '../log.js';
 import { FeedDisk } from './feed-disk.js';
 import { type FeedFormat, type FeedFormatName, formatFor } from './feed-format.js';

@@ -3,7 +3,7 @@
  * write to: nothing is cut off that crawlnode has not written itself.
  */
 import { CrawlnodeError } from '../errors.js';
-import type { FeedCheckpoint } from '../feed.js';
+import type { FeedCheckpoint } from '../feed-outbox.js';
 import type { FeedDisk } from './feed-disk.js';
 import type { FeedFormat } from './feed-format.js';
 import { isUnfinishedWrite } from './feed-tail.js';

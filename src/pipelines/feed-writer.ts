@@ -11,7 +11,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { CrawlnodeError, FrontierUnavailableError, messageOf } from '../errors.js';
-import type { FeedCheckpoint, FeedWriter, Outbox } from '../feed.js';
+import type { FeedCheckpoint, FeedWriter, Outbox } from '../feed-outbox.js';
 import { type ContentOptions, FeedContent } from './feed-content.js';
 
 export interface FeedOptions extends Omit<ContentOptions, 'feed'> {

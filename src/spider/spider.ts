@@ -4,8 +4,8 @@ import type { Response } from '../http/message/response.js';
 import { type Logger, silentLogger } from '../log.js';
 import type { Settings, SettingsInput } from '../settings/schema.js';
 import type { ItemSchema } from './item.js';
+import { parseSeed } from './parse-seed.js';
 import type { RefreshRule } from './refresh.js';
-import { parseSeed } from './seed.js';
 
 /** What a spider gets when it is created. */
 export interface SpiderContext {

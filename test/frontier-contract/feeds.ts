@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { RefusedError } from '../../src/errors.js';
-import type { FeedWriter } from '../../src/feed.js';
+import type { FeedWriter } from '../../src/feed-outbox.js';
 import { type Crawl, commit, effects, request, take, takeOne } from './world.js';
 
 const writer = (owner: string, pid = process.pid): FeedWriter => ({

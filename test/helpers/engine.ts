@@ -10,7 +10,7 @@ import {
   type EngineResult,
   runEngine,
 } from '../../src/engine/engine.js';
-import { noBudgets } from '../../src/frontier/budgets.js';
+import { noBudgets } from '../../src/frontier/budget-names.js';
 import type { Frontier } from '../../src/frontier/frontier.js';
 import { openFrontier } from '../../src/frontier/open.js';
 import type { OpenOptions } from '../../src/frontier/store.js';

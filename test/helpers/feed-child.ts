@@ -1,6 +1,6 @@
 /** A process that writes a feed until SIGTERM: `feed-child.ts <JSON of what openFeedWriter needs, and the store>`. */
 
-import type { FeedWriter } from '../../src/feed.js';
+import type { FeedWriter } from '../../src/feed-outbox.js';
 import { openFrontier } from '../../src/frontier/open.js';
 import type { OpenOptions } from '../../src/frontier/store.js';
 import { silentLogger } from '../../src/log.js';

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FrontierUnavailableError, RefusedError, UsageError } from '../../src/errors.js';
-import { type FeedCheckpoint, type FeedWriter, feedId, type Outbox } from '../../src/feed.js';
+import { type FeedCheckpoint, type FeedWriter, feedId, type Outbox } from '../../src/feed-outbox.js';
 import { type Frontier, noEffects } from '../../src/frontier/frontier.js';
 import { openFrontier } from '../../src/frontier/open.js';
 import type { OpenOptions } from '../../src/frontier/store.js';

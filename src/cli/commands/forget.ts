@@ -9,7 +9,7 @@ import { type Context, note, print, printJsonLine } from '../context.js';
 import { readLines, refuseUnreadable } from '../input/read-lines.js';
 import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption } from '../options/job-option.js';
-import { openIdentifier } from '../project/open-identifier.js';
+import { openIdentifier } from '../project/request-identity.js';
 import { crawlName, n } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 

@@ -1,16 +1,16 @@
 /** `crawlnode inspect S URL`: the state of one request. */
 import type { Command } from 'commander';
-import { duration } from '../../amounts.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import type { Identified } from '../../crawler/requests/identify-request.js';
 import { domainOfRecord, readRecord } from '../../crawler/requests/recorded-request.js';
+import { duration } from '../../format-amounts.js';
 import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
 import { masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
 import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption } from '../options/job-option.js';
-import { openIdentifier } from '../project/open-identifier.js';
+import { openIdentifier } from '../project/request-identity.js';
 import { howMany } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 

@@ -3,7 +3,7 @@
  * exits at once. A worker gets the same requests from its parent; a duplicate request has no effect.
  */
 import os from 'node:os';
-import { exit } from '../exit.js';
+import { exit } from '../exit-process.js';
 
 export interface Signals {
   /** Aborted by the first signal: finish the pages in work. */

@@ -1,8 +1,8 @@
 /** The state of a crawl and of its run, in a few words. */
 
-import { duration } from '../../amounts.js';
 import { crawlStateOf } from '../../crawler/crawl-state.js';
 import type { CrawlStats } from '../../crawler/crawl-stats.js';
+import { duration } from '../../format-amounts.js';
 import type { Paint } from '../terminal/colour.js';
 import { howMany } from '../terminal/format-values.js';
 

@@ -1,5 +1,5 @@
 /** The findings of `doctor`, their output, and the checks that need only a snapshot of a crawl. */
-import { duration } from '../../amounts.js';
+import { duration } from '../../format-amounts.js';
 import type { Finding, Snapshot } from '../../frontier/frontier.js';
 import { type Context, print, printJson } from '../context.js';
 import { paintFor } from '../terminal/colour.js';

@@ -1,7 +1,7 @@
 /** Finds live nodes. A reset would delete their work, so it is refused while there are any. */
 
-import { duration } from '../../amounts.js';
 import { RefusedError } from '../../errors.js';
+import { duration } from '../../format-amounts.js';
 import type { Frontier, NodeSnapshot } from '../../frontier/frontier.js';
 import { type Context, note } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';

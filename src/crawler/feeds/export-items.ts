@@ -9,7 +9,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import os from 'node:os';
-import type { FeedWriter } from '../../feed.js';
+import type { FeedWriter } from '../../feed-outbox.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { silentLogger } from '../../log.js';
 import type { FeedRecords } from '../../pipelines/feed-records.js';

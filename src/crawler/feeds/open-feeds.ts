@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../../errors.js';
-import { feedId } from '../../feed.js';
+import { feedId } from '../../feed-outbox.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import { type FeedFormatName, feedFormat, namedFeed } from '../../pipelines/feed-format.js';

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import os from 'node:os';
 import { CrawlnodeError, RefusedError } from '../../errors.js';
-import { feedId } from '../../feed.js';
+import { feedId } from '../../feed-outbox.js';
 import type { Frontier, OutboxSnapshot } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import type { FeedRecords } from '../../pipelines/feed-records.js';

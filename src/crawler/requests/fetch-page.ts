@@ -3,7 +3,7 @@
 import type { Downloader } from '../../downloader/downloader.js';
 import { isRedirect, redirected } from '../../engine/page/redirect.js';
 import { CrawlnodeError } from '../../errors.js';
-import { inheritedOrigin } from '../../http/message/origin.js';
+import { inheritedOrigin } from '../../http/message/private-access.js';
 import { Request } from '../../http/message/request.js';
 import type { Origin, RequestRecord } from '../../http/message/request-record.js';
 import { Response } from '../../http/message/response.js';

@@ -6,7 +6,7 @@ import { UsageError } from '../../errors.js';
 import type { Frontier, FrontierRequest } from '../../frontier/frontier.js';
 import { Request, type RequestOptions } from '../../http/message/request.js';
 import type { Settings } from '../../settings/schema.js';
-import { parseSeed } from '../../spider/seed.js';
+import { parseSeed } from '../../spider/parse-seed.js';
 import { Spider } from '../../spider/spider.js';
 import { linkOptionsOf } from '../project/engine-settings.js';
 

@@ -21,7 +21,7 @@
 import type { Silence } from '../../frontier/frontier.js';
 import type { Incarnation } from '../node/incarnation.js';
 import type { NodeState } from '../node/node-state.js';
-import type { Ending } from './node-endings.js';
+import type { Ending } from './node-stop-reason.js';
 
 /** A live node gives a sign of life within a second. Until then the leave is tried often, afterwards seldom. */
 const SOON_MS = 1_000;

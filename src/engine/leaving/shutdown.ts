@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
-import type { Alarm } from '../node/alarm.js';
 import type { Outage } from '../node/outage.js';
+import type { Alarm } from '../node/wake-up.js';
 import type { Slots } from '../page/slots.js';
-import type { Ending } from './node-endings.js';
+import type { Ending } from './node-stop-reason.js';
 
 /** What the store gets to answer releases and the leave, once the grace time is over. */
 const LAST_WORDS_MS = 1_000;

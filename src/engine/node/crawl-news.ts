@@ -1,7 +1,7 @@
 /** What a node tells its user of the crawl while it runs: that it is paused, goes on, waits for a first seed, has run dry. */
 import type { CrawlState, Snapshot } from '../../frontier/frontier.js';
 import type { EngineDeps } from '../engine-options.js';
-import type { NodeView } from '../leaving/node-endings.js';
+import type { NodeView } from '../leaving/node-stop-reason.js';
 
 /** A service that is fed a seed at a time runs dry after each: it says so this often at most. */
 const DRY_AGAIN_MS = 10_000;

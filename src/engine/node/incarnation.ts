@@ -9,10 +9,10 @@ import {
   type Left,
   MAX_WAIT_MS,
 } from '../../frontier/frontier.js';
-import { type Ending, ending, feedEnding, type NodeView } from '../leaving/node-endings.js';
+import { type Ending, ending, feedEnding, type NodeView } from '../leaving/node-stop-reason.js';
+import type { PageDeps } from '../page/apply-verdict.js';
 import { crawlOne } from '../page/crawl-one.js';
 import { inRun, type LinkRules } from '../page/discovered-requests.js';
-import type { PageDeps } from '../page/page-endings.js';
 import { seenLinksOf } from '../page/seen-links.js';
 import { Slots } from '../page/slots.js';
 import { SeedIntake } from '../seeds/seed-intake.js';

@@ -2,7 +2,7 @@
 import type { FrontierRequest, Joined } from '../../frontier/frontier.js';
 import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
 import type { EngineDeps } from '../engine-options.js';
-import { howToCrawlAgain, nothingNew } from '../leaving/node-endings.js';
+import { howToCrawlAgain, nothingNew } from '../leaving/node-stop-reason.js';
 import type { Outage } from './outage.js';
 
 /**

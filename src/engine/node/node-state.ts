@@ -7,11 +7,11 @@ import { type LinkRules, linkRules } from '../page/discovered-requests.js';
 import { LostStarts } from '../page/failed-start-pages.js';
 import { HangingHosts } from '../page/hanging-hosts.js';
 import type { Tally } from '../page/slots.js';
-import { Alarm } from './alarm.js';
 import { CrawlNews } from './crawl-news.js';
 import { Pulse } from './heartbeat.js';
 import { Outage } from './outage.js';
 import { Hooks } from './project-hooks.js';
+import { Alarm } from './wake-up.js';
 
 export class NodeState {
   readonly deps: EngineDeps;

@@ -6,8 +6,8 @@ import { FrontierUnavailableError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import type { Slots, Tally } from '../page/slots.js';
-import type { Alarm } from './alarm.js';
 import type { Pulse } from './heartbeat.js';
+import type { Alarm } from './wake-up.js';
 
 const MAX_TICK_MS = 1_000;
 /** How quickly the shown rate follows: the weight of the last second. */

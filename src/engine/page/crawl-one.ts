@@ -1,20 +1,18 @@
 /**
  * One page, from its lease to its settle:
  * lease → record → Request → download → Response → callback → pipelines → outcome and effects → settle.
- * `outcome.ts` decides what the download means, and `page-endings.ts` carries that out.
+ * `judge-download.ts` decides what the download means, and `apply-verdict.ts` carries that out.
  */
 import { DownloadError } from '../../downloader/download-error.js';
 import type { Download } from '../../downloader/downloader.js';
 import { concernsNode, messageOf } from '../../errors.js';
 import { noEffects } from '../../frontier/frontier.js';
-import { inheritedOrigin } from '../../http/message/origin.js';
+import { inheritedOrigin } from '../../http/message/private-access.js';
 import { Request } from '../../http/message/request.js';
 import { decodeRecord } from '../../http/message/request-codec.js';
 import type { RequestRecord } from '../../http/message/request-record.js';
 import { Response } from '../../http/message/response.js';
 import { runCallback } from '../../spider/run-callback.js';
-import { add } from './discovered-requests.js';
-import { askedPause, beginWithinMs, judgeFailure, judgeStatus } from './outcome.js';
 import {
   commit,
   type Ending,
@@ -24,7 +22,9 @@ import {
   redirect,
   retry,
   type Work,
-} from './page-endings.js';
+} from './apply-verdict.js';
+import { add } from './discovered-requests.js';
+import { askedPause, beginWithinMs, judgeFailure, judgeStatus } from './judge-download.js';
 import type { Flight, Slots } from './slots.js';
 
 /**

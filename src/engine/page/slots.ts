@@ -15,8 +15,8 @@ import type { Download, DownloadUnderWay } from '../../downloader/downloader.js'
 import { CrawlnodeError, FrontierUnavailableError } from '../../errors.js';
 import { type Effects, type Frontier, type Lease, noEffects, type Outcome } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
-import type { Alarm } from '../node/alarm.js';
 import type { Outage } from '../node/outage.js';
+import type { Alarm } from '../node/wake-up.js';
 import type { PageLinks } from './page-links.js';
 
 /** Requests that may wait beside the slots, as a multiple of the concurrency: each holds a socket and a lease. */

@@ -14,7 +14,7 @@ import {
 } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import type { Spider } from '../../spider/spider.js';
-import type { Alarm } from '../node/alarm.js';
+import type { Alarm } from '../node/wake-up.js';
 import type { LinkRules } from '../page/discovered-requests.js';
 import { requestsOfSeed } from './seed-requests.js';
 

@@ -1,9 +1,9 @@
 /** The failed list in Redis: read in pages, retried and purged by id. */
 import type { FailedList, FailedRequest, FrontierRequest } from '../frontier.js';
-import { pairs } from './connection/walk.js';
+import { pairs } from './connection/scan.js';
 import type { CrawlAccess } from './crawl-access.js';
 import { internalKey } from './keys.js';
-import { numberField, storedObject, textField } from './reading/stored-json.js';
+import { numberField, storedObject, textField } from './read/stored-json.js';
 import { columnsOf } from './requests.js';
 
 export class RedisFailed implements FailedList {

@@ -1,12 +1,12 @@
 /** Feeds in Redis: the outbox of committed items, and the checkpoint of the file each is written to. */
 import { CrawlnodeError } from '../../errors.js';
-import type { FeedCheckpoint, FeedOpening, FeedWriter } from '../../feed.js';
+import type { FeedCheckpoint, FeedOpening, FeedWriter } from '../../feed-outbox.js';
 import { feedHeld, feedRolledBack, feedTaken, isRunning, otherFeedFormat } from '../feed-claim.js';
 import type { Feeds } from '../frontier.js';
 import { int, named, text } from './connection/reply.js';
 import type { CrawlAccess } from './crawl-access.js';
 import { internalKey } from './keys.js';
-import { numberField, storedObject, textField } from './reading/stored-json.js';
+import { numberField, storedObject, textField } from './read/stored-json.js';
 
 /** A feed as its field of the HASH `:~feeds` has it: its writer, none without an owner, and its checkpoint, if any. */
 interface FeedRecord extends Partial<FeedCheckpoint> {

@@ -6,7 +6,7 @@ import type { RedisConnection } from './connection/connection.js';
 import { DataHistory } from './connection/data-history.js';
 import { needlessPasswordNotice } from './connection/needless-password.js';
 import { hex, int, list, named, text } from './connection/reply.js';
-import { joinArguments, newIncarnation, readJoined } from './joining.js';
+import { joinArguments, newIncarnation, readJoined } from './join.js';
 import { leaseCallOf } from './leases/lease-reply.js';
 
 export class RedisNode {

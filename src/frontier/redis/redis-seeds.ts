@@ -1,6 +1,6 @@
 /** External seeds in Redis: read where they stand, and taken in by one verb that removes and accepts them. */
 import { RefusedError } from '../../errors.js';
-import { badSeedEntry } from '../bad-seed.js';
+import { badSeedEntry } from '../bad-seed-entry.js';
 import type { ConvertedSeed, Dupefilter, IntakeAnswer, RawSeed } from '../frontier.js';
 import { inChunks, type Weight } from '../in-chunks.js';
 import { refuseForeignKeys } from './care/preflight.js';

@@ -2,9 +2,9 @@
 
 import { priorityInBounds } from '../../http/message/priority.js';
 import { bloomSizing } from '../bloom-sizing.js';
-import { delayInBounds, requireIds } from '../bounds.js';
+import { delayInBounds, requireIds } from '../clamp-values.js';
 import type { Dupefilter, FrontierRequest } from '../frontier.js';
-import { dupefilterText } from '../shape.js';
+import { dupefilterText } from '../shape-differences.js';
 import type { Arguments } from './connection/lua-message.js';
 
 /** Requests in order, a list for each of their parts. */

@@ -16,7 +16,7 @@ import { SAFE_URL } from '../url/safe-url.js';
 import { isToken, noHeaders } from './headers.js';
 import { jsonCopy } from './json-safe.js';
 import { MAX_PRIORITY, MIN_PRIORITY } from './priority.js';
-import { endingOf } from './record-ending.js';
+import { endingOf } from './record-suffix.js';
 import type { Request } from './request.js';
 import type { FrontierRequest, JsonObject, Origin, RequestRecord } from './request-record.js';
 

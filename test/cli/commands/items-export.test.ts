@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import os from 'node:os';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
-import { feedId } from '../../../src/feed.js';
+import { feedId } from '../../../src/feed-outbox.js';
 import { openFrontier } from '../../../src/frontier/open.js';
 import { commit, request, takeOne } from '../../frontier-contract/world.js';
 import { runCli, startCli } from '../../helpers/cli.js';

@@ -6,7 +6,7 @@ import os from 'node:os';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { crawlFindings, nodeVersion } from '../../../src/cli/reports/doctor-findings.js';
-import { feedId } from '../../../src/feed.js';
+import { feedId } from '../../../src/feed-outbox.js';
 import type { Frontier, Snapshot } from '../../../src/frontier/frontier.js';
 import { openFrontier } from '../../../src/frontier/open.js';
 import { silentLogger } from '../../../src/log.js';

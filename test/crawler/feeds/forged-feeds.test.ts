@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import os from 'node:os';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
-import { feedId } from '../../../src/feed.js';
+import { feedId } from '../../../src/feed-outbox.js';
 import { runCli } from '../../helpers/cli.js';
 import { type Engine, engines, projectOn } from '../../helpers/engine-project.js';
 import { startSite } from '../../helpers/sites/site.js';

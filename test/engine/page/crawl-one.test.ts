@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type http from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { noBudgets } from '../../../src/frontier/budgets.js';
+import { noBudgets } from '../../../src/frontier/budget-names.js';
 import type { Frontier, Snapshot } from '../../../src/frontier/frontier.js';
 import { openFrontier } from '../../../src/frontier/open.js';
 import { Request } from '../../../src/http/message/request.js';

@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import type { FeedWriter } from '../../../src/feed.js';
+import type { FeedWriter } from '../../../src/feed-outbox.js';
 import {
   allParts,
   type Frontier,

@@ -8,7 +8,7 @@ import {
   seedOf,
   textBytes,
 } from '../../backup/entry.js';
-import { delayInBounds, requireIds } from '../../bounds.js';
+import { delayInBounds, requireIds } from '../../clamp-values.js';
 import type { FailedRequest, Part } from '../../frontier.js';
 import { nodesAtWork, otherRestore, partNotEmpty, restoreGone } from '../../refusals.js';
 import type { FirstShape } from '../crawl/crawl-row.js';

@@ -2,7 +2,7 @@
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { Transaction } from '../crawl/transaction.js';
 import type { Database } from '../file/database.js';
-import { damagedStore } from '../file/what-sqlite-says.js';
+import { damagedStore } from '../file/sqlite-errors.js';
 import type { DomainRow } from '../queue/domain-row.js';
 import { updateState } from '../queue/domain-row.js';
 import { invariants } from './invariants.js';

@@ -5,9 +5,9 @@
 import { CrawlnodeError, FrontierUnavailableError } from '../../../errors.js';
 import type { FrontierKeys } from '../../store.js';
 import type { Database } from '../file/database.js';
+import { asExpected, isBusy, lockedByPeer } from '../file/sqlite-errors.js';
 import type { Statements } from '../file/statements.js';
 import { checkpointWhenLarge } from '../file/wal.js';
-import { asExpected, isBusy, lockedByPeer } from '../file/what-sqlite-says.js';
 import { Transaction } from './transaction.js';
 
 /** The longest time that a verb waits for others to share a commit. */

@@ -1,5 +1,5 @@
 /** Statistics of a crawl, by Scrapy's names: summed up within a transaction, and added to their rows at its end. */
-import { countersInBounds } from '../../bounds.js';
+import { countersInBounds } from '../../clamp-values.js';
 import { plainText } from '../file/statements.js';
 import type { OpenCrawl } from './open-crawl.js';
 

@@ -1,7 +1,7 @@
 /** Feeds: the outbox of committed items, and the checkpoint of the file each is written to. */
 import { hostname } from 'node:os';
 import { CrawlnodeError } from '../../../errors.js';
-import type { FeedCheckpoint, FeedOpening, FeedWriter } from '../../../feed.js';
+import type { FeedCheckpoint, FeedOpening, FeedWriter } from '../../../feed-outbox.js';
 import { feedHeld, feedRolledBack, feedTaken, isRunning, otherFeedFormat } from '../../feed-claim.js';
 import type { OutboxSnapshot } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';

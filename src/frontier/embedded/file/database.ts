@@ -8,9 +8,9 @@ import { RefusedError } from '../../../errors.js';
 import { dataFormats, otherFormat } from '../../data-format.js';
 import { enterFolder, type Folder } from './folder.js';
 import { type Connection, connect } from './sqlite.js';
+import { asExpected, damagedStore } from './sqlite-errors.js';
 import { Statements } from './statements.js';
 import { checkpoint, fileIn, syncEachSecond, type WalSync, walIn } from './wal.js';
-import { asExpected, damagedStore } from './what-sqlite-says.js';
 
 /** 'crnd' in ASCII: tells our files from other programs' databases. */
 const APPLICATION_ID = 0x63726e64;

@@ -1,5 +1,5 @@
 /** What a run may use up, over all its nodes, and how many requests may wait. */
-import { budgetOf, closingReasons, spentBy } from '../../budgets.js';
+import { budgetOf, closingReasons, spentBy } from '../../budget-names.js';
 import type { Budgets, Effects } from '../../frontier.js';
 import { budgetsOf, setBudgets } from '../crawl/crawl-row.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';

@@ -1,7 +1,7 @@
 /** Acceptance: which requests of a batch are new, and the one place where fingerprints are recorded. */
 import { FrontierGoneError } from '../../../errors.js';
 import { priorityInBounds } from '../../../http/message/priority.js';
-import { delayInBounds, requireIds } from '../../bounds.js';
+import { delayInBounds, requireIds } from '../../clamp-values.js';
 import type { FrontierRequest, PushAnswer, PushKind, StartPart } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { roomForLinks } from '../nodes/budgets.js';

@@ -6,10 +6,10 @@ import { closeWhenSpent, isFull } from '../nodes/budgets.js';
 import { showLife } from '../nodes/liveness.js';
 import type { NodeRow } from '../nodes/node-row.js';
 import { type DomainRow, delayOf, dueAtOf, startDelayTimer, updateState } from './domain-row.js';
+import { hungryWaitMs, noteHunger, STAND_BACK_MS, standsBack } from './fair-share.js';
 import { grantLease } from './leases.js';
 import { headOf, isBefore, type Order } from './order.js';
 import { promoteDelayed } from './requests.js';
-import { hungryWaitMs, noteHunger, STAND_BACK_MS, standsBack } from './sharing.js';
 import { nextSuspectAtMs, volunteer } from './suspects.js';
 
 /** Delayed requests and domains promoted by one call at most. */

@@ -1,6 +1,6 @@
 /** End one lease and commit its effects, all of it or nothing. */
 import { priorityInBounds } from '../../../http/message/priority.js';
-import { delayInBounds } from '../../bounds.js';
+import { delayInBounds } from '../../clamp-values.js';
 import type { Effects, Lease, Outcome, SettleAnswer } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import type { LifeChange } from '../dupefilters/dupefilter.js';

@@ -1,6 +1,6 @@
 /** The crawls of a folder, as it lists them. */
 import { openDatabase } from '../file/database.js';
-import { asExpected } from '../file/what-sqlite-says.js';
+import { asExpected } from '../file/sqlite-errors.js';
 
 const MAX_CRAWLS = 100_000;
 

@@ -3,7 +3,7 @@ import type { Backups } from '../../backup/entry.js';
 import { readParts } from '../../backup/parts.js';
 import type { FailedList } from '../../frontier.js';
 import { refuseOtherFormat } from '../care/preflight.js';
-import type { Ask } from '../connection/walk.js';
+import type { Ask } from '../connection/scan.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { readDupefilter } from './dupefilter.js';
 import { readCrawl } from './queue.js';

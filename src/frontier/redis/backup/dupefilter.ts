@@ -3,9 +3,9 @@ import { type BackupEntry, inEntries } from '../../backup/entry.js';
 import type { Dupefilter, RequestLife } from '../../frontier.js';
 import type { FrontierKeys } from '../../store.js';
 import type { Arguments, LuaValue } from '../connection/lua-message.js';
-import { type Ask, pairs, walk } from '../connection/walk.js';
+import { type Ask, pairs, walk } from '../connection/scan.js';
 import { dupefilterKey, dupefilterPiece } from '../keys.js';
-import { agreedDupefilter, states } from '../reading/dupefilter.js';
+import { agreedDupefilter, states } from '../read/dupefilter.js';
 import { markOf } from '../requests.js';
 
 type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;

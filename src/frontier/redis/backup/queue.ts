@@ -3,9 +3,9 @@ import { type BackupEntry, type BackupRequest, inEntries } from '../../backup/en
 import type { Shape } from '../../frontier.js';
 import type { FrontierKeys } from '../../store.js';
 import { repliesOf } from '../connection/client.js';
-import { type Ask, pairs } from '../connection/walk.js';
+import { type Ask, pairs } from '../connection/scan.js';
 import { internalKey } from '../keys.js';
-import { type QueueEntry, readEntry, readLease, readMember } from '../reading/records.js';
+import { type QueueEntry, readEntry, readLease, readMember } from '../read/records.js';
 
 /** Requests of one reply. */
 const WINDOW = 1_000;

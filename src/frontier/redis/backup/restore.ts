@@ -1,6 +1,6 @@
 /** Restores a backup into Redis with one call per entry. An entry that is sent again is not applied again (`lua/backup/`). */
 import { type BackupEntry, type BackupRequest, type Backups, seedOf, textBytes } from '../../backup/entry.js';
-import { delayInBounds, requireIds } from '../../bounds.js';
+import { delayInBounds, requireIds } from '../../clamp-values.js';
 import type { FailedRequest, Part } from '../../frontier.js';
 import { nodesAtWork, otherRestore, partNotEmpty, restoreGone } from '../../refusals.js';
 import type { OpenOptions } from '../../store.js';

@@ -4,7 +4,7 @@
 import type { FrontierKeys } from '../../store.js';
 import type { Client } from '../connection/client.js';
 import { dupefilterKey, dupefilterPiece } from '../keys.js';
-import { agreedDupefilter, type PieceIndex, readIndex } from '../reading/dupefilter.js';
+import { agreedDupefilter, type PieceIndex, readIndex } from '../read/dupefilter.js';
 
 const STEP = 500;
 

@@ -8,7 +8,7 @@ import type { RedisConnection } from '../connection/connection.js';
 import { isMissingFunction } from '../connection/errors.js';
 import { text } from '../connection/reply.js';
 import { allKeys, internalKey } from '../keys.js';
-import { agreedDupefilter } from '../reading/dupefilter.js';
+import { agreedDupefilter } from '../read/dupefilter.js';
 import { evictingPolicy, evictionMessage, readInfo } from './examine/server.js';
 
 /** @throws RefusedError where the frontier could be evicted, a key holds another type, or the format is another. */

@@ -3,9 +3,9 @@ import type { Frontier, Repaired } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
 import type { Arguments } from '../connection/lua-message.js';
 import { int, named } from '../connection/reply.js';
-import { type Ask, pairs, walk } from '../connection/walk.js';
+import { type Ask, pairs, walk } from '../connection/scan.js';
 import type { CrawlAccess } from '../crawl-access.js';
-import { newEpoch } from '../joining.js';
+import { newEpoch } from '../join.js';
 import { domainName } from '../requests.js';
 import { repairPieces } from './dupefilter-pieces.js';
 

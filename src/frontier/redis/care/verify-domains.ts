@@ -1,5 +1,5 @@
 /** I6 and I7: the record of each domain agrees with its leases, its queue, and the keys `ready` and `waiting`. */
-import { readEntry } from '../reading/records.js';
+import { readEntry } from '../read/records.js';
 import type { View } from './view.js';
 
 const ORDER_BYTES = 12;

@@ -5,7 +5,7 @@
 import type { FrontierKeys } from '../../store.js';
 import type { Client } from '../connection/client.js';
 import { allKeys } from '../keys.js';
-import { readEntry } from '../reading/records.js';
+import { readEntry } from '../read/records.js';
 import { checkPieces } from './dupefilter-pieces.js';
 import { checkDomains } from './verify-domains.js';
 import { readView, type View } from './view.js';

@@ -1,7 +1,7 @@
 /** All requests of a crawl in Redis and their indexes, read atomically. */
 import type { FrontierKeys } from '../../store.js';
 import { type Client, repliesOf } from '../connection/client.js';
-import { pairs } from '../connection/walk.js';
+import { pairs } from '../connection/scan.js';
 import { type InternalWord, internalKey } from '../keys.js';
 import {
   type DomainRecord,
@@ -10,7 +10,7 @@ import {
   readDomain,
   readLease,
   readMember,
-} from '../reading/records.js';
+} from '../read/records.js';
 
 export interface View {
   /** Ids, hex. */

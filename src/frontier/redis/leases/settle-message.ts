@@ -1,8 +1,8 @@
 /** The arguments of a settle for `lua/pages/settling.lua`, and its reply. */
 
 import { priorityInBounds } from '../../../http/message/priority.js';
-import { countersInBounds, delayInBounds } from '../../bounds.js';
-import { spentBy } from '../../budgets.js';
+import { spentBy } from '../../budget-names.js';
+import { countersInBounds, delayInBounds } from '../../clamp-values.js';
 import type { Dupefilter, Effects, Lease, Outcome, PushAnswer, SettleAnswer } from '../../frontier.js';
 import type { Arguments } from '../connection/lua-message.js';
 import { int, named, type Reply, text } from '../connection/reply.js';

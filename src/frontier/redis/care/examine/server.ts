@@ -3,8 +3,8 @@
  * with keys is checked. A check is skipped when its right is missing, which is reported once.
  */
 import type { Redis } from 'ioredis';
-import { byteSize, duration } from '../../../../amounts.js';
 import { messageOf } from '../../../../errors.js';
+import { byteSize, duration } from '../../../../format-amounts.js';
 import type { Findings } from '../../../findings.js';
 import type { Client } from '../../connection/client.js';
 import { examineVersion } from './version.js';

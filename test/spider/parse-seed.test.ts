@@ -1,7 +1,7 @@
 /** Seeds of the start_urls key: plain URLs and JSON objects (SCRAPY_REDIS.md). */
 import { describe, expect, it } from 'vitest';
 import { InvalidRequestError } from '../../src/errors.js';
-import { parseSeed } from '../../src/spider/seed.js';
+import { parseSeed } from '../../src/spider/parse-seed.js';
 
 describe('a plain seed', () => {
   it('is a URL, whatever space is around it', () => {

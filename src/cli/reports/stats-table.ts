@@ -1,7 +1,7 @@
 /** A table of crawls, one row each. */
 
-import { byteSize } from '../../amounts.js';
 import { type CrawlStats, committedItems } from '../../crawler/crawl-stats.js';
+import { byteSize } from '../../format-amounts.js';
 import { alignColumns } from '../terminal/align-columns.js';
 import type { Paint } from '../terminal/colour.js';
 import { cut } from '../terminal/fit-screen.js';

@@ -1,7 +1,7 @@
 /** How a crawl ends by itself, and how it begins again: budgets, idleness, a full queue, a second run, refresh rules. */
 import { describe, expect, it } from 'vitest';
 import type { EngineOptions } from '../../../src/engine/engine-options.js';
-import { noBudgets } from '../../../src/frontier/budgets.js';
+import { noBudgets } from '../../../src/frontier/budget-names.js';
 import type { Budgets } from '../../../src/frontier/frontier.js';
 import { openFrontier } from '../../../src/frontier/open.js';
 import type { Response } from '../../../src/http/message/response.js';

@@ -1,6 +1,11 @@
 /** What each status and each failure of a download means for its page. */
 import { describe, expect, it } from 'vitest';
-import { askedPause, beginWithinMs, judgeFailure, judgeStatus } from '../../../src/engine/page/outcome.js';
+import {
+  askedPause,
+  beginWithinMs,
+  judgeFailure,
+  judgeStatus,
+} from '../../../src/engine/page/judge-download.js';
 import { redirected } from '../../../src/engine/page/redirect.js';
 import type { RequestRecord } from '../../../src/http/message/request-record.js';
 import { engineOptions } from '../../helpers/engine.js';

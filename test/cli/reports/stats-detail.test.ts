@@ -1,8 +1,8 @@
 /** What `stats` shows of a crawl: it fits the terminal, says one rate, and the same state everywhere. */
 import os from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { crawlsTable } from '../../../src/cli/reports/crawls-table.js';
-import { detail, sampleStats, watchLine } from '../../../src/cli/reports/stats-view.js';
+import { detail, sampleStats, watchLine } from '../../../src/cli/reports/stats-detail.js';
+import { crawlsTable } from '../../../src/cli/reports/stats-table.js';
 import { crawlStateOf } from '../../../src/crawler/crawl-state.js';
 import type { CrawlStats } from '../../../src/crawler/crawl-stats.js';
 

@@ -4,7 +4,7 @@ import type { Control, NodeSnapshot, OutboxSnapshot, PartCounts, Shape, Snapshot
 import type { FrontierKeys } from '../../store.js';
 import { foundFormat } from '../care/preflight.js';
 import type { Client } from '../connection/client.js';
-import { pairs } from '../connection/walk.js';
+import { pairs } from '../connection/scan.js';
 import { badSeedsKey, type InternalWord, internalKey, internalWords } from '../keys.js';
 import { readFeeds } from '../redis-feeds.js';
 import { dupefilterBytes, seenCount } from './dupefilter.js';

@@ -3,7 +3,7 @@ import type { Dupefilter, FrontierRequest, Inspection, RequestState } from '../.
 import type { FrontierKeys } from '../../store.js';
 import type { Client } from '../connection/client.js';
 import type { RedisConnection } from '../connection/connection.js';
-import { pairs, walk } from '../connection/walk.js';
+import { pairs, walk } from '../connection/scan.js';
 import { type InternalWord, internalKey } from '../keys.js';
 import { readFailure } from '../redis-failed.js';
 import { askDupefilter } from './dupefilter.js';

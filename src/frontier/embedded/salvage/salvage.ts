@@ -14,7 +14,7 @@ import { connect } from '../file/sqlite.js';
 import { Statements } from '../file/statements.js';
 import { fileIn } from '../file/wal.js';
 import type { Row } from './btree-page.js';
-import { countLost } from './lost.js';
+import { countLost } from './count-lost.js';
 import { ownedPages } from './page-owners.js';
 import { openPages, type PageSource } from './page-source.js';
 import { SavedTable } from './saved-rows.js';

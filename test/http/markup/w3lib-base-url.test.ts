@@ -1,7 +1,7 @@
 /** The base URL and meta refresh of a page, by the recorded answers of w3lib. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { baseUrl, metaRefresh } from '../../../src/http/markup/base-url.js';
+import { baseUrl, metaRefresh } from '../../../src/http/markup/w3lib-base-url.js';
 
 interface Case {
   readonly id: string;

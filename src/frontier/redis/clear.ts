@@ -5,7 +5,7 @@ import { nodesAtWork } from '../refusals.js';
 import { foundFormat } from './care/preflight.js';
 import type { Call } from './connection/calls.js';
 import { int, named } from './connection/reply.js';
-import { literally, scanKeys } from './connection/walk.js';
+import { literally, scanKeys } from './connection/scan.js';
 import type { CrawlAccess } from './crawl-access.js';
 
 /** Keys unlinked by one step of sweeping: some 2 ms. */

@@ -1,7 +1,7 @@
 /** The crawls in a Redis, by the keys that each has. */
 import type { RedisAddress } from '../../store.js';
 import { RedisConnection } from '../connection/connection.js';
-import { literally, scanKeys } from '../connection/walk.js';
+import { literally, scanKeys } from '../connection/scan.js';
 
 const META = ':~meta';
 

@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { feedId } from '../src/feed.js';
+import { feedId } from '../src/feed-outbox.js';
 import { type TempDir, tempDir } from './helpers/temp-dir.js';
 
 let folder: TempDir;

@@ -1,10 +1,10 @@
 /**
- * What each verdict of `outcome.ts` makes of a page: the outcome and the effects of its settle. Spider code and the
+ * What each verdict of `judge-download.ts` makes of a page: the outcome and the effects of its settle. Spider code and the
  * pipelines run here; if any of it throws, the page has failed and nothing that it gave is committed.
  */
 import type { Downloader } from '../../downloader/downloader.js';
 import { CrawlnodeError, concernsNode, InvalidRequestError, messageOf } from '../../errors.js';
-import { ERRORS_COUNTER } from '../../frontier/budgets.js';
+import { ERRORS_COUNTER } from '../../frontier/budget-names.js';
 import { type Effects, noEffects, type Outcome } from '../../frontier/frontier.js';
 import { priorityInBounds } from '../../http/message/priority.js';
 import { Request } from '../../http/message/request.js';
@@ -19,7 +19,7 @@ import type { DeadEnds } from './dead-ends.js';
 import { add, admit, type Counters, toFrontier } from './discovered-requests.js';
 import type { LostStarts } from './failed-start-pages.js';
 import type { HangingHosts } from './hanging-hosts.js';
-import type { Verdict } from './outcome.js';
+import type { Verdict } from './judge-download.js';
 import { type LinkDeps, noLinks, PageLinks } from './page-links.js';
 import { redirected } from './redirect.js';
 import { effectsOf } from './settle-effects.js';

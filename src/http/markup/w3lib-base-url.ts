@@ -1,0 +1,128 @@
+/** What a page's head says about URLs: the base its links count from, and the page it refreshes to. */
+import { decodeHTML } from 'entities/decode';
+import { safeUrl } from '../url/safe-url.js';
+import { joinUrl } from '../url/url-parts.js';
+
+/** As far as Scrapy looks for either (`scrapy.utils.response`). */
+const HEAD_CHARACTERS = 4096;
+
+const COMMENT = /<!--.*?(?:-->|$)/gs;
+const SCRIPT = /<(script|noscript)\b.*?<\/\1>|<(?:no)?script\s*\/>/gis;
+const BASE_HREF = /<base\s[^>]*href\s*=\s*["']\s*([^"'\s]+)\s*["']/i;
+const ENTITY = /&(?:[a-z\d]+|#\d+|#x[a-f\d]+);?/gi;
+const META = /<meta\s/gi;
+const REFRESH_CONTENT = /content\s*=\s*(["'])((?:\d*\.)?\d+)\s*;\s*url=\s*/giy;
+const EQUIV_AFTER = /[^>]*?\shttp-equiv\s*=[^>]*refresh/iy;
+
+/** Where a page says it goes next. */
+export interface MetaRefresh {
+  /** Seconds, possibly with a fraction. */
+  readonly delay: number;
+  /** Absolute where it is relative to the page; of any scheme. */
+  readonly url: string;
+}
+
+/**
+ * The URL that a page's links count from: its first `<base href>` outside comments, resolved against the
+ * page's own URL, else that URL itself.
+ *
+ * Source: w3lib's `get_base_url`, on the first 4,096 characters as in Scrapy. A base that is no URL is passed over.
+ * @param html the page's text, or as much of its beginning.
+ * @throws InvalidRequestError (`invalid_url`) when `url`, the page's own, is none.
+ */
+export function baseUrl(html: string, url: string): string {
+  const own = safeUrl(url);
+  const href = BASE_HREF.exec(html.slice(0, HEAD_CHARACTERS).replace(COMMENT, ''))?.[1];
+  return (href === undefined ? null : resolved(own, href)) ?? own;
+}
+
+/**
+ * The page that `<meta http-equiv="refresh">` leads to, or null where there is none outside comments,
+ * `<script>` and `<noscript>`. A refresh without a URL or without a delay is none.
+ *
+ * Source: w3lib's `get_meta_refresh`, on the first 4,096 characters as in Scrapy; its two expressions, cubic on
+ * a hostile page, are taken apart here. A target that is no URL counts as none.
+ * @param url the page's own; the target is resolved against it, not against `<base>`.
+ */
+export function metaRefresh(html: string, url: string): MetaRefresh | null {
+  const head = html
+    .slice(0, HEAD_CHARACTERS)
+    .replace(SCRIPT, '')
+    .replace(ENTITY, decodeEntity)
+    .replace(COMMENT, '');
+  const found = findRefresh(head, contentAfterEquiv) ?? findRefresh(head, contentBeforeEquiv);
+  if (!found) return null;
+  const target = resolved(url, found.url.replace(/^[ "']+|[ "']+$/g, ''));
+  return target === null ? null : { delay: found.delay, url: target };
+}
+
+function resolved(base: string, url: string): string | null {
+  try {
+    return joinUrl(base, safeUrl(url));
+  } catch {
+    return null;
+  }
+}
+
+/** A named one in the case it has, else in lower case; an unknown one that ends in `;` vanishes. w3lib's `replace_entities`. */
+function decodeEntity(entity: string): string {
+  const closed = entity.endsWith(';') ? entity : `${entity};`;
+  for (const candidate of [closed, closed.toLowerCase()]) {
+    const decoded = decodeHTML(candidate);
+    if (decoded !== candidate) return decoded;
+  }
+  return entity.endsWith(';') ? '' : entity;
+}
+
+/** Tries each meta tag in turn; `contentIn` gets the text and where the tag's inside begins and ends. */
+function findRefresh(
+  head: string,
+  contentIn: (head: string, start: number, end: number) => MetaRefresh | null,
+): MetaRefresh | null {
+  for (const meta of head.matchAll(META)) {
+    const start = meta.index + meta[0].length;
+    const end = head.indexOf('>', start);
+    const found = contentIn(head, start, end < 0 ? head.length : end);
+    if (found) return found;
+  }
+  return null;
+}
+
+/** `http-equiv` … `refresh` … `content="5; url=next"` */
+function contentAfterEquiv(head: string, start: number, end: number): MetaRefresh | null {
+  const inside = head.slice(start, end).toLowerCase();
+  const equiv = inside.indexOf('http-equiv');
+  const refresh = equiv < 0 ? -1 : inside.indexOf('refresh', equiv + 'http-equiv'.length);
+  return refresh < 0 ? null : lastContent(head, inside, start, refresh + 'refresh'.length, () => true);
+}
+
+/** `content="5; url=next"` … ` http-equiv=` … `refresh` */
+function contentBeforeEquiv(head: string, start: number, end: number): MetaRefresh | null {
+  const inside = head.slice(start, end).toLowerCase();
+  return lastContent(head, inside, start, 0, (after) => matchAt(EQUIV_AFTER, head, after) !== null);
+}
+
+/** The last fitting `content` at or after `from`: w3lib's greedy expressions find that one. */
+function lastContent(
+  head: string,
+  inside: string,
+  start: number,
+  from: number,
+  fits: (after: number) => boolean,
+): MetaRefresh | null {
+  let at = inside.lastIndexOf('content');
+  for (; at >= from; at = at === 0 ? -1 : inside.lastIndexOf('content', at - 1)) {
+    const content = matchAt(REFRESH_CONTENT, head, start + at);
+    if (!content) continue;
+    const urlStart = start + at + content[0].length;
+    const urlEnd = head.indexOf(content[1] as string, urlStart);
+    if (urlEnd < 0 || !fits(urlEnd + 1)) continue;
+    return { delay: Number(content[2]), url: head.slice(urlStart, urlEnd) };
+  }
+  return null;
+}
+
+function matchAt(sticky: RegExp, text: string, at: number): RegExpExecArray | null {
+  sticky.lastIndex = at;
+  return sticky.exec(text);
+}
