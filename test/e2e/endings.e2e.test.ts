@@ -63,7 +63,9 @@ describe.each(engines)('on the %s engine', (engine) => {
     expect(site.log).toHaveLength(100);
     expect(reasons(ends)).toEqual(Array(4).fill([0, 'closespider_pagecount']));
     expect((await stats()).run).toMatchObject({ pages: 100, closed: 'closespider_pagecount' });
-    expect((await run('stats', 'walk')).stdout).toMatch(/run .*100 pages.*ended.*closespider_pagecount/);
+    expect((await run('stats', 'walk')).stdout).toMatch(
+      /ended .* ago: closespider_pagecount\n[^]*run .*100 pages/,
+    );
     await sound();
   });
 
@@ -162,7 +164,7 @@ describe.each(engines)('on the %s engine', (engine) => {
     const ends = await Promise.all(nodes.map((node) => node.wait()));
     expect(ends.map(({ signal, code }) => signal ?? code).sort()).toEqual([0, 0, 'SIGKILL']);
     expect(ends.filter(hasCleared)).toHaveLength(1);
-    expect(await stats()).toMatchObject({ seen: 0, done: 0, items: 2 });
+    expect(await stats()).toMatchObject({ seen: 0, done: 0, counters: { item_scraped_count: 2 } });
     await sound();
   });
 
@@ -203,7 +205,7 @@ describe.each(engines)('on the %s engine', (engine) => {
     await crawl('--job', 'may').wait();
     const again = await crawl('--job', 'may', '-s', 'START_TIMEOUT=100').wait(30_000);
     expect(again.code).toBe(0);
-    expect(again.stdout).toMatch(/^walk@may: finished, 0 pages/);
+    expect(again.stdout).toMatch(/^walk@may: finished, this node: 0 of 6 pages/);
     expect(again.stdout).toContain('all 6 requests known from earlier runs are done or failed');
     expect(again.stdout).toContain('"crawlnode reset walk --job may"');
     const staying = service('--job', 'may');
@@ -211,7 +213,7 @@ describe.each(engines)('on the %s engine', (engine) => {
     staying.kill();
     expect((await staying.wait()).code).toBe(0);
     const fresh = await crawl('--job', 'may', '-a', 'refresh=/$').wait();
-    expect(fresh.stdout).toMatch(/^walk@may: finished, 1 pages/);
+    expect(fresh.stdout).toMatch(/^walk@may: finished, this node: 1 of 7 pages/);
   });
 
   it('seed waits while the queue is full, pushes as nodes make room, and drops nothing', async () => {
@@ -299,7 +301,7 @@ describe.each(engines)('on the %s engine', (engine) => {
         ['walk', '--max-pages', '-1'],
         "'--max-pages <n>' argument '-1' is invalid. Expected a whole number, at least 1",
       ],
-      [['walk', '--max-pages', 'ten'], 'a whole number of at least 0'],
+      [['walk', '--max-pages', 'ten'], 'Expected a whole number, at least 1'],
       [['walk', '-s', 'CLOSESPIDER_ITEMCOUNT=1.5'], 'a whole number'],
       [['walk', '-s', 'CLOSESPIDER_TIMEOUT=soon'], 'a number of at least 0'],
       [['walk', '-s', 'MAX_IDLE_TIME_BEFORE_CLOSE=-5'], 'of at least 0'],

@@ -159,7 +159,7 @@ describe('the package in another project', () => {
       const init = await runCli(['init', 'my quotes'], { cwd: project.dir, executable });
       expect(init).toMatchObject({ code: 0, stderr: '' });
       expect(init.stdout).toMatch(
-        /\n {2}cd .*\n {2}crawlnode crawl quotes -o quotes\.jsonl --exit-when-done\n$/,
+        /\n {2}cd .*\n {2}crawlnode crawl quotes -o quotes\.jsonl --exit-when-done\n\nThe spider crawls /,
       );
       const cwd = project.path('my quotes');
       const crawl = [

@@ -55,7 +55,8 @@ export function printSummary(context: Context, { spider, job, nodes, result, fee
  */
 export function pagesOf(result: Pick<EngineResult, keyof CrawlTotals | 'crawl'>, nodes: number): string {
   const { pages, items, failed, crawl } = result;
-  if (crawl === null || (crawl.pages <= pages && crawl.items <= items)) {
+  // The item counter outlives a clear of the crawl, so the pages decide.
+  if (crawl === null || crawl.pages <= pages) {
     return `${howMany(pages, 'page')}, ${howMany(items, 'item')}, ${n(failed)} failed`;
   }
   const who = nodes === 1 ? 'this node' : `these ${nodes} nodes`;

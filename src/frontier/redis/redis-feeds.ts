@@ -32,14 +32,19 @@ export function readFeeds(fields: Readonly<Record<string, string>>) {
 /** What the store has of a feed; without host and path where it cannot be read (`lua/feeds/feeds.lua`). */
 function readRecord(text: string): FeedRecord {
   const stored = storedObject(text);
-  const [owner, format] = [textField(stored, 'owner'), textField(stored, 'format')];
+  const optional = {
+    owner: textField(stored, 'owner'),
+    format: textField(stored, 'format'),
+    sequence: numberField(stored, 'sequence'),
+    lengthBytes: numberField(stored, 'lengthBytes'),
+    header: textField(stored, 'header'),
+  };
   return {
     host: textField(stored, 'host') ?? '',
     path: textField(stored, 'path') ?? '',
     pid: numberField(stored, 'pid') ?? 0,
-    sequence: numberField(stored, 'sequence') ?? 0,
-    ...(owner === undefined ? {} : { owner }),
-    ...(format === undefined ? {} : { format }),
+    exporting: stored.exporting === true,
+    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
   };
 }
 

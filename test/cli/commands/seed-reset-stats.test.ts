@@ -98,7 +98,7 @@ describe.each(engines)('on the %s engine', (engine) => {
       ],
       ...['bytes', 'nodes', 'counters', 'run'],
       ...['pagesPerSecond', 'accepted', 'removed', 'suspects', 'badSeeds', 'domains', 'control'],
-      ...['silentNodes', 'feeds', 'format', 'shape'],
+      ...['silentNodes', 'feeds', 'format', 'shape', 'state'],
     ]);
     expect(Object.keys(first.bytes).slice(0, 2)).toEqual(['frontier', 'dupefilter']);
     expect([first.spider, first.job, first.pending, second.spider, second.pending]).toEqual([
@@ -126,14 +126,14 @@ describe.each(engines)('on the %s engine', (engine) => {
     ]);
     const { stdout } = await run(['stats']);
     expect(stdout).toMatch(
-      /^CRAWL +SEEDS +PENDING .*STATE\nfar\.away +0 +1 .*\nnews .*\nnews@may .*\nnews2 .*not begun\n$/,
+      /^CRAWL +START_URLS +PENDING .*STATE\nfar\.away +0 +1 .*\nnews .*\nnews@may .*\nnews2 .*not begun\n$/,
     );
   });
 
   it('stats --watch writes a line a second into a pipe, or a line of JSON, until it is interrupted', async () => {
     await run(['seed', 'news', 'http://a.example/']);
     const lines = startCli(['stats', 'news', '--watch'], { cwd: here.project.dir });
-    await lines.waitForOutput(/(.*Z {2}news {2}startUrls 0 · pending 1 .* · 0 nodes · running\n){2}/);
+    await lines.waitForOutput(/(.*Z {2}news {2}start_urls 0 · pending 1 .* · waits for its first node\n){2}/);
     lines.kill('SIGINT');
     expect(await lines.wait()).toMatchObject({ code: 0, stderr: '' });
     const json = startCli(['stats', 'news', '--watch', '--json'], { cwd: here.project.dir });
