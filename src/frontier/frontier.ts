@@ -469,6 +469,15 @@ export interface Frontier {
   settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer>;
 
   /**
+   * Give the download of a lease a new instant, since it begins later than the delay of its domain allows, as after a slow
+   * middleware. The delay timer of the domain counts from that instant, for all nodes. Call it before the download and
+   * wait; without a delay it is not needed.
+   * @returns the ms to wait before the download: 0 where nothing was leased from the domain since. It may be long, as under
+   *   a throttle; then the lease may be released instead. Null when the lease is no longer this node's: end the work.
+   */
+  defer(lease: Lease): Promise<number | null>;
+
+  /**
    * Read up to `max` external seeds without removing them, key after key: a list from its head, a set at random, a
    * sorted set from its highest score. @throws RefusedError when a key holds another type than the settings say.
    */
