@@ -102,10 +102,17 @@ export interface LeaseAnswer {
 /**
  * How a lease ends. `done`: committed. `retry`: delayed for `afterMs`, then pending with a new arrival; `record`
  * carries the raised attempt count. `failed`: to the failed list. `released`: back to pending uncounted, with its
- * old arrival; `unstarted` gives a reserved page back to the budget. `attempts` counts downloads, this one included.
+ * old arrival. `unstarted`: no download began, so the reserved page goes back to the budget. `attempts` counts downloads,
+ * this one included.
  */
 export type Outcome =
-  | { readonly kind: 'done'; readonly reason: string; readonly status?: number; readonly attempts: number }
+  | {
+      readonly kind: 'done';
+      readonly reason: string;
+      readonly status?: number;
+      readonly attempts: number;
+      readonly unstarted?: boolean;
+    }
   | {
       readonly kind: 'retry';
       readonly reason: string;
@@ -114,6 +121,7 @@ export type Outcome =
       readonly afterMs: number;
       readonly priority: number;
       readonly record: string;
+      readonly unstarted?: boolean;
     }
   | {
       readonly kind: 'failed';
@@ -121,6 +129,7 @@ export type Outcome =
       readonly status?: number;
       readonly attempts: number;
       readonly detail?: string;
+      readonly unstarted?: boolean;
     }
   | { readonly kind: 'released'; readonly reason: string; readonly unstarted: boolean };
 
