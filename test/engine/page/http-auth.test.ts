@@ -63,9 +63,9 @@ test('follow a redirect within the domain, and none to another; the spider never
   const seen: unknown[] = [];
   class Private extends Spider {
     override name = 'private';
-    httpUser = 'me';
-    httpPass = 's3cret';
-    httpAuthDomain = new URL(home).host;
+    override httpUser = 'me';
+    override httpPass = 's3cret';
+    override httpAuthDomain = new URL(home).host;
     override startUrls = [`${home}page`, `${home}near`, `${home}away`];
     override parse(response: Response) {
       seen.push({ ...(response.json() as object), from: response.url, headers: response.request.headers });
