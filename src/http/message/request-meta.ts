@@ -58,7 +58,6 @@ const rules: ReadonlyMap<string, Rule> = new Map([
   [
     'download_slot',
     {
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: a name with control characters is refused.
       isValid: (value) =>
         typeof value === 'string' && /^[^\x00-\x1f\x7f]+$/.test(value) && value.length <= MAX_SLOT_CHARS,
       expects: `a text of 1 to ${MAX_SLOT_CHARS} characters without control characters`,
