@@ -66,7 +66,7 @@ async function prove(engine, database) {
     return 'skipped, as there is no PostgreSQL here (Debian: apt-get install postgresql)';
   }
   try {
-    return await killInBatches(engine, database, server);
+    return await killInBatches(engine, server);
   } finally {
     await server?.stop();
   }
@@ -80,7 +80,7 @@ async function openFolder() {
   return dir;
 }
 
-async function killInBatches(engine, database, server) {
+async function killInBatches(engine, server) {
   // Chains of pages without an end, until enough nodes were killed.
   const web = { last: Number.POSITIVE_INFINITY, highest: 0 };
   const site = await startSite({
