@@ -1,4 +1,4 @@
-/** XPath on pages: what it finds, and how it mixes with CSS. Expected values are those of parsel 1.8 with lxml. */
+/** XPath on pages: what it finds, and how it mixes with CSS. */
 import { Request, Response } from 'crawlnode';
 import { describe, expect, it } from 'vitest';
 
