@@ -10,6 +10,7 @@
 --   unstarted           no download began: if set, the page no longer counts against the budget
 --   items, feedItems    JSON texts; absent when there are none
 --   counts              what it adds to each counter of args.counters
+--   latencyMs           of the answer, for AutoThrottle; absent where there was none
 --   scraped, errors     amounts that count against the budgets; absent for 0
 --   requests            the links, see acceptance.lua; absent when there are none
 -- args.counters: names of counters. args.feeds: the feeds that this node joined with.
@@ -73,6 +74,7 @@ function settling.run(crawl)
   for i = 1, #names do sums[i] = 0 end
   local endedIds, ended, items, feedItems, pages = {}, {}, {}, {}, 0
   local done = { ids = {}, crashed = {}, statuses = {}, attempts = {} }
+  local answered = {}
   for n, settle in ipairs(settles) do
     local lease = found[n]
     if not isLive or not isOurs(crawl, settle, lease) then
@@ -98,6 +100,9 @@ function settling.run(crawl)
         end
         conclude(crawl, settle, lease, done)
         addEffects(crawl, settle, sums, items, feedItems)
+        if settle.latencyMs and settle.kind ~= 'released' then
+          answered[#answered + 1] = { lease.domain, settle.latencyMs, settle.status }
+        end
         if settle.kind == 'done' or settle.kind == 'failed' then pages = pages + 1 end
       end
       kept[#kept + 1] = answers.settleField(crawl, settle.call, settle.id)
@@ -108,6 +113,7 @@ function settling.run(crawl)
     removeDone(crawl, done)
     for i = 1, #names do counters.add(crawl, names[i], sums[i]) end
     leases.finish(crawl, endedIds, ended)
+    for i = 1, #answered do autothrottle.adjust(crawl, unpack(answered[i])) end
     lists.send('RPUSH', crawl.keys.items, items)
     feeds.append(crawl, crawl.args.feeds, feedItems)
     if pages > 0 then redis.call('HINCRBY', crawl.keys.pages, crawl.caller, pages) end
