@@ -5,8 +5,7 @@ import type { Transaction } from '../crawl/transaction.js';
 import { areAllWritten } from '../feeds/outbox.js';
 import { closeWhenSpent, isFull } from '../nodes/budgets.js';
 import { showLife } from '../nodes/liveness.js';
-<<<<<<< HEAD
-import type { NodeRow } from '../nodes/node-row.js';
+import { type NodeRow, pipelinesOf } from '../nodes/node-row.js';
 import {
   concurrencyOf,
   type DomainRow,
@@ -15,10 +14,6 @@ import {
   startDelayTimer,
   updateState,
 } from './domain-row.js';
-=======
-import { type NodeRow, pipelinesOf } from '../nodes/node-row.js';
-import { type DomainRow, delayOf, dueAtOf, startDelayTimer, updateState } from './domain-row.js';
->>>>>>> main
 import { hungryWaitMs, noteHunger, STAND_BACK_MS, standsBack } from './fair-share.js';
 import { grantLease } from './leases.js';
 import { headOf, isBefore, type Order } from './order.js';
