@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { dataFormats } from '../../data-format.js';
 import type { AutoThrottle, Budgets, Control, Dupefilter, Shape, Tunables } from '../../frontier.js';
 import { dupefilterText } from '../../shape-differences.js';
-import { parseTunable, tunableText } from '../../tunable-text.js';
+import { parseTunable, tunableText } from '../../tunables/tunable-text.js';
 
 export type Flag = 0 | 1;
 

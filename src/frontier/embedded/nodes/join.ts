@@ -2,7 +2,7 @@
 import type { Joined, JoinOptions, NodeInfo, Tunables } from '../../frontier.js';
 import { restoreUnderWay } from '../../refusals.js';
 import { type Flush, flushNotice, tunableNotice } from '../../shape-differences.js';
-import { tunableText } from '../../tunable-text.js';
+import { tunableText } from '../../tunables/tunable-text.js';
 import { flush } from '../clear/clear.js';
 import { beginRun, setTunables, tunablesOf } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';

@@ -1,5 +1,5 @@
 /** The text form of tunables, by which both engines store and compare those that are not numbers. */
-import type { AutoThrottle, DomainLimits, Tunables } from './frontier.js';
+import type { AutoThrottle, Tunables } from '../frontier.js';
 
 /** A number or a flag as a number; anything else as JSON with sorted keys, and '' for null. Equal values have equal texts. */
 export function tunableText(value: Tunables[keyof Tunables]): string {
@@ -34,11 +34,4 @@ function parse(text: string): unknown {
   } catch {
     return null;
   }
-}
-
-/** What a domain has of its own by DOWNLOAD_SLOTS. */
-export function limitsOf(slots: string, domain: string): DomainLimits | undefined {
-  if (slots === '') return undefined;
-  const all = parseTunable<NonNullable<Tunables['slots']>>(slots);
-  return all !== null && Object.hasOwn(all, domain) ? all[domain] : undefined;
 }
