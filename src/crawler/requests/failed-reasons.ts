@@ -11,6 +11,7 @@ const otherReasons = [
   'too_many_items',
   'unknown_callback',
   'pipeline_error',
+  'middleware_error',
   'crashed',
   'bad_record',
   'internal_error',

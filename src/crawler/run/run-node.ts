@@ -2,6 +2,7 @@
 import os from 'node:os';
 import { runEngine } from '../../engine/engine.js';
 import type { EngineResult, Siblings } from '../../engine/engine-options.js';
+import { loadMiddleware } from '../../engine/middleware/load-middleware.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { loadEngine } from '../../frontier/open.js';
 import type { OpenOptions } from '../../frontier/store.js';
@@ -76,11 +77,15 @@ export async function runNode(plan: NodePlan): Promise<EngineResult> {
     context: { nodeId, spider: spider.name, job, log },
     addNodeId: settings.ITEM_NODE_ID,
   });
+  const middleware = await loadMiddleware({
+    ...{ projectDir, loadModule },
+    context: { nodeId, spider: spider.name, job, settings, log },
+  });
   const { createDownloader } = await import('../../downloader/downloader.js');
   const downloader = createDownloader({ ...downloaderOptionsOf(settings), log });
   try {
     return await runEngine({
-      ...{ frontier, open, job, spider, downloader, pipelines, drain, force, log },
+      ...{ frontier, open, job, spider, downloader, pipelines, middleware, drain, force, log },
       crawlArguments: plan.crawlArguments,
       node: { id: nodeId, host: os.hostname(), pid: process.pid },
       options: engineOptionsOf(settings, { ...plan, awaitsFinalTotals: plan.awaitsFinalTotals === true }),

@@ -44,13 +44,13 @@ export class Incarnation {
     this.#node = node;
     this.joined = joined;
     const { deps, alarm, outage, tally, pulse, lostStarts, deadEnds, hangingHosts } = node;
-    const { frontier, spider, downloader, pipelines, options, log } = deps;
+    const { frontier, spider, downloader, pipelines, middleware = null, options, log } = deps;
     const onError = this.#onError;
     const rules = inRun(node.rules, joined.run);
     const seen = seenLinksOf(spider, options.shape.dupefilter, rules.refresh);
     const onDropped = (dropped: number) => this.#sayDropped(dropped);
     this.rules = rules;
-    const parts = { frontier, spider, downloader, pipelines, options, rules, outage, log };
+    const parts = { frontier, spider, downloader, pipelines, middleware, options, rules, outage, log };
     this.#page = { ...parts, seen, lostStarts, deadEnds, hangingHosts, onDropped };
     this.slots = new Slots({
       frontier,
