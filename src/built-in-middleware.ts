@@ -79,7 +79,7 @@ export const builtInMiddleware: Readonly<Record<MiddlewareSetting, readonly Buil
     downloader('retry', 'RetryMiddleware', 550, 'retries, and ends the way of what is retried', {
       RETRY_ENABLED: false,
     }),
-    downloader('ajaxcrawl', 'AjaxCrawlMiddleware', 560, 'does not exist in crawlnode', {}),
+    downloader('ajaxcrawl', 'AjaxCrawlMiddleware', 560, 'asks for the static copy of AJAX pages', {}),
     downloader('redirect', 'MetaRefreshMiddleware', 580, 'follows `<meta http-equiv="refresh">`', {
       METAREFRESH_ENABLED: false,
     }),
@@ -95,10 +95,10 @@ export const builtInMiddleware: Readonly<Record<MiddlewareSetting, readonly Buil
     downloader('cookies', 'CookiesMiddleware', 700, 'keeps and sends cookies', { COOKIES_ENABLED: false }),
     downloader('httpproxy', 'HttpProxyMiddleware', 750, 'chooses the proxy', { HTTPPROXY_ENABLED: false }),
     downloader('stats', 'DownloaderStats', 850, 'counts downloads', null, 'crawlnode always counts them'),
-    downloader('httpcache', 'HttpCacheMiddleware', 900, 'answers from a cache', { HTTPCACHE_ENABLED: false }),
+    downloader('httpcache', 'HttpCacheMiddleware', 900, 'answers from a cache', {}),
   ],
   SPIDER_MIDDLEWARES: [
-    spider('start', 'StartSpiderMiddleware', 25, 'marks start requests; does not exist in crawlnode', {}),
+    spider('start', 'StartSpiderMiddleware', 25, 'marks start requests', {}),
     spider('httperror', 'HttpErrorMiddleware', 50, 'keeps other statuses than 2xx from the callback', {
       HTTPERROR_ALLOW_ALL: true,
     }),
