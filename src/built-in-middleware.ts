@@ -62,7 +62,7 @@ export const builtInMiddleware: Readonly<Record<MiddlewareSetting, readonly Buil
     }),
     downloader(
       ...(['httpauth', 'HttpAuthMiddleware', 300] as const),
-      'sends the user name and password of the spider',
+      'adds the user name and password of the spider, after all modules',
       null,
       'remove httpUser and httpPass from the spider',
     ),

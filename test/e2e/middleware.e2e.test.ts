@@ -51,7 +51,7 @@ describe.each(engines)('middleware on the %s engine', (engine) => {
   const sound = () => here.look((frontier) => frontier.verify(), 'shop');
 
   it('signs every request, and adds headers', async () => {
-    const sent: unknown[] = [];
+    const sent: (readonly unknown[])[] = [];
     const site = await startSite({
       pages: 3,
       handler: ({ url, headers }) => {

@@ -19,6 +19,7 @@ import type { Download } from '../../downloader/downloader.js';
 import { isIgnoreRequest } from '../../errors.js';
 import { noEffects } from '../../frontier/frontier.js';
 import { type OutgoingRequest, outgoingRequest } from '../../http/message/outgoing-request.js';
+import type { RequestRecord } from '../../http/message/request-record.js';
 import type { Response } from '../../http/message/response.js';
 import { isPrivateHost } from '../../http/url/domain.js';
 import { type Ending, errback, failed, retry, type Work } from '../page/apply-verdict.js';
@@ -99,7 +100,8 @@ async function goOut(page: Page): Promise<Ending> {
 
 async function comeIn(page: Page, given: Answer): Promise<Ending> {
   const { work, request, chain, steps } = page;
-  const { record, deps } = work;
+  const { deps } = work;
+  const record = asChanged(page);
   let answer = given;
   let verdict: Verdict = { kind: 'ignored' };
   for (const part of inward) {
@@ -123,18 +125,23 @@ async function comeIn(page: Page, given: Answer): Promise<Ending> {
 /** Errors of the download, and of a module on the way out. */
 async function recover(page: Page, cause: DownloadError | Thrown): Promise<Ending> {
   const { work, request, chain, steps } = page;
-  const { record, deps } = work;
+  const { deps } = work;
   const isDownload = cause instanceof DownloadError;
   const error = isDownload ? cause : cause.error;
   const above = await chain.exception(request, error, deps.spider, aboveRetry);
   if (above.kind !== 'pass') return follow(page, above);
   if (isDownload) {
-    const verdict = judgeFailure(cause, record, deps.options);
+    const verdict = judgeFailure(cause, asChanged(page), deps.options);
     if (verdict.kind === 'retry') return retry(work, verdict, null);
   }
   const below = await chain.exception(request, error, deps.spider, belowRetry);
   if (below.kind !== 'pass') return follow(page, below);
   return isDownload ? steps.giveUp(work, cause) : refuse(work, cause, null);
+}
+
+/** Modules may also change what `meta` says of statuses and retries. */
+function asChanged({ work, request }: Page): RequestRecord {
+  return { ...work.record, meta: request.meta };
 }
 
 /** @param answered the response that a module was called with, if any */

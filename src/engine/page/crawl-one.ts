@@ -109,7 +109,7 @@ function startDownload(work: Work): Promise<Download> {
   const { delayMs } = flight.lease;
   const lateMs = performance.now() - flight.dueAt;
   if (delayMs > 0 && lateMs > NOTICEABLY_LATE_MS) leaveAlone(work, delayMs, 'setting');
-  return flight.during(deps.downloader.start(work.request));
+  return flight.during(deps.downloader.start(deps.authorize(work.request)));
 }
 
 function noteFailure(work: Work, error: unknown): DownloadError {
@@ -128,7 +128,7 @@ function giveUp(work: Work, error: DownloadError): Promise<Ending> {
 }
 
 function noteAnswer(work: Work, download: Download): Answer {
-  const { url, status, headers, body, fromPrivateAddress } = download;
+  const { url, status, headers, body, flags, fromPrivateAddress } = download;
   const { counters, deps, request } = work;
   deps.hangingHosts.answered(work.flight.lease.domain);
   add(counters, 'downloader/response_count');
@@ -145,7 +145,8 @@ function noteAnswer(work: Work, download: Download): Answer {
     );
     leaveAlone(work, pauseMs, 'retry-after');
   }
-  return { response: new Response({ url, status, headers, body, request }), fromPrivateAddress, pauseMs };
+  const response = new Response({ url, status, headers, body, flags, request });
+  return { response, fromPrivateAddress, pauseMs };
 }
 
 /** Carry out what an answer means. */

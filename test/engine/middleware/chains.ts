@@ -103,7 +103,8 @@ function loaded<M>(byNumber: Readonly<Record<number, M>>) {
 }
 
 async function itemsOf({ store, keys }: OpenOptions): Promise<unknown[]> {
-  if (store.engine !== 'redis' || store.address.kind !== 'standalone') throw new Error('no Redis');
+  if (store.engine !== 'redis' || store.address.kind !== 'standalone' || !store.address.url)
+    throw new Error('no Redis');
   const redis = new Redis(store.address.url);
   try {
     return (await redis.lrange(keys.items, 0, -1)).map((text) => JSON.parse(text) as unknown);
