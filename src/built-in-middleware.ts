@@ -93,7 +93,7 @@ export const builtInMiddleware: Readonly<Record<MiddlewareSetting, readonly Buil
       REDIRECT_ENABLED: false,
     }),
     downloader('cookies', 'CookiesMiddleware', 700, 'keeps and sends cookies', { COOKIES_ENABLED: false }),
-    downloader('httpproxy', 'HttpProxyMiddleware', 750, 'chooses the proxy', { HTTPPROXY_ENABLED: false }),
+    downloader('httpproxy', 'HttpProxyMiddleware', 750, 'chooses the proxy', {}),
     downloader('stats', 'DownloaderStats', 850, 'counts downloads', null, 'crawlnode always counts them'),
     downloader('httpcache', 'HttpCacheMiddleware', 900, 'answers from a cache', {}),
   ],
@@ -108,9 +108,7 @@ export const builtInMiddleware: Readonly<Record<MiddlewareSetting, readonly Buil
       null,
       'remove allowedDomains from the spider',
     ),
-    spider('referer', 'RefererMiddleware', 700, 'sends the page of a link as Referer', {
-      REFERER_ENABLED: false,
-    }),
+    spider('referer', 'RefererMiddleware', 700, 'sends the page of a link as Referer', {}),
     spider('urllength', 'UrlLengthMiddleware', 800, 'drops links that are too long', { URLLENGTH_LIMIT: 0 }),
     spider('depth', 'DepthMiddleware', 900, 'drops links that are too deep, and lowers their priority', {
       DEPTH_LIMIT: 0,

@@ -92,6 +92,7 @@ export interface NodeChoice {
   readonly middleware?: Middleware;
   readonly onProgress?: (progress: EngineProgress) => void;
   readonly feedsFailing?: () => string | null;
+  readonly isOutboxFull?: () => boolean;
 }
 
 /** A node that is running. */
@@ -152,6 +153,7 @@ export async function startNode(
     drain: drain.signal,
     force: force.signal,
     feedsFailing: choice.feedsFailing ?? (() => null),
+    isOutboxFull: choice.isOutboxFull ?? (() => false),
     ...(choice.onProgress && { onProgress: choice.onProgress }),
   };
   const result = runEngine(deps).finally(async () => {
