@@ -105,7 +105,7 @@ describe('spider middleware', () => {
   it('that throws in its output goes to the modules with lower numbers, not to itself', async () => {
     const caught: unknown[] = [];
     const catching =
-      (name: string): SpiderMiddleware['processSpiderException'] =>
+      (name: string): NonNullable<SpiderMiddleware['processSpiderException']> =>
       (_response, error) =>
         void caught.push(`${name}: ${error.message}`);
     const { failed } = await crawlThrough({
