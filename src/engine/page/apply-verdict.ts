@@ -16,6 +16,7 @@ import { type Failure, type PageLimits, type PageResult, runErrback } from '../.
 import type { Spider } from '../../spider/spider.js';
 import type { EngineOptions } from '../engine-options.js';
 import type { Middleware } from '../middleware/load-middleware.js';
+import type { DelayLog } from '../site/delay-log.js';
 import type { DeadEnds } from './dead-ends.js';
 import { add, admit, type Counters, toFrontier } from './discovered-requests.js';
 import type { LostStarts } from './failed-start-pages.js';
@@ -35,6 +36,7 @@ export interface PageDeps extends LinkDeps {
   readonly middleware: Middleware | null;
   readonly options: EngineOptions;
   readonly authorize: Authorize;
+  readonly delays: DelayLog;
   readonly lostStarts: LostStarts;
   readonly deadEnds: DeadEnds;
   readonly hangingHosts: HangingHosts;
