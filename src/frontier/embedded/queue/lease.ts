@@ -65,6 +65,7 @@ export function crawlState(tx: Transaction, hasStart: boolean): CrawlState {
     seedsWaiting,
     idleMs: isIdle ? Math.max(0, tx.nowMs - tally.busy_at) : 0,
     full: isFull(tx),
+    lost: tally.lost,
   };
 }
 

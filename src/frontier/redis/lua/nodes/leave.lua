@@ -37,7 +37,7 @@ local function endRun(crawl, args)
     meta.set(crawl, 'run_ended', crawl.nowMs)
   end
   local isComplete = meta.get(crawl, 'run_closed') == 'finished' and completion.isFinished(crawl, completion.seedsWaiting(crawl))
-  if args.persist or not isComplete then return false end
+  if args.persist or not isComplete or meta.number(crawl, 'lost') > 0 then return false end
   forgetting.forget(crawl, false)
   return true
 end
@@ -52,7 +52,7 @@ verbs.register('leave', { 'allow-oom' }, function(crawl, args)
   local first = answers.first(crawl)
   if first then return verbs.named(first) end
   local mayStay = args.heardWithinMs and not args.persist and nodes.isLive(crawl, args.incarnation)
-  if mayStay and completion.isFinished(crawl, completion.seedsWaiting(crawl)) then
+  if mayStay and meta.number(crawl, 'lost') == 0 and completion.isFinished(crawl, completion.seedsWaiting(crawl)) then
     local stays = mayAllBeDead(crawl, args)
     if stays then
       verbs.save(crawl)
