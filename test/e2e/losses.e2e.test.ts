@@ -43,7 +43,7 @@ describe('a crawl whose pending requests somebody deletes', () => {
     const ended = await crawling.wait();
     expect(ended).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/requests_lost[^]*requests are lost/),
+      stdout: expect.stringMatching(/requests_lost[\s\S]*requests are lost/),
     });
     expect(ended.stderr).toMatch(/"level":"error"[^\n]*requests are lost/);
     const stats = JSON.parse((await run('stats', 'docs', '--json')).stdout);
