@@ -1,8 +1,8 @@
 /** The request that submits a form of a page, as a browser would send it. */
 import { createHash } from 'node:crypto';
-import { InvalidRequestError } from '../../errors.js';
-import { type Field, type FormChoice, type FormPage, submissionOf } from '../markup/html-form.js';
-import type { RequestOptions } from './request-options.js';
+import { InvalidRequestError } from '../../../errors.js';
+import { type Field, type FormChoice, type FormPage, submissionOf } from '../../markup/html-form.js';
+import type { RequestOptions } from '../request-options.js';
 
 type FieldValue = string | number | boolean;
 
