@@ -5,6 +5,7 @@ import { downloadSettings } from './sections/download.js';
 import { frontierSettings } from './sections/frontier.js';
 import { itemSettings } from './sections/items.js';
 import { projectSettings } from './sections/project.js';
+import { proxySettings } from './sections/proxies.js';
 import { redisSettings } from './sections/redis.js';
 
 const WIDTH = 100;
@@ -22,6 +23,7 @@ const sections: readonly (readonly [title: string, settings: object])[] = [
   ['The frontier: order, seen requests, seeds, names of keys, closing', frontierSettings],
   ['Items', itemSettings],
   ['Politeness, download, retries, limits', downloadSettings],
+  ['Proxies', proxySettings],
 ];
 
 /** Every setting with its description, unit and default, the defaults commented out; valid YAML either way. */

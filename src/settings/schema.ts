@@ -8,6 +8,7 @@ import { downloadSettings } from './sections/download.js';
 import { frontierSettings } from './sections/frontier.js';
 import { itemSettings } from './sections/items.js';
 import { projectSettings } from './sections/project.js';
+import { proxySettings } from './sections/proxies.js';
 import { redisSettings } from './sections/redis.js';
 
 export const definitions = {
@@ -16,6 +17,7 @@ export const definitions = {
   ...frontierSettings,
   ...itemSettings,
   ...downloadSettings,
+  ...proxySettings,
 };
 
 export type SettingName = keyof typeof definitions;

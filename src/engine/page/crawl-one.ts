@@ -81,22 +81,34 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
 
   add(work.counters, 'downloader/request_count');
   add(work.counters, `downloader/request_method_count/${work.record.method}`);
+  if (isFirstDownload(work.record) && work.record.meta.proxy_ignored === true) {
+    add(work.counters, 'proxies/ignored_in_seed');
+  }
   flight.started = true;
   if (lease.delayMs > 0 && lateMs > NOTICEABLY_LATE_MS) leaveAlone(work, lease.delayMs, 'setting');
   let download: Download;
   try {
-    download = await flight.during(deps.downloader.start(work.request));
+    const beginByMs = flight.askedAt + beginWithinMs(lease.delayMs);
+    download = await flight.during(deps.downloader.start(work.request, { beginByMs }));
   } catch (error) {
     return afterFailure(work, error);
   }
   return afterAnswer(work, download);
 }
 
+function isFirstDownload({ depth, attempts, redirects }: RequestRecord): boolean {
+  return depth === 0 && attempts === 0 && redirects === 0;
+}
+
 /** No answer: retry, or errback and failed. */
 async function afterFailure(work: Work, error: unknown): Promise<Ending> {
   if (work.flight.over || !(error instanceof DownloadError)) throw error;
+  if (error.proxies?.cutShort === true) {
+    return { outcome: { kind: 'released', reason: 'late', unstarted: true }, effects: noEffects };
+  }
   add(work.counters, 'downloader/exception_count');
   add(work.counters, `downloader/exception_type_count/${error.reason}`);
+  if (error.proxies !== null) add(work.counters, 'proxies/failed', error.proxies.count);
   const hangs = error.reason === 'timeout' || error.reason === 'too_slow';
   if (hangs) letRest(work);
   const verdict = judgeFailure(error, work.record, work.deps.options);
@@ -113,6 +125,7 @@ async function afterAnswer(asked: Work, download: Download): Promise<Ending> {
   add(counters, 'downloader/response_count');
   add(counters, `downloader/response_status_count/${status}`);
   add(counters, 'downloader/response_bytes', download.wireBytes);
+  if (download.failedProxies !== undefined) add(counters, 'proxies/failed', download.failedProxies);
 
   const pauseMs = askedPause(status, headers, Date.now(), deps.options.retry.retryAfterCapMs);
   if (pauseMs !== null && pauseMs > 0) {

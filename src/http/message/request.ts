@@ -7,6 +7,7 @@ import { checkHeaders, type Headers, isToken, noHeaders } from './headers.js';
 import { jsonCopy, jsonObjectCopy } from './json-safe.js';
 import { MAX_PRIORITY, MIN_PRIORITY } from './priority.js';
 import { type Callback, checkOptionNames, type Meta, type RequestOptions } from './request-options.js';
+import { withProxy } from './request-proxy.js';
 import type { Origin, RequestRecord } from './request-record.js';
 
 export type { Callback, Meta, RequestOptions } from './request-options.js';
@@ -75,7 +76,8 @@ export class Request implements Bookkeeping {
     this.method = method;
     this.headers = content && !asQuery ? withContentType(headers, content.type) : headers;
     this.body = content ? (asQuery ? null : content.body) : checkBody(options.body);
-    this.meta = options.meta === undefined ? {} : (jsonObjectCopy(options.meta, 'meta') as Meta);
+    const meta = options.meta === undefined ? {} : (jsonObjectCopy(options.meta, 'meta') as Meta);
+    this.meta = options.proxy === undefined && meta.proxy == null ? meta : withProxy(meta, options.proxy);
     this.priority = options.priority === undefined ? 0 : checkPriority(options.priority);
     this.dontFilter = options.dontFilter === undefined ? false : checkBoolean(options.dontFilter);
     this.callback = checkCallback(options, 'callback');
