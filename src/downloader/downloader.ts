@@ -32,6 +32,8 @@ export interface DownloaderOptions extends Omit<AgentsOptions, 'maxSockets' | 'r
   readonly warnBodyBytes: number;
   /** A body that stays slower for 30 s fails the download (DOWNLOAD_MIN_RATE); 0 for none. */
   readonly minBytesPerSecond: number;
+  /** A body that ends too early fails the download; false hands over what came (DOWNLOAD_FAIL_ON_DATALOSS). */
+  readonly failOnDataLoss: boolean;
   /** Bytes that all unfinished bodies may hold; beyond it, all but one pause (DOWNLOAD_BUFFER_LIMIT); 0 for no limit. */
   readonly bufferBytes: number;
   readonly userAgent: string;
@@ -76,7 +78,14 @@ export function createDownloader(options: DownloaderOptions): Downloader {
     if (route === null) return new Exchange(clients.for(request), request);
     const refusal = refusalOfUrl(request.url, clients.reachOf(request));
     if (refusal !== null) throw refusal;
-    return new ProxiedDownload(request, { route, beginByMs, clients: clients.ofProxies, ...options });
+    const log = options.log ?? silentLogger;
+    return new ProxiedDownload(request, {
+      route,
+      beginByMs,
+      clients: clients.ofProxies,
+      limits: options,
+      log,
+    });
   };
   const start = (request: DownloadRequest, startOptions: StartOptions = {}): DownloadUnderWay => {
     if (closed) return failed(new DownloadError('aborted', 'the download was aborted'));

@@ -1,8 +1,9 @@
 /** A download through proxies: when one fails before the site was reached, another one is tried. */
-import { type Logger, silentLogger } from '../../log.js';
+import type { Logger } from '../../log.js';
 import type { ProxyAddress } from '../../settings/proxy-url.js';
 import { DownloadError, hostOf } from '../download-error.js';
 import { type Download, type DownloadUnderWay, Exchange } from '../exchange.js';
+import { type Limits, limitsOf } from '../request-limits.js';
 import { type DownloadRequest, isParsedLeniently } from '../wire-request.js';
 import type { ProxyClients } from './proxy-clients.js';
 import type { ProxyRoute } from './proxy-routes.js';
@@ -12,17 +13,18 @@ const MAX_TRIED = 3;
 export interface ProxiedDownloadOptions {
   readonly route: ProxyRoute;
   readonly clients: ProxyClients;
-  /** For all proxies together. */
-  readonly timeoutMs: number;
+  /** Their timeout is for all proxies together. */
+  readonly limits: Limits;
   /** No further proxy is tried after this instant of `performance.now()`. */
   readonly beginByMs: number;
-  readonly log?: Logger;
+  readonly log: Logger;
 }
 
 export class ProxiedDownload implements DownloadUnderWay {
   readonly result: Promise<Download>;
   readonly #request: DownloadRequest;
   readonly #options: ProxiedDownloadOptions;
+  readonly #limits: Limits;
   readonly #endsAtMs: number;
   readonly #tried: ProxyAddress[] = [];
   #exchange!: Exchange;
@@ -30,7 +32,8 @@ export class ProxiedDownload implements DownloadUnderWay {
   constructor(request: DownloadRequest, options: ProxiedDownloadOptions) {
     this.#request = request;
     this.#options = options;
-    this.#endsAtMs = performance.now() + options.timeoutMs;
+    this.#limits = limitsOf(options.limits, request.meta);
+    this.#endsAtMs = performance.now() + this.#limits.timeoutMs;
     const { pool, key } = options.route;
     // A pool always has a first proxy: a resting one, when there is no other.
     this.result = this.#through(pool.choose(key, this.#tried, Date.now())!);
@@ -51,12 +54,13 @@ export class ProxiedDownload implements DownloadUnderWay {
   async #through(proxy: ProxyAddress): Promise<Download> {
     const { clients, route } = this.#options;
     const { client, release } = clients.take(proxy, isParsedLeniently(this.#request));
-    const timeoutMs = Math.max(1, this.#endsAtMs - performance.now());
     const failedProxies = this.#tried.length;
-    this.#exchange = new Exchange({ ...client, limits: { ...client.limits, timeoutMs } }, this.#request);
+    const leftMs = Math.max(1, Math.ceil(this.#endsAtMs - performance.now()));
+    const limits = failedProxies === 0 ? this.#limits : { ...this.#limits, timeoutMs: leftMs };
+    this.#exchange = new Exchange(client, this.#request, limits);
     try {
       const download = await this.#exchange.result;
-      if (route.pool.succeeded(proxy)) this.#log.info({ proxy: proxy.label }, 'a proxy works again');
+      if (route.pool.succeeded(proxy)) this.#options.log.info({ proxy: proxy.label }, 'a proxy works again');
       return failedProxies === 0 ? download : { ...download, failedProxies };
     } catch (error) {
       if (!(error instanceof DownloadError) || !error.isOfProxy) throw error;
@@ -93,11 +97,7 @@ export class ProxiedDownload implements DownloadUnderWay {
         ? pool.refused(proxy, hostOf(this.#request.url), Date.now())
         : pool.failed(proxy, Date.now());
     const fields = { proxy: proxy.label, reason };
-    if (restMs === null || restMs === 0) this.#log.debug(fields, `a proxy failed: ${message}`);
-    else this.#log.warn(fields, `a proxy failed and rests for ${restMs / 1_000} s: ${message}`);
-  }
-
-  get #log(): Logger {
-    return this.#options.log ?? silentLogger;
+    if (restMs === null || restMs === 0) this.#options.log.debug(fields, `a proxy failed: ${message}`);
+    else this.#options.log.warn(fields, `a proxy failed and rests for ${restMs / 1_000} s: ${message}`);
   }
 }

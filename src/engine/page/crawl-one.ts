@@ -89,7 +89,8 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
   let download: Download;
   try {
     const beginByMs = flight.askedAt + beginWithinMs(lease.delayMs);
-    download = await flight.during(deps.downloader.start(work.request, { beginByMs }));
+    const request = deps.authorize(work.request);
+    download = await flight.during(deps.downloader.start(request, { beginByMs }));
   } catch (error) {
     return afterFailure(work, error);
   }
@@ -144,8 +145,8 @@ async function afterAnswer(asked: Work, download: Download): Promise<Ending> {
 
   add(counters, 'response_received_count');
   const attempts = record.attempts + 1;
-  const { url, body } = download;
-  const response = new Response({ url, status, headers, body, request: work.request });
+  const { url, body, flags } = download;
+  const response = new Response({ url, status, headers, body, flags, request: work.request });
   if (verdict.kind === 'callback') {
     deps.log.debug({ url: record.url, status }, 'crawled');
     const { maxItems } = deps.options;

@@ -1,7 +1,7 @@
 /** The proxy that a request names in its `meta.proxy`, as in Scrapy. */
 import { InvalidRequestError, messageOf } from '../../errors.js';
 import { PROXY_FORMS, parseProxy } from '../../settings/proxy-url.js';
-import type { Meta } from './request-options.js';
+import type { Meta } from './request-meta.js';
 
 /**
  * The meta of a request with its proxy in one spelling. Null stands for a direct connection.

@@ -52,6 +52,7 @@ function downloaderBy(proxies: Partial<ProxyOptions>, more: Partial<DownloaderOp
     warnBodyBytes: 0,
     minBytesPerSecond: 0,
     bufferBytes: 0,
+    failOnDataLoss: true,
     allowPrivateAddresses: true,
     userAgent: 'crawlnode-test',
     defaultHeaders: {},
