@@ -32,8 +32,9 @@ const defaultPorts: Readonly<Record<ProxyProtocol, number>> = { http: 80, https:
 
 /** `scheme://user:password@host:port`; the last `@` counts, so that a password may contain one. */
 const URL_FORM = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(?:(.*)@)?([^@]*)$/is;
-/** `host:port:user:password`, as sellers of proxies list them. */
-const LIST_FORM = /^([^:@]+|\[[^\]@]+\]):(\d+):([^:]+):(.+)$/s;
+/** `host:port:user:password`, as sellers of proxies list them; it does not end in the `@host:port` of a URL. */
+const LIST_FORM =
+  /^(?:([a-z][a-z0-9+.-]*):\/\/)?([^:@/]+|\[[^\]@]+\]):(\d+):([^:]+):(?!.*@[^@]+:\d+\/?$)(.+)$/is;
 
 /**
  * Read the address of a proxy: a URL, `host:port`, `user:password@host:port` or `host:port:user:password`. Without a scheme
@@ -41,12 +42,10 @@ const LIST_FORM = /^([^:@]+|\[[^\]@]+\]):(\d+):([^:]+):(.+)$/s;
  * @throws Error with the reason, without any part of the text.
  */
 export function parseProxy(text: string): ProxyAddress {
-  const [, scheme = 'http', userinfo, place = ''] = URL_FORM.exec(text.trim()) ?? [];
+  const { scheme, username, password, place } = partsOf(text.trim());
   const protocol = protocols[scheme.toLowerCase()];
   if (protocol === undefined) throw new Error('its scheme is none of http, https and socks5');
-  const listed = userinfo === undefined ? LIST_FORM.exec(place) : null;
-  const [username, password] = listed ? [listed[3]!, listed[4]!] : credentialsOf(userinfo ?? '');
-  const { host, port } = placeOf(listed ? `${listed[1]}:${listed[2]}` : place, protocol);
+  const { host, port } = placeOf(place, protocol);
   if (/[\r\n\0]/.test(username + password)) throw new Error('its user name or password has a line break');
   const label = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
   const secret = password === '' ? '' : `:${encodeURIComponent(password)}`;
@@ -56,10 +55,28 @@ export function parseProxy(text: string): ProxyAddress {
 
 /** The address of a proxy, or a text that should be one, without its credentials. */
 export function maskProxy(text: string): string {
-  const at = text.lastIndexOf('@');
-  if (at >= 0) return `${/^[a-z0-9+.-]+:\/\//i.exec(text)?.[0] ?? ''}${MASK}@${text.slice(at + 1)}`;
-  const colons = /^((?:[a-z0-9+.-]+:\/\/)?[^:]*:[^:]*):.+$/is.exec(text)?.[1];
-  return colons === undefined || text.includes('[') ? maskUrls(text) : `${colons}:${MASK}`;
+  const { scheme, username, password, place } = partsOf(text);
+  if (username === '' && password === '') return maskUrls(text);
+  return `${scheme}://${MASK}@${place}`;
+}
+
+interface Parts {
+  readonly scheme: string;
+  readonly username: string;
+  readonly password: string;
+  /** Host and port. */
+  readonly place: string;
+}
+
+function partsOf(text: string): Parts {
+  const listed = LIST_FORM.exec(text);
+  if (listed !== null) {
+    const [, scheme = 'http', host, port, username = '', password = ''] = listed;
+    return { scheme, username, password, place: `${host}:${port}` };
+  }
+  const [, scheme = 'http', userinfo = '', place = ''] = URL_FORM.exec(text) ?? [];
+  const [username, password] = credentialsOf(userinfo);
+  return { scheme, username, password, place };
 }
 
 function credentialsOf(userinfo: string): [username: string, password: string] {

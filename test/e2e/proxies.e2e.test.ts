@@ -99,7 +99,7 @@ describe.each(engines)('on the %s engine', (engine) => {
     expect(page.code).toBe(0);
     expect(proxy.log).toEqual([`GET ${home()}`]);
     const direct = await run(['fetch', `http://direct.test:${site.port}/`], { env });
-    expect(direct.output).toContain('download_dns_not_found');
+    expect(direct.output).toContain('no such host name');
     const { stdout } = await run(['settings', 'HTTP_PROXY', 'NO_PROXY', '--json'], { env });
     expect(stdout).toContain(`http://***@${proxy.label}`);
     expect(stdout).toContain('direct.test');

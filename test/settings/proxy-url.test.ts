@@ -27,6 +27,8 @@ it.each([
   ['http://me:p%40ss@proxy:1', 'http://me:p%40ss@proxy:1'],
   ['http://me@proxy:1', 'http://me@proxy:1'],
   ['10.0.0.1:8080:me:pass', 'http://me:pass@10.0.0.1:8080'],
+  ['10.0.0.1:8080:me:p@ss/:x', 'http://me:p%40ss%2F%3Ax@10.0.0.1:8080'],
+  ['me:1:2:pass@proxy:1', 'http://me:1%3A2%3Apass@proxy:1'],
   ['socks5://proxy:1080:me:pa:ss', 'socks5://me:pa%3Ass@proxy:1080'],
 ])('%s is %s', (text, url) => {
   expect(parseProxy(text).url).toBe(url);
@@ -50,6 +52,7 @@ const bad = [
   `http://me:${secret}@proxy:99999`,
   `ftp://me:${secret}@proxy`,
   `proxy:99999:me:${secret}`,
+  `proxy:99999:me:p@${secret}`,
   `http://me:${secret}/x@proxy:1/path`,
 ];
 
