@@ -59,6 +59,22 @@ describe.each(engines)('on the %s engine', (engine) => {
     expect(await counters()).not.toHaveProperty('retry/count');
   });
 
+  it('a seed of the start_urls key does not choose its proxy, unless PROXY_FROM_SEEDS lets it', async () => {
+    const seed = JSON.stringify({ url: `${site.origin}/`, callback: 'own', meta: { proxy: proxy.url() } });
+    const again = JSON.stringify({ url: `${site.origin}/?2`, callback: 'own', meta: { proxy: proxy.url() } });
+    await run(['seed', 'news', '--to-start-urls', seed]);
+    const first = await crawl('-s', 'ALLOW_PRIVATE_ADDRESSES=true');
+    expect(first.output).toContain('names a proxy, which is ignored');
+    expect(await counters()).toMatchObject({ 'proxies/ignored_in_seed': 1 });
+    expect(site.log.map(({ path }) => path)).toEqual(['/']);
+    expect(proxy.log).toEqual([]);
+    await run(['seed', 'news', '--to-start-urls', again]);
+    await crawl('-s', 'ALLOW_PRIVATE_ADDRESSES=true', '-s', 'PROXY_FROM_SEEDS=true');
+    expect(proxy.log).toEqual([`GET ${site.origin}/?2`]);
+  });
+
+  if (engine === 'redis') return;
+
   it('a page whose proxy is dead fails as proxy_error, and a wrong password is named', async () => {
     const wrong = proxy.url().replace('hunter22', 'hunter33');
     const url = `${home()}page/1.html`;
@@ -76,22 +92,6 @@ describe.each(engines)('on the %s engine', (engine) => {
     expect(JSON.parse(inspected.stdout).meta.proxy).toBe(`http://***@${dead.label}`);
     expect(site.log).toEqual([]);
   });
-
-  it('a seed of the start_urls key does not choose its proxy, unless PROXY_FROM_SEEDS lets it', async () => {
-    const seed = JSON.stringify({ url: `${site.origin}/`, callback: 'own', meta: { proxy: proxy.url() } });
-    const again = JSON.stringify({ url: `${site.origin}/?2`, callback: 'own', meta: { proxy: proxy.url() } });
-    await run(['seed', 'news', '--to-start-urls', seed]);
-    const first = await crawl('-s', 'ALLOW_PRIVATE_ADDRESSES=true');
-    expect(first.output).toContain('names a proxy, which is ignored');
-    expect(await counters()).toMatchObject({ 'proxies/ignored_in_seed': 1 });
-    expect(site.log.map(({ path }) => path)).toEqual(['/']);
-    expect(proxy.log).toEqual([]);
-    await run(['seed', 'news', '--to-start-urls', again]);
-    await crawl('-s', 'ALLOW_PRIVATE_ADDRESSES=true', '-s', 'PROXY_FROM_SEEDS=true');
-    expect(proxy.log).toEqual([`GET ${site.origin}/?2`]);
-  });
-
-  if (engine === 'redis') return;
 
   it('fetch uses the proxy of the environment, and the settings show it without its password', async () => {
     const env = { http_proxy: proxy.url(), no_proxy: 'direct.test' };
