@@ -104,7 +104,9 @@ function openConnect(socket: Socket, proxy: ProxyAddress, { host, port }: Target
       createConnection: () => socket,
     });
     request.once('connect', ({ statusCode = 0 }: http.IncomingMessage, _socket: Duplex, head: Buffer) => {
-      if (statusCode === 407) reject(new ProxyRefusal('proxy_auth', answerText(statusCode)));
+      // tinyproxy answers a wrong password with 401.
+      if (statusCode === 407 || statusCode === 401)
+        reject(new ProxyRefusal('proxy_auth', answerText(statusCode)));
       else if (statusCode < 200 || statusCode > 299)
         reject(new ProxyRefusal('proxy_refused', answerText(statusCode)));
       // The site speaks only after the TLS handshake, so these bytes are not the site's.
