@@ -35,7 +35,8 @@ export function openStream(
     decompress: false,
     headers: {
       ...options.defaultHeaders,
-      'user-agent': options.userAgent,
+      // Undefined also leaves out the name of got.
+      'user-agent': options.userAgent === '' ? undefined : options.userAgent,
       'accept-encoding': acceptedEncodings,
     },
     timeout: {

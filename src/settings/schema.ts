@@ -7,6 +7,7 @@ import type { Definition } from './kinds.js';
 import { downloadSettings } from './sections/download.js';
 import { frontierSettings } from './sections/frontier.js';
 import { itemSettings } from './sections/items.js';
+import { middlewareSettings } from './sections/middleware.js';
 import { projectSettings } from './sections/project.js';
 import { proxySettings } from './sections/proxies.js';
 import { redisSettings } from './sections/redis.js';
@@ -18,6 +19,7 @@ export const definitions = {
   ...itemSettings,
   ...downloadSettings,
   ...proxySettings,
+  ...middlewareSettings,
 };
 
 export type SettingName = keyof typeof definitions;
