@@ -5,7 +5,7 @@
 import { InvalidRequestError, messageOf, UsageError } from '../../errors.js';
 import { type Dupefilter, MAX_SEED_REQUEST_BYTES, MAX_SEED_REQUESTS } from '../../frontier/frontier.js';
 import { Request } from '../../http/message/request.js';
-import { withoutProxy } from '../../http/message/request-proxy.js';
+import { withoutProxy } from '../../http/message/request-meta.js';
 import type { FrontierRequest } from '../../http/message/request-record.js';
 import { callbackName } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';

@@ -6,9 +6,8 @@ import { encodeForm } from './form-data.js';
 import { checkHeaders, type Headers, isToken, noHeaders } from './headers.js';
 import { jsonCopy, jsonObjectCopy } from './json-safe.js';
 import { MAX_PRIORITY, MIN_PRIORITY } from './priority.js';
-import { checkMeta, type Meta } from './request-meta.js';
+import { checkMeta, type Meta, withProxy } from './request-meta.js';
 import { type Callback, checkOptionNames, type RequestOptions } from './request-options.js';
-import { withProxy } from './request-proxy.js';
 import type { Origin, RequestRecord } from './request-record.js';
 
 export type { Meta } from './request-meta.js';
