@@ -90,6 +90,7 @@ export const commandErrorCodes = {
   download_proxy_refused: 'the proxy did not connect to the site',
   download_private_address: 'the host is at a private address, which this request may not connect to',
   download_bad_request: 'the request cannot be sent as it is',
+  download_not_cached: 'the page is not in the HTTP cache, and HTTPCACHE_IGNORE_MISSING is set',
   download_aborted: 'the download was stopped',
 
   unexpected: 'an error that crawlnode does not expect; please report it',

@@ -43,6 +43,8 @@ const retryableByReason = {
   private_address: false,
   /** The request cannot be sent as it is: its URL, a header or its method. */
   bad_request: false,
+  /** The page is not in the HTTP cache, and only pages of the cache are wanted. */
+  not_cached: false,
   aborted: true,
 } as const;
 

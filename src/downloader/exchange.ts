@@ -25,10 +25,12 @@ export interface Download {
   readonly latencyMs: number;
   /** Whether the server has a private address. */
   readonly fromPrivateAddress: boolean;
-  /** `dataloss` where the body is incomplete, as DOWNLOAD_FAIL_ON_DATALOSS false allows; else none. */
+  /** `dataloss` where the body is incomplete, as DOWNLOAD_FAIL_ON_DATALOSS false allows; `cached` from the HTTP cache; else none. */
   readonly flags: readonly string[];
   /** Proxies that were tried before the one that served the page. */
   readonly failedProxies?: number;
+  /** What the HTTP cache did: the page came from it, or was stored in it. */
+  readonly cache?: 'hit' | 'stored';
 }
 
 /** A download that has been started. */

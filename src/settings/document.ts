@@ -3,6 +3,7 @@ import { stringify } from 'yaml';
 import { definitionOf } from './schema.js';
 import { downloadSettings } from './sections/download.js';
 import { frontierSettings } from './sections/frontier.js';
+import { httpCacheSettings } from './sections/http-cache.js';
 import { itemSettings } from './sections/items.js';
 import { middlewareSettings } from './sections/middleware.js';
 import { projectSettings } from './sections/project.js';
@@ -25,6 +26,7 @@ const sections: readonly (readonly [title: string, settings: object])[] = [
   ['Items', itemSettings],
   ['Politeness, download, retries, limits', downloadSettings],
   ['Proxies', proxySettings],
+  ['HTTP cache', httpCacheSettings],
   ['Middleware', middlewareSettings],
 ];
 

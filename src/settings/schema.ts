@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import type { Definition } from './kinds.js';
 import { downloadSettings } from './sections/download.js';
 import { frontierSettings } from './sections/frontier.js';
+import { httpCacheSettings } from './sections/http-cache.js';
 import { itemSettings } from './sections/items.js';
 import { middlewareSettings } from './sections/middleware.js';
 import { projectSettings } from './sections/project.js';
@@ -19,6 +20,7 @@ export const definitions = {
   ...itemSettings,
   ...downloadSettings,
   ...proxySettings,
+  ...httpCacheSettings,
   ...middlewareSettings,
 };
 

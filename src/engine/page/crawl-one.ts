@@ -152,14 +152,20 @@ function noteAnswer(work: Work, download: Download): Answer {
   const { url, status, headers, body, flags, fromPrivateAddress } = download;
   const { counters, deps, request } = work;
   deps.hangingHosts.answered(work.flight.lease.domain);
-  if (request.meta.autothrottle_dont_adjust_delay !== true) work.flight.latencyMs = download.latencyMs;
-  if (deps.options.autoThrottleDebug) deps.delays.note(work.flight.lease, download);
+  const isCached = download.cache === 'hit';
+  if (!isCached && request.meta.autothrottle_dont_adjust_delay !== true)
+    work.flight.latencyMs = download.latencyMs;
+  if (!isCached && deps.options.autoThrottleDebug) deps.delays.note(work.flight.lease, download);
   add(counters, 'downloader/response_count');
   add(counters, `downloader/response_status_count/${status}`);
   add(counters, 'downloader/response_bytes', download.wireBytes);
+  if (isCached) add(counters, 'httpcache/hit');
+  else if (download.cache === 'stored') add(counters, 'httpcache/store');
   if (download.failedProxies !== undefined) add(counters, 'proxies/failed', download.failedProxies);
 
-  const pauseMs = askedPause(status, headers, Date.now(), deps.options.retry.retryAfterCapMs);
+  const pauseMs = isCached
+    ? null
+    : askedPause(status, headers, Date.now(), deps.options.retry.retryAfterCapMs);
   if (pauseMs !== null && pauseMs > 0) {
     const { domain } = work.flight.lease;
     const seconds = Math.ceil(pauseMs / 1_000);
