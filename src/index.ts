@@ -35,5 +35,6 @@ export { defineSettings } from './settings/define-settings.js';
 export type { Settings, SettingsInput } from './settings/schema.js';
 export { CrawlSpider, type Rule } from './spider/crawl-spider.js';
 export type { Failure } from './spider/failure.js';
+export { type Link, LinkExtractor, type LinkExtractorOptions } from './spider/link-extractor.js';
 export type { RefreshRule } from './spider/refresh.js';
 export { type MadeRequests, Spider } from './spider/spider.js';
