@@ -59,7 +59,8 @@ function outcomeArguments(outcome: Outcome, node: string): Arguments {
   if (kind === 'released') return { kind, unstarted: outcome.unstarted };
   const status = inTwoBytes(outcome.status ?? 0);
   const attempts = inTwoBytes(outcome.attempts);
-  if (kind === 'done') return { kind, status, attempts };
+  const unstarted = 'unstarted' in outcome ? outcome.unstarted : undefined;
+  if (kind === 'done') return { kind, status, attempts, unstarted };
   if (kind === 'retry') {
     const { record, afterMs, priority } = outcome;
     return {
@@ -79,7 +80,7 @@ function outcomeArguments(outcome: Outcome, node: string): Arguments {
     detail,
     node,
   });
-  return { kind, status, attempts, failure };
+  return { kind, status, attempts, unstarted, failure };
 }
 
 const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
