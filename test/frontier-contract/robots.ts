@@ -197,18 +197,5 @@ export function robots(crawl: () => Crawl): void {
       await commit(frontier, lease);
       expect(await frontier.takeInstant(domain, 1_000)).toBe(0);
     });
-
-    it('counts no page for one that was done or failed without a download', async () => {
-      const budgets = { maxPages: 1, maxItems: 0, maxErrors: 0, maxRunMs: 0 };
-      const { frontier } = await crawl().node({ budgets });
-      await frontier.push(['a', 'b', 'c', 'd'].map((name) => request(name)), 'links');
-      const done = { kind: 'done', reason: 'robots_forbidden', attempts: 0, unstarted: true } as const;
-      const failed = { kind: 'failed', reason: 'robots_unreachable', attempts: 0, unstarted: true } as const;
-      await commit(frontier, await takeOne(frontier), done);
-      await commit(frontier, await takeOne(frontier), failed);
-      expect((await frontier.snapshot()).run).toMatchObject({ pages: 0 });
-      await commit(frontier, await takeOne(frontier));
-      expect((await frontier.lease(1, 0)).crawl.closing).toBe('closespider_pagecount');
-    });
   });
 }

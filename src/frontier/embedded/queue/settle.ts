@@ -47,9 +47,7 @@ export function settle(
   // Before the lease ends: a page's link to itself finds a live request, also when its fingerprint was forgotten.
   const answer = accept(tx, effects.requests, 'links');
   end(tx, holder, held, outcome);
-  if ('unstarted' in outcome && outcome.unstarted === true) {
-    tx.tally.run_pages = Math.max(0, tx.tally.run_pages - 1);
-  }
+  if (outcome.unstarted === true) tx.tally.run_pages = Math.max(0, tx.tally.run_pages - 1);
   if (outcome.kind === 'done' || outcome.kind === 'failed') holder.pages += 1;
   countForBudgets(tx, effects.stats);
   closeWhenSpent(tx);

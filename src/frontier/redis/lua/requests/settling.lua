@@ -7,7 +7,7 @@
 --   status, attempts    HTTP status or 0; downloads
 --   afterMs, priority, record   of a retry
 --   failure             of one that failed: JSON of why
---   unstarted           if set, its page no longer counts against the budget; not of a retry
+--   unstarted           no download began: if set, the page no longer counts against the budget
 --   items, feedItems    JSON texts; absent when there are none
 --   counts              what it adds to each counter of args.counters
 --   scraped, errors     amounts that count against the budgets; absent for 0
