@@ -9,7 +9,10 @@ import { parseUrl } from '../http/url/parse-url.js';
  * above 0 is a retry: its answer is parsed leniently, and its connection is not shared.
  */
 export type DownloadRequest = Pick<RequestRecord, 'url' | 'method' | 'headers' | 'body' | 'cookies'> &
-  Partial<Pick<RequestRecord, 'origin' | 'attempts'>>;
+  Partial<Pick<RequestRecord, 'origin' | 'attempts'>> & {
+    /** Read so many bytes of the body and drop the rest; an encoded body (gzip) is read whole. Without it, all of it. */
+    readonly firstBytes?: number;
+  };
 
 export interface Outgoing {
   readonly url: string;

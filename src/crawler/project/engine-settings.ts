@@ -1,6 +1,6 @@
 /** Convert settings, with Scrapy's names and units, into the options of engine, frontier and downloader. */
 import type { DownloaderOptions } from '../../downloader/downloader.js';
-import type { EngineOptions, LinkOptions, RetryOptions } from '../../engine/engine-options.js';
+import type { EngineOptions, LinkOptions, RetryOptions, RobotsOptions } from '../../engine/engine-options.js';
 import type { Dupefilter, Shape } from '../../frontier/frontier.js';
 import { fingerprint } from '../../http/message/fingerprint.js';
 import type { Settings } from '../../settings/schema.js';
@@ -51,6 +51,16 @@ export function retryOptionsOf(settings: Settings): RetryOptions {
   };
 }
 
+/** How robots.txt is obeyed; null when it is not. */
+export function robotsOptionsOf(settings: Settings): RobotsOptions | null {
+  if (!settings.ROBOTSTXT_OBEY) return null;
+  return {
+    userAgent: settings.ROBOTSTXT_USER_AGENT,
+    defaultUserAgent: settings.USER_AGENT,
+    crawlDelayMaxMs: ms(settings.ROBOTSTXT_CRAWL_DELAY_MAX),
+  };
+}
+
 export function engineOptionsOf(
   settings: Settings,
   command: {
@@ -75,6 +85,7 @@ export function engineOptionsOf(
     redirectMaxTimes: settings.REDIRECT_ENABLED ? settings.REDIRECT_MAX_TIMES : null,
     redirectPriorityAdjust: settings.REDIRECT_PRIORITY_ADJUST,
     retry: retryOptionsOf(settings),
+    robots: robotsOptionsOf(settings),
     links: linkOptionsOf(settings),
     shape: shapeOf(settings),
     tunables: {

@@ -15,6 +15,7 @@ import { crawlOne } from '../page/crawl-one.js';
 import { inRun, type LinkRules } from '../page/discovered-requests.js';
 import { seenLinksOf } from '../page/seen-links.js';
 import { Slots } from '../page/slots.js';
+import { RobotsGate } from '../robots/robots-gate.js';
 import { SeedIntake } from '../seeds/seed-intake.js';
 import type { NodeState } from './node-state.js';
 import { Upkeep } from './periodic-work.js';
@@ -51,7 +52,8 @@ export class Incarnation {
     const onDropped = (dropped: number) => this.#sayDropped(dropped);
     this.rules = rules;
     const parts = { frontier, spider, downloader, pipelines, options, rules, outage, log };
-    this.#page = { ...parts, seen, lostStarts, deadEnds, hangingHosts, onDropped };
+    const robots = this.#robotsGate();
+    this.#page = { ...parts, seen, robots, lostStarts, deadEnds, hangingHosts, onDropped };
     this.slots = new Slots({
       frontier,
       concurrency: options.concurrency,
@@ -181,6 +183,16 @@ export class Incarnation {
   /** How many leases to ask for; none while a feed cannot take more items. */
   #free(): number {
     return this.#node.feedFailingSince === null ? this.slots.free() : 0;
+  }
+
+  /** Null when robots.txt is not obeyed. */
+  #robotsGate(): RobotsGate | null {
+    const { deps, outage, knownRules: known } = this.#node;
+    const { frontier, downloader, options, log } = deps;
+    if (options.robots === null || known === null) return null;
+    const { domainKey } = options.shape;
+    const parts = { frontier, downloader, domainKey, retry: options.retry, options: options.robots };
+    return new RobotsGate({ ...parts, known, outage, halt: this.halt, log });
   }
 
   #start(lease: Lease, askedAt: number): void {

@@ -7,6 +7,7 @@ import { type LinkRules, linkRules } from '../page/discovered-requests.js';
 import { LostStarts } from '../page/failed-start-pages.js';
 import { HangingHosts } from '../page/hanging-hosts.js';
 import type { Tally } from '../page/slots.js';
+import { KnownRules } from '../robots/known-rules.js';
 import { CrawlNews } from './crawl-news.js';
 import { Pulse } from './heartbeat.js';
 import { Outage } from './outage.js';
@@ -21,6 +22,7 @@ export class NodeState {
   readonly lostStarts: LostStarts;
   readonly deadEnds = new DeadEnds();
   readonly hangingHosts: HangingHosts;
+  readonly knownRules: KnownRules | null;
   readonly news: CrawlNews;
   readonly pulse = new Pulse();
   readonly rules: LinkRules;
@@ -39,6 +41,9 @@ export class NodeState {
     this.hooks = new Hooks(deps);
     this.lostStarts = new LostStarts(deps.log);
     this.hangingHosts = new HangingHosts(deps.options.retry);
+    const { robots } = deps.options;
+    const agent = robots?.userAgent ?? robots?.defaultUserAgent ?? '';
+    this.knownRules = robots === null ? null : new KnownRules(agent, robots.crawlDelayMaxMs);
     this.news = new CrawlNews(deps);
     this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);
     this.pulse.note(0, 0);

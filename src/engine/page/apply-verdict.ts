@@ -15,6 +15,7 @@ import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
 import { type Failure, type PageResult, runErrback } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
 import type { EngineOptions } from '../engine-options.js';
+import type { RobotsGate } from '../robots/robots-gate.js';
 import type { DeadEnds } from './dead-ends.js';
 import { add, admit, type Counters, toFrontier } from './discovered-requests.js';
 import type { LostStarts } from './failed-start-pages.js';
@@ -34,6 +35,8 @@ export interface PageDeps extends LinkDeps {
   readonly lostStarts: LostStarts;
   readonly deadEnds: DeadEnds;
   readonly hangingHosts: HangingHosts;
+  /** Null when robots.txt is not obeyed. */
+  readonly robots: RobotsGate | null;
   readonly log: Logger;
 }
 

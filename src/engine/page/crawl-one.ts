@@ -1,6 +1,6 @@
 /**
  * One page, from its lease to its settle:
- * lease → record → Request → download → Response → callback → pipelines → outcome and effects → settle.
+ * lease → record → Request → robots.txt → download → Response → callback → pipelines → outcome and effects → settle.
  * `judge-download.ts` decides what the download means, and `apply-verdict.ts` carries that out.
  */
 import { DownloadError } from '../../downloader/download-error.js';
@@ -13,6 +13,7 @@ import { decodeRecord } from '../../http/message/request-codec.js';
 import type { RequestRecord } from '../../http/message/request-record.js';
 import { Response } from '../../http/message/response.js';
 import { runCallback } from '../../spider/run-callback.js';
+import { endRefused } from '../robots/refused-page.js';
 import {
   commit,
   type Ending,
@@ -66,10 +67,7 @@ export async function crawlOne(
 
 async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
   const { lease } = flight;
-  const lateMs = performance.now() - flight.askedAt;
-  if (lateMs > beginWithinMs(lease.delayMs)) {
-    return { outcome: { kind: 'released', reason: 'late', unstarted: true }, effects: noEffects };
-  }
+  if (isTooLate(flight)) return late;
   let work: Work;
   try {
     const record = decodeRecord(lease.record);
@@ -79,10 +77,18 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
     return { outcome, effects: noEffects };
   }
 
+  if (deps.robots !== null) {
+    const checked = deps.robots.check(flight, work.record);
+    const passage = checked instanceof Promise ? await checked : checked;
+    if (passage.kind === 'failed') return afterFailure(work, passage.error);
+    if (passage.kind !== 'go') return endRefused(work, passage);
+    if (isTooLate(flight)) return late;
+  }
+
   add(work.counters, 'downloader/request_count');
   add(work.counters, `downloader/request_method_count/${work.record.method}`);
   flight.started = true;
-  if (lease.delayMs > 0 && lateMs > NOTICEABLY_LATE_MS) leaveAlone(work, lease.delayMs, 'setting');
+  if (lease.delayMs > 0 && lateMs(flight) > NOTICEABLY_LATE_MS) leaveAlone(work, lease.delayMs, 'setting');
   let download: Download;
   try {
     download = await flight.during(deps.downloader.start(work.request));
@@ -90,6 +96,19 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
     return afterFailure(work, error);
   }
   return afterAnswer(work, download);
+}
+
+const late: Ending = {
+  outcome: { kind: 'released', reason: 'late', unstarted: true },
+  effects: noEffects,
+};
+
+function lateMs({ askedAt }: Flight): number {
+  return performance.now() - askedAt;
+}
+
+function isTooLate(flight: Flight): boolean {
+  return lateMs(flight) > beginWithinMs(flight.lease.delayMs);
 }
 
 /** No answer: retry, or errback and failed. */

@@ -98,7 +98,6 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
         msg: expect.any(String),
       });
     }
-    expect(stderr).toContain('robots.txt is not obeyed yet');
   });
 
   it('--logfile takes the log, a path as the user typed it; -L warning leaves out the rest', async () => {
