@@ -12,6 +12,8 @@ export type DownloadRequest = Pick<RequestRecord, 'url' | 'method' | 'headers' |
   Partial<Pick<RequestRecord, 'origin' | 'attempts'>> & {
     /** Read so many bytes of the body and drop the rest; an encoded body (gzip) is read whole. Without it, all of it. */
     readonly firstBytes?: number;
+    /** Its own limits (`request-limits.ts`). */
+    readonly meta?: Readonly<Record<string, unknown>>;
   };
 
 export interface Outgoing {
@@ -20,8 +22,17 @@ export interface Outgoing {
   readonly options: OptionsInit | undefined;
 }
 
-/** Headers of the request take precedence over `cookies` and userinfo. Header names are case-insensitive. */
-export function toOutgoing(request: DownloadRequest): Outgoing {
+/**
+ * Headers of the request take precedence over `cookies` and userinfo. Header names are case-insensitive.
+ * @param ownTimeoutMs a timeout of the request alone, which may be longer than the phases of the settings allow.
+ */
+export function toOutgoing(request: DownloadRequest, ownTimeoutMs: number | null = null): Outgoing {
+  const { url, options } = withHeaders(request);
+  if (ownTimeoutMs === null) return { url, options };
+  return { url, options: { ...options, timeout: { response: ownTimeoutMs } } };
+}
+
+function withHeaders(request: DownloadRequest): Outgoing {
   const { url, credentials } = splitUserinfo(request.url);
   if (credentials === null && isPlain(request)) return { url, options: undefined };
   const headers: Record<string, string | string[]> = {};

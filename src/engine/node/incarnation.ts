@@ -13,6 +13,7 @@ import { type Ending, ending, feedEnding, type NodeView } from '../leaving/node-
 import type { PageDeps } from '../page/apply-verdict.js';
 import { crawlOne } from '../page/crawl-one.js';
 import { inRun, type LinkRules } from '../page/discovered-requests.js';
+import { type Authorize, httpAuthOf } from '../page/http-auth.js';
 import { seenLinksOf } from '../page/seen-links.js';
 import { Slots } from '../page/slots.js';
 import { RobotsGate } from '../robots/robots-gate.js';
@@ -51,8 +52,9 @@ export class Incarnation {
     const seen = seenLinksOf(spider, options.shape.dupefilter, rules.refresh);
     const onDropped = (dropped: number) => this.#sayDropped(dropped);
     this.rules = rules;
-    const parts = { frontier, spider, downloader, pipelines, options, rules, outage, log };
-    const robots = this.#robotsGate();
+    const authorize = httpAuthOf(spider);
+    const parts = { frontier, spider, downloader, authorize, pipelines, options, rules, outage, log };
+    const robots = this.#robotsGate(authorize);
     this.#page = { ...parts, seen, robots, lostStarts, deadEnds, hangingHosts, onDropped };
     this.slots = new Slots({
       frontier,
@@ -186,13 +188,13 @@ export class Incarnation {
   }
 
   /** Null when robots.txt is not obeyed. */
-  #robotsGate(): RobotsGate | null {
+  #robotsGate(authorize: Authorize): RobotsGate | null {
     const { deps, outage, knownRules: known } = this.#node;
     const { frontier, downloader, options, log } = deps;
     if (options.robots === null || known === null) return null;
     const { domainKey } = options.shape;
-    const parts = { frontier, downloader, domainKey, retry: options.retry, options: options.robots };
-    return new RobotsGate({ ...parts, known, outage, halt: this.halt, log });
+    const parts = { frontier, downloader, authorize, domainKey, retry: options.retry };
+    return new RobotsGate({ ...parts, options: options.robots, known, outage, halt: this.halt, log });
   }
 
   #start(lease: Lease, askedAt: number): void {

@@ -16,10 +16,12 @@ import {
   type RobotsResult,
 } from '../../frontier/robots/robots-state.js';
 import { inheritedOrigin } from '../../http/message/private-access.js';
+import { Request } from '../../http/message/request.js';
 import type { RequestRecord } from '../../http/message/request-record.js';
 import { type DomainKey, domainOf } from '../../http/url/domain.js';
 import type { RetryOptions } from '../engine-options.js';
 import { add, type Counters } from '../page/discovered-requests.js';
+import type { Authorize } from '../page/http-auth.js';
 import { askedPause } from '../page/judge-download.js';
 import { planRetry } from '../page/retry-policy.js';
 import type { Flight } from '../page/slots.js';
@@ -30,12 +32,13 @@ const GIVE_UP_MS = 60_000;
 /** A redirect waits so long at most for the turn of another domain. It holds a slot of the node meanwhile. */
 const TURN_WITHIN_MS = 1_000;
 /** An answer to robots.txt is not wanted compressed: of a long one only the beginning is read. */
-const headers = { accept: 'text/plain,*/*;q=0.8', 'accept-encoding': 'identity' };
+const plainText = { accept: 'text/plain,*/*;q=0.8', 'accept-encoding': 'identity' };
 
 export interface FetchDeps {
   /** As of the frontier; it waits for a store that is away. */
   readonly takeInstant: Frontier['takeInstant'];
   readonly downloader: Downloader;
+  readonly authorize: Authorize;
   readonly domainKey: DomainKey;
   readonly retry: RetryOptions;
 }
@@ -95,7 +98,8 @@ export async function fetchRobots(
     }
 
     if (hops === 0) add(stats, 'robotstxt/request_count');
-    const request = { url: url.href, method: 'GET', headers, body: null, cookies: null, origin: access };
+    const { method, headers, body, cookies } = deps.authorize(new Request(url.href, { headers: plainText }));
+    const request = { url: url.href, method, headers, body, cookies, origin: access };
     let download: Awaited<ReturnType<Flight['during']>>;
     try {
       download = await flight.during(deps.downloader.start({ ...request, firstBytes: MAX_ROBOTS_BYTES }));
