@@ -8,6 +8,7 @@ import { LostStarts } from '../page/failed-start-pages.js';
 import { HangingHosts } from '../page/hanging-hosts.js';
 import type { Tally } from '../page/slots.js';
 import { KnownRules } from '../robots/known-rules.js';
+import { DelayLog } from '../site/delay-log.js';
 import { CrawlNews } from './crawl-news.js';
 import { Pulse } from './heartbeat.js';
 import { Outage } from './outage.js';
@@ -19,6 +20,7 @@ export class NodeState {
   readonly alarm = new Alarm();
   readonly outage: Outage;
   readonly hooks: Hooks;
+  readonly delays: DelayLog;
   readonly lostStarts: LostStarts;
   readonly deadEnds = new DeadEnds();
   readonly hangingHosts: HangingHosts;
@@ -39,6 +41,7 @@ export class NodeState {
     this.deps = deps;
     this.outage = new Outage(deps.log);
     this.hooks = new Hooks(deps);
+    this.delays = new DelayLog(deps.log);
     this.lostStarts = new LostStarts(deps.log);
     this.hangingHosts = new HangingHosts(deps.options.retry);
     const { robots } = deps.options;

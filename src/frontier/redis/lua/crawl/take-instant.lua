@@ -8,7 +8,7 @@ verbs.register('take_instant', {}, function(crawl, args)
   meta.read(crawl)
   local d = domains.of(crawl, args.domain)
   local atMs = math.max(crawl.nowMs, domains.dueAt(d))
-  if d.active >= domains.limit(crawl) or atMs - crawl.nowMs > args.withinMs then return nil end
+  if d.active >= domains.limit(crawl, d) or atMs - crawl.nowMs > args.withinMs then return nil end
   domains.startDelayTimer(crawl, d, args.random, atMs)
   domains.markChanged(crawl, d)
   verbs.save(crawl)
