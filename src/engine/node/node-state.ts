@@ -2,6 +2,7 @@
 
 import type { EngineDeps } from '../engine-options.js';
 import { type FinalTotals, readFinalTotals } from '../leaving/final-totals.js';
+import { Losses } from '../leaving/losses.js';
 import { DeadEnds } from '../page/dead-ends.js';
 import { type LinkRules, linkRules } from '../page/discovered-requests.js';
 import { LostStarts } from '../page/failed-start-pages.js';
@@ -26,6 +27,7 @@ export class NodeState {
   readonly hangingHosts: HangingHosts;
   readonly knownRules: KnownRules | null;
   readonly news: CrawlNews;
+  readonly losses: Losses;
   readonly pulse = new Pulse();
   readonly rules: LinkRules;
   readonly tally: Tally = { pages: 0, failed: 0, items: 0 };
@@ -48,6 +50,7 @@ export class NodeState {
     const agent = robots?.userAgent ?? robots?.defaultUserAgent ?? '';
     this.knownRules = robots === null ? null : new KnownRules(agent, robots.crawlDelayMaxMs);
     this.news = new CrawlNews(deps);
+    this.losses = new Losses(deps.log, deps.crawlArguments);
     this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);
     this.pulse.note(0, 0);
   }

@@ -189,8 +189,8 @@ export class RobotsGate {
   };
 
   /** As for a page: later another node might ask the domain at the same time. */
-  #isTooLate({ lease, askedAt }: Flight): boolean {
-    return performance.now() - askedAt > beginWithinMs(lease.delayMs);
+  #isTooLate({ lease, dueAt }: Flight): boolean {
+    return performance.now() - dueAt > beginWithinMs(lease.delayMs);
   }
 
   #throttle(domain: string, change: Parameters<Frontier['throttle']>[1]): void {
