@@ -29,11 +29,11 @@ import { defer } from './queue/defer.js';
 import { listFailed, purgeFailed } from './queue/failures.js';
 import { lease } from './queue/lease.js';
 import { settle } from './queue/settle.js';
-import { takeInstant } from './queue/take-instant.js';
 import { throttle } from './queue/throttle.js';
 import { inspectRequest } from './read/inspect.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
 import { robots, storeRobots } from './robots/robots.js';
+import { takeInstant } from './robots/take-instant.js';
 import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds/seeds.js';
 
 /** How long a verb of a node waits for a lock; its engine says so, and asks again. */
