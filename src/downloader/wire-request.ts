@@ -12,9 +12,14 @@ export type DownloadRequest = Pick<RequestRecord, 'url' | 'method' | 'headers' |
   Partial<Pick<RequestRecord, 'origin' | 'attempts'>> & {
     /** Read so many bytes of the body and drop the rest; an encoded body (gzip) is read whole. Without it, all of it. */
     readonly firstBytes?: number;
-    /** Its own limits (`request-limits.ts`). */
+    /** Its own limits (`request-limits.ts`), `proxy` and `cookiejar`. */
     readonly meta?: Readonly<Record<string, unknown>>;
   };
+
+/** A retry parses leniently, since the strict parser may have rejected the earlier answer; the reason is not recorded. */
+export function isParsedLeniently({ attempts }: DownloadRequest): boolean {
+  return attempts !== undefined && attempts > 0;
+}
 
 export interface Outgoing {
   readonly url: string;

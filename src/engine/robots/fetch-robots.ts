@@ -43,6 +43,8 @@ export interface FetchDeps {
   readonly retry: RetryOptions;
 }
 
+const noRules: RobotsResult = { kind: 'rules', text: '', forMs: GIVE_UP_MS, delayMs: 0 };
+
 /** What came of a fetch. */
 export interface FetchEnd {
   readonly result: RobotsResult;
@@ -99,15 +101,20 @@ export async function fetchRobots(
 
     if (hops === 0) add(stats, 'robotstxt/request_count');
     const { method, headers, body, cookies } = deps.authorize(new Request(url.href, { headers: plainText }));
-    const request = { url: url.href, method, headers, body, cookies, origin: access };
+    const request = { url: url.href, method, headers, body, cookies, origin: access, meta: proxyOf(page) };
     let download: Awaited<ReturnType<Flight['during']>>;
     try {
       download = await flight.during(deps.downloader.start({ ...request, firstBytes: MAX_ROBOTS_BYTES }));
     } catch (error) {
       if (flight.over || !(error instanceof DownloadError)) throw error;
       if (hops === 0 && isFaultOfRequest(error)) throw new PageCannotBeSent(error);
+      // Another proxy would come too late for the delay of the domain.
+      if (error.proxies?.cutShort === true) return later(0);
       add(stats, `robotstxt/exception_count/${error.reason}`);
-      return end(failure(claim, error.message, error.retryable, null, deps.retry), error.message);
+      // A crawl from the cache alone has no robots.txt, and asks no site for anything.
+      if (error.reason === 'not_cached') return end(noRules);
+      const waitMs = error.proxies?.waitMs ?? null;
+      return end(failure(claim, error.message, error.retryable, waitMs, deps.retry), error.message);
     }
 
     const { status } = download;
@@ -147,6 +154,11 @@ function failure(
 /** An untrusted link to a private address, for one, must not keep the pages of that address from a trusted seed. */
 function isFaultOfRequest({ reason }: DownloadError): boolean {
   return reason === 'private_address' || reason === 'bad_request';
+}
+
+/** The proxy of the page, which may be the only way to its site. */
+function proxyOf({ meta }: RequestRecord): RequestRecord['meta'] {
+  return meta.proxy === undefined ? {} : { proxy: meta.proxy };
 }
 
 function sameHost({ hostname }: URL, origin: string): boolean {
