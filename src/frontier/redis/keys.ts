@@ -22,6 +22,9 @@ export const internalWords = [
   'answers',
   'feeds',
   'outbox',
+  'cookies',
+  'cookie-versions',
+  'jars',
 ] as const;
 
 export type InternalWord = (typeof internalWords)[number] | 'repaired';

@@ -7,6 +7,7 @@ import type { Client } from '../connection/client.js';
 import { allKeys } from '../keys.js';
 import { readEntry } from '../read/records.js';
 import { checkPieces } from './dupefilter-pieces.js';
+import { checkCookies } from './verify-cookies.js';
 import { checkDomains } from './verify-domains.js';
 import { readView, type View } from './view.js';
 
@@ -22,6 +23,7 @@ export async function verifyInvariants(client: Client, keys: FrontierKeys): Prom
     ...(await checkExpiry(client, keys)),
     ...(view.meta.repairing ? ['a repair broke off: repair again'] : []),
     ...(await checkPieces(client, keys)),
+    ...(await checkCookies(client, keys)),
   ];
 }
 

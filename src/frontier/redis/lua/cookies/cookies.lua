@@ -189,6 +189,33 @@ function cookies.save(crawl)
   crawl.cookieSets = nil
 end
 
+-- Adds cookies that the crawl does not have yet, in memory.
+function cookies.add(crawl, changes)
+  crawl.cookieSets = {}
+  for _, change in ipairs(changes) do
+    local set = setOf(crawl, nameOf(change.jar, change.domain))
+    if not positionOf(set, change.path, change.name) then merge(crawl, change) end
+  end
+end
+
+-- Rebuilds counts and versions from the sets. All nodes read them anew. O(all cookies).
+function cookies.rebuild(crawl)
+  local at = crawl.keys
+  if not keys.isOf('hash', at.cookies) then redis.call('UNLINK', at.cookies) end
+  redis.call('UNLINK', at['cookie-versions'], at.jars)
+  local fields = redis.call('HGETALL', at.cookies)
+  crawl.cookieSets = {}
+  for i = 1, #fields, 2 do
+    local name = fields[i]
+    redis.call('HDEL', at.cookies, name)
+    if string.find(name, '\0', 1, true) then
+      crawl.cookieSets[name] = { cookies = decode(fields[i + 1]), before = 0, isChanged = true }
+    end
+  end
+  cookies.save(crawl)
+  meta.set(crawl, 'cookies_floor', meta.number(crawl, 'cookies'))
+end
+
 -- The sets that have changed since the version `known`; nil when none has.
 -- Returns { version that they lead to, 1 if all earlier ones are to be forgotten, 1 if there are more, now, names, JSON of
 -- each, '' for a removed one }.

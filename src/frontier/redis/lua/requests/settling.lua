@@ -12,6 +12,7 @@
 --   counts              what it adds to each counter of args.counters
 --   scraped, errors     amounts that count against the budgets; absent for 0
 --   requests            the links, see acceptance.lua; absent when there are none
+--   cookies, maxJars    changes of cookies, see cookies/cookies.lua; absent when there are none
 -- args.counters: names of counters. args.feeds: the feeds that this node joined with.
 
 -- Removes the done requests that were collected, in one batch. Before a later settle's links are judged, since a link may
@@ -98,6 +99,7 @@ function settling.run(crawl)
         end
         conclude(crawl, settle, lease, done)
         addEffects(crawl, settle, sums, items, feedItems)
+        cookies.merge(crawl, settle)
         if settle.kind == 'done' or settle.kind == 'failed' then pages = pages + 1 end
       end
       kept[#kept + 1] = answers.settleField(crawl, settle.call, settle.id)
@@ -110,6 +112,7 @@ function settling.run(crawl)
     leases.finish(crawl, endedIds, ended)
     lists.send('RPUSH', crawl.keys.items, items)
     feeds.append(crawl, crawl.args.feeds, feedItems)
+    cookies.save(crawl)
     if pages > 0 then redis.call('HINCRBY', crawl.keys.pages, crawl.caller, pages) end
     dupefilters.agree(crawl)
     limits.closeWhenSpent(crawl)
