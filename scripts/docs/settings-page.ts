@@ -2,6 +2,7 @@
 import { stringify } from 'yaml';
 import type { Definition } from '../../src/settings/kinds.js';
 import { definitionOf } from '../../src/settings/schema.js';
+import { cookieSettings } from '../../src/settings/sections/cookies.js';
 import { downloadSettings } from '../../src/settings/sections/download.js';
 import { frontierSettings } from '../../src/settings/sections/frontier.js';
 import { itemSettings } from '../../src/settings/sections/items.js';
@@ -15,6 +16,7 @@ const sections: readonly (readonly [title: string, settings: object])[] = [
   ['The frontier: order, dupefilter, seeds, keys, end of a crawl', frontierSettings],
   ['Items', itemSettings],
   ['Politeness, download, retries, limits', downloadSettings],
+  ['Cookies', cookieSettings],
 ];
 
 const intro = `A setting can be written in five places. When several of them name it, the first of this list wins:

@@ -41,6 +41,16 @@ export interface LinkOptions {
   readonly fingerprint: (request: Request) => string;
 }
 
+/** The cookies of the crawl (`cookies/session-cookies.ts`). */
+export interface CookieOptions {
+  /** COOKIES_ENABLED. */
+  readonly enabled: boolean;
+  /** COOKIES_DEBUG. */
+  readonly debug: boolean;
+  /** COOKIES_MAX_JARS. */
+  readonly maxJars: number;
+}
+
 /** Plain values only; see each setting in `config/crawlnode.yaml`. */
 export interface EngineOptions {
   /** CONCURRENT_REQUESTS: pages processed at once by this node. */
@@ -71,6 +81,7 @@ export interface EngineOptions {
   readonly redirectPriorityAdjust: number;
   readonly retry: RetryOptions;
   readonly links: LinkOptions;
+  readonly cookies: CookieOptions;
   /** What join tells the store. `tunables.nodeTimeoutMs` also paces recovery; `shape.domainKey` names domains. */
   readonly shape: Shape;
   readonly tunables: Tunables;

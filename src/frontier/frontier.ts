@@ -475,8 +475,11 @@ export interface Frontier {
    * @param cookies the version of the cookies that this node knows, 0 at first; without it the answer brings none.
    */
   lease(max: number, holding: number, cookies?: number): Promise<LeaseAnswer>;
-  /** The cookies that have changed since a version, as many as one answer brings; null when none has. Needs no join. */
-  cookies(since: number): Promise<CookieNews | null>;
+  /**
+   * The cookies that have changed since a version, as many as one answer brings; null when none has. Needs no join.
+   * @param readAnewAt for one who reads all cookies anew, in several calls: `latest` of the first answer.
+   */
+  cookies(since: number, readAnewAt?: number): Promise<CookieNews | null>;
   /** End one lease and commit its effects: all of it or nothing. */
   settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer>;
 

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import type { Definition } from './kinds.js';
+import { cookieSettings } from './sections/cookies.js';
 import { downloadSettings } from './sections/download.js';
 import { frontierSettings } from './sections/frontier.js';
 import { itemSettings } from './sections/items.js';
@@ -16,6 +17,7 @@ export const definitions = {
   ...frontierSettings,
   ...itemSettings,
   ...downloadSettings,
+  ...cookieSettings,
 };
 
 export type SettingName = keyof typeof definitions;

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe } from 'vitest';
 import { backups } from './backups.js';
 import { budgets } from './budgets.js';
 import { completion } from './completion.js';
+import { cookies } from './cookies.js';
 import { deferring } from './deferring.js';
 import { dupefilters } from './dupefilters.js';
 import { epochs } from './epochs.js';
@@ -52,6 +53,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       politeness,
       deferring,
       settling,
+      cookies,
       epochs,
       recovery,
       suspects,

@@ -54,6 +54,7 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
       urlLengthLimit: 2_083,
       fingerprint: (request) => fingerprint(request),
     },
+    cookies: { enabled: true, debug: false, maxJars: 100 },
     shape: defaultShape,
     tunables: {
       delayMs: 0,

@@ -76,6 +76,11 @@ export function engineOptionsOf(
     redirectPriorityAdjust: settings.REDIRECT_PRIORITY_ADJUST,
     retry: retryOptionsOf(settings),
     links: linkOptionsOf(settings),
+    cookies: {
+      enabled: settings.COOKIES_ENABLED,
+      debug: settings.COOKIES_DEBUG,
+      maxJars: settings.COOKIES_MAX_JARS,
+    },
     shape: shapeOf(settings),
     tunables: {
       delayMs: ms(settings.DOWNLOAD_DELAY),

@@ -14,6 +14,7 @@ import type { Logger } from '../../log.js';
 import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
 import { type Failure, type PageResult, runErrback } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
+import type { SessionCookies } from '../cookies/session-cookies.js';
 import type { EngineOptions } from '../engine-options.js';
 import type { DeadEnds } from './dead-ends.js';
 import { add, admit, type Counters, toFrontier } from './discovered-requests.js';
@@ -34,6 +35,7 @@ export interface PageDeps extends LinkDeps {
   readonly lostStarts: LostStarts;
   readonly deadEnds: DeadEnds;
   readonly hangingHosts: HangingHosts;
+  readonly cookies: SessionCookies;
   readonly log: Logger;
 }
 
@@ -87,7 +89,8 @@ export async function redirect(work: Work, status: number, location: string): Pr
     effects: { ...noEffects, requests, stats: counters },
   });
 
-  const hop = redirected(record, status, location);
+  // Cookies that entered the jar follow by its rules, and not by themselves.
+  const hop = redirected(flight.cookies === null ? record : { ...record, cookies: null }, status, location);
   if (hop === null) {
     add(counters, 'redirect/bad_location');
     deps.deadEnds.note(badLocation, record.url);

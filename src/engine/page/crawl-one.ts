@@ -66,10 +66,6 @@ export async function crawlOne(
 
 async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
   const { lease } = flight;
-  const lateMs = performance.now() - flight.askedAt;
-  if (lateMs > beginWithinMs(lease.delayMs)) {
-    return { outcome: { kind: 'released', reason: 'late', unstarted: true }, effects: noEffects };
-  }
   let work: Work;
   try {
     const record = decodeRecord(lease.record);
@@ -78,6 +74,11 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
     const outcome = { kind: 'failed', reason: 'bad_record', attempts: 0, detail: messageOf(error) } as const;
     return { outcome, effects: noEffects };
   }
+  const outgoing = await deps.cookies.prepare(work);
+  const lateMs = performance.now() - flight.askedAt;
+  if (flight.over || lateMs > beginWithinMs(lease.delayMs)) {
+    return { outcome: { kind: 'released', reason: 'late', unstarted: true }, effects: noEffects };
+  }
 
   add(work.counters, 'downloader/request_count');
   add(work.counters, `downloader/request_method_count/${work.record.method}`);
@@ -85,7 +86,7 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
   if (lease.delayMs > 0 && lateMs > NOTICEABLY_LATE_MS) leaveAlone(work, lease.delayMs, 'setting');
   let download: Download;
   try {
-    download = await flight.during(deps.downloader.start(work.request));
+    download = await flight.during(deps.downloader.start(outgoing));
   } catch (error) {
     return afterFailure(work, error);
   }
@@ -114,6 +115,7 @@ async function afterAnswer(asked: Work, download: Download): Promise<Ending> {
   add(counters, `downloader/response_status_count/${status}`);
   add(counters, 'downloader/response_bytes', download.wireBytes);
 
+  await deps.cookies.receive(work, download);
   const pauseMs = askedPause(status, headers, Date.now(), deps.options.retry.retryAfterCapMs);
   if (pauseMs !== null && pauseMs > 0) {
     const { domain } = work.flight.lease;

@@ -9,7 +9,7 @@ export interface PartReaders {
   queue(): AsyncIterable<BackupEntry>;
   failed: FailedList['list'];
   /** As `Frontier.cookies`. */
-  cookies(since: number): Promise<CookieNews | null>;
+  cookies(since: number, readAnewAt?: number): Promise<CookieNews | null>;
   dupefilter(): AsyncIterable<BackupEntry>;
   seeds(): AsyncIterable<BackupEntry>;
   /** Feed files; with `withItems` the items that wait for each follow it. */
@@ -55,11 +55,12 @@ async function* cookieEntries(read: PartReaders['cookies']): AsyncIterable<Backu
 }
 
 async function* cookiePages(read: PartReaders['cookies']): AsyncIterable<BackupCookie[]> {
-  for (let since = 0; ; ) {
-    const news = await read(since);
-    if (news === null) return;
-    yield news.sets.flatMap(({ jar, domain, cookies }) => cookies.map((cookie) => ({ jar, domain, ...cookie })));
-    if (!news.hasMore) return;
-    since = news.version;
+  let news = await read(0);
+  const anewAt = news?.latest;
+  while (news !== null) {
+    yield news.sets.flatMap(({ jar, domain, cookies }) =>
+      cookies.map((cookie) => ({ jar, domain, ...cookie })),
+    );
+    news = news.version < news.latest ? await read(news.version, anewAt) : null;
   }
 }

@@ -86,7 +86,7 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
         const news = cookies === undefined ? null : cookiesSince(tx, cookies);
         return news === null ? answer : { ...answer, cookies: news };
       }),
-    cookies: (since) => batch.read((tx) => cookiesSince(tx, since)),
+    cookies: (since, readAnewAt) => batch.read((tx) => cookiesSince(tx, since, readAnewAt)),
     settle: (held, outcome, effects) =>
       client.asNode((tx, { number, options }) =>
         settle(tx, number, held, outcome, effects, options.maxCookieJars),

@@ -165,8 +165,8 @@ export class RedisFrontier implements Frontier {
     return this.#leaseCalls.settle(settleMessage(lease, outcome, effects, sender));
   }
 
-  async cookies(since: number): Promise<CookieNews | null> {
-    return readCookieNews(await this.#run('cookies', { known: since }));
+  async cookies(since: number, readAnewAt?: number): Promise<CookieNews | null> {
+    return readCookieNews(await this.#run('cookies', { known: since, anewAt: readAnewAt }));
   }
 
   async defer(lease: Lease): Promise<number | null> {

@@ -74,7 +74,8 @@ export class PageCookies {
   #set(given: string | Cookie): string | null {
     const cookie = typeof given === 'string' ? Cookie.parse(given) : given;
     if (cookie === undefined || cookie.key === '') return 'it is no cookie';
-    if (cookie.key.length + cookie.value.length > MAX_COOKIE_BYTES) return `it is larger than ${MAX_COOKIE_BYTES} bytes`;
+    if (cookie.key.length + cookie.value.length > MAX_COOKIE_BYTES)
+      return `it is larger than ${MAX_COOKIE_BYTES} bytes`;
     if ((cookie.path?.length ?? 0) > MAX_PATH) return `its path is longer than ${MAX_PATH} characters`;
     if (this.#changed.size >= MAX_CHANGES) return `the page has set ${MAX_CHANGES} cookies already`;
     try {

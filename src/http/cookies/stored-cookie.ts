@@ -40,8 +40,8 @@ export interface CookieNews {
   readonly version: number;
   /** Forget all sets known so far: the changes since the named version are not known any more. */
   readonly isAnew: boolean;
-  /** There are more changes. Ask again until there are none. */
-  readonly hasMore: boolean;
+  /** The version of the crawl. While it is above `version` there are more changes: ask again. */
+  readonly latest: number;
   /** The store's clock. */
   readonly nowMs: number;
   readonly sets: readonly CookieSet[];
@@ -62,7 +62,9 @@ const SOUND_PATH = /^\/[^\x00-\x1f\x7f]*$/;
 
 /** The stored form of a set: JSON of `[path, name, text, expiry or 0]` for each cookie. */
 export function encodeCookies(cookies: readonly StoredCookie[]): string {
-  return JSON.stringify(cookies.map(({ path, name, text, expiresAtMs }) => [path, name, text, expiresAtMs ?? 0]));
+  return JSON.stringify(
+    cookies.map(({ path, name, text, expiresAtMs }) => [path, name, text, expiresAtMs ?? 0]),
+  );
 }
 
 /** Reads the stored form of a set. Cookies that could not be sent are left out; '' has none. */

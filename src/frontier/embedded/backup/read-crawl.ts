@@ -20,7 +20,7 @@ export async function* readCrawl(batch: CommitBatch, parts: readonly Part[]): As
   await batch.read(refuseOtherFormat);
   yield* readParts(parts, {
     queue: () => readQueue(batch),
-    cookies: (since) => batch.read((tx) => cookiesSince(tx, since)),
+    cookies: (since, readAnewAt) => batch.read((tx) => cookiesSince(tx, since, readAnewAt)),
     failed: (cursor, max) => batch.read((tx) => listFailed(tx, cursor, max)),
     dupefilter: () => readSeen(batch),
     seeds: () => readSeeds(batch),

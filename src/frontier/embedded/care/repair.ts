@@ -4,8 +4,8 @@
  */
 import type { Frontier, Repaired } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
-import type { CommitBatch } from '../crawl/commit-batch.js';
 import { rebuildJars } from '../cookies/rebuild-jars.js';
+import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { FirstShape } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { liveNodes } from '../nodes/liveness.js';

@@ -20,7 +20,9 @@ export function addToJar({ sql, space }: Transaction, jar: string, version: numb
 /** Drop the sets of a full jar that were changed least recently. @returns how many cookies went with them. */
 export function dropSetsBeyond(tx: Transaction, jar: string): number {
   const { sql, space } = tx;
-  const row = sql.get<{ count: number }>`SELECT count FROM cookie_jar WHERE space = ${space} AND name = ${jar}`;
+  const row = sql.get<{
+    count: number;
+  }>`SELECT count FROM cookie_jar WHERE space = ${space} AND name = ${jar}`;
   const count = row?.count ?? 0;
   if (count <= MAX_COOKIES_PER_JAR) return 0;
   // A tenth at once, as the search for the oldest sets takes time.

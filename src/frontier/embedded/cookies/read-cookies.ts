@@ -6,12 +6,12 @@ import type { Transaction } from '../crawl/transaction.js';
 const MAX_SETS = 100;
 const MAX_CHARS = 256 * 1024;
 
-/** The sets that have changed since the version `known`; null when none has. */
-export function cookiesSince(tx: Transaction, known: number): CookieNews | null {
+/** The sets that have changed since the version `known`; null when none has. @param readAnewAt as in `Frontier.cookies`. */
+export function cookiesSince(tx: Transaction, known: number, readAnewAt = known): CookieNews | null {
   if (!tx.hasCrawl) return null;
   const { cookie_version, cookie_floor } = tx.tally;
   if (known === cookie_version) return null;
-  const isAnew = known > cookie_version || (known > 0 && known < cookie_floor);
+  const isAnew = known > cookie_version || (known > 0 && readAnewAt < cookie_floor);
   let version = isAnew ? 0 : known;
   const rows = tx.sql.all<{ jar: string; domain: string; version: number; cookies: string }>`
     SELECT jar, domain, version, cookies FROM cookie_set
@@ -21,11 +21,11 @@ export function cookiesSince(tx: Transaction, known: number): CookieNews | null 
   for (const row of rows) {
     chars += row.cookies.length;
     if (sets.length === MAX_SETS || (sets.length > 0 && chars > MAX_CHARS)) {
-      return { version, isAnew, hasMore: true, nowMs: tx.nowMs, sets };
+      return { version, latest: cookie_version, isAnew, nowMs: tx.nowMs, sets };
     }
     const { jar, domain, cookies } = row;
     sets.push({ jar, domain, cookies: decodeCookies(cookies) });
     version = row.version;
   }
-  return { version: cookie_version, isAnew, hasMore: false, nowMs: tx.nowMs, sets };
+  return { version: cookie_version, latest: cookie_version, isAnew, nowMs: tx.nowMs, sets };
 }

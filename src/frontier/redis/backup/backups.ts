@@ -21,7 +21,8 @@ export function redisBackups(crawl: CrawlAccess, failed: FailedList): Backups {
       await ask((client) => refuseOtherFormat(client, keys));
       yield* readParts(parts, {
         queue: () => readCrawl(ask, keys),
-        cookies: async (since) => readCookieNews(await crawl.call('cookies', { known: since })),
+        cookies: async (since, anewAt) =>
+          readCookieNews(await crawl.call('cookies', { known: since, anewAt })),
         failed: (cursor, max) => failed.list(cursor, max),
         dupefilter: () => readDupefilter(ask, keys, shape.dupefilter),
         seeds: () => readSeeds(ask, keys),

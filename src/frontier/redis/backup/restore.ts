@@ -1,5 +1,12 @@
 /** Restores a backup into Redis with one call per entry. An entry that is sent again is not applied again (`lua/backup/`). */
-import { type BackupEntry, type BackupRequest, type Backups, restoredCookie, seedOf, textBytes } from '../../backup/entry.js';
+import {
+  type BackupEntry,
+  type BackupRequest,
+  type Backups,
+  restoredCookie,
+  seedOf,
+  textBytes,
+} from '../../backup/entry.js';
 import { delayInBounds, requireIds } from '../../clamp-values.js';
 import type { FailedRequest, Part } from '../../frontier.js';
 import { nodesAtWork, otherRestore, partNotEmpty, restoreGone } from '../../refusals.js';
@@ -55,7 +62,10 @@ function callFor(entry: BackupEntry, options: OpenOptions): VerbCall | null {
     case 'failed':
       return ['restore_failed', { requests: failedArguments(entry.values) }];
     case 'cookies':
-      return ['restore_cookies', { changes: entry.values.map((cookie) => changeArguments(restoredCookie(cookie))) }];
+      return [
+        'restore_cookies',
+        { changes: entry.values.map((cookie) => changeArguments(restoredCookie(cookie))) },
+      ];
     case 'dupefilter':
       return entry.index === null ? null : ['restore_bits', { index: indexArguments(entry.index) }];
     case 'seen':

@@ -12,7 +12,11 @@ export async function checkCookies(client: Client, keys: FrontierKeys): Promise<
     .hgetall(internalKey(keys, 'cookies'))
     .zrange(internalKey(keys, 'cookie-versions'), 0, -1)
     .zrange(internalKey(keys, 'jars'), 0, -1);
-  const [fields, versions, jars] = (await repliesOf(transaction)) as [Record<string, string>, string[], string[]];
+  const [fields, versions, jars] = (await repliesOf(transaction)) as [
+    Record<string, string>,
+    string[],
+    string[],
+  ];
   const breaches: string[] = [];
   const versioned = new Set(versions);
   const counts = new Map<string, number>();
@@ -23,14 +27,22 @@ export async function checkCookies(client: Client, keys: FrontierKeys): Promise<
       breaches.push(`I4: the cookies of ${domain} have no version: nodes would never read them`);
     }
     if (lengthOf(json) !== cookies.length) {
-      breaches.push(`I4: cookies of ${domain} cannot be read (${encodeCookies(cookies).length} of ${json.length} bytes can)`);
+      breaches.push(
+        `I4: cookies of ${domain} cannot be read (${encodeCookies(cookies).length} of ${json.length} bytes can)`,
+      );
     }
     counts.set(jar, (counts.get(jar) ?? 0) + lengthOf(json));
   }
-  for (const jar of new Set([...counts.keys(), ...jars, ...Object.keys(fields).filter((field) => !field.includes('\0'))])) {
+  for (const jar of new Set([
+    ...counts.keys(),
+    ...jars,
+    ...Object.keys(fields).filter((field) => !field.includes('\0')),
+  ])) {
     const [stored, real] = [Number(fields[jar] ?? 0), counts.get(jar) ?? 0];
     if (stored !== real || jars.includes(jar) !== counts.has(jar)) {
-      breaches.push(`I4: the cookie jar ${JSON.stringify(jar)} is said to have ${stored} cookies and has ${real}`);
+      breaches.push(
+        `I4: the cookie jar ${JSON.stringify(jar)} is said to have ${stored} cookies and has ${real}`,
+      );
     }
   }
   return breaches;

@@ -1,7 +1,7 @@
 /** Reads the reply of a lease call, and the tokens of leases. */
 import type { Control, Lease, LeaseAnswer } from '../../frontier.js';
-import { readCookieNews } from '../cookies/cookie-reply.js';
 import { hex, int, list, named, type Reply, text } from '../connection/reply.js';
+import { readCookieNews } from '../cookies/cookie-reply.js';
 
 /** The number of the call that granted a lease, from its token. An invalid token gives 0, which is no call's number. */
 export function leaseCallOf({ id, token }: Pick<Lease, 'id' | 'token'>): number {

@@ -61,7 +61,11 @@ export function settleMessage(
     counters,
     links: requests.length,
     items: items.length + feedItems.length,
-    bytes: lengthOf(items) + lengthOf(feedItems) + lengthOf(requests.map(({ record }) => record)) + lengthOf(cookies.map(({ text }) => text ?? '')),
+    bytes:
+      lengthOf(items) +
+      lengthOf(feedItems) +
+      lengthOf(requests.map(({ record }) => record)) +
+      lengthOf(cookies.map(({ text }) => text ?? '')),
   };
 }
 

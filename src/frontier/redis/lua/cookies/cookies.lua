@@ -216,13 +216,14 @@ function cookies.rebuild(crawl)
   meta.set(crawl, 'cookies_floor', meta.number(crawl, 'cookies'))
 end
 
--- The sets that have changed since the version `known`; nil when none has.
--- Returns { version that they lead to, 1 if all earlier ones are to be forgotten, 1 if there are more, now, names, JSON of
--- each, '' for a removed one }.
-function cookies.since(crawl, known)
+-- The sets that have changed since the version `known`; nil when none has. anewAt: for a client that reads all of them anew,
+-- in several calls: the latest version when it began.
+-- Returns { version that they lead to, latest version: if it is higher there are more, 1 if all known ones are to be
+-- forgotten, now, names, JSON of each, '' for a removed one }.
+function cookies.since(crawl, known, anewAt)
   local at, version = crawl.keys, meta.number(crawl, 'cookies')
   if known == version then return nil end
-  local isAnew = known > version or (known > 0 and known < meta.number(crawl, 'cookies_floor'))
+  local isAnew = known > version or (known > 0 and (anewAt or known) < meta.number(crawl, 'cookies_floor'))
   local from = isAnew and 0 or known
   local found = redis.call('ZRANGE', at['cookie-versions'], '(' .. lists.digits(from), '+inf', 'BYSCORE', 'LIMIT', 0,
     MAX_SETS + 1, 'WITHSCORES')
@@ -234,9 +235,9 @@ function cookies.since(crawl, known)
     bytes = bytes + #text
     if i > MAX_SETS or (i > 1 and bytes > MAX_BYTES) then
       for n = #names, i, -1 do names[n] = nil end
-      return { last, isAnew and 1 or 0, 1, crawl.nowMs, names, texts }
+      return { last, version, isAnew and 1 or 0, crawl.nowMs, names, texts }
     end
     texts[i], last = text, tonumber(found[2 * i])
   end
-  return { version, isAnew and 1 or 0, 0, crawl.nowMs, names, texts }
+  return { version, version, isAnew and 1 or 0, crawl.nowMs, names, texts }
 end
