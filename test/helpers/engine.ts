@@ -90,6 +90,7 @@ export interface NodeChoice {
   readonly log?: Logger;
   readonly onProgress?: (progress: EngineProgress) => void;
   readonly feedsFailing?: () => string | null;
+  readonly isOutboxFull?: () => boolean;
 }
 
 /** A node that is running. */
@@ -118,6 +119,7 @@ export async function startNode(
     maxBodyBytes: 10_000_000,
     warnBodyBytes: 0,
     minBytesPerSecond: 0,
+    failOnDataLoss: true,
     bufferBytes: 0,
     allowPrivateAddresses: true,
     userAgent: 'crawlnode-test',
@@ -148,6 +150,7 @@ export async function startNode(
     drain: drain.signal,
     force: force.signal,
     feedsFailing: choice.feedsFailing ?? (() => null),
+    isOutboxFull: choice.isOutboxFull ?? (() => false),
     ...(choice.onProgress && { onProgress: choice.onProgress }),
   };
   const result = runEngine(deps).finally(async () => {

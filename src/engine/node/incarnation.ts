@@ -15,6 +15,7 @@ import { type Ending, ending, feedEnding, type NodeView } from '../leaving/node-
 import type { PageDeps } from '../page/apply-verdict.js';
 import { crawlOne } from '../page/crawl-one.js';
 import { inRun, type LinkRules } from '../page/discovered-requests.js';
+import { httpAuthOf } from '../page/http-auth.js';
 import { seenLinksOf } from '../page/seen-links.js';
 import { Slots } from '../page/slots.js';
 import { SeedIntake } from '../seeds/seed-intake.js';
@@ -52,7 +53,8 @@ export class Incarnation {
     const seen = seenLinksOf(spider, options.shape.dupefilter, rules.refresh);
     const onDropped = (dropped: number) => this.#sayDropped(dropped);
     this.rules = rules;
-    const parts = { frontier, spider, downloader, pipelines, options, rules, outage, log };
+    const authorize = httpAuthOf(spider);
+    const parts = { frontier, spider, downloader, authorize, pipelines, options, rules, outage, log };
     const cookies = new SessionCookies(options.cookies, log);
     this.#page = { ...parts, seen, lostStarts, deadEnds, hangingHosts, cookies, onDropped };
     this.slots = new Slots({
@@ -119,7 +121,7 @@ export class Incarnation {
     const node = this.#node;
     const { drain, force, feedsFailing, options } = node.deps;
     if (drain.aborted || force.aborted) return ending('shutdown');
-    const why = feedsFailing();
+    const why = feedsFailing(options.exitWhenDone && (this.#crawl?.idleMs ?? 0) > 0);
     if (why === null) {
       node.feedFailingSince = null;
       return null;
@@ -190,9 +192,10 @@ export class Incarnation {
     this.upkeep.stop();
   }
 
-  /** How many leases to ask for; none while a feed cannot take more items. */
+  /** How many leases to ask for; none while a feed or a pipeline cannot take more items. */
   #free(): number {
-    return this.#node.feedFailingSince === null ? this.slots.free() : 0;
+    const { feedFailingSince, deps } = this.#node;
+    return feedFailingSince === null && !deps.isOutboxFull() ? this.slots.free() : 0;
   }
 
   #start(lease: Lease, askedAt: number): void {
@@ -230,7 +233,7 @@ export class Incarnation {
   #showProgress(pagesPerSecond: number): void {
     const { deps, tally, outage } = this.#node;
     const { pages, failed, items } = tally;
-    const trouble = outage.why ?? deps.feedsFailing();
+    const trouble = outage.why ?? deps.feedsFailing(true);
     deps.onProgress?.({
       pages,
       pagesPerSecond,

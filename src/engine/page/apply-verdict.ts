@@ -20,6 +20,7 @@ import type { DeadEnds } from './dead-ends.js';
 import { add, admit, type Counters, toFrontier } from './discovered-requests.js';
 import type { LostStarts } from './failed-start-pages.js';
 import type { HangingHosts } from './hanging-hosts.js';
+import type { Authorize } from './http-auth.js';
 import type { Verdict } from './judge-download.js';
 import { type LinkDeps, noLinks, PageLinks } from './page-links.js';
 import { redirected } from './redirect.js';
@@ -32,6 +33,7 @@ export interface PageDeps extends LinkDeps {
   readonly downloader: Downloader;
   readonly pipelines: ItemPipelines;
   readonly options: EngineOptions;
+  readonly authorize: Authorize;
   readonly lostStarts: LostStarts;
   readonly deadEnds: DeadEnds;
   readonly hangingHosts: HangingHosts;

@@ -10,7 +10,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { InvalidRequestError } from '../../errors.js';
-import { MAX_JAR_NAME } from '../cookies/stored-cookie.js';
 import { domainOf } from '../url/domain.js';
 import { parseUrl } from '../url/parse-url.js';
 import { SAFE_URL } from '../url/safe-url.js';
@@ -235,13 +234,8 @@ function unfilteredId(fingerprint: string, context: RequestContext): string {
   return createHash('sha1').update(identity).digest('hex');
 }
 
-/** The value of Scrapy's meta key `cookiejar`; null for the default jar. @throws InvalidRequestError for no name of a jar. */
-function cookieJarOf(request: Request): string | null {
-  const jar: unknown = request.meta.cookiejar ?? null;
-  if (jar === null) return null;
-  if (['string', 'number', 'boolean'].includes(typeof jar) && String(jar).length <= MAX_JAR_NAME)
-    return String(jar);
-  throw new InvalidRequestError(
-    `meta.cookiejar is ${JSON.stringify(jar).slice(0, 80)}; it must be a text of at most ${MAX_JAR_NAME} characters, or a number.`,
-  );
+/** The value of Scrapy's meta key `cookiejar`; null for the default jar. */
+function cookieJarOf({ meta }: Request): string | null {
+  const jar = meta.cookiejar ?? null;
+  return jar === null ? null : String(jar);
 }

@@ -11,6 +11,9 @@ const scrapyMembers: Readonly<Record<string, string>> = {
   custom_settings: 'customSettings',
   parse_start_url: 'parseStartUrl',
   make_request_from_data: 'makeRequestFromData',
+  http_user: 'httpUser',
+  http_pass: 'httpPass',
+  http_auth_domain: 'httpAuthDomain',
   redis_key: 'the setting REDIS_START_URLS_KEY',
   redis_batch_size: 'the setting REDIS_START_URLS_BATCH_SIZE',
   max_idle_time: 'the setting MAX_IDLE_TIME_BEFORE_CLOSE',
@@ -18,7 +21,7 @@ const scrapyMembers: Readonly<Record<string, string>> = {
 
 /** A message about the first problem of a spider, without its file; null when there is none. */
 export function spiderProblem(spider: Spider): string | null {
-  return scrapyMemberProblem(spider) ?? listProblem(spider) ?? ruleProblem(spider);
+  return scrapyMemberProblem(spider) ?? listProblem(spider) ?? authProblem(spider) ?? ruleProblem(spider);
 }
 
 function scrapyMemberProblem(spider: Spider): string | null {
@@ -47,6 +50,17 @@ function listProblem(spider: Spider): string | null {
     return `${name} is ${value === null ? 'null' : `of type ${typeof value}`}; give a list`;
   }
   return null;
+}
+
+/** As in Scrapy since 2.5.1: without a domain the credentials would be sent to any site. */
+function authProblem({ httpUser, httpPass, httpAuthDomain }: Spider): string | null {
+  for (const [name, value] of Object.entries({ httpUser, httpPass })) {
+    if (value !== undefined && typeof value !== 'string')
+      return `${name} is of type ${typeof value}; give a text`;
+  }
+  if (!httpUser && !httpPass) return null;
+  if (httpAuthDomain === null || (typeof httpAuthDomain === 'string' && httpAuthDomain !== '')) return null;
+  return 'it has httpUser or httpPass, and no httpAuthDomain: give the domain that they are for, such as httpAuthDomain = "example.com", or null to send them to every site';
 }
 
 /** Detects a misspelt callback such as `this.parsItem`, which JavaScript evaluates to undefined. */
