@@ -154,6 +154,8 @@ export interface Effects {
   readonly stats: Readonly<Record<string, number>>;
   /** Cookies that the page has set or removed, in order; absent when there are none. Not with the outcome `released`. */
   readonly cookies?: readonly CookieChange[];
+  /** From the start of the download to the headers of the answer, for AutoThrottle; absent where there was no answer. */
+  readonly latencyMs?: number;
   /** Links left out of `requests` because the node knows them to be seen; absent when there are none. */
   readonly withheld?: Withheld;
 }

@@ -1,6 +1,7 @@
 /** Generate the commented settings file from the schema. Its output is committed as `config/crawlnode.yaml`. */
 import { stringify } from 'yaml';
 import { definitionOf } from './schema.js';
+import { cookieSettings } from './sections/cookies.js';
 import { downloadSettings } from './sections/download.js';
 import { frontierSettings } from './sections/frontier.js';
 import { itemSettings } from './sections/items.js';
@@ -22,6 +23,7 @@ const sections: readonly (readonly [title: string, settings: object])[] = [
   ['The frontier: order, seen requests, seeds, names of keys, closing', frontierSettings],
   ['Items', itemSettings],
   ['Politeness, download, retries, limits', downloadSettings],
+  ['Cookies', cookieSettings],
 ];
 
 /** Every setting with its description, unit and default, the defaults commented out; valid YAML either way. */

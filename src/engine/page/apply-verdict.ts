@@ -16,6 +16,7 @@ import { type Failure, type PageResult, runErrback } from '../../spider/run-call
 import type { Spider } from '../../spider/spider.js';
 import type { SessionCookies } from '../cookies/session-cookies.js';
 import type { EngineOptions } from '../engine-options.js';
+import type { DelayLog } from '../site/delay-log.js';
 import type { DeadEnds } from './dead-ends.js';
 import { add, admit, type Counters, toFrontier } from './discovered-requests.js';
 import type { LostStarts } from './failed-start-pages.js';
@@ -34,6 +35,7 @@ export interface PageDeps extends LinkDeps {
   readonly pipelines: ItemPipelines;
   readonly options: EngineOptions;
   readonly authorize: Authorize;
+  readonly delays: DelayLog;
   readonly lostStarts: LostStarts;
   readonly deadEnds: DeadEnds;
   readonly hangingHosts: HangingHosts;

@@ -32,6 +32,8 @@ export class Flight {
   started = false;
   /** What the page does with the cookies of the crawl; null when it has none to do with. */
   cookies: PageCookies | null = null;
+  /** Of its answer; null before, and where it is not to change the delay. */
+  latencyMs: number | null = null;
   /** True once it has been settled or dropped; what the page still does has no effect. */
   over = false;
   #downloading: DownloadUnderWay | null = null;
@@ -213,8 +215,8 @@ export class Slots {
     try {
       let answer = await settle(effects);
       if (!answer.committed && answer.resend && links !== undefined) {
-        const { requests: _, withheld: __, ...others } = effects;
-        answer = await settle({ ...others, ...(await links.takeWithheld(stop)) });
+        const { withheld: _, ...all } = effects;
+        answer = await settle({ ...all, ...(await links.takeWithheld(stop)) });
       }
       if (answer.committed) {
         count(tally, outcome, effects);

@@ -3,6 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
 import { restoreUnderWay } from '../refusals.js';
 import { type Flush, flushNotice, otherShape, tunableNotice } from '../shape-differences.js';
+import { tunableText } from '../tunables/tunable-text.js';
 import type { Arguments } from './connection/lua-message.js';
 import { int, list, named, type Reply, text } from './connection/reply.js';
 
@@ -14,6 +15,8 @@ const tunableNames: readonly (readonly [name: string, key: keyof Tunables])[] = 
   ['node_timeout', 'nodeTimeoutMs'],
   ['failed_limit', 'failedLimit'],
   ['queue_limit', 'queueLimit'],
+  ['slots', 'slots'],
+  ['autothrottle', 'autothrottle'],
 ];
 
 /** An epoch for a meta that is not there yet: random, so that it never equals an earlier one. */
@@ -39,7 +42,7 @@ export function joinArguments(
     run: `${new Date().toISOString()}-${randomBytes(3).toString('hex')}`,
     budgets: budgetsText(budgets),
     hasStart,
-    tunables: Object.fromEntries(tunableNames.map(([name, key]) => [name, String(Number(tunables[key]))])),
+    tunables: Object.fromEntries(tunableNames.map(([name, key]) => [name, tunableText(tunables[key])])),
     crawl: crawl || undefined,
     flush: flushOnStart,
   };

@@ -10,7 +10,8 @@
 --   accepted, done, removed   requests counted since the crawl began
 --   arrival              the last one given, in µs
 --   start, has_start     start requests pushed so far, or `pushed` when all were; whether the spider has any
---   delay, randomize, limit, node_timeout, failed_limit, queue_limit   the tunables, as text
+--   delay, randomize, limit, node_timeout, failed_limit, queue_limit, slots, autothrottle   the tunables, as text:
+--     the last two are JSON, see queue/slots.lua and queue/autothrottle.lua
 --   run, run_started, run_ended, run_closed, closing, closed_at, closed_limit   the run, and why it closes or closed
 --   run_pages, run_items, run_errors, run_failed, run_accepted   what all nodes of the run have counted
 --   budgets              what the run may use up, see pages/limits.lua
@@ -23,7 +24,7 @@
 -- What the verbs of every page read. They are read together. Other fields are read on demand, about 1 µs each.
 local OFTEN = { 'version', 'epoch', 'queue', 'dupefilter', 'control', 'done', 'accepted', 'arrival', 'limit', 'delay',
   'budgets', 'closing', 'run_pages', 'run_items', 'run_accepted', 'queue_limit', 'volunteer', 'hungry', 'idle_since',
-  'cookies' }
+  'slots', 'autothrottle', 'cookies' }
 
 -- Whether the crawl has records.
 function meta.exists(crawl) return redis.call('EXISTS', crawl.keys.meta) == 1 end

@@ -10,6 +10,7 @@
 --   unstarted           no download began: if set, the page no longer counts against the budget
 --   items, feedItems    JSON texts; absent when there are none
 --   counts              what it adds to each counter of args.counters
+--   latencyMs           of the answer, for AutoThrottle; absent where there was none
 --   scraped, errors     amounts that count against the budgets; absent for 0
 --   requests            the links, see acceptance.lua; absent when there are none
 --   cookies, maxJars    changes of cookies, see cookies/cookies.lua; absent when there are none
@@ -80,6 +81,7 @@ function settling.run(crawl)
   local files, pipelines = feeds.byKind(crawl.args.feeds)
   local pipelineItems = #pipelines > 0 and {} or nil
   local done = { ids = {}, crashed = {}, statuses = {}, attempts = {} }
+  local answered = {}
   for n, settle in ipairs(settles) do
     local lease = found[n]
     if not isLive or not isOurs(crawl, settle, lease) then
@@ -106,6 +108,9 @@ function settling.run(crawl)
         conclude(crawl, settle, lease, done)
         addEffects(crawl, settle, sums, items, feedItems, pipelineItems)
         cookies.merge(crawl, settle)
+        if settle.latencyMs and settle.kind ~= 'released' then
+          answered[#answered + 1] = { lease.domain, settle.latencyMs, settle.status }
+        end
         if settle.kind == 'done' or settle.kind == 'failed' then pages = pages + 1 end
       end
       kept[#kept + 1] = answers.settleField(crawl, settle.call, settle.id)
@@ -116,6 +121,7 @@ function settling.run(crawl)
     removeDone(crawl, done)
     for i = 1, #names do counters.add(crawl, names[i], sums[i]) end
     leases.finish(crawl, endedIds, ended)
+    for i = 1, #answered do autothrottle.adjust(crawl, unpack(answered[i])) end
     lists.send('RPUSH', crawl.keys.items, items)
     feeds.append(crawl, files, feedItems)
     feeds.append(crawl, pipelines, pipelineItems or {})
