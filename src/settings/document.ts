@@ -5,6 +5,7 @@ import { cookieSettings } from './sections/cookies.js';
 import { downloadSettings } from './sections/download.js';
 import { frontierSettings } from './sections/frontier.js';
 import { itemSettings } from './sections/items.js';
+import { middlewareSettings } from './sections/middleware.js';
 import { projectSettings } from './sections/project.js';
 import { redisSettings } from './sections/redis.js';
 
@@ -24,6 +25,7 @@ const sections: readonly (readonly [title: string, settings: object])[] = [
   ['Items', itemSettings],
   ['Politeness, download, retries, limits', downloadSettings],
   ['Cookies', cookieSettings],
+  ['Middleware', middlewareSettings],
 ];
 
 /** Every setting with its description, unit and default, the defaults commented out; valid YAML either way. */

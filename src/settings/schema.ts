@@ -8,6 +8,7 @@ import { cookieSettings } from './sections/cookies.js';
 import { downloadSettings } from './sections/download.js';
 import { frontierSettings } from './sections/frontier.js';
 import { itemSettings } from './sections/items.js';
+import { middlewareSettings } from './sections/middleware.js';
 import { projectSettings } from './sections/project.js';
 import { redisSettings } from './sections/redis.js';
 
@@ -18,6 +19,7 @@ export const definitions = {
   ...itemSettings,
   ...downloadSettings,
   ...cookieSettings,
+  ...middlewareSettings,
 };
 
 export type SettingName = keyof typeof definitions;

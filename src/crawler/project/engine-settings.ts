@@ -98,6 +98,7 @@ export function engineOptionsOf(
     autoThrottleDebug: settings.AUTOTHROTTLE_ENABLED && settings.AUTOTHROTTLE_DEBUG,
     maxItems: settings.MAX_ITEMS_PER_PAGE,
     redirectMaxTimes: settings.REDIRECT_ENABLED ? settings.REDIRECT_MAX_TIMES : null,
+    maxHops: settings.REDIRECT_MAX_TIMES,
     redirectPriorityAdjust: settings.REDIRECT_PRIORITY_ADJUST,
     retry: retryOptionsOf(settings),
     links: linkOptionsOf(settings),

@@ -7,7 +7,7 @@ import type { CookieNews } from '../../frontier/frontier.js';
 import { CookieJars } from '../../http/cookies/cookie-jars.js';
 import type { PageCookies } from '../../http/cookies/page-cookies.js';
 import type { Request } from '../../http/message/request.js';
-import type { RequestRecord } from '../../http/message/request-record.js';
+import { cookieJarOf } from '../../http/message/request-meta.js';
 import type { Logger } from '../../log.js';
 import type { CookieOptions } from '../engine-options.js';
 
@@ -17,7 +17,7 @@ export type ReadCookies = (since: number, readAnewAt?: number) => Promise<Cookie
 /** A page on its way. */
 interface Page {
   readonly flight: { cookies: PageCookies | null };
-  readonly record: RequestRecord;
+  /** As middleware has left it. */
   readonly request: Request;
 }
 
@@ -49,37 +49,40 @@ export class SessionCookies {
     await loadRules();
   }
 
+  /** Load what `prepare` needs for the cookies of a request, before its turn to be downloaded is checked. */
+  async ready(request: Request): Promise<void> {
+    if (request.cookies !== null && this.#uses(request)) await loadRules();
+  }
+
   /**
    * The request as it is sent, with the cookies of its jar. Its own cookies enter the jar. A Cookie header that the spider has
    * set is sent as it is, and the jar adds nothing to it.
    */
   async prepare(page: Page): Promise<DownloadRequest> {
-    const { record, request } = page;
-    if (!this.#uses(record)) return request;
-    if (record.cookies === null && !this.#jars.has(jarOf(record))) return request;
+    const { request } = page;
+    if (!this.#uses(request)) return request;
+    if (request.cookies === null && !this.#jars.has(jarOf(request))) return request;
     const cookies = await this.#cookiesOf(page);
-    if (record.cookies !== null) cookies.give(record.cookies);
-    if (hasCookieHeader(record)) return request;
+    if (request.cookies !== null) cookies.give(request.cookies);
+    if (hasCookieHeader(request)) return request;
     const header = cookies.header();
-    if (this.#options.debug && header !== '') {
-      this.#log.debug({ url: record.url, jar: record.cookieJar, cookie: header }, `sends cookies: ${header}`);
+    if (header === '') return { ...request, cookies: null };
+    if (this.#options.debug) {
+      const fields = { url: request.url, jar: request.meta.cookiejar, cookie: header };
+      this.#log.debug(fields, `sends cookies: ${header}`);
     }
-    return {
-      ...request,
-      headers: header === '' ? record.headers : { ...record.headers, Cookie: header },
-      cookies: null,
-    };
+    return { ...request, headers: { ...request.headers, Cookie: header }, cookies: null };
   }
 
   /** Take the cookies of an answer, whatever its status. They are committed with the page. */
   async receive(page: Page, { headers }: Pick<Download, 'headers'>): Promise<void> {
     const header = headers['set-cookie'];
-    if (header === undefined || !this.#uses(page.record)) return;
+    if (header === undefined || !this.#uses(page.request)) return;
     const cookies = await this.#cookiesOf(page);
     const all = typeof header === 'string' ? [header] : header;
     const refused = cookies.receive(all);
     if (!this.#options.debug) return;
-    const fields = { url: page.record.url, jar: page.record.cookieJar };
+    const fields = { url: page.request.url, jar: page.request.meta.cookiejar };
     for (const cookie of all) this.#log.debug({ ...fields, cookie }, `received a cookie: ${cookie}`);
     for (const { header, why } of refused) {
       this.#log.debug({ ...fields, cookie: header, why }, `the cookie is not taken, as ${why}: ${header}`);
@@ -87,24 +90,24 @@ export class SessionCookies {
   }
 
   /** Scrapy's meta key `dont_merge_cookies`: the request neither uses nor changes a jar. */
-  #uses({ meta }: RequestRecord): boolean {
+  #uses({ meta }: Request): boolean {
     return this.#options.enabled && meta.dont_merge_cookies !== true;
   }
 
-  async #cookiesOf({ flight, record }: Page): Promise<PageCookies> {
+  async #cookiesOf({ flight, request }: Page): Promise<PageCookies> {
     if (flight.cookies !== null) return flight.cookies;
     const { PageCookies } = await loadRules();
-    const jar = jarOf(record);
-    flight.cookies = new PageCookies(jar, this.#jars.jar(jar), record.url);
+    const jar = jarOf(request);
+    flight.cookies = new PageCookies(jar, this.#jars.jar(jar), request.url);
     return flight.cookies;
   }
 }
 
 const loadRules = () => import('../../http/cookies/page-cookies.js');
 
-const jarOf = ({ cookieJar }: RequestRecord): string => cookieJar ?? '';
+const jarOf = ({ meta }: Request): string => cookieJarOf(meta) ?? '';
 
-function hasCookieHeader({ headers }: RequestRecord): boolean {
+function hasCookieHeader({ headers }: Request): boolean {
   for (const name in headers) if (name.toLowerCase() === 'cookie') return true;
   return false;
 }

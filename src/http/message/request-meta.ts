@@ -114,6 +114,11 @@ export function checkMeta(meta: Readonly<Record<string, unknown>>): void {
   }
 }
 
+/** The name of the cookie jar that `meta` gives; null for the default jar. */
+export function cookieJarOf({ cookiejar }: Meta): string | null {
+  return cookiejar === undefined || cookiejar === null ? null : String(cookiejar);
+}
+
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
