@@ -5,7 +5,7 @@
 import { type Callback, Cookie, CookieJar, type ErrorCallback, type Nullable, Store } from 'tough-cookie';
 import { messageOf } from '../../errors.js';
 import type { KnownJar } from './cookie-jars.js';
-import { type CookieChange, MAX_COOKIE_BYTES, type StoredCookie } from './stored-cookie.js';
+import { type CookieChange, isSendable, MAX_COOKIE_BYTES, type StoredCookie } from './stored-cookie.js';
 
 /** The longest lifetime of a cookie: 400 days, as in browsers (RFC 6265bis §5.5). */
 const MAX_LIFETIME_MS = 400 * 86_400_000;
@@ -65,6 +65,7 @@ export class PageCookies {
     const nowMs = this.#known.nowMs();
     return this.#changed.all().flatMap((cookie) => {
       const change = changeOf(this.#name, cookie, nowMs);
+      if (change.text !== null && !isSendable({ ...change, text: change.text })) return [];
       const before = this.#known.of(change.domain).find((stored) => isSame(stored, change));
       return isNews(before, change, nowMs) ? [change] : [];
     });

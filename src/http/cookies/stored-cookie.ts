@@ -57,8 +57,13 @@ export const MAX_JAR_NAME = 256;
 
 /** What a Cookie header can carry: no control characters, no `;`. Checked, since other programs can write to the store. */
 const SOUND_TEXT = /^[hs]{0,2}=[\x20-\x3a\x3c-\x7e\x80-\xff]*$/;
-const SOUND_NAME = /^[\x21-\x3a\x3c\x3e-\x7e\x80-\xff]*$/;
+const SOUND_NAME = /^[\x20-\x3a\x3c\x3e-\x7e\x80-\xff]*$/;
 const SOUND_PATH = /^\/[^\x00-\x1f\x7f]*$/;
+
+/** Whether a header can carry the cookie. */
+export function isSendable({ path, name, text }: Pick<StoredCookie, 'path' | 'name' | 'text'>): boolean {
+  return SOUND_PATH.test(path) && SOUND_NAME.test(name) && SOUND_TEXT.test(text);
+}
 
 /** The stored form of a set: JSON of `[path, name, text, expiry or 0]` for each cookie. */
 export function encodeCookies(cookies: readonly StoredCookie[]): string {
@@ -75,8 +80,7 @@ export function decodeCookies(text: string): StoredCookie[] {
     if (!Array.isArray(value)) return [];
     const [path, name, text, expiry] = value as unknown[];
     if (typeof path !== 'string' || typeof name !== 'string' || typeof text !== 'string') return [];
-    if (!SOUND_PATH.test(path) || !SOUND_NAME.test(name) || !SOUND_TEXT.test(text)) return [];
-    if (typeof expiry !== 'number') return [];
+    if (typeof expiry !== 'number' || !isSendable({ path, name, text })) return [];
     return [{ path, name, text, expiresAtMs: expiry === 0 ? null : expiry }];
   });
 }

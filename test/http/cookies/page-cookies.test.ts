@@ -160,6 +160,17 @@ describe('a cookie', () => {
     expect(changes.map(({ name, text }) => [name, text])).toEqual([['a', 'h=2']]);
   });
 
+  it('that no header can carry later is not committed', () => {
+    const browser = new Browser();
+    const { changes } = browser.visit('https://www.shop.com/a%0Ab/c', [
+      'a=1',
+      'b=\x7f; Path=/',
+      'c d=1; Path=/',
+    ]);
+    expect(changes.map(({ name, path }) => [name, path])).toEqual([['c d', '/']]);
+    expect(browser.visit('https://www.shop.com/').sent).toBe('c d=1');
+  });
+
   it('is at most 4 KB, with a path of 1,024 characters; a page sets 200', () => {
     const browser = new Browser();
     const url = 'https://www.shop.com/';
