@@ -4,9 +4,11 @@ import { definitionOf } from './schema.js';
 import { cookieSettings } from './sections/cookies.js';
 import { downloadSettings } from './sections/download.js';
 import { frontierSettings } from './sections/frontier.js';
+import { httpCacheSettings } from './sections/http-cache.js';
 import { itemSettings } from './sections/items.js';
 import { middlewareSettings } from './sections/middleware.js';
 import { projectSettings } from './sections/project.js';
+import { proxySettings } from './sections/proxies.js';
 import { redisSettings } from './sections/redis.js';
 
 const WIDTH = 100;
@@ -25,6 +27,8 @@ const sections: readonly (readonly [title: string, settings: object])[] = [
   ['Items', itemSettings],
   ['Politeness, download, retries, limits', downloadSettings],
   ['Cookies', cookieSettings],
+  ['Proxies', proxySettings],
+  ['HTTP cache', httpCacheSettings],
   ['Middleware', middlewareSettings],
 ];
 

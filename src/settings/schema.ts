@@ -7,9 +7,11 @@ import type { Definition } from './kinds.js';
 import { cookieSettings } from './sections/cookies.js';
 import { downloadSettings } from './sections/download.js';
 import { frontierSettings } from './sections/frontier.js';
+import { httpCacheSettings } from './sections/http-cache.js';
 import { itemSettings } from './sections/items.js';
 import { middlewareSettings } from './sections/middleware.js';
 import { projectSettings } from './sections/project.js';
+import { proxySettings } from './sections/proxies.js';
 import { redisSettings } from './sections/redis.js';
 
 export const definitions = {
@@ -19,6 +21,8 @@ export const definitions = {
   ...itemSettings,
   ...downloadSettings,
   ...cookieSettings,
+  ...proxySettings,
+  ...httpCacheSettings,
   ...middlewareSettings,
 };
 

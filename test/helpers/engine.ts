@@ -56,6 +56,7 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
       depthPriority: 0,
       urlLengthLimit: 2_083,
       fingerprint: (request) => fingerprint(request),
+      proxyFromSeeds: false,
     },
     cookies: { enabled: true, debug: false, maxJars: 100 },
     shape: defaultShape,
