@@ -17,6 +17,7 @@ import type { Spider } from '../../spider/spider.js';
 import type { SessionCookies } from '../cookies/session-cookies.js';
 import type { EngineOptions } from '../engine-options.js';
 import type { Middleware } from '../middleware/load-middleware.js';
+import type { RobotsGate } from '../robots/robots-gate.js';
 import type { DelayLog } from '../site/delay-log.js';
 import type { DeadEnds } from './dead-ends.js';
 import { add, admit, type Counters, toFrontier } from './discovered-requests.js';
@@ -42,6 +43,8 @@ export interface PageDeps extends LinkDeps {
   readonly deadEnds: DeadEnds;
   readonly hangingHosts: HangingHosts;
   readonly cookies: SessionCookies;
+  /** Null when robots.txt is not obeyed. */
+  readonly robots: RobotsGate | null;
   readonly log: Logger;
 }
 

@@ -22,6 +22,8 @@ export const internalWords = [
   'answers',
   'feeds',
   'outbox',
+  'robots',
+  'robots-kept',
   'cookies',
   'cookie-versions',
   'jars',

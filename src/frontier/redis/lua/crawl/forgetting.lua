@@ -2,7 +2,8 @@
 -- waiting items stay.
 
 local QUEUE = { 'requests', 'meta', 'queue', 'domains', 'ready', 'waiting', 'delayed', 'suspects', 'leases', 'nodes',
-  'dead', 'node-info', 'held', 'pages', 'crashes', 'answers', 'cookies', 'cookie-versions', 'jars', 'repaired' }
+  'dead', 'node-info', 'held', 'pages', 'crashes', 'answers', 'robots', 'robots-kept', 'cookies', 'cookie-versions', 'jars',
+  'repaired' }
 
 -- Deletes the requests, their indexes and the cookies, but not the failed list.
 function forgetting.forgetQueue(crawl)
