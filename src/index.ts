@@ -16,8 +16,10 @@ export { decodeBody } from './http/charset/decode-body.js';
 export type { LinkOptions } from './http/markup/links.js';
 export { type Selector, SelectorList } from './http/markup/selector.js';
 export { baseUrl, metaRefresh } from './http/markup/w3lib-base-url.js';
+export type { XPathVariables } from './http/markup/xpath/xpath-query.js';
 export { fingerprint } from './http/message/fingerprint.js';
-export type { FormData } from './http/message/form-data.js';
+export type { FormData } from './http/message/form/form-data.js';
+export type { FormRequestOptions } from './http/message/form/form-request.js';
 export type { Headers } from './http/message/headers.js';
 export type { OutgoingRequest } from './http/message/outgoing-request.js';
 export { type Callback, type Meta, Request, type RequestOptions } from './http/message/request.js';
@@ -33,5 +35,17 @@ export { defineSettings } from './settings/define-settings.js';
 export type { Settings, SettingsInput } from './settings/schema.js';
 export { CrawlSpider, type Rule } from './spider/crawl-spider.js';
 export type { Failure } from './spider/failure.js';
+export { type Field, field, type LoadedItem, loadItem, type Selectable } from './spider/item-loader.js';
+export {
+  absoluteUrl,
+  decimalComma,
+  each,
+  first,
+  join,
+  number,
+  orElse,
+  type Processor,
+  trim,
+} from './spider/item-processors.js';
 export type { RefreshRule } from './spider/refresh.js';
 export { type MadeRequests, Spider } from './spider/spider.js';
