@@ -65,6 +65,8 @@ export interface EngineOptions {
   readonly allowAllStatuses: boolean;
   /** MAX_ITEMS_PER_PAGE: a page that yields more fails as `too_many_items`; at most MAX_SETTLE_ITEMS. */
   readonly maxItems: number;
+  /** CALLBACK_ERROR `keep`: what a page gave before an error is committed; `keptReason` marks it in the failed list. */
+  readonly keepsErrors: boolean;
   /** REDIRECT_MAX_TIMES; null when redirects are off (REDIRECT_ENABLED false). */
   readonly redirectMaxTimes: number | null;
   /** REDIRECT_PRIORITY_ADJUST. */

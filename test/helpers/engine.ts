@@ -37,6 +37,7 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
     allowedStatuses: [],
     allowAllStatuses: false,
     maxItems: 10_000,
+    keepsErrors: false,
     redirectMaxTimes: 20,
     redirectPriorityAdjust: 2,
     retry: {

@@ -10,6 +10,7 @@ import type { Logger } from '../../log.js';
 import { type FeedFormatName, feedFormat, namedFeed } from '../../pipelines/feed-format.js';
 import type { FeedRecords } from '../../pipelines/feed-records.js';
 import { type FeedFile, openFeedWriter } from '../../pipelines/feed-writer.js';
+import { feedPlaceProblem } from '../../settings/feed-place.js';
 import type { Settings } from '../../settings/schema.js';
 
 export interface FeedTarget {
@@ -159,6 +160,8 @@ function watchOverflow({ frontier, maxWaiting }: FeedsOptions, unwritten: () => 
 }
 
 function named(cwd: string, file: string): string {
+  const problem = feedPlaceProblem(file);
+  if (problem !== null) throw new UsageError(`-o ${file}: ${problem}`);
   if (file === '-') throw new UsageError('-o -: items go to files; read one with "tail -f"');
   return path.resolve(cwd, file);
 }

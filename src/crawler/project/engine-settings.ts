@@ -72,6 +72,7 @@ export function engineOptionsOf(
     allowedStatuses: settings.HTTPERROR_ALLOWED_CODES,
     allowAllStatuses: settings.HTTPERROR_ALLOW_ALL,
     maxItems: settings.MAX_ITEMS_PER_PAGE,
+    keepsErrors: settings.CALLBACK_ERROR === 'keep',
     redirectMaxTimes: settings.REDIRECT_ENABLED ? settings.REDIRECT_MAX_TIMES : null,
     redirectPriorityAdjust: settings.REDIRECT_PRIORITY_ADJUST,
     retry: retryOptionsOf(settings),

@@ -75,6 +75,7 @@ export async function runNode(plan: NodePlan): Promise<EngineResult> {
     loadModule,
     context: { nodeId, spider: spider.name, job, log },
     addNodeId: settings.ITEM_NODE_ID,
+    keepsErrors: settings.CALLBACK_ERROR === 'keep',
   });
   const { createDownloader } = await import('../../downloader/downloader.js');
   const downloader = createDownloader({ ...downloaderOptionsOf(settings), log });

@@ -135,8 +135,7 @@ async function afterAnswer(asked: Work, download: Download): Promise<Ending> {
   const response = new Response({ url, status, headers, body, request: work.request });
   if (verdict.kind === 'callback') {
     deps.log.debug({ url: record.url, status }, 'crawled');
-    const { maxItems } = deps.options;
-    const run = () => runCallback(deps.spider, record.callback, response, { maxItems });
+    const run = () => runCallback(deps.spider, record.callback, response, deps.options);
     return commit(work, run, { kind: 'done', reason: 'crawled', status, attempts });
   }
   const failure = { reason: 'http_status', status, response, message: `${record.url} answered ${status}` };

@@ -15,6 +15,7 @@ import { type UrlJoiner, urlJoiner } from '../url/join-url.js';
 import { parseUrl } from '../url/parse-url.js';
 import { type Headers, headerOf, lowerCaseHeaders } from './headers.js';
 import { type Callback, type Meta, Request, type RequestOptions, undefinedCallback } from './request.js';
+import { unfetchableRequest } from './unfetchable-request.js';
 
 /** The arguments of a Response, for tests of a spider. */
 export interface ResponseParts {
@@ -128,16 +129,19 @@ export class Response {
   }
 
   /**
-   * Creates a request for a link of this page.
+   * Creates a request for a link of this page. One for a URL that cannot be fetched, such as `mailto:`, may be yielded too:
+   * it is dropped and counted, and costs nothing else.
    * @param target an absolute or relative URL, or a selector of an `a`, `area`, `link` or `img`
-   * @throws InvalidRequestError when the target has no http(s) URL
+   * @throws InvalidRequestError when the target is a selector without a link
    */
   follow(target: string | Selector, ...followArguments: FollowArguments): Request {
     const href = typeof target === 'string' ? target : target.reference();
     if (href === null) {
       throw new InvalidRequestError(`follow() on ${this.url} was given a selector without a link.`);
     }
-    return new Request(detached(this.urljoin(href)), optionsOf(followArguments));
+    const options = optionsOf(followArguments);
+    const url = this.#absolute(href) ?? detached(href);
+    return tryRequest(url, options) ?? unfetchableRequest(url, options);
   }
 
   /**

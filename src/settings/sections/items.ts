@@ -1,12 +1,19 @@
 /** Settings: where items go. */
 import path from 'node:path';
 import { z } from 'zod';
-import { flag, integer, map, text } from '../kinds.js';
+import { feedPlaceProblem } from '../feed-place.js';
+import { choice, flag, integer, map, text } from '../kinds.js';
 
 const feed = z.strictObject({
   format: z.enum(['jsonl', 'jsonlines', 'json', 'csv']).optional(),
   overwrite: z.boolean().optional(),
   escape_formulas: z.boolean().optional(),
+});
+
+const feeds = map(feed, {
+  default: {},
+  expects: 'a map of files to { format, overwrite, escape_formulas }',
+  text: 'Files items are written to: { out.jsonl: { format: jsonl, overwrite: false } }. Formats: jsonl, json, csv; without one, by the extension. escape_formulas: true puts an apostrophe before a CSV text that a spreadsheet would run (=, +, -, @).',
 });
 
 export const itemSettings = {
@@ -17,10 +24,12 @@ export const itemSettings = {
   }),
   ITEM_NODE_ID: flag({ default: false, text: 'Add node_id to every item in the items list.' }),
   FEEDS: {
-    ...map(feed, {
-      default: {},
-      expects: 'a map of files to { format, overwrite, escape_formulas }',
-      text: 'Files items are written to: { out.jsonl: { format: jsonl, overwrite: false } }. Formats: jsonl, json, csv; without one, by the extension. escape_formulas: true puts an apostrophe before a CSV text that a spreadsheet would run (=, +, -, @).',
+    ...feeds,
+    zod: feeds.zod.superRefine((places, context) => {
+      for (const place of Object.keys(places)) {
+        const message = feedPlaceProblem(place);
+        if (message !== null) context.addIssue({ code: 'custom', path: [place], message });
+      }
     }),
     resolve: (feeds: Record<string, z.output<typeof feed>>, dir: string) =>
       Object.fromEntries(Object.entries(feeds).map(([file, options]) => [path.resolve(dir, file), options])),
@@ -38,6 +47,11 @@ export const itemSettings = {
     default: 'json',
     ignored: 'items are JSON',
     text: 'Scrapy-Redis; without effect.',
+  }),
+  CALLBACK_ERROR: choice({
+    of: ['fail', 'keep'],
+    default: 'fail',
+    text: 'What an error does to its page. fail: nothing of the page is committed, and it goes to the failed list. keep, as in Scrapy: what a callback yielded before its error is committed, the page goes to the failed list as kept, and "failed retry" skips it unless --kept is given; an error of a pipeline costs only its item.',
   }),
   MAX_ITEMS_PER_PAGE: integer({
     default: 10_000,
