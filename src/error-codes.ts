@@ -32,7 +32,7 @@ export const commandErrorCodes = {
   shared_folder: 'JOBDIR is shared between containers whose processes cannot see each other',
   feed_held: 'another process writes this file of items',
   feed_format: 'the file of items was begun in another format',
-  feed_elsewhere: 'the file of items belongs to a node on another machine',
+  feed_elsewhere: 'the path leads to another file than the one that the crawl wrote',
   feed_changed: 'the file of items was changed by something else',
   feed_unwritable: 'the file of items cannot be written',
   restoring: 'a restore of this crawl was cut off and must be finished first',

@@ -102,10 +102,17 @@ export interface LeaseAnswer {
 /**
  * How a lease ends. `done`: committed. `retry`: delayed for `afterMs`, then pending with a new arrival; `record`
  * carries the raised attempt count. `failed`: to the failed list. `released`: back to pending uncounted, with its
- * old arrival; `unstarted` gives a reserved page back to the budget. `attempts` counts downloads, this one included.
+ * old arrival. `unstarted`: no download began, so the reserved page goes back to the budget. `attempts` counts downloads,
+ * this one included.
  */
 export type Outcome =
-  | { readonly kind: 'done'; readonly reason: string; readonly status?: number; readonly attempts: number }
+  | {
+      readonly kind: 'done';
+      readonly reason: string;
+      readonly status?: number;
+      readonly attempts: number;
+      readonly unstarted?: boolean;
+    }
   | {
       readonly kind: 'retry';
       readonly reason: string;
@@ -114,6 +121,7 @@ export type Outcome =
       readonly afterMs: number;
       readonly priority: number;
       readonly record: string;
+      readonly unstarted?: boolean;
     }
   | {
       readonly kind: 'failed';
@@ -121,6 +129,7 @@ export type Outcome =
       readonly status?: number;
       readonly attempts: number;
       readonly detail?: string;
+      readonly unstarted?: boolean;
     }
   | { readonly kind: 'released'; readonly reason: string; readonly unstarted: boolean };
 
@@ -458,6 +467,15 @@ export interface Frontier {
   lease(max: number, holding: number): Promise<LeaseAnswer>;
   /** End one lease and commit its effects: all of it or nothing. */
   settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer>;
+
+  /**
+   * Give the download of a lease a new instant, since it begins later than the delay of its domain allows, as after a slow
+   * middleware. The delay timer of the domain counts from that instant, for all nodes. Call it before the download and
+   * wait; without a delay it is not needed.
+   * @returns the ms to wait before the download: 0 where nothing was leased from the domain since. It may be long, as under
+   *   a throttle; then the lease may be released instead. Null when the lease is no longer this node's: end the work.
+   */
+  defer(lease: Lease): Promise<number | null>;
 
   /**
    * Read up to `max` external seeds without removing them, key after key: a list from its head, a set at random, a

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe } from 'vitest';
 import { backups } from './backups.js';
 import { budgets } from './budgets.js';
 import { completion } from './completion.js';
+import { deferring } from './deferring.js';
 import { dupefilters } from './dupefilters.js';
 import { epochs } from './epochs.js';
 import { feeds } from './feeds.js';
@@ -49,6 +50,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       order,
       orderWalk,
       politeness,
+      deferring,
       settling,
       epochs,
       recovery,

@@ -1,7 +1,7 @@
 /** Joining, leaving, budgets: what a run is. */
 import { describe, expect, it } from 'vitest';
 import { RefusedError } from '../../src/errors.js';
-import { type Crawl, commit, done, failed, released, request, take, takeOne, until } from './world.js';
+import { type Crawl, commit, done, failed, released, request, retry, take, takeOne, until } from './world.js';
 
 export function runs(crawl: () => Crawl): void {
   describe('a run', () => {
@@ -89,6 +89,26 @@ export function runs(crawl: () => Crawl): void {
       expect((await next.frontier.snapshot()).run).toMatchObject({ id: run?.id, pages: 1 });
       await commit(next.frontier, await takeOne(next.frontier));
       expect((await next.frontier.lease(5, 0)).crawl.closing).toBe('closespider_pagecount');
+    });
+
+    it('gives back the page of a request that ended without a download, however it ended', async () => {
+      const { frontier } = await crawl().node({ budgets: { maxPages: 1 } });
+      const names = ['cached', 'dropped', 'again', 'loaded'];
+      await frontier.push(
+        names.map((name) => request(name)),
+        'links',
+      );
+      const unstarted = true;
+      await commit(frontier, await takeOne(frontier), { ...done, unstarted });
+      await commit(frontier, await takeOne(frontier), { ...failed('refused'), unstarted });
+      const again = await takeOne(frontier);
+      await commit(frontier, again, { ...retry(again, 60_000), unstarted });
+      expect((await frontier.snapshot()).run).toMatchObject({ pages: 0, closed: null });
+      await commit(frontier, await takeOne(frontier));
+      expect(await frontier.snapshot()).toMatchObject({
+        ...{ done: 2, failed: 1, delayed: 1 },
+        run: { pages: 1, closed: 'closespider_pagecount' },
+      });
     });
 
     it('never starts more pages than its budget, over all nodes, and keeps the rest for the next run', async () => {

@@ -19,6 +19,7 @@ const step = fc.oneof(
   }),
   fc.record({ verb: fc.constant('reconcile' as const), node: fc.nat(1) }),
   fc.record({ verb: fc.constant('throttle' as const), domain: fc.nat(3), delayMs: fc.constantFrom(0, 2) }),
+  fc.record({ verb: fc.constant('defer' as const), node: fc.nat(1) }),
   fc.record({ verb: fc.constant('leave' as const), node: fc.nat(1) }),
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
@@ -68,6 +69,9 @@ async function walkOnce(crawl: Crawl, nodes: Node[], steps: readonly Step[], rou
       held[at] = kept;
     } else if (next.verb === 'throttle') {
       await frontier.throttle(`${next.domain}.example`, { delayMs: next.delayMs, source: 'autothrottle' });
+    } else if (next.verb === 'defer') {
+      const lease = held[at]![0];
+      if (lease !== undefined) expect(await frontier.defer(lease)).toBeGreaterThanOrEqual(0);
     } else {
       await frontier.leave('shutdown');
       held[at] = [];

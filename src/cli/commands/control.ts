@@ -70,8 +70,10 @@ function notBegun(context: Context, crawl: CrawlName): CrawlnodeError {
 
 function sentence(name: string, control: Control, nodes: number, hasBegun: boolean): string {
   const who = nodes === 0 ? 'no node is running' : howMany(nodes, 'node');
-  if (control === 'running' && !hasBegun) return `${name}: nothing to resume, it has not begun`;
-  if (control === 'stopping' && nodes === 0) return `${name}: nothing to stop, ${who}`;
-  const what = { paused: 'paused', running: 'goes on', stopping: 'is told to leave' }[control];
+  if (control === 'running' && !hasBegun) return `${name}: nothing to resume, the crawl has not begun`;
+  if (control === 'stopping' && nodes === 0) return `${name}: nothing to stop, no node is running`;
+  const what = { paused: 'paused', running: 'resumed', stopping: 'stopping after the pages in work' }[
+    control
+  ];
   return `${name}: ${what} (${who})`;
 }

@@ -72,13 +72,13 @@ export const command: CliCommand = {
         const bad = counts.bad === 0 ? '' : `, ${n(counts.bad)} bad`;
         print(
           context,
-          `${crawlName({ spider, job: loaded.settings.JOB })}: ${n(counts.forgotten)} forgotten, ${n(counts.unknown)} were not there${bad}`,
+          `${crawlName({ spider, job: loaded.settings.JOB })}: ${n(counts.forgotten)} forgotten, ${n(counts.unknown)} not in the dupefilter${bad}`,
         );
       }
       if (counts.live > 0) {
         note(
           context,
-          `${n(counts.live)} still waiting, in work or failed: not doubled, but known no more once done`,
+          `${n(counts.live)} of them are pending, delayed, leased or failed: they are not fetched twice. A link is accepted again when they are done`,
         );
       }
       return counts.bad > 0 && counts.forgotten + counts.unknown === 0 ? 2 : 0;
@@ -105,7 +105,7 @@ async function forgetAll(
     if (context.globals.json)
       printJsonLine(context, { url: context.mask(url), fingerprint, forgotten, state });
     else {
-      const what = forgotten ? 'forgotten' : 'was not there';
+      const what = forgotten ? 'forgotten' : 'not in the dupefilter';
       print(context, oneLine(`${what}${isLive ? ` (${state})` : ''}\t${context.mask(url)}`));
     }
   }

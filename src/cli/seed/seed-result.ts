@@ -31,16 +31,16 @@ export function reportSeedResult(
     note(context, `… and ${n(bad - MAX_BAD_SEEDS_SHOWN)} more bad seeds`, 'warn');
   if (interrupted !== null) {
     const again = isRaw
-      ? 'the same command would append these once more; give it what is left'
-      : 'the same command goes on, and takes none twice that still waits';
-    const what = typeof interrupted === 'number' ? 'interrupted' : 'not all was read or taken';
-    note(context, `${what}: what is counted here is in; ${again}`);
+      ? 'the same command would append these again, so give it only the rest'
+      : 'repeat the command to go on: seeds that are still pending are duplicates';
+    const what = typeof interrupted === 'number' ? 'interrupted' : 'not everything was read or accepted';
+    note(context, `${what}: the seeds counted here are stored; ${again}`);
   }
   const shownCounts = isRaw ? { appended: accepted, ...(bad > 0 && { bad }) } : counts;
   if (context.globals.json) printJson(context, { ...shownCounts, ...(sitemaps && { sitemaps }) });
   else {
     const what = isRaw
-      ? `${n(accepted)} appended to start_urls, to be judged by the node that takes them in${bad > 0 ? `, ${n(bad)} bad` : ''}`
+      ? `${n(accepted)} appended to start_urls, which nodes read and check${bad > 0 ? `, ${n(bad)} bad` : ''}`
       : `${crawlName(crawl)}: ${n(accepted)} accepted, ${n(duplicates)} duplicate, ${n(bad)} bad`;
     print(context, `${what}${sitemaps === null ? '' : ` (${sitemapText(sitemaps)})`}`);
   }
@@ -52,7 +52,7 @@ export function reportSeedResult(
 
 function sitemapText({ read, unread, older }: SitemapCounts): string {
   const parts = [howMany(read, 'sitemap')];
-  if (unread > 0) parts.push(`${n(unread)} of them not read or not to the end`);
-  if (older > 0) parts.push(`${n(older)} older entries passed over`);
+  if (unread > 0) parts.push(`${n(unread)} of them not read, or not completely`);
+  if (older > 0) parts.push(`${n(older)} older entries skipped`);
   return parts.join(', ');
 }

@@ -11,14 +11,18 @@ const otherReasons = [
   'invalid_item',
   'too_many_items',
   'unknown_callback',
+  'invalid_request',
   'pipeline_error',
   'crashed',
   'bad_record',
   'internal_error',
 ] as const;
 
-/** The reasons that the help of `failed --reason` lists. */
-export const failedReasons: readonly string[] = [...otherReasons, ...downloadFailures];
+/** The reasons that the help of `failed --reason` lists. An aborted download is settled as released, never as failed. */
+export const failedReasons: readonly string[] = [
+  ...otherReasons,
+  ...downloadFailures.filter((reason) => reason !== 'aborted'),
+];
 
 /** Whether a request may have failed for this reason. Spider code can also fail with any code of a CrawlnodeError. */
 export function isFailedReason(word: string): boolean {

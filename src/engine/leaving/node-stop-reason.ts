@@ -87,7 +87,7 @@ function nothingCame(view: NodeView): string {
 
 /** A run that finds its start requests pushed, and all that came of them done. */
 export function nothingNew({ found }: Pick<NodeView, 'found'>): string {
-  return `nothing is left to crawl: the start requests were pushed by an earlier run, and ${everythingSeen(found)}`;
+  return `nothing to crawl: an earlier run pushed the start requests, and ${everythingSeen(found)}`;
 }
 
 function everythingSeen({ seen }: Joined['found']): string {
@@ -99,8 +99,7 @@ function everythingSeen({ seen }: Joined['found']): string {
 /** What a user may want who runs a finished crawl again. */
 export function howToCrawlAgain({ crawlArguments: name }: Pick<NodeView, 'crawlArguments'>): string {
   return (
-    `fetch single pages again with "crawlnode seed ${name} URL", forget everything with "crawlnode reset ${name}", ` +
-    'crawl apart from it under another --job, or let pages be fetched again: the "refresh" rules of a spider, or ' +
-    'DUPEFILTER_CLASS TimedRFPDupeFilter'
+    `to start over, run "crawlnode reset ${name}" or use another --job; to fetch single pages again, ` +
+    `"crawlnode seed ${name} URL"`
   );
 }

@@ -25,6 +25,7 @@ import { incarnationNumber } from './nodes/node-row.js';
 import { reconcile } from './nodes/reconcile.js';
 import { heartbeat, recoverStep } from './nodes/recover.js';
 import { accept, acceptStart, retryFailed } from './queue/accept.js';
+import { defer } from './queue/defer.js';
 import { listFailed, purgeFailed } from './queue/failures.js';
 import { lease } from './queue/lease.js';
 import { settle } from './queue/settle.js';
@@ -82,6 +83,8 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
       client.asNode((tx, { number, options }) => lease(tx, number, max, holding, options.hasStart)),
     settle: (held, outcome, effects) =>
       client.asNode((tx, { number }) => settle(tx, number, held, outcome, effects)),
+
+    defer: (held) => client.asNode((tx, { number }) => defer(tx, number, held)),
 
     peekSeeds: (max) => batch.read((tx) => peekSeeds(tx, max)),
     intake: async (seeds) => {

@@ -47,7 +47,7 @@ import { int, list, named, type Reply, text } from './connection/reply.js';
 import type { CrawlAccess } from './crawl-access.js';
 import { newEpoch } from './join.js';
 import { LeaseCalls } from './leases/lease-calls.js';
-import { readLeases } from './leases/lease-reply.js';
+import { leaseCallOf, readLeases } from './leases/lease-reply.js';
 import { readPushed, settleMessage } from './leases/settle-message.js';
 import { inspectRequest } from './read/inspect.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
@@ -160,6 +160,13 @@ export class RedisFrontier implements Frontier {
     const hasFeeds = (this.#node.options?.feeds ?? []).length > 0;
     const { caller: node, dupefilter } = this.#calls;
     return this.#leaseCalls.settle(settleMessage(lease, outcome, effects, { hasFeeds, node, dupefilter }));
+  }
+
+  async defer(lease: Lease): Promise<number | null> {
+    await this.#node.live();
+    const args = { id: Buffer.from(lease.id, 'hex'), number: leaseCallOf(lease), random: Math.random() };
+    const waitMs = int(await this.#run('defer', { ...args, crawl: this.#node.crawl }));
+    return waitMs < 0 ? null : waitMs;
   }
 
   peekSeeds(max: number): Promise<RawSeed[]> {

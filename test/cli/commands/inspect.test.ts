@@ -106,12 +106,12 @@ describe.each(engines)('on the %s engine', (engine) => {
       stdout: [
         `forgotten (pending)\t${a}`,
         `forgotten (pending)\t${b}`,
-        'was not there\thttp://a.example/3',
-        'news: 2 forgotten, 1 were not there, 1 bad\n',
+        'not in the dupefilter\thttp://a.example/3',
+        'news: 2 forgotten, 1 not in the dupefilter, 1 bad\n',
       ].join('\n'),
     });
     expect(stderr).toContain('urls.txt:2: ');
-    expect(stderr).toContain('2 still waiting, in work or failed: not doubled');
+    expect(stderr).toContain('2 of them are pending, delayed, leased or failed: they are not fetched twice');
     expect(await inspect(a)).toMatchObject({ state: 'pending', seen: false });
     const again = await run('forget', 'news', a, '--json');
     expect(JSON.parse(again.stdout)).toMatchObject({ url: a, forgotten: false, state: 'pending' });

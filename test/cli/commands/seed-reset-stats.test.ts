@@ -200,7 +200,7 @@ describe.each(engines)('on the %s engine', (engine) => {
     await run(['seed', 'news', site.url]);
     expect(await stats('news')).toMatchObject({ pending: 1, nodes: [{ id: 'one', pid: crawl.pid }] });
     expect((await run(['resume', 'news'])).code).toBe(0);
-    expect((await run(['stop', 'news'])).stdout).toBe('news: is told to leave (1 node)\n');
+    expect((await run(['stop', 'news'])).stdout).toBe('news: stopping after the pages in work (1 node)\n');
     expect(await crawl.wait()).toMatchObject({ code: 0, stdout: expect.stringContaining('news: stopped, ') });
     expect((await run(['stop', 'news'])).stdout).toContain('nothing to stop');
     await site.close();
@@ -211,7 +211,7 @@ describe.each(engines)('on the %s engine', (engine) => {
       ...{ code: 1, stdout: '' },
       stderr: expect.stringContaining('news has not begun, so there is nothing to pause'),
     });
-    const resumed = { code: 0, stdout: 'news: nothing to resume, it has not begun\n' };
+    const resumed = { code: 0, stdout: 'news: nothing to resume, the crawl has not begun\n' };
     expect(await run(['resume', 'news'])).toMatchObject(resumed);
     await run(['seed', 'news', 'http://a.example/']);
     expect(await run(['pause', 'news'])).toMatchObject({

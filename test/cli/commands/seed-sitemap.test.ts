@@ -173,7 +173,7 @@ describe.each(engines)('seed --sitemap on the %s engine', (engine) => {
       `<urlset>${at('old', '<lastmod>2026-10-31T23:59:59Z</lastmod>')}${at('new', '<lastmod>2026-11-01</lastmod>')}${at('none', '')}${at('odd', '<lastmod>yesterday</lastmod>')}</urlset>`,
     );
     const { stdout } = await run(['--sitemap', 'map.xml', '--since', '2026-11-01']);
-    expect(stdout).toBe('news: 3 accepted, 0 duplicate, 0 bad (1 sitemap, 1 older entries passed over)\n');
+    expect(stdout).toBe('news: 3 accepted, 0 duplicate, 0 bad (1 sitemap, 1 older entries skipped)\n');
     expect(await run(['--sitemap', 'map.xml', '--since', 'yesterday'])).toMatchObject({ code: 2 });
     expect(await run(['https://a.example/', '--since', '2026-11-01'])).toMatchObject({ code: 2 });
   });
@@ -187,7 +187,7 @@ describe.each(engines)('seed --sitemap on the %s engine', (engine) => {
     ]);
     expect({ code, stdout }).toEqual({
       code: 1,
-      stdout: 'news: 0 accepted, 0 duplicate, 0 bad (0 sitemaps, 1 of them not read or not to the end)\n',
+      stdout: 'news: 0 accepted, 0 duplicate, 0 bad (0 sitemaps, 1 of them not read, or not completely)\n',
     });
     expect(stderr).toContain('http://127.0.0.1:9/sitemap.xml: 127.0.0.1:9: the connection was refused');
     expect(await run(['--sitemap', 'nowhere.xml'])).toMatchObject({

@@ -156,14 +156,17 @@ describe.each(engines)('seed on the %s engine', (engine) => {
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(said).toMatchObject([
-      { level: 'info', msg: expect.stringMatching(/what is counted here is in; the same command goes on/) },
+      {
+        level: 'info',
+        msg: expect.stringMatching(/the seeds counted here are stored; repeat the command to go on/),
+      },
       { level: 'fatal', exitCode: 2, msg: expect.stringContaining('is not valid CSV') },
     ]);
     const { accepted } = JSON.parse(stdout);
     expect(accepted).toBeGreaterThan(0);
     expect(await here.look(async (frontier) => (await frontier.snapshot()).pending)).toBe(accepted);
     const raw = await run([...args, '--to-start-urls']);
-    expect(raw).toMatchObject({ code: 2, stderr: expect.stringContaining('give it what is left') });
+    expect(raw).toMatchObject({ code: 2, stderr: expect.stringContaining('give it only the rest') });
   });
 
   it('a dash for a file is told how stdin is read', async () => {

@@ -70,6 +70,10 @@ const life: Step[] = [
     ];
   },
   ({ node, name }) => node.throttle('0.example', { delayMs: name.length, source: 'robots' }),
+  async ({ node }) => {
+    const held = await takeOne(node);
+    return [await node.defer(held), await node.settle(held, done, effects({})), await node.defer(held)];
+  },
   async ({ node, name }) => {
     await node.appendSeeds([`http://${name}.example/`, 'bad']);
     const [good, bad] = await node.peekSeeds(2);

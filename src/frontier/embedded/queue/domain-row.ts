@@ -54,12 +54,12 @@ function limitInstants(domain: DomainRow, nowMs: number): void {
   domain.blocked_until = Math.min(domain.blocked_until, nowMs + FURTHEST_MS);
 }
 
-/** Set `next_at` for a lease that begins now. A randomized delay is never shorter than the delay itself. */
-export function startDelayTimer(domain: DomainRow, crawl: CrawlRow, nowMs: number): void {
-  domain.last_at = nowMs;
+/** Set `next_at` for a download that begins at `beginAtMs`. A randomized delay is never shorter than the delay itself. */
+export function startDelayTimer(domain: DomainRow, crawl: CrawlRow, beginAtMs: number): void {
+  domain.last_at = beginAtMs;
   const delayMs = delayOf(domain, crawl);
   if (delayMs === 0) return;
-  domain.next_at = Math.ceil(nowMs + delayMs * (crawl.randomize_delay === 1 ? 1 + Math.random() / 2 : 1));
+  domain.next_at = Math.ceil(beginAtMs + delayMs * (crawl.randomize_delay === 1 ? 1 + Math.random() / 2 : 1));
 }
 
 /** Update `state` and `until`. @returns whether the row can be deleted. */

@@ -16,6 +16,7 @@ export interface LeasedRow {
   readonly unfiltered: 0 | 1;
   readonly node: number;
   readonly token: number;
+  readonly leased_at: number;
 }
 
 /**
@@ -60,18 +61,14 @@ export function findLease(tx: Transaction, node: number, token: string, id: Uint
   const parts = tokenParts(token);
   if (parts === null || parts.node !== node) return null;
   const { n, token: number } = parts;
-  const row = tx.sql.get<Pick<LeasedRow, 'domain' | 'crashes' | 'unfiltered'>>`
-    SELECT domain, crashes, unfiltered FROM request
+  const row = tx.sql.get<Pick<LeasedRow, 'domain' | 'crashes' | 'unfiltered' | 'leased_at'>>`
+    SELECT domain, crashes, unfiltered, leased_at FROM request
     WHERE n = ${n} AND state = 'leased' AND node = ${node} AND token = ${number} AND id = ${id} AND space = ${tx.space}`;
   return row === undefined ? null : { ...row, n, id, node, token: number };
 }
 
 /** The leased requests of a node, at most `max`, in the order of acceptance. */
-export function leasesOf(
-  { sql, space }: Transaction,
-  node: number,
-  max: number,
-): (LeasedRow & { readonly leased_at: number })[] {
+export function leasesOf({ sql, space }: Transaction, node: number, max: number): LeasedRow[] {
   return sql.all`
     SELECT n, id, domain, crashes, unfiltered, node, token, leased_at FROM request
     WHERE node = ${node} AND state = 'leased' AND space = ${space} ORDER BY n LIMIT ${max}`;

@@ -47,6 +47,7 @@ export function settle(
   // Before the lease ends: a page's link to itself finds a live request, also when its fingerprint was forgotten.
   const answer = accept(tx, effects.requests, 'links');
   end(tx, holder, held, outcome);
+  if (outcome.unstarted === true) tx.tally.run_pages = Math.max(0, tx.tally.run_pages - 1);
   if (outcome.kind === 'done' || outcome.kind === 'failed') holder.pages += 1;
   countForBudgets(tx, effects.stats);
   closeWhenSpent(tx);
@@ -67,7 +68,6 @@ function end(tx: Transaction, holder: NodeRow, held: LeasedRow, outcome: Outcome
       return;
     case 'released':
       returnToQueue(tx, held);
-      if (outcome.unstarted) tx.tally.run_pages = Math.max(0, tx.tally.run_pages - 1);
       return;
     case 'retry':
       recordState(tx, held, attemptOf(outcome, 'delayed'));

@@ -13,10 +13,10 @@ import type { Reply } from './reply.js';
 
 /** Verbs whose answer the store keeps until it is known to have arrived (it keeps those of settles too), and verbs that report what has arrived. */
 const answering: ReadonlySet<string> = new Set([
-  ...['join', 'leave', 'push', 'lease', 'turn', 'intake', 'feed_take'],
+  ...['join', 'leave', 'push', 'lease', 'turn', 'intake', 'feed_take', 'defer'],
 ]);
 const confirming: ReadonlySet<string> = new Set([
-  ...['push', 'lease', 'settle', 'turn', 'intake', 'reconcile', 'recover', 'feed_take'],
+  ...['push', 'lease', 'settle', 'turn', 'intake', 'reconcile', 'recover', 'feed_take', 'defer'],
 ]);
 
 /** Call a verb. */

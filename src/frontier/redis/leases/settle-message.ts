@@ -56,16 +56,15 @@ export function settleMessage(
 
 function outcomeArguments(outcome: Outcome, node: string): Arguments {
   const { kind } = outcome;
-  if (kind === 'released') return { kind, unstarted: outcome.unstarted };
+  const unstarted = outcome.unstarted || undefined;
+  if (kind === 'released') return { kind, unstarted };
   const status = inTwoBytes(outcome.status ?? 0);
   const attempts = inTwoBytes(outcome.attempts);
-  if (kind === 'done') return { kind, status, attempts };
+  if (kind === 'done') return { kind, status, attempts, unstarted };
   if (kind === 'retry') {
     const { record, afterMs, priority } = outcome;
     return {
-      kind,
-      status,
-      attempts,
+      ...{ kind, status, attempts, unstarted },
       record,
       afterMs: delayInBounds(afterMs),
       priority: priorityInBounds(priority),
@@ -79,7 +78,7 @@ function outcomeArguments(outcome: Outcome, node: string): Arguments {
     detail,
     node,
   });
-  return { kind, status, attempts, failure };
+  return { kind, status, attempts, unstarted, failure };
 }
 
 const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);

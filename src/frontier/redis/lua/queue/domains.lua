@@ -93,15 +93,15 @@ function domains.release(crawl, name)
   domains.markChanged(crawl, d)
 end
 
--- Starts the delay timer for a lease that begins now. random: in [0, 1), for a randomized delay.
-function domains.startDelayTimer(crawl, d, random)
+-- Starts the delay timer for a download that begins at an instant. random: in [0, 1), for a randomized delay.
+function domains.startDelayTimer(crawl, d, random, beginAt)
   local delay = domains.delay(crawl, d)
   if delay > 0 then
     local factor = meta.get(crawl, 'randomize') == '1' and 1 + random / 2 or 1
     d.lastAtBefore, d.nextAtBefore = d.lastAt, d.nextAt
-    d.nextAt = crawl.nowMs + math.ceil(delay * factor)
+    d.nextAt = beginAt + math.ceil(delay * factor)
   end
-  d.lastAt = crawl.nowMs
+  d.lastAt = beginAt
 end
 
 -- One of its leases was not granted after all: releases it, and sets the delay timer back.

@@ -12,7 +12,7 @@ local function takeFrom(crawl, d, most, taken, members)
       record = false }
   end
   d.active, d.head, d.lastTaken = d.active + count, sortKeys[count + 1] or '', sortKeys[count]
-  if count > 0 then domains.startDelayTimer(crawl, d, (crawl.args.lease.random + #taken * 0.618) % 1) end
+  if count > 0 then domains.startDelayTimer(crawl, d, (crawl.args.lease.random + #taken * 0.618) % 1, crawl.nowMs) end
 end
 
 -- Inserts a domain in the order of its head after index `from`. If it would sort last and `ready` holds more than was read

@@ -7,7 +7,7 @@
 --   status, attempts    HTTP status or 0; downloads
 --   afterMs, priority, record   of a retry
 --   failure             of one that failed: JSON of why
---   unstarted           of one that is released: if set, its page no longer counts against the budget
+--   unstarted           no download began: if set, the page no longer counts against the budget
 --   items, feedItems    JSON texts; absent when there are none
 --   counts              what it adds to each counter of args.counters
 --   scraped, errors     amounts that count against the budgets; absent for 0
@@ -41,8 +41,8 @@ local function conclude(crawl, settle, lease, done)
   else
     queue.makePending(crawl, lease.domain, lease.order .. id, lease.crashes)
     state.note(crawl, { id }, 'pending')
-    if settle.unstarted then meta.set(crawl, 'run_pages', math.max(0, meta.number(crawl, 'run_pages') - 1)) end
   end
+  if settle.unstarted then meta.set(crawl, 'run_pages', math.max(0, meta.number(crawl, 'run_pages') - 1)) end
 end
 
 -- Adds its counters to `sums`, its items to theirs, and what counts against the budgets.

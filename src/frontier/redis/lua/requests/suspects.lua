@@ -21,7 +21,7 @@ local function take(crawl, entry)
   local request = { id = queue.idOf(sortKey), order = queue.orderOf(sortKey), domain = d.name, delay = domains.delay(crawl, d) }
   redis.call('ZREM', crawl.keys.suspects, entry)
   d.active = d.active + 1
-  domains.startDelayTimer(crawl, d, crawl.args.lease.random)
+  domains.startDelayTimer(crawl, d, crawl.args.lease.random, crawl.nowMs)
   domains.markChanged(crawl, d)
   return request, tonumber(redis.call('HGET', crawl.keys.crashes, request.id) or 1)
 end
