@@ -46,7 +46,8 @@ test('items go to the list and the feeds in the order they were yielded, as one 
     listItems: ['{"n":1}', '{"n":2}'],
     feedItems: ['{"n":1}', '{"n":2}'],
     scraped: 2,
-    dropped: 0, broken: 0,
+    dropped: 0,
+    broken: 0,
   });
 });
 
@@ -95,7 +96,8 @@ test('DropItem drops one item and counts it; the others go on', async () => {
     listItems: ['{"n":2}'],
     feedItems: ['{"n":2}'],
     scraped: 1,
-    dropped: 2, broken: 0,
+    dropped: 2,
+    broken: 0,
   });
   const late = await pipelines(
     { './pipelines/drop.ts': 400, RedisPipeline: 300 },
@@ -105,7 +107,8 @@ test('DropItem drops one item and counts it; the others go on', async () => {
     listItems: ['{"n":1}'],
     feedItems: [],
     scraped: 0,
-    dropped: 1, broken: 0,
+    dropped: 1,
+    broken: 0,
   });
 });
 
@@ -231,6 +234,7 @@ export default class Clean {
   });
   expect(await process([{ text: ' a ' }, { text: '' }])).toMatchObject({
     listItems: ['{"text":"a"}'],
-    dropped: 1, broken: 0,
+    dropped: 1,
+    broken: 0,
   });
 });
