@@ -2,7 +2,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
 import { restoreUnderWay } from '../refusals.js';
-import { type Flush, flushNotice, otherShape, tunableNotice } from '../shape-differences.js';
+import { type Flush, flushNotice, otherShape, tunableNotice } from '../agreement/shape-differences.js';
 import type { Arguments } from './connection/lua-message.js';
 import { int, list, named, type Reply, text } from './connection/reply.js';
 

@@ -4,7 +4,7 @@ import { priorityInBounds } from '../../http/message/priority.js';
 import { bloomSizing } from '../bloom-sizing.js';
 import { delayInBounds, requireIds } from '../clamp-values.js';
 import type { Dupefilter, FrontierRequest } from '../frontier.js';
-import { dupefilterText } from '../shape-differences.js';
+import { dupefilterText } from '../agreement/shape-differences.js';
 import type { Arguments } from './connection/lua-message.js';
 
 /** Requests in order, a list for each of their parts. */

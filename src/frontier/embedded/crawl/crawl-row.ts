@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { dataFormats } from '../../data-format.js';
 import type { Budgets, Control, Dupefilter, Shape, Tunables } from '../../frontier.js';
-import { dupefilterText } from '../../shape-differences.js';
+import { dupefilterText } from '../../agreement/shape-differences.js';
 
 export type Flag = 0 | 1;
 

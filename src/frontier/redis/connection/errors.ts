@@ -9,7 +9,7 @@ import {
 } from '../../../errors.js';
 import { otherFormat } from '../../data-format.js';
 import type { Dupefilter } from '../../frontier.js';
-import { otherShape } from '../../shape-differences.js';
+import { otherShape } from '../../agreement/shape-differences.js';
 import type { RedisAddress } from '../../store.js';
 
 const refusals =

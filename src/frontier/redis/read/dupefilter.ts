@@ -3,7 +3,7 @@
  * by the crawl's own class, since a client that only reads may have other settings.
  */
 import type { Dupefilter, FrontierRequest, RequestLife } from '../../frontier.js';
-import { dupefilterText } from '../../shape-differences.js';
+import { dupefilterText } from '../../agreement/shape-differences.js';
 import type { FrontierKeys } from '../../store.js';
 import type { Client } from '../connection/client.js';
 import type { RedisConnection } from '../connection/connection.js';
