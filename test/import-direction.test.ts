@@ -16,6 +16,7 @@ const layers: Readonly<Record<string, number>> = {
   'feed-outbox.ts': 0,
   'make-folder.ts': 0,
   'private-file.ts': 0,
+  'sqlite.ts': 0,
   'private-folder.ts': 1,
   settings: 1,
   http: 2,

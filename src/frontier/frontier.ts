@@ -24,6 +24,7 @@
 
 import type { FeedWriter, Outbox } from '../feed-outbox.js';
 import type { FrontierRequest } from '../http/message/request-record.js';
+import type { RunArguments } from './agreement/run-arguments.js';
 import type { Backups } from './backup/entry.js';
 import type {
   Budgets,
@@ -37,8 +38,6 @@ import type {
   Shape,
   Tunables,
 } from './crawl-types.js';
-
-import type { RunArguments } from './run-arguments.js';
 
 export * from './crawl-types.js';
 export type { FrontierRequest };

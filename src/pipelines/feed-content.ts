@@ -7,6 +7,7 @@ import type { Logger } from '../log.js';
 import { FeedDisk } from './feed-disk.js';
 import { type FeedFormat, type FeedFormatName, formatFor } from './feed-format.js';
 import { itemLine } from './feed-lines.js';
+import type { FeedLock } from './feed-lock.js';
 import { type FeedRecords, noRecords } from './feed-records.js';
 import { type OwnPart, restoreFeed } from './feed-restore.js';
 
@@ -28,20 +29,33 @@ export class FeedContent {
   readonly #options: ContentOptions;
   readonly #format: FeedFormat;
   readonly #disk: FeedDisk;
+  readonly #lock: FeedLock | null;
   /** What of the file this crawl has written; null before it is known. */
   #own: OwnPart | null = null;
   #saidDropped = false;
   #mended = 0;
 
-  private constructor(options: ContentOptions, disk: FeedDisk) {
+  private constructor(options: ContentOptions, disk: FeedDisk, lock: FeedLock | null) {
     this.#options = options;
     this.#format = formatFor(options.format, options.escapeFormulas);
     this.#disk = disk;
+    this.#lock = lock;
   }
 
-  /** Open the file, and make it if need be; what is in it stays. @throws CrawlnodeError `feed_unwritable` */
+  /**
+   * Open the file, and make it if need be; what is in it stays.
+   * @throws CrawlnodeError `feed_unwritable`; RefusedError while another process of this user writes the same file
+   */
   static async open(options: ContentOptions): Promise<FeedContent> {
-    return new FeedContent(options, await FeedDisk.open(options.path));
+    const { path, records = noRecords } = options;
+    const disk = await FeedDisk.open(path);
+    try {
+      const identity = await disk.identity();
+      return new FeedContent(options, disk, identity === null ? null : records.lock(identity, path));
+    } catch (error) {
+      await disk.close();
+      throw error;
+    }
   }
 
   /** Texts of the store that were no JSON object on one line; their content is in the file, under `value`. */
@@ -114,6 +128,7 @@ export class FeedContent {
   }
 
   async close(): Promise<void> {
+    this.#lock?.release();
     await this.#disk.close();
   }
 

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { CrawlnodeError, UsageError } from '../errors.js';
 import { makeFolder } from '../make-folder.js';
 import type { FeedFormat } from './feed-format.js';
+import type { FileIdentity } from './feed-lock.js';
 
 /** The length a file begins with, and what its format noted of it. */
 export interface Begun {
@@ -115,6 +116,12 @@ export class FeedDisk {
     } catch (error) {
       throw unwritable(this.#path, error);
     }
+  }
+
+  /** What identifies a plain file on this machine, whatever path leads to it; null for a pipe or a device. */
+  async identity(): Promise<FileIdentity | null> {
+    const stat = await this.#handle.stat({ bigint: true });
+    return stat.isFile() ? stat : null;
   }
 
   async close(): Promise<void> {

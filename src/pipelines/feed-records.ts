@@ -4,11 +4,12 @@
  * line name, and only what a record (or the outbox itself) shows to be crawlnode's own is cut off.
  */
 import { createHash } from 'node:crypto';
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { readPrivateFile, writePrivateFile } from '../private-file.js';
 import { privateFolder } from '../private-folder.js';
 import type { FeedFormatName } from './feed-format.js';
+import { type FeedLock, type FileIdentity, lockFeed } from './feed-lock.js';
 
 /** The part of a file that one crawl has written. */
 export interface FeedRecord {
@@ -25,6 +26,9 @@ export interface FeedRecord {
 
 /** A record is one file; that of a file that nobody has written to for so long is removed. */
 const FORGET_AFTER_MS = 365 * 24 * 60 * 60 * 1_000;
+
+/** The folder of the locks, among the records. */
+const LOCKS = 'locks';
 
 /** The records of one crawl. */
 export class FeedRecords {
@@ -63,20 +67,37 @@ export class FeedRecords {
     }
   }
 
-  /** Remove records that are long out of use. */
+  /**
+   * Lock a file for this process, against other crawls of this user too.
+   * @param file its path, for the message
+   * @returns null where no lock can be held
+   * @throws RefusedError `feed_held` while another writer holds it
+   */
+  lock(identity: FileIdentity, file: string): FeedLock | null {
+    if (this.#folder === null) return null;
+    return lockFeed(path.join(this.#folder, LOCKS), identity, file, this.#crawl);
+  }
+
+  /** Remove records that are long out of use. The lock of a file that nobody writes is remade when it is needed. */
   forgetOld(): void {
     if (this.#folder === null) return;
-    for (const name of readdirSync(this.#folder)) {
-      const file = path.join(this.#folder, name);
-      const writtenAtMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-      if (Date.now() - writtenAtMs > FORGET_AFTER_MS) rmSync(file, { force: true });
-    }
+    forgetOldFiles(this.#folder);
+    forgetOldFiles(path.join(this.#folder, LOCKS));
   }
 
   /** The name holds nothing of what the store says but its hash. */
   #fileOf(folder: string, feed: string): string {
     const hash = createHash('sha256').update(JSON.stringify([this.#crawl, feed]));
     return path.join(folder, `${hash.digest('hex').slice(0, 32)}.json`);
+  }
+}
+
+function forgetOldFiles(folder: string): void {
+  for (const entry of existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : []) {
+    if (!entry.isFile()) continue;
+    const file = path.join(folder, entry.name);
+    const writtenAtMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Date.now() - writtenAtMs > FORGET_AFTER_MS) rmSync(file, { force: true });
   }
 }
 

@@ -13,7 +13,7 @@ import {
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bootId } from '../../src/frontier/embedded/file/processes.js';
-import { connect } from '../../src/frontier/embedded/file/sqlite.js';
+import { connect } from '../../src/sqlite.js';
 import { type CliResult, runCli } from '../helpers/cli.js';
 import { expectSound } from '../helpers/expect-sound.js';
 import { createProject, type Project } from '../helpers/project.js';

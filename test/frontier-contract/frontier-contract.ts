@@ -23,6 +23,7 @@ import { repair } from './repair.js';
 import { runs } from './runs.js';
 import { seeds } from './seeds.js';
 import { settling } from './settling.js';
+import { starting } from './starting.js';
 import { suspects } from './suspects.js';
 import { upkeep } from './upkeep.js';
 import { walk } from './walk.js';
@@ -58,6 +59,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       runs,
       budgets,
       completion,
+      starting,
       flushing,
       queueLimit,
       seeds,

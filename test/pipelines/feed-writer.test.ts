@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
+  linkSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -207,30 +208,51 @@ test.each<FeedFormatName>(['jsonl', 'json', 'csv'])(
 test('a file that its own record shows to be longer than the store knows goes back with the store, and keeps a copy', async () => {
   const outbox = new MemoryOutbox();
   const records = () => new FeedRecords(at('records'), 'news:requests');
+  const write = async (...of: Parameters<typeof open>) => {
+    const file = await open(...of);
+    await file.drain();
+    await file.close();
+  };
   outbox.add({ n: 1 });
-  await (await open('a.jsonl', outbox, { records: records() })).drain();
+  await write('a.jsonl', outbox, { records: records() });
   const older = outbox.saved;
   outbox.add({ n: 2 }, { n: 3 });
-  await (await open('a.jsonl', outbox, { records: records() })).drain();
+  await write('a.jsonl', outbox, { records: records() });
   // The store is restored from an older copy, and gives one item anew.
   outbox.saved = older;
   outbox.items.splice(1, 2, '{"n":4}');
   const warnings: { copy?: string }[] = [];
   const log = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) };
   await expect(open('a.jsonl', outbox, { log })).rejects.toMatchObject({ code: 'feed_changed' });
-  await (await open('a.jsonl', outbox, { log, records: records() })).drain();
+  await write('a.jsonl', outbox, { log, records: records() });
   expect(text('a.jsonl')).toBe('{"n":1}\n{"n":4}\n');
   expect(readFileSync(warnings[0]!.copy!, 'utf8')).toBe('{"n":2}\n{"n":3}\n');
   expect(statSync(warnings[0]!.copy!).mode & 0o777).toBe(0o600);
   // What was in the file before the crawl is not part of the record.
   writeFileSync(at('b.jsonl'), '{"old":1}\n{"old":2}\n');
   const other = new MemoryOutbox();
-  await (await open('b.jsonl', other, { records: records() })).drain();
+  await write('b.jsonl', other, { records: records() });
   other.saved = { ...other.saved!, lengthBytes: 10 };
   await expect(open('b.jsonl', other, { records: records() })).rejects.toMatchObject({
     code: 'feed_changed',
   });
   expect(text('b.jsonl')).toBe('{"old":1}\n{"old":2}\n');
+});
+
+test('of two crawls that write one file at a time the second is refused, whatever path or link leads to it', async () => {
+  const of = (crawl: string) => new FeedRecords(at('records'), crawl);
+  const first = await open('a.jsonl', new MemoryOutbox(), { records: of('news:requests') });
+  symlinkSync(at('a.jsonl'), at('symbolic.jsonl'));
+  linkSync(at('a.jsonl'), at('hard.jsonl'));
+  for (const name of ['a.jsonl', 'symbolic.jsonl', 'hard.jsonl']) {
+    const refused = open(name, new MemoryOutbox(), { records: of('shop:requests'), overwrite: true });
+    await expect(refused).rejects.toThrow(RefusedError);
+    await expect(refused).rejects.toMatchObject({ code: 'feed_held' });
+    await expect(refused).rejects.toThrow(`process ${process.pid} (news:requests)`);
+  }
+  await open('b.jsonl', new MemoryOutbox(), { records: of('shop:requests') });
+  await first.close();
+  await open('hard.jsonl', new MemoryOutbox(), { records: of('shop:requests') });
 });
 
 test('a record that others could have written, or that is none, counts for nothing', async () => {
@@ -239,7 +261,7 @@ test('a record that others could have written, or that is none, counts for nothi
   const feed = feedId(hostname(), at('a.jsonl'));
   const file = await open('a.jsonl', outbox, { records });
   await file.close();
-  const [name] = readdirSync(at('records'));
+  const name = readdirSync(at('records')).find((entry) => entry.endsWith('.json'));
   const [place, known] = [join(at('records'), name!), records.find(feed)];
   expect(known).toMatchObject({ path: at('a.jsonl'), format: 'jsonl', beginBytes: 0, endBytes: 0 });
   expect(new FeedRecords(at('records'), 'other:requests').find(feed)).toBeNull();

@@ -12,9 +12,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CrawlnodeError, concernsNode, messageOf } from '../../errors.js';
+import { startKey } from '../../frontier/agreement/run-arguments.js';
 import type { Frontier, PushAnswer } from '../../frontier/frontier.js';
 import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
-import { startKey } from '../../frontier/run-arguments.js';
 import { Request } from '../../http/message/request.js';
 import type { FrontierRequest } from '../../http/message/request-record.js';
 import type { Logger } from '../../log.js';
@@ -202,7 +202,9 @@ class StartPusher {
     const { spider, rules } = this.#deps;
     if (!(value instanceof Request) && typeof value !== 'string') {
       const what = value === null ? 'null' : typeof value;
-      throw new TypeError(`it yielded ${what === 'object' ? 'an object' : what} where a Request or a URL is needed`);
+      throw new TypeError(
+        `it yielded ${what === 'object' ? 'an object' : what} where a Request or a URL is needed`,
+      );
     }
     const request = typeof value === 'string' ? new Request(value) : value;
     return seedRequest(request, ordinal, spider, rules, Date.now(), 'trusted');

@@ -1,9 +1,10 @@
 /** The arguments of the join verb, and its reply. */
 import { randomBytes, randomInt } from 'node:crypto';
+import { argumentsText, otherArguments, startKey } from '../agreement/run-arguments.js';
+import { type Flush, flushNotice, otherShape, tunableNotice } from '../agreement/shape-differences.js';
 import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
 import { restoreUnderWay } from '../refusals.js';
-import { argumentsText, otherArguments, startKey } from '../run-arguments.js';
-import { type Flush, flushNotice, otherShape, tunableNotice } from '../shape-differences.js';
+
 import type { Arguments } from './connection/lua-message.js';
 import { int, list, named, type Reply, text } from './connection/reply.js';
 

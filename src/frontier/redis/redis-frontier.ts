@@ -2,6 +2,8 @@
  * The frontier in Redis: every verb is one call of one function (`lua/`), sent again with the same number when its
  * reply is lost, so that it happens once. Ids travel as 20 raw bytes and are hex on this side.
  */
+
+import { startKey } from '../agreement/run-arguments.js';
 import type { Backups } from '../backup/entry.js';
 import type {
   Control,
@@ -34,7 +36,6 @@ import type {
 } from '../frontier.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
 import { cannotForget } from '../refusals.js';
-import { startKey } from '../run-arguments.js';
 import type { OpenOptions, RedisAddress } from '../store.js';
 import { redisBackups } from './backup/backups.js';
 import { examineRedis } from './care/examine/examine.js';

@@ -1,6 +1,6 @@
 /** `crawlnode crawl` through the real executable, on both engines. */
 import { execFile } from 'node:child_process';
-import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { executable, runCli, startCli } from '../../helpers/cli.js';
@@ -401,6 +401,12 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
         stderr: expect.stringContaining(`process ${first.pid}`),
       });
     }
+    // Another crawl has its own outbox, and meets the first only at the file.
+    linkSync(here.project.path('items.jsonl'), here.project.path('hard.jsonl'));
+    expect(await run('crawl', 'docs', '--job', 'other', '-O', 'hard.jsonl')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining(`process ${first.pid}`),
+    });
     first.kill();
     expect(await first.wait()).toMatchObject({ code: 0 });
   });

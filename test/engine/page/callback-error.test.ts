@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openFrontier } from '../../../src/frontier/open.js';
 import type { Response } from '../../../src/http/message/response.js';
 import { Spider } from '../../../src/spider/spider.js';
-import { crawlLines, createProject } from '../../helpers/crawled-project.js';
+import { crawlLines, createProject } from '../../helpers/cli/crawled-project.js';
 import { crawl, freshStore } from '../../helpers/engine.js';
 import { startSite } from '../../helpers/sites/site.js';
 

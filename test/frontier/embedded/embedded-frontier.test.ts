@@ -10,10 +10,10 @@ import { RefusedError } from '../../../src/errors.js';
 import { openEmbedded } from '../../../src/frontier/embedded/embedded-frontier.js';
 import { openDatabase } from '../../../src/frontier/embedded/file/database.js';
 import { bootId } from '../../../src/frontier/embedded/file/processes.js';
-import { connect } from '../../../src/frontier/embedded/file/sqlite.js';
 import { fileIn } from '../../../src/frontier/embedded/file/wal.js';
 import { findInFolder as listCrawls } from '../../../src/frontier/embedded/read/find-crawls.js';
 import { allParts, type Dupefilter } from '../../../src/frontier/frontier.js';
+import { connect } from '../../../src/sqlite.js';
 import type { World } from '../../frontier-contract/frontier-contract.js';
 import {
   Crawl,

@@ -1,7 +1,8 @@
 /** Reads tables in windows by primary key. Each window is a separate short transaction. */
+
+import type { Value } from '../../../sqlite.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { Transaction } from '../crawl/transaction.js';
-import type { Value } from '../file/sqlite.js';
 
 /** Rows of one transaction, which takes some ms. */
 const WINDOW = 500;

@@ -1,13 +1,13 @@
 /** The checks of `doctor` for the folder and one crawl. Opening the folder has already checked what would be refused. */
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { byteSize } from '../../../format-amounts.js';
+import { sqliteDriver } from '../../../sqlite.js';
 import { dataFormats } from '../../data-format.js';
 import { findingsAbout } from '../../findings.js';
 import type { Finding } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import type { Database } from '../file/database.js';
 import { mountType, otherUsers } from '../file/folder.js';
-import { sqliteDriver } from '../file/sqlite.js';
 import { otherFormatOf } from '../nodes/agreement.js';
 
 /** Below this a commit may soon fail. */

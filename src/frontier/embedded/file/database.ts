@@ -5,9 +5,9 @@
 import { closeSync, existsSync, linkSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { RefusedError } from '../../../errors.js';
+import { type Connection, connect } from '../../../sqlite.js';
 import { dataFormats, otherFormat } from '../../data-format.js';
 import { enterFolder, type Folder } from './folder.js';
-import { type Connection, connect } from './sqlite.js';
 import { asExpected, damagedStore } from './sqlite-errors.js';
 import { Statements } from './statements.js';
 import { checkpoint, fileIn, syncEachSecond, type WalSync, walIn } from './wal.js';

@@ -5,12 +5,12 @@
  */
 import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import { RefusedError } from '../../../errors.js';
+import { connect } from '../../../sqlite.js';
 import type { Salvaged } from '../../store.js';
 import { type FirstShape, newCrawl, newTally } from '../crawl/crawl-row.js';
 import { createFile } from '../file/database.js';
 import { enterFolder, otherUsers } from '../file/folder.js';
 import { writeRow } from '../file/rows.js';
-import { connect } from '../file/sqlite.js';
 import { Statements } from '../file/statements.js';
 import { fileIn } from '../file/wal.js';
 import type { Row } from './btree-page.js';

@@ -3,7 +3,7 @@
  * start requests are pushed once for a job and arguments.
  */
 import { createHash } from 'node:crypto';
-import { RefusedError } from '../errors.js';
+import { RefusedError } from '../../errors.js';
 
 /** `-a name=value`, by name. */
 export type RunArguments = Readonly<Record<string, string>>;

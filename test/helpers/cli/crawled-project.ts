@@ -1,8 +1,9 @@
 /** Crawl a spider of a project through the command line of this process, and read what it gave. */
-import { runHere } from './cli/run-here.js';
-import type { Project } from './project.js';
 
-export { createProject } from './project.js';
+import type { Project } from '../project.js';
+import { runHere } from './run-here.js';
+
+export { createProject } from '../project.js';
 
 /** A crawl that came to its end. */
 export interface Crawled {
