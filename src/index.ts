@@ -29,4 +29,4 @@ export type { Settings, SettingsInput } from './settings/schema.js';
 export { CrawlSpider, type Rule } from './spider/crawl-spider.js';
 export type { Failure } from './spider/failure.js';
 export type { RefreshRule } from './spider/refresh.js';
-export { type MadeRequests, Spider } from './spider/spider.js';
+export { type MadeRequests, Spider, type StartRequests } from './spider/spider.js';

@@ -22,6 +22,8 @@ export const joinOptions = {
   feeds: [],
   hasStart: false,
   flushOnStart: false,
+  args: {},
+  startsAgain: false,
 };
 
 export async function openStage(engine) {

@@ -19,6 +19,7 @@ import { Incarnation } from './node/incarnation.js';
 import { announce, join, pushStart, sayNothingNew } from './node/membership.js';
 import { NodeState } from './node/node-state.js';
 import { comesAgain, startRequests } from './seeds/seed-requests.js';
+import { hasGenerator } from './seeds/start-generator.js';
 
 export type {
   EngineDeps,
@@ -163,6 +164,13 @@ async function leave(node: NodeState, self: Incarnation, end: Ending): Promise<v
 
 async function start(node: NodeState, self: Incarnation): Promise<void> {
   const { deps, outage } = node;
+  if (hasGenerator(deps.spider)) {
+    self.beginStart();
+    if (self.joined.startPushed && node.tally.pages === 0 && sayNothingNew(self.joined, deps)) {
+      node.news.noteSaidDry();
+    }
+    return;
+  }
   if (deps.spider.startUrls.length === 0) return;
   const again = self.joined.startPushed;
   const isWanted = again ? comesAgain(self.rules, deps.options.shape.dupefilter) : undefined;

@@ -71,4 +71,5 @@ const notCallbacks = new Set([
   ...Object.getOwnPropertyNames(Spider.prototype).filter((name) => name !== 'parse'),
   'fingerprint',
   'item',
+  'start',
 ]);

@@ -24,11 +24,17 @@ let constructionContext: SpiderContext = noContext;
 /** What `makeRequestFromData` may return. */
 export type MadeRequests = Request | Iterable<Request> | AsyncIterable<Request> | null | undefined;
 
+/** What `start()` may return: requests or URLs, in a list or from a generator. */
+export type StartRequests =
+  | Iterable<Request | string>
+  | AsyncIterable<Request | string>
+  | Promise<Iterable<Request | string>>;
+
 /** The base class of all spiders. Fields and methods have Scrapy's names, in camel case. */
 export class Spider {
   /** Names the spider on the command line and in every key of the store: `[A-Za-z0-9._-]{1,64}`. */
   name = '';
-  /** The first requests of a crawl. They are pushed once per job, by the first node. */
+  /** The first requests of a crawl. They are pushed once for a job and arguments, by the first node. A `start()` replaces them. */
   startUrls: readonly (string | Request)[] = [];
   /** Only links to these hosts and their subdomains are followed, as in Scrapy. Without it all links are. */
   declare allowedDomains?: readonly string[];
@@ -54,6 +60,21 @@ export class Spider {
   readonly log: Logger = constructionContext.log;
   /** All settings in effect, by name. */
   readonly settings: Settings = constructionContext.settings;
+
+  /**
+   * Makes the start requests, as a sync or async generator: of any number, read as fast as they are crawled. It replaces
+   * `startUrls`. One node runs it, once for a job and arguments. When that node dies, another one runs it again from its
+   * beginning, and requests that were accepted before are duplicates. With `refresh` rules, or fingerprints that expire, it
+   * runs once in each run. The crawl is complete only when it has returned.
+   * ```ts
+   * async *start() {
+   *   for await (const { id } of database.query('SELECT id FROM product')) {
+   *     yield new Request(`https://shop.example/product/${id}`, { callback: this.parseProduct });
+   *   }
+   * }
+   * ```
+   */
+  start?(): StartRequests;
 
   /**
    * Called with every response whose request names no other callback. It may be a sync or async generator, or return an

@@ -25,6 +25,8 @@ export interface JoinChoice {
   readonly feeds?: readonly string[];
   readonly hasStart?: boolean;
   readonly flushOnStart?: boolean;
+  readonly args?: Readonly<Record<string, string>>;
+  readonly startsAgain?: boolean;
 }
 
 /** Join as a node of this machine. */
@@ -38,6 +40,8 @@ export function joinAs(frontier: Frontier, choice: JoinChoice = {}): Promise<Joi
       feeds: choice.feeds ?? [],
       hasStart: choice.hasStart ?? false,
       flushOnStart: choice.flushOnStart ?? false,
+      args: choice.args ?? {},
+      startsAgain: choice.startsAgain ?? false,
     },
   );
 }

@@ -29,10 +29,12 @@ import type {
   Repaired,
   SettleAnswer,
   Snapshot,
+  StartClaim,
   StartPart,
 } from '../frontier.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
 import { cannotForget } from '../refusals.js';
+import { startKey } from '../run-arguments.js';
 import type { OpenOptions, RedisAddress } from '../store.js';
 import { redisBackups } from './backup/backups.js';
 import { examineRedis } from './care/examine/examine.js';
@@ -45,7 +47,7 @@ import { RedisConnection } from './connection/connection.js';
 import type { Arguments } from './connection/lua-message.js';
 import { int, list, named, type Reply, text } from './connection/reply.js';
 import type { CrawlAccess } from './crawl-access.js';
-import { newEpoch } from './join.js';
+import { newEpoch, startField } from './join.js';
 import { LeaseCalls } from './leases/lease-calls.js';
 import { leaseCallOf, readLeases } from './leases/lease-reply.js';
 import { readPushed, settleMessage } from './leases/settle-message.js';
@@ -141,13 +143,19 @@ export class RedisFrontier implements Frontier {
   async push(
     requests: readonly FrontierRequest[],
     kind: PushKind,
-    { from, total }: StartPart = { from: 0, total: requests.length },
+    { from, total, key = '' }: StartPart = { from: 0, total: requests.length },
   ): Promise<PushAnswer> {
     const answer = await this.#run('push', {
-      ...{ kind, from, total, ...this.#forNewMeta() },
+      ...{ kind, from, total: total ?? undefined, start: startField(key), ...this.#forNewMeta() },
       requests: columnsOf(requests, this.#calls.dupefilter),
     });
     return readPushed(named(answer));
+  }
+
+  async claimStart(): Promise<StartClaim> {
+    await this.#node.live();
+    const start = startField(startKey(this.#node.options?.args ?? {}));
+    return text(await this.#run('claim_start', { start, crawl: this.#node.crawl })) as StartClaim;
   }
 
   async lease(max: number, holding: number): Promise<LeaseAnswer> {

@@ -20,12 +20,11 @@ function listProblem(spider: Spider): string | null {
   return null;
 }
 
-/** Until `start` is a hook of the spider. A field of that name may hold a URL. */
+/** A list or a URL in a field `start` would be taken for the generator. */
 function startProblem(spider: Spider): string | null {
-  const { start } = spider as unknown as { start?: unknown };
-  return typeof start === 'function'
-    ? 'its spider has start, which has no effect: use startUrls, which takes Requests too'
-    : null;
+  const start: unknown = spider.start;
+  if (start === undefined || typeof start === 'function') return null;
+  return 'start is no method; make it a generator of requests, *start() { yield new Request(url); }, or use startUrls';
 }
 
 /** As in Scrapy since 2.5.1: without a domain the credentials would be sent to any site. */

@@ -23,9 +23,10 @@ export interface CrawlRow {
   failed_limit: number;
   queue_limit: number;
   has_start: Flag;
-  start_pushed: Flag;
-  start_count: number;
+  starts: string;
+  start_owner: number | null;
   run_id: string | null;
+  run_args: string;
   run_started_at: number;
   max_pages: number;
   max_items: number;
@@ -95,9 +96,10 @@ export function newCrawl(space: number, { queueClass, dupefilter }: FirstShape, 
     failed_limit: 100_000,
     queue_limit: 0,
     has_start: 0,
-    start_pushed: 0,
-    start_count: 0,
+    starts: '{}',
+    start_owner: null,
     run_id: null,
+    run_args: '',
     run_started_at: 0,
     max_pages: 0,
     max_items: 0,

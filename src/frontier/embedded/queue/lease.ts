@@ -11,6 +11,7 @@ import { grantLease } from './leases.js';
 import { headOf, isBefore, type Order } from './order.js';
 import { promoteDelayed } from './requests.js';
 import { nextSuspectAtMs, volunteer } from './suspects.js';
+import { isStarted } from '../seeds/starts.js';
 
 /** Delayed requests and domains promoted by one call at most. */
 const PROMOTE = 500;
@@ -59,7 +60,7 @@ export function crawlState(tx: Transaction, hasStart: boolean): CrawlState {
   return {
     control: crawl.control,
     finished:
-      isIdle && seedsWaiting === 0 && (crawl.start_pushed === 1 || !hasStart) && crawl.control === 'running',
+      isIdle && seedsWaiting === 0 && (!hasStart || isStarted(crawl)) && crawl.control === 'running',
     acceptedInRun: tally.run_accepted,
     closing: crawl.closing,
     seedsWaiting,

@@ -7,6 +7,7 @@ import type { OpenOptions } from '../../store.js';
 import type { Arguments } from '../connection/lua-message.js';
 import { int, named, text } from '../connection/reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
+import { startField } from '../join.js';
 import { domainName } from '../requests.js';
 import { indexArguments, seenArguments } from './dupefilter.js';
 
@@ -73,9 +74,10 @@ function callFor(entry: BackupEntry, options: OpenOptions): VerbCall | null {
 }
 
 function crawlArguments(entry: Entry<'crawl'>): Arguments {
-  const { queueClass, shape, start, done, removed, beganAtMs, seenSinceMs } = entry;
+  const { queueClass, shape, start, starts = {}, done, removed, beganAtMs, seenSinceMs } = entry;
+  const byField = Object.entries(starts).map(([key, pushed]) => [startField(key), pushed]);
   return {
-    ...{ queueClass, start, done, removed },
+    ...{ queueClass, starts: Object.fromEntries([['start', start], ...byField]), done, removed },
     shape: shape === null ? undefined : JSON.stringify(shape),
     began: beganAtMs ?? undefined,
     seen_since: seenSinceMs ?? undefined,
