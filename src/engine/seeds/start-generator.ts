@@ -202,7 +202,9 @@ class StartPusher {
     const { spider, rules } = this.#deps;
     if (!(value instanceof Request) && typeof value !== 'string') {
       const what = value === null ? 'null' : typeof value;
-      throw new TypeError(`it yielded ${what === 'object' ? 'an object' : what} where a Request or a URL is needed`);
+      throw new TypeError(
+        `it yielded ${what === 'object' ? 'an object' : what} where a Request or a URL is needed`,
+      );
     }
     const request = typeof value === 'string' ? new Request(value) : value;
     return seedRequest(request, ordinal, spider, rules, Date.now(), 'trusted');

@@ -2,12 +2,18 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
 import { restoreUnderWay } from '../refusals.js';
+
 <<<<<<< HEAD
+
 import { type Flush, flushNotice, otherShape, tunableNotice } from '../agreement/shape-differences.js';
+
 =======
+
 import { argumentsText, otherArguments, startKey } from '../run-arguments.js';
 import { type Flush, flushNotice, otherShape, tunableNotice } from '../shape-differences.js';
+
 >>>>>>> author
+
 import type { Arguments } from './connection/lua-message.js';
 import { int, list, named, type Reply, text } from './connection/reply.js';
 

@@ -5,7 +5,13 @@ import { scrapyMemberProblem } from './scrapy-members.js';
 
 /** A message about the first problem of a spider, without its file; null when there is none. */
 export function spiderProblem(spider: Spider): string | null {
-  return scrapyMemberProblem(spider) ?? listProblem(spider) ?? startProblem(spider) ?? authProblem(spider) ?? ruleProblem(spider);
+  return (
+    scrapyMemberProblem(spider) ??
+    listProblem(spider) ??
+    startProblem(spider) ??
+    authProblem(spider) ??
+    ruleProblem(spider)
+  );
 }
 
 function listProblem(spider: Spider): string | null {

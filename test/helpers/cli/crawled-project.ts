@@ -1,6 +1,7 @@
 /** Crawl a spider of a project through the command line of this process, and read what it gave. */
-import { runHere } from './run-here.js';
+
 import type { Project } from '../project.js';
+import { runHere } from './run-here.js';
 
 export { createProject } from '../project.js';
 

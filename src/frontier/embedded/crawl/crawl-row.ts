@@ -1,8 +1,8 @@
 /** The two rows of a crawl: what its nodes share, and its counters. Columns are explained in `schema.sql`. */
 import { randomBytes } from 'node:crypto';
+import { dupefilterText } from '../../agreement/shape-differences.js';
 import { dataFormats } from '../../data-format.js';
 import type { Budgets, Control, Dupefilter, Shape, Tunables } from '../../frontier.js';
-import { dupefilterText } from '../../agreement/shape-differences.js';
 
 export type Flag = 0 | 1;
 

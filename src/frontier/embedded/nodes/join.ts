@@ -1,12 +1,18 @@
 /** The join verb: register a node as a new incarnation, which starts or continues the run. */
 import type { Joined, JoinOptions, NodeInfo, Tunables } from '../../frontier.js';
 import { restoreUnderWay } from '../../refusals.js';
+
 <<<<<<< HEAD
+
 import { type Flush, flushNotice, tunableNotice } from '../../agreement/shape-differences.js';
+
 =======
+
 import { argumentsText, otherArguments, startKey } from '../../run-arguments.js';
 import { type Flush, flushNotice, tunableNotice } from '../../shape-differences.js';
+
 >>>>>>> author
+
 import { flush } from '../clear/clear.js';
 import { beginRun, setTunables, tunablesOf } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';

@@ -5,13 +5,13 @@ import type { Transaction } from '../crawl/transaction.js';
 import { closeWhenSpent, isFull } from '../nodes/budgets.js';
 import { showLife } from '../nodes/liveness.js';
 import type { NodeRow } from '../nodes/node-row.js';
+import { isStarted } from '../seeds/starts.js';
 import { type DomainRow, delayOf, dueAtOf, startDelayTimer, updateState } from './domain-row.js';
 import { hungryWaitMs, noteHunger, STAND_BACK_MS, standsBack } from './fair-share.js';
 import { grantLease } from './leases.js';
 import { headOf, isBefore, type Order } from './order.js';
 import { promoteDelayed } from './requests.js';
 import { nextSuspectAtMs, volunteer } from './suspects.js';
-import { isStarted } from '../seeds/starts.js';
 
 /** Delayed requests and domains promoted by one call at most. */
 const PROMOTE = 500;
@@ -59,8 +59,7 @@ export function crawlState(tx: Transaction, hasStart: boolean): CrawlState {
   const isIdle = openWork(tally) === 0;
   return {
     control: crawl.control,
-    finished:
-      isIdle && seedsWaiting === 0 && (!hasStart || isStarted(crawl)) && crawl.control === 'running',
+    finished: isIdle && seedsWaiting === 0 && (!hasStart || isStarted(crawl)) && crawl.control === 'running',
     acceptedInRun: tally.run_accepted,
     closing: crawl.closing,
     seedsWaiting,

@@ -131,5 +131,7 @@ function startOf(text: string | undefined): number | 'pushed' {
 function startsOf(meta: Readonly<Record<string, string>>): { starts?: Record<string, number | 'pushed'> } {
   const fields = Object.entries(meta).filter(([name]) => name.startsWith('start:'));
   if (fields.length === 0) return {};
-  return { starts: Object.fromEntries(fields.map(([name, text]) => [name.slice('start:'.length), startOf(text)])) };
+  return {
+    starts: Object.fromEntries(fields.map(([name, text]) => [name.slice('start:'.length), startOf(text)])),
+  };
 }
