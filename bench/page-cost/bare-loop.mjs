@@ -70,6 +70,7 @@ async function byDownloader() {
     maxBodyBytes: 1024 ** 3,
     warnBodyBytes: 0,
     minBytesPerSecond: 0,
+    failOnDataLoss: true,
     bufferBytes: 0,
     allowPrivateAddresses: true,
     userAgent: 'bare loop',

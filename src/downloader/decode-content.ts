@@ -19,14 +19,25 @@ const MAX_CHUNK_BYTES = 1024 * 1024;
 const MIN_CHUNK_BYTES = 64 * 1024;
 
 interface Codec {
-  readonly sync: (bytes: Buffer, options: { maxOutputLength: number }) => Buffer;
-  readonly stream: (options: { chunkSize: number }) => Transform;
+  readonly sync: (bytes: Buffer, options: { maxOutputLength: number; finishFlush?: number }) => Buffer;
+  readonly stream: (options: { chunkSize: number; finishFlush?: number }) => Transform;
+  /** As `finishFlush` it gives what an incomplete body holds, instead of an error. Absent where nothing does. */
+  readonly partialFlush?: number;
 }
 
-const gzip: Codec = { sync: zlib.gunzipSync, stream: zlib.createGunzip };
-const inflate: Codec = { sync: zlib.inflateSync, stream: zlib.createInflate };
-const inflateRaw: Codec = { sync: zlib.inflateRawSync, stream: zlib.createInflateRaw };
-const brotli: Codec = { sync: zlib.brotliDecompressSync, stream: zlib.createBrotliDecompress };
+const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = zlib.constants;
+const gzip: Codec = { sync: zlib.gunzipSync, stream: zlib.createGunzip, partialFlush: Z_SYNC_FLUSH };
+const inflate: Codec = { sync: zlib.inflateSync, stream: zlib.createInflate, partialFlush: Z_SYNC_FLUSH };
+const inflateRaw: Codec = {
+  sync: zlib.inflateRawSync,
+  stream: zlib.createInflateRaw,
+  partialFlush: Z_SYNC_FLUSH,
+};
+const brotli: Codec = {
+  sync: zlib.brotliDecompressSync,
+  stream: zlib.createBrotliDecompress,
+  partialFlush: BROTLI_OPERATION_FLUSH,
+};
 const zstd = findZstd();
 
 /** Observes a body while the thread pool inflates it. */
@@ -43,6 +54,7 @@ export const acceptedEncodings = zstd === null ? 'gzip, deflate, br' : 'gzip, de
  * @param codings the `content-encoding` of the response and the codings of its `transfer-encoding`, in the order in which
  *   they were applied. They are decoded in reverse order (RFC 9110 §8.4).
  * @param maxBytes limit on the decoded size; 0 for none.
+ * @param mayBePartial a body that ends too early gives what it holds, instead of `body_truncated`.
  * @returns the decoded bytes, or a promise of them when the thread pool decodes them.
  * @throws DownloadError `bad_encoding`, `too_large` or `body_truncated`, also through the promise.
  */
@@ -51,6 +63,7 @@ export function decodeContent(
   codings: string,
   maxBytes: number,
   watch: InflateWatch,
+  mayBePartial = false,
 ): Buffer | Promise<Buffer> {
   const encodings = codings
     .toLowerCase()
@@ -65,7 +78,7 @@ export function decodeContent(
   }
   // An empty body is valid with any encoding.
   if (encodings.length === 0 || bytes.length === 0) return bytes;
-  const limit = limitFor(bytes.length, maxBytes);
+  const limit = { ...limitFor(bytes.length, maxBytes), mayBePartial };
   encodings.reverse();
   return bytes.length <= SYNC_BYTES && encodings.length === 1
     ? decodeSync(bytes, encodings[0]!, limit)
@@ -84,9 +97,10 @@ if (zstd !== null) codecsByName.set('zstd', () => zstd);
 interface Limit {
   readonly bytes: number;
   readonly says: string;
+  readonly mayBePartial: boolean;
 }
 
-function limitFor(wireBytes: number, maxBytes: number): Limit {
+function limitFor(wireBytes: number, maxBytes: number): Omit<Limit, 'mayBePartial'> {
   const byRatio = Math.max(FREE_BYTES, wireBytes * MAX_RATIO);
   if (maxBytes > 0 && maxBytes <= byRatio) return { bytes: maxBytes, says: `more than ${maxBytes} bytes` };
   return { bytes: byRatio, says: `more than ${byRatio} bytes from ${wireBytes}` };
@@ -94,7 +108,8 @@ function limitFor(wireBytes: number, maxBytes: number): Limit {
 
 function decodeSync(bytes: Buffer, name: string, limit: Limit): Buffer | Promise<Buffer> {
   try {
-    return codecOf(bytes, name).sync(bytes, { maxOutputLength: limit.bytes });
+    const codec = codecOf(bytes, name);
+    return codec.sync(bytes, { maxOutputLength: limit.bytes, ...flushOf(codec, limit) });
   } catch (error) {
     return recoverFromError(error, bytes, name, limit);
   }
@@ -121,7 +136,7 @@ async function decodeAll(
 
 function inflated(bytes: Buffer, codec: Codec, limit: Limit, watch: InflateWatch): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const stream = codec.stream({ chunkSize: chunkSizeFor(bytes) });
+    const stream = codec.stream({ chunkSize: chunkSizeFor(bytes), ...flushOf(codec, limit) });
     const chunks: Buffer[] = [];
     let length = 0;
     watch.onStart(stream);
@@ -146,6 +161,10 @@ function tooLarge(): Error {
 
 function chunkSizeFor({ length }: Buffer): number {
   return Math.min(MAX_CHUNK_BYTES, Math.max(MIN_CHUNK_BYTES, 4 * length));
+}
+
+function flushOf({ partialFlush }: Codec, { mayBePartial }: Limit): { finishFlush?: number } {
+  return mayBePartial && partialFlush !== undefined ? { finishFlush: partialFlush } : {};
 }
 
 function codecOf(bytes: Buffer, name: string): Codec {

@@ -31,6 +31,8 @@ export interface DownloaderOptions extends Omit<AgentsOptions, 'maxSockets' | 'r
   readonly warnBodyBytes: number;
   /** A body that stays slower for 30 s fails the download (DOWNLOAD_MIN_RATE); 0 for none. */
   readonly minBytesPerSecond: number;
+  /** A body that ends too early fails the download; false hands over what came (DOWNLOAD_FAIL_ON_DATALOSS). */
+  readonly failOnDataLoss: boolean;
   /** Bytes that all unfinished bodies may hold; beyond it, all but one pause (DOWNLOAD_BUFFER_LIMIT); 0 for no limit. */
   readonly bufferBytes: number;
   readonly userAgent: string;

@@ -9,6 +9,7 @@ import { Deadline } from './deadline.js';
 import { decodeContent } from './decode-content.js';
 import { DownloadError, hostOf, toDownloadError } from './download-error.js';
 import { ReceivedBody } from './received-body.js';
+import { type Limits, limitsOf } from './request-limits.js';
 import { Pace, RATE_WINDOW_S } from './stalled-downloads.js';
 import { type DownloadRequest, type Outgoing, toOutgoing } from './wire-request.js';
 
@@ -24,14 +25,8 @@ export interface Download {
   readonly latencyMs: number;
   /** Whether the server has a private address. */
   readonly fromPrivateAddress: boolean;
-}
-
-/** The limits of `DownloaderOptions`. */
-interface Limits {
-  readonly timeoutMs: number;
-  readonly maxBodyBytes: number;
-  readonly warnBodyBytes: number;
-  readonly minBytesPerSecond: number;
+  /** `dataloss` where the body is incomplete, as DOWNLOAD_FAIL_ON_DATALOSS false allows; else none. */
+  readonly flags: readonly string[];
 }
 
 /** Shared by all downloads with the same reach and parser mode. */
@@ -48,11 +43,15 @@ export interface Client {
 /** Interim (1xx) answers that are accepted before the final one. */
 const MAX_INTERIM = 20;
 
+const noFlags: readonly string[] = [];
+const cutFlags: readonly string[] = ['dataloss'];
+
 /** One request and its answer. The first event that ends it settles `result`; later events have no effect. */
 export class Exchange {
   readonly result: Promise<Download>;
   readonly #client: Client;
   readonly #request: DownloadRequest;
+  readonly #limits: Limits;
   readonly #startedAt = performance.now();
   readonly #body: ReceivedBody;
   readonly #pace: Pace;
@@ -65,23 +64,26 @@ export class Exchange {
   #latencyMs = 0;
   #fromPrivateAddress = false;
   #isDecoding = false;
+  #isCut = false;
   #interim = 0;
 
   constructor(client: Client, request: DownloadRequest) {
     this.#client = client;
     this.#request = request;
+    this.#limits = limitsOf(client.limits, request.meta);
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    const { timeoutMs, minBytesPerSecond } = client.limits;
+    const { timeoutMs, minBytesPerSecond } = this.#limits;
     this.#pace = new Pace(minBytesPerSecond);
     this.#deadline = new Deadline(timeoutMs, () =>
       this.timeOut(`timed out after ${timeoutMs / 1000} s in all`),
     );
     // The timeout does not run while the body is paused in favour of other bodies of this node.
     this.#body = new ReceivedBody(client.budget, (isPaused) => this.#deadline.hold(isPaused));
-    this.#send(toOutgoing(request), true);
+    const hasOwnTimeout = timeoutMs !== client.limits.timeoutMs;
+    this.#send(toOutgoing(request, hasOwnTimeout ? timeoutMs : null), true);
   }
 
   /** Fail it as `aborted`. */
@@ -100,7 +102,7 @@ export class Exchange {
   /** Check the progress; to be called every `PACE_INTERVAL_MS`. */
   readonly checkPace = (): void => {
     if (this.#settled || this.#isDecoding || this.#body.isPaused) return;
-    const { minBytesPerSecond } = this.#client.limits;
+    const { minBytesPerSecond } = this.#limits;
     if (!this.#pace.isFastEnough(this.#body.wireBytes, this.#response !== null)) {
       const says = `the body came at less than ${minBytesPerSecond} bytes a second for ${RATE_WINDOW_S} s`;
       this.#fail('too_slow', says);
@@ -182,7 +184,7 @@ export class Exchange {
   }
 
   #checkSize(bytes: number): void {
-    const { maxBodyBytes } = this.#client.limits;
+    const { maxBodyBytes } = this.#limits;
     if (maxBodyBytes > 0 && bytes > maxBodyBytes)
       this.#fail('too_large', `the body is larger than ${maxBodyBytes} bytes`);
   }
@@ -198,7 +200,8 @@ export class Exchange {
   async #decode(response: IncomingMessage, wire: Buffer, codings: string): Promise<void> {
     this.#isDecoding = true;
     try {
-      const body = await decodeContent(wire, codings, this.#client.limits.maxBodyBytes, this.#body);
+      const { maxBodyBytes, failOnDataLoss } = this.#limits;
+      const body = await decodeContent(wire, codings, maxBodyBytes, this.#body, !failOnDataLoss);
       // The body is decoded now. Scrapy removes the header too.
       delete response.headers['content-encoding'];
       this.#succeed(response, body);
@@ -220,11 +223,12 @@ export class Exchange {
       wireBytes: this.#body.wireBytes,
       latencyMs: this.#latencyMs,
       fromPrivateAddress: this.#fromPrivateAddress,
+      flags: this.#isCut ? cutFlags : noFlags,
     });
   }
 
   #warnOfSize(bytes: number): void {
-    const { warnBodyBytes } = this.#client.limits;
+    const { warnBodyBytes } = this.#limits;
     if (warnBodyBytes === 0 || bytes <= warnBodyBytes) return;
     this.#client.log.warn(
       { host: hostOf(this.#request.url), bytes, warnBodyBytes },
@@ -236,7 +240,11 @@ export class Exchange {
   #failFromError(error: unknown): void {
     const failure = toDownloadError(error, this.#request.url);
     const cut = this.#response !== null && failure.reason === 'connection_reset';
-    if (cut)
+    if (cut && !this.#limits.failOnDataLoss) {
+      this.#isCut = true;
+      this.#stream?.destroy();
+      this.#end();
+    } else if (cut)
       this.#fail(
         'body_truncated',
         `the connection was lost after ${this.#body.wireBytes} bytes of the body`,

@@ -9,7 +9,10 @@ import { parseUrl } from '../http/url/parse-url.js';
  * above 0 is a retry: its answer is parsed leniently, and its connection is not shared.
  */
 export type DownloadRequest = Pick<RequestRecord, 'url' | 'method' | 'headers' | 'body' | 'cookies'> &
-  Partial<Pick<RequestRecord, 'origin' | 'attempts'>>;
+  Partial<Pick<RequestRecord, 'origin' | 'attempts'>> & {
+    /** Its own limits (`request-limits.ts`). */
+    readonly meta?: Readonly<Record<string, unknown>>;
+  };
 
 export interface Outgoing {
   readonly url: string;
@@ -17,8 +20,17 @@ export interface Outgoing {
   readonly options: OptionsInit | undefined;
 }
 
-/** Headers of the request take precedence over `cookies` and userinfo. Header names are case-insensitive. */
-export function toOutgoing(request: DownloadRequest): Outgoing {
+/**
+ * Headers of the request take precedence over `cookies` and userinfo. Header names are case-insensitive.
+ * @param ownTimeoutMs a timeout of the request alone, which may be longer than the phases of the settings allow.
+ */
+export function toOutgoing(request: DownloadRequest, ownTimeoutMs: number | null = null): Outgoing {
+  const { url, options } = withHeaders(request);
+  if (ownTimeoutMs === null) return { url, options };
+  return { url, options: { ...options, timeout: { response: ownTimeoutMs } } };
+}
+
+function withHeaders(request: DownloadRequest): Outgoing {
   const { url, credentials } = splitUserinfo(request.url);
   if (credentials === null && isPlain(request)) return { url, options: undefined };
   const headers: Record<string, string | string[]> = {};

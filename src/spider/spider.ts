@@ -38,6 +38,12 @@ export class Spider {
   startUrls: readonly (string | Request)[] = [];
   /** Only links to these hosts and their subdomains are followed, as in Scrapy. Without it all links are. */
   declare allowedDomains?: readonly string[];
+  /** The user name of HTTP basic authentication, sent to `httpAuthDomain`. */
+  declare httpUser?: string;
+  /** The password of HTTP basic authentication. */
+  declare httpPass?: string;
+  /** The domain, with its subdomains, that gets `httpUser` and `httpPass`; null sends them to every site. */
+  declare httpAuthDomain?: string | null;
   /** Which pages may be fetched again, such as lists. All other pages are fetched once per job. */
   declare refresh?: readonly RefreshRule[];
   /** Settings of this spider. They override the settings file. The environment and the command line override them. */

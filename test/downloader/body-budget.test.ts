@@ -21,6 +21,7 @@ async function against(answer: Answer, options: Partial<DownloaderOptions>) {
     maxBodyBytes: 0,
     warnBodyBytes: 0,
     minBytesPerSecond: 0,
+    failOnDataLoss: true,
     bufferBytes: 8 * MB,
     allowPrivateAddresses: true,
     userAgent: 'crawlnode-test',

@@ -14,6 +14,7 @@ const defaults: DownloaderOptions = {
   maxBodyBytes: 0,
   warnBodyBytes: 0,
   minBytesPerSecond: 0,
+  failOnDataLoss: true,
   bufferBytes: 0,
   allowPrivateAddresses: true,
   userAgent: 'crawlnode-test',

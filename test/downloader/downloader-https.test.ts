@@ -107,6 +107,7 @@ function made(options: Partial<DownloaderOptions> = {}): Downloader {
     maxBodyBytes: 0,
     warnBodyBytes: 0,
     minBytesPerSecond: 0,
+    failOnDataLoss: true,
     bufferBytes: 0,
     concurrency: 4,
   };

@@ -22,6 +22,7 @@ async function recorder(host?: string, options: Partial<DownloaderOptions> = {})
     maxBodyBytes: 0,
     warnBodyBytes: 0,
     minBytesPerSecond: 0,
+    failOnDataLoss: true,
     bufferBytes: 0,
     allowPrivateAddresses: true,
     userAgent: 'a crawler',

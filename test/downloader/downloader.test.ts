@@ -14,6 +14,7 @@ const defaults: DownloaderOptions = {
   maxBodyBytes: 1_000_000,
   warnBodyBytes: 0,
   minBytesPerSecond: 0,
+  failOnDataLoss: true,
   bufferBytes: 0,
   allowPrivateAddresses: true,
   userAgent: 'crawlnode-test',

@@ -20,6 +20,7 @@ async function against(bytes: string | Buffer) {
     maxBodyBytes: 20_000_000,
     warnBodyBytes: 0,
     minBytesPerSecond: 0,
+    failOnDataLoss: true,
     bufferBytes: 0,
     allowPrivateAddresses: true,
     userAgent: 'crawlnode-test',

@@ -30,6 +30,7 @@ async function inNetwork(
     maxBodyBytes: 0,
     warnBodyBytes: 0,
     minBytesPerSecond: 0,
+    failOnDataLoss: true,
     bufferBytes: 0,
     allowPrivateAddresses: false,
     userAgent: 'crawlnode-test',

@@ -118,6 +118,7 @@ export async function startNode(
     maxBodyBytes: 10_000_000,
     warnBodyBytes: 0,
     minBytesPerSecond: 0,
+    failOnDataLoss: true,
     bufferBytes: 0,
     allowPrivateAddresses: true,
     userAgent: 'crawlnode-test',

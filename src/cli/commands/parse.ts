@@ -46,7 +46,7 @@ export const command: CliCommand = {
       const spider = await create(log);
       const { callbackName, runCallback } = await import('../../spider/run-callback.js');
       callbackName(spider, String(options.callback));
-      const response = await fetchPage(new Request(url), loaded.settings, log, stopOnSignal());
+      const response = await fetchPage(new Request(url), loaded.settings, log, stopOnSignal(), spider);
       const { items, requests, unfetchable } = await runCallback(spider, String(options.callback), response);
       printJson(context, {
         url: response.url,

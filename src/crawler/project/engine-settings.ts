@@ -106,6 +106,7 @@ export function downloaderOptionsOf(settings: Settings): DownloaderOptions {
     maxBodyBytes: settings.DOWNLOAD_MAXSIZE,
     warnBodyBytes: settings.DOWNLOAD_WARNSIZE,
     minBytesPerSecond: settings.DOWNLOAD_MIN_RATE,
+    failOnDataLoss: settings.DOWNLOAD_FAIL_ON_DATALOSS,
     bufferBytes: settings.DOWNLOAD_BUFFER_LIMIT,
     allowPrivateAddresses: settings.ALLOW_PRIVATE_ADDRESSES,
     userAgent: settings.USER_AGENT,

@@ -1,6 +1,7 @@
 /** Download one page for `fetch` and `parse` as the crawl would, with redirects but without a frontier. */
 
 import type { Downloader } from '../../downloader/downloader.js';
+import { type Authorize, type AuthSpider, httpAuthOf } from '../../engine/page/http-auth.js';
 import { isRedirect, redirected } from '../../engine/page/redirect.js';
 import { CrawlnodeError } from '../../errors.js';
 import { inheritedOrigin } from '../../http/message/private-access.js';
@@ -13,19 +14,21 @@ import { downloaderOptionsOf } from '../project/engine-settings.js';
 
 /**
  * Download a page that the user named. It may be at a private address.
- * @param stop aborted to cancel the download. @throws DownloadError; CrawlnodeError past REDIRECT_MAX_TIMES
+ * @param stop aborted to cancel the download. @param spider whose credentials its site gets.
+ * @throws DownloadError; CrawlnodeError past REDIRECT_MAX_TIMES
  */
 export async function fetchPage(
   request: Request,
   settings: Settings,
   log: Logger,
   stop: AbortSignal,
+  spider: AuthSpider = {},
 ): Promise<Response> {
   const { createDownloader } = await import('../../downloader/downloader.js');
   const downloader = createDownloader({ ...downloaderOptionsOf(settings), log });
   try {
-    return (await followRedirects(request.replace({ origin: trustedOrigin }), downloader, settings, stop))
-      .response;
+    const trusted = request.replace({ origin: trustedOrigin });
+    return (await followRedirects(trusted, downloader, settings, stop, httpAuthOf(spider))).response;
   } finally {
     await downloader.close();
   }
@@ -56,10 +59,11 @@ export async function followRedirects(
   downloader: Downloader,
   settings: Settings,
   stop: AbortSignal,
+  authorize: Authorize = (request) => request,
 ): Promise<Fetched> {
   const hops = settings.REDIRECT_ENABLED ? settings.REDIRECT_MAX_TIMES : 0;
   for (let at = request; ; ) {
-    const download = await downloader.fetch(at, stop);
+    const download = await downloader.fetch(authorize(at), stop);
     const { location } = download.headers;
     const origin = inheritedOrigin(at.origin, download.fromPrivateAddress);
     const response = new Response({ ...download, request: at });

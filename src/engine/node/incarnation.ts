@@ -13,6 +13,7 @@ import { type Ending, ending, feedEnding, type NodeView } from '../leaving/node-
 import type { PageDeps } from '../page/apply-verdict.js';
 import { crawlOne } from '../page/crawl-one.js';
 import { inRun, type LinkRules } from '../page/discovered-requests.js';
+import { httpAuthOf } from '../page/http-auth.js';
 import { seenLinksOf } from '../page/seen-links.js';
 import { Slots } from '../page/slots.js';
 import { SeedIntake } from '../seeds/seed-intake.js';
@@ -52,7 +53,8 @@ export class Incarnation {
     const seen = seenLinksOf(spider, options.shape.dupefilter, rules.refresh);
     const onDropped = (dropped: number) => this.#sayDropped(dropped);
     this.rules = rules;
-    const parts = { frontier, spider, downloader, pipelines, options, rules, outage, log };
+    const authorize = httpAuthOf(spider);
+    const parts = { frontier, spider, downloader, authorize, pipelines, options, rules, outage, log };
     this.#page = { ...parts, seen, lostStarts, deadEnds, hangingHosts, onDropped };
     this.slots = new Slots({
       frontier,

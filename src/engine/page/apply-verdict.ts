@@ -19,6 +19,7 @@ import type { EngineOptions } from '../engine-options.js';
 import { add, type Counters, refusalOf, refuse, toFrontier, unfetchable } from './discovered-requests.js';
 import type { LostStarts } from './failed-start-pages.js';
 import type { HangingHosts } from './hanging-hosts.js';
+import type { Authorize } from './http-auth.js';
 import type { Verdict } from './judge-download.js';
 import { type LinkDeps, noLinks, PageLinks } from './page-links.js';
 import { redirected } from './redirect.js';
@@ -31,6 +32,7 @@ export interface PageDeps extends LinkDeps {
   readonly downloader: Downloader;
   readonly pipelines: ItemPipelines;
   readonly options: EngineOptions;
+  readonly authorize: Authorize;
   readonly lostStarts: LostStarts;
   readonly hangingHosts: HangingHosts;
   readonly log: Logger;

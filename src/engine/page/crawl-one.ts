@@ -85,7 +85,7 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
   if (lease.delayMs > 0 && lateMs > NOTICEABLY_LATE_MS) leaveAlone(work, lease.delayMs, 'setting');
   let download: Download;
   try {
-    download = await flight.during(deps.downloader.start(work.request));
+    download = await flight.during(deps.downloader.start(deps.authorize(work.request)));
   } catch (error) {
     return afterFailure(work, error);
   }
@@ -131,8 +131,8 @@ async function afterAnswer(asked: Work, download: Download): Promise<Ending> {
 
   add(counters, 'response_received_count');
   const attempts = record.attempts + 1;
-  const { url, body } = download;
-  const response = new Response({ url, status, headers, body, request: work.request });
+  const { url, body, flags } = download;
+  const response = new Response({ url, status, headers, body, flags, request: work.request });
   if (verdict.kind === 'callback') {
     deps.log.debug({ url: record.url, status }, 'crawled');
     const run = () => runCallback(deps.spider, record.callback, response, deps.options);

@@ -4,14 +4,11 @@ import { didYouMean } from '../../settings/nearest.js';
 import type { CookiesInput } from './cookies.js';
 import type { FormData } from './form-data.js';
 import type { HeadersInput } from './headers.js';
+import type { Meta } from './request-meta.js';
 
 /** A method of the spider, stored by its name. */
 // biome-ignore lint/suspicious/noExplicitAny: a callback takes the Response, an errback the Failure.
 export type Callback = (response: any) => unknown;
-
-/** Data that a request passes to its callback. It is JSON, since another node may process the request. */
-// biome-ignore lint/suspicious/noExplicitAny: the spider knows what it put there.
-export type Meta = Record<string, any>;
 
 /** The options of `new Request(url, options)`. */
 export interface RequestOptions {

@@ -6,10 +6,12 @@ import { encodeForm } from './form-data.js';
 import { checkHeaders, type Headers, isToken, noHeaders } from './headers.js';
 import { jsonCopy, jsonObjectCopy } from './json-safe.js';
 import { MAX_PRIORITY, MIN_PRIORITY } from './priority.js';
-import { type Callback, checkOptionNames, type Meta, type RequestOptions } from './request-options.js';
+import { checkMeta, type Meta } from './request-meta.js';
+import { type Callback, checkOptionNames, type RequestOptions } from './request-options.js';
 import type { Origin, RequestRecord } from './request-record.js';
 
-export type { Callback, Meta, RequestOptions } from './request-options.js';
+export type { Meta } from './request-meta.js';
+export type { Callback, RequestOptions } from './request-options.js';
 
 /** Fields of a request that crawlnode sets. */
 export interface Bookkeeping {
@@ -75,7 +77,7 @@ export class Request implements Bookkeeping {
     this.method = method;
     this.headers = content && !asQuery ? withContentType(headers, content.type) : headers;
     this.body = content ? (asQuery ? null : content.body) : checkBody(options.body);
-    this.meta = options.meta === undefined ? {} : (jsonObjectCopy(options.meta, 'meta') as Meta);
+    this.meta = options.meta === undefined ? {} : checkedMeta(options.meta);
     this.priority = options.priority === undefined ? 0 : checkPriority(options.priority);
     this.dontFilter = options.dontFilter === undefined ? false : checkBoolean(options.dontFilter);
     this.callback = checkCallback(options, 'callback');
@@ -160,6 +162,12 @@ function contentOf(options: RequestOptions): Content | null {
 function withContentType(headers: Headers, type: string): Headers {
   if (Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')) return headers;
   return Object.assign(Object.create(null), headers, { 'Content-Type': type });
+}
+
+function checkedMeta(meta: unknown): Meta {
+  const copy = jsonObjectCopy(meta, 'meta');
+  checkMeta(copy);
+  return copy;
 }
 
 function withQuery(url: string, query: string): string {

@@ -25,10 +25,14 @@ export interface ResponseParts {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Buffer;
   readonly request: Request;
+  /** None unless given. */
+  readonly flags?: readonly string[];
 }
 
 /** Parsed in place of a body that is not markup. */
 const emptyText = new BodyText(Buffer.alloc(0), null);
+
+const noFlags: readonly string[] = [];
 
 export type FollowOptions = Omit<RequestOptions, 'callback'>;
 
@@ -56,6 +60,8 @@ export class Response {
   readonly body: Buffer;
   /** The request that led to this response. */
   readonly request: Request;
+  /** `dataloss` where the body is incomplete (DOWNLOAD_FAIL_ON_DATALOSS). */
+  readonly flags: readonly string[];
   #bodyText: BodyText | undefined;
   #tree: HtmlTree | undefined;
   #outline: Outline | undefined;
@@ -71,6 +77,7 @@ export class Response {
     this.headers = lowerCaseHeaders(parts.headers);
     this.body = parts.body;
     this.request = parts.request;
+    this.flags = parts.flags ?? noFlags;
   }
 
   /** The request's meta. */

@@ -84,6 +84,10 @@ export const downloadSettings = {
     unit: 'bytes per second',
     text: 'A body that arrives more slowly than this for 30 seconds fails the download as too_slow. 0 is no minimum. The default is far below any real connection, so it only affects servers that keep a connection open without sending.',
   }),
+  DOWNLOAD_FAIL_ON_DATALOSS: flag({
+    default: true,
+    text: 'Fail and retry a download whose body ends too early. When false, the callback gets what came, and response.flags contains dataloss.',
+  }),
   DOWNLOAD_WARNSIZE: integer({
     default: 33_554_432,
     unit: 'bytes',

@@ -26,9 +26,9 @@ const insteadOf: Readonly<Record<string, string>> = {
   download_warnsize: inCustomSettings('DOWNLOAD_WARNSIZE'),
   max_concurrent_requests: inCustomSettings('CONCURRENT_REQUESTS_PER_DOMAIN'),
   user_agent: inCustomSettings('USER_AGENT'),
-  http_user: 'the header Authorization of a request',
-  http_pass: 'the header Authorization of a request',
-  http_auth_domain: 'the header Authorization of a request',
+  http_user: 'httpUser',
+  http_pass: 'httpPass',
+  http_auth_domain: 'httpAuthDomain',
   redis_key: asSetting('REDIS_START_URLS_KEY'),
   redis_batch_size: asSetting('REDIS_START_URLS_BATCH_SIZE'),
   redis_encoding: 'UTF-8, in which seeds are read',
@@ -49,6 +49,7 @@ const known = new Set([
   ...Object.getOwnPropertyNames(Spider.prototype),
   ...Object.getOwnPropertyNames(CrawlSpider.prototype),
   ...['allowedDomains', 'refresh', 'item', 'fingerprint', 'start'],
+  ...['httpUser', 'httpPass', 'httpAuthDomain'],
 ]);
 
 /** The correct spelling by letters, for names of several words. A single word may be a name of the author's own. */

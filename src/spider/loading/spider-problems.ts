@@ -5,7 +5,13 @@ import { scrapyMemberProblem } from './scrapy-members.js';
 
 /** A message about the first problem of a spider, without its file; null when there is none. */
 export function spiderProblem(spider: Spider): string | null {
-  return scrapyMemberProblem(spider) ?? listProblem(spider) ?? startProblem(spider) ?? ruleProblem(spider);
+  return (
+    scrapyMemberProblem(spider) ??
+    listProblem(spider) ??
+    startProblem(spider) ??
+    authProblem(spider) ??
+    ruleProblem(spider)
+  );
 }
 
 function listProblem(spider: Spider): string | null {
@@ -25,4 +31,15 @@ function startProblem(spider: Spider): string | null {
   const start: unknown = spider.start;
   if (start === undefined || typeof start === 'function') return null;
   return 'start is no method; make it a generator of requests, *start() { yield new Request(url); }, or use startUrls';
+}
+
+/** As in Scrapy since 2.5.1: without a domain the credentials would be sent to any site. */
+function authProblem({ httpUser, httpPass, httpAuthDomain }: Spider): string | null {
+  for (const [name, value] of Object.entries({ httpUser, httpPass })) {
+    if (value !== undefined && typeof value !== 'string')
+      return `${name} is of type ${typeof value}; give a text`;
+  }
+  if (!httpUser && !httpPass) return null;
+  if (httpAuthDomain === null || (typeof httpAuthDomain === 'string' && httpAuthDomain !== '')) return null;
+  return 'it has httpUser or httpPass, and no httpAuthDomain: give the domain that they are for, such as httpAuthDomain = "example.com", or null to send them to every site';
 }

@@ -96,6 +96,9 @@ describe('discovery', () => {
       ['*start_requests() {}', 'use start(), a generator of requests, or startUrls'],
       ['*startRequests() {}', 'has startRequests, which has no effect: use start()'],
       ['async *start() {}', 'has start, which has no effect: use startUrls'],
+      ["http_user = 'me'", 'has http_user, which has no effect: use httpUser'],
+      ["httpUser = 'me'; httpPass = 'x'", 'no httpAuthDomain: give the domain that they are for'],
+      ['httpUser = 7', 'httpUser is of type number; give a text'],
       ["redisKey = 'old:start'", 'use the setting REDIS_START_URLS_KEY'],
       [
         "startUrls = 'http://a.example/'",

@@ -24,8 +24,9 @@ describe("a spider with members of Scrapy's", () => {
     ['user_agent', 'USER_AGENT'],
     ['redisKey', 'REDIS_START_URLS_KEY'],
     ['redis_key', 'REDIS_START_URLS_KEY'],
-    ['http_user', 'Authorization'],
-    ['httpPass', 'Authorization'],
+    ['http_user', 'use httpUser'],
+    ['http_pass', 'use httpPass'],
+    ['httpAuthdomain', 'use httpAuthDomain'],
     ['make_request_from_data', 'use makeRequestFromData'],
     ['parse_start_url', 'use parseStartUrl'],
   ])('is refused: %s', (name, instead) => {

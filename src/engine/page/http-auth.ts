@@ -1,0 +1,45 @@
+/**
+ * HTTP basic authentication by the members `httpUser`, `httpPass` and `httpAuthDomain` of a spider, as in Scrapy. The
+ * credentials are added to each download of their domain and never stored, so no redirect can carry them elsewhere.
+ */
+import type { DownloadRequest } from '../../downloader/downloader.js';
+import type { Request } from '../../http/message/request.js';
+import { parseUrl } from '../../http/url/parse-url.js';
+
+/** The members of a spider that say who it is to a site. */
+export interface AuthSpider {
+  readonly httpUser?: string;
+  readonly httpPass?: string;
+  readonly httpAuthDomain?: string | null;
+}
+
+/** Returns a request as it is sent. The request of the spider stays without credentials. */
+export type Authorize = (request: Request) => DownloadRequest;
+
+/** What adds the credentials of a spider to requests of its domain. A request with an Authorization header keeps it. */
+export function httpAuthOf({ httpUser = '', httpPass = '', httpAuthDomain }: AuthSpider): Authorize {
+  if ((httpUser === '' && httpPass === '') || httpAuthDomain === undefined) return (request) => request;
+  const credentials = `Basic ${Buffer.from(`${httpUser}:${httpPass}`).toString('base64')}`;
+  const domain = httpAuthDomain?.toLowerCase() ?? null;
+  return (request) => {
+    if (domain !== null && !isWithin(request.url, domain)) return request;
+    if (Object.keys(request.headers).some((name) => name.toLowerCase() === 'authorization')) return request;
+    const { url, method, headers, body, cookies, origin, attempts, meta } = request;
+    return {
+      url,
+      method,
+      body,
+      cookies,
+      origin,
+      attempts,
+      meta,
+      headers: { ...headers, Authorization: credentials },
+    };
+  };
+}
+
+/** Whether the host of a URL, with its port if it has one, is the domain or below it. */
+function isWithin(url: string, domain: string): boolean {
+  const host = parseUrl(url)?.host ?? '';
+  return host === domain || host.endsWith(`.${domain}`);
+}

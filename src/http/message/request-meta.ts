@@ -1,0 +1,105 @@
+/**
+ * The keys of `meta` that change how one request is processed, with Scrapy's names and units. They are checked where a
+ * request is created. All other keys belong to the spider.
+ */
+import { InvalidRequestError } from '../../errors.js';
+
+/** Data that a request passes to its callback. It is JSON, since another node may process the request. */
+export interface Meta {
+  /** DOWNLOAD_TIMEOUT of this request, in seconds. */
+  download_timeout?: number | null;
+  /** DOWNLOAD_MAXSIZE of this request, in bytes; 0 is no limit. */
+  download_maxsize?: number | null;
+  /** DOWNLOAD_FAIL_ON_DATALOSS of this request. */
+  download_fail_on_dataloss?: boolean | null;
+  /** The name under which delay and concurrency are counted, instead of the domain. */
+  download_slot?: string | null;
+  /** RETRY_TIMES of this request. */
+  max_retry_times?: number | null;
+  /** True: the request is not retried. */
+  dont_retry?: boolean | null;
+  /** True: redirects are not followed, nor is a meta refresh. */
+  dont_redirect?: boolean | null;
+  /** Statuses that reach the callback. */
+  handle_httpstatus_list?: readonly number[] | null;
+  /** True: every status reaches the callback. */
+  handle_httpstatus_all?: boolean | null;
+  /** True: the request may leave `allowedDomains`. */
+  allow_offsite?: boolean | null;
+  /** True: the latency of this request does not change the delay of AutoThrottle. */
+  autothrottle_dont_adjust_delay?: boolean | null;
+  // biome-ignore lint/suspicious/noExplicitAny: the spider knows what it put there.
+  [key: string]: any;
+}
+
+interface Rule {
+  readonly isValid: (value: unknown) => boolean;
+  /** Completes "it must be". */
+  readonly expects: string;
+}
+
+/** A timer of Node holds no more. */
+const MAX_TIMEOUT_S = 2_147_483;
+const MAX_RETRIES = 1_000;
+const MAX_SLOT_CHARS = 255;
+
+const flag: Rule = { isValid: (value) => typeof value === 'boolean', expects: 'true or false' };
+
+const rules: ReadonlyMap<string, Rule> = new Map([
+  [
+    'download_timeout',
+    {
+      isValid: (value) => typeof value === 'number' && value >= 0.001 && value <= MAX_TIMEOUT_S,
+      expects: `a number of seconds from 0.001 to ${MAX_TIMEOUT_S}`,
+    },
+  ],
+  ['download_maxsize', { isValid: isCount, expects: 'a whole number of bytes, 0 for no limit' }],
+  ['download_fail_on_dataloss', flag],
+  [
+    'download_slot',
+    {
+      isValid: (value) =>
+        typeof value === 'string' && /^[^\x00-\x1f\x7f]+$/.test(value) && value.length <= MAX_SLOT_CHARS,
+      expects: `a text of 1 to ${MAX_SLOT_CHARS} characters without control characters`,
+    },
+  ],
+  [
+    'max_retry_times',
+    {
+      isValid: (value) => isCount(value) && value <= MAX_RETRIES,
+      expects: `a whole number from 0 to ${MAX_RETRIES}`,
+    },
+  ],
+  ['dont_retry', flag],
+  ['dont_redirect', flag],
+  [
+    'handle_httpstatus_list',
+    {
+      isValid: (value) =>
+        Array.isArray(value) && value.every((status) => isCount(status) && status >= 100 && status <= 999),
+      expects: 'a list of HTTP statuses, such as [404, 410]',
+    },
+  ],
+  ['handle_httpstatus_all', flag],
+  ['allow_offsite', flag],
+  ['autothrottle_dont_adjust_delay', flag],
+] as const satisfies readonly (readonly [keyof Meta, Rule])[]);
+
+/**
+ * Check the keys of `meta` that crawlnode reads. Null counts as not given.
+ * @throws InvalidRequestError naming the key, its value and what it must be
+ */
+export function checkMeta(meta: Readonly<Record<string, unknown>>): void {
+  for (const key in meta) {
+    const rule = rules.get(key);
+    const value = meta[key];
+    if (rule === undefined || value === null || rule.isValid(value)) continue;
+    throw new InvalidRequestError(
+      `meta.${key} is ${JSON.stringify(value).slice(0, 100)}; it must be ${rule.expects}.`,
+    );
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
