@@ -1,6 +1,7 @@
 /**
  * A feed is a file that committed items are written to. This is the interface between the writer of the file and the
- * store, which holds the items in an outbox until they are written.
+ * store, which holds the items in an outbox until they are written. The `committed` method of an item pipeline is fed from
+ * an outbox of the same kind: its writer is the node that calls the method, and its checkpoint has no length.
  */
 import { createHash } from 'node:crypto';
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
@@ -68,6 +69,12 @@ export interface Outbox {
   release(writer: FeedWriter, options?: { readonly exported?: boolean }): Promise<void>;
 }
 
+/** The outboxes of item pipelines. */
+export interface PipelineOutboxes extends Outbox {
+  /** How many committed items are not known to be accepted. O(1). */
+  waiting(outbox: string): Promise<number>;
+}
+
 /**
  * The id of a feed. It is stable over restarts and does not depend on whether the file exists. All paths that lead to one
  * file give one id, because two writers would overwrite each other.
@@ -77,6 +84,24 @@ export function feedId(host: string, absolutePath: string): string {
     .update(`${host}\0${realPathOf(absolutePath)}`)
     .digest('hex')
     .slice(0, 16);
+}
+
+const PIPELINE_PREFIX = 'pipeline-';
+
+/**
+ * The id of the outbox of an item pipeline. It belongs to the crawl: every node has the same one.
+ * @param name the path of the module relative to the project folder
+ */
+export function pipelineOutboxId(name: string): string {
+  return `${PIPELINE_PREFIX}${createHash('sha256').update(name).digest('hex').slice(0, 16)}`;
+}
+
+/**
+ * Whether an outbox is that of an item pipeline. The store puts `{ id, item }` there instead of the item (`lua/feeds/feeds.lua`
+ * checks the same prefix), and a crawl is not complete while items wait in one.
+ */
+export function isPipelineOutbox(feed: string): boolean {
+  return feed.startsWith(PIPELINE_PREFIX);
 }
 
 /** The path with its symbolic links resolved, as far as it exists. */

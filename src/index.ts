@@ -22,6 +22,7 @@ export { type FollowOptions, Response, type ResponseParts } from './http/message
 export { canonicalizeUrl } from './http/url/canonicalize-url.js';
 export type { Patterns } from './http/url/url-patterns.js';
 export type { Logger } from './log.js';
+export type { CommittedItem } from './pipelines/committed-item.js';
 export type { ItemPipeline, PipelineContext, PipelineInput } from './pipelines/load-pipelines.js';
 export { parseRobots, type Robots } from './robots/parse-robots.js';
 export { defineSettings } from './settings/define-settings.js';

@@ -38,6 +38,8 @@ export function statsPage(source: SourceApi): string {
     fields(seam('RunSnapshot')),
     '## Each of `feeds`',
     fields(seam('OutboxSnapshot')),
+    '## Each of `pipelines`',
+    fields(source.exportOf('crawler/crawl-stats.ts', 'PipelineStats').members),
     '## Counters',
     "`counters` is also what `HGETALL <spider>:stats` shows in Redis. Names are Scrapy's where it has one; `*` stands for a part that varies. A counter that has never counted is absent. `reset` sets all of them back, and `reset --only stats` does nothing else.",
     table(
@@ -58,6 +60,7 @@ const inWords: Readonly<Record<string, string>> = {
   nodes: 'list of objects, see below',
   silentNodes: 'list of objects, see below',
   feeds: 'list of objects, see below',
+  pipelines: 'list of objects, see below',
   run: 'object or null, see below',
   shape: 'object or null',
   bytes: 'numbers by part',

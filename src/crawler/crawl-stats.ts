@@ -1,6 +1,15 @@
 /** The JSON of `crawlnode stats`, which scripts of users read. */
+import { isPipelineOutbox } from '../feed-outbox.js';
 import { dataFormats } from '../frontier/data-format.js';
-import type { Control, Frontier, NodeSnapshot, RunSnapshot, Shape, Snapshot } from '../frontier/frontier.js';
+import type {
+  Control,
+  Frontier,
+  NodeSnapshot,
+  OutboxSnapshot,
+  RunSnapshot,
+  Shape,
+  Snapshot,
+} from '../frontier/frontier.js';
 import { type CrawlState, crawlStateOf } from './crawl-state.js';
 
 /** The names and the order of the fields up to `counters` are stable. */
@@ -50,11 +59,25 @@ export interface CrawlStats {
   readonly silentNodes: CrawlStats['nodes'];
   /** The files of `-o` and FEEDS. */
   readonly feeds: Snapshot['outbox'];
+  /** The item pipelines with `committed`. */
+  readonly pipelines: readonly PipelineStats[];
   /** Number of the data format. */
   readonly format: number;
   /** Settings that all nodes share; null until the first node has joined. */
   readonly shape: Shape | null;
   readonly state: CrawlState;
+}
+
+/** An item pipeline with `committed`. */
+export interface PipelineStats {
+  /** Its module, as ITEM_PIPELINES names it. */
+  readonly pipeline: string;
+  /** Committed items that it has yet to accept. */
+  readonly waiting: number;
+  /** The machine of the node that calls it, or has called it last. */
+  readonly host: string;
+  /** The process that calls it; null when there is none. It may have died since. */
+  readonly callerPid: number | null;
 }
 
 export function statsOf(
@@ -76,12 +99,17 @@ export function statsOf(
     ...{ accepted, removed, suspects, badSeeds, domains, control },
     ...{
       silentNodes: snapshot.silent.map(describe),
-      feeds: snapshot.outbox,
+      feeds: snapshot.outbox.filter(({ feed }) => !isPipelineOutbox(feed)),
+      pipelines: snapshot.outbox.filter(({ feed }) => isPipelineOutbox(feed)).map(pipelineStats),
       format: dataFormats[crawl.frontier.engine],
       shape,
       state: crawlStateOf({ ...snapshot, nodes }),
     },
   };
+}
+
+function pipelineStats({ path, waiting, host, writerPid }: OutboxSnapshot): PipelineStats {
+  return { pipeline: path, waiting, host, callerPid: writerPid };
 }
 
 function describe({ id, host, pid, startedAt, heartbeatAgeMs, leased, pages, pagesPerSecond }: NodeSnapshot) {

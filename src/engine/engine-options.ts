@@ -123,8 +123,13 @@ export interface EngineDeps {
   readonly drain: AbortSignal;
   /** The second one: release everything and leave at once. */
   readonly force: AbortSignal;
-  /** Why a feed's outbox has outgrown its bound while the file cannot be written; null when all is well. */
-  readonly feedsFailing: () => string | null;
+  /**
+   * Why this node is to end unless it passes: an outbox has outgrown its bound while its file cannot be written or its
+   * pipeline fails. With `isIdle`, when nothing else is to be done, also why a pipeline fails at all. Null when all is well.
+   */
+  readonly feedsFailing: (isIdle: boolean) => string | null;
+  /** More committed items wait for an item pipeline than may: nothing is leased until there are fewer. */
+  readonly isOutboxFull: () => boolean;
   /** The other nodes of the same command, if any. */
   readonly siblings?: Siblings | null;
   readonly onProgress?: (progress: EngineProgress) => void;

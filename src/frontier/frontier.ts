@@ -22,7 +22,7 @@
  * the store's clock unless a name says otherwise.
  */
 
-import type { FeedWriter, Outbox } from '../feed-outbox.js';
+import type { FeedWriter, PipelineOutboxes } from '../feed-outbox.js';
 import type { FrontierRequest } from '../http/message/request-record.js';
 import type { RunArguments } from './agreement/run-arguments.js';
 import type { Backups } from './backup/entry.js';
@@ -71,7 +71,7 @@ export interface PushAnswer {
    * (`Tunables.queueLimit`); absent when there were none.
    */
   readonly dropped?: number;
-  /** Requests that are pending or delayed now; only in the answer to start requests. */
+  /** Requests that are pending or delayed now; only in the answer to requests of a generator. */
   readonly waiting?: number;
 }
 
@@ -90,7 +90,10 @@ export interface Lease {
 /** The state of the crawl, which the store returns with every lease answer. */
 export interface CrawlState {
   readonly control: Control;
-  /** True completion: nothing pending, delayed, leased or suspect, no seed waiting, start requests pushed, running. */
+  /**
+   * True completion: nothing pending, delayed, leased or suspect, no seed waiting, start requests pushed, running, and no
+   * item waiting for a pipeline of this node.
+   */
   readonly finished: boolean;
   /** Requests accepted in this run so far; 0 lets a node wait for its first seed. */
   readonly acceptedInRun: number;
@@ -149,7 +152,7 @@ export type Outcome =
 export interface Effects {
   /** JSON texts for the items list, in order. */
   readonly items: readonly string[];
-  /** JSON texts for the outbox of every feed this node joined with, in order. */
+  /** JSON texts for every outbox this node joined with, in order. A pipeline's gets `{ id, item }`, see `JoinOptions.feeds`. */
   readonly feedItems: readonly string[];
   /** Discovered requests, in page order; at most `MAX_SETTLE_REQUESTS`. */
   readonly requests: readonly FrontierRequest[];
@@ -217,7 +220,11 @@ export interface JoinOptions {
   readonly shape: Shape;
   readonly tunables: Tunables;
   readonly budgets: Budgets;
-  /** Ids of the feeds whose outbox receives this node's committed feed items. */
+  /**
+   * Ids of the outboxes that receive this node's committed feed items: of files (`feedId`), which get the texts as they
+   * are, and of item pipelines (`pipelineOutboxId`), which get `{ "id": "<request id>-<n>", "item": … }`, n from 1 in each
+   * page. While items wait in one of this node's pipelines, the crawl is not `finished` for it.
+   */
   readonly feeds: readonly string[];
   /** Whether the spider has start requests. If so, the crawl is complete only after they were pushed. */
   readonly hasStart: boolean;
@@ -363,10 +370,11 @@ export interface RunSnapshot {
 }
 
 export interface OutboxSnapshot {
-  /** Id of the file: a hash of host and path. */
+  /** `feedId` of a file, or `pipelineOutboxId` of an item pipeline. */
   readonly feed: string;
-  /** The machine that the file is on. */
+  /** The machine that the file is on; of a pipeline, that of the last node which called it. */
   readonly host: string;
+  /** Of a pipeline, its module as ITEM_PIPELINES names it. */
   readonly path: string;
   /** Committed items that wait to be written. */
   readonly waiting: number;
@@ -376,8 +384,8 @@ export interface OutboxSnapshot {
   readonly format: string | null;
 }
 
-/** The feeds: committed items that wait for their files, and the checkpoint of each file. */
-export interface Feeds extends Outbox {
+/** The feeds: committed items that wait for their files or pipelines, and the checkpoint of each. */
+export interface Feeds extends PipelineOutboxes {
   /**
    * Move up to `max` items from the head of the items list to the end of the feed's outbox. This begins an export to the
    * feed, which ends with `release`.

@@ -26,6 +26,8 @@ export interface ItemPipelines {
   process(items: readonly JsonObject[]): Promise<ProcessedItems>;
   /** Open the pipelines in order. @throws CrawlnodeError `pipeline_error`, after closing those opened before. */
   open(): Promise<void>;
+  /** Those with `committed`, by their order. */
+  readonly withCommitted: readonly LoadedPipeline[];
   /** Close the opened pipelines in reverse order. Errors are only logged. */
   close(): Promise<void>;
 }
@@ -71,7 +73,7 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
   async function open(): Promise<void> {
     for (const pipeline of all) {
       try {
-        await pipeline.open?.(context);
+        await pipeline.open(context);
       } catch (error) {
         await close();
         throw pipelineError(pipeline.name, error);
@@ -83,14 +85,14 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
   async function close(): Promise<void> {
     for (const pipeline of opened.splice(0).reverse()) {
       try {
-        await pipeline.close?.();
+        await pipeline.close();
       } catch (error) {
         context.log.error({ pipeline: pipeline.name, error: messageOf(error) }, 'a pipeline failed to close');
       }
     }
   }
 
-  return { process, open, close };
+  return { process, open, close, withCommitted: all.filter(({ batches }) => batches !== null) };
 }
 
 async function runPipelines(

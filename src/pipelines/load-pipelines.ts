@@ -4,6 +4,10 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { SettingsError } from '../errors.js';
 import type { Logger } from '../log.js';
+import type { BatchPipeline } from './committed-caller.js';
+import type { CommittedItem } from './committed-item.js';
+
+const MAX_BATCH_ITEMS = 10_000;
 
 /** The crawl that a pipeline runs in. */
 export interface PipelineContext {
@@ -25,22 +29,39 @@ export interface PipelineInput {
 }
 
 /**
- * The default export of a pipeline module is a class with these methods, an object with them, or only the function
- * `processItem`. That function returns the changed item, or nothing to pass on its argument. It throws DropItem to drop the
+ * The default export of a pipeline module is a class with `processItem`, `committed` or both, an object with them, or only
+ * the function `processItem`. That function returns the changed item, or nothing to pass on its argument. It throws DropItem to drop the
  * item.
  */
 export interface ItemPipeline {
   /** Called before the first page of the node; it may return a promise. */
   open?(context: PipelineContext): unknown;
-  /** Called with every item of a page before the page is committed; it may return a promise. */
-  processItem(input: PipelineInput): unknown;
+  /**
+   * Called with every item of a page before the page is committed; it may return a promise. The page may still be lost, so
+   * this is for changing, checking and dropping items, not for writing them elsewhere. Optional with `committed`.
+   */
+  processItem?(input: PipelineInput): unknown;
+  /**
+   * Called with committed items of the whole crawl, as they are after all pipelines, in the order of the commits, on one
+   * node at a time. They are accepted when its promise resolves. Where it throws, or its node dies, it is called with them
+   * again: so write them by `id`, for example as an upsert.
+   */
+  committed?(batch: readonly CommittedItem[]): unknown;
+  /** The most items of a batch for `committed`, 1 to 10,000; 100 by default. */
+  readonly batchItems?: number;
+  /** A smaller batch is passed on when its first item has waited for so many seconds; 1 by default. */
+  readonly batchSeconds?: number;
   /** Called after the last page of the node. */
   close?(): unknown;
 }
 
-export interface LoadedPipeline extends ItemPipeline {
+export interface LoadedPipeline extends Required<Pick<ItemPipeline, 'open' | 'processItem' | 'close'>> {
   /** As ITEM_PIPELINES names it, for messages. */
   readonly name: string;
+  /** The same for all nodes: the path of its module relative to the project folder. */
+  readonly modulePath: string;
+  /** Null for a pipeline without `committed`. */
+  readonly batches: BatchPipeline | null;
 }
 
 export interface LoadOptions {
@@ -88,28 +109,50 @@ async function loadPipeline(name: string, { projectDir, loadModule }: LoadOption
   const pipeline = instantiate(exported);
   if (pipeline === null) {
     throw new SettingsError(
-      `ITEM_PIPELINES names ${name}, whose default export is no pipeline: export a class with processItem({ item }), or that function.`,
+      `ITEM_PIPELINES names ${name}, whose default export is no pipeline: export a class with processItem({ item }) or committed(batch), or the function processItem.`,
     );
   }
   return {
     name,
+    modulePath: path.relative(projectDir, file).split(path.sep).join('/'),
     open: (context) => pipeline.open?.(context),
-    processItem: (input) => pipeline.processItem(input),
+    processItem: (input) => pipeline.processItem?.(input),
+    batches: batchesOf(pipeline, name),
     close: () => pipeline.close?.(),
   };
 }
 
+/** How `committed` is called. @throws SettingsError for a batchItems or batchSeconds that is no such number. */
+function batchesOf(pipeline: ItemPipeline, name: string): BatchPipeline | null {
+  if (typeof pipeline.committed !== 'function') return null;
+  const { batchItems = 100, batchSeconds = 1 } = pipeline;
+  if (!Number.isInteger(batchItems) || batchItems < 1 || batchItems > MAX_BATCH_ITEMS) {
+    throw new SettingsError(
+      `${name}: batchItems is ${batchItems}; it must be a whole number from 1 to ${MAX_BATCH_ITEMS}.`,
+    );
+  }
+  if (typeof batchSeconds !== 'number' || !(batchSeconds >= 0) || !Number.isFinite(batchSeconds)) {
+    throw new SettingsError(`${name}: batchSeconds is ${batchSeconds}; it must be a number of seconds.`);
+  }
+  const committed = (batch: readonly CommittedItem[]) => pipeline.committed!(batch);
+  return { name, committed, batchItems, batchMs: batchSeconds * 1000 };
+}
+
 function instantiate(exported: unknown): ItemPipeline | null {
   if (typeof exported === 'function') {
-    if (typeof exported.prototype?.processItem === 'function') {
+    if (isPipeline(exported.prototype)) {
       return new (exported as new () => ItemPipeline)();
     }
-    // A class without processItem gets a clear error instead of "cannot be invoked without 'new'".
+    // A class without these methods gets a clear error instead of "cannot be invoked without 'new'".
     if (/^class\b/.test(Function.prototype.toString.call(exported))) return null;
-    return { processItem: exported as ItemPipeline['processItem'] };
+    return { processItem: exported as NonNullable<ItemPipeline['processItem']> };
   }
   const candidate = exported as ItemPipeline | null | undefined;
-  return typeof candidate?.processItem === 'function' ? candidate : null;
+  return isPipeline(candidate) ? candidate! : null;
+}
+
+function isPipeline(candidate: ItemPipeline | null | undefined): boolean {
+  return typeof candidate?.processItem === 'function' || typeof candidate?.committed === 'function';
 }
 
 function isModulePath(name: string): boolean {

@@ -15,6 +15,7 @@ import { flushing } from './flushing.js';
 import { hostile } from './hostile.js';
 import { order } from './order.js';
 import { orderWalk } from './order-walk.js';
+import { pipelineOutboxes } from './pipeline-outboxes.js';
 import { politeness } from './politeness.js';
 import { push } from './push.js';
 import { queueLimit } from './queue-limit.js';
@@ -64,6 +65,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       queueLimit,
       seeds,
       feeds,
+      pipelineOutboxes,
       backups,
       upkeep,
       repair,

@@ -90,6 +90,7 @@ export interface NodeChoice {
   readonly log?: Logger;
   readonly onProgress?: (progress: EngineProgress) => void;
   readonly feedsFailing?: () => string | null;
+  readonly isOutboxFull?: () => boolean;
 }
 
 /** A node that is running. */
@@ -149,6 +150,7 @@ export async function startNode(
     drain: drain.signal,
     force: force.signal,
     feedsFailing: choice.feedsFailing ?? (() => null),
+    isOutboxFull: choice.isOutboxFull ?? (() => false),
     ...(choice.onProgress && { onProgress: choice.onProgress }),
   };
   const result = runEngine(deps).finally(async () => {

@@ -10,6 +10,7 @@ import { type FeedTarget, feedTargets } from '../../crawler/feeds/open-feeds.js'
 import { type OrphansOptions, orphanOf, writeOrphanedFeed } from '../../crawler/feeds/orphaned-feeds.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { CrawlnodeError, RefusedError, UsageError } from '../../errors.js';
+import { isPipelineOutbox } from '../../feed-outbox.js';
 import type { Frontier, OutboxSnapshot } from '../../frontier/frontier.js';
 import { silentLogger } from '../../log.js';
 import type { FeedRecords } from '../../pipelines/feed-records.js';
@@ -83,7 +84,7 @@ export const command: CliCommand = {
       const { outbox, items } = await frontier.snapshot();
       const how = { frontier, settings, records, staleMs: settings.NODE_TIMEOUT * 1000, log: silentLogger };
       const exports: Export[] = [];
-      for (const feed of outbox.filter(({ waiting }) => waiting > 0)) {
+      for (const feed of outbox.filter(waitsForFile)) {
         exports.push(await exportOne(feed, how));
       }
       if (context.globals.json) {
@@ -144,7 +145,7 @@ async function exportList(
   if (exported.foreign > 0) {
     note(context, `${n(exported.foreign)} of them are no JSON objects: they stand under "value"`);
   }
-  for (const { path, waiting } of outbox.filter((feed) => feed.waiting > 0)) {
+  for (const { path, waiting } of outbox.filter(waitsForFile)) {
     note(
       context,
       `${n(waiting)} items wait for ${path}: "crawlnode items ${crawlArguments(context, { spider, job: settings.JOB })} export" without a file writes them`,
@@ -160,6 +161,9 @@ async function exportList(
     print(context, oneLine(`${target.path}: ${n(exported.written)} items written${left}`));
   }
 }
+
+/** What waits for a pipeline is passed on by the nodes of the crawl alone. */
+const waitsForFile = ({ feed, waiting }: OutboxSnapshot) => waiting > 0 && !isPipelineOutbox(feed);
 
 async function exportOne(feed: OutboxSnapshot, how: OrphansOptions): Promise<Export> {
   const { host, waiting } = feed;

@@ -1,4 +1,5 @@
 /** The findings of `doctor`, their output, and the checks that need only a snapshot of a crawl. */
+import { isPipelineOutbox } from '../../feed-outbox.js';
 import { duration } from '../../format-amounts.js';
 import type { Finding, Snapshot } from '../../frontier/frontier.js';
 import { type Context, print, printJson } from '../context.js';
@@ -87,8 +88,18 @@ export function crawlFindings(
       `"crawlnode seed ${crawl} --list-bad" prints them with their reasons; "crawlnode reset ${crawl} --only start_urls" deletes them, and the seeds that wait`,
     );
   }
-  for (const { host, path, waiting } of outbox) {
+  for (const { feed, host, path, waiting } of outbox) {
     if (waiting === 0) continue;
+    if (isPipelineOutbox(feed)) {
+      const isServed = nodes.length > 0;
+      found(
+        isServed ? 'info' : 'problem',
+        'items_waiting',
+        `${n(waiting)} committed items wait for the item pipeline ${path || feed}`,
+        isServed ? null : `crawlnode crawl ${crawl}, with this pipeline in ITEM_PIPELINES`,
+      );
+      continue;
+    }
     if (path === '') {
       const message = `the store's record of a file for items cannot be read: ${n(waiting)} committed items wait for it`;
       found(

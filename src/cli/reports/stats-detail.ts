@@ -66,6 +66,7 @@ export function detail(sample: StatsSample, { crawl, paint, nowMs, screen }: Det
     section(1, 'nodes', nodeRows(stats.nodes), paint),
     section(3, 'silent nodes', nodeRows(stats.silentNodes), paint),
     section(2, 'files of items', feedRows(stats.feeds), paint),
+    section(2, 'pipelines of committed items', pipelineRows(stats.pipelines), paint),
     section(5, 'counters', counters, paint),
   ];
   return fitScreen(sections, screen ?? { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY });
@@ -149,15 +150,23 @@ function feedRows(feeds: CrawlStats['feeds']): string[][] {
     oneLine(path),
     oneLine(host),
     waiting === 0 ? 'all written' : `${n(waiting)} to be written`,
-    writerText(host, writerPid),
+    writerPid === null ? 'no writer' : `writer: ${processText(host, writerPid)}`,
+  ]);
+}
+
+function pipelineRows(pipelines: CrawlStats['pipelines']): string[][] {
+  return pipelines.map(({ pipeline, host, waiting, callerPid }) => [
+    oneLine(pipeline),
+    oneLine(host),
+    waiting === 0 ? 'all accepted' : `${n(waiting)} to be accepted`,
+    callerPid === null ? 'no node calls it' : `called by ${processText(host, callerPid)}`,
   ]);
 }
 
 /** Whether the process still runs is known only on its own machine. */
-function writerText(host: string, pid: number | null): string {
-  if (pid === null) return 'no writer';
+function processText(host: string, pid: number): string {
   const isGone = host === os.hostname() && !isRunning(pid);
-  return `writer: process ${pid}${isGone ? ' (gone)' : ''}`;
+  return `process ${pid}${isGone ? ' (gone)' : ''}`;
 }
 
 function section(

@@ -1,7 +1,7 @@
 /** The plan of a reset: whether the crawl exists, whether it is due, and how much would be deleted. */
 import { storeInWords } from '../../crawler/project/store-address.js';
 import { RefusedError, UsageError } from '../../errors.js';
-import type { Frontier, Part, PartCounts } from '../../frontier/frontier.js';
+import type { Frontier, OutboxSnapshot, Part, PartCounts } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
 import { type Context, print } from '../context.js';
 import { crawlName, n } from '../terminal/format-values.js';
@@ -22,6 +22,8 @@ export interface ResetPlan {
   readonly counts: PartCounts | null;
   /** False when the store holds nothing of the crawl. */
   readonly existsInStore: boolean;
+  /** What waits for files and item pipelines. */
+  readonly waiting: readonly Pick<OutboxSnapshot, 'path' | 'waiting'>[];
   /** Null without a policy. */
   readonly verdict: Verdict | null;
 }
@@ -37,13 +39,14 @@ export async function planReset(
   const verdict = hasPolicy ? evaluatePolicy(policy, await frontier.snapshot(), parts, Date.now()) : null;
   const counts = await frontier.count();
   const existsInStore = Object.values(counts).some((count) => count > 0) || (await hasBegun(frontier));
-  return { crawl, parts, existsInStore, verdict, counts: verdict?.isDue === false ? null : counts };
+  const waiting = await waitingItems(frontier);
+  return { crawl, parts, existsInStore, verdict, waiting, counts: verdict?.isDue === false ? null : counts };
 }
 
 /** Print what will be deleted, or would be in a dry run. */
 export function showPlan(
   context: Context,
-  { crawl, parts, counts, verdict }: ResetPlan,
+  { crawl, parts, counts, verdict, waiting: outbox }: ResetPlan,
   how: { readonly dryRun: boolean; readonly backupFile?: string | undefined },
 ): void {
   const name = crawlName(crawl);
@@ -54,18 +57,35 @@ export function showPlan(
   if (verdict !== null) print(context, `${name}: ${verdict.why}`);
   print(context, `${name}: ${how.dryRun ? 'would delete' : 'to be deleted'}`);
   for (const part of parts) print(context, `  ${part.padEnd(10)}  ${n(counts[part])}`);
+  for (const { path, waiting } of outbox) {
+    const fate = parts.includes('items') ? 'deleted too' : 'kept';
+    print(context, oneLine(`  ${n(waiting)} committed items wait for ${path}: ${fate}`));
+  }
   if (how.dryRun && how.backupFile !== undefined)
     print(context, oneLine(`after a backup to ${how.backupFile}`));
 }
 
 /** The plan as JSON. */
-export function planJson({ crawl, parts, counts, verdict }: ResetPlan, dryRun: boolean): object {
+export function planJson({ crawl, parts, counts, verdict, waiting }: ResetPlan, dryRun: boolean): object {
   const { spider, job } = crawl;
   return {
     ...{ spider, job, dryRun },
     parts: counts === null ? {} : Object.fromEntries(parts.map((part) => [part, counts[part]])),
+    ...(waiting.length === 0
+      ? {}
+      : { waiting: waiting.map(({ path, waiting: items }) => ({ path, items })) }),
     ...(verdict === null ? {} : { due: verdict.isDue, why: verdict.why }),
   };
+}
+
+/** None where the crawl is in another data format. */
+async function waitingItems(frontier: Frontier): Promise<OutboxSnapshot[]> {
+  try {
+    return (await frontier.snapshot()).outbox.filter(({ waiting }) => waiting > 0);
+  } catch (error) {
+    if (error instanceof RefusedError) return [];
+    throw error;
+  }
 }
 
 /** Whether a node has ever joined the crawl. A crawl in another data format counts as begun. */

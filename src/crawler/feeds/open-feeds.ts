@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../../errors.js';
-import { feedId } from '../../feed-outbox.js';
+import { feedId, isPipelineOutbox } from '../../feed-outbox.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import { type FeedFormatName, feedFormat, namedFeed } from '../../pipelines/feed-format.js';
@@ -152,7 +152,8 @@ function watchOverflow({ frontier, maxWaiting }: FeedsOptions, unwritten: () => 
       return;
     }
     const { outbox } = await frontier.snapshot().catch(() => ({ outbox: [] }));
-    const waiting = outbox.reduce((most, feed) => Math.max(most, feed.waiting), 0);
+    const files = outbox.filter(({ feed }) => !isPipelineOutbox(feed));
+    const waiting = files.reduce((most, feed) => Math.max(most, feed.waiting), 0);
     if (waiting > maxWaiting) why = `${reason} (${waiting} items wait)`;
   }, LOOK_MS);
   timer.unref();

@@ -10,6 +10,7 @@ import { loadPipelines } from '../../pipelines/item-pipeline.js';
 import type { LoadedSettings } from '../../settings/load.js';
 import type { Settings } from '../../settings/schema.js';
 import { loadModule } from '../../spider/loading/load-module.js';
+import { committedPipelines } from '../feeds/committed-pipelines.js';
 import { downloaderOptionsOf, engineOptionsOf } from '../project/engine-settings.js';
 import type { LoadedSpider } from '../project/load-spider.js';
 import { storeOf } from '../project/store-address.js';
@@ -77,18 +78,35 @@ export async function runNode(plan: NodePlan): Promise<EngineResult> {
     addNodeId: settings.ITEM_NODE_ID,
     keepsErrors: settings.CALLBACK_ERROR === 'keep',
   });
+  const committed = committedPipelines({
+    ...{ frontier, pipelines, force, log },
+    staleMs: settings.NODE_TIMEOUT * 1000,
+    maxWaiting: settings.FEED_OUTBOX_LIMIT,
+    graceMs: settings.SHUTDOWN_TIMEOUT * 1000,
+  });
+  const feeds = [...plan.feeds, ...committed.outboxes];
   const { createDownloader } = await import('../../downloader/downloader.js');
   const downloader = createDownloader({ ...downloaderOptionsOf(settings), log });
   try {
-    return await runEngine({
-      ...{ frontier, open, job, spider, downloader, pipelines, drain, force, log },
+    const result = await runEngine({
+      ...{ frontier, open, job, spider, downloader, drain, force, log },
+      pipelines: committed.pipelines,
       crawlArguments: plan.crawlArguments,
       node: { id: nodeId, host: os.hostname(), pid: process.pid },
-      options: engineOptionsOf(settings, { ...plan, awaitsFinalTotals: plan.awaitsFinalTotals === true }),
-      feedsFailing: plan.feedsFailing,
+      options: engineOptionsOf(settings, {
+        ...plan,
+        feeds,
+        awaitsFinalTotals: plan.awaitsFinalTotals === true,
+      }),
+      feedsFailing: (isIdle) => plan.feedsFailing() ?? committed.failing(isIdle),
+      isOutboxFull: committed.isFull,
       siblings: plan.siblings,
       onProgress: ({ trouble }) => plan.onTrouble(trouble),
     });
+    const unaccepted = committed.unaccepted();
+    if (unaccepted === null || result.exitCode !== 0) return result;
+    const message = `${unaccepted}; they wait in the frontier, and the next node of this crawl passes them on`;
+    return { ...result, exitCode: 1, message };
   } finally {
     await downloader.close();
   }

@@ -120,7 +120,7 @@ export class Incarnation {
     const node = this.#node;
     const { drain, force, feedsFailing, options } = node.deps;
     if (drain.aborted || force.aborted) return ending('shutdown');
-    const why = feedsFailing();
+    const why = feedsFailing(options.exitWhenDone && (this.#crawl?.idleMs ?? 0) > 0);
     if (why === null) {
       node.feedFailingSince = null;
       return null;
@@ -192,9 +192,10 @@ export class Incarnation {
     this.upkeep.stop();
   }
 
-  /** How many leases to ask for; none while a feed cannot take more items. */
+  /** How many leases to ask for; none while a feed or a pipeline cannot take more items. */
   #free(): number {
-    return this.#node.feedFailingSince === null ? this.slots.free() : 0;
+    const { feedFailingSince, deps } = this.#node;
+    return feedFailingSince === null && !deps.isOutboxFull() ? this.slots.free() : 0;
   }
 
   #start(lease: Lease, askedAt: number): void {
@@ -232,7 +233,7 @@ export class Incarnation {
   #showProgress(pagesPerSecond: number): void {
     const { deps, tally, outage } = this.#node;
     const { pages, failed, items } = tally;
-    const trouble = outage.why ?? deps.feedsFailing();
+    const trouble = outage.why ?? deps.feedsFailing(true);
     deps.onProgress?.({
       pages,
       pagesPerSecond,

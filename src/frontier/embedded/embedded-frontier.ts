@@ -15,7 +15,7 @@ import { clear } from './clear/clear.js';
 import { sweepSome } from './clear/sweep.js';
 import { CommitBatch } from './crawl/commit-batch.js';
 import type { Transaction } from './crawl/transaction.js';
-import { checkpointFeed, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
+import { checkpointFeed, countWaiting, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
 import { type Database, openDatabase } from './file/database.js';
 import { refuseOtherDupefilter, refuseOtherFormat } from './nodes/agreement.js';
 import { closeRun, control, forget } from './nodes/control.js';
@@ -109,6 +109,7 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
     feeds: {
       open: (writer, how) => batch.write((tx) => openFeed(tx, writer, how), creating),
       read: (feed, sequence, max) => batch.read((tx) => readFeed(tx, feed, sequence, max)),
+      waiting: (feed) => batch.read((tx) => countWaiting(tx, feed)),
       checkpoint: (writer, checkpoint, after) =>
         batch.write((tx) => checkpointFeed(tx, writer, checkpoint, after)),
       take: (writer, max) => batch.write((tx) => takeItems(tx, writer, max)),

@@ -107,7 +107,7 @@ CREATE TABLE node (
   pid              INTEGER NOT NULL,
   process_start    TEXT,                 -- tells the process from another that got the same pid; NULL: unknown
   started_at       INTEGER NOT NULL,
-  feeds            TEXT NOT NULL,        -- JSON: ids of the feeds that get its items
+  feeds            TEXT NOT NULL,        -- JSON: ids of the outboxes that get its items
   beat_at          INTEGER NOT NULL,     -- last heartbeat
   pages            INTEGER NOT NULL,     -- settled as done or failed
   pages_per_second REAL NOT NULL,
@@ -270,7 +270,7 @@ CREATE TABLE counter (
 -- A file that committed items are written to.
 CREATE TABLE feed (
   space          INTEGER NOT NULL,       -- of the requests key with :~feeds behind it
-  feed           TEXT NOT NULL,          -- id: hash of host and path
+  feed           TEXT NOT NULL,          -- id: hash of host and path, or pipeline- and a hash
   host           TEXT NOT NULL,
   path           TEXT NOT NULL,
   pid            INTEGER NOT NULL,       -- of its last writer

@@ -18,15 +18,14 @@ interface FeedRecord extends Partial<FeedCheckpoint> {
   readonly exporting?: boolean;
 }
 
-/** The feeds of that HASH, each with the sequence of its last item. */
+/** The feeds of that HASH, each with the sequence of its last item, also those that nobody has opened yet. */
 export function readFeeds(fields: Readonly<Record<string, string>>) {
-  return Object.entries(fields)
-    .filter(([field]) => !field.endsWith(':tail'))
-    .map(([feed, text]) => ({
-      feed,
-      record: readRecord(text),
-      last: Number(fields[`${feed}:tail`] ?? 0),
-    }));
+  const names = new Set(Object.keys(fields).map((field) => field.replace(/:tail$/, '')));
+  return [...names].map((feed) => ({
+    feed,
+    record: readRecord(fields[feed] ?? '{}'),
+    last: Number(fields[`${feed}:tail`] ?? 0),
+  }));
 }
 
 /** What the store has of a feed; without host and path where it cannot be read (`lua/feeds/feeds.lua`). */
@@ -106,6 +105,11 @@ export class RedisFeeds implements Feeds {
       'outbox_damaged',
       `item ${sequence + 1 + hole} of feed ${feed} is gone from the outbox: somebody deleted it; reset the items to go on`,
     );
+  }
+
+  async waiting(feed: string): Promise<number> {
+    const { known, tail } = await this.#headsOf(feed);
+    return Number(tail ?? 0) - (known === null ? 0 : (readRecord(known).sequence ?? 0));
   }
 
   async #headsOf(feed: string): Promise<Heads> {

@@ -7,6 +7,7 @@ import { DataHistory } from './connection/data-history.js';
 import { needlessPasswordNotice } from './connection/needless-password.js';
 import { hex, int, list, named, text } from './connection/reply.js';
 import { joinArguments, newIncarnation, readJoined } from './join.js';
+import { pipelinesAmong } from './leases/lease-calls.js';
 import { leaseCallOf } from './leases/lease-reply.js';
 
 export class RedisNode {
@@ -64,6 +65,7 @@ export class RedisNode {
         ...{ incarnation: this.joined(), reason, crawl: this.#crawl },
         persist: this.#options?.shape.persist !== false,
         heardWithinMs: heardWithinMs === undefined ? undefined : Math.round(heardWithinMs),
+        pipelines: pipelinesAmong(this.#options?.feeds ?? []),
       }),
     );
     if (answer.forMs != null) {

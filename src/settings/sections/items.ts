@@ -37,7 +37,7 @@ export const itemSettings = {
   FEED_OUTBOX_LIMIT: integer({
     default: 10_000,
     unit: 'items',
-    text: 'How many committed items may wait for a file of FEEDS or -o that cannot be written. Above this limit the crawl pauses.',
+    text: 'How many committed items may wait for a file of FEEDS or -o that cannot be written, or for committed() of an item pipeline. Above this limit the crawl pauses.',
   }),
   REDIS_ITEMS_KEY: text({
     default: '%(spider)s:items',

@@ -1,12 +1,42 @@
 /** Feeds: the outbox of committed items, and the checkpoint of the file each is written to. */
 import { hostname } from 'node:os';
 import { CrawlnodeError } from '../../../errors.js';
-import type { FeedCheckpoint, FeedOpening, FeedWriter } from '../../../feed-outbox.js';
+import {
+  type FeedCheckpoint,
+  type FeedOpening,
+  type FeedWriter,
+  isPipelineOutbox,
+} from '../../../feed-outbox.js';
 import { feedHeld, feedRolledBack, feedTaken, isRunning, otherFeedFormat } from '../../feed-claim.js';
 import type { OutboxSnapshot } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { type FeedRow, newFeed, readFeedRow, readFeedRows, writeFeedRow } from './feed-row.js';
 import { takeFirstItems } from './items.js';
+
+/** Append the committed items of a page to outboxes; those of pipelines get them with ids. @param id of the request */
+export function appendCommitted(
+  tx: Transaction,
+  outboxes: readonly string[],
+  id: string,
+  texts: readonly string[],
+): void {
+  if (texts.length === 0 || outboxes.length === 0) return;
+  const withIds = outboxes.some(isPipelineOutbox)
+    ? texts.map((text, n) => `{"id":"${id}-${n + 1}","item":${text}}`)
+    : [];
+  for (const outbox of outboxes) appendToOutbox(tx, outbox, isPipelineOutbox(outbox) ? withIds : texts);
+}
+
+/** Whether no item waits in any of these outboxes. */
+export function areAllWritten(tx: Transaction, outboxes: readonly string[]): boolean {
+  return outboxes.every((outbox) => countWaiting(tx, outbox) === 0);
+}
+
+/** Items of one feed that are committed and not known to be written. */
+export function countWaiting(tx: Transaction, feed: string): number {
+  const row = readFeedRow(tx, feed);
+  return row === null ? 0 : waiting(row);
+}
 
 /** Append committed items to a feed's outbox. */
 export function appendToOutbox(tx: Transaction, feed: string, texts: readonly string[]): void {

@@ -1,5 +1,6 @@
 /** A node that joined: one incarnation. Columns are explained in `schema.sql`. */
 import { randomBytes } from 'node:crypto';
+import { isPipelineOutbox } from '../../../feed-outbox.js';
 import type { Flag } from '../crawl/crawl-row.js';
 
 export interface NodeRow {
@@ -18,8 +19,11 @@ export interface NodeRow {
   is_dead: Flag;
 }
 
-/** Ids of the feeds that get its items. */
+/** Ids of the outboxes that get its items. */
 export const feedsOf = ({ feeds }: NodeRow): readonly string[] => JSON.parse(feeds) as string[];
+
+/** Those of them that belong to item pipelines. */
+export const pipelinesOf = (node: NodeRow): readonly string[] => feedsOf(node).filter(isPipelineOutbox);
 
 /** A number no other incarnation has; never 0. */
 export function newIncarnationNumber(): number {

@@ -83,7 +83,8 @@ export function acceptStart(
     setStart(crawl, key, total !== null && reached >= total ? 'pushed' : reached);
   }
   const { pending, suspects, delayed } = tx.tally;
-  return { accepted, duplicates: count - accepted, waiting: pending + suspects + delayed };
+  const answer = { accepted, duplicates: count - accepted };
+  return isGenerated ? { ...answer, waiting: pending + suspects + delayed } : answer;
 }
 
 /** Bring failed requests back to pending, with a new arrival and a clean record of crashes. */

@@ -2,9 +2,10 @@
 import { type CrawlState, type Lease, type LeaseAnswer, MAX_WAIT_MS } from '../../frontier.js';
 import { openWork } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
+import { areAllWritten } from '../feeds/outbox.js';
 import { closeWhenSpent, isFull } from '../nodes/budgets.js';
 import { showLife } from '../nodes/liveness.js';
-import type { NodeRow } from '../nodes/node-row.js';
+import { type NodeRow, pipelinesOf } from '../nodes/node-row.js';
 import { isStarted } from '../seeds/starts.js';
 import { type DomainRow, delayOf, dueAtOf, startDelayTimer, updateState } from './domain-row.js';
 import { hungryWaitMs, noteHunger, STAND_BACK_MS, standsBack } from './fair-share.js';
@@ -43,7 +44,7 @@ export function lease(
       }
     }
   }
-  const crawl = crawlState(tx, hasStart);
+  const crawl = crawlState(tx, hasStart, holder);
   if (crawl.finished) showLife(tx, holder);
   return {
     leases,
@@ -52,14 +53,19 @@ export function lease(
   };
 }
 
-/** The state of the crawl. Whether it is complete is decided only here. */
-export function crawlState(tx: Transaction, hasStart: boolean): CrawlState {
+/** The state of the crawl. Whether it is complete is decided only here. @param node no item may wait for its pipelines */
+export function crawlState(tx: Transaction, hasStart: boolean, node: NodeRow | null): CrawlState {
   const { crawl, tally } = tx;
   const seedsWaiting = tx.spaces.startUrls.reduce((sum, { good }) => sum + good.entries, 0);
   const isIdle = openWork(tally) === 0;
   return {
     control: crawl.control,
-    finished: isIdle && seedsWaiting === 0 && (!hasStart || isStarted(crawl)) && crawl.control === 'running',
+    finished:
+      isIdle &&
+      seedsWaiting === 0 &&
+      (!hasStart || isStarted(crawl)) &&
+      crawl.control === 'running' &&
+      (node === null || areAllWritten(tx, pipelinesOf(node))),
     acceptedInRun: tally.run_accepted,
     closing: crawl.closing,
     seedsWaiting,

@@ -5,7 +5,7 @@ import type { Effects, Lease, Outcome, SettleAnswer } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import type { LifeChange } from '../dupefilters/dupefilter.js';
 import { addItems } from '../feeds/items.js';
-import { appendToOutbox } from '../feeds/outbox.js';
+import { appendCommitted } from '../feeds/outbox.js';
 import { closeWhenSpent, comesTooLate, countForBudgets } from '../nodes/budgets.js';
 import { feedsOf, type NodeRow } from '../nodes/node-row.js';
 import { accept } from './accept.js';
@@ -54,9 +54,7 @@ export function settle(
   tx.counters.add(effects.stats);
   if (withheld !== undefined) tx.counters.add({ 'dupefilter/filtered': withheld.count });
   addItems(tx, effects.items);
-  if (effects.feedItems.length > 0) {
-    for (const feed of feedsOf(holder)) appendToOutbox(tx, feed, effects.feedItems);
-  }
+  if (effects.feedItems.length > 0) appendCommitted(tx, feedsOf(holder), lease.id, effects.feedItems);
   return { committed: true, epoch, ...answer };
 }
 

@@ -3,6 +3,7 @@
  * are gathered in `settle-batches.ts`.
  */
 import { messageOf } from '../../../errors.js';
+import { isPipelineOutbox } from '../../../feed-outbox.js';
 import type { SettleAnswer } from '../../frontier.js';
 import type { Calls } from '../connection/calls.js';
 import type { Arguments } from '../connection/lua-message.js';
@@ -27,7 +28,8 @@ export class LeaseCalls {
 
   /** Send the settles that wait, then lease, in one call. @returns the reply of `lua/pages/lease.lua`. */
   lease(lease: Arguments): Promise<Reply> {
-    return this.#batches.during(this.#lease(lease, this.#batches.take()));
+    const args = { ...lease, pipelines: pipelinesAmong(this.#feeds()) };
+    return this.#batches.during(this.#lease(args, this.#batches.take()));
   }
 
   /** Send the settles that wait. */
@@ -85,6 +87,12 @@ function settleArguments(settles: readonly SettleMessage[]): Arguments {
       return { ...settle.args, counts };
     }),
   };
+}
+
+/** The outboxes of item pipelines, as a verb takes them; undefined for none. */
+export function pipelinesAmong(feeds: readonly string[]): readonly string[] | undefined {
+  const pipelines = feeds.filter(isPipelineOutbox);
+  return pipelines.length === 0 ? undefined : pipelines;
 }
 
 const tokensOf = (batch: SettleBatch): Buffer[] => batch.settles.map(({ token }) => token);

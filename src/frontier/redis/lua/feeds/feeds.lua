@@ -3,6 +3,7 @@
 -- HASH `feeds`: feed → JSON { host, path, pid, owner, format, seenMs, staleMs, exporting, overwrites, forgottenAt, and its
 -- checkpoint: sequence, lengthBytes, header }, without an owner when it has no writer; feed:tail → number of its last item.
 -- HASH `outbox`: feed:number → item, of those behind the checkpoint.
+-- A feed whose name begins with "pipeline-" is the outbox of an item pipeline. Its items are { id, item }.
 
 local numbers = { 'seenMs', 'staleMs', 'sequence', 'lengthBytes', 'forgottenAt', 'overwrites' }
 local texts = { 'host', 'path', 'owner', 'format', 'header' }
@@ -44,11 +45,37 @@ function feeds.append(crawl, names, items)
   end
 end
 
+function feeds.isPipeline(feed) return string.sub(feed, 1, 9) == 'pipeline-' end
+
+-- The names of the feeds that are files, and of those that are pipelines.
+function feeds.byKind(names)
+  local files, pipelines = {}, {}
+  for _, feed in ipairs(names) do
+    local kind = feeds.isPipeline(feed) and pipelines or files
+    kind[#kind + 1] = feed
+  end
+  return files, pipelines
+end
+
+-- An item of a page as a pipeline gets it. The id is that of the request in hex, and the item's number in the page.
+function feeds.withId(requestId, number, item)
+  local hex = string.gsub(requestId, '.', function(byte) return string.format('%02x', string.byte(byte)) end)
+  return '{"id":"' .. hex .. '-' .. number .. '","item":' .. item .. '}'
+end
+
 -- The number of its last item.
 function feeds.tail(crawl, feed) return tonumber(redis.call('HGET', crawl.keys.feeds, feed .. ':tail') or 0) end
 
 -- Whether none of its items waits to be written.
 function feeds.isAllWritten(crawl, feed, writer) return (writer.sequence or 0) >= feeds.tail(crawl, feed) end
+
+-- Whether no item waits in any of these feeds.
+function feeds.areAllWritten(crawl, names)
+  for _, feed in ipairs(names or {}) do
+    if not feeds.isAllWritten(crawl, feed, feeds.read(crawl, feed) or {}) then return false end
+  end
+  return true
+end
 
 -- Whether a reset marked the feed, all items were written and none were added since.
 function feeds.isForgotten(crawl, feed, writer)

@@ -4,7 +4,7 @@
 --
 -- args: incarnation · reason · persist · rejoins: its process joins anew at once, so the run goes on · crawl: id of the
 --   crawl it joined · heardWithinMs: it stays if no other one was heard from within this time, since all others may have
---   been killed; absent: it leaves in any case
+--   been killed; absent: it leaves in any case · pipelines: as in lease.lua
 -- Returns by name: last, cleared; or, if it stays, forMs: time until all others count as dead, silent: their incarnations.
 -- O(nodes + leases).
 
@@ -24,6 +24,10 @@ local function mayAllBeDead(crawl, args)
   return { forMs = latest + meta.number(crawl, 'node_timeout', 30000) - crawl.nowMs, silent = names }
 end
 
+local function isFinished(crawl, args)
+  return completion.isFinished(crawl, completion.seedsWaiting(crawl), args.pipelines)
+end
+
 local function giveLeasesBack(crawl, incarnation)
   local ids, ended = {}, {}
   for i, found in ipairs(leases.of(crawl, incarnation, math.huge)) do ids[i], ended[i] = found[1], found[2] end
@@ -36,7 +40,7 @@ local function endRun(crawl, args)
     meta.set(crawl, 'run_closed', meta.get(crawl, 'closing') or args.reason)
     meta.set(crawl, 'run_ended', crawl.nowMs)
   end
-  local isComplete = meta.get(crawl, 'run_closed') == 'finished' and completion.isFinished(crawl, completion.seedsWaiting(crawl))
+  local isComplete = meta.get(crawl, 'run_closed') == 'finished' and isFinished(crawl, args)
   if args.persist or not isComplete then return false end
   forgetting.forget(crawl, false)
   return true
@@ -52,7 +56,7 @@ verbs.register('leave', { 'allow-oom' }, function(crawl, args)
   local first = answers.first(crawl)
   if first then return verbs.named(first) end
   local mayStay = args.heardWithinMs and not args.persist and nodes.isLive(crawl, args.incarnation)
-  if mayStay and completion.isFinished(crawl, completion.seedsWaiting(crawl)) then
+  if mayStay and isFinished(crawl, args) then
     local stays = mayAllBeDead(crawl, args)
     if stays then
       verbs.save(crawl)

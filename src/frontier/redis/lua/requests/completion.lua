@@ -15,9 +15,9 @@ function completion.isBusy(crawl)
   return redis.call('HLEN', crawl.keys.leases) > 0 or not queue.isEmpty(crawl)
 end
 
--- True completion, decided here and nowhere else.
-function completion.isFinished(crawl, seedsWaiting)
+-- True completion, decided here and nowhere else. pipelines: outboxes that must be empty; nil for none.
+function completion.isFinished(crawl, seedsWaiting, pipelines)
   return seedsWaiting == 0 and meta.get(crawl, 'control') == 'running'
     and (meta.get(crawl, 'has_start') ~= '1' or meta.get(crawl, meta.get(crawl, 'run_start') or 'start') == 'pushed')
-    and not completion.isBusy(crawl)
+    and not completion.isBusy(crawl) and feeds.areAllWritten(crawl, pipelines)
 end

@@ -1,5 +1,5 @@
 -- Leases requests and reports the state of the crawl: what lease.lua and turn.lua have in common.
--- args.lease: { max, holding, random, crawl }, see lease.lua.
+-- args.lease: { max, holding, random, crawl, pipelines }, see lease.lua.
 local MAX_LEASES, MAX_SKIPPED, HUNGRY_MS = 1000, 1000, 300
 
 -- A site whose concurrency is smaller than one node's would stay with the first node, which leases again right after each
@@ -114,7 +114,7 @@ local function describe(crawl, answer)
   answer.acceptedInRun, answer.seedsWaiting = meta.number(crawl, 'run_accepted'), seeds
   answer.idleMs = isBusy and 0 or math.max(0, crawl.nowMs - meta.number(crawl, 'idle_since'))
   answer.full = limits.isQueueFull(crawl)
-  answer.finished = not isBusy and completion.isFinished(crawl, seeds)
+  answer.finished = not isBusy and completion.isFinished(crawl, seeds, crawl.args.lease.pipelines)
   -- Idle nodes ask once a second, and a node that leaves a finished crawl checks when the others were heard from (leave.lua).
   if answer.finished then redis.call('ZADD', crawl.keys.nodes, 'XX', crawl.nowMs, crawl.caller) end
 end

@@ -8,7 +8,7 @@
 -- generator (start-filtered) come again from its beginning when its node died: filtered ones are judged by the dupefilter,
 -- unfiltered ones by their index.
 -- A new meta has no shape yet: the first node to join decides it. A shape that was agreed holds for pushes as well.
--- Returns accepted, duplicates, dropped, by name, and of start requests waiting. O(n log m) for n requests on m pending.
+-- Returns accepted, duplicates, dropped, by name, and of a generator's requests waiting. O(n log m) for n requests on m pending.
 
 -- Without the unfiltered requests that were pushed before, and those that have a smaller index than `pushed`.
 local function notPushed(requests, from, pushed)
@@ -41,7 +41,7 @@ local function pushStart(crawl, args)
     local reached = math.max(from + count, pushed)
     meta.set(crawl, field, args.total and reached >= args.total and 'pushed' or reached)
   end
-  answer.waiting = queue.pending(crawl) + redis.call('ZCARD', crawl.keys.delayed)
+  if isGenerated then answer.waiting = queue.pending(crawl) + redis.call('ZCARD', crawl.keys.delayed) end
   return answer
 end
 

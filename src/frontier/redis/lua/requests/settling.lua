@@ -12,7 +12,7 @@
 --   counts              what it adds to each counter of args.counters
 --   scraped, errors     amounts that count against the budgets; absent for 0
 --   requests            the links, see acceptance.lua; absent when there are none
--- args.counters: names of counters. args.feeds: the feeds that this node joined with.
+-- args.counters: names of counters. args.feeds: the feeds and outboxes of pipelines that this node joined with.
 
 -- Removes the done requests that were collected, in one batch. Before a later settle's links are judged, since a link may
 -- point to one of them.
@@ -45,12 +45,16 @@ local function conclude(crawl, settle, lease, done)
   if settle.unstarted then meta.set(crawl, 'run_pages', math.max(0, meta.number(crawl, 'run_pages') - 1)) end
 end
 
--- Adds its counters to `sums`, its items to theirs, and what counts against the budgets.
-local function addEffects(crawl, settle, sums, items, feedItems)
+-- Adds its counters to `sums`, its items to theirs, and what counts against the budgets. pipelineItems is nil where no
+-- pipeline takes them.
+local function addEffects(crawl, settle, sums, items, feedItems, pipelineItems)
   local counts = settle.counts
   for i = 1, #counts do sums[i] = sums[i] + counts[i] end
   lists.append(items, settle.items)
   lists.append(feedItems, settle.feedItems)
+  for number, item in ipairs(pipelineItems and settle.feedItems or {}) do
+    pipelineItems[#pipelineItems + 1] = feeds.withId(settle.id, number, item)
+  end
   if settle.scraped then meta.add(crawl, 'run_items', settle.scraped) end
   if settle.errors then meta.add(crawl, 'run_errors', settle.errors) end
 end
@@ -72,6 +76,8 @@ function settling.run(crawl)
   local names, sums = crawl.args.counters, {}
   for i = 1, #names do sums[i] = 0 end
   local endedIds, ended, items, feedItems, pages = {}, {}, {}, {}, 0
+  local files, pipelines = feeds.byKind(crawl.args.feeds)
+  local pipelineItems = #pipelines > 0 and {} or nil
   local done = { ids = {}, crashed = {}, statuses = {}, attempts = {} }
   for n, settle in ipairs(settles) do
     local lease = found[n]
@@ -97,7 +103,7 @@ function settling.run(crawl)
           replies[n], packed = verbs.named(answer), cmsgpack.pack(answer)
         end
         conclude(crawl, settle, lease, done)
-        addEffects(crawl, settle, sums, items, feedItems)
+        addEffects(crawl, settle, sums, items, feedItems, pipelineItems)
         if settle.kind == 'done' or settle.kind == 'failed' then pages = pages + 1 end
       end
       kept[#kept + 1] = answers.settleField(crawl, settle.call, settle.id)
@@ -109,7 +115,8 @@ function settling.run(crawl)
     for i = 1, #names do counters.add(crawl, names[i], sums[i]) end
     leases.finish(crawl, endedIds, ended)
     lists.send('RPUSH', crawl.keys.items, items)
-    feeds.append(crawl, crawl.args.feeds, feedItems)
+    feeds.append(crawl, files, feedItems)
+    feeds.append(crawl, pipelines, pipelineItems or {})
     if pages > 0 then redis.call('HINCRBY', crawl.keys.pages, crawl.caller, pages) end
     dupefilters.agree(crawl)
     limits.closeWhenSpent(crawl)

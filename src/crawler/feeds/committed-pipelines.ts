@@ -1,0 +1,77 @@
+/** The item pipelines of a node that have `committed`: called while the node works, and to their end when it leaves. */
+import { randomUUID } from 'node:crypto';
+import os from 'node:os';
+import { SettingsError } from '../../errors.js';
+import { pipelineOutboxId } from '../../feed-outbox.js';
+import type { Frontier } from '../../frontier/frontier.js';
+import type { Logger } from '../../log.js';
+import { CommittedCaller } from '../../pipelines/committed-caller.js';
+import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
+
+export interface CommittedOptions {
+  readonly frontier: Frontier;
+  readonly pipelines: ItemPipelines;
+  /** A node that gives no sign for so long may be replaced. */
+  readonly staleMs: number;
+  /** FEED_OUTBOX_LIMIT: more waiting items than this hold the crawl up. */
+  readonly maxWaiting: number;
+  /** A pipeline that accepts nothing for so long is left behind when the node leaves. */
+  readonly graceMs: number;
+  /** Aborted to leave at once. */
+  readonly force: AbortSignal;
+  readonly log: Logger;
+}
+
+export interface CommittedPipelines {
+  /** `pipelineOutboxId` of each. */
+  readonly outboxes: readonly string[];
+  /** All pipelines of the node; opened and closed, `committed` is called in between. */
+  readonly pipelines: ItemPipelines;
+  /** Why one does not accept its items, if these are too many or nothing else is to be done (`isIdle`); else null. */
+  failing(isIdle: boolean): string | null;
+  /** Whether too many items wait for one of them. */
+  isFull(): boolean;
+  /** After `pipelines.close`: why items still wait that this node should have passed on; null when none do. */
+  unaccepted(): string | null;
+}
+
+/** @throws SettingsError where two names of ITEM_PIPELINES are one module with `committed`. */
+export function committedPipelines(options: CommittedOptions): CommittedPipelines {
+  const { pipelines, frontier, staleMs, maxWaiting, log } = options;
+  const self = { host: os.hostname(), pid: process.pid };
+  const callers = pipelines.withCommitted.map(({ name, modulePath, batches }) => {
+    const writer = { feed: pipelineOutboxId(modulePath), ...self, path: name, owner: randomUUID() };
+    return new CommittedCaller({
+      ...{ outboxes: frontier.feeds, writer, pipeline: batches!, staleMs, maxWaiting, log },
+    });
+  });
+  const outboxes = pipelines.withCommitted.map(({ modulePath }) => pipelineOutboxId(modulePath));
+  if (new Set(outboxes).size < outboxes.length) {
+    throw new SettingsError('ITEM_PIPELINES names one module with committed() twice: name it once.');
+  }
+  let unaccepted: string | null = null;
+
+  async function open(): Promise<void> {
+    await pipelines.open();
+    for (const caller of callers) caller.start();
+  }
+
+  async function close(): Promise<void> {
+    const graceMs = options.force.aborted ? 0 : options.graceMs;
+    unaccepted = callers.length === 0 ? null : 'committed() of an item pipeline did not end in time';
+    const left = await Promise.all(callers.map((caller) => caller.stop(graceMs)));
+    unaccepted = left.find((why) => why !== null) ?? null;
+    await pipelines.close();
+  }
+
+  return {
+    outboxes,
+    pipelines: callers.length === 0 ? pipelines : { ...pipelines, open, close },
+    failing(isIdle) {
+      const caller = callers.find(({ failing, isFull }) => failing !== null && (isIdle || isFull));
+      return caller === undefined ? null : `${caller.failing} (${caller.waiting} items wait)`;
+    },
+    isFull: () => callers.some(({ isFull }) => isFull),
+    unaccepted: () => unaccepted,
+  };
+}
