@@ -52,7 +52,7 @@ describe('start()', () => {
       expect(new Set(site.log.map(({ path }) => path)).size).toBe(urls.length);
       expect(await crawl(open, Start)).toMatchObject({
         pages: 0,
-        message: expect.stringContaining('the start requests were pushed by an earlier run'),
+        message: expect.stringContaining('an earlier run pushed the start requests'),
       });
     },
   );
