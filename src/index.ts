@@ -1,4 +1,16 @@
 /** The public API of crawlnode; everything else is internal. */
+export type {
+  CrawlOptions,
+  CrawlResult,
+  CrawlStats,
+  ProgramOptions,
+  RunSpiderOptions,
+  SeedOptions,
+  SeedResult,
+  SpiderChoice,
+  SpiderOutput,
+} from './crawler/program/options.js';
+export { crawl, runSpider, seed, stats } from './crawler/program/program.js';
 export {
   CrawlnodeError,
   DropItem,
@@ -15,10 +27,10 @@ export { type Selector, SelectorList } from './http/markup/selector.js';
 export { baseUrl, metaRefresh } from './http/markup/w3lib-base-url.js';
 export { fingerprint } from './http/message/fingerprint.js';
 export type { FormData } from './http/message/form-data.js';
-export type { Headers } from './http/message/headers.js';
+export type { Headers, HeadersInput } from './http/message/headers.js';
 export { type Callback, type Meta, Request, type RequestOptions } from './http/message/request.js';
 export type { JsonObject, JsonValue } from './http/message/request-record.js';
-export { type FollowOptions, Response, type ResponseParts } from './http/message/response.js';
+export { type FollowOptions, Response, type ResponseParts, type SavedPage } from './http/message/response.js';
 export { canonicalizeUrl } from './http/url/canonicalize-url.js';
 export type { Patterns } from './http/url/url-patterns.js';
 export type { Logger } from './log.js';
@@ -29,5 +41,6 @@ export { defineSettings } from './settings/define-settings.js';
 export type { Settings, SettingsInput } from './settings/schema.js';
 export { CrawlSpider, type Rule } from './spider/crawl-spider.js';
 export type { Failure } from './spider/failure.js';
+export type { ItemSchema } from './spider/item.js';
 export type { RefreshRule } from './spider/refresh.js';
-export { type MadeRequests, Spider, type StartRequests } from './spider/spider.js';
+export { type MadeRequests, Spider, type SpiderContext, type StartRequests } from './spider/spider.js';

@@ -8,7 +8,7 @@
  * ```
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FrontierUnavailableError, IncarnationDeadError } from '../errors.js';
+import { CrawlnodeError, FrontierUnavailableError, IncarnationDeadError } from '../errors.js';
 import { type Joined, type LeaseAnswer, MAX_WAIT_MS, type Shape } from '../frontier/frontier.js';
 import type { EngineDeps, EngineResult } from './engine-options.js';
 import { Parting } from './leaving/leave-finished-crawl.js';
@@ -218,7 +218,13 @@ function startHeartbeat(node: NodeState, joined: Joined, current: () => Incarnat
   const { open, options, log } = node.deps;
   const onNews = ({ kind, incarnation }: HeartbeatNews) => {
     const self = current();
-    if (kind === 'stuck') {
+    if (kind === 'hung') {
+      const what =
+        'a callback blocked the main loop for longer than MAIN_LOOP_TIMEOUT and NODE_TIMEOUT allow';
+      self.fail(
+        new CrawlnodeError('main_loop_stuck', `${what}; other nodes may have taken over its requests`),
+      );
+    } else if (kind === 'stuck') {
       log.warn(
         { limitMs: options.mainLoopTimeoutMs },
         'a callback has blocked the main loop, so heartbeats were paused; other nodes may have taken over its requests',
@@ -232,6 +238,7 @@ function startHeartbeat(node: NodeState, joined: Joined, current: () => Incarnat
   const beat = {
     ...{ open, incarnation, mainLoopTimeoutMs, intervalMs: heartbeatMs, node: node.deps.node.id },
     endAfterMs: STUCK_NODE_TIMEOUTS * tunables.nodeTimeoutMs,
+    endsProcess: options.endsStuckProcess,
     speaksJson: options.speaksJson,
     pulse: node.pulse.buffer,
   };

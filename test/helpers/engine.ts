@@ -33,6 +33,7 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
     graceMs: 10_000,
     heartbeatMs: 500,
     speaksJson: false,
+    endsStuckProcess: true,
     mainLoopTimeoutMs: 60_000,
     allowedStatuses: [],
     allowAllStatuses: false,

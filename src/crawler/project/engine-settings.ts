@@ -57,6 +57,7 @@ export function engineOptionsOf(
     readonly exitWhenDone: boolean;
     readonly feeds: readonly string[];
     readonly speaksJson: boolean;
+    readonly endsStuckProcess: boolean;
     readonly awaitsFinalTotals: boolean;
   },
 ): EngineOptions {
@@ -69,6 +70,7 @@ export function engineOptionsOf(
     heartbeatMs: ms(settings.HEARTBEAT_INTERVAL),
     mainLoopTimeoutMs: ms(settings.MAIN_LOOP_TIMEOUT),
     speaksJson: command.speaksJson,
+    endsStuckProcess: command.endsStuckProcess,
     allowedStatuses: settings.HTTPERROR_ALLOWED_CODES,
     allowAllStatuses: settings.HTTPERROR_ALLOW_ALL,
     maxItems: settings.MAX_ITEMS_PER_PAGE,

@@ -64,6 +64,7 @@ export class Incarnation {
       outage,
       log,
       onDropped,
+      onItems: deps.onItems,
       onError,
     });
     const batch = options.seedBatch ?? options.concurrency;

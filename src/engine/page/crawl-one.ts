@@ -133,6 +133,7 @@ async function afterAnswer(asked: Work, download: Download): Promise<Ending> {
   const attempts = record.attempts + 1;
   const { url, body, flags } = download;
   const response = new Response({ url, status, headers, body, flags, request: work.request });
+  work.flight.response = response;
   if (verdict.kind === 'callback') {
     deps.log.debug({ url: record.url, status }, 'crawled');
     const run = () => runCallback(deps.spider, record.callback, response, deps.options);

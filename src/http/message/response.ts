@@ -1,4 +1,5 @@
 /** A downloaded page, as callbacks receive it. It is decoded and parsed on first use. */
+import { readFileSync } from 'node:fs';
 import { type CheerioAPI, load } from 'cheerio/slim';
 import { CrawlnodeError, InvalidRequestError } from '../../errors.js';
 import { BodyText } from '../charset/decode-body.js';
@@ -27,6 +28,14 @@ export interface ResponseParts {
   readonly request: Request;
   /** None unless given. */
   readonly flags?: readonly string[];
+}
+
+/** What `Response.fromFile` says of a saved page beside its body. */
+export interface SavedPage {
+  readonly url?: string;
+  readonly status?: number;
+  readonly headers?: ResponseParts['headers'];
+  readonly meta?: Meta;
 }
 
 /** Parsed in place of a body that is not markup. */
@@ -78,6 +87,17 @@ export class Response {
     this.body = parts.body;
     this.request = parts.request;
     this.flags = parts.flags ?? noFlags;
+  }
+
+  /**
+   * A saved page as a response, for tests of a spider.
+   * @param options `url` of the page, as relative links count from it (default `http://localhost/`); status, headers, and
+   *   the `meta` that its request carries. @throws the file system's error when the file cannot be read
+   */
+  static fromFile(file: string, options: SavedPage = {}): Response {
+    const { url = 'http://localhost/', status = 200, headers = {}, meta = {} } = options;
+    const request = new Request(url, { meta });
+    return new Response({ url: request.url, status, headers, body: readFileSync(file), request });
   }
 
   /** The request's meta. */
