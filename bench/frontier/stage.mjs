@@ -17,6 +17,8 @@ export const joinOptions = {
     nodeTimeoutMs: 600_000,
     failedLimit: 1_000,
     queueLimit: 0,
+    slots: null,
+    autothrottle: null,
   },
   budgets: { maxPages: 0, maxItems: 0, maxErrors: 0, maxRunMs: 0 },
   feeds: [],

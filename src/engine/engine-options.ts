@@ -66,6 +66,8 @@ export interface EngineOptions {
   readonly allowedStatuses: readonly number[];
   /** HTTPERROR_ALLOW_ALL. */
   readonly allowAllStatuses: boolean;
+  /** AUTOTHROTTLE_DEBUG: log the delay and the latency of every answer. */
+  readonly autoThrottleDebug: boolean;
   /** MAX_ITEMS_PER_PAGE: a page that yields more fails as `too_many_items`; at most MAX_SETTLE_ITEMS. */
   readonly maxItems: number;
   /** CALLBACK_ERROR `keep`: what a page gave before an error is committed; `keptReason` marks it in the failed list. */

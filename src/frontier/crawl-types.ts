@@ -43,6 +43,29 @@ export interface Tunables {
    * dropped. Start requests, pushed seeds, retries and released requests are never dropped. 0 is no limit.
    */
   readonly queueLimit: number;
+  /** DOWNLOAD_SLOTS: what is different for single domains, by name; null for none. */
+  readonly slots: Readonly<Record<string, DomainLimits>> | null;
+  /** AutoThrottle; null when it is off. */
+  readonly autothrottle: AutoThrottle | null;
+}
+
+/** What one domain has of its own. What is absent is that of the crawl. */
+export interface DomainLimits {
+  readonly delayMs?: number;
+  readonly concurrency?: number;
+  readonly randomizeDelay?: boolean;
+}
+
+/**
+ * Scrapy's AutoThrottle, for all nodes together. The delay of a domain follows its latency / `targetConcurrency`: raised at
+ * once, lowered by half of the difference, not by an answer other than 200. It is never below the delay that the settings
+ * give the domain.
+ */
+export interface AutoThrottle {
+  /** The delay of a domain before its first answer. */
+  readonly startDelayMs: number;
+  readonly maxDelayMs: number;
+  readonly targetConcurrency: number;
 }
 
 /**

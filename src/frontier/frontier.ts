@@ -161,6 +161,8 @@ export interface Effects {
    * `dupefilter/filtered`. The counters of `budget-names.ts` also count against the run's budgets.
    */
   readonly stats: Readonly<Record<string, number>>;
+  /** From the start of the download to the headers of the answer, for AutoThrottle; absent where there was no answer. */
+  readonly latencyMs?: number;
   /** Links left out of `requests` because the node knows them to be seen; absent when there are none. */
   readonly withheld?: Withheld;
 }

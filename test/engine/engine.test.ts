@@ -318,6 +318,8 @@ async function blockMainLoop(mainLoopTimeoutMs: number) {
     nodeTimeoutMs,
     failedLimit: 10,
     queueLimit: 0,
+    slots: null,
+    autothrottle: null,
   };
   const result = await crawl(open, Blocking, { options: { heartbeatMs: 100, mainLoopTimeoutMs, tunables } });
   await closeOutsider();
@@ -345,6 +347,8 @@ describe('trouble', () => {
       nodeTimeoutMs: 1_500,
       failedLimit: 10,
       queueLimit: 0,
+      slots: null,
+      autothrottle: null,
     };
     const node = await startNode(open, walker(`${site.origin}/`), {
       options: { heartbeatMs: 60_000, tunables },

@@ -4,6 +4,7 @@
  * small and nothing sleeps: a test waits for a condition, with a bound. Every test ends with `verify()`.
  */
 import { afterEach, beforeEach, describe } from 'vitest';
+import { autothrottle } from './autothrottle.js';
 import { backups } from './backups.js';
 import { budgets } from './budgets.js';
 import { completion } from './completion.js';
@@ -24,6 +25,7 @@ import { repair } from './repair.js';
 import { runs } from './runs.js';
 import { seeds } from './seeds.js';
 import { settling } from './settling.js';
+import { slots } from './slots.js';
 import { starting } from './starting.js';
 import { suspects } from './suspects.js';
 import { upkeep } from './upkeep.js';
@@ -52,6 +54,8 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       order,
       orderWalk,
       politeness,
+      slots,
+      autothrottle,
       deferring,
       settling,
       epochs,

@@ -163,7 +163,7 @@ export function politeness(crawl: () => Crawl): void {
       const { frontier } = await crawl().node();
       await frontier.push([...many('a.example', 4), ...many('b.example', 2)], 'links');
       await frontier.throttle('a.example', { delayMs: 200, source: 'robots' });
-      await frontier.throttle('a.example', { delayMs: 120, source: 'autothrottle' });
+      await frontier.throttle('a.example', { delayMs: 120, source: 'setting' });
       const first = (await frontier.lease(6, 0)).leases;
       expect(first.map((lease) => lease.domain).sort()).toEqual(['a.example', 'b.example', 'b.example']);
       expect(first.find((lease) => lease.domain === 'a.example')?.delayMs).toBe(200);

@@ -68,7 +68,7 @@ async function walkOnce(crawl: Crawl, nodes: Node[], steps: readonly Step[], rou
       expect(answer).toEqual({ lost: [], returned: held[at]!.length - kept.length });
       held[at] = kept;
     } else if (next.verb === 'throttle') {
-      await frontier.throttle(`${next.domain}.example`, { delayMs: next.delayMs, source: 'autothrottle' });
+      await frontier.throttle(`${next.domain}.example`, { delayMs: next.delayMs, source: 'setting' });
     } else if (next.verb === 'defer') {
       const lease = held[at]![0];
       if (lease !== undefined) expect(await frontier.defer(lease)).toBeGreaterThanOrEqual(0);

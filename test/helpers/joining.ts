@@ -12,6 +12,8 @@ export const defaultTunables: Tunables = {
   nodeTimeoutMs: 30_000,
   failedLimit: 100,
   queueLimit: 0,
+  slots: null,
+  autothrottle: null,
 };
 
 /** What a test says of a node. */

@@ -1,7 +1,7 @@
 /** Convert settings, with Scrapy's names and units, into the options of engine, frontier and downloader. */
 import type { DownloaderOptions } from '../../downloader/downloader.js';
 import type { EngineOptions, LinkOptions, RetryOptions } from '../../engine/engine-options.js';
-import type { Dupefilter, Shape } from '../../frontier/frontier.js';
+import type { AutoThrottle, DomainLimits, Dupefilter, Shape, Tunables } from '../../frontier/frontier.js';
 import { fingerprint } from '../../http/message/fingerprint.js';
 import type { Settings } from '../../settings/schema.js';
 
@@ -51,6 +51,30 @@ export function retryOptionsOf(settings: Settings): RetryOptions {
   };
 }
 
+/** DOWNLOAD_SLOTS by domain. A host is also known by its lower-case name, which is that of its domain. */
+function slotsOf({ DOWNLOAD_SLOTS }: Settings): Tunables['slots'] {
+  const slots: Record<string, DomainLimits> = {};
+  for (const [name, { delay, concurrency, randomize_delay }] of Object.entries(DOWNLOAD_SLOTS)) {
+    const limits = {
+      ...(delay !== undefined && { delayMs: ms(delay) }),
+      ...(concurrency !== undefined && { concurrency }),
+      ...(randomize_delay !== undefined && { randomizeDelay: randomize_delay }),
+    };
+    slots[name] = limits;
+    slots[name.toLowerCase()] ??= limits;
+  }
+  return Object.keys(slots).length === 0 ? null : slots;
+}
+
+function autoThrottleOf(settings: Settings): AutoThrottle | null {
+  if (!settings.AUTOTHROTTLE_ENABLED) return null;
+  return {
+    startDelayMs: ms(settings.AUTOTHROTTLE_START_DELAY),
+    maxDelayMs: ms(settings.AUTOTHROTTLE_MAX_DELAY),
+    targetConcurrency: settings.AUTOTHROTTLE_TARGET_CONCURRENCY,
+  };
+}
+
 export function engineOptionsOf(
   settings: Settings,
   command: {
@@ -73,6 +97,7 @@ export function engineOptionsOf(
     endsStuckProcess: command.endsStuckProcess,
     allowedStatuses: settings.HTTPERROR_ALLOWED_CODES,
     allowAllStatuses: settings.HTTPERROR_ALLOW_ALL,
+    autoThrottleDebug: settings.AUTOTHROTTLE_ENABLED && settings.AUTOTHROTTLE_DEBUG,
     maxItems: settings.MAX_ITEMS_PER_PAGE,
     keepsErrors: settings.CALLBACK_ERROR === 'keep',
     redirectMaxTimes: settings.REDIRECT_ENABLED ? settings.REDIRECT_MAX_TIMES : null,
@@ -87,6 +112,8 @@ export function engineOptionsOf(
       nodeTimeoutMs: ms(settings.NODE_TIMEOUT),
       failedLimit: settings.FAILED_LIMIT,
       queueLimit: settings.SCHEDULER_QUEUE_LIMIT,
+      slots: slotsOf(settings),
+      autothrottle: autoThrottleOf(settings),
     },
     budgets: {
       maxPages: settings.CLOSESPIDER_PAGECOUNT,

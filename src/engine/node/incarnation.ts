@@ -46,7 +46,7 @@ export class Incarnation {
   constructor(node: NodeState, joined: Joined) {
     this.#node = node;
     this.joined = joined;
-    const { deps, alarm, outage, tally, pulse, lostStarts, deadEnds, hangingHosts } = node;
+    const { deps, alarm, outage, tally, pulse, delays, lostStarts, deadEnds, hangingHosts } = node;
     const { frontier, spider, downloader, pipelines, options, log } = deps;
     const onError = this.#onError;
     const rules = inRun(node.rules, joined.run);
@@ -55,7 +55,7 @@ export class Incarnation {
     this.rules = rules;
     const authorize = httpAuthOf(spider);
     const parts = { frontier, spider, downloader, authorize, pipelines, options, rules, outage, log };
-    this.#page = { ...parts, seen, lostStarts, deadEnds, hangingHosts, onDropped };
+    this.#page = { ...parts, seen, delays, lostStarts, deadEnds, hangingHosts, onDropped };
     this.slots = new Slots({
       frontier,
       concurrency: options.concurrency,

@@ -7,6 +7,7 @@ import { type LinkRules, linkRules } from '../page/discovered-requests.js';
 import { LostStarts } from '../page/failed-start-pages.js';
 import { HangingHosts } from '../page/hanging-hosts.js';
 import type { Tally } from '../page/slots.js';
+import { DelayLog } from '../site/delay-log.js';
 import { CrawlNews } from './crawl-news.js';
 import { Pulse } from './heartbeat.js';
 import { Outage } from './outage.js';
@@ -18,6 +19,7 @@ export class NodeState {
   readonly alarm = new Alarm();
   readonly outage: Outage;
   readonly hooks: Hooks;
+  readonly delays: DelayLog;
   readonly lostStarts: LostStarts;
   readonly deadEnds = new DeadEnds();
   readonly hangingHosts: HangingHosts;
@@ -37,6 +39,7 @@ export class NodeState {
     this.deps = deps;
     this.outage = new Outage(deps.log);
     this.hooks = new Hooks(deps);
+    this.delays = new DelayLog(deps.log);
     this.lostStarts = new LostStarts(deps.log);
     this.hangingHosts = new HangingHosts(deps.options.retry);
     this.news = new CrawlNews(deps);

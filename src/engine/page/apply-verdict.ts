@@ -16,6 +16,7 @@ import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
 import { type Failure, type PageResult, runErrback } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
 import type { EngineOptions } from '../engine-options.js';
+import type { DelayLog } from '../site/delay-log.js';
 import { add, type Counters, refusalOf, refuse, toFrontier, unfetchable } from './discovered-requests.js';
 import type { LostStarts } from './failed-start-pages.js';
 import type { HangingHosts } from './hanging-hosts.js';
@@ -33,6 +34,7 @@ export interface PageDeps extends LinkDeps {
   readonly pipelines: ItemPipelines;
   readonly options: EngineOptions;
   readonly authorize: Authorize;
+  readonly delays: DelayLog;
   readonly lostStarts: LostStarts;
   readonly hangingHosts: HangingHosts;
   readonly log: Logger;

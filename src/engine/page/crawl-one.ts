@@ -45,7 +45,9 @@ export async function crawlOne(
 ): Promise<void> {
   try {
     const ending = await processPage(flight, deps);
-    slots.settle(flight, ending.outcome, ending.effects, ending.links);
+    const { latencyMs } = flight;
+    const effects = latencyMs === null ? ending.effects : { ...ending.effects, latencyMs };
+    slots.settle(flight, ending.outcome, effects, ending.links);
   } catch (error) {
     if (flight.over) return; // the error of its own abort, after a drop or a release
     if (concernsNode(error)) return onError(error);
@@ -110,6 +112,8 @@ async function afterAnswer(asked: Work, download: Download): Promise<Ending> {
   const { status, headers } = download;
   const { counters, record, deps } = work;
   deps.hangingHosts.answered(work.flight.lease.domain);
+  if (record.meta.autothrottle_dont_adjust_delay !== true) work.flight.latencyMs = download.latencyMs;
+  if (deps.options.autoThrottleDebug) deps.delays.note(work.flight.lease, download);
   add(counters, 'downloader/response_count');
   add(counters, `downloader/response_status_count/${status}`);
   add(counters, 'downloader/response_bytes', download.wireBytes);

@@ -31,6 +31,8 @@ export class Flight {
   readonly askedAt: number;
   /** Set when its download begins: from then on the page counts against the budget. */
   started = false;
+  /** Of its answer; null before, and where it is not to change the delay. */
+  latencyMs: number | null = null;
   /** True once it has been settled or dropped; what the page still does has no effect. */
   over = false;
   /** Kept for who listens to committed items. */
@@ -216,8 +218,8 @@ export class Slots {
     try {
       let answer = await settle(effects);
       if (!answer.committed && answer.resend && links !== undefined) {
-        const { items, feedItems, stats } = effects;
-        answer = await settle({ items, feedItems, stats, ...(await links.takeWithheld(stop)) });
+        const { withheld: _, ...all } = effects;
+        answer = await settle({ ...all, ...(await links.takeWithheld(stop)) });
       }
       if (answer.committed) {
         count(tally, outcome, effects);

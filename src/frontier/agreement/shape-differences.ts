@@ -51,11 +51,18 @@ const settingOf: Readonly<Record<keyof Tunables, string>> = {
   nodeTimeoutMs: 'NODE_TIMEOUT (ms)',
   failedLimit: 'FAILED_LIMIT',
   queueLimit: 'SCHEDULER_QUEUE_LIMIT',
+  slots: 'DOWNLOAD_SLOTS',
+  autothrottle: 'AUTOTHROTTLE',
 };
 
-/** A sentence for the user of a node that changed a tunable for all nodes. */
+/** A sentence for the user of a node that changed a tunable for all nodes. '' and null are shown as off. */
 export function tunableNotice(name: keyof Tunables, before: unknown, after: unknown): string {
-  return `${settingOf[name]} was ${before} and is ${after} now, for all nodes`;
+  return `${settingOf[name]} was ${shown(before)} and is ${shown(after)} now, for all nodes`;
+}
+
+function shown(value: unknown): string {
+  if (value === null || value === '' || value === undefined) return 'off';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 /** The result of SCHEDULER_FLUSH_ON_START; null when it was not set or there was nothing to clear. */

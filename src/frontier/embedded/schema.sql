@@ -49,6 +49,8 @@ CREATE TABLE crawl (
   node_timeout_ms  REAL NOT NULL,
   failed_limit     INTEGER NOT NULL,     -- failed requests whose record is kept
   queue_limit      INTEGER NOT NULL,     -- pending and delayed requests; 0: no limit
+  slots            TEXT NOT NULL,        -- JSON: limits of single domains (DOWNLOAD_SLOTS); '': none
+  autothrottle     TEXT NOT NULL,        -- JSON of AutoThrottle; '': off
   has_start        INTEGER NOT NULL,     -- flag: the spider has start requests
   starts           TEXT NOT NULL,        -- JSON: for each set of arguments, start requests pushed so far, or "pushed"
   start_owner      INTEGER,              -- node that runs start() of the spider; NULL: none did
@@ -176,7 +178,7 @@ CREATE TABLE domain (
   last_at       INTEGER NOT NULL,        -- last lease; 0: never
   delay_setting REAL,                    -- NULL: delay_ms of the crawl applies
   delay_robots  REAL NOT NULL,
-  delay_auto    REAL NOT NULL,
+  delay_auto    REAL NOT NULL,           -- by AutoThrottle; 0: no answer yet
   pages         INTEGER NOT NULL,        -- leases given
   PRIMARY KEY (space, name)
 ) STRICT, WITHOUT ROWID;

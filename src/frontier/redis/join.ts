@@ -4,7 +4,7 @@ import { argumentsText, otherArguments, startKey } from '../agreement/run-argume
 import { type Flush, flushNotice, otherShape, tunableNotice } from '../agreement/shape-differences.js';
 import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
 import { restoreUnderWay } from '../refusals.js';
-
+import { tunableText } from '../tunables/tunable-text.js';
 import type { Arguments } from './connection/lua-message.js';
 import { int, list, named, type Reply, text } from './connection/reply.js';
 
@@ -16,6 +16,8 @@ const tunableNames: readonly (readonly [name: string, key: keyof Tunables])[] = 
   ['node_timeout', 'nodeTimeoutMs'],
   ['failed_limit', 'failedLimit'],
   ['queue_limit', 'queueLimit'],
+  ['slots', 'slots'],
+  ['autothrottle', 'autothrottle'],
 ];
 
 /** An epoch for a meta that is not there yet: random, so that it never equals an earlier one. */
@@ -47,7 +49,7 @@ export function joinArguments(
     run: `${new Date().toISOString()}-${randomBytes(3).toString('hex')}`,
     budgets: budgetsText(budgets),
     ...{ hasStart, start: startField(startKey(args)), startsAgain, arguments: argumentsText(args) },
-    tunables: Object.fromEntries(tunableNames.map(([name, key]) => [name, String(Number(tunables[key]))])),
+    tunables: Object.fromEntries(tunableNames.map(([name, key]) => [name, tunableText(tunables[key])])),
     crawl: crawl || undefined,
     flush: flushOnStart,
   };

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { choice, decimal, flag, integer, list, map, optionalText, parseNumber, text } from '../kinds.js';
 
 const httpCodes = z.int().min(100).max(599);
+/** The store keeps no longer delay. */
+const MAX_DELAY_S = 86_400;
 
 export const downloadSettings = {
   CONCURRENT_REQUESTS: integer({
@@ -34,34 +36,41 @@ export const downloadSettings = {
     default: 'host',
     text: 'What counts as one domain: each host (and port), or all hosts of a registered domain.',
   }),
+  DOWNLOAD_SLOTS: map(
+    z.strictObject({
+      delay: z.number().min(0).max(MAX_DELAY_S).optional(),
+      concurrency: z.int().min(1).max(1_000_000).optional(),
+      randomize_delay: z.boolean().optional(),
+    }),
+    {
+      default: {},
+      expects: 'a map of domains to { delay, concurrency, randomize_delay }',
+      text: 'Delay (seconds), concurrency and randomization of single domains, for all nodes together. A domain is a host, with its port if that is not the default of the scheme, or the name of a meta.download_slot. What is absent is DOWNLOAD_DELAY, CONCURRENT_REQUESTS_PER_DOMAIN and RANDOMIZE_DOWNLOAD_DELAY.',
+    },
+  ),
   AUTOTHROTTLE_ENABLED: flag({
     default: false,
-    later: { unless: [false] },
-    text: 'Adapt the delay to the latency of the site.',
+    text: 'Adapt the delay of each domain to its latency, for all nodes together.',
   }),
   AUTOTHROTTLE_START_DELAY: decimal({
     default: 5,
     unit: 'seconds',
-    later: { unless: [] },
-    text: 'AutoThrottle: the first delay.',
+    text: 'AutoThrottle: the delay of a domain before its first answer.',
   }),
   AUTOTHROTTLE_MAX_DELAY: decimal({
     default: 60,
     unit: 'seconds',
-    later: { unless: [] },
     text: 'AutoThrottle: the longest delay.',
   }),
   AUTOTHROTTLE_TARGET_CONCURRENCY: decimal({
     default: 1,
     min: 0.01,
     unit: 'requests',
-    later: { unless: [] },
-    text: 'AutoThrottle: how many requests should be in flight to one domain.',
+    text: 'AutoThrottle: how many requests of all nodes should be in flight to one domain, on average.',
   }),
   AUTOTHROTTLE_DEBUG: flag({
     default: false,
-    later: { unless: [false] },
-    text: 'AutoThrottle: log every change.',
+    text: 'AutoThrottle: log the delay and the latency of every answer.',
   }),
   DOWNLOAD_TIMEOUT: decimal({
     default: 180,

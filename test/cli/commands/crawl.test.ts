@@ -114,12 +114,12 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
       'WARNING',
     ];
     const { code, stderr } = await run(
-      ...crawl('--max-pages', '1', ...quiet, '-s', 'AUTOTHROTTLE_ENABLED=true'),
+      ...crawl('--max-pages', '1', ...quiet, '-s', 'SCHEDULER_IDLE_BEFORE_CLOSE=10'),
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = await here.project.readJsonLines<{ level: string; msg: string }>('crawl.log');
     expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn']);
-    expect(lines[0]!.msg).toContain('AUTOTHROTTLE_ENABLED has no effect yet');
+    expect(lines[0]!.msg).toContain('SCHEDULER_IDLE_BEFORE_CLOSE has no effect');
   });
 
   it('what a crawl ends with stands in its --logfile too', async () => {

@@ -260,7 +260,10 @@ describe('a queue with a limit', () => {
     let most = 0;
     const end = await crawl(open, walker([site.url]), {
       log,
-      options: { concurrency: 2, tunables: { ...tunables, failedLimit: 10, queueLimit: 10 } },
+      options: {
+        concurrency: 2,
+        tunables: { ...tunables, failedLimit: 10, queueLimit: 10, slots: null, autothrottle: null },
+      },
       onProgress: () => void outsider.snapshot().then(({ pending }) => (most = Math.max(most, pending))),
     });
     expect(end.reason).toBe('finished');
@@ -279,7 +282,11 @@ describe('a queue with a limit', () => {
     const tunables = { delayMs: 0, randomizeDelay: false, concurrencyPerDomain: 2, nodeTimeoutMs: 5_000 };
     const looks: number[] = [];
     const node = await startNode(open, SeedsOnly, {
-      options: { concurrency: 2, seedBatch: 4, tunables: { ...tunables, failedLimit: 10, queueLimit: 5 } },
+      options: {
+        concurrency: 2,
+        seedBatch: 4,
+        tunables: { ...tunables, failedLimit: 10, queueLimit: 5, slots: null, autothrottle: null },
+      },
     });
     await waitFor(
       async () => {

@@ -4,9 +4,11 @@ import { openFrontier } from '../../../src/frontier/open.js';
 import { Request } from '../../../src/http/message/request.js';
 import type { Response } from '../../../src/http/message/response.js';
 import { Spider } from '../../../src/spider/spider.js';
-import { crawl, freshStore, startNode } from '../../helpers/engine.js';
+import { crawl, engineOptions, freshStore, startNode } from '../../helpers/engine.js';
 import { startSite } from '../../helpers/sites/site.js';
 import { waitFor } from '../../helpers/wait-for.js';
+
+const { tunables: slow } = engineOptions();
 
 /** A site that has every page asked for. */
 const siteOfAll = () =>
@@ -176,8 +178,3 @@ describe('start()', () => {
     expect(new Set(site.log.filter(({ status }) => status === 200).map(({ path }) => path)).size).toBe(count);
   });
 });
-
-const slow = {
-  ...{ delayMs: 0, randomizeDelay: false, concurrencyPerDomain: 16 },
-  ...{ nodeTimeoutMs: 5_000, failedLimit: 1_000, queueLimit: 0 },
-};

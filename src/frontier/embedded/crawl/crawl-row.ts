@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { dupefilterText } from '../../agreement/shape-differences.js';
 import { dataFormats } from '../../data-format.js';
-import type { Budgets, Control, Dupefilter, Shape, Tunables } from '../../frontier.js';
+import type { AutoThrottle, Budgets, Control, Dupefilter, Shape, Tunables } from '../../frontier.js';
+import { parseTunable, tunableText } from '../../tunables/tunable-text.js';
 
 export type Flag = 0 | 1;
 
@@ -22,6 +23,8 @@ export interface CrawlRow {
   node_timeout_ms: number;
   failed_limit: number;
   queue_limit: number;
+  slots: string;
+  autothrottle: string;
   has_start: Flag;
   starts: string;
   start_owner: number | null;
@@ -95,6 +98,8 @@ export function newCrawl(space: number, { queueClass, dupefilter }: FirstShape, 
     node_timeout_ms: 30_000,
     failed_limit: 100_000,
     queue_limit: 0,
+    slots: '',
+    autothrottle: '',
     has_start: 0,
     starts: '{}',
     start_owner: null,
@@ -164,6 +169,8 @@ export function tunablesOf(crawl: CrawlRow): Tunables {
     nodeTimeoutMs: crawl.node_timeout_ms,
     failedLimit: crawl.failed_limit,
     queueLimit: crawl.queue_limit,
+    slots: parseTunable<NonNullable<Tunables['slots']>>(crawl.slots),
+    autothrottle: parseTunable<AutoThrottle>(crawl.autothrottle),
   };
 }
 
@@ -174,6 +181,8 @@ export function setTunables(crawl: CrawlRow, tunables: Tunables): void {
   crawl.node_timeout_ms = tunables.nodeTimeoutMs;
   crawl.failed_limit = tunables.failedLimit;
   crawl.queue_limit = tunables.queueLimit;
+  crawl.slots = tunableText(tunables.slots);
+  crawl.autothrottle = tunableText(tunables.autothrottle);
 }
 
 /** What the nodes share; null until a first one has joined. */

@@ -4,7 +4,7 @@ import { argumentsText, otherArguments, startKey } from '../../agreement/run-arg
 import { type Flush, flushNotice, tunableNotice } from '../../agreement/shape-differences.js';
 import type { Joined, JoinOptions, NodeInfo, Tunables } from '../../frontier.js';
 import { restoreUnderWay } from '../../refusals.js';
-
+import { tunableText } from '../../tunables/tunable-text.js';
 import { flush } from '../clear/clear.js';
 import { beginRun, setTunables, tunablesOf } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
@@ -117,10 +117,10 @@ function flushOnStart(
 function changeTunables(tx: Transaction, tunables: Tunables): string[] {
   const before = tunablesOf(tx.crawl);
   const names = Object.keys(before) as (keyof Tunables)[];
-  const changed = names.filter((name) => before[name] !== tunables[name]);
+  const changed = names.filter((name) => tunableText(before[name]) !== tunableText(tunables[name]));
   if (changed.length === 0) return [];
   setTunables(tx.crawl, tunables);
-  if (before.concurrencyPerDomain !== tunables.concurrencyPerDomain) placeBusyDomains(tx);
+  if (changed.includes('concurrencyPerDomain') || changed.includes('slots')) placeBusyDomains(tx);
   if (tx.tally.alive === 0) return [];
   return changed.map((name) => tunableNotice(name, before[name], tunables[name]));
 }

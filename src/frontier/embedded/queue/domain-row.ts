@@ -1,4 +1,7 @@
 /** The row of a domain, and the pure part of politeness: its delay timer and its state. */
+import type { AutoThrottle } from '../../frontier.js';
+import { limitsOf } from '../../tunables/domain-limits.js';
+import { parseTunable } from '../../tunables/tunable-text.js';
 import type { CrawlRow } from '../crawl/crawl-row.js';
 
 /** Columns are explained in `schema.sql`. */
@@ -39,8 +42,25 @@ export function newDomain(space: number, name: string): DomainRow {
 }
 
 /** The delay between two leases of a domain: the longest that any source asks for. */
-export function delayOf(domain: DomainRow, { delay_ms }: CrawlRow): number {
-  return Math.max(domain.delay_setting ?? delay_ms, domain.delay_robots, domain.delay_auto);
+export function delayOf(domain: DomainRow, crawl: CrawlRow): number {
+  return Math.max(settingsDelayOf(domain, crawl), domain.delay_robots, autoDelayOf(domain, crawl));
+}
+
+/** The delay that the settings give a domain. `delay_setting` comes from `throttle`. */
+export function settingsDelayOf(domain: DomainRow, { delay_ms, slots }: CrawlRow): number {
+  return domain.delay_setting ?? limitsOf(slots, domain.name)?.delayMs ?? delay_ms;
+}
+
+/** The delay that AutoThrottle asks for; 0 while it is off. */
+export function autoDelayOf({ delay_auto }: DomainRow, { autothrottle }: CrawlRow): number {
+  const auto = parseTunable<AutoThrottle>(autothrottle);
+  if (auto === null) return 0;
+  return delay_auto > 0 ? delay_auto : auto.startDelayMs;
+}
+
+/** How many leases a domain may have at the same time. */
+export function concurrencyOf({ name }: DomainRow, { slots, concurrency }: CrawlRow): number {
+  return limitsOf(slots, name)?.concurrency ?? concurrency;
 }
 
 /** From when on the domain may be leased from. */
@@ -59,16 +79,17 @@ export function startDelayTimer(domain: DomainRow, crawl: CrawlRow, beginAtMs: n
   domain.last_at = beginAtMs;
   const delayMs = delayOf(domain, crawl);
   if (delayMs === 0) return;
-  domain.next_at = Math.ceil(beginAtMs + delayMs * (crawl.randomize_delay === 1 ? 1 + Math.random() / 2 : 1));
+  const isRandomized = limitsOf(crawl.slots, domain.name)?.randomizeDelay ?? crawl.randomize_delay === 1;
+  domain.next_at = Math.ceil(beginAtMs + delayMs * (isRandomized ? 1 + Math.random() / 2 : 1));
 }
 
 /** Update `state` and `until`. @returns whether the row can be deleted. */
-export function updateState(domain: DomainRow, { concurrency }: CrawlRow, nowMs: number): boolean {
+export function updateState(domain: DomainRow, crawl: CrawlRow, nowMs: number): boolean {
   limitInstants(domain, nowMs);
   const dueAtMs = dueAtOf(domain, nowMs);
   const isTimerRunning = dueAtMs > nowMs;
   if (domain.head_rank === null) domain.state = 'idle';
-  else if (domain.active >= concurrency) domain.state = 'full';
+  else if (domain.active >= concurrencyOf(domain, crawl)) domain.state = 'full';
   else domain.state = isTimerRunning ? 'waiting' : 'ready';
   const isTimed = domain.state === 'waiting' || domain.state === 'idle';
   domain.until = isTimed && isTimerRunning ? dueAtMs : null;

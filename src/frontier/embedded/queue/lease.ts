@@ -7,7 +7,14 @@ import { closeWhenSpent, isFull } from '../nodes/budgets.js';
 import { showLife } from '../nodes/liveness.js';
 import { type NodeRow, pipelinesOf } from '../nodes/node-row.js';
 import { isStarted } from '../seeds/starts.js';
-import { type DomainRow, delayOf, dueAtOf, startDelayTimer, updateState } from './domain-row.js';
+import {
+  concurrencyOf,
+  type DomainRow,
+  delayOf,
+  dueAtOf,
+  startDelayTimer,
+  updateState,
+} from './domain-row.js';
 import { hungryWaitMs, noteHunger, STAND_BACK_MS, standsBack } from './fair-share.js';
 import { grantLease } from './leases.js';
 import { headOf, isBefore, type Order } from './order.js';
@@ -112,9 +119,10 @@ function takeFrom(
   leases: Lease[],
 ): number {
   const { crawl, tally, sql, nowMs } = tx;
+  const concurrency = concurrencyOf(domain, crawl);
   // The stored state may be stale: the domain is not ready any more once it is computed anew.
-  if (dueAtOf(domain, nowMs) > nowMs || domain.active >= crawl.concurrency) return 0;
-  const capacity = Math.min(room, delayOf(domain, crawl) > 0 ? 1 : crawl.concurrency - domain.active);
+  if (dueAtOf(domain, nowMs) > nowMs || domain.active >= concurrency) return 0;
+  const capacity = Math.min(room, delayOf(domain, crawl) > 0 ? 1 : concurrency - domain.active);
   const queue = sql.all<Order & { readonly n: number }>`
     SELECT n, rank, arrival FROM request WHERE space = ${domain.space} AND domain = ${domain.name} AND state = 'pending'
     ORDER BY rank, arrival LIMIT ${capacity + 1}`;

@@ -47,7 +47,7 @@ export function grantLease(tx: Transaction, holder: NodeRow, domain: DomainRow, 
     token: tokenText(holder.number, token, n),
     record: text,
     domain: domain.name,
-    delayMs: delayOf(domain, crawl),
+    delayMs: Math.ceil(delayOf(domain, crawl)),
     crashes,
   };
 }

@@ -9,6 +9,7 @@ import { appendCommitted } from '../feeds/outbox.js';
 import { closeWhenSpent, comesTooLate, countForBudgets } from '../nodes/budgets.js';
 import { feedsOf, type NodeRow } from '../nodes/node-row.js';
 import { accept } from './accept.js';
+import { adjustDelay } from './autothrottle.js';
 import { fail } from './failures.js';
 import {
   completeRequest,
@@ -47,6 +48,9 @@ export function settle(
   // Before the lease ends: a page's link to itself finds a live request, also when its fingerprint was forgotten.
   const answer = accept(tx, effects.requests, 'links');
   end(tx, holder, held, outcome);
+  if (effects.latencyMs !== undefined && outcome.kind !== 'released') {
+    adjustDelay(tx, held.domain, Math.max(1, Math.round(effects.latencyMs)), outcome.status);
+  }
   if (outcome.unstarted === true) tx.tally.run_pages = Math.max(0, tx.tally.run_pages - 1);
   if (outcome.kind === 'done' || outcome.kind === 'failed') holder.pages += 1;
   countForBudgets(tx, effects.stats);

@@ -6,7 +6,7 @@
 import type { Lease } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import type { NodeRow } from '../nodes/node-row.js';
-import { dueAtOf, startDelayTimer } from './domain-row.js';
+import { concurrencyOf, dueAtOf, startDelayTimer } from './domain-row.js';
 import { grantLease } from './leases.js';
 
 /** Suspects looked at by one call at most. */
@@ -45,7 +45,7 @@ export function nextSuspectAtMs(tx: Transaction, holder: NodeRow): number | null
   let nearest: number | null = null;
   for (const suspect of suspects(tx)) {
     const domain = tx.domains.find(suspect.domain);
-    if (domain === null || domain.active >= crawl.concurrency) continue;
+    if (domain === null || domain.active >= concurrencyOf(domain, crawl)) continue;
     const dueAtMs = dueAtOf(domain, nowMs);
     if (dueAtMs > nowMs && (nearest === null || dueAtMs < nearest)) nearest = dueAtMs;
   }
@@ -57,7 +57,9 @@ function firstEligible(tx: Transaction): Suspect | null {
   const { crawl, nowMs } = tx;
   const eligible = suspects(tx).find((suspect) => {
     const domain = tx.domains.find(suspect.domain);
-    return domain === null || (domain.active < crawl.concurrency && dueAtOf(domain, nowMs) <= nowMs);
+    return (
+      domain === null || (domain.active < concurrencyOf(domain, crawl) && dueAtOf(domain, nowMs) <= nowMs)
+    );
   });
   return eligible ?? null;
 }

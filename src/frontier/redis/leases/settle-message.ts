@@ -43,6 +43,7 @@ export function settleMessage(
       ...{ id, call, epoch: withheld?.epoch, ...outcomeArguments(outcome, node) },
       scraped: whole(spent.items) || undefined,
       errors: whole(spent.errors) || undefined,
+      latencyMs: effects.latencyMs === undefined ? undefined : whole(effects.latencyMs) || 1,
       items: items.length === 0 ? undefined : items,
       feedItems: feedItems.length === 0 ? undefined : feedItems,
       requests: requests.length === 0 ? undefined : columnsOf(requests, dupefilter),

@@ -14,7 +14,8 @@
 --   has_start            whether the spider has start requests
 --   start_owner          the incarnation that runs start() of the spider
 --   run_args, run_start  arguments of the run as JSON; the name of its field above
---   delay, randomize, limit, node_timeout, failed_limit, queue_limit   the tunables, as text
+--   delay, randomize, limit, node_timeout, failed_limit, queue_limit, slots, autothrottle   the tunables, as text:
+--     the last two are JSON, see queue/slots.lua and queue/autothrottle.lua
 --   run, run_started, run_ended, run_closed, closing, closed_at, closed_limit   the run, and why it closes or closed
 --   run_pages, run_items, run_errors, run_failed, run_accepted   what all nodes of the run have counted
 --   budgets              what the run may use up, see pages/limits.lua
@@ -25,7 +26,8 @@
 
 -- What the verbs of every page read. They are read together. Other fields are read on demand, about 1 µs each.
 local OFTEN = { 'version', 'epoch', 'queue', 'dupefilter', 'control', 'done', 'accepted', 'arrival', 'limit', 'delay',
-  'budgets', 'closing', 'run_pages', 'run_items', 'run_accepted', 'queue_limit', 'volunteer', 'hungry', 'idle_since' }
+  'budgets', 'closing', 'run_pages', 'run_items', 'run_accepted', 'queue_limit', 'volunteer', 'hungry', 'idle_since',
+  'slots', 'autothrottle' }
 
 -- Whether the crawl has records.
 function meta.exists(crawl) return redis.call('EXISTS', crawl.keys.meta) == 1 end

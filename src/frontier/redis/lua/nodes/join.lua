@@ -4,7 +4,7 @@
 -- The caller is the incarnation. args: info: JSON of the node · shape: JSON, without the dupefilter · queueClass · epoch:
 --   for a new meta · run: id for a new run · budgets (pages/limits.lua) · hasStart · arguments: JSON, '' without any · start:
 --   the field of meta for start requests under them · startsAgain: a new run pushes them again · tunables: { delay, randomize, limit,
---   node_timeout, failed_limit, queue_limit }, texts · crawl: id of the crawl that this process joined before; absent for none · flush
+--   node_timeout, failed_limit, queue_limit, slots, autothrottle }, texts · crawl: id of the crawl that this process joined before; absent for none · flush
 -- Returns by name: status: joined | shape | arguments | restoring · where it is of another shape: shape, dupefilter, as
 --   found · where the run has other arguments: arguments · where
 --   it joined: pending, delayed, leased, seen, startPushed, changed: { name, before, after } of tunables, others: live
@@ -45,14 +45,15 @@ end
 
 -- The latest node's tunables hold for all. Returns those that changed under others.
 local function setTunables(crawl, tunables, alone)
-  local changed, limitBefore = {}, meta.get(crawl, 'limit')
+  local changed, limitBefore, slotsBefore = {}, meta.get(crawl, 'limit'), meta.get(crawl, 'slots')
   for name, value in pairs(tunables) do
     local before = meta.get(crawl, name)
     if before and before ~= value and not alone then changed[#changed + 1] = { name, before, value } end
     if before ~= value then meta.set(crawl, name, value) end
   end
+  crawl.decoded = {}
   -- Under another limit a domain with leases may become full, or stop being full.
-  if meta.get(crawl, 'limit') ~= limitBefore then
+  if meta.get(crawl, 'limit') ~= limitBefore or meta.get(crawl, 'slots') ~= slotsBefore then
     for _, name in ipairs(leases.domains(crawl)) do domains.markChanged(crawl, domains.of(crawl, name)) end
   end
   return changed

@@ -63,16 +63,20 @@ function domains.load(crawl, names)
   for i = 1, #wanted do opened(crawl, wanted[i], found[i]) end
 end
 
--- The delay in force: its own or else the crawl's, and at least what robots.txt and AutoThrottle ask for.
+-- The delay in force: that of the settings, and at least what robots.txt and AutoThrottle ask for.
 function domains.delay(crawl, d)
-  local ofCrawl, own = meta.number(crawl, 'delay'), d.delays
-  return own and math.max(own.setting or ofCrawl, own.robots or 0, own.autothrottle or 0) or ofCrawl
+  local robots = d.delays and d.delays.robots or 0
+  return math.max(slots.delay(crawl, d), robots, autothrottle.delay(crawl, d))
 end
 
 -- When it may be leased from again; 0 for at any time.
 function domains.dueAt(d) return math.max(d.nextAt, d.blockedUntil) end
 
-function domains.limit(crawl) return meta.number(crawl, 'limit', 8) end
+-- How many leases it may have.
+function domains.limit(crawl, d)
+  local slot = slots.of(crawl, d)
+  return slot and slot.concurrency or meta.number(crawl, 'limit', 8)
+end
 
 -- Call after a change of its head, leases or politeness: domains.save then computes its state and writes its record.
 function domains.markChanged(crawl, d)
@@ -97,7 +101,7 @@ end
 function domains.startDelayTimer(crawl, d, random, beginAt)
   local delay = domains.delay(crawl, d)
   if delay > 0 then
-    local factor = meta.get(crawl, 'randomize') == '1' and 1 + random / 2 or 1
+    local factor = slots.isRandomized(crawl, d) and 1 + random / 2 or 1
     d.lastAtBefore, d.nextAtBefore = d.lastAt, d.nextAt
     d.nextAt = beginAt + math.ceil(delay * factor)
   end
@@ -113,7 +117,7 @@ end
 
 -- The state that follows from its record now.
 function domains.computeState(crawl, d)
-  if d.head ~= '' and d.active >= domains.limit(crawl) then return 'full' end
+  if d.head ~= '' and d.active >= domains.limit(crawl, d) then return 'full' end
   if d.nextAt > crawl.nowMs or d.blockedUntil > crawl.nowMs then return 'waiting' end
   return d.head ~= '' and 'ready' or 'idle'
 end

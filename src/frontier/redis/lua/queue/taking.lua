@@ -3,7 +3,7 @@
 -- Takes up to `most` requests out of a domain's queue, within its limits; only one where it has a delay.
 local function takeFrom(crawl, d, most, taken, members)
   local delay = domains.delay(crawl, d)
-  most = math.min(delay > 0 and 1 or most, domains.limit(crawl) - d.active)
+  most = math.min(delay > 0 and 1 or most, domains.limit(crawl, d) - d.active)
   local sortKeys = queue.sortKeys(crawl, d.name, most + 1, d.lastTaken)
   local count = math.min(most, #sortKeys)
   for i = 1, count do

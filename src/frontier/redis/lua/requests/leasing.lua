@@ -16,7 +16,7 @@ end
 -- the time: no domain is full while there are fewer leases than its concurrency allows.
 local function mayBeFull(crawl)
   return meta.number(crawl, 'delay') == 0 and redis.call('ZCARD', crawl.keys.queue) > 0
-    and redis.call('HLEN', crawl.keys.leases) >= domains.limit(crawl)
+    and redis.call('HLEN', crawl.keys.leases) >= slots.leastLimit(crawl)
 end
 
 local function noteHunger(crawl, isSatisfied)
@@ -133,7 +133,7 @@ function leasing.run(crawl)
   local answer = { call = crawl.args.call, crashes = crashes, ids = {}, domains = {}, records = {}, delays = {} }
   for i, request in ipairs(given) do
     answer.ids[i], answer.domains[i], answer.records[i] = request.id, request.domain, request.record
-    answer.delays[i] = request.delay
+    answer.delays[i] = math.ceil(request.delay)
   end
   if #given > 0 and not first then
     leases.grant(crawl, given, crashes)

@@ -10,6 +10,7 @@
 --   unstarted           no download began: if set, the page no longer counts against the budget
 --   items, feedItems    JSON texts; absent when there are none
 --   counts              what it adds to each counter of args.counters
+--   latencyMs           of the answer, for AutoThrottle; absent where there was none
 --   scraped, errors     amounts that count against the budgets; absent for 0
 --   requests            the links, see acceptance.lua; absent when there are none
 -- args.counters: names of counters. args.feeds: the feeds and outboxes of pipelines that this node joined with.
@@ -79,6 +80,7 @@ function settling.run(crawl)
   local files, pipelines = feeds.byKind(crawl.args.feeds)
   local pipelineItems = #pipelines > 0 and {} or nil
   local done = { ids = {}, crashed = {}, statuses = {}, attempts = {} }
+  local answered = {}
   for n, settle in ipairs(settles) do
     local lease = found[n]
     if not isLive or not isOurs(crawl, settle, lease) then
@@ -104,6 +106,9 @@ function settling.run(crawl)
         end
         conclude(crawl, settle, lease, done)
         addEffects(crawl, settle, sums, items, feedItems, pipelineItems)
+        if settle.latencyMs and settle.kind ~= 'released' then
+          answered[#answered + 1] = { lease.domain, settle.latencyMs, settle.status }
+        end
         if settle.kind == 'done' or settle.kind == 'failed' then pages = pages + 1 end
       end
       kept[#kept + 1] = answers.settleField(crawl, settle.call, settle.id)
@@ -114,6 +119,7 @@ function settling.run(crawl)
     removeDone(crawl, done)
     for i = 1, #names do counters.add(crawl, names[i], sums[i]) end
     leases.finish(crawl, endedIds, ended)
+    for i = 1, #answered do autothrottle.adjust(crawl, unpack(answered[i])) end
     lists.send('RPUSH', crawl.keys.items, items)
     feeds.append(crawl, files, feedItems)
     feeds.append(crawl, pipelines, pipelineItems or {})

@@ -10,7 +10,7 @@ local function firstEligible(crawl)
     local d = domains.of(crawl, queue.domainOf(entry))
     if domains.dueAt(d) > crawl.nowMs then
       if d.state ~= 'waiting' then domains.markChanged(crawl, d) end
-    elseif d.active < domains.limit(crawl) then
+    elseif d.active < domains.limit(crawl, d) then
       return entry
     end
   end
