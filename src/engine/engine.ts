@@ -47,11 +47,12 @@ export async function runEngine(deps: EngineDeps): Promise<EngineResult> {
   });
   const { pages, failed, items } = node.tally;
   const { failure } = node.hooks;
+  const { why: lossWhy } = node.losses;
   const elapsedMs = Math.round(performance.now() - node.startedAt);
   return {
     reason: end.reason,
-    exitCode: failure === null ? end.exitCode : 1,
-    message: end.message ?? failure,
+    exitCode: failure === null && lossWhy === null ? end.exitCode : 1,
+    message: end.message ?? failure ?? lossWhy,
     ...{ pages, failed, items, elapsedMs },
     deadEnds: node.deadEnds.list(),
     crawl: node.finalTotals?.crawl ?? null,
@@ -113,6 +114,7 @@ async function live(node: NodeState, joined: Joined): Promise<Ending> {
   const { deps, hooks } = node;
   const { spider } = deps;
   announce(joined, deps);
+  node.losses.hear(joined.found);
   let self = new Incarnation(node, joined);
   const heartbeat = startHeartbeat(node, joined, () => self);
   let end: Ending = ending('error');

@@ -145,6 +145,7 @@ export class Incarnation {
         return this.#node.deps.frontier.lease(free, this.slots.inFlight);
       }),
     );
+    this.#node.losses.hear(answer.crawl);
     this.#node.news.hear(answer.crawl, this.view());
     this.#crawl = answer.crawl;
     this.#answeredAt = performance.now();

@@ -42,11 +42,11 @@ async function* readQueue(batch: CommitBatch): AsyncIterable<BackupEntry> {
 function describeCrawl(tx: Transaction): BackupEntry | null {
   if (!tx.hasCrawl) return null;
   const { queue_class, began_at, seen_since } = tx.crawl;
-  const { done, removed } = tx.tally;
+  const { done, removed, lost } = tx.tally;
   const shape = shapeOf(tx.crawl);
   const { '': start = 0, ...starts } = startsOf(tx.crawl);
   return {
-    ...{ kind: 'crawl', queueClass: queue_class, start, done, removed },
+    ...{ kind: 'crawl', queueClass: queue_class, start, done, removed, lost },
     ...(Object.keys(starts).length > 0 && { starts }),
     shape: shape === null ? null : withoutDupefilter(shape),
     ...{ beganAtMs: began_at, seenSinceMs: seen_since },

@@ -28,6 +28,7 @@ export async function* readCrawl(ask: Ask, keys: FrontierKeys): AsyncIterable<Ba
     ...startsOf(meta),
     done: Number(meta.done ?? 0),
     removed: Number(meta.removed ?? 0),
+    lost: Number(meta.lost ?? 0),
     beganAtMs: Number(meta.began) || null,
     seenSinceMs: Number(meta.seen_since ?? meta.began) || null,
   };

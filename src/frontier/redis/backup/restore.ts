@@ -74,10 +74,10 @@ function callFor(entry: BackupEntry, options: OpenOptions): VerbCall | null {
 }
 
 function crawlArguments(entry: Entry<'crawl'>): Arguments {
-  const { queueClass, shape, start, starts = {}, done, removed, beganAtMs, seenSinceMs } = entry;
+  const { queueClass, shape, start, starts = {}, done, removed, lost = 0, beganAtMs, seenSinceMs } = entry;
   const byField = Object.entries(starts).map(([key, pushed]) => [startField(key), pushed]);
   return {
-    ...{ queueClass, starts: Object.fromEntries([['start', start], ...byField]), done, removed },
+    ...{ queueClass, starts: Object.fromEntries([['start', start], ...byField]), done, removed, lost },
     shape: shape === null ? undefined : JSON.stringify(shape),
     began: beganAtMs ?? undefined,
     seen_since: seenSinceMs ?? undefined,
