@@ -11,10 +11,13 @@ export type {
   SpiderOutput,
 } from './crawler/program/options.js';
 export { crawl, runSpider, seed, stats } from './crawler/program/program.js';
+export type { DownloaderMiddleware, MiddlewareContext } from './engine/middleware/downloader-middleware.js';
+export type { SpiderMiddleware, SpiderResult } from './engine/middleware/spider-middleware.js';
 export {
   CrawlnodeError,
   DropItem,
   FrontierUnavailableError,
+  IgnoreRequest,
   InvalidRequestError,
   RefusedError,
   SettingsError,
@@ -28,6 +31,7 @@ export { baseUrl, metaRefresh } from './http/markup/w3lib-base-url.js';
 export { fingerprint } from './http/message/fingerprint.js';
 export type { FormData } from './http/message/form-data.js';
 export type { Headers, HeadersInput } from './http/message/headers.js';
+export type { OutgoingRequest } from './http/message/outgoing-request.js';
 export { type Callback, type Meta, Request, type RequestOptions } from './http/message/request.js';
 export type { JsonObject, JsonValue } from './http/message/request-record.js';
 export { type FollowOptions, Response, type ResponseParts, type SavedPage } from './http/message/response.js';

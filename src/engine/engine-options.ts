@@ -10,6 +10,7 @@ import type { Response } from '../http/message/response.js';
 import type { Logger } from '../log.js';
 import type { ItemPipelines } from '../pipelines/item-pipeline.js';
 import type { Spider } from '../spider/spider.js';
+import type { Middleware } from './middleware/load-middleware.js';
 import type { DeadEnd } from './page/dead-ends.js';
 
 /** How requests are retried (`retry-policy.ts`). */
@@ -74,6 +75,8 @@ export interface EngineOptions {
   readonly keepsErrors: boolean;
   /** REDIRECT_MAX_TIMES; null when redirects are off (REDIRECT_ENABLED false). */
   readonly redirectMaxTimes: number | null;
+  /** REDIRECT_MAX_TIMES also where redirects are off: how often middleware may replace a request by another one. */
+  readonly maxHops: number;
   /** REDIRECT_PRIORITY_ADJUST. */
   readonly redirectPriorityAdjust: number;
   readonly retry: RetryOptions;
@@ -122,6 +125,8 @@ export interface EngineDeps {
   readonly downloader: Downloader;
   /** The engine calls `open()` before the first page and `close()` at the end. */
   readonly pipelines: ItemPipelines;
+  /** Null without any. The engine opens and closes it like the pipelines. */
+  readonly middleware?: Middleware | null;
   readonly options: EngineOptions;
   readonly log: Logger;
   /** First SIGINT or SIGTERM: finish what is in work, then leave. */

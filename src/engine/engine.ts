@@ -36,11 +36,11 @@ const STUCK_NODE_TIMEOUTS = 3;
 /**
  * Crawl until the crawl is over, a signal comes, or the store says so.
  * @throws RefusedError at join; FrontierUnavailableError when the first join cannot reach the store; CrawlnodeError when
- *   the spider's `opened` or a pipeline's `open` throws.
+ *   the spider's `opened`, or `open` of a pipeline or middleware throws.
  */
 export async function runEngine(deps: EngineDeps): Promise<EngineResult> {
   const node = new NodeState(deps);
-  const end = await withPipelines(node, async () => {
+  const end = await withModules(node, async () => {
     const joined = await join(deps);
     deps.siblings?.joined();
     return joined.justClosed === null ? live(node, joined) : turnedAway(joined.justClosed, deps);
@@ -60,12 +60,16 @@ export async function runEngine(deps: EngineDeps): Promise<EngineResult> {
   };
 }
 
-async function withPipelines({ deps, hooks }: NodeState, run: () => Promise<Ending>): Promise<Ending> {
-  const { pipelines } = deps;
+/** The item pipelines and the middleware are open while the node runs. */
+async function withModules({ deps, hooks }: NodeState, run: () => Promise<Ending>): Promise<Ending> {
+  const { pipelines, middleware } = deps;
   try {
-    const areOpen = await hooks.open('open() of the item pipelines', () => pipelines.open());
+    const areOpen =
+      (await hooks.open('open() of the item pipelines', () => pipelines.open())) &&
+      (await hooks.open('open() of the middleware', () => middleware?.open()));
     return areOpen ? await run() : ending('shutdown');
   } finally {
+    await hooks.close('close() of the middleware', () => middleware?.close());
     await hooks.close('close() of the item pipelines', () => pipelines.close());
   }
 }

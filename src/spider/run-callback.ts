@@ -6,6 +6,7 @@ import type { JsonObject } from '../http/message/request-record.js';
 import type { Response } from '../http/message/response.js';
 import { isUnfetchable } from '../http/message/unfetchable-request.js';
 import { maskUrls } from '../settings/mask-urls.js';
+import { resultsOfCall } from './callback-results.js';
 import { callbackName } from './callbacks.js';
 import type { Failure } from './failure.js';
 import { toItem } from './item.js';
@@ -41,6 +42,8 @@ export interface PageLimits {
   readonly maxItems?: number;
   /** CALLBACK_ERROR `keep`: an error of the callback is part of the result, with what it yielded before. */
   readonly keepsErrors?: boolean;
+  /** What is between the callback and the page, such as spider middleware. */
+  readonly through?: (results: AsyncIterable<unknown>) => AsyncIterable<unknown>;
 }
 
 /**
@@ -80,7 +83,8 @@ async function run(
   try {
     callbackName(spider, method); // the stored request may name a method that was removed
     const callback = (spider as unknown as Record<string, (argument: unknown) => unknown>)[method]!;
-    await page.add(callback.call(spider, argument));
+    const call = () => callback.call(spider, argument);
+    await page.add(limits.through === undefined ? call() : limits.through(resultsOfCall(call)));
   } catch (error) {
     const described = callbackError(`${spider.name}.${method}`, url, error);
     if (limits.keepsErrors !== true) throw described;

@@ -10,6 +10,7 @@ import {
   type EngineResult,
   runEngine,
 } from '../../src/engine/engine.js';
+import type { Middleware } from '../../src/engine/middleware/load-middleware.js';
 import { noBudgets } from '../../src/frontier/budget-names.js';
 import type { Frontier } from '../../src/frontier/frontier.js';
 import { openFrontier } from '../../src/frontier/open.js';
@@ -41,6 +42,7 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
     maxItems: 10_000,
     keepsErrors: false,
     redirectMaxTimes: 20,
+    maxHops: 20,
     redirectPriorityAdjust: 2,
     retry: {
       enabled: true,
@@ -92,6 +94,7 @@ export interface NodeChoice {
   readonly options?: Partial<EngineOptions>;
   readonly downloader?: Partial<DownloaderOptions>;
   readonly log?: Logger;
+  readonly middleware?: Middleware;
   readonly onProgress?: (progress: EngineProgress) => void;
   readonly feedsFailing?: () => string | null;
   readonly isOutboxFull?: () => boolean;
@@ -149,6 +152,7 @@ export async function startNode(
     spider,
     downloader,
     pipelines,
+    middleware: choice.middleware ?? null,
     options,
     log,
     drain: drain.signal,

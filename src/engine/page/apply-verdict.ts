@@ -13,9 +13,10 @@ import { encodeRecord } from '../../http/message/request-codec.js';
 import type { RequestRecord } from '../../http/message/request-record.js';
 import type { Logger } from '../../log.js';
 import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
-import { type Failure, type PageResult, runErrback } from '../../spider/run-callback.js';
+import { type Failure, type PageLimits, type PageResult, runErrback } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
 import type { EngineOptions } from '../engine-options.js';
+import type { Middleware } from '../middleware/load-middleware.js';
 import type { DelayLog } from '../site/delay-log.js';
 import { add, type Counters, refusalOf, refuse, toFrontier, unfetchable } from './discovered-requests.js';
 import type { LostStarts } from './failed-start-pages.js';
@@ -32,6 +33,7 @@ export interface PageDeps extends LinkDeps {
   readonly spider: Spider;
   readonly downloader: Downloader;
   readonly pipelines: ItemPipelines;
+  readonly middleware: Middleware | null;
   readonly options: EngineOptions;
   readonly authorize: Authorize;
   readonly delays: DelayLog;
@@ -145,9 +147,22 @@ export async function errback(
   if (record.errback === null) return { outcome, effects: { ...noEffects, stats: work.counters } };
   return commit(
     work,
-    () => runErrback(deps.spider, record.errback, { ...failure, request }, deps.options),
+    () =>
+      runErrback(
+        deps.spider,
+        record.errback,
+        { ...failure, request },
+        { ...deps.options, ...throughOf(deps, failure) },
+      ),
     outcome,
   );
+}
+
+/** As in Scrapy, spider middleware sees what an errback yields for a response, but not for an error without one. */
+function throughOf({ middleware, spider }: PageDeps, { response }: Pick<Failure, 'response'>): PageLimits {
+  const chain = middleware?.spider ?? null;
+  if (chain === null || response === null) return {};
+  return { through: (results) => chain.output(response, results, spider) };
 }
 
 /** A page that was given up is worth a warning; a status that the spider does not want is not. */
