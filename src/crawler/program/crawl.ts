@@ -7,7 +7,7 @@ import type { JsonObject } from '../../http/message/request-record.js';
 import type { Response } from '../../http/message/response.js';
 import { type Logger, silentLogger } from '../../log.js';
 import { statsOf } from '../crawl-stats.js';
-import { feedTargets } from '../feeds/open-feeds.js';
+import { feedTargets } from '../feeds/feed-targets.js';
 import { openOptions, withFrontier } from '../project/open-frontier.js';
 import { runCrawl } from '../run/run-crawl.js';
 import { nodeIdOf } from '../run/run-node.js';
@@ -30,7 +30,9 @@ export async function crawl(choice: SpiderChoice, options: CrawlOptions): Promis
         ...{ spider, open, frontier, exitWhenDone, log, drain: signal },
         nodeId: nodeIdOf(settings.NODE_ID),
         crawlArguments: settings.JOB === null ? name : `${name} --job ${settings.JOB}`,
-        targets: feedTargets(projectDir, [], [], settings),
+        targets: feedTargets(projectDir, [], [], settings, {
+          ...{ name, job: settings.JOB, time: new Date() },
+        }),
         ...{ speaksJson: false, endsStuckProcess: false, writer: null, siblings: null },
         force: new AbortController().signal,
         graceLeftMs: (graceMs) => graceMs,
