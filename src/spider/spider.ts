@@ -1,7 +1,7 @@
 /** The base class of spiders. A spider is found by its `name`; each request stores the names of its callbacks. */
 import type { Request } from '../http/message/request.js';
 import type { Response } from '../http/message/response.js';
-import { type Logger, silentLogger } from '../log.js';
+import { type Logger, type SpiderLogger, silentLogger, spiderLogger } from '../log.js';
 import type { Settings, SettingsInput } from '../settings/schema.js';
 import type { ItemSchema } from './item.js';
 import { parseSeed } from './parse-seed.js';
@@ -57,7 +57,7 @@ export class Spider {
   /** Arguments from `-a name=value`, by name. Values are always text. */
   readonly args: SpiderContext['args'] = constructionContext.args;
   /** The log of the node. */
-  readonly log: Logger = constructionContext.log;
+  readonly log: SpiderLogger = spiderLogger(constructionContext.log);
   /** All settings in effect, by name. */
   readonly settings: Settings = constructionContext.settings;
 

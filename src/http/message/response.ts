@@ -58,7 +58,7 @@ type FollowArguments = readonly [callback?: Callback | string | null, options?: 
  * }
  * ```
  */
-export class Response {
+export class Response<M extends Meta = Meta> {
   /** The URL that the body was downloaded from. */
   readonly url: string;
   /** The HTTP status. */
@@ -101,8 +101,8 @@ export class Response {
   }
 
   /** The request's meta. */
-  get meta(): Meta {
-    return this.request.meta;
+  get meta(): M {
+    return this.request.meta as M;
   }
 
   /** The body as text. The charset is that of the byte order mark, Content-Type or `<meta>`, else UTF-8. Never throws. */
