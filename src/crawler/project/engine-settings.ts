@@ -4,6 +4,7 @@ import type { EngineOptions, LinkOptions, RetryOptions } from '../../engine/engi
 import type { AutoThrottle, DomainLimits, Dupefilter, Shape, Tunables } from '../../frontier/frontier.js';
 import { fingerprint } from '../../http/message/fingerprint.js';
 import type { Settings } from '../../settings/schema.js';
+import { proxyOptionsOf } from './proxy-options.js';
 
 const ms = (seconds: number) => Math.round(seconds * 1000);
 
@@ -35,6 +36,7 @@ export function linkOptionsOf(settings: Settings): LinkOptions {
     depthPriority: settings.DEPTH_PRIORITY,
     urlLengthLimit: settings.URLLENGTH_LIMIT,
     fingerprint: (request) => fingerprint(request, algorithm),
+    proxyFromSeeds: settings.PROXY_FROM_SEEDS,
   };
 }
 
@@ -142,5 +144,6 @@ export function downloaderOptionsOf(settings: Settings): DownloaderOptions {
     userAgent: settings.USER_AGENT,
     defaultHeaders: Object.fromEntries(headers) as Record<string, string>,
     concurrency: settings.CONCURRENT_REQUESTS,
+    proxies: proxyOptionsOf(settings),
   };
 }
