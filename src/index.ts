@@ -48,5 +48,17 @@ export type { Settings, SettingsInput } from './settings/schema.js';
 export { CrawlSpider, type Rule } from './spider/crawl-spider.js';
 export type { Failure } from './spider/failure.js';
 export type { ItemOf, ItemSchema } from './spider/item.js';
+export { type Field, field, type LoadedItem, loadItem, type Selectable } from './spider/item-loader.js';
+export {
+  absoluteUrl,
+  decimalComma,
+  each,
+  first,
+  join,
+  number,
+  orElse,
+  type Processor,
+  trim,
+} from './spider/item-processors.js';
 export type { RefreshRule } from './spider/refresh.js';
 export { type MadeRequests, Spider, type SpiderContext, type StartRequests } from './spider/spider.js';

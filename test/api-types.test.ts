@@ -4,9 +4,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, it } from 'vitest';
-import { tempDir } from '../helpers/temp-dir.js';
+import { tempDir } from './helpers/temp-dir.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url));
 
 const source = `
 import { defineSettings, type ItemOf, Request, type Response, Spider } from 'crawlnode';
