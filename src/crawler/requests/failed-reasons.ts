@@ -5,6 +5,7 @@ import { plainReason } from '../../frontier/kept-reason.js';
 
 /** The reasons other than download failures, in the order of processing. */
 const otherReasons = [
+  'robots_unreachable',
   'http_status',
   'max_redirects',
   'callback_error',

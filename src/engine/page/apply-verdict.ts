@@ -17,6 +17,7 @@ import { type Failure, type PageLimits, type PageResult, runErrback } from '../.
 import type { Spider } from '../../spider/spider.js';
 import type { EngineOptions } from '../engine-options.js';
 import type { Middleware } from '../middleware/load-middleware.js';
+import type { RobotsGate } from '../robots/robots-gate.js';
 import type { DelayLog } from '../site/delay-log.js';
 import { add, type Counters, refusalOf, refuse, toFrontier, unfetchable } from './discovered-requests.js';
 import type { LostStarts } from './failed-start-pages.js';
@@ -39,6 +40,8 @@ export interface PageDeps extends LinkDeps {
   readonly delays: DelayLog;
   readonly lostStarts: LostStarts;
   readonly hangingHosts: HangingHosts;
+  /** Null when robots.txt is not obeyed. */
+  readonly robots: RobotsGate | null;
   readonly log: Logger;
 }
 
