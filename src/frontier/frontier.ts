@@ -23,6 +23,7 @@
  */
 
 import type { FeedWriter, PipelineOutboxes } from '../feed-outbox.js';
+import type { CookieChange, CookieNews } from '../http/cookies/stored-cookie.js';
 import type { FrontierRequest } from '../http/message/request-record.js';
 import type { RunArguments } from './agreement/run-arguments.js';
 import type { Backups } from './backup/entry.js';
@@ -41,7 +42,7 @@ import type {
 import type { RobotsAnswer, RobotsClaim, RobotsResult } from './robots/robots-state.js';
 
 export * from './crawl-types.js';
-export type { FrontierRequest };
+export type { CookieChange, CookieNews, FrontierRequest };
 
 /**
  * The kind of a push. `links` are checked by the dupefilter. `seeds` skip that check (unless `filtered`), are still
@@ -115,6 +116,8 @@ export interface LeaseAnswer {
   /** 0 to 1,000: when to ask again if nothing else happens. */
   readonly waitMs: number;
   readonly crawl: CrawlState;
+  /** The cookies that have changed since the version that the call named; absent when none has. */
+  readonly cookies?: CookieNews;
 }
 
 /**
@@ -164,6 +167,8 @@ export interface Effects {
    * `dupefilter/filtered`. The counters of `budget-names.ts` also count against the run's budgets.
    */
   readonly stats: Readonly<Record<string, number>>;
+  /** Cookies that the page has set or removed, in order; absent when there are none. Not with the outcome `released`. */
+  readonly cookies?: readonly CookieChange[];
   /** From the start of the download to the headers of the answer, for AutoThrottle; absent where there was no answer. */
   readonly latencyMs?: number;
   /** Links left out of `requests` because the node knows them to be seen; absent when there are none. */
@@ -237,6 +242,8 @@ export interface JoinOptions {
   readonly args: RunArguments;
   /** A new run makes all start requests again, although they were pushed before. */
   readonly startsAgain: boolean;
+  /** COOKIES_MAX_JARS: when this node commits cookies, the jars changed least recently are dropped beyond it. */
+  readonly maxCookieJars: number;
   /**
    * If this node begins a new run, clear the requests, failed requests, fingerprints and the record of pushed start
    * requests in the same step. Seeds, items and counters stay. A client that joins again does not flush.
@@ -501,8 +508,16 @@ export interface Frontier {
   push(requests: readonly FrontierRequest[], kind: PushKind, part?: StartPart): Promise<PushAnswer>;
   /** Become the node that runs `start()` of the spider, if there is none that lives. Safe to ask again. */
   claimStart(): Promise<StartClaim>;
-  /** Take up to `max` due, polite requests in order; `holding` is how many this node processes now. Never blocks in the store. */
-  lease(max: number, holding: number): Promise<LeaseAnswer>;
+  /**
+   * Take up to `max` due, polite requests in order; `holding` is how many this node processes now. Never blocks in the store.
+   * @param cookies the version of the cookies that this node knows, 0 at first; without it the answer brings none.
+   */
+  lease(max: number, holding: number, cookies?: number): Promise<LeaseAnswer>;
+  /**
+   * The cookies that have changed since a version, as many as one answer brings; null when none has. Needs no join.
+   * @param readAnewAt for one who reads all cookies anew, in several calls: `latest` of the first answer.
+   */
+  cookies(since: number, readAnewAt?: number): Promise<CookieNews | null>;
   /** End one lease and commit its effects: all of it or nothing. */
   settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer>;
 

@@ -14,12 +14,13 @@ import type { Outage } from './outage.js';
  * @throws RefusedError when the crawl has another shape; FrontierUnavailableError when the store cannot be reached.
  */
 export function join({ frontier, node, options, spider }: EngineDeps): Promise<Joined> {
-  const { shape, tunables, budgets, feeds, flushOnStart } = options;
+  const { shape, tunables, budgets, feeds, flushOnStart, cookies } = options;
   const { args } = spider;
   const startsAgain = hasGenerator(spider) && mayComeAgain(spider, shape);
   return frontier.join(node, {
     ...{ shape, tunables, budgets, feeds, flushOnStart, args, startsAgain },
     hasStart: hasStart(spider),
+    maxCookieJars: cookies.maxJars,
   });
 }
 
