@@ -1,10 +1,10 @@
 /** Which links of a page to follow, with the options of Scrapy's `LinkExtractor`. */
 import { DomUtils } from 'htmlparser2';
-import { InvalidRequestError, UsageError } from '../errors.js';
-import type { Selector } from '../http/markup/selector.js';
-import type { Response } from '../http/message/response.js';
-import { canonicalizeUrl } from '../http/url/canonicalize-url.js';
-import { matcher, type Patterns } from '../http/url/url-patterns.js';
+import { InvalidRequestError, UsageError } from '../../errors.js';
+import type { Selector } from '../../http/markup/selector.js';
+import type { Response } from '../../http/message/response.js';
+import { canonicalizeUrl } from '../../http/url/canonicalize-url.js';
+import { matcher, type Patterns } from '../../http/url/url-patterns.js';
 import { ignoredExtensions } from './ignored-extensions.js';
 
 /** A link of a page. */
