@@ -6,6 +6,7 @@ import type { Downloader } from '../downloader/downloader.js';
 import type { Budgets, CrawlState, Frontier, NodeInfo, Shape, Tunables } from '../frontier/frontier.js';
 import type { OpenOptions } from '../frontier/store.js';
 import type { Request } from '../http/message/request.js';
+import type { TrapLimits } from '../http/url/url-trap.js';
 import type { Logger } from '../log.js';
 import type { ItemPipelines } from '../pipelines/item-pipeline.js';
 import type { Spider } from '../spider/spider.js';
@@ -37,8 +38,20 @@ export interface LinkOptions {
   readonly depthPriority: number;
   /** URLLENGTH_LIMIT in characters; 0 is no limit. */
   readonly urlLengthLimit: number;
+  /** URL_PATH_DEPTH_LIMIT and URL_REPEATED_SEGMENTS_LIMIT; absent for no limits. */
+  readonly traps?: TrapLimits;
   /** REQUEST_FINGERPRINTER as a function; a spider's own `fingerprint` goes before it. 40 hex digits. */
   readonly fingerprint: (request: Request) => string;
+}
+
+/** Which meta refreshes are followed (`meta-refresh.ts`). */
+export interface MetaRefreshOptions {
+  /** METAREFRESH_MAXDELAY, in seconds: one with this delay or a longer one is not followed. */
+  readonly maxDelayS: number;
+  /** METAREFRESH_IGNORE_TAGS. */
+  readonly ignoreTags: readonly string[];
+  /** REDIRECT_MAX_TIMES, which counts redirects and meta refreshes together. */
+  readonly maxTimes: number;
 }
 
 /** Plain values only; see each setting in `config/crawlnode.yaml`. */
@@ -69,6 +82,8 @@ export interface EngineOptions {
   readonly maxItems: number;
   /** REDIRECT_MAX_TIMES; null when redirects are off (REDIRECT_ENABLED false). */
   readonly redirectMaxTimes: number | null;
+  /** What is followed of meta refreshes; null when METAREFRESH_ENABLED is false. */
+  readonly metaRefresh: MetaRefreshOptions | null;
   /** REDIRECT_PRIORITY_ADJUST. */
   readonly redirectPriorityAdjust: number;
   readonly retry: RetryOptions;

@@ -39,6 +39,7 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
     autoThrottleDebug: false,
     maxItems: 10_000,
     redirectMaxTimes: 20,
+    metaRefresh: { maxDelayS: 100, ignoreTags: ['noscript'], maxTimes: 20 },
     redirectPriorityAdjust: 2,
     retry: {
       enabled: true,

@@ -58,6 +58,9 @@ export interface Work {
   readonly deps: PageDeps;
 }
 
+/** The status of a redirect that is followed with GET. */
+const SEE_OTHER = 303;
+
 const badLocation = 'redirect without a usable Location';
 
 /** The same request once more, later. */
@@ -82,30 +85,43 @@ export function retry(
   return { outcome, effects: { ...noEffects, stats: work.counters } };
 }
 
+/** Where a hop leads, and how many hops of a request are allowed. */
+export interface Hop {
+  readonly location: string;
+  readonly maxTimes: number;
+  /** By `<meta http-equiv="refresh">`, which is followed with GET. */
+  readonly isMetaRefresh: boolean;
+}
+
 /** The hop is a new request, judged like any other that is discovered; this one is done. */
-export async function redirect(work: Work, status: number, location: string): Promise<Ending> {
+export async function redirect(
+  work: Work,
+  status: number,
+  { location, maxTimes, isMetaRefresh }: Hop,
+): Promise<Ending> {
   const { counters, record, flight, deps } = work;
-  const outcome: Outcome = { kind: 'done', reason: 'redirect', status, attempts: record.attempts + 1 };
+  const reason = isMetaRefresh ? 'meta_refresh' : 'redirect';
+  const outcome: Outcome = { kind: 'done', reason, status, attempts: record.attempts + 1 };
   const done = (...requests: Effects['requests']): Ending => ({
     outcome,
     effects: { ...noEffects, requests, stats: counters },
   });
 
-  const hop = redirected(record, status, location);
+  const hop = redirected(record, isMetaRefresh ? SEE_OTHER : status, location);
   if (hop === null) {
     add(counters, 'redirect/bad_location');
     deps.deadEnds.note(badLocation, record.url);
     return done();
   }
-  if (hop.redirects > (deps.options.redirectMaxTimes ?? 0)) {
+  if (hop.redirects > maxTimes) {
     add(counters, 'redirect/max_times_reached');
-    const message = `${record.url} was redirected more than ${deps.options.redirectMaxTimes} times`;
+    const message = `${record.url} was redirected more than ${maxTimes} times`;
     return failed(work, { reason: 'max_redirects', status, response: null, message });
   }
   const priority = priorityInBounds(hop.priority + deps.options.redirectPriorityAdjust);
   try {
     const request = Request.fromRecord(hop).replace({ url: hop.url, priority });
-    if (!admit(request, hop.depth, deps.rules, counters)) {
+    if (!admit(request, hop.depth, deps.rules, counters, deps.deadEnds)) {
       deps.deadEnds.note('redirect to a URL that the crawl does not follow', record.url);
       return done();
     }

@@ -25,6 +25,7 @@ import {
 } from './apply-verdict.js';
 import { add } from './discovered-requests.js';
 import { askedPause, beginWithinMs, judgeFailure, judgeStatus } from './judge-download.js';
+import { refreshTarget } from './meta-refresh.js';
 import type { Flight, Slots } from './slots.js';
 
 /**
@@ -131,12 +132,20 @@ async function afterAnswer(asked: Work, download: Download): Promise<Ending> {
   const verdict = judgeStatus(status, headers, record, deps.options, pauseMs);
   if (verdict.kind === 'retry') return retry(work, verdict, status);
   work = passingOn(work, inheritedOrigin(record.origin, download.fromPrivateAddress));
-  if (verdict.kind === 'redirect') return redirect(work, status, verdict.location);
+  if (verdict.kind === 'redirect') {
+    const maxTimes = deps.options.redirectMaxTimes ?? 0;
+    return redirect(work, status, { location: verdict.location, maxTimes, isMetaRefresh: false });
+  }
 
   add(counters, 'response_received_count');
   const attempts = record.attempts + 1;
   const { url, body, flags } = download;
   const response = new Response({ url, status, headers, body, flags, request: work.request });
+  const { metaRefresh } = deps.options;
+  const target = verdict.kind === 'exhausted' ? null : refreshTarget(response, record, metaRefresh);
+  if (target !== null && metaRefresh !== null) {
+    return redirect(work, status, { location: target, maxTimes: metaRefresh.maxTimes, isMetaRefresh: true });
+  }
   if (verdict.kind === 'callback') {
     deps.log.debug({ url: record.url, status }, 'crawled');
     const { maxItems } = deps.options;

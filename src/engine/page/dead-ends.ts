@@ -1,12 +1,14 @@
 /**
  * Pages that ended without an item, a link or a failure: a status that no callback asked for, or a redirect that leads
- * nowhere. Counters say how many; this keeps one URL of each kind, to be looked at.
+ * nowhere. And links that were refused as traps. Counters say how many; this keeps one URL of each kind, to be looked at.
  */
 
 /** One kind of them. */
 export interface DeadEnd {
   /** `status 404`, `redirect without a usable Location`. */
   readonly what: string;
+  /** What is counted. */
+  readonly of: 'page' | 'link';
   readonly count: number;
   /** The first URL that ended so. */
   readonly example: string;
@@ -17,12 +19,25 @@ const MAX_KINDS = 50;
 
 /** Those of one node, over all its incarnations. */
 export class DeadEnds {
-  readonly #kinds = new Map<string, { count: number; readonly example: string }>();
+  readonly #kinds = new Map<
+    string,
+    { readonly of: DeadEnd['of']; count: number; readonly example: string }
+  >();
 
+  /** A page that ended so. */
   note(what: string, url: string): void {
+    this.#note(what, 'page', url);
+  }
+
+  /** A link that was refused. */
+  noteLink(what: string, url: string): void {
+    this.#note(what, 'link', url);
+  }
+
+  #note(what: string, of: DeadEnd['of'], url: string): void {
     const kind = this.#kinds.get(what);
     if (kind !== undefined) kind.count++;
-    else if (this.#kinds.size < MAX_KINDS) this.#kinds.set(what, { count: 1, example: url });
+    else if (this.#kinds.size < MAX_KINDS) this.#kinds.set(what, { of, count: 1, example: url });
   }
 
   list(): DeadEnd[] {

@@ -6,6 +6,7 @@ import { priorityInBounds } from '../../http/message/priority.js';
 import type { Request } from '../../http/message/request.js';
 import { toFrontierRequest } from '../../http/message/request-codec.js';
 import type { FrontierRequest, Origin, RequestRecord } from '../../http/message/request-record.js';
+import { trapOf } from '../../http/url/url-trap.js';
 import { type Refresh, refreshOf } from '../../spider/refresh.js';
 import type { LinkOptions } from '../engine-options.js';
 
@@ -94,17 +95,43 @@ export interface Page {
   readonly record: Pick<RequestRecord, 'depth' | 'origin'>;
 }
 
+/** Keeps an example of the links that are refused as traps. */
+export interface RefusedLinks {
+  noteLink(what: string, url: string): void;
+}
+
+const traps = {
+  pathDepth: { counter: 'trap/path_depth', setting: 'URL_PATH_DEPTH_LIMIT' },
+  repeatedSegments: {
+    counter: 'trap/repeated_segments',
+    setting: 'URL_REPEATED_SEGMENTS_LIMIT',
+  },
+} as const;
+
 /**
  * Whether a discovered request is taken, as Scrapy's Depth, UrlLength and Offsite middlewares decide; what is not
- * is counted. @param depth of the request itself.
+ * is counted. Links of endless sites are refused too. @param depth of the request itself.
  */
-export function admit(request: Request, depth: number, rules: LinkRules, counters: Counters): boolean {
+export function admit(
+  request: Request,
+  depth: number,
+  rules: LinkRules,
+  counters: Counters,
+  refused: RefusedLinks,
+): boolean {
   if (rules.depthLimit > 0 && depth > rules.depthLimit) {
     add(counters, 'request_depth/request_ignored_count');
     return false;
   }
   if (rules.urlLengthLimit > 0 && request.url.length > rules.urlLengthLimit) {
     add(counters, 'urllength/request_ignored_count');
+    return false;
+  }
+  const trap = rules.traps === undefined ? null : trapOf(request.url, rules.traps);
+  if (trap !== null) {
+    const { counter, setting } = traps[trap];
+    add(counters, counter);
+    refused.noteLink(`refused by ${setting}`, request.url);
     return false;
   }
   if (

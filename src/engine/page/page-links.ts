@@ -12,13 +12,21 @@ import {
 } from '../../frontier/frontier.js';
 import type { DiscoveredRequest } from '../../spider/run-callback.js';
 import type { Outage } from '../node/outage.js';
-import { admit, type Counters, type LinkRules, linked, type Page } from './discovered-requests.js';
+import {
+  admit,
+  type Counters,
+  type LinkRules,
+  linked,
+  type Page,
+  type RefusedLinks,
+} from './discovered-requests.js';
 import type { SeenLinks } from './seen-links.js';
 
 export interface LinkDeps {
   readonly frontier: Frontier;
   readonly rules: LinkRules;
   readonly outage: Outage;
+  readonly deadEnds: RefusedLinks;
   /** The cache of seen links; null where the identity of a request does not follow from its URL. */
   readonly seen: SeenLinks | null;
   /** Told of links that were dropped as the queue is full. */
@@ -62,14 +70,14 @@ export class PageLinks {
     counters: Counters,
     flight: { readonly signal: AbortSignal },
   ): Promise<SettledLinks> {
-    const { rules, seen } = this.#deps;
+    const { rules, seen, deadEnds } = this.#deps;
     const depth = this.#page.record.depth + 1;
     seen?.age(performance.now());
     this.#epoch = seen?.epoch ?? null;
     this.#discovered = discovered;
     for (let ordinal = 0; ordinal < discovered.length; ordinal++) {
       const found = discovered[ordinal]!;
-      if (!admit(found.request, depth, rules, counters)) continue;
+      if (!admit(found.request, depth, rules, counters, deadEnds)) continue;
       // A page that started before the cache had an epoch cannot name one, so it sends all its links.
       if (this.#epoch !== null && seen?.has(found.request)) this.#withheld.push(ordinal);
       else {

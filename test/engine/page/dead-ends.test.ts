@@ -41,13 +41,13 @@ it('statuses and redirects that lead nowhere are counted, with the first URL of 
 });
 
 it('those of several nodes are one list, the most frequent first', () => {
-  const a = [{ what: 'status 404', count: 2, example: 'a' }];
+  const a = [{ of: 'page' as const, what: 'status 404', count: 2, example: 'a' }];
   const b = [
-    { what: 'status 403', count: 3, example: 'b' },
-    { what: 'status 404', count: 5, example: 'c' },
+    { of: 'page' as const, what: 'status 403', count: 3, example: 'b' },
+    { of: 'page' as const, what: 'status 404', count: 5, example: 'c' },
   ];
   expect(sumOfDeadEnds([a, b])).toEqual([
-    { what: 'status 404', count: 7, example: 'a' },
-    { what: 'status 403', count: 3, example: 'b' },
+    { of: 'page' as const, what: 'status 404', count: 7, example: 'a' },
+    { of: 'page' as const, what: 'status 403', count: 3, example: 'b' },
   ]);
 });
