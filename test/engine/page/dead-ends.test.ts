@@ -31,10 +31,15 @@ it('statuses and redirects that lead nowhere are counted, with the first URL of 
   expect(failed).toBe(0);
   expect(deadEnds).toEqual(
     expect.arrayContaining([
-      { what: 'status 404', count: 2, example: `${site.origin}/gone/1` },
-      { what: 'status 302', count: 1, example: `${site.origin}/no-location` },
-      { what: 'redirect without a usable Location', count: 2, example: `${site.origin}/script` },
-      { what: 'redirect to a URL that the crawl does not follow', count: 1, example: `${site.origin}/long` },
+      { what: 'status 404', of: 'page', count: 2, example: `${site.origin}/gone/1` },
+      { what: 'status 302', of: 'page', count: 1, example: `${site.origin}/no-location` },
+      { what: 'redirect without a usable Location', of: 'page', count: 2, example: `${site.origin}/script` },
+      {
+        what: 'redirect to a URL that the crawl does not follow',
+        of: 'page',
+        count: 1,
+        example: `${site.origin}/long`,
+      },
     ]),
   );
   expect(deadEnds).toHaveLength(4);
