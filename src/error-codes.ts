@@ -62,6 +62,7 @@ export const commandErrorCodes = {
   invalid_item: 'an item cannot be stored, or breaks the schema of the spider',
   too_many_items: 'a page yields more items than MAX_ITEMS_PER_PAGE',
   pipeline_error: 'an item pipeline threw an error',
+  middleware_error: 'a downloader or spider middleware threw an error',
   bad_json: 'the body of a page is not valid JSON',
   selector_cost: 'a page makes a CSS selector too costly; the message names the selector',
   too_many_redirects: 'a page redirects more often than REDIRECT_MAX_TIMES',
@@ -94,6 +95,7 @@ export const commandErrorCodes = {
 /** Codes that are handled inside the program. No command ends with them. */
 export const internalErrorCodes = {
   drop_item: 'a pipeline dropped an item; the page is done',
+  ignore_request: 'a middleware dropped a page; the page is done',
   incarnation_dead: 'the store has declared this node dead, so the node joins again',
   store_replaced: 'the Redis server was restarted or replaced, so the node joins again',
   feed_rolled_back:

@@ -107,6 +107,24 @@ export class DropItem extends CrawlnodeError {
   }
 }
 
+/**
+ * Thrown by middleware to drop a page: its callback is not called, its errback is, and the request is done and counted.
+ * Source: `scrapy.exceptions.IgnoreRequest`.
+ */
+export class IgnoreRequest extends CrawlnodeError {
+  constructor(reason = 'dropped by a middleware') {
+    super('ignore_request', reason);
+  }
+}
+
+/** Checks the code too, because a module may import its own copy of crawlnode. */
+export function isIgnoreRequest(error: unknown): boolean {
+  return (
+    error instanceof IgnoreRequest ||
+    (error instanceof Error && (error as { code?: unknown }).code === 'ignore_request')
+  );
+}
+
 /** The message of a thrown value of any type. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,8 +1,11 @@
 /** The public API of crawlnode; everything else is internal. */
+export type { DownloaderMiddleware, MiddlewareContext } from './engine/middleware/downloader-middleware.js';
+export type { SpiderMiddleware, SpiderResult } from './engine/middleware/spider-middleware.js';
 export {
   CrawlnodeError,
   DropItem,
   FrontierUnavailableError,
+  IgnoreRequest,
   InvalidRequestError,
   RefusedError,
   SettingsError,
@@ -16,6 +19,7 @@ export { baseUrl, metaRefresh } from './http/markup/w3lib-base-url.js';
 export { fingerprint } from './http/message/fingerprint.js';
 export type { FormData } from './http/message/form-data.js';
 export type { Headers } from './http/message/headers.js';
+export type { OutgoingRequest } from './http/message/outgoing-request.js';
 export { type Callback, type Meta, Request, type RequestOptions } from './http/message/request.js';
 export type { JsonObject, JsonValue } from './http/message/request-record.js';
 export { type FollowOptions, Response, type ResponseParts } from './http/message/response.js';

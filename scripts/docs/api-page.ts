@@ -23,6 +23,17 @@ const groups: readonly (readonly [title: string, names: readonly string[]])[] = 
     ['Response', 'ResponseParts', 'FollowOptions', 'LinkOptions', 'Patterns', 'SelectorList', 'Selector'],
   ],
   ['Item pipelines', ['ItemPipeline', 'PipelineInput', 'PipelineContext', 'DropItem']],
+  [
+    'Middleware',
+    [
+      'DownloaderMiddleware',
+      'OutgoingRequest',
+      'SpiderMiddleware',
+      'SpiderResult',
+      'MiddlewareContext',
+      'IgnoreRequest',
+    ],
+  ],
   ['Settings in code', ['defineSettings', 'SettingsInput', 'Settings']],
   ['Functions', ['canonicalizeUrl', 'fingerprint', 'decodeBody', 'baseUrl', 'metaRefresh', 'parseRobots']],
 ];

@@ -11,11 +11,15 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'downloader/exception_count': 'downloads that ended without an answer',
   'downloader/exception_type_count/*':
     'the same, by [reason](../guide/failures-and-retries.md#reasons-of-a-failure)',
+  'downloader/exception_type_count/IgnoreRequest':
+    'pages that a downloader middleware dropped; they are done',
   response_received_count: 'answers that were not retried and not a redirect',
   'retry/count': 'attempts that ended in a retry',
   'retry/reason_count/*': 'the same, by HTTP status or reason',
+  'retry/reason_count/middleware': 'requests that a middleware returned to be tried again',
   'retry/max_reached': 'requests that failed because their retries were used up',
-  'redirect/count': 'redirects that were followed',
+  'redirect/count':
+    'redirects that were followed, and requests that a middleware returned in place of another',
   'redirect/bad_location': 'redirects to something that is not an http or https URL',
   'redirect/max_times_reached': 'requests that failed because of `REDIRECT_MAX_TIMES`',
   'httperror/response_ignored_count':
@@ -26,6 +30,7 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   item_error_count: 'pages that failed because a pipeline threw another error',
   'spider_exceptions/count': 'pages that failed because of an error in spider code',
   'spider_exceptions/*': 'the same, by the class of the error',
+  'spider_exceptions/IgnoreRequest': 'pages that a spider middleware dropped; they are done',
   'scheduler/enqueued': 'requests accepted into the queue',
   'scheduler/dropped': 'links dropped because the queue was twice as long as `SCHEDULER_QUEUE_LIMIT`',
   'dupefilter/filtered': 'links not accepted because they were seen before',
@@ -41,7 +46,7 @@ const src = new URL('../../src/', import.meta.url);
 
 const groups =
   'downloader|retry|redirect|httperror|scheduler|dupefilter|offsite|urllength|request_depth|spider_exceptions|crashed|robotstxt|cookies|proxies|httpcache|privateaddress|trap';
-const name = `(?:${groups})/[a-z_]+(?:/[a-z_]+)*|item_[a-z]+_count|response_received_count`;
+const name = `(?:${groups})/[A-Za-z_]+(?:/[A-Za-z_]+)*|item_[a-z]+_count|response_received_count`;
 /** A counter's name in quotes; behind `/${` stands a part that varies. */
 const quoted = new RegExp(`['"\`](${name}|spider_exceptions)(/\\$\\{[^'"\`]*)?['"\`]`, 'g');
 

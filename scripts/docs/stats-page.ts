@@ -15,6 +15,10 @@ const ends: readonly (readonly [reason: string, meaning: string])[] = [
   ['stopped', 'somebody typed `crawlnode stop`'],
   ['shutdown', 'a signal ended the last node'],
   ['feed_unwritable', 'a file of items could not be written for the whole grace time'],
+  [
+    'requests_lost',
+    'nothing was left to crawl, but requests were lost: their records vanished from the store',
+  ],
   ['frontier_gone', 'the records of the crawl vanished from the store'],
 ];
 

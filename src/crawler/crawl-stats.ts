@@ -43,10 +43,12 @@ export interface CrawlStats {
   readonly run: RunSnapshot | null;
   /** Pages per second of all live nodes, as they report them. */
   readonly pagesPerSecond: number;
-  /** Requests accepted since the crawl began: pending + delayed + leased + done + failed + removed. */
+  /** Requests accepted since the crawl began: pending + delayed + leased + done + failed + removed + lost. */
   readonly accepted: number;
   /** Requests that a command deleted, such as `failed purge`. */
   readonly removed: number;
+  /** Requests whose records vanished from the store: somebody deleted keys or rows, or Redis evicted them. */
+  readonly lost: number;
   /** Pending requests whose node died while it processed them. */
   readonly suspects: number;
   /** Seeds set aside as bad. */
@@ -89,14 +91,14 @@ export function statsOf(
   snapshot: Snapshot,
 ): CrawlStats {
   const { startUrls, pending, delayed, leased, done, failed, seen, items, bytes, counters } = snapshot;
-  const { accepted, removed, suspects, badSeeds, domains, control, run, shape } = snapshot;
+  const { accepted, removed, lost, suspects, badSeeds, domains, control, run, shape } = snapshot;
   const nodes = snapshot.nodes.map(describe);
   const pagesPerSecond = nodes.reduce((sum, node) => sum + node.pagesPerSecond, 0);
   return {
     ...{ spider: crawl.spider, job: crawl.job, engine: crawl.frontier.engine },
     ...{ startUrls, pending, delayed, leased, done, failed, seen, items, bytes, nodes, counters, run },
     ...{ pagesPerSecond: Math.round(pagesPerSecond * 100) / 100 },
-    ...{ accepted, removed, suspects, badSeeds, domains, control },
+    ...{ accepted, removed, lost, suspects, badSeeds, domains, control },
     ...{
       silentNodes: snapshot.silent.map(describe),
       feeds: snapshot.outbox.filter(({ feed }) => !isPipelineOutbox(feed)),

@@ -35,6 +35,7 @@ export interface DownloaderOptions extends Omit<AgentsOptions, 'maxSockets' | 'r
   readonly failOnDataLoss: boolean;
   /** Bytes that all unfinished bodies may hold; beyond it, all but one pause (DOWNLOAD_BUFFER_LIMIT); 0 for no limit. */
   readonly bufferBytes: number;
+  /** Empty for no User-Agent. */
   readonly userAgent: string;
   readonly defaultHeaders: Readonly<Record<string, string>>;
   /** Requests of the node at once, not counting stalled ones; also the limit of connections to one host. */
@@ -184,7 +185,8 @@ function openStream(options: DownloaderOptions, agents: AgentPair, isLenient: bo
     decompress: false,
     headers: {
       ...options.defaultHeaders,
-      'user-agent': options.userAgent,
+      // Undefined also leaves out the name of got.
+      'user-agent': options.userAgent === '' ? undefined : options.userAgent,
       'accept-encoding': acceptedEncodings,
     },
     timeout: {

@@ -10,6 +10,7 @@ import type { TrapLimits } from '../http/url/url-trap.js';
 import type { Logger } from '../log.js';
 import type { ItemPipelines } from '../pipelines/item-pipeline.js';
 import type { Spider } from '../spider/spider.js';
+import type { Middleware } from './middleware/load-middleware.js';
 import type { DeadEnd } from './page/dead-ends.js';
 
 /** How requests are retried (`retry-policy.ts`). */
@@ -50,8 +51,6 @@ export interface MetaRefreshOptions {
   readonly maxDelayS: number;
   /** METAREFRESH_IGNORE_TAGS. */
   readonly ignoreTags: readonly string[];
-  /** REDIRECT_MAX_TIMES, which counts redirects and meta refreshes together. */
-  readonly maxTimes: number;
 }
 
 /** Plain values only; see each setting in `config/crawlnode.yaml`. */
@@ -84,6 +83,8 @@ export interface EngineOptions {
   readonly redirectMaxTimes: number | null;
   /** What is followed of meta refreshes; null when METAREFRESH_ENABLED is false. */
   readonly metaRefresh: MetaRefreshOptions | null;
+  /** REDIRECT_MAX_TIMES also where redirects are off: how often middleware may replace a request by another one, or a meta refresh be followed. */
+  readonly maxHops: number;
   /** REDIRECT_PRIORITY_ADJUST. */
   readonly redirectPriorityAdjust: number;
   readonly retry: RetryOptions;
@@ -132,6 +133,8 @@ export interface EngineDeps {
   readonly downloader: Downloader;
   /** The engine calls `open()` before the first page and `close()` at the end. */
   readonly pipelines: ItemPipelines;
+  /** Null without any. The engine opens and closes it like the pipelines. */
+  readonly middleware?: Middleware | null;
   readonly options: EngineOptions;
   readonly log: Logger;
   /** First SIGINT or SIGTERM: finish what is in work, then leave. */

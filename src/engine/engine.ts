@@ -35,22 +35,23 @@ const STUCK_NODE_TIMEOUTS = 3;
 /**
  * Crawl until the crawl is over, a signal comes, or the store says so.
  * @throws RefusedError at join; FrontierUnavailableError when the first join cannot reach the store; CrawlnodeError when
- *   the spider's `opened` or a pipeline's `open` throws.
+ *   the spider's `opened`, or `open` of a pipeline or middleware throws.
  */
 export async function runEngine(deps: EngineDeps): Promise<EngineResult> {
   const node = new NodeState(deps);
-  const end = await withPipelines(node, async () => {
+  const end = await withModules(node, async () => {
     const joined = await join(deps);
     deps.siblings?.joined();
     return joined.justClosed === null ? live(node, joined) : turnedAway(joined.justClosed, deps);
   });
   const { pages, failed, items } = node.tally;
   const { failure } = node.hooks;
+  const { why: lossWhy } = node.losses;
   const elapsedMs = Math.round(performance.now() - node.startedAt);
   return {
     reason: end.reason,
-    exitCode: failure === null ? end.exitCode : 1,
-    message: end.message ?? failure,
+    exitCode: failure === null && lossWhy === null ? end.exitCode : 1,
+    message: end.message ?? failure ?? lossWhy,
     ...{ pages, failed, items, elapsedMs },
     deadEnds: node.deadEnds.list(),
     crawl: node.finalTotals?.crawl ?? null,
@@ -58,12 +59,16 @@ export async function runEngine(deps: EngineDeps): Promise<EngineResult> {
   };
 }
 
-async function withPipelines({ deps, hooks }: NodeState, run: () => Promise<Ending>): Promise<Ending> {
-  const { pipelines } = deps;
+/** The item pipelines and the middleware are open while the node runs. */
+async function withModules({ deps, hooks }: NodeState, run: () => Promise<Ending>): Promise<Ending> {
+  const { pipelines, middleware } = deps;
   try {
-    const areOpen = await hooks.open('open() of the item pipelines', () => pipelines.open());
+    const areOpen =
+      (await hooks.open('open() of the item pipelines', () => pipelines.open())) &&
+      (await hooks.open('open() of the middleware', () => middleware?.open()));
     return areOpen ? await run() : ending('shutdown');
   } finally {
+    await hooks.close('close() of the middleware', () => middleware?.close());
     await hooks.close('close() of the item pipelines', () => pipelines.close());
   }
 }
@@ -112,6 +117,7 @@ async function live(node: NodeState, joined: Joined): Promise<Ending> {
   const { deps, hooks } = node;
   const { spider } = deps;
   announce(joined, deps);
+  node.losses.hear(joined.found);
   let self = new Incarnation(node, joined);
   const heartbeat = startHeartbeat(node, joined, () => self);
   let end: Ending = ending('error');

@@ -93,6 +93,8 @@ export interface CrawlState {
   readonly idleMs: number;
   /** Pending and delayed requests are at the limit of the queue. Seeds stay in their keys until there is room. */
   readonly full: boolean;
+  /** Requests whose records have vanished from the store since the crawl began. A crawl with losses is complete, but not finished. */
+  readonly lost: number;
 }
 
 export interface LeaseAnswer {
@@ -235,6 +237,8 @@ export interface Joined {
     readonly delayed: number;
     readonly leased: number;
     readonly seen: number;
+    /** As in `CrawlState`. */
+    readonly lost: number;
     /** Other live nodes: with them the node joins a crawl, alone it resumes one. */
     readonly nodes: number;
   };
@@ -310,6 +314,8 @@ export interface Snapshot {
   readonly done: number;
   readonly failed: number;
   readonly removed: number;
+  /** Requests whose records have vanished from the store: somebody deleted keys or rows, or Redis evicted them. */
+  readonly lost: number;
   readonly seen: number;
   readonly items: number;
   readonly domains: number;

@@ -3,7 +3,7 @@
  * file itself, by device and inode. It is an exclusive transaction of an empty SQLite file in the user's state folder: the
  * operating system releases it when the process ends, however that happens, and a file system that cannot lock says so.
  */
-import { rmSync } from 'node:fs';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf, RefusedError } from '../errors.js';
 import { readPrivateFile, writePrivateFile } from '../private-file.js';
@@ -50,6 +50,8 @@ export function lockFeed(
   const holderFile = `${base}.json`;
   let connection: Connection | null = null;
   try {
+    // SQLite would make the file with the modes that the umask leaves.
+    closeSync(openSync(`${base}.lock`, 'a', 0o600));
     connection = connect(`${base}.lock`);
     connection.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     writePrivateFile(holderFile, JSON.stringify({ pid: process.pid, crawl } satisfies Holder));

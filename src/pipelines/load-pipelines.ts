@@ -1,9 +1,8 @@
 /** Load the pipelines that ITEM_PIPELINES names, in the order of their numbers. */
-import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { SettingsError } from '../errors.js';
 import type { Logger } from '../log.js';
+import { inOrder, loadProjectModule } from '../project-modules.js';
 import type { BatchPipeline } from './committed-caller.js';
 import type { CommittedItem } from './committed-item.js';
 
@@ -86,14 +85,10 @@ const redisPipelineNames = ['RedisPipeline', 'scrapy_redis.pipelines.RedisPipeli
 
 /** @throws SettingsError that names an unknown pipeline, and the available ones. */
 export async function loadStages(options: LoadOptions): Promise<Stages> {
-  const names = Object.entries(options.pipelines)
-    .filter((entry): entry is [string, number] => entry[1] !== null)
-    .sort(([, a], [, b]) => a - b)
-    .map(([name]) => name);
   const before: LoadedPipeline[] = [];
   const after: LoadedPipeline[] = [];
   let toList = false;
-  for (const name of names) {
+  for (const [name] of inOrder(options.pipelines)) {
     if (redisPipelineNames.includes(name)) toList = true;
     else (toList ? after : before).push(await loadPipeline(name, options));
   }
@@ -101,10 +96,8 @@ export async function loadStages(options: LoadOptions): Promise<Stages> {
 }
 
 async function loadPipeline(name: string, { projectDir, loadModule }: LoadOptions): Promise<LoadedPipeline> {
-  const file = path.resolve(projectDir, name);
-  if (!isModulePath(name) || !existsSync(file)) throw await unknownPipeline(name, file, projectDir);
-  const { default: exported } = await loadModule(file);
-  const pipeline = instantiate(exported);
+  const from = { setting: 'ITEM_PIPELINES', folder: 'pipelines', builtIn: ['RedisPipeline'] };
+  const pipeline = instantiate(await loadProjectModule(name, { ...from, projectDir, loadModule }));
   if (pipeline === null) {
     throw new SettingsError(
       `ITEM_PIPELINES names ${name}, whose default export is no pipeline: export a class with processItem({ item }) or committed(batch), or the function processItem.`,
@@ -112,7 +105,7 @@ async function loadPipeline(name: string, { projectDir, loadModule }: LoadOption
   }
   return {
     name,
-    modulePath: path.relative(projectDir, file).split(path.sep).join('/'),
+    modulePath: path.relative(projectDir, path.resolve(projectDir, name)).split(path.sep).join('/'),
     open: (context) => pipeline.open?.(context),
     processItem: (input) => pipeline.processItem?.(input),
     batches: batchesOf(pipeline, name),
@@ -151,27 +144,4 @@ function instantiate(exported: unknown): ItemPipeline | null {
 
 function isPipeline(candidate: ItemPipeline | null | undefined): boolean {
   return typeof candidate?.processItem === 'function' || typeof candidate?.committed === 'function';
-}
-
-function isModulePath(name: string): boolean {
-  return /\.[cm]?[jt]s$/.test(name);
-}
-
-async function unknownPipeline(name: string, file: string, projectDir: string): Promise<SettingsError> {
-  const folder = isModulePath(name) ? path.dirname(file) : path.join(projectDir, 'pipelines');
-  const entries = await readdir(folder).catch(() => [] as string[]);
-  const modules = entries
-    .filter((entry) => isModulePath(entry) && !entry.endsWith('.d.ts'))
-    .sort()
-    .map((entry) => relativeName(path.join(folder, entry), projectDir));
-  const available = ['RedisPipeline', ...modules].join(', ');
-  const reason = isModulePath(name)
-    ? `there is no file ${file}`
-    : 'it is neither RedisPipeline nor the path of a module';
-  return new SettingsError(`ITEM_PIPELINES names ${name}: ${reason}. There are: ${available}.`);
-}
-
-function relativeName(file: string, projectDir: string): string {
-  const relative = path.relative(projectDir, file);
-  return relative.startsWith('..') ? file : `./${relative.split(path.sep).join('/')}`;
 }

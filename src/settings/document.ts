@@ -4,6 +4,7 @@ import { definitionOf } from './schema.js';
 import { downloadSettings } from './sections/download.js';
 import { frontierSettings } from './sections/frontier.js';
 import { itemSettings } from './sections/items.js';
+import { middlewareSettings } from './sections/middleware.js';
 import { projectSettings } from './sections/project.js';
 import { redisSettings } from './sections/redis.js';
 
@@ -22,6 +23,7 @@ const sections: readonly (readonly [title: string, settings: object])[] = [
   ['The frontier: order, seen requests, seeds, names of keys, closing', frontierSettings],
   ['Items', itemSettings],
   ['Politeness, download, retries, limits', downloadSettings],
+  ['Middleware', middlewareSettings],
 ];
 
 /** Every setting with its description, unit and default, the defaults commented out; valid YAML either way. */

@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { SettingsError } from '../errors.js';
 import type { Definition } from './kinds.js';
 import { maskSetting } from './mask.js';
+import { middlewareProblems, switchedOff } from './middleware-settings.js';
 import { type LayerEntry, readSettingsFile } from './read-file.js';
 import { definitionOf, definitions, type SettingName, type Settings, settingNames } from './schema.js';
 import { unknownSettingAdvice } from './scrapy-names.js';
@@ -69,8 +70,11 @@ export function loadSettings(options: LoadOptions): LoadedSettings {
       else problems.push(`${where}: ${checked.problem}`);
     }
   }
-  problems.push(...contradictions(values));
+  problems.push(...contradictions(values), ...middlewareProblems(values));
   if (problems.length > 0) throw new SettingsError(problems.join('\n'));
+  for (const { name, value, because } of switchedOff(values)) {
+    if (definitionOf(name) !== null) values.set(name, { ...values.get(because)!, value });
+  }
   return { ...assemble(values, projectDir), projectDir, file, warnings };
 }
 

@@ -7,6 +7,7 @@ import type { Definition } from './kinds.js';
 import { downloadSettings } from './sections/download.js';
 import { frontierSettings } from './sections/frontier.js';
 import { itemSettings } from './sections/items.js';
+import { middlewareSettings } from './sections/middleware.js';
 import { projectSettings } from './sections/project.js';
 import { redisSettings } from './sections/redis.js';
 
@@ -16,6 +17,7 @@ export const definitions = {
   ...frontierSettings,
   ...itemSettings,
   ...downloadSettings,
+  ...middlewareSettings,
 };
 
 export type SettingName = keyof typeof definitions;

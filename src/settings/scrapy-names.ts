@@ -15,7 +15,10 @@ const adviceByName: readonly (readonly [names: RegExp, advice: string])[] = [
   [/^CONCURRENT_REQUESTS_PER_IP$/, 'use CONCURRENT_REQUESTS_PER_DOMAIN'],
   [/^(BOT_NAME|BOT_VERSION)$/, 'use USER_AGENT'],
   [/^(STATS_CLASS|STATS_DUMP|STATSMAILER_RCPTS|TELNETCONSOLE_.*)$/, 'see "crawlnode stats": delete it'],
-  [/^(DOWNLOADER|SPIDER)_MIDDLEWARES(_BASE)?$/, 'there are no middlewares'],
+  [
+    /^(DOWNLOADER|SPIDER)_MIDDLEWARES_BASE$/,
+    'the built-in middleware stays at its number; DOWNLOADER_MIDDLEWARES or SPIDER_MIDDLEWARES switches it off',
+  ],
   [/^EXTENSIONS(_BASE)?$/, 'there are no extensions'],
   [/^(HTTPCACHE|FILES|IMAGES)_/, 'crawlnode has no such feature: delete it'],
   [/^(TWISTED_REACTOR|ASYNCIO_EVENT_LOOP|REACTOR_.*|DNS_.*|DNSCACHE_.*)$/, deleteIt],

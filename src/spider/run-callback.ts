@@ -5,6 +5,7 @@ import { Request } from '../http/message/request.js';
 import type { JsonObject } from '../http/message/request-record.js';
 import type { Response } from '../http/message/response.js';
 import { maskUrls } from '../settings/mask-urls.js';
+import { resultsOfCall } from './callback-results.js';
 import { callbackName } from './callbacks.js';
 import type { Failure } from './failure.js';
 import { toItem } from './item.js';
@@ -32,6 +33,8 @@ export interface PageResult {
 export interface PageLimits {
   /** Default 10,000 (`MAX_SETTLE_ITEMS`); a page that yields more fails as `too_many_items`. */
   readonly maxItems?: number;
+  /** What is between the callback and the page, such as spider middleware. */
+  readonly through?: (results: AsyncIterable<unknown>) => AsyncIterable<unknown>;
 }
 
 /**
@@ -71,7 +74,8 @@ async function run(
   try {
     callbackName(spider, method); // the stored request may name a method that was removed
     const callback = (spider as unknown as Record<string, (argument: unknown) => unknown>)[method]!;
-    await page.add(callback.call(spider, argument));
+    const call = () => callback.call(spider, argument);
+    await page.add(limits.through === undefined ? call() : limits.through(resultsOfCall(call)));
   } catch (error) {
     throw callbackError(`${spider.name}.${method}`, url, error);
   }

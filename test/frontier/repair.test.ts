@@ -229,7 +229,7 @@ describe('in a folder, a crawl', { timeout: 30_000 }, () => {
     expect((await repairAndCrawl(crawl)).names).toEqual(left);
   });
 
-  it('with requests whose records are gone: they are counted as removed', async () => {
+  it('with requests whose records are gone: they are counted as lost, and links bring them back', async () => {
     breakBy("DELETE FROM record WHERE n IN (SELECT n FROM request WHERE state = 'pending' LIMIT 2)");
     const outsider = await crawl.outsider();
     expect(await outsider.verify()).toContainEqual(
@@ -237,7 +237,7 @@ describe('in a folder, a crawl', { timeout: 30_000 }, () => {
     );
     const { names } = await repairAndCrawl(crawl);
     expect(names).toHaveLength(left.length - 2);
-    expect(await outsider.snapshot()).toMatchObject({ removed: 2, accepted: 40 });
+    expect(await outsider.snapshot()).toMatchObject({ lost: 2, accepted: 40 });
   });
 
   it('whose repair broke off stays paused, says so, and is repaired by the next', async () => {

@@ -10,6 +10,7 @@ import {
   type EngineResult,
   runEngine,
 } from '../../src/engine/engine.js';
+import type { Middleware } from '../../src/engine/middleware/load-middleware.js';
 import { noBudgets } from '../../src/frontier/budget-names.js';
 import type { Frontier } from '../../src/frontier/frontier.js';
 import { openFrontier } from '../../src/frontier/open.js';
@@ -39,7 +40,8 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
     autoThrottleDebug: false,
     maxItems: 10_000,
     redirectMaxTimes: 20,
-    metaRefresh: { maxDelayS: 100, ignoreTags: ['noscript'], maxTimes: 20 },
+    metaRefresh: { maxDelayS: 100, ignoreTags: ['noscript'] },
+    maxHops: 20,
     redirectPriorityAdjust: 2,
     retry: {
       enabled: true,
@@ -91,6 +93,7 @@ export interface NodeChoice {
   readonly options?: Partial<EngineOptions>;
   readonly downloader?: Partial<DownloaderOptions>;
   readonly log?: Logger;
+  readonly middleware?: Middleware;
   readonly onProgress?: (progress: EngineProgress) => void;
   readonly feedsFailing?: () => string | null;
   readonly isOutboxFull?: () => boolean;
@@ -148,6 +151,7 @@ export async function startNode(
     spider,
     downloader,
     pipelines,
+    middleware: choice.middleware ?? null,
     options,
     log,
     drain: drain.signal,

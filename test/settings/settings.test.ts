@@ -168,10 +168,10 @@ describe('refusals', () => {
   });
 
   it("a name of Scrapy's that is not known here is refused with what serves instead", () => {
-    write('FEED_URI: items.csv\nDOWNLOADER_MIDDLEWARES: {}\nTWISTED_REACTOR: x\nLOG_ENABLED: false\n');
+    write('FEED_URI: items.csv\nDOWNLOADER_MIDDLEWARES_BASE: {}\nTWISTED_REACTOR: x\nLOG_ENABLED: false\n');
     expect(refusal().split('\n')).toEqual([
       'crawlnode.yaml:1:1: unknown setting FEED_URI of Scrapy: name files in FEEDS, or with -o FILE',
-      'crawlnode.yaml:2:1: unknown setting DOWNLOADER_MIDDLEWARES of Scrapy: there are no middlewares',
+      'crawlnode.yaml:2:1: unknown setting DOWNLOADER_MIDDLEWARES_BASE of Scrapy: the built-in middleware stays at its number; DOWNLOADER_MIDDLEWARES or SPIDER_MIDDLEWARES switches it off',
       'crawlnode.yaml:3:1: unknown setting TWISTED_REACTOR of Scrapy: delete it',
       'crawlnode.yaml:4:1: unknown setting LOG_ENABLED of Scrapy: LOG_LEVEL: SILENT keeps the log quiet',
     ]);

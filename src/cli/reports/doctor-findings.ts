@@ -78,8 +78,17 @@ export function crawlFindings(
   const findings: SpiderFinding[] = [];
   const found = (level: Finding['level'], check: string, message: string, action: string | null) =>
     void findings.push({ level, check, spider, message, action });
-  const { badSeeds, nodes, silent, outbox, leased, failed, suspects, control, pending, delayed } = snapshot;
+  const { lost, badSeeds, nodes, silent, outbox, leased, failed, suspects, control, pending, delayed } =
+    snapshot;
 
+  if (lost > 0) {
+    found(
+      'problem',
+      'requests_lost',
+      `${howMany(lost, 'request')} lost: their records vanished from the store, because somebody deleted keys or rows, or Redis evicted them`,
+      `restore a backup, or begin anew: crawlnode reset ${crawl}; or have all pages fetched again: crawlnode reset ${crawl} --only dupefilter, then seed the first ones`,
+    );
+  }
   if (badSeeds > 0) {
     found(
       'problem',

@@ -45,8 +45,14 @@ async function codeOf(settings: LoadedSettings['settings'], projectDir: string):
       return [folder, ...files, ...files.map((each) => path.dirname(each))];
     }),
   );
-  const pipelines = Object.keys(settings.ITEM_PIPELINES).filter((name) => /^\.{0,2}\//.test(name));
-  return [...modules.flat(), ...pipelines.map((name) => path.resolve(projectDir, name))];
+  const { ITEM_PIPELINES, DOWNLOADER_MIDDLEWARES, SPIDER_MIDDLEWARES } = settings;
+  const named = [ITEM_PIPELINES, DOWNLOADER_MIDDLEWARES, SPIDER_MIDDLEWARES].flatMap((map) =>
+    Object.keys(map),
+  );
+  return [
+    ...modules.flat(),
+    ...named.filter((name) => /^\.{0,2}\//.test(name)).map((name) => path.resolve(projectDir, name)),
+  ];
 }
 
 function withContent(folder: string): string[] {

@@ -106,6 +106,10 @@ function countLines({ stats, rates }: StatsSample, crawl: string, paint: Paint):
     const painted = label === 'failed' && value > 0 ? paint('red', shown) : shown;
     return `  ${label.padEnd(10)}  ${painted}${rate}  ${paint('dim', meaning)}`;
   });
+  if (stats.lost > 0) {
+    const lost = paint('red', `${howMany(stats.lost, 'request')} lost`);
+    lines.push(`  ${lost}: their records vanished from the store; crawlnode doctor ${crawl} says what to do`);
+  }
   if (stats.badSeeds === 0) return lines;
   const bad = paint('red', `${n(stats.badSeeds)} bad seeds`);
   return [...lines, `  ${bad} were put aside: crawlnode seed ${crawl} --list-bad`];

@@ -94,7 +94,6 @@ function metaRefreshOf(settings: Settings): MetaRefreshOptions | null {
   return {
     maxDelayS: settings.METAREFRESH_MAXDELAY,
     ignoreTags: settings.METAREFRESH_IGNORE_TAGS,
-    maxTimes: settings.REDIRECT_MAX_TIMES,
   };
 }
 
@@ -122,6 +121,7 @@ export function engineOptionsOf(
     maxItems: settings.MAX_ITEMS_PER_PAGE,
     redirectMaxTimes: settings.REDIRECT_ENABLED ? settings.REDIRECT_MAX_TIMES : null,
     metaRefresh: metaRefreshOf(settings),
+    maxHops: settings.REDIRECT_MAX_TIMES,
     redirectPriorityAdjust: settings.REDIRECT_PRIORITY_ADJUST,
     retry: retryOptionsOf(settings),
     links: linkOptionsOf(settings),

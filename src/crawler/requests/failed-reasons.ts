@@ -12,6 +12,7 @@ const otherReasons = [
   'unknown_callback',
   'invalid_request',
   'pipeline_error',
+  'middleware_error',
   'crashed',
   'bad_record',
   'internal_error',

@@ -2,6 +2,7 @@
 import os from 'node:os';
 import { runEngine } from '../../engine/engine.js';
 import type { EngineResult, Siblings } from '../../engine/engine-options.js';
+import { loadMiddleware } from '../../engine/middleware/load-middleware.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { loadEngine } from '../../frontier/open.js';
 import type { OpenOptions } from '../../frontier/store.js';
@@ -77,6 +78,10 @@ export async function runNode(plan: NodePlan): Promise<EngineResult> {
     context: { nodeId, spider: spider.name, job, log },
     addNodeId: settings.ITEM_NODE_ID,
   });
+  const middleware = await loadMiddleware({
+    ...{ projectDir, loadModule },
+    context: { nodeId, spider: spider.name, job, settings, log },
+  });
   const committed = committedPipelines({
     ...{ frontier, pipelines, force, log },
     staleMs: settings.NODE_TIMEOUT * 1000,
@@ -88,7 +93,7 @@ export async function runNode(plan: NodePlan): Promise<EngineResult> {
   const downloader = createDownloader({ ...downloaderOptionsOf(settings), log });
   try {
     const result = await runEngine({
-      ...{ frontier, open, job, spider, downloader, drain, force, log },
+      ...{ frontier, open, job, spider, downloader, middleware, drain, force, log },
       pipelines: committed.pipelines,
       crawlArguments: plan.crawlArguments,
       node: { id: nodeId, host: os.hostname(), pid: process.pid },

@@ -2,6 +2,7 @@
 
 import { FrontierGoneError } from '../../errors.js';
 import type { CrawlState, Joined } from '../../frontier/frontier.js';
+import { lossMessage } from './losses.js';
 
 /** The end of a node's part in the crawl. */
 export interface Ending {
@@ -41,11 +42,19 @@ export function ending(reason: string, message: string | null = null): Ending {
 export function crawlEnding(crawl: CrawlState, view: NodeView): Ending | null {
   if (crawl.closing !== null) return ending(crawl.closing);
   if (crawl.control === 'stopping') return ending('stopped');
-  if (isIdleTooLong(crawl, view)) return ending('finished', nothingToDo(view));
+  if (isIdleTooLong(crawl, view)) return lossEnding(crawl, view) ?? ending('finished', nothingToDo(view));
   if (!view.exitWhenDone || !crawl.finished) return null;
+  const loss = crawl.acceptedInRun > 0 || view.worked || view.startedBefore ? lossEnding(crawl, view) : null;
+  if (loss !== null) return loss;
   if (crawl.acceptedInRun > 0 || view.worked) return ending('finished');
   if (view.startedBefore) return ending('finished', `${nothingNew(view)}; ${howToCrawlAgain(view)}`);
   return view.joinedForMs >= view.startTimeoutMs ? ending('finished', nothingCame(view)) : null;
+}
+
+/** A crawl of which nothing is left but what was lost: complete, and not finished. Null where nothing was lost. */
+function lossEnding({ lost }: CrawlState, { crawlArguments }: NodeView): Ending | null {
+  if (lost === 0) return null;
+  return { reason: 'requests_lost', exitCode: 1, message: lossMessage(lost, crawlArguments), leave: true };
 }
 
 /**
@@ -90,7 +99,9 @@ export function nothingNew({ found }: Pick<NodeView, 'found'>): string {
   return `nothing to crawl: an earlier run pushed the start requests, and ${everythingSeen(found)}`;
 }
 
-function everythingSeen({ seen }: Joined['found']): string {
+function everythingSeen({ seen, lost }: Joined['found']): string {
+  if (lost > 0)
+    return `of the ${seen.toLocaleString('en')} requests known from earlier runs ${lost.toLocaleString('en')} are lost`;
   return seen === 1
     ? 'the one request known from earlier runs is done or failed'
     : `all ${seen.toLocaleString('en')} requests known from earlier runs are done or failed`;

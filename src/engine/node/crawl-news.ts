@@ -93,9 +93,10 @@ export class CrawlNews {
     }
     const totals = totalsOf(snapshot);
     const { pages, items, failed } = totals;
+    const lost = snapshot.lost === 0 ? '' : `, ${snapshot.lost.toLocaleString('en')} lost`;
     log.info(
       { ...totals, busyMs: Math.round(busyMs) },
-      `nothing is left to crawl, after ${seconds}: ${count(pages, 'page')}, ${count(items, 'item')}, ${failed.toLocaleString('en')} failed in the whole crawl; ${what}`,
+      `nothing is left to crawl, after ${seconds}: ${count(pages, 'page')}, ${count(items, 'item')}, ${failed.toLocaleString('en')} failed${lost} in the whole crawl; ${what}`,
     );
   }
 }

@@ -45,14 +45,15 @@ export class Incarnation {
     this.#node = node;
     this.joined = joined;
     const { deps, alarm, outage, tally, pulse, delays, lostStarts, deadEnds, hangingHosts } = node;
-    const { frontier, spider, downloader, pipelines, options, log } = deps;
+    const { frontier, spider, downloader, pipelines, middleware = null, options, log } = deps;
     const onError = this.#onError;
     const rules = inRun(node.rules, joined.run);
     const seen = seenLinksOf(spider, options.shape.dupefilter, rules.refresh);
     const onDropped = (dropped: number) => this.#sayDropped(dropped);
     this.rules = rules;
     const authorize = httpAuthOf(spider);
-    const parts = { frontier, spider, downloader, authorize, pipelines, options, rules, outage, log };
+    const modules = { spider, authorize, pipelines, middleware };
+    const parts = { ...modules, frontier, downloader, options, rules, outage, log };
     this.#page = { ...parts, seen, delays, lostStarts, deadEnds, hangingHosts, onDropped };
     this.slots = new Slots({
       frontier,
@@ -142,6 +143,7 @@ export class Incarnation {
         return this.#node.deps.frontier.lease(free, this.slots.inFlight);
       }),
     );
+    this.#node.losses.hear(answer.crawl);
     this.#node.news.hear(answer.crawl, this.view());
     this.#crawl = answer.crawl;
     this.#answeredAt = performance.now();

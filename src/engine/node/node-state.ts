@@ -2,6 +2,7 @@
 
 import type { EngineDeps } from '../engine-options.js';
 import { type FinalTotals, readFinalTotals } from '../leaving/final-totals.js';
+import { Losses } from '../leaving/losses.js';
 import { DeadEnds } from '../page/dead-ends.js';
 import { type LinkRules, linkRules } from '../page/discovered-requests.js';
 import { LostStarts } from '../page/failed-start-pages.js';
@@ -24,6 +25,7 @@ export class NodeState {
   readonly deadEnds = new DeadEnds();
   readonly hangingHosts: HangingHosts;
   readonly news: CrawlNews;
+  readonly losses: Losses;
   readonly pulse = new Pulse();
   readonly rules: LinkRules;
   readonly tally: Tally = { pages: 0, failed: 0, items: 0 };
@@ -43,6 +45,7 @@ export class NodeState {
     this.lostStarts = new LostStarts(deps.log);
     this.hangingHosts = new HangingHosts(deps.options.retry);
     this.news = new CrawlNews(deps);
+    this.losses = new Losses(deps.log, deps.crawlArguments);
     this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);
     this.pulse.note(0, 0);
   }

@@ -12,9 +12,10 @@ import { encodeRecord } from '../../http/message/request-codec.js';
 import type { RequestRecord } from '../../http/message/request-record.js';
 import type { Logger } from '../../log.js';
 import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
-import { type Failure, type PageResult, runErrback } from '../../spider/run-callback.js';
+import { type Failure, type PageLimits, type PageResult, runErrback } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
 import type { EngineOptions } from '../engine-options.js';
+import type { Middleware } from '../middleware/load-middleware.js';
 import type { DelayLog } from '../site/delay-log.js';
 import type { DeadEnds } from './dead-ends.js';
 import { add, admit, type Counters, toFrontier } from './discovered-requests.js';
@@ -32,6 +33,7 @@ export interface PageDeps extends LinkDeps {
   readonly spider: Spider;
   readonly downloader: Downloader;
   readonly pipelines: ItemPipelines;
+  readonly middleware: Middleware | null;
   readonly options: EngineOptions;
   readonly authorize: Authorize;
   readonly delays: DelayLog;
@@ -85,34 +87,30 @@ export function retry(
   return { outcome, effects: { ...noEffects, stats: work.counters } };
 }
 
-/** Where a hop leads, and how many hops of a request are allowed. */
-export interface Hop {
-  readonly location: string;
-  readonly maxTimes: number;
-  /** By `<meta http-equiv="refresh">`, which is followed with GET. */
-  readonly isMetaRefresh: boolean;
-}
-
-/** The hop is a new request, judged like any other that is discovered; this one is done. */
+/**
+ * The hop is a new request, judged like any other that is discovered; this one is done.
+ * @param reason a `meta_refresh` is followed with GET.
+ */
 export async function redirect(
   work: Work,
   status: number,
-  { location, maxTimes, isMetaRefresh }: Hop,
+  location: string,
+  reason: 'redirect' | 'meta_refresh',
 ): Promise<Ending> {
   const { counters, record, flight, deps } = work;
-  const reason = isMetaRefresh ? 'meta_refresh' : 'redirect';
   const outcome: Outcome = { kind: 'done', reason, status, attempts: record.attempts + 1 };
   const done = (...requests: Effects['requests']): Ending => ({
     outcome,
     effects: { ...noEffects, requests, stats: counters },
   });
 
-  const hop = redirected(record, isMetaRefresh ? SEE_OTHER : status, location);
+  const hop = redirected(record, reason === 'meta_refresh' ? SEE_OTHER : status, location);
   if (hop === null) {
     add(counters, 'redirect/bad_location');
     deps.deadEnds.note(badLocation, record.url);
     return done();
   }
+  const maxTimes = deps.options.redirectMaxTimes ?? deps.options.maxHops;
   if (hop.redirects > maxTimes) {
     add(counters, 'redirect/max_times_reached');
     const message = `${record.url} was redirected more than ${maxTimes} times`;
@@ -161,9 +159,22 @@ export async function errback(
   if (record.errback === null) return { outcome, effects: { ...noEffects, stats: work.counters } };
   return commit(
     work,
-    () => runErrback(deps.spider, record.errback, { ...failure, request }, { maxItems }),
+    () =>
+      runErrback(
+        deps.spider,
+        record.errback,
+        { ...failure, request },
+        { maxItems, ...throughOf(deps, failure) },
+      ),
     outcome,
   );
+}
+
+/** As in Scrapy, spider middleware sees what an errback yields for a response, but not for an error without one. */
+function throughOf({ middleware, spider }: PageDeps, { response }: Pick<Failure, 'response'>): PageLimits {
+  const chain = middleware?.spider ?? null;
+  if (chain === null || response === null) return {};
+  return { through: (results) => chain.output(response, results, spider) };
 }
 
 /** A page that was given up is worth a warning; a status that the spider does not want is not. */

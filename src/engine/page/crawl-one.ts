@@ -13,6 +13,8 @@ import { decodeRecord } from '../../http/message/request-codec.js';
 import type { RequestRecord } from '../../http/message/request-record.js';
 import { Response } from '../../http/message/response.js';
 import { runCallback } from '../../spider/run-callback.js';
+import { type Answer, type PageSteps, throughMiddleware } from '../middleware/through-middleware.js';
+import { throughSpiderMiddleware } from '../middleware/through-spider-middleware.js';
 import {
   commit,
   type Ending,
@@ -24,7 +26,7 @@ import {
   type Work,
 } from './apply-verdict.js';
 import { add } from './discovered-requests.js';
-import { askedPause, beginWithinMs, judgeFailure, judgeStatus } from './judge-download.js';
+import { askedPause, beginWithinMs, judgeFailure, judgeStatus, type Verdict } from './judge-download.js';
 import { refreshTarget } from './meta-refresh.js';
 import type { Flight, Slots } from './slots.js';
 
@@ -69,8 +71,7 @@ export async function crawlOne(
 
 async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
   const { lease } = flight;
-  const lateMs = performance.now() - flight.askedAt;
-  if (lateMs > beginWithinMs(lease.delayMs)) {
+  if (performance.now() - flight.dueAt > beginWithinMs(lease.delayMs)) {
     return { outcome: { kind: 'released', reason: 'late', unstarted: true }, effects: noEffects };
   }
   let work: Work;
@@ -81,39 +82,59 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
     const outcome = { kind: 'failed', reason: 'bad_record', attempts: 0, detail: messageOf(error) } as const;
     return { outcome, effects: noEffects };
   }
-
-  add(work.counters, 'downloader/request_count');
-  add(work.counters, `downloader/request_method_count/${work.record.method}`);
-  flight.started = true;
-  if (lease.delayMs > 0 && lateMs > NOTICEABLY_LATE_MS) leaveAlone(work, lease.delayMs, 'setting');
-  let download: Download;
-  try {
-    download = await flight.during(deps.downloader.start(deps.authorize(work.request)));
-  } catch (error) {
-    return afterFailure(work, error);
-  }
-  return afterAnswer(work, download);
+  const middleware = deps.middleware?.downloader ?? null;
+  return middleware === null ? straight(work) : throughMiddleware(work, middleware, steps);
 }
 
-/** No answer: retry, or errback and failed. */
-async function afterFailure(work: Work, error: unknown): Promise<Ending> {
+/** The way of a page without downloader middleware. */
+async function straight(work: Work): Promise<Ending> {
+  let download: Download;
+  try {
+    download = await startDownload(work);
+  } catch (error) {
+    const failure = noteFailure(work, error);
+    const verdict = judgeFailure(failure, work.record, work.deps.options);
+    return verdict.kind === 'retry' ? retry(work, verdict, null) : giveUp(work, failure);
+  }
+  const answer = noteAnswer(work, download);
+  const { response, pauseMs } = answer;
+  const verdict = judgeStatus(response.status, response.headers, work.record, work.deps.options, pauseMs);
+  return finish(work, verdict, answer);
+}
+
+const steps: PageSteps = { startDownload, noteFailure, giveUp, noteAnswer, finish };
+
+function startDownload(work: Work): Promise<Download> {
+  const { flight, record, deps, counters } = work;
+  add(counters, 'downloader/request_count');
+  add(counters, `downloader/request_method_count/${record.method}`);
+  flight.started = true;
+  const { delayMs } = flight.lease;
+  const lateMs = performance.now() - flight.dueAt;
+  if (delayMs > 0 && lateMs > NOTICEABLY_LATE_MS) leaveAlone(work, delayMs, 'setting');
+  return flight.during(deps.downloader.start(deps.authorize(work.request)));
+}
+
+function noteFailure(work: Work, error: unknown): DownloadError {
   if (work.flight.over || !(error instanceof DownloadError)) throw error;
   add(work.counters, 'downloader/exception_count');
   add(work.counters, `downloader/exception_type_count/${error.reason}`);
   const hangs = error.reason === 'timeout' || error.reason === 'too_slow';
   if (hangs) letRest(work);
-  const verdict = judgeFailure(error, work.record, work.deps.options);
-  if (verdict.kind === 'retry') return retry(work, verdict, null);
-  if (error.retryable) add(work.counters, 'retry/max_reached');
-  return failed(work, { reason: verdict.reason, status: null, response: null, message: error.message });
+  return error;
 }
 
-async function afterAnswer(asked: Work, download: Download): Promise<Ending> {
-  let work = asked;
-  const { status, headers } = download;
-  const { counters, record, deps } = work;
+/** A download error that is not retried: errback and failed. */
+function giveUp(work: Work, error: DownloadError): Promise<Ending> {
+  if (error.retryable) add(work.counters, 'retry/max_reached');
+  return failed(work, { reason: error.reason, status: null, response: null, message: error.message });
+}
+
+function noteAnswer(work: Work, download: Download): Answer {
+  const { url, status, headers, body, flags, fromPrivateAddress } = download;
+  const { counters, deps, request } = work;
   deps.hangingHosts.answered(work.flight.lease.domain);
-  if (record.meta.autothrottle_dont_adjust_delay !== true) work.flight.latencyMs = download.latencyMs;
+  if (request.meta.autothrottle_dont_adjust_delay !== true) work.flight.latencyMs = download.latencyMs;
   if (deps.options.autoThrottleDebug) deps.delays.note(work.flight.lease, download);
   add(counters, 'downloader/response_count');
   add(counters, `downloader/response_status_count/${status}`);
@@ -129,28 +150,31 @@ async function afterAnswer(asked: Work, download: Download): Promise<Ending> {
     );
     leaveAlone(work, pauseMs, 'retry-after');
   }
-  const verdict = judgeStatus(status, headers, record, deps.options, pauseMs);
-  if (verdict.kind === 'retry') return retry(work, verdict, status);
-  work = passingOn(work, inheritedOrigin(record.origin, download.fromPrivateAddress));
-  if (verdict.kind === 'redirect') {
-    const maxTimes = deps.options.redirectMaxTimes ?? 0;
-    return redirect(work, status, { location: verdict.location, maxTimes, isMetaRefresh: false });
-  }
+  const response = new Response({ url, status, headers, body, flags, request });
+  return { response, fromPrivateAddress, pauseMs };
+}
 
+/** Carry out what an answer means. */
+async function finish(judged: Work, verdict: Verdict, answer: Answer): Promise<Ending> {
+  const { response, fromPrivateAddress } = answer;
+  const { status } = response;
+  if (verdict.kind === 'retry') return retry(judged, verdict, status);
+  const work = passingOn(judged, inheritedOrigin(judged.record.origin, fromPrivateAddress));
+  if (verdict.kind === 'redirect') return redirect(work, status, verdict.location, 'redirect');
+
+  const { counters, record, deps } = work;
   add(counters, 'response_received_count');
   const attempts = record.attempts + 1;
-  const { url, body, flags } = download;
-  const response = new Response({ url, status, headers, body, flags, request: work.request });
-  const { metaRefresh } = deps.options;
-  const target = verdict.kind === 'exhausted' ? null : refreshTarget(response, record, metaRefresh);
-  if (target !== null && metaRefresh !== null) {
-    return redirect(work, status, { location: target, maxTimes: metaRefresh.maxTimes, isMetaRefresh: true });
-  }
+  const target =
+    verdict.kind === 'exhausted' ? null : refreshTarget(response, record, deps.options.metaRefresh);
+  if (target !== null) return redirect(work, status, target, 'meta_refresh');
   if (verdict.kind === 'callback') {
     deps.log.debug({ url: record.url, status }, 'crawled');
+    const outcome = { kind: 'done', reason: 'crawled', status, attempts } as const;
+    const middleware = deps.middleware?.spider ?? null;
+    if (middleware !== null) return throughSpiderMiddleware(work, middleware, response, outcome);
     const { maxItems } = deps.options;
-    const run = () => runCallback(deps.spider, record.callback, response, { maxItems });
-    return commit(work, run, { kind: 'done', reason: 'crawled', status, attempts });
+    return commit(work, () => runCallback(deps.spider, record.callback, response, { maxItems }), outcome);
   }
   const failure = { reason: 'http_status', status, response, message: `${record.url} answered ${status}` };
   if (verdict.kind === 'exhausted') {

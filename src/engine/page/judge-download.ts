@@ -30,6 +30,7 @@ export type Verdict =
  * Judge an HTTP status. As in Scrapy a retryable status is retried before `handle_httpstatus_list` is asked, a
  * redirect after it; HTTPERROR_ALLOWED_CODES counts for what is left.
  * @param pauseMs what the server asked for in Retry-After (`askedPause`), or null.
+ * @param passed the last of redirect and retry that an answer on its way through middleware has passed: redirect comes first.
  */
 export function judgeStatus(
   status: number,
@@ -37,13 +38,14 @@ export function judgeStatus(
   record: RequestRecord,
   options: EngineOptions,
   pauseMs: number | null,
+  passed: 'redirect' | 'retry' | null = null,
 ): Verdict {
   if (status >= 200 && status < 300) return { kind: 'callback' };
 
   const handled = handledByRequest(status, record);
   const retryable =
     options.retry.httpCodes.includes(status) && options.retry.enabled && record.meta.dont_retry !== true;
-  if (retryable) {
+  if (retryable && passed !== 'retry') {
     const plan = planRetry(record, pauseMs, options.retry);
     if (plan !== null) return { kind: 'retry', reason: 'http_status', count: statusReason(status), plan };
   }
@@ -53,6 +55,7 @@ export function judgeStatus(
   if (
     isRedirect(status) &&
     location &&
+    passed === null &&
     options.redirectMaxTimes !== null &&
     record.meta.dont_redirect !== true
   ) {

@@ -25,8 +25,8 @@ const STALLED_PER_SLOT = 4;
 /** One leased page in work. */
 export class Flight {
   readonly lease: Lease;
-  /** `performance.now()` when the lease was asked for. */
-  readonly askedAt: number;
+  /** `performance.now()` from which the delay of its domain counts: when the lease was asked for, or a later instant of `defer`. */
+  dueAt: number;
   /** Set when its download begins: from then on the page counts against the budget. */
   started = false;
   /** Of its answer; null before, and where it is not to change the delay. */
@@ -38,7 +38,7 @@ export class Flight {
 
   constructor(lease: Lease, askedAt: number) {
     this.lease = lease;
-    this.askedAt = askedAt;
+    this.dueAt = askedAt;
   }
 
   /** Its server sends nothing for now (`DownloadUnderWay.isStalled`). */

@@ -37,6 +37,8 @@ export type BackupEntry =
       readonly start: number | 'pushed';
       readonly done: number;
       readonly removed: number;
+      /** Absent in a backup of an earlier version: none. */
+      readonly lost?: number;
       /** As in a `Snapshot`. */
       readonly beganAtMs: number | null;
       readonly seenSinceMs: number | null;

@@ -80,9 +80,10 @@ CREATE TABLE tally (
   delayed        INTEGER NOT NULL,
   leased         INTEGER NOT NULL,
   failed         INTEGER NOT NULL,
-  accepted       INTEGER NOT NULL,       -- pending + suspects + delayed + leased + failed + done + removed
+  accepted       INTEGER NOT NULL,       -- pending + suspects + delayed + leased + failed + done + removed + lost
   done           INTEGER NOT NULL,
   removed        INTEGER NOT NULL,
+  lost           INTEGER NOT NULL,       -- requests whose records vanished
   failed_records INTEGER NOT NULL,       -- failed requests whose record is kept
   domains        INTEGER NOT NULL,       -- rows of the domain table
   last_arrival   INTEGER NOT NULL,       -- µs since 1970, raised with every arrival

@@ -85,6 +85,7 @@ export function readJoined(
       delayed: int(answer.delayed),
       leased: int(answer.leased),
       seen: int(answer.seen),
+      lost: int(answer.lost),
       nodes: others,
     },
     startPushed: int(answer.startPushed) === 1,

@@ -97,7 +97,7 @@ describe.each(engines)('on the %s engine', (engine) => {
         'items',
       ],
       ...['bytes', 'nodes', 'counters', 'run'],
-      ...['pagesPerSecond', 'accepted', 'removed', 'suspects', 'badSeeds', 'domains', 'control'],
+      ...['pagesPerSecond', 'accepted', 'removed', 'lost', 'suspects', 'badSeeds', 'domains', 'control'],
       ...['silentNodes', 'feeds', 'format', 'shape', 'state'],
     ]);
     expect(Object.keys(first.bytes).slice(0, 2)).toEqual(['frontier', 'dupefilter']);

@@ -357,7 +357,7 @@ describe('pages whose fingerprint has expired', () => {
     };
     const run = await crawlFor(2_000);
     expect(await run()).toMatchObject({ pages: 4 });
-    expect(await run()).toMatchObject({ pages: 0, message: expect.stringContaining('nothing is left') });
+    expect(await run()).toMatchObject({ pages: 0, message: expect.stringContaining('nothing to crawl') });
     // The start page expires first, perhaps by itself.
     const again = await waitFor(async () => {
       const end = await run();

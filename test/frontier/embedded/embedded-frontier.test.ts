@@ -177,7 +177,7 @@ describe('a folder of the embedded engine', () => {
     expect((await frontier.lease(1, 0)).waitMs).toBe(1_000);
   });
 
-  it('skips requests whose records were deleted by hand: they are counted as removed, and no delay begins for them', async () => {
+  it('skips requests whose records were deleted by hand: they are counted as lost, links bring them back, and no delay begins for them', async () => {
     const peer = await crawl.node({ tunables: { nodeTimeoutMs: 300 } });
     const { frontier } = peer;
     await frontier.push([request('poison', { domain: 'b.example' })], 'links');
@@ -191,8 +191,12 @@ describe('a folder of the embedded engine', () => {
     byHand.exec(`DELETE FROM record WHERE text LIKE '%gone%' OR text LIKE '%poison%'`);
     byHand.close();
     expect((await takeOne(frontier)).record).toBe(request('good').record);
-    expect(await frontier.snapshot()).toMatchObject({ removed: 3, suspects: 0, leased: 1, pending: 0 });
+    expect(await frontier.snapshot()).toMatchObject({ lost: 3, suspects: 0, leased: 1, pending: 0 });
     expect((await frontier.inspect(request('poison'))).crashes).toBe(0);
+    expect(await frontier.push([request('gone-1'), request('good')], 'links')).toEqual({
+      accepted: 1,
+      duplicates: 1,
+    });
   });
 
   it('skips only so many requests without a record in one lease as it was asked for, and is asked again at once', async () => {
@@ -203,9 +207,9 @@ describe('a folder of the embedded engine', () => {
     byHand.exec(`DELETE FROM record`);
     byHand.close();
     expect(await frontier.lease(2, 0)).toMatchObject({ leases: [], waitMs: 0 });
-    expect(await frontier.snapshot()).toMatchObject({ removed: 2, pending: 3 });
+    expect(await frontier.snapshot()).toMatchObject({ lost: 2, pending: 3 });
     await frontier.lease(3, 0);
-    expect(await frontier.snapshot()).toMatchObject({ removed: 5, pending: 0, leased: 0 });
+    expect(await frontier.snapshot()).toMatchObject({ lost: 5, pending: 0, leased: 0 });
   });
 
   it('is refused while processes of another container or machine have it open', async () => {

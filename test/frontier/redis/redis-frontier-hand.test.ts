@@ -105,7 +105,7 @@ describe('the frontier in Redis', { timeout: 60_000 }, () => {
       expect(await frontier.verify()).toHaveLength(2);
       await admin.del(`${spider}:requests:~queue`, `${spider}:requests`);
       expect((await frontier.lease(5, 0)).crawl.idleMs).toBeGreaterThanOrEqual(0);
-      expect(await frontier.snapshot()).toMatchObject({ pending: 0, removed: 2 });
+      expect(await frontier.snapshot()).toMatchObject({ pending: 0, lost: 2, removed: 0 });
       expect(answers.map(({ leases }) => leases)).toEqual([[], []]);
       expect(answers[1]?.waitMs).toBeGreaterThan(1);
     }));
@@ -124,7 +124,32 @@ describe('the frontier in Redis', { timeout: 60_000 }, () => {
       expect(first).toMatchObject({ leases: [], waitMs: 1 });
       expect((await frontier.snapshot()).pending).toBeGreaterThan(2_000);
       const left = () => frontier.lease(1, 0).then(() => frontier.snapshot());
-      expect(await until(left, ({ pending }) => pending === 0)).toMatchObject({ pending: 0, removed: 4_000 });
+      expect(await until(left, ({ pending }) => pending === 0)).toMatchObject({ pending: 0, lost: 4_000 });
+    }));
+
+  it('counts requests of deleted queues as lost, forgets fingerprints, and neither finishes nor clears the crawl', () =>
+    withCrawl(async (crawl, admin, spider) => {
+      const { frontier } = await crawl.node({ shape: { persist: false } });
+      await frontier.push([request('a'), request('b'), request('late', { delayMs: 60_000 })], 'links');
+      await commit(frontier, await takeOne(frontier));
+      await admin.hdel(`${spider}:requests`, Buffer.from(request('b').id, 'hex'));
+      expect((await frontier.lease(1, 0)).crawl).toMatchObject({ lost: 1, finished: false });
+      await admin.del(`${spider}:requests:~delayed`);
+      expect((await frontier.lease(1, 0)).crawl).toMatchObject({ lost: 2 });
+      expect(await frontier.verify()).toEqual([
+        `I1: the record of ${request('late').id} is in no queue: it would never be fetched`,
+      ]);
+      await frontier.repair(() => ({ domain: 'a.example', priority: 0, acceptedAtMs: 0 }), { force: true });
+      const { frontier: next } = await crawl.node({ shape: { persist: false } });
+      expect(await next.snapshot()).toMatchObject({ lost: 1, pending: 1 });
+      // A link brings the request back whose record is gone, and the losses stay counted.
+      expect(await next.push([request('a'), request('b')], 'links')).toEqual({ accepted: 1, duplicates: 1 });
+      for (const lease of await take(next, 2)) await commit(next, lease);
+      expect((await next.lease(1, 0)).crawl).toMatchObject({ lost: 1, finished: true });
+      expect(await next.verify()).toEqual([]);
+      expect(await next.leave('finished')).toMatchObject({ last: true, cleared: false });
+      await next.clear(['dupefilter'], { force: false });
+      expect(await next.snapshot()).toMatchObject({ lost: 0, removed: 1 });
     }));
 
   it('starts no delay for a request without a record', () =>
@@ -138,7 +163,7 @@ describe('the frontier in Redis', { timeout: 60_000 }, () => {
       await admin.hdel(`${spider}:requests`, ...gone);
       const { leases } = await frontier.lease(1, 0);
       expect(leases.map(({ id }) => id)).toEqual([request('19').id]);
-      expect(await frontier.snapshot()).toMatchObject({ pending: 0, leased: 1, removed: 19 });
+      expect(await frontier.snapshot()).toMatchObject({ pending: 0, leased: 1, lost: 19 });
     }));
 
   it('forgets the crashes of a suspect without a record, and goes on at once', () =>

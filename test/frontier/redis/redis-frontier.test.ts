@@ -348,7 +348,7 @@ describe('keys in Redis', () => {
       const [lease] = await take(frontier, 1);
       expect(lease?.record).toBe(request('b').record);
       await commit(frontier, lease!);
-      expect(await frontier.snapshot()).toMatchObject({ pending: 0, removed: 1, done: 1 });
+      expect(await frontier.snapshot()).toMatchObject({ pending: 0, lost: 1, done: 1 });
     } finally {
       await crawl.end();
     }

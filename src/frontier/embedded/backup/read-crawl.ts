@@ -41,11 +41,11 @@ async function* readQueue(batch: CommitBatch): AsyncIterable<BackupEntry> {
 function describeCrawl(tx: Transaction): BackupEntry | null {
   if (!tx.hasCrawl) return null;
   const { queue_class, start_pushed, start_count, began_at, seen_since } = tx.crawl;
-  const { done, removed } = tx.tally;
+  const { done, removed, lost } = tx.tally;
   const shape = shapeOf(tx.crawl);
   const start = start_pushed === 1 ? 'pushed' : start_count;
   return {
-    ...{ kind: 'crawl', queueClass: queue_class, start, done, removed },
+    ...{ kind: 'crawl', queueClass: queue_class, start, done, removed, lost },
     shape: shape === null ? null : withoutDupefilter(shape),
     ...{ beganAtMs: began_at, seenSinceMs: seen_since },
   };

@@ -131,7 +131,8 @@ function putCrawl({ crawl, tally }: Transaction, entry: Entry<'crawl'>): void {
   crawl.seen_since = Math.min(crawl.seen_since, entry.seenSinceMs ?? crawl.seen_since);
   tally.done += entry.done;
   tally.removed += entry.removed;
-  tally.accepted += entry.done + entry.removed;
+  tally.lost += entry.lost ?? 0;
+  tally.accepted += entry.done + entry.removed + (entry.lost ?? 0);
 }
 
 /** Insert requests with their old arrivals. One that is live already stays as it is. */

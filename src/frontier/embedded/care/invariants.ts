@@ -13,8 +13,8 @@ export const invariants: readonly string[] = [
    WHERE said.n <> coalesce(counted.n, 0)`,
   `SELECT 'I1: ' || count(*) || ' requests are in the state "' || state || '", which there is not' FROM request
    WHERE space = ?1 AND state NOT IN ('pending', 'suspect', 'delayed', 'leased', 'failed') GROUP BY state`,
-  `SELECT 'I4: ' || accepted || ' were accepted but ' || total || ' are pending, delayed, leased, done, failed or removed' FROM (
-     SELECT accepted, done + removed + (SELECT count(*) FROM request WHERE space = ?1) AS total
+  `SELECT 'I4: ' || accepted || ' were accepted but ' || total || ' are pending, delayed, leased, done, failed, removed or lost' FROM (
+     SELECT accepted, done + removed + lost + (SELECT count(*) FROM request WHERE space = ?1) AS total
      FROM tally WHERE space = ?1)
    WHERE accepted <> total`,
 

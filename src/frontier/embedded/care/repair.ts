@@ -9,8 +9,9 @@ import type { FirstShape } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { liveNodes } from '../nodes/liveness.js';
 import { addFailure } from '../queue/failures.js';
+import { noteLost } from '../queue/losses.js';
 import { orderOf } from '../queue/order.js';
-import { deleteRequest, hexOf, type RequestState } from '../queue/requests.js';
+import { hexOf, type RequestState } from '../queue/requests.js';
 
 /** Requests of one step: a transaction of some ms. */
 const STEP = 500;
@@ -98,8 +99,7 @@ function repairRequest(tx: Transaction, row: Row, read: ReadRecord): void {
   if (failure !== null) sql.run`DELETE FROM failure WHERE n = ${n}`;
   if (text === null) {
     // Without a readable record it cannot be downloaded.
-    deleteRequest(tx, n);
-    tally.removed += 1;
+    noteLost(tx, row);
   } else if (row.domain === '' && read(hexOf(id), text) === null) {
     sql.run`UPDATE request SET state = 'failed' WHERE n = ${n}`;
     addFailure(tx, n, unknownReason(tx, 'bad_record'));
@@ -178,6 +178,9 @@ function endRepair(tx: Transaction): Repaired {
   crawl.repairing = null;
   const pending = tally.pending + tally.suspects;
   const { delayed, failed } = tally;
-  tally.accepted = pending + delayed + failed + tally.done + tally.removed;
+  const counted = pending + delayed + failed + tally.done + tally.removed;
+  // What was accepted and is nowhere any more is lost too.
+  tally.lost = Math.max(tally.lost, tally.accepted - counted);
+  tally.accepted = counted + tally.lost;
   return { pending, delayed, failed };
 }

@@ -89,6 +89,9 @@ function clearDupefilter(tx: Transaction): void {
   tx.dupefilter.clear();
   if (!tx.hasCrawl) return;
   tx.crawl.epoch += 1;
+  // Links and seeds bring lost requests back now.
+  tx.tally.removed += tx.tally.lost;
+  tx.tally.lost = 0;
   tx.crawl.dupefilter = null;
   tx.crawl.seen_since = tx.nowMs;
 }

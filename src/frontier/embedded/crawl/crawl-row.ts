@@ -55,6 +55,7 @@ const counters = [
   'accepted',
   'done',
   'removed',
+  'lost',
   'failed_records',
   'domains',
   'last_arrival',

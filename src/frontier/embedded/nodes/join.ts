@@ -33,7 +33,7 @@ export function join(
   const incarnation = incarnationName(node.id, number);
   const justClosed = beginsRun ? closedJustNow(tx, options.budgets) : null;
   if (justClosed !== null) {
-    const found = { pending: 0, delayed: 0, leased: 0, seen: 0, nodes: others };
+    const found = { pending: 0, delayed: 0, leased: 0, seen: 0, lost: 0, nodes: others };
     return {
       number: 0,
       joined: { incarnation, run: '', found, startPushed: false, justClosed, notices: [] },
@@ -68,6 +68,7 @@ function foundBy(
       delayed: tally.delayed,
       leased: tally.leased,
       seen: dupefilter.count(),
+      lost: tally.lost,
       nodes,
     },
     startPushed: crawl.start_pushed === 1,

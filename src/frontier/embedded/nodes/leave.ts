@@ -22,7 +22,7 @@ export function leave(
   const hasStart = crawl.has_start === 1;
   const node = tx.nodes.find(number);
   if (options.heardWithinMs !== undefined && !options.persist && node?.is_dead === 0) {
-    const isFinished = crawlState(tx, hasStart, node).finished;
+    const isFinished = crawlState(tx, hasStart, node).finished && tx.tally.lost === 0;
     const silence = isFinished ? silentBeside(tx, node, options.heardWithinMs) : null;
     if (silence !== null) return { last: false, cleared: false, awaits: silence };
   }
@@ -38,7 +38,8 @@ export function leave(
     crawl.closed = crawl.closing ?? reason;
     crawl.closed_at = tx.nowMs;
   }
-  const isOver = crawl.closed === 'finished' && crawlState(tx, hasStart, node).finished;
+  const isOver =
+    crawl.closed === 'finished' && crawlState(tx, hasStart, node).finished && tx.tally.lost === 0;
   if (options.persist || !isOver) return { last: true, cleared: false };
   clearFinished(tx);
   return { last: true, cleared: true };

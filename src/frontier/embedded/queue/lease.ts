@@ -77,6 +77,7 @@ export function crawlState(tx: Transaction, hasStart: boolean, node: NodeRow | n
     seedsWaiting,
     idleMs: isIdle ? Math.max(0, tx.nowMs - tally.busy_at) : 0,
     full: isFull(tx),
+    lost: tally.lost,
   };
 }
 

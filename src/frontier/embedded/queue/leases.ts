@@ -4,6 +4,7 @@ import type { Transaction } from '../crawl/transaction.js';
 import type { LifeChange } from '../dupefilters/dupefilter.js';
 import { incarnationName, type NodeRow } from '../nodes/node-row.js';
 import { type DomainRow, delayOf } from './domain-row.js';
+import { noteLost } from './losses.js';
 import type { Order } from './order.js';
 import { deleteRequest, hexOf, returnToPending } from './requests.js';
 
@@ -22,7 +23,7 @@ export interface LeasedRow {
 /**
  * Lease the pending request or suspect with row number `n`. The caller decrements the pending or suspects counter and starts
  * the domain's delay timer. @returns null where its record is gone, as after a DELETE by hand: the request is deleted and
- * counted as removed.
+ * counted as lost.
  */
 export function grantLease(tx: Transaction, holder: NodeRow, domain: DomainRow, n: number): Lease | null {
   const { sql, tally, crawl, nowMs } = tx;
@@ -31,8 +32,7 @@ export function grantLease(tx: Transaction, holder: NodeRow, domain: DomainRow, 
     UPDATE request SET state = 'leased', node = ${holder.number}, token = ${token}, leased_at = ${nowMs} WHERE n = ${n}
     RETURNING id, crashes, unfiltered, (SELECT text FROM record WHERE record.n = request.n) AS text`!;
   if (text === null) {
-    deleteRequest(tx, n);
-    tally.removed += 1;
+    noteLost(tx, { n, id, unfiltered });
     return null;
   }
   tally.tokens = token;

@@ -27,6 +27,7 @@ export function takeSnapshot(tx: Transaction): Snapshot {
     done: tally.done,
     failed: tally.failed,
     removed: tally.removed,
+    lost: tally.lost,
     seen: tx.dupefilter.count(),
     items: spaces.items.entries,
     domains: tally.domains,

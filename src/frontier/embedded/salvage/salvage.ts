@@ -166,11 +166,14 @@ function keepIndexEntry(sql: Statements, index: string, { values }: Row): void {
   sql.of(table.insert).run(...values);
 }
 
-/** A request whose row is lost, but not its record, becomes pending. The repair takes an unknown domain from the record. */
+/**
+ * A request whose row is lost becomes pending. The repair takes an unknown domain from the record. Without a record it counts
+ * the request as lost, and forgets its fingerprint.
+ */
 function rebuildFromIndexes(sql: Statements): void {
   sql.run`INSERT OR IGNORE INTO request (n, space, id, state, domain, priority, rank, arrival, crashes, unfiltered)
     SELECT n, known_id.space, id, 'pending', coalesce(domain, ''), -coalesce(rank, 0), coalesce(rank, 0), coalesce(arrival, 0), 0, 0
-    FROM known_id JOIN record USING (n) LEFT JOIN known_pending USING (n)
+    FROM known_id LEFT JOIN known_pending USING (n)
     WHERE typeof(known_id.space) = 'integer' AND typeof(id) = 'blob' AND length(id) = 20 AND n NOT IN (SELECT n FROM request)`;
   sql.run`INSERT OR IGNORE INTO space (id, name) SELECT id, name FROM known_space WHERE typeof(name) = 'text'`;
   sql.run`UPDATE space SET is_crawl = 1 WHERE id IN (SELECT space FROM crawl UNION SELECT space FROM tally)`;

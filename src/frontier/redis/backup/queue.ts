@@ -27,6 +27,7 @@ export async function* readCrawl(ask: Ask, keys: FrontierKeys): AsyncIterable<Ba
     start: meta.start === 'pushed' ? 'pushed' : Number(meta.start ?? 0),
     done: Number(meta.done ?? 0),
     removed: Number(meta.removed ?? 0),
+    lost: Number(meta.lost ?? 0),
     beganAtMs: Number(meta.began) || null,
     seenSinceMs: Number(meta.seen_since ?? meta.began) || null,
   };

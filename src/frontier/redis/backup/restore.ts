@@ -73,9 +73,9 @@ function callFor(entry: BackupEntry, options: OpenOptions): VerbCall | null {
 }
 
 function crawlArguments(entry: Entry<'crawl'>): Arguments {
-  const { queueClass, shape, start, done, removed, beganAtMs, seenSinceMs } = entry;
+  const { queueClass, shape, start, done, removed, lost = 0, beganAtMs, seenSinceMs } = entry;
   return {
-    ...{ queueClass, start, done, removed },
+    ...{ queueClass, start, done, removed, lost },
     shape: shape === null ? undefined : JSON.stringify(shape),
     began: beganAtMs ?? undefined,
     seen_since: seenSinceMs ?? undefined,

@@ -67,9 +67,11 @@ function checkLeases({ leases, registered, held }: View): string[] {
   return breaches;
 }
 
-/** I4: accepted = pending + delayed + leased + done + failed + removed. */
+/** I4: accepted = pending + delayed + leased + done + failed + removed + lost. */
 function checkAccepted({ queue, suspects, delayed, leasedIds, failed, meta }: View): string[] {
-  const [accepted, done, removed] = [meta.accepted, meta.done, meta.removed].map((text) => Number(text ?? 0));
+  const [accepted, done, removed, lost] = [meta.accepted, meta.done, meta.removed, meta.lost].map((text) =>
+    Number(text ?? 0),
+  );
   const parts = {
     pending: queue.length + suspects.length,
     delayed: delayed.length,
@@ -77,6 +79,7 @@ function checkAccepted({ queue, suspects, delayed, leasedIds, failed, meta }: Vi
     done: done as number,
     failed: failed.length,
     removed: removed as number,
+    lost: lost as number,
   };
   const sum = Object.values(parts).reduce((total, count) => total + count, 0);
   if (accepted === sum) return [];

@@ -34,6 +34,7 @@ export function readLeases(reply: Reply): LeaseAnswer {
       seedsWaiting: int(answer.seedsWaiting),
       idleMs: int(answer.idleMs),
       full: int(answer.full) === 1,
+      lost: int(answer.lost),
     },
   };
 }

@@ -52,6 +52,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     done: Number(meta.done ?? 0),
     failed,
     removed: Number(meta.removed ?? 0),
+    lost: Number(meta.lost ?? 0),
     seen,
     items,
     domains,

@@ -2,7 +2,7 @@
 -- Atomic: an entry is added to the counters once.
 --
 -- args (and those of restoring.lua): queueClass · shape: JSON; absent before a first node · start: how many start requests
---   were pushed, or `pushed` · done · removed · began, seen_since: instants; absent where they are not known
+--   were pushed, or `pushed` · done · removed · lost · began, seen_since: instants; absent where they are not known
 -- Returns as restoring.lua says. O(1).
 
 -- The start requests that were pushed, here or there: the larger number.
@@ -20,7 +20,8 @@ verbs.register('restore_crawl', {}, function(crawl, args)
     mergeStart(crawl, args.start)
     meta.add(crawl, 'done', args.done)
     meta.add(crawl, 'removed', args.removed)
-    meta.add(crawl, 'accepted', args.done + args.removed)
+    meta.add(crawl, 'lost', args.lost)
+    meta.add(crawl, 'accepted', args.done + args.removed + args.lost)
     for _, name in ipairs({ 'began', 'seen_since' }) do
       if args[name] then meta.set(crawl, name, math.min(meta.number(crawl, name, crawl.nowMs), args[name])) end
     end

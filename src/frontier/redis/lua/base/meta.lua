@@ -8,6 +8,7 @@
 --   began, seen_since    instants: the crawl began; its dupefilter was last emptied
 --   control              running | paused | stopping
 --   accepted, done, removed   requests counted since the crawl began
+--   lost                 requests whose records vanished, see requests/losses.lua
 --   arrival              the last one given, in µs
 --   start, has_start     start requests pushed so far, or `pushed` when all were; whether the spider has any
 --   delay, randomize, limit, node_timeout, failed_limit, queue_limit, slots, autothrottle   the tunables, as text:
@@ -22,7 +23,7 @@
 
 -- What the verbs of every page read. They are read together. Other fields are read on demand, about 1 µs each.
 local OFTEN = { 'version', 'epoch', 'queue', 'dupefilter', 'control', 'done', 'accepted', 'arrival', 'limit', 'delay',
-  'budgets', 'closing', 'run_pages', 'run_items', 'run_accepted', 'queue_limit', 'volunteer', 'hungry', 'idle_since',
+  'budgets', 'closing', 'lost', 'run_pages', 'run_items', 'run_accepted', 'queue_limit', 'volunteer', 'hungry', 'idle_since',
   'slots', 'autothrottle' }
 
 -- Whether the crawl has records.

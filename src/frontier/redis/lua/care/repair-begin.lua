@@ -5,7 +5,7 @@
 --
 -- args: force · queueClass, epoch: for a new meta
 -- Returns by name: live: nodes because of which nothing was done, or nothing. O(domains + delayed + leases).
-local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'arrival', 'run_pages', 'run_items', 'run_errors',
+local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'run_pages', 'run_items', 'run_errors',
   'run_failed', 'run_accepted', 'run_started', 'delay', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'idle_since',
   'hungry_at' }
 local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'leases', 'nodes', 'dead', 'node-info', 'held',

@@ -16,7 +16,11 @@ verbs.register('repair_end', { 'allow-oom' }, function(crawl)
   end
   local pending, delayed = queue.pending(crawl), redis.call('ZCARD', at.delayed)
   local failed = redis.call('ZCARD', at.failed)
-  meta.set(crawl, 'accepted', pending + delayed + failed + meta.number(crawl, 'done') + meta.number(crawl, 'removed'))
+  -- What was accepted and is nowhere any more is lost. Requests that were counted as lost may have been found again.
+  local counted = pending + delayed + failed + meta.number(crawl, 'done') + meta.number(crawl, 'removed')
+  local lost = math.max(0, meta.number(crawl, 'accepted', counted + meta.number(crawl, 'lost')) - counted)
+  meta.set(crawl, 'lost', lost)
+  meta.set(crawl, 'accepted', counted + lost)
   local control = meta.get(crawl, 'repairing')
   if control then meta.set(crawl, 'control', control) end
   meta.set(crawl, 'repairing', '')

@@ -53,6 +53,9 @@ end
 local function clearDupefilter(crawl)
   dupefilters.drop(crawl)
   meta.raiseEpoch(crawl)
+  -- Links and seeds bring lost requests back now.
+  meta.add(crawl, 'removed', meta.number(crawl, 'lost'))
+  meta.set(crawl, 'lost', 0)
   -- The next client that writes may choose another class.
   meta.set(crawl, 'dupefilter', '')
   meta.set(crawl, 'seen_since', crawl.nowMs)

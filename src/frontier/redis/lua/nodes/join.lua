@@ -101,6 +101,7 @@ verbs.register('join', {}, function(crawl, args)
   redis.call('HSET', at.held, crawl.caller, 0)
   local answer = { status = 'joined', pending = queue.pending(crawl), delayed = redis.call('ZCARD', at.delayed),
     leased = redis.call('HLEN', at.leases), seen = dupefilters.of(crawl).count(crawl),
+    lost = meta.number(crawl, 'lost'),
     startPushed = meta.get(crawl, 'start') == 'pushed', changed = changed, others = others,
     crawl = meta.get(crawl, 'crawl'), run = meta.get(crawl, 'run'), flushed = flushed }
   answers.keep(crawl, answer)

@@ -41,7 +41,7 @@ local function endRun(crawl, args)
     meta.set(crawl, 'run_ended', crawl.nowMs)
   end
   local isComplete = meta.get(crawl, 'run_closed') == 'finished' and isFinished(crawl, args)
-  if args.persist or not isComplete then return false end
+  if args.persist or not isComplete or meta.number(crawl, 'lost') > 0 then return false end
   forgetting.forget(crawl, false)
   return true
 end
@@ -56,7 +56,7 @@ verbs.register('leave', { 'allow-oom' }, function(crawl, args)
   local first = answers.first(crawl)
   if first then return verbs.named(first) end
   local mayStay = args.heardWithinMs and not args.persist and nodes.isLive(crawl, args.incarnation)
-  if mayStay and isFinished(crawl, args) then
+  if mayStay and meta.number(crawl, 'lost') == 0 and isFinished(crawl, args) then
     local stays = mayAllBeDead(crawl, args)
     if stays then
       verbs.save(crawl)

@@ -28,7 +28,7 @@ local function noteHunger(crawl, isSatisfied)
   end
 end
 
--- Drops requests whose record somebody deleted, and counts them as removed. Returns the others.
+-- Drops requests whose record vanished, and counts them as lost. Returns the others.
 local function withRecords(crawl, taken)
   local ids, found, dropped = {}, {}, {}
   for i, request in ipairs(taken) do ids[i] = request.id end
@@ -42,7 +42,7 @@ local function withRecords(crawl, taken)
     end
   end
   lists.send('HDEL', crawl.keys.crashes, dropped)
-  if #dropped > 0 then meta.add(crawl, 'removed', #dropped) end
+  losses.note(crawl, dropped)
   return found
 end
 
@@ -82,15 +82,6 @@ local function givenBefore(crawl, ids)
   return found, crashes
 end
 
--- Where somebody deleted the queue, counts its requests as removed. Otherwise the crawl would never be complete.
-local function countLostQueue(crawl)
-  if redis.call('EXISTS', crawl.keys.queue) == 1 then return end
-  local held = redis.call('ZCARD', crawl.keys.suspects) + redis.call('ZCARD', crawl.keys.delayed)
-    + redis.call('HLEN', crawl.keys.leases) + redis.call('ZCARD', crawl.keys.failed)
-  local lost = meta.number(crawl, 'accepted') - meta.number(crawl, 'done') - meta.number(crawl, 'removed') - held
-  if lost > 0 then meta.add(crawl, 'removed', lost) end
-end
-
 -- In how many ms to ask again. A hungry node polls every 25 ms × number of nodes, so the total rate stays constant.
 local function nextInstant(crawl, emptyReason)
   if emptyReason == 'stoodBack' then return 30 end
@@ -113,7 +104,7 @@ local function describe(crawl, answer)
   answer.control, answer.closing = meta.get(crawl, 'control'), meta.get(crawl, 'closing')
   answer.acceptedInRun, answer.seedsWaiting = meta.number(crawl, 'run_accepted'), seeds
   answer.idleMs = isBusy and 0 or math.max(0, crawl.nowMs - meta.number(crawl, 'idle_since'))
-  answer.full = limits.isQueueFull(crawl)
+  answer.full, answer.lost = limits.isQueueFull(crawl), meta.number(crawl, 'lost')
   answer.finished = not isBusy and completion.isFinished(crawl, seeds, crawl.args.lease.pipelines)
   -- Idle nodes ask once a second, and a node that leaves a finished crawl checks when the others were heard from (leave.lua).
   if answer.finished then redis.call('ZADD', crawl.keys.nodes, 'XX', crawl.nowMs, crawl.caller) end
@@ -142,7 +133,7 @@ function leasing.run(crawl)
     answers.keep(crawl, answer.ids)
   end
   domains.saveStates(crawl)
-  if #given == 0 then countLostQueue(crawl) end
+  if #given == 0 and isOpen then losses.noteMissing(crawl) end
   answer.waitMs = 1000
   if isOpen then
     local isMore = wanted > 0 and #given == wanted and redis.call('ZCARD', crawl.keys.ready) > 0

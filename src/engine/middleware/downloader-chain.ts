@@ -1,0 +1,159 @@
+/**
+ * The modules of DOWNLOADER_MIDDLEWARES as an onion around the downloader. Requests pass it by ascending numbers, answers and
+ * errors by descending ones, as in Scrapy. A call runs a part of the modules, since retries and redirects come in between.
+ */
+import { DEFAULT_HEADERS, USER_AGENT } from '../../built-in-middleware.js';
+import { messageOf } from '../../errors.js';
+import { type OutgoingRequest, setDefaultHeader } from '../../http/message/outgoing-request.js';
+import { Request } from '../../http/message/request.js';
+import { Response } from '../../http/message/response.js';
+import type { Settings } from '../../settings/schema.js';
+import type { Spider } from '../../spider/spider.js';
+import { describeError, whereThrown } from '../../spider/where-thrown.js';
+import type { DownloaderMiddleware, Loaded } from './downloader-middleware.js';
+
+/** What a pass through the modules led to. */
+export type Step =
+  /** No module took the request or error: it goes on. */
+  | { readonly kind: 'pass' }
+  | { readonly kind: 'response'; readonly response: Response }
+  /** A module wants another request crawled. */
+  | { readonly kind: 'request'; readonly request: Request; readonly by: string }
+  /** A module threw. */
+  | { readonly kind: 'thrown'; readonly thrown: Thrown };
+
+/** An error of a module. */
+export interface Thrown {
+  readonly error: Error;
+  readonly by: string;
+  /** A sentence with the module, the method and the line of the error. */
+  readonly message: string;
+}
+
+/** The modules from one number up to, and without, another. */
+export interface Part {
+  readonly from: number;
+  readonly below: number;
+}
+
+type Method = 'processRequest' | 'processResponse' | 'processException';
+
+const pass: Step = { kind: 'pass' };
+
+export class DownloaderChain {
+  readonly #modules: readonly Loaded<DownloaderMiddleware>[];
+
+  /** @param modules by ascending numbers. @param settings for the headers that are added between them. */
+  constructor(modules: readonly Loaded<DownloaderMiddleware>[], settings: HeaderSettings) {
+    this.#modules = [...headerModules(settings), ...modules].sort((a, b) => a.number - b.number);
+  }
+
+  /** Run every `processRequest`. */
+  async request(request: OutgoingRequest, spider: Spider): Promise<Step> {
+    for (const { name, methods } of this.#modules) {
+      if (methods.processRequest === undefined) continue;
+      try {
+        const step = stepOf(
+          await methods.processRequest(request, spider),
+          name,
+          'nothing, a Response or a Request',
+        );
+        if (step.kind !== 'pass') return step;
+      } catch (error) {
+        return thrownBy(name, 'processRequest', request, error);
+      }
+    }
+    return pass;
+  }
+
+  /** Run every `processResponse` of a part. @returns never `pass` */
+  async response(
+    request: OutgoingRequest,
+    given: Response,
+    spider: Spider,
+    part: Part,
+  ): Promise<Exclude<Step, { kind: 'pass' }>> {
+    let response = given;
+    for (const { name, methods } of this.#inward(part)) {
+      if (methods.processResponse === undefined) continue;
+      try {
+        const step = stepOf(
+          await methods.processResponse(request, response, spider),
+          name,
+          'a Response or a Request',
+        );
+        if (step.kind === 'pass') throw new TypeError('it returned nothing; return the response');
+        if (step.kind !== 'response') return step;
+        response = step.response;
+      } catch (error) {
+        return thrownBy(name, 'processResponse', request, error);
+      }
+    }
+    return { kind: 'response', response };
+  }
+
+  /** Run every `processException` of a part, until one takes the error. */
+  async exception(request: OutgoingRequest, error: Error, spider: Spider, part: Part): Promise<Step> {
+    for (const { name, methods } of this.#inward(part)) {
+      if (methods.processException === undefined) continue;
+      try {
+        const step = stepOf(
+          await methods.processException(request, error, spider),
+          name,
+          'nothing, a Response or a Request',
+        );
+        if (step.kind !== 'pass') return step;
+      } catch (thrown) {
+        return thrownBy(name, 'processException', request, thrown);
+      }
+    }
+    return pass;
+  }
+
+  #inward({ from, below }: Part): Loaded<DownloaderMiddleware>[] {
+    return this.#modules.filter(({ number }) => number >= from && number < below).reverse();
+  }
+}
+
+type HeaderSettings = Pick<Settings, 'DEFAULT_REQUEST_HEADERS' | 'USER_AGENT'>;
+
+/**
+ * The headers of the settings, so that modules with higher numbers see them. The downloader would add them anyway. They come
+ * before modules with the same number, as in Scrapy.
+ */
+function headerModules(settings: HeaderSettings): Loaded<DownloaderMiddleware>[] {
+  const headers = Object.entries(settings.DEFAULT_REQUEST_HEADERS);
+  const addDefaults = (request: OutgoingRequest): undefined => {
+    for (const [name, value] of headers) if (value !== null) setDefaultHeader(request, name, value);
+  };
+  const addUserAgent = (request: OutgoingRequest): undefined => {
+    if (settings.USER_AGENT !== '') setDefaultHeader(request, 'User-Agent', settings.USER_AGENT);
+  };
+  return [
+    { name: 'DefaultHeadersMiddleware', number: DEFAULT_HEADERS, methods: { processRequest: addDefaults } },
+    { name: 'UserAgentMiddleware', number: USER_AGENT, methods: { processRequest: addUserAgent } },
+  ];
+}
+
+/** @throws TypeError for a value of another type. */
+function stepOf(returned: unknown, by: string, expected: string): Step {
+  if (returned === undefined || returned === null) return pass;
+  if (returned instanceof Response) return { kind: 'response', response: returned };
+  if (returned instanceof Request) return { kind: 'request', request: returned, by };
+  throw new TypeError(`it returned a value of type ${typeof returned}; return ${expected}`);
+}
+
+function thrownBy(
+  by: string,
+  method: Method,
+  { url }: Request,
+  error: unknown,
+): Extract<Step, { kind: 'thrown' }> {
+  const where = whereThrown(error);
+  const place = where === null ? '' : ` (${where})`;
+  const message = `${by}: ${method} failed on ${url}: ${describeError(error)}${place}`;
+  return {
+    kind: 'thrown',
+    thrown: { by, message, error: error instanceof Error ? error : new Error(messageOf(error)) },
+  };
+}

@@ -1,0 +1,66 @@
+/** The interface of downloader middleware: modules between the engine and the downloader. */
+import type { OutgoingRequest } from '../../http/message/outgoing-request.js';
+import type { Request } from '../../http/message/request.js';
+import type { Response } from '../../http/message/response.js';
+import type { Logger } from '../../log.js';
+import type { Settings } from '../../settings/schema.js';
+import type { Spider } from '../../spider/spider.js';
+
+/** The crawl that a middleware runs in. */
+export interface MiddlewareContext {
+  readonly nodeId: string;
+  /** The name of the spider. */
+  readonly spider: string;
+  /** The name of the job; null for the unnamed job. */
+  readonly job: string | null;
+  readonly settings: Settings;
+  readonly log: Logger;
+}
+
+/**
+ * The default export of a module of DOWNLOADER_MIDDLEWARES: a class with some of these methods, or an object with them.
+ * Each may be async. What throws IgnoreRequest drops the page.
+ */
+export interface DownloaderMiddleware {
+  /** Called before the first page of the node. */
+  open?(context: MiddlewareContext): unknown;
+  /**
+   * Called before the download. The request may be changed in place.
+   * @returns nothing to go on; a Response in place of the download; a Request to be crawled in place of this one
+   */
+  processRequest?(request: OutgoingRequest, spider: Spider): MiddlewareResult<Response | Request | undefined>;
+  /**
+   * Called with every answer, those of other middleware included.
+   * @returns the response or another one; or a Request to be crawled in place of this one
+   */
+  processResponse?(
+    request: OutgoingRequest,
+    response: Response,
+    spider: Spider,
+  ): MiddlewareResult<Response | Request>;
+  /**
+   * Called when the download failed, or a `processRequest` threw.
+   * @returns nothing to leave it to the next one; a Response in place of the error; a Request to be crawled instead
+   */
+  processException?(
+    request: OutgoingRequest,
+    error: Error,
+    spider: Spider,
+  ): MiddlewareResult<Response | Request | undefined>;
+  /** Called after the last page of the node. */
+  close?(): unknown;
+}
+
+/** A value, or a promise of it. Undefined includes a method that returns nothing, and null counts as nothing. */
+export type MiddlewareResult<T> = undefined extends T
+  ? // biome-ignore lint/suspicious/noConfusingVoidType: a method without a return statement is void.
+    T | null | void | Promise<T | null | void>
+  : T | Promise<T>;
+
+/** A module of a MIDDLEWARES setting, loaded. */
+export interface Loaded<M> {
+  /** As the setting names it, for messages. */
+  readonly name: string;
+  readonly number: number;
+  readonly methods: M;
+}

@@ -1,0 +1,131 @@
+/**
+ * The modules of SPIDER_MIDDLEWARES around the callbacks of a spider. Responses pass them by ascending numbers; results and
+ * errors pass them by descending ones, as in Scrapy.
+ */
+import { CrawlnodeError } from '../../errors.js';
+import type { Response } from '../../http/message/response.js';
+import { resultsOf } from '../../spider/callback-results.js';
+import type { Spider } from '../../spider/spider.js';
+import { describeError, whereThrown } from '../../spider/where-thrown.js';
+import type { Thrown } from './downloader-chain.js';
+import type { Loaded } from './downloader-middleware.js';
+import type { SpiderMiddleware, SpiderResult } from './spider-middleware.js';
+
+/** What a callback gave, one by one. */
+export type Results = AsyncIterable<unknown>;
+
+export class SpiderChain {
+  readonly #modules: readonly Loaded<SpiderMiddleware>[];
+
+  /** @param modules by ascending numbers. */
+  constructor(modules: readonly Loaded<SpiderMiddleware>[]) {
+    this.#modules = modules;
+  }
+
+  /** Run every `processSpiderInput`. @returns what one of them threw; null when none did */
+  async input(response: Response, spider: Spider): Promise<Thrown | null> {
+    for (const { name, methods } of this.#modules) {
+      try {
+        await methods.processSpiderInput?.(response, spider);
+      } catch (error) {
+        const { message } = failed(name, 'processSpiderInput', error);
+        return { by: name, message, error: asError(error) };
+      }
+    }
+    return null;
+  }
+
+  /** The results of a callback after every `processSpiderOutput` and `processSpiderException`. */
+  output(response: Response, results: Results, spider: Spider): Results {
+    return this.#modules.reduceRight<Results>(
+      (inner, module) => layer(module, response, inner, spider),
+      results,
+    );
+  }
+}
+
+/**
+ * The results of one module. An error of what is inside goes to its `processSpiderException`. What that gives does not pass
+ * the module's own `processSpiderOutput`, and its own errors go to the next module.
+ */
+async function* layer(
+  { name, methods }: Loaded<SpiderMiddleware>,
+  response: Response,
+  inner: Results,
+  spider: Spider,
+): AsyncGenerator<unknown> {
+  let instead: unknown;
+  const guarded = async function* (): AsyncGenerator<unknown> {
+    try {
+      yield* inner;
+    } catch (error) {
+      instead = await exceptionOf(name, methods, response, error, spider);
+      if (instead === undefined || instead === null) throw error;
+    }
+  };
+  if (methods.processSpiderOutput === undefined) yield* guarded();
+  else yield* outputOf(name, methods, response, guarded(), spider);
+  if (instead !== undefined) yield* resultsOf(instead);
+}
+
+async function exceptionOf(
+  name: string,
+  methods: SpiderMiddleware,
+  response: Response,
+  error: unknown,
+  spider: Spider,
+): Promise<unknown> {
+  try {
+    return await methods.processSpiderException?.(response, causeOf(error), spider);
+  } catch (thrown) {
+    throw failed(name, 'processSpiderException', thrown);
+  }
+}
+
+async function* outputOf(
+  name: string,
+  methods: SpiderMiddleware,
+  response: Response,
+  results: Results,
+  spider: Spider,
+): AsyncGenerator<unknown> {
+  let fromInside: unknown;
+  const noted = async function* (): AsyncGenerator<unknown> {
+    try {
+      yield* results;
+    } catch (error) {
+      fromInside = error;
+      throw error;
+    }
+  };
+  try {
+    const given: unknown = methods.processSpiderOutput?.(
+      response,
+      noted() as AsyncIterable<SpiderResult>,
+      spider,
+    );
+    if (given === undefined || given === null) {
+      throw new TypeError('it returned nothing; yield the results, or return them');
+    }
+    yield* resultsOf(given);
+  } catch (error) {
+    throw error === fromInside ? error : failed(name, 'processSpiderOutput', error);
+  }
+}
+
+/** The error as the user's code threw it. */
+function causeOf(error: unknown): Error {
+  return asError(error instanceof CrawlnodeError && error.code === 'middleware_error' ? error.cause : error);
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+function failed(name: string, method: keyof SpiderMiddleware, cause: unknown): CrawlnodeError {
+  const where = whereThrown(cause);
+  const place = where === null ? '' : ` (${where})`;
+  return new CrawlnodeError('middleware_error', `${name}: ${method}: ${describeError(cause)}${place}`, {
+    cause,
+  });
+}

@@ -1,0 +1,181 @@
+/**
+ * The way of a page through the modules of DOWNLOADER_MIDDLEWARES: one chain, one lease, one settle.
+ *
+ * ```
+ *   request ──► processRequest, ascending ──► download ──┐
+ *                  │ a Response: no download             │ answer             error
+ *                  └────────────────────────────────────►▼                      ▼
+ *                        processResponse ≥ 600           │      processException ≥ 550
+ *                        redirect (600) ends the way     │      retry (550) ends the way
+ *                        processResponse 550–599         │      processException < 550
+ *                        retry (550) ends the way        │      a Response ──► as an answer
+ *                        processResponse < 550           ▼
+ *   callback, errback ◄──────────────────────────────────┘
+ * ```
+ */
+import { REDIRECT, RETRY } from '../../built-in-middleware.js';
+import { DownloadError } from '../../downloader/download-error.js';
+import type { Download } from '../../downloader/downloader.js';
+import { isIgnoreRequest } from '../../errors.js';
+import { noEffects } from '../../frontier/frontier.js';
+import { type OutgoingRequest, outgoingRequest } from '../../http/message/outgoing-request.js';
+import type { RequestRecord } from '../../http/message/request-record.js';
+import type { Response } from '../../http/message/response.js';
+import { isPrivateHost } from '../../http/url/domain.js';
+import { type Ending, errback, failed, retry, type Work } from '../page/apply-verdict.js';
+import { add } from '../page/discovered-requests.js';
+import { judgeFailure, judgeStatus, type Verdict } from '../page/judge-download.js';
+import type { DownloaderChain, Part, Step, Thrown } from './downloader-chain.js';
+import { awaitOwnTurn } from './own-turn.js';
+import { takeReturned } from './returned-request.js';
+
+/** An answer to a page, downloaded or made by a module. */
+export interface Answer {
+  readonly response: Response;
+  readonly fromPrivateAddress: boolean;
+  /** What the server asked for in Retry-After; null when it did not. */
+  readonly pauseMs: number | null;
+}
+
+/** The steps of a page that do not depend on middleware; see `crawl-one.ts`. */
+export interface PageSteps {
+  startDownload(work: Work): Promise<Download>;
+  /** Count a download error. @throws any other error, and that of a page that is over */
+  noteFailure(work: Work, error: unknown): DownloadError;
+  noteAnswer(work: Work, download: Download): Answer;
+  finish(work: Work, verdict: Verdict, answer: Answer): Promise<Ending>;
+  giveUp(work: Work, error: DownloadError): Promise<Ending>;
+}
+
+/** What an answer passes on its way in, and what may end its way after each part. */
+const inward: readonly (Part & {
+  readonly passed: 'redirect' | 'retry' | null;
+  readonly end: Verdict['kind'] | null;
+})[] = [
+  { from: REDIRECT, below: Number.POSITIVE_INFINITY, passed: null, end: 'redirect' },
+  { from: RETRY, below: REDIRECT, passed: 'redirect', end: 'retry' },
+  { from: Number.NEGATIVE_INFINITY, below: RETRY, passed: 'retry', end: null },
+];
+const aboveRetry: Part = { from: RETRY, below: Number.POSITIVE_INFINITY };
+const belowRetry: Part = { from: Number.NEGATIVE_INFINITY, below: RETRY };
+
+interface Page {
+  readonly work: Work;
+  readonly request: OutgoingRequest;
+  readonly chain: DownloaderChain;
+  readonly steps: PageSteps;
+}
+
+/** Process a page. One that ends without a download gives its page back to the budget. */
+export async function throughMiddleware(
+  stored: Work,
+  chain: DownloaderChain,
+  steps: PageSteps,
+): Promise<Ending> {
+  const request = outgoingRequest(stored.request);
+  const work = { ...stored, request };
+  const ending = await goOut({ work, request, chain, steps });
+  if (work.flight.started) return ending;
+  return { ...ending, outcome: { ...ending.outcome, unstarted: true } };
+}
+
+async function goOut(page: Page): Promise<Ending> {
+  const { work, request, chain, steps } = page;
+  const { deps, flight } = work;
+  const step = await chain.request(request, deps.spider);
+  if (step.kind === 'thrown') return recover(page, step.thrown);
+  if (step.kind !== 'pass') return follow(page, step);
+
+  if (!(await awaitOwnTurn(flight, deps))) {
+    return { outcome: { kind: 'released', reason: 'late', unstarted: true }, effects: noEffects };
+  }
+  let download: Download;
+  try {
+    download = await steps.startDownload(work);
+  } catch (error) {
+    return recover(page, steps.noteFailure(work, error));
+  }
+  return comeIn(page, steps.noteAnswer(work, download));
+}
+
+async function comeIn(page: Page, given: Answer): Promise<Ending> {
+  const { work, request, chain, steps } = page;
+  const { deps } = work;
+  const record = asChanged(page);
+  let answer = given;
+  let verdict: Verdict = { kind: 'ignored' };
+  for (const part of inward) {
+    const step = await chain.response(request, answer.response, deps.spider, part);
+    if (step.kind !== 'response') return follow(page, step, answer.response);
+    const { response } = step;
+    answer = { ...answer, response };
+    verdict = judgeStatus(
+      response.status,
+      response.headers,
+      record,
+      deps.options,
+      answer.pauseMs,
+      part.passed,
+    );
+    if (verdict.kind === part.end) break;
+  }
+  return steps.finish(work, verdict, answer);
+}
+
+/** Errors of the download, and of a module on the way out. */
+async function recover(page: Page, cause: DownloadError | Thrown): Promise<Ending> {
+  const { work, request, chain, steps } = page;
+  const { deps } = work;
+  const isDownload = cause instanceof DownloadError;
+  const error = isDownload ? cause : cause.error;
+  const above = await chain.exception(request, error, deps.spider, aboveRetry);
+  if (above.kind !== 'pass') return follow(page, above);
+  if (isDownload) {
+    const verdict = judgeFailure(cause, asChanged(page), deps.options);
+    if (verdict.kind === 'retry') return retry(work, verdict, null);
+  }
+  const below = await chain.exception(request, error, deps.spider, belowRetry);
+  if (below.kind !== 'pass') return follow(page, below);
+  return isDownload ? steps.giveUp(work, cause) : refuse(work, cause, null);
+}
+
+/** Modules may also change what `meta` says of statuses and retries. */
+function asChanged({ work, request }: Page): RequestRecord {
+  return { ...work.record, meta: request.meta };
+}
+
+/** @param answered the response that a module was called with, if any */
+async function follow(
+  page: Page,
+  step: Exclude<Step, { kind: 'pass' }>,
+  answered: Response | null = null,
+): Promise<Ending> {
+  const { work } = page;
+  if (step.kind === 'thrown') return refuse(work, step.thrown, answered);
+  if (step.kind === 'request') {
+    return takeReturned(work, step.request, step.by, answered?.status ?? null);
+  }
+  // Where it came from is the module's secret, so only the URL can tell whether its links may lead to private addresses.
+  const fromPrivateAddress = isPrivateHost(work.record.url);
+  return comeIn(page, { response: step.response, fromPrivateAddress, pauseMs: null });
+}
+
+/** A module dropped the page, or failed. */
+async function refuse(
+  work: Work,
+  { error, by, message }: Thrown,
+  response: Response | null,
+): Promise<Ending> {
+  const { counters, record, deps } = work;
+  const status = response?.status ?? null;
+  if (!isIgnoreRequest(error)) return failed(work, { reason: 'middleware_error', status, response, message });
+  add(counters, 'downloader/exception_count');
+  add(counters, 'downloader/exception_type_count/IgnoreRequest');
+  deps.deadEnds.note(`dropped by ${by}`, record.url);
+  const outcome = { kind: 'done', reason: 'ignored', attempts: record.attempts + 1 } as const;
+  return errback(
+    work,
+    { reason: 'ignored', status, response, message: `${by} dropped ${record.url}: ${error.message}` },
+    status === null ? outcome : { ...outcome, status },
+  );
+}

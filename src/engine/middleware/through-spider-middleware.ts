@@ -1,0 +1,45 @@
+/** A response on its way to its callback through the modules of SPIDER_MIDDLEWARES, and the results on their way back. */
+import { isIgnoreRequest } from '../../errors.js';
+import type { Outcome } from '../../frontier/frontier.js';
+import type { Response } from '../../http/message/response.js';
+import { runCallback } from '../../spider/run-callback.js';
+import { commit, type Ending, errback, failed, type Work } from '../page/apply-verdict.js';
+import { add } from '../page/discovered-requests.js';
+import type { SpiderChain } from './spider-chain.js';
+
+/** Call the callback of a page and commit what comes of it. What refuses the response on its way goes to the errback. */
+export async function throughSpiderMiddleware(
+  work: Work,
+  chain: SpiderChain,
+  response: Response,
+  outcome: Outcome,
+): Promise<Ending> {
+  const { record, deps, counters } = work;
+  const { spider, options } = deps;
+  const { maxItems } = options;
+  const refused = await chain.input(response, spider);
+  if (refused === null || (record.errback === null && !isIgnoreRequest(refused.error))) {
+    const through = (results: AsyncIterable<unknown>) =>
+      chain.output(response, refused === null ? results : throwing(refused.error), spider);
+    return commit(work, () => runCallback(spider, record.callback, response, { maxItems, through }), outcome);
+  }
+  const { status } = response;
+  if (!isIgnoreRequest(refused.error)) {
+    return failed(work, { reason: 'middleware_error', status, response, message: refused.message });
+  }
+  add(counters, 'spider_exceptions/IgnoreRequest');
+  deps.deadEnds.note(`dropped by ${refused.by}`, record.url);
+  const message = `${refused.by} dropped ${record.url}: ${refused.error.message}`;
+  const attempts = record.attempts + 1;
+  return errback(
+    work,
+    { reason: 'ignored', status, response, message },
+    { kind: 'done', reason: 'ignored', status, attempts },
+  );
+}
+
+/** Takes the place of a callback that is not called. */
+// biome-ignore lint/correctness/useYield: it has nothing to yield.
+async function* throwing(error: Error): AsyncGenerator<never> {
+  throw error;
+}

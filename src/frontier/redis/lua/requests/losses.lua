@@ -1,0 +1,36 @@
+-- Lost requests: their records vanished from Redis, because somebody deleted keys or Redis evicted them. They are counted
+-- (meta.lost), so that no node calls the crawl finished and the last one does not clear it.
+
+local function hexOf(id)
+  return (string.gsub(id, '.', function(byte) return string.format('%02x', string.byte(byte)) end))
+end
+
+-- A fingerprint as each class of dupefilter stores it, from the id of a filtered request, which is its fingerprint. A
+-- BloomDupeFilter cannot forget, and Lua cannot compute the 64-bit numbers of a CompactDupeFilter.
+local MARKS = {
+  RFPDupeFilter = hexOf,
+  TimedRFPDupeFilter = function(id) return id end,
+  StateDupeFilter = function(id) return id end,
+}
+
+-- Counts pending requests that have no record, and forgets their fingerprints, so that links and seeds bring them back.
+function losses.note(crawl, ids)
+  if #ids == 0 then return end
+  meta.add(crawl, 'lost', #ids)
+  local markOf, forgotten = MARKS[crawl.args.dupefilter.class], 0
+  for i = 1, markOf and #ids or 0 do
+    forgotten = forgotten + dupefilters.of(crawl).forget(crawl, markOf(ids[i]))
+  end
+  if forgotten > 0 then meta.raiseEpoch(crawl) end
+end
+
+-- Counts requests that are nowhere any more, because a whole queue was deleted or evicted. Otherwise the crawl would never be
+-- complete. Every change must have been written.
+function losses.noteMissing(crawl)
+  if meta.get(crawl, 'repairing') or meta.get(crawl, 'restoring') then return end
+  local found = queue.pending(crawl) + redis.call('ZCARD', crawl.keys.delayed) + redis.call('HLEN', crawl.keys.leases)
+    + redis.call('ZCARD', crawl.keys.failed)
+  local counted = meta.number(crawl, 'done') + meta.number(crawl, 'removed') + meta.number(crawl, 'lost')
+  local missing = meta.number(crawl, 'accepted') - counted - found
+  if missing > 0 then meta.add(crawl, 'lost', missing) end
+end

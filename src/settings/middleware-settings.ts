@@ -1,0 +1,52 @@
+/** What DOWNLOADER_MIDDLEWARES and SPIDER_MIDDLEWARES say of the built-in middleware: refuse it, or turn it into settings. */
+import { type BuiltIn, builtInOf, type MiddlewareSetting } from '../built-in-middleware.js';
+
+const settingNames: readonly MiddlewareSetting[] = ['DOWNLOADER_MIDDLEWARES', 'SPIDER_MIDDLEWARES'];
+
+interface Given {
+  readonly value: unknown;
+  readonly where: string;
+}
+
+/** The settings that follow from built-ins which are switched off, with the setting that says so. */
+export function switchedOff(
+  values: ReadonlyMap<string, Given>,
+): { readonly name: string; readonly value: unknown; readonly because: MiddlewareSetting }[] {
+  return entriesOf(values).flatMap(({ setting, builtIn, number }) =>
+    builtIn === undefined || number !== null
+      ? []
+      : Object.entries(builtIn.off ?? {}).map(([name, value]) => ({ name, value, because: setting })),
+  );
+}
+
+/** Built-ins that cannot be what the settings say, in a sentence each. */
+export function middlewareProblems(values: ReadonlyMap<string, Given>): string[] {
+  return entriesOf(values).flatMap(({ setting, where, name, builtIn, number }) => {
+    if (builtIn === undefined) return unknownScrapyName(name, number, `${where}: ${setting}`);
+    const problem = problemOf(builtIn, number);
+    return problem === null ? [] : [`${where}: ${setting}: ${name} ${problem}`];
+  });
+}
+
+function problemOf({ number: own, off, instead }: BuiltIn, number: number | null): string | null {
+  if (number === null) return off === null ? `cannot be switched off: ${instead}` : null;
+  if (off !== null && Object.keys(off).length === 0) return 'does not exist in crawlnode: delete it';
+  if (number === own) return null;
+  return `is built in at ${own} and cannot be moved to ${number}: delete it (null switches it off), and give your modules numbers below or above ${own}`;
+}
+
+/** Nothing of Scrapy's can be loaded. What is off anyway need not be deleted. */
+function unknownScrapyName(name: string, number: number | null, place: string): string[] {
+  if (number === null || !/^scrapy[\w.]*\.\w+$/.test(name) || /\.[cm]?[jt]s$/.test(name)) return [];
+  return [`${place}: ${name} does not exist in crawlnode: delete it, or write a module in its place`];
+}
+
+function entriesOf(values: ReadonlyMap<string, Given>) {
+  return settingNames.flatMap((setting) => {
+    const given = values.get(setting);
+    return Object.entries((given?.value ?? {}) as Record<string, number | null>).map(([name, number]) => ({
+      ...{ setting, name, number, where: given?.where ?? '' },
+      builtIn: builtInOf(setting, name),
+    }));
+  });
+}

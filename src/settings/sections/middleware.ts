@@ -1,0 +1,19 @@
+/** Settings: modules of the project that take part in the way of every page. */
+import { z } from 'zod';
+import { map } from '../kinds.js';
+
+const number = z.union([z.int().min(0).max(1000), z.null()]);
+const expects = 'a map of modules to numbers from 0 to 1000 (null switches a built-in one off)';
+
+export const middlewareSettings = {
+  DOWNLOADER_MIDDLEWARES: map(number, {
+    default: {} as Record<string, number | null>,
+    expects,
+    text: "Modules that see every request before its download and every answer after it: { ./middlewares/sign.ts: 450 }. Requests pass from the lowest number to the highest, answers the other way. The numbers of what is built in are Scrapy's.",
+  }),
+  SPIDER_MIDDLEWARES: map(number, {
+    default: {} as Record<string, number | null>,
+    expects,
+    text: 'Modules that see every response before its callback and all that the callback yields: { ./middlewares/tag.ts: 543 }. Responses pass from the lowest number to the highest, results the other way.',
+  }),
+};

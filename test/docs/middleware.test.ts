@@ -1,0 +1,31 @@
+/** The tables of docs/guide/middleware.md are those of the source. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { type BuiltIn, builtInMiddleware } from '../../src/built-in-middleware.js';
+import { settingNames } from '../../src/settings/schema.js';
+import { root } from './pages.js';
+
+const text = readFileSync(path.join(root, 'docs/guide/middleware.md'), 'utf8');
+
+it('the tables of built-in middleware are complete', () => {
+  const expected = Object.values(builtInMiddleware)
+    .flat()
+    .map((each) => `| ${each.number} | ${each.name} | ${each.does} | ${whatNullGives(each)} |`);
+  expect(text.split('\n').filter((line) => /^\| \d+ \| \w+ \|/.test(line))).toEqual(expected);
+});
+
+it('every setting that null gives is one', () => {
+  const given = Object.values(builtInMiddleware)
+    .flat()
+    .flatMap(({ off }) => Object.keys(off ?? {}));
+  expect(given.filter((name) => !(settingNames as string[]).includes(name))).toEqual([]);
+});
+
+function whatNullGives({ off, instead }: BuiltIn): string {
+  if (off === null) return `cannot be switched off: ${instead}`;
+  if (Object.keys(off).length === 0) return 'not in crawlnode';
+  return Object.entries(off)
+    .map(([name, value]) => `\`${name}: ${value === '' ? "''" : JSON.stringify(value)}\``)
+    .join(', ');
+}
