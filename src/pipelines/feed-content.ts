@@ -5,19 +5,19 @@
 import type { FeedCheckpoint } from '../feed-outbox.js';
 import type { Logger } from '../log.js';
 import { FeedDisk } from './feed-disk.js';
-import { type FeedFormat, type FeedFormatName, formatFor } from './feed-format.js';
+import { type FeedFormat, type FeedFormatName, type FeedLayout, formatFor } from './feed-format.js';
 import { itemLine } from './feed-lines.js';
 import type { FeedLock } from './feed-lock.js';
 import { type FeedRecords, noRecords } from './feed-records.js';
 import { type OwnPart, restoreFeed } from './feed-restore.js';
 
-export interface ContentOptions {
+export interface ContentOptions extends FeedLayout {
   readonly feed: string;
   /** Absolute. */
   readonly path: string;
   readonly format: FeedFormatName;
-  /** Of CSV: no cell is a formula to a spreadsheet. */
-  readonly escapeFormulas?: boolean;
+  /** False: a file without an item is removed when its writer ends (`store_empty`). */
+  readonly storeEmpty?: boolean;
   /** `-O`: begin the file anew, unless the job has written to it before; `-o` goes on after what is there. */
   readonly overwrite: boolean;
   /** Where this user's files are recorded; without it only the outbox shows what of a file is crawlnode's own. */
@@ -37,7 +37,7 @@ export class FeedContent {
 
   private constructor(options: ContentOptions, disk: FeedDisk, lock: FeedLock | null) {
     this.#options = options;
-    this.#format = formatFor(options.format, options.escapeFormulas);
+    this.#format = formatFor(options.format, options);
     this.#disk = disk;
     this.#lock = lock;
   }
@@ -86,6 +86,12 @@ export class FeedContent {
   ): Promise<FeedCheckpoint> {
     const { path, log } = this.#options;
     this.#own ??= this.#recorded();
+    // What `removeEmpty` has removed.
+    const opening = this.#format.encode(this.#format.opening).length;
+    const { lengthBytes: goal } = checkpoint;
+    if (this.#options.storeEmpty === false && goal === opening && (await this.#disk.bytesBehind(0)) === 0) {
+      await this.#disk.begin(this.#format);
+    }
     const restored = await restoreFeed({
       ...{ path, disk: this.#disk, format: this.#format, checkpoint, own: this.#own },
       next: async (from) => {
@@ -109,16 +115,24 @@ export class FeedContent {
   async append(texts: readonly string[], after: FeedCheckpoint): Promise<FeedCheckpoint> {
     const { text, header, dropped } = this.#format.render(this.#checked(texts, after.sequence), after);
     if (dropped.length > 0) this.#sayDropped(dropped);
-    const bytes = Buffer.from(text);
+    const bytes = this.#format.encode(text);
     const lengthBytes = after.lengthBytes + bytes.length;
     this.#claim(this.#own?.beginBytes ?? after.lengthBytes, lengthBytes);
-    await this.#disk.write(Buffer.concat([bytes, Buffer.from(this.#format.closing)]), after.lengthBytes);
+    await this.#disk.write(Buffer.concat([bytes, this.#closing()]), after.lengthBytes);
     return { sequence: after.sequence + texts.length, lengthBytes, header };
   }
 
   /** Cut off what a write that failed has left behind a checkpoint; where this fails too, the next start does it. */
   async tidy({ lengthBytes }: FeedCheckpoint): Promise<void> {
     await this.#disk.cutOff(lengthBytes, this.#format).catch(() => {});
+  }
+
+  /** Remove a file of which `store_empty: false` says that it is not wanted without items. @param written the checkpoint */
+  async removeEmpty({ lengthBytes }: FeedCheckpoint): Promise<void> {
+    const { storeEmpty = true } = this.#options;
+    if (!storeEmpty && lengthBytes === this.#format.encode(this.#format.opening).length) {
+      await this.#disk.remove();
+    }
   }
 
   async close(): Promise<void> {
@@ -135,9 +149,14 @@ export class FeedContent {
   /** What of the file is ours, known before it is written. @param lengthBytes up to its last item */
   #claim(beginBytes: number, lengthBytes: number): void {
     const { feed, path, format, escapeFormulas = false, records = noRecords } = this.#options;
-    const own = { beginBytes, endBytes: lengthBytes + Buffer.byteLength(this.#format.closing) };
+    const { fields = null, indent = 0, storeEmpty = true } = this.#options;
+    const own = { beginBytes, endBytes: lengthBytes + this.#closing().length };
     this.#own = own;
-    records.save(feed, { path, format, ...own, escapeFormulas });
+    records.save(feed, { path, format, ...own, escapeFormulas, fields, indent, storeEmpty });
+  }
+
+  #closing(): Buffer {
+    return this.#format.encode(this.#format.closing);
   }
 
   /** Others can write to the store: whatever is no item is put into one. */

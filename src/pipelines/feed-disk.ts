@@ -1,6 +1,6 @@
 /** The file of a feed on disk: opened, read at its ends, cut off at a known length, written at a position and synced. */
 import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { CrawlnodeError, UsageError } from '../errors.js';
 import { makeFolder } from '../make-folder.js';
@@ -38,20 +38,21 @@ export class FeedDisk {
 
   /** Begin the file anew. */
   async begin(format: FeedFormat): Promise<Begun> {
-    await this.#change(0, Buffer.from(format.opening + format.closing));
-    return { lengthBytes: Buffer.byteLength(format.opening), header: '' };
+    const opening = format.encode(format.opening);
+    await this.#change(0, Buffer.concat([opening, format.encode(format.closing)]));
+    return { lengthBytes: opening.length, header: '' };
   }
 
   /** Go on after what somebody else wrote. @throws UsageError where that would be no valid file of its format. */
   async adopt(format: FeedFormat): Promise<Begun> {
     const { size } = await this.#handle.stat();
     if (size === 0) return this.begin(format);
-    if (!format.appends) {
+    if (format.appendsNot !== null) {
       throw new UsageError(
-        `${this.#path} has content already, and a JSON list cannot be added to it: use -O to overwrite it, another file, or .jsonl.`,
+        `${this.#path} has content already, and ${format.appendsNot} cannot be added to it: use -O to overwrite it, another file, or .jsonl.`,
       );
     }
-    const header = format.adopt(await this.beginning());
+    const header = format.adopt(await this.beginning(format));
     // An unfinished last line would run into the first item.
     const newline = (await this.before(size)) === '\n' ? '' : '\n';
     await this.#change(size, Buffer.from(newline));
@@ -59,8 +60,8 @@ export class FeedDisk {
   }
 
   /** The beginning of the file, as far as its columns may go. */
-  async beginning(): Promise<string> {
-    return (await this.#read(0, BEGINNING_BYTES)).toString();
+  async beginning(format: FeedFormat): Promise<string> {
+    return format.decode(await this.#read(0, BEGINNING_BYTES))?.toString() ?? '';
   }
 
   /** The character before a position. */
@@ -80,7 +81,7 @@ export class FeedDisk {
 
   /** Cut the file off at a position, and close the list there. */
   async cutOff(position: number, format: FeedFormat): Promise<void> {
-    await this.#change(position, Buffer.from(format.closing));
+    await this.#change(position, format.encode(format.closing));
   }
 
   /** Copy what stands behind a position into a file beside this one. @returns its path. @throws CrawlnodeError `feed_unwritable` */
@@ -122,6 +123,15 @@ export class FeedDisk {
   async identity(): Promise<FileIdentity | null> {
     const stat = await this.#handle.stat({ bigint: true });
     return stat.isFile() ? stat : null;
+  }
+
+  /** Remove the file; its content has been given up. @throws CrawlnodeError `feed_unwritable` */
+  async remove(): Promise<void> {
+    try {
+      await rm(this.#path, { force: true });
+    } catch (error) {
+      throw unwritable(this.#path, error);
+    }
   }
 
   async close(): Promise<void> {

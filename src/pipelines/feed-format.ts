@@ -5,8 +5,23 @@
 import path from 'node:path';
 import { UsageError } from '../errors.js';
 import { csvText, escapeFormula, firstRecord } from './csv-rows.js';
+import { gunzipPart, gzipMember } from './formats/gzip-members.js';
+import { xmlItem } from './formats/xml-items.js';
 
-export type FeedFormatName = 'jsonl' | 'json' | 'csv';
+type TextFormat = 'jsonl' | 'json' | 'csv' | 'xml';
+
+/** A format, with `.gz` for a file of gzip members. */
+export type FeedFormatName = TextFormat | `${TextFormat}.gz`;
+
+/** Options of a feed that change what is written. */
+export interface FeedLayout {
+  /** Of CSV: no cell is a formula to a spreadsheet. */
+  readonly escapeFormulas?: boolean;
+  /** Field of an item → its name in the file, in this order; other fields are left out. Null: all fields as they are. */
+  readonly fields?: Readonly<Record<string, string>> | null;
+  /** Of JSON and XML: spaces of a level; 0: one item a line. */
+  readonly indent?: number;
+}
 
 /** The state that a format needs to continue a file. */
 export interface FeedState {
@@ -28,10 +43,14 @@ export interface FeedFormat {
   readonly opening: string;
   /** The text after the last item. */
   readonly closing: string;
-  /** Whether items can be appended to a file that this job did not write. */
-  readonly appends: boolean;
-  /** What a text ends with after which an item can follow, `opening` included. */
-  readonly itemEnds: readonly string[];
+  /** Why no items can be appended to a file that this job did not write; null where they can. */
+  readonly appendsNot: string | null;
+  /** What a file ends with after which an item can follow, `opening` included; null where that cannot be seen. */
+  readonly itemEnds: readonly string[] | null;
+  /** A text as it stands in the file. */
+  encode(text: string): Buffer;
+  /** The text of bytes of the file that begin where a text does, as far as they go; null where they hold none. */
+  decode(bytes: Buffer): Buffer | null;
   /** The header that goes with such a file, from how it begins. */
   adopt(beginning: string): string;
   /** The header to go on with: what the store has kept, unless the file itself says otherwise. */
@@ -40,28 +59,37 @@ export interface FeedFormat {
   render(items: readonly string[], state: FeedState): Rendered;
 }
 
-const byExtension: Readonly<Record<string, FeedFormatName>> = {
+const byExtension: Readonly<Record<string, TextFormat>> = {
   '.jsonl': 'jsonl',
   '.jl': 'jsonl',
   '.ndjson': 'jsonl',
   '.jsonlines': 'jsonl',
   '.json': 'json',
   '.csv': 'csv',
+  '.xml': 'xml',
 };
 
+const asItIs = { encode: (text: string) => Buffer.from(text), decode: (bytes: Buffer) => bytes };
+
 /**
- * The format of a feed: the given one, else that of the file extension.
+ * The format of a feed: the given one, else that of the file extension. `.gz` behind either compresses.
  * @throws UsageError for an unknown extension or format.
  */
 export function feedFormat(file: string, named?: string): FeedFormatName {
-  const format = formatOf(named === undefined ? path.extname(file) : `.${named}`);
-  if (format !== undefined) return format;
-  const formatNames = 'jsonl, json or csv';
+  const isGzip = /\.gz$/i.test(file);
+  const plain = isGzip ? file.slice(0, -'.gz'.length) : file;
+  const format = formatOf(named === undefined ? path.extname(plain) : `.${named}`);
+  if (format !== undefined) return isGzip && !isCompressed(format) ? `${format}.gz` : format;
   throw new UsageError(
     named === undefined
-      ? `${file} does not say its format: end it in .${formatNames.replaceAll(', ', ', .').replace('or ', 'or .')}, or add a colon and one of them.`
-      : `"${named}" is not a feed format: use ${formatNames}.`,
+      ? `${file} does not say its format: end it in .jsonl, .json, .csv or .xml, each also with .gz, or add a colon and the format.`
+      : `"${named}" is not a feed format: use jsonl, json, csv or xml.`,
   );
+}
+
+/** The same format, compressed. */
+export function compressed(format: FeedFormatName): FeedFormatName {
+  return isCompressed(format) ? format : `${format}.gz`;
 }
 
 /** Parse a file name as Scrapy's `-o` does: `out:csv` gives the format of a file without an extension. */
@@ -72,42 +100,72 @@ export function namedFeed(text: string): { readonly file: string; readonly forma
     : { file, format: format! };
 }
 
-function formatOf(extension: string): FeedFormatName | undefined {
+function isCompressed(format: FeedFormatName): format is `${TextFormat}.gz` {
+  return format.endsWith('.gz');
+}
+
+function formatOf(extension: string): TextFormat | undefined {
   const lower = extension.toLowerCase();
   return Object.hasOwn(byExtension, lower) ? byExtension[lower] : undefined;
 }
 
 const jsonl: FeedFormat = {
+  ...asItIs,
   opening: '',
   closing: '',
-  appends: true,
+  appendsNot: null,
   itemEnds: ['\n'],
   adopt: () => '',
   resume: () => '',
   render: (items) => ({ text: items.map((item) => `${item}\n`).join(''), header: '', dropped: [] }),
 };
 
-const json: FeedFormat = {
+/** @param indent spaces of a level */
+const jsonFormat = (indent: number): FeedFormat => ({
+  ...asItIs,
   opening: '[',
   closing: '\n]\n',
-  appends: false,
+  appendsNot: 'a JSON list',
   itemEnds: ['[', '}'],
   adopt: () => '',
   resume: () => '',
   render: (items, { sequence }) => {
-    const text = items.map((item, i) => `${sequence + i === 0 ? '\n' : ',\n'}${item}`).join('');
+    const shown = indent === 0 ? (item: string) => item : (item: string) => indented(item, indent);
+    const text = items.map((item, i) => `${sequence + i === 0 ? '\n' : ',\n'}${shown(item)}`).join('');
     return { text, header: '', dropped: [] };
   },
-};
+});
+
+function indented(item: string, indent: number): string {
+  const spaces = ' '.repeat(indent);
+  return spaces + JSON.stringify(JSON.parse(item), null, indent).replaceAll('\n', `\n${spaces}`);
+}
+
+/** @param indent spaces of a level */
+const xmlFormat = (indent: number): FeedFormat => ({
+  ...asItIs,
+  opening: '<?xml version="1.0" encoding="utf-8"?>\n<items>',
+  closing: '\n</items>\n',
+  appendsNot: 'an XML document',
+  itemEnds: ['>'],
+  adopt: () => '',
+  resume: () => '',
+  render: (items) => ({
+    text: items.map((item) => `\n${xmlItem(JSON.parse(item), indent)}`).join(''),
+    header: '',
+    dropped: [],
+  }),
+});
 
 /**
  * RFC 4180, with the columns of the first item; a field that comes later has no column, as in Scrapy.
- * @param safe makes a text safe for spreadsheets
+ * @param safe makes a text safe for spreadsheets @param fixed columns that do not come from the first item
  */
-const csvFormat = (safe: (text: string) => string): FeedFormat => ({
+const csvFormat = (safe: (text: string) => string, fixed: readonly string[] = []): FeedFormat => ({
+  ...asItIs,
   opening: '',
   closing: '',
-  appends: true,
+  appendsNot: null,
   itemEnds: ['\n'],
   adopt: (beginning) => headerOf(firstRecord(beginning)),
   resume: (beginning, header) => {
@@ -117,7 +175,7 @@ const csvFormat = (safe: (text: string) => string): FeedFormat => ({
   },
   render: (texts, { header }) => {
     const items = texts.map((text) => JSON.parse(text) as Record<string, unknown>);
-    const columns = header === '' ? firstFields(items) : columnsOf(header);
+    const columns = header !== '' ? columnsOf(header) : fixed.length > 0 ? fixed : firstFields(items);
     if (columns.length === 0) return { text: '', header: '', dropped: [] };
     const rows = items.map((item) =>
       columns.map((column) => cell(Object.hasOwn(item, column) ? item[column] : null, safe)),
@@ -130,17 +188,43 @@ const csvFormat = (safe: (text: string) => string): FeedFormat => ({
   },
 });
 
-/** The formats as they are without any option of a feed. */
-export const feedFormats: Readonly<Record<FeedFormatName, FeedFormat>> = {
-  jsonl,
-  json,
-  csv: csvFormat((text) => text),
+const textFormats: Readonly<Record<TextFormat, (layout: FeedLayout) => FeedFormat>> = {
+  jsonl: () => jsonl,
+  json: ({ indent = 0 }) => jsonFormat(indent),
+  csv: ({ escapeFormulas = false, fields }) =>
+    csvFormat(escapeFormulas ? escapeFormula : (text) => text, Object.values(fields ?? {})),
+  xml: ({ indent = 0 }) => xmlFormat(indent),
 };
-const csvForSpreadsheets = csvFormat(escapeFormula);
 
-/** How a file is written. @param escapeFormulas of CSV: no cell is a formula to a spreadsheet */
-export function formatFor(name: FeedFormatName, escapeFormulas = false): FeedFormat {
-  return name === 'csv' && escapeFormulas ? csvForSpreadsheets : feedFormats[name];
+/** The formats as they are without any option of a feed. */
+export const feedFormats: Readonly<Record<TextFormat, FeedFormat>> = {
+  jsonl,
+  json: jsonFormat(0),
+  csv: textFormats.csv({}),
+  xml: xmlFormat(0),
+};
+
+/** How a file is written. */
+export function formatFor(name: FeedFormatName, layout: FeedLayout = {}): FeedFormat {
+  const text = textFormats[name.replace(/\.gz$/, '') as TextFormat](layout);
+  const format = layout.fields ? withFields(text, layout.fields) : text;
+  return isCompressed(name) ? inGzip(format) : format;
+}
+
+function inGzip(format: FeedFormat): FeedFormat {
+  // Whether what a stranger wrote there ends with a line is not worth unpacking all of it.
+  const appendsNot = 'a gzip file';
+  return { ...format, appendsNot, itemEnds: null, encode: gzipMember, decode: gunzipPart };
+}
+
+/** Items with these fields only, under the names and in the order given. */
+function withFields(format: FeedFormat, fields: Readonly<Record<string, string>>): FeedFormat {
+  const picked = (text: string) => {
+    const item = JSON.parse(text) as Record<string, unknown>;
+    const known = Object.entries(fields).filter(([field]) => Object.hasOwn(item, field));
+    return JSON.stringify(Object.fromEntries(known.map(([field, name]) => [name, item[field]])));
+  };
+  return { ...format, render: (items, state) => format.render(items.map(picked), state) };
 }
 
 const headerOf = (columns: readonly string[]): string =>

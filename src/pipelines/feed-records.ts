@@ -8,11 +8,11 @@ import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { readPrivateFile, writePrivateFile } from '../private-file.js';
 import { privateFolder } from '../private-folder.js';
-import type { FeedFormatName } from './feed-format.js';
+import type { FeedFormatName, FeedLayout } from './feed-format.js';
 import { type FeedLock, type FileIdentity, lockFeed } from './feed-lock.js';
 
 /** The part of a file that one crawl has written. */
-export interface FeedRecord {
+export interface FeedRecord extends FeedLayout {
   /** Absolute. */
   readonly path: string;
   readonly format: FeedFormatName;
@@ -20,8 +20,8 @@ export interface FeedRecord {
   readonly beginBytes: number;
   /** The file was written no further than to here. */
   readonly endBytes: number;
-  /** The option of the feed in FEEDS. */
-  readonly escapeFormulas: boolean;
+  /** `store_empty` of the feed in FEEDS. */
+  readonly storeEmpty?: boolean;
 }
 
 /** A record is one file; that of a file that nobody has written to for so long is removed. */

@@ -80,8 +80,10 @@ async function soundCheckpoint({
       `${path} holds ${lengthBytes + behind} bytes, but this job has written ${lengthBytes} to it: somebody changed or removed it. Put it back, write to another file, or reset the job.`,
     );
   }
-  const isBegin = lengthBytes === Buffer.byteLength(format.opening) || lengthBytes === own?.beginBytes;
-  if (!isBegin && !format.itemEnds.includes(lengthBytes === 0 ? '' : await disk.before(lengthBytes))) {
+  const isBegin = lengthBytes === format.encode(format.opening).length || lengthBytes === own?.beginBytes;
+  const { itemEnds } = format;
+  const end = lengthBytes === 0 ? '' : await disk.before(lengthBytes);
+  if (!isBegin && itemEnds !== null && !itemEnds.includes(end)) {
     throw changed(
       `${path} has no item that ends at byte ${lengthBytes}, as the store says: somebody changed the file or the store. Write to another file, or reset the job.`,
     );
@@ -89,18 +91,36 @@ async function soundCheckpoint({
   return {
     sequence,
     lengthBytes,
-    header: lengthBytes === 0 ? '' : format.resume(await disk.beginning(), header),
+    header: lengthBytes === 0 ? '' : format.resume(await disk.beginning(format), header),
   };
 }
 
 async function isUnfinished(plan: RestorePlan, checkpoint: FeedCheckpoint, behind: number): Promise<boolean> {
   if (behind === 0) return true;
-  const closing = Buffer.from(plan.format.closing);
+  const { format, disk } = plan;
+  const closing = Buffer.from(format.closing);
   const next = Buffer.from(await plan.next(checkpoint));
-  // Longer than all that can be explained: not worth reading.
-  if (behind > next.length + closing.length) return false;
-  const tail = await plan.disk.behind(checkpoint.lengthBytes, behind);
-  return isUnfinishedWrite(tail, next, closing);
+  // Longer than all that can be explained, compressed or not: not worth reading.
+  if (behind > format.encode(`${next}${closing}`).length + next.length + closing.length) return false;
+  const bytes = await disk.behind(checkpoint.lengthBytes, behind);
+  return possibleWrites(bytes, format).some((written) => {
+    const tail = format.decode(written);
+    return tail !== null && isUnfinishedWrite(tail, next, closing);
+  });
+}
+
+/**
+ * What of these bytes a write may have reached. Behind it stand zeros, after a power cut, or what is left of the old
+ * closing; both can be told from a text, and not from compressed bytes.
+ */
+function possibleWrites(bytes: Buffer, { itemEnds, encode, closing }: FeedFormat): Buffer[] {
+  if (itemEnds !== null) return [bytes];
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end -= 1;
+  const old = encode(closing);
+  const overOld = bytes.length === old.length ? Array.from(old.keys()) : [];
+  const reached = overOld.filter((at) => bytes.subarray(at).equals(old.subarray(at)));
+  return [bytes, bytes.subarray(0, end), ...reached.map((at) => bytes.subarray(0, at))];
 }
 
 function changed(message: string): CrawlnodeError {

@@ -11,9 +11,15 @@ export function isUnfinishedWrite(tail: Buffer, next: Buffer, closing: Buffer): 
   while (end > 0 && tail[end - 1] === 0) end -= 1;
   let same = 0;
   while (same < end && same < next.length && tail[same] === next[same]) same += 1;
-  const rest = tail.subarray(same, end);
-  if (rest.length > closing.length) return false;
-  // The new closing may be written in part, and the old one may be overwritten in part.
+  // The closing may begin as the next item does.
+  for (let at = same; at >= 0 && end - at <= closing.length; at -= 1) {
+    if (isPartOf(closing, tail.subarray(at, end))) return true;
+  }
+  return false;
+}
+
+/** The new closing may be written in part, and the old one may be overwritten in part. */
+function isPartOf(closing: Buffer, rest: Buffer): boolean {
   return (
     closing.subarray(0, rest.length).equals(rest) ||
     closing.subarray(closing.length - rest.length).equals(rest)

@@ -146,6 +146,7 @@ export class FeedFile {
     try {
       // What is on disk but not confirmed stays: the store may know of it all the same, and would miss it.
       if (this.#failing !== null) await this.#content.tidy(this.#unconfirmed ?? this.#written);
+      else await this.#content.removeEmpty(this.#written);
       await this.#options.feeds.release(this.#options.writer, how);
     } finally {
       await this.#content.close();

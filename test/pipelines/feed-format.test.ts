@@ -1,10 +1,10 @@
 /** The formats of feed files: jsonl, json and csv. */
 import { expect, test } from 'vitest';
 import { UsageError } from '../../src/errors.js';
-import { type FeedFormatName, feedFormat, feedFormats, namedFeed } from '../../src/pipelines/feed-format.js';
+import { feedFormat, feedFormats, namedFeed } from '../../src/pipelines/feed-format.js';
 
 /** The file after these batches, as the writer puts it together. */
-function file(name: FeedFormatName, batches: object[][], header = '') {
+function file(name: keyof typeof feedFormats, batches: object[][], header = '') {
   const format = feedFormats[name];
   let state = { sequence: 0, header };
   let text = format.opening;
@@ -28,20 +28,24 @@ test('the format follows from the extension or is named', () => {
   expect(feedFormat('/data/a.csv')).toBe('csv');
   expect(feedFormat('/data/a.txt', 'jsonlines')).toBe('jsonl');
   expect(feedFormat('/data/a.json', 'csv')).toBe('csv');
+  expect(feedFormat('/data/a.csv.gz')).toBe('csv.gz');
+  expect(feedFormat('/data/a.gz', 'xml')).toBe('xml.gz');
 });
 
 test('a file is named with its format as in Scrapy, and a colon elsewhere is its own', () => {
   expect(namedFeed('out:csv')).toEqual({ file: 'out', format: 'csv' });
   expect(namedFeed('a:b.json:JL')).toEqual({ file: 'a:b.json', format: 'JL' });
-  for (const file of ['out.csv', '10:30.csv', 'out:xml', ':csv']) expect(namedFeed(file)).toEqual({ file });
+  for (const file of ['out.csv', '10:30.csv', 'out:yaml', ':csv']) expect(namedFeed(file)).toEqual({ file });
 });
 
 test('an extension or name that stands for no format is refused with those that do', () => {
-  for (const wrong of ['items.xml', 'items', 'items.constructor']) {
+  for (const wrong of ['items.yaml', 'items', 'items.constructor']) {
     expect(() => feedFormat(wrong)).toThrow(UsageError);
-    expect(() => feedFormat(wrong)).toThrow('end it in .jsonl, .json or .csv');
+    expect(() => feedFormat(wrong)).toThrow('end it in .jsonl, .json, .csv or .xml');
   }
-  expect(() => feedFormat('a.jsonl', 'xml')).toThrow('"xml" is not a feed format: use jsonl, json or csv');
+  expect(() => feedFormat('a.jsonl', 'yaml')).toThrow(
+    '"yaml" is not a feed format: use jsonl, json, csv or xml',
+  );
 });
 
 test('jsonl is one item a line', () => {

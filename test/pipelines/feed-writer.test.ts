@@ -17,6 +17,7 @@ import { mkdir, rm, truncate } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FrontierUnavailableError, RefusedError, UsageError } from '../../src/errors.js';
 import { type FeedCheckpoint, type FeedWriter, feedId, type Outbox } from '../../src/feed-outbox.js';
@@ -84,7 +85,7 @@ async function open(name: string, feeds: Outbox, more: Partial<FeedOptions> = {}
     feeds,
     writer: { feed: feedId(host, path), host, path, pid: process.pid, owner: `${opened.length}` },
     path,
-    format: name.split('.').at(-1) as FeedFormatName,
+    format: name.slice(name.indexOf('.') + 1) as FeedFormatName,
     overwrite: false,
     staleMs: 30_000,
     log: silentLogger,
@@ -165,7 +166,7 @@ async function crashed(format: FeedFormatName) {
   return { outbox, name, good, whole, from: saved.lengthBytes };
 }
 
-test.each<FeedFormatName>(['jsonl', 'json', 'csv'])(
+test.each<FeedFormatName>(['jsonl', 'json', 'csv', 'xml', 'jsonl.gz', 'json.gz'])(
   'what a crash left after the last checkpoint of a %s file is cut off, wherever its write ended',
   async (format) => {
     const { outbox, name, good, whole, from } = await crashed(format);
@@ -188,7 +189,7 @@ test.each<FeedFormatName>(['jsonl', 'json', 'csv'])(
   },
 );
 
-test.each<FeedFormatName>(['jsonl', 'json', 'csv'])(
+test.each<FeedFormatName>(['jsonl', 'json', 'csv', 'xml', 'jsonl.gz'])(
   'nothing that somebody else wrote to a %s file is cut off, whatever length the store gives',
   async (format) => {
     const { outbox, name, whole, from } = await crashed(format);
@@ -618,7 +619,7 @@ describe.each(engines)('on the %s engine', (engine) => {
     expect(lines.map((line) => JSON.parse(line).n)).toEqual([...Array(60).keys()]);
   });
 
-  test.each<FeedFormatName>(['jsonl', 'json', 'csv'])(
+  test.each<FeedFormatName>(['jsonl', 'json', 'csv', 'xml', 'json.gz'])(
     'a writer of %s that is killed again and again leaves neither a missing nor a double line',
     async (format) => {
       const how = options();
@@ -663,10 +664,31 @@ describe.each(engines)('on the %s engine', (engine) => {
 });
 
 function numbers(format: FeedFormatName, path: string): number[] {
-  const content = readFileSync(path, 'utf8');
+  const bytes = readFileSync(path);
+  if (format.endsWith('.gz')) return numbersIn(format.slice(0, -3), gunzipSync(bytes).toString());
+  return numbersIn(format, bytes.toString());
+}
+
+function numbersIn(format: string, content: string): number[] {
+  if (format === 'xml') return [...content.matchAll(/<n>(\d+)<\/n>/g)].map(([, n]) => Number(n));
   if (format === 'json') return JSON.parse(content).map(({ n }: { n: number }) => n);
   const lines = content.trim().split(/\r?\n/);
   return format === 'csv'
     ? lines.slice(1).map((line) => Number(line.split(',')[0]))
     : lines.map((line) => JSON.parse(line).n);
 }
+
+test('a file without items is removed where store_empty is false, and begun again by the next writer', async () => {
+  const outbox = new MemoryOutbox();
+  for (const name of ['a.jsonl', 'a.xml', 'a.json.gz']) {
+    outbox.saved = null;
+    outbox.items.length = 0;
+    await (await open(name, outbox, { storeEmpty: false })).close();
+    expect(existsSync(at(name)), name).toBe(false);
+    outbox.add({ n: 1 });
+    const file = await open(name, outbox, { storeEmpty: false });
+    await file.drain();
+    await file.close();
+    expect(numbers(name.slice(2) as FeedFormatName, at(name))).toEqual([1]);
+  }
+});

@@ -4,6 +4,7 @@ import os from 'node:os';
 import { type BackupEntry, isOfParts } from '../../frontier/backup/entry.js';
 import type { Frontier, Part } from '../../frontier/frontier.js';
 import { feedFormats } from '../../pipelines/feed-format.js';
+import { gzipMember } from '../../pipelines/formats/gzip-members.js';
 import { BackupReader, type VerifiedBackup } from './read-backup.js';
 
 export interface RestoreOptions {
@@ -41,7 +42,10 @@ export async function restoreBackup(
 }
 
 const CLOSING_BYTES = Math.max(
-  ...Object.values(feedFormats).map(({ closing }) => Buffer.byteLength(closing)),
+  ...Object.values(feedFormats).flatMap(({ closing }) => [
+    Buffer.byteLength(closing),
+    gzipMember(closing).length,
+  ]),
 );
 
 /**

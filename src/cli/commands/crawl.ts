@@ -5,7 +5,7 @@
 import os from 'node:os';
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import { feedTargets } from '../../crawler/feeds/open-feeds.js';
+import { feedTargets } from '../../crawler/feeds/feed-targets.js';
 import { withFeeds } from '../../crawler/feeds/with-feeds.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { combine, difference, totalsOf } from '../../crawler/run/crawl-totals.js';
@@ -69,7 +69,7 @@ export const command: CliCommand = {
       .option('-a, --arg <name=value>', 'an argument for the spider; may repeat', addPair)
       .option(
         '-o, --output <file>',
-        'append items to a .jsonl, .json or .csv file, or to FILE:FORMAT; may repeat',
+        'append items to a .jsonl, .json, .csv or .xml file, or to FILE:FORMAT; may repeat',
         collect,
       )
       .option('-O, --overwrite-output <file>', 'the same, but empty the file first', collect)
@@ -114,7 +114,14 @@ async function crawl(
   const crawlArguments = useCrawlInMessages(context, name, spider);
   const { settings } = spider.loaded;
   const files = [list(options.output), list(options.overwriteOutput)] as const;
-  const targets = role === null ? feedTargets(context.cwd, ...files, settings) : [];
+  const targets =
+    role === null
+      ? feedTargets(context.cwd, ...files, settings, {
+          name: spider.found.name,
+          job: settings.JOB,
+          time: new Date(),
+        })
+      : [];
   const open = openOptions(settings, name);
   const exitWhenDone = options.exitWhenDone === true;
   return withFrontier(open, (frontier) => {

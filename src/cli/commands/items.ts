@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import os from 'node:os';
 import { Argument, type Command } from 'commander';
 import { exportItems } from '../../crawler/feeds/export-items.js';
-import { type FeedTarget, feedTargets } from '../../crawler/feeds/open-feeds.js';
+import { type FeedTarget, feedTargets } from '../../crawler/feeds/feed-targets.js';
 import { type OrphansOptions, orphanOf, writeOrphanedFeed } from '../../crawler/feeds/orphaned-feeds.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { CrawlnodeError, RefusedError, UsageError } from '../../errors.js';
@@ -31,7 +31,7 @@ const help = `
 With -o or -O it moves the items list of the crawl (<spider>:items, filled by RedisPipeline) into the file. Each item is
 in the file exactly once, even if this command is killed: run it again with the same file, and it continues. Items that a
 running crawl adds during the export stay for the next export. -o appends to the file. -O empties it first, unless it
-continues an interrupted export. The extension sets the format: .jsonl, .json or .csv.
+continues an interrupted export. The extension sets the format: .jsonl, .json, .csv or .xml.
 
 Without -o or -O it writes items of dead nodes: items that nodes of this machine committed for their -o files, but did
 not write before they died. Each is written once to its own file. The items list does not change. Files whose writer is
@@ -72,7 +72,7 @@ export const command: CliCommand = {
   run: async (context, [spider = ''], options) => {
     const { loaded } = await loadSpiderOrSettings(context, spider, settingTextsOf(options));
     const { settings } = loaded;
-    const target = targetOf(context, options, settings);
+    const target = targetOf(context, spider, options, settings);
     const open = openOptions(settings, spider);
     const records = feedRecords(context, open);
     return withFrontier(open, async (frontier) => {
@@ -105,6 +105,7 @@ export const command: CliCommand = {
 /** @throws UsageError for both options at once, or `--max` without either. */
 function targetOf(
   { cwd }: Context,
+  spider: string,
   { output, overwriteOutput, max }: Readonly<Record<string, unknown>>,
   settings: Settings,
 ): FeedTarget | null {
@@ -116,7 +117,8 @@ function targetOf(
     if (max !== undefined) throw new UsageError('--max goes with -o or -O');
     return null;
   }
-  return feedTargets(cwd, append!, overwrite!, settings)[0]!;
+  const names = { name: spider, job: settings.JOB, time: new Date() };
+  return feedTargets(cwd, append!, overwrite!, settings, names)[0]!;
 }
 
 async function exportList(

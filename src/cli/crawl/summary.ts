@@ -1,6 +1,6 @@
 /** The summary that a crawl command prints on stdout. */
 
-import type { FeedTarget } from '../../crawler/feeds/open-feeds.js';
+import type { FeedTarget } from '../../crawler/feeds/feed-targets.js';
 import type { CrawlTotals, EngineResult } from '../../engine/engine-options.js';
 import { type Context, masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';

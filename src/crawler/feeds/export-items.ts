@@ -14,7 +14,7 @@ import type { Frontier } from '../../frontier/frontier.js';
 import { silentLogger } from '../../log.js';
 import type { FeedRecords } from '../../pipelines/feed-records.js';
 import { type FeedFile, openFeedWriter } from '../../pipelines/feed-writer.js';
-import type { FeedTarget } from './open-feeds.js';
+import type { FeedTarget } from './feed-targets.js';
 
 /** Of one step: the script that takes them runs a few ms. */
 const TAKE = 1_000;
@@ -49,10 +49,10 @@ export interface Exported {
  */
 export async function exportItems(options: ExportOptions): Promise<Exported> {
   const { frontier, target, records, staleMs } = options;
-  const { id: feed, path, format, overwrite, escapeFormulas } = target;
+  const { id: feed, path, format, overwrite, ...layout } = target;
   const writer = { feed, host: os.hostname(), path, pid: process.pid, owner: randomUUID(), format };
   const file = await openFeedWriter({
-    ...{ feeds: frontier.feeds, writer, path, format, overwrite, escapeFormulas, records, staleMs },
+    ...{ feeds: frontier.feeds, writer, path, format, overwrite, ...layout, records, staleMs },
     anew: overwrite,
     log: silentLogger,
   });

@@ -1,60 +1,13 @@
-/** The files of a crawl: from `-o`, `-O` and FEEDS to one writer each, which alone drains its outbox. */
+/** The files of a crawl while it runs: one writer each, which alone drains its outbox. */
 import { randomUUID } from 'node:crypto';
 import os from 'node:os';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UsageError } from '../../errors.js';
-import { feedId, isPipelineOutbox } from '../../feed-outbox.js';
+import { isPipelineOutbox } from '../../feed-outbox.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
-import { type FeedFormatName, feedFormat, namedFeed } from '../../pipelines/feed-format.js';
 import type { FeedRecords } from '../../pipelines/feed-records.js';
 import { type FeedFile, openFeedWriter } from '../../pipelines/feed-writer.js';
-import type { Settings } from '../../settings/schema.js';
-
-export interface FeedTarget {
-  /** `feedId` of this host. */
-  readonly id: string;
-  readonly path: string;
-  readonly format: FeedFormatName;
-  readonly overwrite: boolean;
-  /** Of CSV: no cell is a formula to a spreadsheet. */
-  readonly escapeFormulas: boolean;
-}
-
-/** @throws UsageError for a file without a known extension, or named twice. */
-export function feedTargets(
-  cwd: string,
-  append: readonly string[],
-  overwrite: readonly string[],
-  settings: Pick<Settings, 'FEEDS'>,
-): FeedTarget[] {
-  const given = [
-    ...append.map((file) => ({ file, fresh: false })),
-    ...overwrite.map((file) => ({ file, fresh: true })),
-  ];
-  const ofSettings = feedsOfSettings(settings);
-  const targets =
-    given.length > 0
-      ? given.map(({ file: text, fresh }) => {
-          const { file, format } = namedFeed(text);
-          const found = target(named(cwd, file), format, fresh);
-          const { escapeFormulas = false } = ofSettings.find(({ id }) => id === found.id) ?? {};
-          return { ...found, escapeFormulas };
-        })
-      : ofSettings;
-  const twice = targets.find(({ id }, n) => targets.findIndex((other) => other.id === id) !== n);
-  if (twice !== undefined) throw new UsageError(`${twice.path} is named twice as a file for items`);
-  return targets;
-}
-
-/** The files that FEEDS names. @throws UsageError for one without a known extension or format. */
-export function feedsOfSettings({ FEEDS }: Pick<Settings, 'FEEDS'>): FeedTarget[] {
-  return Object.entries(FEEDS).map(([file, { format, overwrite, escape_formulas }]) => ({
-    ...target(file, format, overwrite ?? false),
-    escapeFormulas: escape_formulas ?? false,
-  }));
-}
+import type { FeedTarget } from './feed-targets.js';
 
 /** The feeds of a crawl while it runs. */
 export interface OpenFeeds {
@@ -157,14 +110,4 @@ function watchOverflow({ frontier, maxWaiting }: FeedsOptions, unwritten: () => 
   }, LOOK_MS);
   timer.unref();
   return { why: () => why, stop: () => clearInterval(timer) };
-}
-
-function named(cwd: string, file: string): string {
-  if (file === '-') throw new UsageError('-o -: items go to files; read one with "tail -f"');
-  return path.resolve(cwd, file);
-}
-
-function target(file: string, format: string | undefined, overwrite: boolean): FeedTarget {
-  const id = feedId(os.hostname(), file);
-  return { id, path: file, format: feedFormat(file, format), overwrite, escapeFormulas: false };
 }

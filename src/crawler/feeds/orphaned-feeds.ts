@@ -11,10 +11,11 @@ import { CrawlnodeError, RefusedError } from '../../errors.js';
 import { feedId } from '../../feed-outbox.js';
 import type { Frontier, OutboxSnapshot } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
+import type { FeedLayout } from '../../pipelines/feed-format.js';
 import type { FeedRecords } from '../../pipelines/feed-records.js';
 import { openFeedWriter } from '../../pipelines/feed-writer.js';
 import type { Settings } from '../../settings/schema.js';
-import { type FeedTarget, feedsOfSettings } from './open-feeds.js';
+import { type FeedTarget, feedsOfSettings } from './feed-targets.js';
 
 export interface OrphansOptions {
   readonly frontier: Frontier;
@@ -29,7 +30,7 @@ export interface OrphansOptions {
 export interface OrphanedFeed {
   readonly feed: string;
   readonly waiting: number;
-  readonly file: Pick<FeedTarget, 'path' | 'format' | 'escapeFormulas'>;
+  readonly file: Pick<FeedTarget, 'path' | 'format' | 'storeEmpty' | keyof FeedLayout>;
 }
 
 /** The file of a feed, as this user's records or FEEDS name it; null where neither does. */
@@ -71,22 +72,24 @@ export async function writeOrphanedFeeds(options: OrphansOptions): Promise<void>
  *   its name may be a link, which leads elsewhere by now.
  */
 export async function writeOrphanedFeed(
-  { feed, file: { path, format, escapeFormulas } }: OrphanedFeed,
+  { feed, file }: OrphanedFeed,
   { frontier, staleMs, records, log }: OrphansOptions,
 ): Promise<number> {
+  const { path, format, escapeFormulas = false, fields = null, indent = 0, storeEmpty = true } = file;
   const host = os.hostname();
   if (feedId(host, path) !== feed) {
     const what = `${path} leads to another file than when it was written: have it lead to that one again`;
     throw new CrawlnodeError('feed_elsewhere', what);
   }
   const writer = { feed, host, path, pid: process.pid, owner: randomUUID(), format };
-  const file = await openFeedWriter({
-    ...{ feeds: frontier.feeds, writer, path, format, escapeFormulas, staleMs, records, log },
+  const writing = await openFeedWriter({
+    ...{ feeds: frontier.feeds, writer, path, format, staleMs, records, log },
+    ...{ escapeFormulas, fields, indent, storeEmpty },
     overwrite: false,
   });
   try {
-    return await file.drain();
+    return await writing.drain();
   } finally {
-    await file.close();
+    await writing.close();
   }
 }

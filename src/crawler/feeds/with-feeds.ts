@@ -3,7 +3,8 @@ import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import { type FeedRecords, noRecords } from '../../pipelines/feed-records.js';
 import type { Settings } from '../../settings/schema.js';
-import { type FeedsOptions, type FeedTarget, type OpenFeeds, openFeeds } from './open-feeds.js';
+import type { FeedTarget } from './feed-targets.js';
+import { type FeedsOptions, type OpenFeeds, openFeeds } from './open-feeds.js';
 import { writeOrphanedFeeds } from './orphaned-feeds.js';
 
 /** What the feed files of a crawl need. */

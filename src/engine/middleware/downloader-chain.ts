@@ -7,6 +7,7 @@ import { messageOf } from '../../errors.js';
 import { type OutgoingRequest, setDefaultHeader } from '../../http/message/outgoing-request.js';
 import { Request } from '../../http/message/request.js';
 import { Response } from '../../http/message/response.js';
+import { maskUrls } from '../../settings/mask-urls.js';
 import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
 import { describeError, whereThrown } from '../../spider/where-thrown.js';
@@ -151,7 +152,8 @@ function thrownBy(
 ): Extract<Step, { kind: 'thrown' }> {
   const where = whereThrown(error);
   const place = where === null ? '' : ` (${where})`;
-  const message = `${by}: ${method} failed on ${url}: ${describeError(error)}${place}`;
+  // It is logged and stored, and a URL may contain a password.
+  const message = maskUrls(`${by}: ${method} failed on ${url}: ${describeError(error)}${place}`);
   return {
     kind: 'thrown',
     thrown: { by, message, error: error instanceof Error ? error : new Error(messageOf(error)) },

@@ -11,13 +11,15 @@ const LONGEST_MS = 10_000;
 /**
  * Wait until the download of a page may begin. Where it is late, the domain's clock gives it another instant: giving the
  * lease back instead would bring the request back to the same slow middleware, for ever.
- * @returns false when the lease was lost, or should be released. Rejects when the page is over.
+ * @returns false when the download must not begin: the page is over, or its lease was lost or should be released. Rejects
+ *   when the page ends meanwhile.
  */
 export async function awaitOwnTurn(
   flight: Flight,
   { frontier, outage }: Pick<PageDeps, 'frontier' | 'outage'>,
 ): Promise<boolean> {
   const { lease } = flight;
+  if (flight.over) return false;
   while (performance.now() - flight.dueAt > beginWithinMs(lease.delayMs)) {
     const askedAt = performance.now();
     const waitMs = await outage.through('defer', flight.signal, () => frontier.defer(lease));

@@ -2,6 +2,7 @@
 import { InvalidRequestError } from '../../errors.js';
 import { noEffects } from '../../frontier/frontier.js';
 import type { Request } from '../../http/message/request.js';
+import { maskUrls } from '../../settings/mask-urls.js';
 import { callbackName } from '../../spider/callbacks.js';
 import { type Ending, failed, type Work } from '../page/apply-verdict.js';
 import { add, admit, type Place, toFrontier } from '../page/discovered-requests.js';
@@ -20,7 +21,7 @@ export async function takeReturned(
     return await (isSame ? again(work, returned, by, status) : hop(work, returned, by, status));
   } catch (error) {
     if (!(error instanceof InvalidRequestError)) throw error;
-    const message = `${by} returned a request that cannot be crawled: ${error.message}`;
+    const message = maskUrls(`${by} returned a request that cannot be crawled: ${error.message}`);
     return failed(work, { reason: 'middleware_error', status, response: null, message });
   }
 }
@@ -34,7 +35,9 @@ async function again(work: Work, returned: Request, by: string, status: number |
   const plan = planRetry({ ...asked, meta }, null, { ...retry, enabled: true });
   if (plan === null) {
     add(counters, 'retry/max_reached');
-    const message = `${by} returned the request of ${record.url} once more, and its ${record.attempts} retries are used up (RETRY_TIMES); to change a request, set its headers or meta and return nothing`;
+    const message = maskUrls(
+      `${by} returned the request of ${record.url} once more, and its ${record.attempts} retries are used up (RETRY_TIMES); to change a request, set its headers or meta and return nothing`,
+    );
     return failed(work, { reason: 'middleware_error', status, response: null, message });
   }
   add(counters, 'retry/count');
@@ -55,7 +58,9 @@ async function hop(work: Work, returned: Request, by: string, status: number | n
   const redirects = record.redirects + 1;
   if (redirects > deps.options.maxHops) {
     add(counters, 'redirect/max_times_reached');
-    const message = `${by} returned another request for ${record.url}, after ${record.redirects} hops (REDIRECT_MAX_TIMES)`;
+    const message = maskUrls(
+      `${by} returned another request for ${record.url}, after ${record.redirects} hops (REDIRECT_MAX_TIMES)`,
+    );
     return failed(work, { reason: 'max_redirects', status, response: null, message });
   }
   const attempts = record.attempts + 1;

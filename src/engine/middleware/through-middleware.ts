@@ -22,6 +22,7 @@ import { type OutgoingRequest, outgoingRequest } from '../../http/message/outgoi
 import type { RequestRecord } from '../../http/message/request-record.js';
 import type { Response } from '../../http/message/response.js';
 import { isPrivateHost } from '../../http/url/domain.js';
+import { maskUrls } from '../../settings/mask-urls.js';
 import { type Ending, errback, failed, retry, type Work } from '../page/apply-verdict.js';
 import { add } from '../page/discovered-requests.js';
 import { judgeFailure, judgeStatus, type Verdict } from '../page/judge-download.js';
@@ -175,7 +176,12 @@ async function refuse(
   const outcome = { kind: 'done', reason: 'ignored', attempts: record.attempts + 1 } as const;
   return errback(
     work,
-    { reason: 'ignored', status, response, message: `${by} dropped ${record.url}: ${error.message}` },
+    {
+      reason: 'ignored',
+      status,
+      response,
+      message: maskUrls(`${by} dropped ${record.url}: ${error.message}`),
+    },
     status === null ? outcome : { ...outcome, status },
   );
 }

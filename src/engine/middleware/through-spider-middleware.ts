@@ -2,6 +2,7 @@
 import { isIgnoreRequest } from '../../errors.js';
 import type { Outcome } from '../../frontier/frontier.js';
 import type { Response } from '../../http/message/response.js';
+import { maskUrls } from '../../settings/mask-urls.js';
 import { runCallback } from '../../spider/run-callback.js';
 import { commit, type Ending, errback, failed, type Work } from '../page/apply-verdict.js';
 import { add } from '../page/discovered-requests.js';
@@ -29,7 +30,7 @@ export async function throughSpiderMiddleware(
   }
   add(counters, 'spider_exceptions/IgnoreRequest');
   deps.deadEnds.note(`dropped by ${refused.by}`, record.url);
-  const message = `${refused.by} dropped ${record.url}: ${refused.error.message}`;
+  const message = maskUrls(`${refused.by} dropped ${record.url}: ${refused.error.message}`);
   const attempts = record.attempts + 1;
   return errback(
     work,

@@ -3,9 +3,17 @@ import path from 'node:path';
 import { z } from 'zod';
 import { flag, integer, map, text } from '../kinds.js';
 
+const GZIP_NAMES = ['GzipPlugin', 'scrapy.extensions.postprocessing.GzipPlugin'] as const;
+
+/** Options of a feed, by Scrapy's names; `escape_formulas` is crawlnode's own. */
 const feed = z.strictObject({
-  format: z.enum(['jsonl', 'jsonlines', 'json', 'csv']).optional(),
+  format: z.enum(['jsonl', 'jsonlines', 'json', 'csv', 'xml']).optional(),
   overwrite: z.boolean().optional(),
+  fields: z.union([z.array(z.string()).min(1), z.record(z.string(), z.string())]).nullish(),
+  indent: z.int().min(0).max(16).nullish(),
+  store_empty: z.boolean().optional(),
+  postprocessing: z.array(z.enum(GZIP_NAMES)).optional(),
+  encoding: z.enum(['utf8', 'utf-8']).optional(),
   escape_formulas: z.boolean().optional(),
 });
 
@@ -19,11 +27,17 @@ export const itemSettings = {
   FEEDS: {
     ...map(feed, {
       default: {},
-      expects: 'a map of files to { format, overwrite, escape_formulas }',
-      text: 'Files items are written to: { out.jsonl: { format: jsonl, overwrite: false } }. Formats: jsonl, json, csv; without one, by the extension. escape_formulas: true puts an apostrophe before a CSV text that a spreadsheet would run (=, +, -, @).',
+      expects:
+        'a map of files to { format, overwrite, fields, indent, store_empty, postprocessing, escape_formulas }',
+      text: 'Files items are written to: { out.jsonl: { format: jsonl, overwrite: false } }. Formats: jsonl, json, csv, xml; without one, by the extension, which .gz may follow. Names may have %(name)s, %(job)s and %(time)s. fields: a list, or a map of fields to names. indent: spaces, for json and xml. store_empty: false keeps no file without items. postprocessing: [GzipPlugin] compresses. escape_formulas: true puts an apostrophe before a CSV text that a spreadsheet would run (=, +, -, @).',
     }),
     resolve: (feeds: Record<string, z.output<typeof feed>>, dir: string) =>
-      Object.fromEntries(Object.entries(feeds).map(([file, options]) => [path.resolve(dir, file), options])),
+      Object.fromEntries(
+        Object.entries(feeds).map(([file, options]) => [
+          /^[a-z][a-z0-9+.-]*:\/\//i.test(file) ? file : path.resolve(dir, file),
+          options,
+        ]),
+      ),
   },
   FEED_OUTBOX_LIMIT: integer({
     default: 10_000,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { statsOf } from '../../../src/crawler/crawl-stats.js';
-import { feedTargets } from '../../../src/crawler/feeds/open-feeds.js';
+import { feedTargets } from '../../../src/crawler/feeds/feed-targets.js';
 import {
   configureSpider,
   type LoadedSpider,

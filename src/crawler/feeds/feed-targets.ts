@@ -1,0 +1,117 @@
+/** The files of a crawl, as `-o`, `-O` and FEEDS name them. */
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { UsageError } from '../../errors.js';
+import { feedId } from '../../feed-outbox.js';
+import {
+  compressed,
+  type FeedFormatName,
+  type FeedLayout,
+  feedFormat,
+  namedFeed,
+} from '../../pipelines/feed-format.js';
+import type { Settings } from '../../settings/schema.js';
+
+export interface FeedTarget extends FeedLayout {
+  /** `feedId` of this host. */
+  readonly id: string;
+  readonly path: string;
+  readonly format: FeedFormatName;
+  readonly overwrite: boolean;
+  /** False: a file without items is removed at the end. */
+  readonly storeEmpty?: boolean;
+}
+
+/** What the parts of a file's name stand for, such as `%(name)s`. */
+export interface FeedNames {
+  /** The spider. */
+  readonly name: string;
+  readonly job: string | null;
+  /** The start of the command. */
+  readonly time: Date;
+}
+
+/** @throws UsageError for a file without a known extension, of another kind than a local one, or named twice. */
+export function feedTargets(
+  cwd: string,
+  append: readonly string[],
+  overwrite: readonly string[],
+  settings: Pick<Settings, 'FEEDS'>,
+  names?: FeedNames,
+): FeedTarget[] {
+  const given = [
+    ...append.map((file) => ({ file, fresh: false })),
+    ...overwrite.map((file) => ({ file, fresh: true })),
+  ];
+  const ofSettings = feedsOfSettings(settings, names);
+  const targets =
+    given.length > 0
+      ? given.map(({ file: text, fresh }) => {
+          const { file, format } = namedFeed(text);
+          if (file === '-') throw new UsageError('-o -: items go to files; read one with "tail -f"');
+          const found = target(localPath(expanded(file, names), cwd), format, fresh);
+          const configured = ofSettings.find(({ id }) => id === found.id);
+          if (configured === undefined) return { ...found, escapeFormulas: false };
+          const { format: usual } = configured;
+          return {
+            ...configured,
+            overwrite: fresh,
+            format: usual.endsWith('.gz') ? compressed(found.format) : found.format,
+          };
+        })
+      : ofSettings;
+  const twice = targets.find(({ id }, n) => targets.findIndex((other) => other.id === id) !== n);
+  if (twice !== undefined) throw new UsageError(`${twice.path} is named twice as a file for items`);
+  return targets;
+}
+
+/** The files that FEEDS names. @throws UsageError for one without a known extension or format. */
+export function feedsOfSettings({ FEEDS }: Pick<Settings, 'FEEDS'>, names?: FeedNames): FeedTarget[] {
+  return Object.entries(FEEDS).map(([file, feed]) => {
+    const found = target(localPath(expanded(file, names), '/'), feed.format, feed.overwrite ?? false);
+    const { fields } = feed;
+    return {
+      ...found,
+      format: (feed.postprocessing ?? []).length > 0 ? compressed(found.format) : found.format,
+      escapeFormulas: feed.escape_formulas ?? false,
+      fields: Array.isArray(fields)
+        ? Object.fromEntries(fields.map((field) => [field, field]))
+        : (fields ?? null),
+      indent: feed.indent ?? 0,
+      storeEmpty: feed.store_empty ?? true,
+    };
+  });
+}
+
+/** A name with its parts in place. Without `names`, as for the file of another run, it stays as it is. */
+function expanded(file: string, names: FeedNames | undefined): string {
+  if (names === undefined) return file;
+  const values: Readonly<Record<string, string>> = {
+    name: names.name,
+    job: names.job ?? 'default',
+    // As Scrapy has it: an ISO date without colons.
+    time: `${names.time.toISOString().slice(0, 19).replaceAll(':', '-')}+00-00`,
+  };
+  return file.replace(/%\((\w+)\)(\d*[sd])/g, (part, name: string) => {
+    const value = values[name];
+    if (value !== undefined) return value;
+    const known = 'use %(name)s (the spider), %(job)s and %(time)s';
+    throw new UsageError(`${file}: crawlnode knows no ${part} in the name of a file: ${known}`);
+  });
+}
+
+function target(file: string, format: string | undefined, overwrite: boolean): FeedTarget {
+  const id = feedId(os.hostname(), file);
+  return { id, path: file, format: feedFormat(file, format), overwrite };
+}
+
+/** @throws UsageError for a place that is no local file. */
+function localPath(file: string, cwd: string): string {
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(file) ?? [];
+  if (scheme === undefined) return path.resolve(cwd, file);
+  if (scheme.toLowerCase() === 'file') return fileURLToPath(file);
+  throw new UsageError(
+    `${file}: items are written to local files, not to ${scheme}://. Write a file and copy it there after the crawl, or write the items there yourself: committed() of an item pipeline.`,
+  );
+}
