@@ -85,8 +85,12 @@ export const commandErrorCodes = {
   download_bad_header: 'a header of the answer is not valid HTTP',
   download_bad_framing: 'the length of the body, or of a chunk, is not valid HTTP',
   download_bad_response: 'the answer is not valid HTTP in another way',
+  download_proxy_error: 'the proxy cannot be reached',
+  download_proxy_auth: 'the proxy does not accept the user name or password',
+  download_proxy_refused: 'the proxy did not connect to the site',
   download_private_address: 'the host is at a private address, which this request may not connect to',
   download_bad_request: 'the request cannot be sent as it is',
+  download_not_cached: 'the page is not in the HTTP cache, and HTTPCACHE_IGNORE_MISSING is set',
   download_aborted: 'the download was stopped',
 
   unexpected: 'an error that crawlnode does not expect; please report it',

@@ -34,7 +34,9 @@ const layers: Readonly<Record<string, number>> = {
 };
 
 /** Of the settings only types, and these, which know nothing of any setting. */
-const settingsHelpers = ['settings/nearest.ts', 'settings/mask-urls.ts', 'settings/define-settings.ts'];
+const settingsHelpers = [
+  ...['settings/nearest.ts', 'settings/mask-urls.ts', 'settings/define-settings.ts', 'settings/proxy-url.ts'],
+];
 
 const outwardNames = /^(process\??\.(env|argv|exit|exitCode|stdin|stdout|stderr)|console\??\.\w+)$/;
 

@@ -11,6 +11,10 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'downloader/exception_count': 'downloads that ended without an answer',
   'downloader/exception_type_count/*':
     'the same, by [reason](../guide/failures-and-retries.md#reasons-of-a-failure)',
+  'httpcache/hit': 'pages that came from the HTTP cache',
+  'httpcache/store': 'pages that were stored in the HTTP cache',
+  'proxies/failed': 'proxies that failed before they reached the site; a page may try three',
+  'proxies/ignored_in_seed': 'seeds whose `meta.proxy` was ignored, since `PROXY_FROM_SEEDS` is false',
   'downloader/exception_type_count/IgnoreRequest':
     'pages that a downloader middleware dropped; they are done',
   response_received_count: 'answers that were not retried and not a redirect',

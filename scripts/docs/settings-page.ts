@@ -4,8 +4,10 @@ import type { Definition } from '../../src/settings/kinds.js';
 import { definitionOf } from '../../src/settings/schema.js';
 import { downloadSettings } from '../../src/settings/sections/download.js';
 import { frontierSettings } from '../../src/settings/sections/frontier.js';
+import { httpCacheSettings } from '../../src/settings/sections/http-cache.js';
 import { itemSettings } from '../../src/settings/sections/items.js';
 import { projectSettings } from '../../src/settings/sections/project.js';
+import { proxySettings } from '../../src/settings/sections/proxies.js';
 import { redisSettings } from '../../src/settings/sections/redis.js';
 import { code, page, plain, table } from './markdown.js';
 
@@ -15,6 +17,8 @@ const sections: readonly (readonly [title: string, settings: object])[] = [
   ['The frontier: order, dupefilter, seeds, keys, end of a crawl', frontierSettings],
   ['Items', itemSettings],
   ['Politeness, download, retries, limits', downloadSettings],
+  ['Proxies', proxySettings],
+  ['HTTP cache', httpCacheSettings],
 ];
 
 const intro = `A setting can be written in five places. When several of them name it, the first of this list wins:

@@ -26,8 +26,8 @@ export interface AgentPair {
 export interface Agents extends AgentPair {
   /** These use a new connection for each request, so that bytes after a malformed answer cannot reach another request. */
   readonly unpooled: AgentPair;
-  /** Whether a socket of these agents is connected to a private address. */
-  isToPrivateAddress(socket: Duplex): boolean;
+  /** Whether a page came from a private address. @param socket of these agents. */
+  isToPrivateAddress(socket: Duplex, url: string): boolean;
   /** Close the idle connections of one host, after one of them failed. */
   dropIdle(hostAndPort: string): void;
   close(): void;
@@ -63,11 +63,7 @@ export function createAgents(options: AgentsOptions): Agents {
   };
   const agents = pairOf({ keepAlive: true, maxFreeSockets: maxSockets });
   const unpooled = pairOf({ keepAlive: false });
-  const idle = new Map<Duplex, number>();
-  guardIdle(agents.http, idle, Math.max(MAX_IDLE, 2 * options.maxSockets));
-  guardIdle(agents.https, idle, Math.max(MAX_IDLE, 2 * options.maxSockets));
-  const sweeper = setInterval(() => sweep(idle, Date.now() - IDLE_MS), SWEEP_MS);
-  sweeper.unref();
+  const sweeper = keepIdleBounded(agents, Math.max(MAX_IDLE, 2 * maxSockets));
   return {
     ...agents,
     unpooled,
@@ -84,6 +80,14 @@ export function createAgents(options: AgentsOptions): Agents {
       for (const agent of [agents.http, agents.https, unpooled.http, unpooled.https]) agent.destroy();
     },
   };
+}
+
+/** Bound the number and the age of the idle connections of two agents together. @returns the interval, to be cleared. */
+export function keepIdleBounded(agents: AgentPair, maxIdle: number): NodeJS.Timeout {
+  const idle = new Map<Duplex, number>();
+  guardIdle(agents.http, idle, maxIdle);
+  guardIdle(agents.https, idle, maxIdle);
+  return setInterval(() => sweep(idle, Date.now() - IDLE_MS), SWEEP_MS).unref();
 }
 
 /** The hooks that Node documents for agents; `@types/node` lacks some of them. */

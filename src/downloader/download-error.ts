@@ -33,10 +33,18 @@ const retryableByReason = {
   bad_framing: true,
   /** The answer is not valid HTTP for another reason. */
   bad_response: true,
+  /** The proxy cannot be reached, or does not speak its protocol. */
+  proxy_error: true,
+  /** The proxy does not accept the user name or password. */
+  proxy_auth: true,
+  /** The proxy did not connect to the site. */
+  proxy_refused: true,
   /** The host is, or resolves to, an address that this request may not connect to (`private-addresses.ts`). */
   private_address: false,
   /** The request cannot be sent as it is: its URL, a header or its method. */
   bad_request: false,
+  /** The page is not in the HTTP cache, and only pages of the cache are wanted. */
+  not_cached: false,
   aborted: true,
 } as const;
 
@@ -61,13 +69,34 @@ export class DownloadError extends CrawlnodeError {
   readonly reason: DownloadFailure;
   readonly retryable: boolean;
   readonly malformed: boolean;
+  /** Proxies that failed for this request, or null when none did. */
+  readonly proxies: ProxyFailures | null;
 
-  constructor(reason: DownloadFailure, message: string, options?: { cause?: unknown }) {
+  constructor(
+    reason: DownloadFailure,
+    message: string,
+    options?: { cause?: unknown; proxies?: ProxyFailures },
+  ) {
     super(`download_${reason}`, message, options);
     this.reason = reason;
     this.retryable = retryableByReason[reason];
     this.malformed = malformedReasons.has(reason);
+    this.proxies = options?.proxies ?? null;
   }
+
+  /** The request did not reach the site. */
+  get isOfProxy(): boolean {
+    return this.reason === 'proxy_error' || this.reason === 'proxy_auth' || this.reason === 'proxy_refused';
+  }
+}
+
+/** What became of the proxies of a request that failed. */
+export interface ProxyFailures {
+  readonly count: number;
+  /** Another proxy could be used now, but the download would begin too late (`DownloadOptions.beginByMs`). */
+  readonly cutShort: boolean;
+  /** All proxies rest for so long. */
+  readonly waitMs: number;
 }
 
 /** The part of a URL that is safe in messages: host and port, without userinfo, path and query. */

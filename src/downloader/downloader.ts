@@ -6,19 +6,20 @@
  * limits. Importing got takes about 0.1 s, so import this file lazily.
  */
 import { setMaxListeners } from 'node:events';
-import got from 'got';
 import { type Logger, silentLogger } from '../log.js';
-import { type AgentPair, type Agents, type AgentsOptions, createAgents } from './agents.js';
+import { type Agents, type AgentsOptions, createAgents } from './agents.js';
 import { BodyBudget } from './body-budget.js';
-import { acceptedEncodings } from './decode-content.js';
-import { DownloadError } from './download-error.js';
-import { type Client, type Download, Exchange } from './exchange.js';
-import { requestThrough, withoutFrozenOptions } from './native-request.js';
-import type { Reach } from './private-addresses.js';
+import { DownloadError, toDownloadError } from './download-error.js';
+import { type Client, type Download, type DownloadUnderWay, Exchange } from './exchange.js';
+import { openStream } from './open-stream.js';
+import { type Reach, refusalOfUrl } from './private-addresses.js';
+import { ProxiedDownload } from './proxies/proxied-download.js';
+import { ProxyClients } from './proxies/proxy-clients.js';
+import { noProxies, type ProxyOptions, ProxyRoutes } from './proxies/proxy-routes.js';
 import { PACE_INTERVAL_MS } from './stalled-downloads.js';
-import type { DownloadRequest } from './wire-request.js';
+import { type DownloadRequest, isParsedLeniently } from './wire-request.js';
 
-export type { Download, DownloadRequest };
+export type { Download, DownloadRequest, DownloadUnderWay };
 
 export interface DownloaderOptions extends Omit<AgentsOptions, 'maxSockets' | 'reach'> {
   /** Let every request connect to private and link-local addresses (ALLOW_PRIVATE_ADDRESSES). */
@@ -40,46 +41,61 @@ export interface DownloaderOptions extends Omit<AgentsOptions, 'maxSockets' | 'r
   readonly defaultHeaders: Readonly<Record<string, string>>;
   /** Requests of the node at once, not counting stalled ones; also the limit of connections to one host. */
   readonly concurrency: number;
+  /** Proxies of the settings; none by default. */
+  readonly proxies?: ProxyOptions;
   readonly log?: Logger;
+}
+
+/** When a download may still begin. */
+export interface StartOptions {
+  /**
+   * After this instant of `performance.now()` no further proxy is tried, since the politeness of the domain allows no later
+   * beginning.
+   */
+  readonly beginByMs?: number;
 }
 
 export interface Downloader {
   /** Any HTTP status is a `Download`; redirects are not followed. The result rejects with a DownloadError. */
-  start(request: DownloadRequest): DownloadUnderWay;
+  start(request: DownloadRequest, options?: StartOptions): DownloadUnderWay;
   /** Like `start`, with a signal that aborts the download. @throws DownloadError */
   fetch(request: DownloadRequest, signal: AbortSignal): Promise<Download>;
   /** Abort all downloads and close all connections. */
   close(): Promise<void>;
 }
 
-export interface DownloadUnderWay {
-  readonly result: Promise<Download>;
-  /** Nothing has been received for 2 s, or less than the minimum rate requires. */
-  readonly isStalled: boolean;
-  /** Fail it as a `timeout`; no effect when it has ended. @param says the reason. */
-  timeOut(says: string): void;
-  /** Fail it as `aborted`; no effect when it has ended. */
-  abort(): void;
-}
-
-/** Timeouts of the phases. Each is at most the total timeout. */
-const LOOKUP_MS = 20_000;
-const CONNECT_MS = 20_000;
-const TLS_MS = 20_000;
-const RESPONSE_MS = 120_000;
-
 /** Create the downloader of a node. */
 export function createDownloader(options: DownloaderOptions): Downloader {
   const clients = new Clients(options);
+  const routes = new ProxyRoutes(options.proxies ?? noProxies);
   const underWay = new Set<{ abort: () => void; checkPace: () => void }>();
   let closed = false;
   const pacer = setInterval(() => {
     for (const call of underWay) call.checkPace();
   }, PACE_INTERVAL_MS);
   pacer.unref();
-  const start = (request: DownloadRequest): DownloadUnderWay => {
-    if (closed) return aborted();
-    const exchange = new Exchange(clients.for(request), request);
+  const open = (request: DownloadRequest, { beginByMs = Number.POSITIVE_INFINITY }: StartOptions) => {
+    const route = routes.of(request);
+    if (route === null) return new Exchange(clients.for(request), request);
+    const refusal = refusalOfUrl(request.url, clients.reachOf(request));
+    if (refusal !== null) throw refusal;
+    const log = options.log ?? silentLogger;
+    return new ProxiedDownload(request, {
+      route,
+      beginByMs,
+      clients: clients.ofProxies,
+      limits: options,
+      log,
+    });
+  };
+  const start = (request: DownloadRequest, startOptions: StartOptions = {}): DownloadUnderWay => {
+    if (closed) return failed(new DownloadError('aborted', 'the download was aborted'));
+    let exchange: Exchange | ProxiedDownload;
+    try {
+      exchange = open(request, startOptions);
+    } catch (error) {
+      return failed(toDownloadError(error, request.url));
+    }
     const { abort, checkPace } = exchange;
     const call = { abort, checkPace };
     underWay.add(call);
@@ -96,7 +112,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
   return {
     start,
     async fetch(request, signal) {
-      if (signal.aborted) return aborted().result;
+      if (signal.aborted) throw new DownloadError('aborted', 'the download was aborted');
       const { result, abort } = start(request);
       // One signal may abort many downloads, and Node warns from the eleventh listener on.
       setMaxListeners(0, signal);
@@ -118,17 +134,21 @@ export function createDownloader(options: DownloaderOptions): Downloader {
 
 function doNothing(): void {}
 
-function aborted(): DownloadUnderWay {
+function failed(error: DownloadError): DownloadUnderWay {
   return {
-    result: Promise.reject(new DownloadError('aborted', 'the download was aborted')),
+    result: Promise.reject(error),
     isStalled: false,
     timeOut: doNothing,
     abort: doNothing,
   };
 }
 
-/** The clients of a downloader, one for each reach and parser mode (strict, lenient), created on first use. */
+/**
+ * The clients of a downloader, created on first use: of direct connections one for each reach and parser mode (strict,
+ * lenient), of proxies one for each proxy and parser mode.
+ */
 class Clients {
+  readonly ofProxies: ProxyClients;
   readonly #options: DownloaderOptions;
   readonly #budget: BodyBudget;
   readonly #agents = new Map<Reach, Agents>();
@@ -138,23 +158,25 @@ class Clients {
   constructor(options: DownloaderOptions) {
     this.#options = options;
     this.#budget = new BodyBudget(options.bufferBytes);
+    this.ofProxies = new ProxyClients(options, this.#budget);
   }
 
-  for({ origin, attempts }: DownloadRequest): Client {
-    const reach = this.#options.allowPrivateAddresses
-      ? 'any'
-      : origin?.private === true
-        ? 'private'
-        : 'public';
-    // A retry parses leniently, since the strict parser may have rejected the earlier answer; the reason is not recorded.
-    const isLenient = attempts !== undefined && attempts > 0;
+  for(request: DownloadRequest): Client {
+    const reach = this.reachOf(request);
+    const isLenient = isParsedLeniently(request);
     const clients = isLenient ? this.#lenient : this.#strict;
     const client = clients.get(reach) ?? this.#create(reach, isLenient);
     clients.set(reach, client);
     return client;
   }
 
+  reachOf({ origin }: DownloadRequest): Reach {
+    if (this.#options.allowPrivateAddresses) return 'any';
+    return origin?.private === true ? 'private' : 'public';
+  }
+
   close(): void {
+    this.ofProxies.close();
     for (const agents of this.#agents.values()) agents.close();
   }
 
@@ -166,37 +188,10 @@ class Clients {
     return {
       open: openStream(options, isLenient ? agents.unpooled : agents, isLenient),
       agents,
+      forwardingProxy: null,
       limits: options,
       budget: this.#budget,
       log: options.log ?? silentLogger,
     };
   }
-}
-
-function openStream(options: DownloaderOptions, agents: AgentPair, isLenient: boolean): Client['open'] {
-  const phase = (ms: number) => Math.min(ms, options.timeoutMs);
-  const instance = got.extend({
-    request: requestThrough(agents, isLenient),
-    handlers: [withoutFrozenOptions],
-    isStream: true,
-    retry: { limit: 0 },
-    followRedirect: false,
-    throwHttpErrors: false,
-    decompress: false,
-    headers: {
-      ...options.defaultHeaders,
-      // Undefined also leaves out the name of got.
-      'user-agent': options.userAgent === '' ? undefined : options.userAgent,
-      'accept-encoding': acceptedEncodings,
-    },
-    timeout: {
-      lookup: phase(LOOKUP_MS),
-      connect: phase(CONNECT_MS),
-      secureConnect: phase(TLS_MS),
-      response: phase(RESPONSE_MS),
-    },
-  });
-  // With `isStream` in the defaults every call returns a stream. got's types know this only of `got.stream`, which would
-  // merge an options object on every call.
-  return instance as unknown as Client['open'];
 }

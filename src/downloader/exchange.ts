@@ -25,8 +25,23 @@ export interface Download {
   readonly latencyMs: number;
   /** Whether the server has a private address. */
   readonly fromPrivateAddress: boolean;
-  /** `dataloss` where the body is incomplete, as DOWNLOAD_FAIL_ON_DATALOSS false allows; else none. */
+  /** `dataloss` where the body is incomplete, as DOWNLOAD_FAIL_ON_DATALOSS false allows; `cached` from the HTTP cache; else none. */
   readonly flags: readonly string[];
+  /** Proxies that were tried before the one that served the page. */
+  readonly failedProxies?: number;
+  /** What the HTTP cache did: the page came from it, or was stored in it. */
+  readonly cache?: 'hit' | 'stored';
+}
+
+/** A download that has been started. */
+export interface DownloadUnderWay {
+  readonly result: Promise<Download>;
+  /** Nothing has been received for 2 s, or less than the minimum rate requires. */
+  readonly isStalled: boolean;
+  /** Fail it as a `timeout`; no effect when it has ended. @param says the reason. */
+  timeOut(says: string): void;
+  /** Fail it as `aborted`; no effect when it has ended. */
+  abort(): void;
 }
 
 /** Shared by all downloads with the same reach and parser mode. */
@@ -34,6 +49,8 @@ export interface Client {
   /** Opens the request. `options` are given only when they differ from the defaults. */
   readonly open: (url: string, options?: OptionsInit) => GotRequest;
   readonly agents: Agents;
+  /** `host:port` of the proxy that is sent the requests for http pages; null when none is. */
+  readonly forwardingProxy: string | null;
   readonly limits: Limits;
   /** The budget of the node. */
   readonly budget: BodyBudget;
@@ -47,7 +64,7 @@ const noFlags: readonly string[] = [];
 const cutFlags: readonly string[] = ['dataloss'];
 
 /** One request and its answer. The first event that ends it settles `result`; later events have no effect. */
-export class Exchange {
+export class Exchange implements DownloadUnderWay {
   readonly result: Promise<Download>;
   readonly #client: Client;
   readonly #request: DownloadRequest;
@@ -67,10 +84,10 @@ export class Exchange {
   #isCut = false;
   #interim = 0;
 
-  constructor(client: Client, request: DownloadRequest) {
+  constructor(client: Client, request: DownloadRequest, limits = limitsOf(client.limits, request.meta)) {
     this.#client = client;
     this.#request = request;
-    this.#limits = limitsOf(client.limits, request.meta);
+    this.#limits = limits;
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -170,8 +187,14 @@ export class Exchange {
   #head(response: IncomingMessage, stream: GotRequest): void {
     this.#response = response;
     this.#latencyMs = performance.now() - this.#startedAt;
-    this.#fromPrivateAddress = this.#client.agents.isToPrivateAddress(response.socket);
+    this.#fromPrivateAddress = this.#client.agents.isToPrivateAddress(response.socket, this.#request.url);
     this.#pace.progressed();
+    const { forwardingProxy } = this.#client;
+    if (response.statusCode === 407 && forwardingProxy !== null && this.#request.url.startsWith('http:')) {
+      const says = 'it answered with 407 Proxy Authentication Required';
+      this.#fail('proxy_auth', `proxy ${forwardingProxy}: ${says}`);
+      return;
+    }
     this.#body.readFrom(stream);
     const announced = Number(response.headers['content-length']);
     if (announced > 0 && this.#request.method !== 'HEAD') this.#checkSize(announced);

@@ -24,8 +24,13 @@ export const withoutFrozenOptions: HandlerFunction = (options, next) => {
 /**
  * got's `request` option: opens requests through `agents`.
  * @param isLenient accepts invalid HTTP that browsers accept. got has no option for it.
+ * @param proxy is sent the requests for http pages.
  */
-export function requestThrough(agents: AgentPair, isLenient: boolean): RequestFunction {
+export function requestThrough(
+  agents: AgentPair,
+  isLenient: boolean,
+  proxy: ForwardingProxy | null = null,
+): RequestFunction {
   return (url, { method, headers }) => {
     const { protocol, hostname, port, pathname, search } = url;
     const isHttps = protocol === 'https:';
@@ -39,9 +44,30 @@ export function requestThrough(agents: AgentPair, isLenient: boolean): RequestFu
     if (port !== '') options.port = Number(port);
     if (method !== 'GET') options.method = method;
     if (isLenient) options.insecureHTTPParser = true;
+    if (proxy !== null && !isHttps) forwardBy(proxy, url, options);
     const request = (isHttps ? https : http).request(options);
     // Otherwise Node silently drops all but the first 1,000 headers. Their total size is bounded anyway.
     request.maxHeadersCount = 0;
     return request;
+  };
+}
+
+/** An HTTP proxy that is asked for pages by their whole URL (RFC 9112 §3.2.2). */
+export interface ForwardingProxy {
+  readonly host: string;
+  readonly port: number;
+  /** The value of `proxy-authorization`; null for none. */
+  readonly authorization: string | null;
+}
+
+function forwardBy(proxy: ForwardingProxy, url: URL, options: http.RequestOptions): void {
+  const own = options.headers as http.OutgoingHttpHeaders;
+  options.host = proxy.host;
+  options.port = proxy.port;
+  options.path = `${url.protocol}//${url.host}${options.path}`;
+  options.headers = {
+    host: url.host,
+    ...own,
+    ...(proxy.authorization !== null && { 'proxy-authorization': proxy.authorization }),
   };
 }

@@ -3,8 +3,8 @@
  * network (SSRF). The check is on the connected address, so host names, redirects and changing DNS answers cannot evade it.
  */
 import { lookup as systemLookup } from 'node:dns';
-import type { LookupFunction } from 'node:net';
-import { isLinkLocalAddress, isPrivateAddress } from '../http/url/domain.js';
+import { isIP, type LookupFunction } from 'node:net';
+import { isLinkLocalAddress, isPrivateAddress, isPrivateHost } from '../http/url/domain.js';
 import { DownloadError } from './download-error.js';
 
 /**
@@ -26,6 +26,17 @@ export function refusalOf(address: string, reach: Reach): DownloadError | null {
   return refused(
     `${address} is a private address, and what led here is not (ALLOW_PRIVATE_ADDRESSES allows it)`,
   );
+}
+
+/**
+ * The refusal of a URL whose host is written as an address, or is `localhost`. Of a request through a proxy nothing else can be
+ * checked, since the proxy resolves the name.
+ */
+export function refusalOfUrl(url: string, reach: Reach): DownloadError | null {
+  if (reach === 'any' || !isPrivateHost(url)) return null;
+  const { hostname } = new URL(url);
+  const address = hostname.replace(/^\[|\]$/g, '');
+  return refusalOf(isIP(address) === 0 ? '127.0.0.1' : address, reach);
 }
 
 /**

@@ -10,9 +10,14 @@ import { parseUrl } from '../http/url/parse-url.js';
  */
 export type DownloadRequest = Pick<RequestRecord, 'url' | 'method' | 'headers' | 'body' | 'cookies'> &
   Partial<Pick<RequestRecord, 'origin' | 'attempts'>> & {
-    /** Its own limits (`request-limits.ts`). */
+    /** Its own limits (`request-limits.ts`), `proxy` and `cookiejar`. */
     readonly meta?: Readonly<Record<string, unknown>>;
   };
+
+/** A retry parses leniently, since the strict parser may have rejected the earlier answer; the reason is not recorded. */
+export function isParsedLeniently({ attempts }: DownloadRequest): boolean {
+  return attempts !== undefined && attempts > 0;
+}
 
 export interface Outgoing {
   readonly url: string;

@@ -31,7 +31,7 @@ export interface RetryOptions {
   readonly retryAfterCapMs: number;
 }
 
-/** Which discovered requests are taken (`discovered-requests.ts`), and how they are identified. */
+/** Which requests are taken (`discovered-requests.ts`, `seed-requests.ts`), and how they are identified. */
 export interface LinkOptions {
   /** DEPTH_LIMIT; 0 is no limit. */
   readonly depthLimit: number;
@@ -43,6 +43,8 @@ export interface LinkOptions {
   readonly traps?: TrapLimits;
   /** REQUEST_FINGERPRINTER as a function; a spider's own `fingerprint` goes before it. 40 hex digits. */
   readonly fingerprint: (request: Request) => string;
+  /** PROXY_FROM_SEEDS: untrusted seeds may name a proxy. */
+  readonly proxyFromSeeds: boolean;
 }
 
 /** Which meta refreshes are followed (`meta-refresh.ts`). */

@@ -111,8 +111,9 @@ export class FeedContent {
     return restored.checkpoint;
   }
 
-  /** Write items behind a checkpoint. @returns the next one. @throws CrawlnodeError `feed_unwritable` */
+  /** Write items behind a checkpoint. @returns the next one. @throws CrawlnodeError `feed_unwritable`, `feed_changed` */
   async append(texts: readonly string[], after: FeedCheckpoint): Promise<FeedCheckpoint> {
+    await this.#disk.refuseChanged(after.lengthBytes);
     const { text, header, dropped } = this.#format.render(this.#checked(texts, after.sequence), after);
     if (dropped.length > 0) this.#sayDropped(dropped);
     const bytes = this.#format.encode(text);

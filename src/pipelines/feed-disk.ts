@@ -1,6 +1,6 @@
 /** The file of a feed on disk: opened, read at its ends, cut off at a known length, written at a position and synced. */
 import { constants } from 'node:fs';
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import { type FileHandle, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { CrawlnodeError, UsageError } from '../errors.js';
 import { makeFolder } from '../make-folder.js';
@@ -104,6 +104,27 @@ export class FeedDisk {
     } catch (error) {
       throw unwritable(copy, error);
     }
+  }
+
+  /**
+   * Check before a write that the path still leads to the open file, and that the file reaches up to the position.
+   * @throws CrawlnodeError `feed_changed`
+   */
+  async refuseChanged(position: number): Promise<void> {
+    const own = await this.#handle.stat({ bigint: true });
+    if (!own.isFile()) return;
+    const there = await stat(this.#path, { bigint: true }).catch(() => null);
+    const isSame = there !== null && there.ino === own.ino && there.dev === own.dev;
+    if (isSame && own.size >= position) return;
+    const what = isSame
+      ? 'was truncated'
+      : there === null
+        ? 'was removed or renamed'
+        : 'was replaced by another file';
+    throw new CrawlnodeError(
+      'feed_changed',
+      `${this.#path} ${what} while the crawl wrote to it: items that are not in it yet wait in the store. Put the file back and run the same command again, write to another file, or reset the job.`,
+    );
   }
 
   /** Write all of it at a position, and to the disk itself. @throws CrawlnodeError `feed_unwritable` */

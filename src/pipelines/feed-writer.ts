@@ -193,12 +193,21 @@ export class FeedFile {
   /**
    * A store restored from an older copy crawls again what it has forgotten, and gives its items again: the file goes
    * back to where the store stands, so that they are not in it twice, nor skipped as written. Where the crawl was flushed
-   * as this node joined, the file that it overwrites begins anew.
+   * as this node joined, the file that it overwrites begins anew. A checkpoint that vanishes later, because somebody deleted
+   * it, is no reason to cut anything off: new items follow what is in the file.
    */
   async #goBack(): Promise<void> {
     const { feeds, writer, path, overwrite, staleMs, log } = this.#options;
     const known = await feeds.open(writer, { staleMs, overwrites: overwrite });
     const from = this.#written.sequence;
+    if (known === null && from > this.#first.sequence) {
+      this.#written = { ...(this.#unconfirmed ?? this.#written), sequence: 0 };
+      this.#unconfirmed = this.#written;
+      const message =
+        'the store has lost its record of this file: what is in the file stays, new items follow, and items that waited are lost';
+      log.error({ file: path, items: from }, message);
+      return;
+    }
     if (known === null && overwrite) {
       this.#written = await this.#content.begin();
     } else {

@@ -3,9 +3,11 @@ import { stringify } from 'yaml';
 import { definitionOf } from './schema.js';
 import { downloadSettings } from './sections/download.js';
 import { frontierSettings } from './sections/frontier.js';
+import { httpCacheSettings } from './sections/http-cache.js';
 import { itemSettings } from './sections/items.js';
 import { middlewareSettings } from './sections/middleware.js';
 import { projectSettings } from './sections/project.js';
+import { proxySettings } from './sections/proxies.js';
 import { redisSettings } from './sections/redis.js';
 
 const WIDTH = 100;
@@ -23,6 +25,8 @@ const sections: readonly (readonly [title: string, settings: object])[] = [
   ['The frontier: order, seen requests, seeds, names of keys, closing', frontierSettings],
   ['Items', itemSettings],
   ['Politeness, download, retries, limits', downloadSettings],
+  ['Proxies', proxySettings],
+  ['HTTP cache', httpCacheSettings],
   ['Middleware', middlewareSettings],
 ];
 

@@ -29,6 +29,8 @@ export interface Definition<Out = unknown, In = Out> {
    * nor where it is stored.
    */
   readonly isCommonName: boolean;
+  /** Other environment variables that set it, such as `http_proxy`. They take precedence over the one of its own name. */
+  readonly environmentNames: readonly string[];
   /** Turn relative paths in the value into absolute ones. */
   readonly resolve: (value: Out, projectDir: string) => Out;
 }
@@ -39,6 +41,7 @@ interface KindOptions<In> {
   readonly text: string;
   readonly unit?: string;
   readonly isCommonName?: boolean;
+  readonly environmentNames?: readonly string[];
   readonly ignored?: string;
   readonly later?: { readonly unless: readonly unknown[] };
 }
@@ -179,6 +182,7 @@ export function define<Out, In>(
     ignored: options.ignored ?? null,
     later: options.later ?? null,
     isCommonName: options.isCommonName ?? false,
+    environmentNames: options.environmentNames ?? [],
     resolve: (value) => value,
   };
 }

@@ -90,7 +90,8 @@ function fromSpider(spider: LoadOptions['spider']): Map<string, LayerEntry> {
 /** Only names of settings are read. An empty variable counts as unset. */
 function fromEnvironment(env: LoadOptions['env'], problems: string[]): Map<string, LayerEntry> {
   const texts = settingNames.flatMap((name) => {
-    const text = env[name];
+    const names = [...definitions[name].environmentNames, name];
+    const text = names.map((each) => env[each]).find((each) => each);
     return !text || isServiceLink(name, text) ? [] : [[name, text] as const];
   });
   return fromTexts(texts, () => 'the environment', problems);

@@ -2,9 +2,9 @@
 
 export const MASK = '***';
 
-/** Mask the credentials of every URL in a text: `https://***@host`, and `redis://user:***@host`, which keeps the user name. */
+/** Mask the credentials of every URL in a text: `https://***@host`, `socks5://***@host`, and `redis://user:***@host`, which keeps the user name. */
 export function maskUrls(text: string): string {
   return text
-    .replace(/(https?:\/\/)[^\s/?#"'<>]*@/gi, `$1${MASK}@`)
+    .replace(/((?:https?|socks\w*):\/\/)[^\s/?#"'<>]*@/gi, `$1${MASK}@`)
     .replace(/((?:rediss?|unix):\/\/[^\s/:@"']*):[^\s/?#"']*@/gi, `$1:${MASK}@`);
 }

@@ -1,5 +1,6 @@
 /** Mask secrets in all output. */
 import { MASK, maskUrls } from './mask-urls.js';
+import { maskProxy, parseProxy } from './proxy-url.js';
 import { definitionOf, type SettingName, type Settings } from './schema.js';
 
 /** Names of ioredis options and request headers whose values are secret. */
@@ -11,10 +12,14 @@ const secretParam =
  */
 const REDIS_PASSWORD = /^((?:[a-z]+:\/*)?[^/:@]*)[/:](.*)@/i;
 
+/** Settings that hold addresses of proxies, in several spellings. */
+const PROXY_SETTING = /^(?:HTTPS?_PROXY|PROXIES)$/;
+
 /** The value of a setting with its secrets masked. */
 export function maskSetting(name: string, value: unknown): unknown {
   if (definitionOf(name)?.secret) return value === null ? null : MASK;
   if (name === 'REDIS_URL' && typeof value === 'string') return value.replace(REDIS_PASSWORD, `$1:${MASK}@`);
+  if (PROXY_SETTING.test(name)) return maskProxies(value);
   return maskValue(value);
 }
 
@@ -32,6 +37,13 @@ export function secretFilter(settings: Partial<Settings>): (text: string) => str
     .filter((secret) => secret.length >= 4)
     .sort((a, b) => b.length - a.length);
   return (text) => maskUrls(secretTexts.reduce((masked, secret) => masked.replaceAll(secret, MASK), text));
+}
+
+/** @param value a list, or its text as it is written after `-s`. */
+function maskProxies(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(maskProxies);
+  if (typeof value !== 'string') return maskValue(value);
+  return /^\s*\[/.test(value) ? MASK : value.split(',').map(maskProxy).join(',');
 }
 
 function maskValue(value: unknown): unknown {
@@ -56,6 +68,9 @@ function secretsOf(settings: Partial<Settings>): string[] {
   }
   const urlPassword = REDIS_PASSWORD.exec(settings.REDIS_URL ?? '')?.[2];
   if (urlPassword) secrets.push(urlPassword, decoded(urlPassword));
+  const { HTTP_PROXY, HTTPS_PROXY, PROXIES } = settings;
+  const proxies = [HTTP_PROXY, HTTPS_PROXY, ...(Array.isArray(PROXIES) ? PROXIES : [])];
+  for (const proxy of proxies) if (proxy) secrets.push(parseProxy(proxy).password);
   return secrets;
 }
 

@@ -6,9 +6,11 @@ import type { z } from 'zod';
 import type { Definition } from './kinds.js';
 import { downloadSettings } from './sections/download.js';
 import { frontierSettings } from './sections/frontier.js';
+import { httpCacheSettings } from './sections/http-cache.js';
 import { itemSettings } from './sections/items.js';
 import { middlewareSettings } from './sections/middleware.js';
 import { projectSettings } from './sections/project.js';
+import { proxySettings } from './sections/proxies.js';
 import { redisSettings } from './sections/redis.js';
 
 export const definitions = {
@@ -17,6 +19,8 @@ export const definitions = {
   ...frontierSettings,
   ...itemSettings,
   ...downloadSettings,
+  ...proxySettings,
+  ...httpCacheSettings,
   ...middlewareSettings,
 };
 

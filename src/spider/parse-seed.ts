@@ -40,7 +40,7 @@ type Seed = RequestOptions & { readonly url: unknown; readonly dont_filter?: boo
 
 const seedKeys: readonly string[] = [
   ...['url', 'method', 'headers', 'body', 'json', 'formdata', 'meta', 'priority', 'callback', 'errback'],
-  ...['cookies', 'dontFilter', 'dont_filter'],
+  ...['cookies', 'dontFilter', 'dont_filter', 'proxy'],
 ];
 
 function parseJson(text: string): unknown {

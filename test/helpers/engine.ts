@@ -57,6 +57,7 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
       depthPriority: 0,
       urlLengthLimit: 2_083,
       fingerprint: (request) => fingerprint(request),
+      proxyFromSeeds: false,
     },
     shape: defaultShape,
     tunables: {

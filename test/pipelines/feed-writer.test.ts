@@ -8,9 +8,11 @@ import {
   linkSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { mkdir, rm, truncate } from 'node:fs/promises';
@@ -21,6 +23,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FrontierUnavailableError, RefusedError, UsageError } from '../../src/errors.js';
 import { type FeedCheckpoint, type FeedWriter, feedId, type Outbox } from '../../src/feed-outbox.js';
+import { feedRolledBack } from '../../src/frontier/feed-claim.js';
 import { type Frontier, noEffects } from '../../src/frontier/frontier.js';
 import { openFrontier } from '../../src/frontier/open.js';
 import type { OpenOptions } from '../../src/frontier/store.js';
@@ -58,7 +61,14 @@ class MemoryOutbox implements Outbox {
   async open() {
     return this.saved;
   }
+  /** The next read finds less than its writer knows of. */
+  isRolledBack = false;
+
   async read(_feed: string, sequence: number, max: number) {
+    if (this.isRolledBack) {
+      this.isRolledBack = false;
+      throw feedRolledBack();
+    }
     // Like the stores: what a checkpoint covers is gone, and is not asked for again.
     expect(sequence).toBeGreaterThanOrEqual(this.saved?.sequence ?? 0);
     return this.items.slice(sequence, sequence + max);
@@ -238,6 +248,40 @@ test('a file that its own record shows to be longer than the store knows goes ba
     code: 'feed_changed',
   });
   expect(text('b.jsonl')).toBe('{"old":1}\n{"old":2}\n');
+});
+
+test.each([
+  ['renamed', () => renameSync(at('a.jsonl'), at('b.jsonl'))],
+  ['removed', () => rmSync(at('a.jsonl'))],
+  ['replaced', () => renameSync(at('other.jsonl'), at('a.jsonl'))],
+  ['truncated', () => truncateSync(at('a.jsonl'), 3)],
+])('a file that is %s under its writer gets no more items, and they wait', async (_, change) => {
+  const outbox = new MemoryOutbox();
+  const file = await open('a.jsonl', outbox);
+  outbox.add({ n: 1 });
+  await file.drain();
+  writeFileSync(at('other.jsonl'), '{"n":1}\n');
+  change();
+  outbox.add({ n: 2 });
+  await expect(file.drain()).rejects.toMatchObject({ code: 'feed_changed' });
+  expect(outbox.saved).toMatchObject({ sequence: 1 });
+  expect(file.failing).toContain('items that are not in it yet wait');
+});
+
+test('a checkpoint that somebody deletes cuts nothing off', async () => {
+  const outbox = new MemoryOutbox();
+  const errors: string[] = [];
+  const log = { ...silentLogger, error: (_: object, message: string) => void errors.push(message) };
+  const file = await open('a.jsonl', outbox, { log, overwrite: true });
+  outbox.add({ n: 1 }, { n: 2 });
+  await file.drain();
+  outbox.saved = null;
+  outbox.items.splice(0);
+  outbox.isRolledBack = true;
+  outbox.add({ n: 3 });
+  await file.drain();
+  expect(text('a.jsonl')).toBe('{"n":1}\n{"n":2}\n{"n":3}\n');
+  expect(errors).toEqual([expect.stringContaining('lost its record of this file')]);
 });
 
 test('of two crawls that write one file at a time the second is refused, whatever path or link leads to it', async () => {

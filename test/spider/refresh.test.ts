@@ -61,7 +61,13 @@ describe('a refresh rule', () => {
 });
 
 describe('the rules of a spider in a run', () => {
-  const options = { depthLimit: 0, depthPriority: 0, urlLengthLimit: 0, fingerprint: () => FINGERPRINT };
+  const options = {
+    depthLimit: 0,
+    depthPriority: 0,
+    urlLengthLimit: 0,
+    fingerprint: () => FINGERPRINT,
+    proxyFromSeeds: false,
+  };
   const request = new Request(LIST);
 
   it("mix the period into the fingerprint, be it the spider's own", () => {

@@ -7,6 +7,8 @@ import { openOptions } from '../../crawler/project/open-frontier.js';
 import { RefusedError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { openFrontier } from '../../frontier/open.js';
+import type { OpenOptions } from '../../frontier/store.js';
+import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson, printJsonLine } from '../context.js';
 import { crawlArguments } from '../crawl-arguments.js';
@@ -92,7 +94,7 @@ async function openCrawls(
   if (spider !== undefined) {
     const { loaded } = await loadSpiderOrSettings(context, spider, texts);
     const { settings } = loaded;
-    return [{ spider, job: settings.JOB, frontier: await openFrontier(openOptions(settings, spider)) }];
+    return [{ spider, job: settings.JOB, frontier: await openFrontier(readingOptions(settings, spider)) }];
   }
   const { settings } = loadProject(context, texts).loaded;
   const { spiders } = await discover(context, settings);
@@ -111,7 +113,7 @@ async function openCrawls(
       ? (await loadSpider(context, name, jobTexts)).loaded.settings
       : { ...settings, JOB: job };
     try {
-      crawls.push({ spider: name, job: own.JOB, frontier: await openFrontier(openOptions(own, name)) });
+      crawls.push({ spider: name, job: own.JOB, frontier: await openFrontier(readingOptions(own, name)) });
     } catch (error) {
       // A crawl that refuses access must not hide the others.
       if (!(error instanceof RefusedError)) throw error;
@@ -120,6 +122,11 @@ async function openCrawls(
     }
   }
   return crawls;
+}
+
+/** A store that may evict is refused to nodes. To look at it does no harm, and is needed then most. */
+function readingOptions(settings: Settings, spider: string): OpenOptions {
+  return { ...openOptions(settings, spider), allowEviction: true };
 }
 
 /** By spider, its unnamed job first. */

@@ -9,6 +9,7 @@ import type {
 import type { AutoThrottle, DomainLimits, Dupefilter, Shape, Tunables } from '../../frontier/frontier.js';
 import { fingerprint } from '../../http/message/fingerprint.js';
 import type { Settings } from '../../settings/schema.js';
+import { proxyOptionsOf } from './proxy-options.js';
 
 const ms = (seconds: number) => Math.round(seconds * 1000);
 
@@ -41,6 +42,7 @@ export function linkOptionsOf(settings: Settings): LinkOptions {
     urlLengthLimit: settings.URLLENGTH_LIMIT,
     ...trapsOf(settings),
     fingerprint: (request) => fingerprint(request, algorithm),
+    proxyFromSeeds: settings.PROXY_FROM_SEEDS,
   };
 }
 
@@ -162,5 +164,6 @@ export function downloaderOptionsOf(settings: Settings): DownloaderOptions {
     userAgent: settings.USER_AGENT,
     defaultHeaders: Object.fromEntries(headers) as Record<string, string>,
     concurrency: settings.CONCURRENT_REQUESTS,
+    proxies: proxyOptionsOf(settings),
   };
 }

@@ -91,7 +91,10 @@ function tlsFiles({ REDIS_TLS_CA, REDIS_TLS_CERT, REDIS_TLS_KEY }: Settings): Re
 
 /** Options of redis-py → options of ioredis. The result is empty where ioredis has no equivalent or does it always. */
 const redisPy: Readonly<Record<string, (value: unknown) => Record<string, unknown>>> = {
-  socket_timeout: (seconds) => ({ commandTimeout: milliseconds('socket_timeout', seconds) }),
+  socket_timeout: (seconds) => {
+    const timeoutMs = milliseconds('socket_timeout', seconds);
+    return { commandTimeout: timeoutMs, socketTimeout: timeoutMs };
+  },
   socket_connect_timeout: (seconds) => ({ connectTimeout: milliseconds('socket_connect_timeout', seconds) }),
   socket_keepalive: (on) => ({ keepAlive: on === false ? 0 : 10_000 }),
   unix_socket_path: (path) => ({ path }),

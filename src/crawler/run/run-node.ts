@@ -13,6 +13,7 @@ import type { Settings } from '../../settings/schema.js';
 import { loadModule } from '../../spider/loading/load-module.js';
 import { committedPipelines } from '../feeds/committed-pipelines.js';
 import { downloaderOptionsOf, engineOptionsOf } from '../project/engine-settings.js';
+import { cachedIfWanted } from '../project/http-cache.js';
 import type { LoadedSpider } from '../project/load-spider.js';
 import { storeOf } from '../project/store-address.js';
 
@@ -90,7 +91,12 @@ export async function runNode(plan: NodePlan): Promise<EngineResult> {
   });
   const feeds = [...plan.feeds, ...committed.outboxes];
   const { createDownloader } = await import('../../downloader/downloader.js');
-  const downloader = createDownloader({ ...downloaderOptionsOf(settings), log });
+  const downloader = await cachedIfWanted(
+    createDownloader({ ...downloaderOptionsOf(settings), log }),
+    settings,
+    spider,
+    log,
+  );
   try {
     const result = await runEngine({
       ...{ frontier, open, job, spider, downloader, middleware, drain, force, log },

@@ -44,7 +44,7 @@ export interface PageSteps {
   /** Count a download error. @throws any other error, and that of a page that is over */
   noteFailure(work: Work, error: unknown): DownloadError;
   noteAnswer(work: Work, download: Download): Answer;
-  finish(work: Work, verdict: Verdict, answer: Answer): Promise<Ending>;
+  finish(work: Work, verdict: Verdict, answer: Answer): Promise<Ending> | Ending;
   giveUp(work: Work, error: DownloadError): Promise<Ending>;
 }
 

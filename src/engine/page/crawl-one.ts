@@ -69,10 +69,16 @@ export async function crawlOne(
   }
 }
 
+/** The page goes back to the queue, uncounted: its download would begin too late for the delay of its domain. */
+const late: Ending = {
+  outcome: { kind: 'released', reason: 'late', unstarted: true },
+  effects: noEffects,
+};
+
 async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
   const { lease } = flight;
   if (performance.now() - flight.dueAt > beginWithinMs(lease.delayMs)) {
-    return { outcome: { kind: 'released', reason: 'late', unstarted: true }, effects: noEffects };
+    return late;
   }
   let work: Work;
   try {
@@ -83,7 +89,12 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
     return { outcome, effects: noEffects };
   }
   const middleware = deps.middleware?.downloader ?? null;
-  return middleware === null ? straight(work) : throughMiddleware(work, middleware, steps);
+  try {
+    return await (middleware === null ? straight(work) : throughMiddleware(work, middleware, steps));
+  } catch (error) {
+    if (error instanceof DownloadError && error.proxies?.cutShort === true) return late;
+    throw error;
+  }
 }
 
 /** The way of a page without downloader middleware. */
@@ -108,17 +119,25 @@ function startDownload(work: Work): Promise<Download> {
   const { flight, record, deps, counters } = work;
   add(counters, 'downloader/request_count');
   add(counters, `downloader/request_method_count/${record.method}`);
+  if (isFirstDownload(record) && record.meta.proxy_ignored === true) add(counters, 'proxies/ignored_in_seed');
   flight.started = true;
   const { delayMs } = flight.lease;
   const lateMs = performance.now() - flight.dueAt;
   if (delayMs > 0 && lateMs > NOTICEABLY_LATE_MS) leaveAlone(work, delayMs, 'setting');
-  return flight.during(deps.downloader.start(deps.authorize(work.request)));
+  const beginByMs = flight.dueAt + beginWithinMs(delayMs);
+  return flight.during(deps.downloader.start(deps.authorize(work.request), { beginByMs }));
+}
+
+function isFirstDownload({ depth, attempts, redirects }: RequestRecord): boolean {
+  return depth === 0 && attempts === 0 && redirects === 0;
 }
 
 function noteFailure(work: Work, error: unknown): DownloadError {
   if (work.flight.over || !(error instanceof DownloadError)) throw error;
+  if (error.proxies?.cutShort === true) throw error;
   add(work.counters, 'downloader/exception_count');
   add(work.counters, `downloader/exception_type_count/${error.reason}`);
+  if (error.proxies !== null) add(work.counters, 'proxies/failed', error.proxies.count);
   const hangs = error.reason === 'timeout' || error.reason === 'too_slow';
   if (hangs) letRest(work);
   return error;
@@ -134,13 +153,20 @@ function noteAnswer(work: Work, download: Download): Answer {
   const { url, status, headers, body, flags, fromPrivateAddress } = download;
   const { counters, deps, request } = work;
   deps.hangingHosts.answered(work.flight.lease.domain);
-  if (request.meta.autothrottle_dont_adjust_delay !== true) work.flight.latencyMs = download.latencyMs;
-  if (deps.options.autoThrottleDebug) deps.delays.note(work.flight.lease, download);
+  const isCached = download.cache === 'hit';
+  if (!isCached && request.meta.autothrottle_dont_adjust_delay !== true)
+    work.flight.latencyMs = download.latencyMs;
+  if (!isCached && deps.options.autoThrottleDebug) deps.delays.note(work.flight.lease, download);
   add(counters, 'downloader/response_count');
   add(counters, `downloader/response_status_count/${status}`);
   add(counters, 'downloader/response_bytes', download.wireBytes);
+  if (isCached) add(counters, 'httpcache/hit');
+  else if (download.cache === 'stored') add(counters, 'httpcache/store');
+  if (download.failedProxies !== undefined) add(counters, 'proxies/failed', download.failedProxies);
 
-  const pauseMs = askedPause(status, headers, Date.now(), deps.options.retry.retryAfterCapMs);
+  const pauseMs = isCached
+    ? null
+    : askedPause(status, headers, Date.now(), deps.options.retry.retryAfterCapMs);
   if (pauseMs !== null && pauseMs > 0) {
     const { domain } = work.flight.lease;
     const seconds = Math.ceil(pauseMs / 1_000);
@@ -154,8 +180,8 @@ function noteAnswer(work: Work, download: Download): Answer {
   return { response, fromPrivateAddress, pauseMs };
 }
 
-/** Carry out what an answer means. */
-async function finish(judged: Work, verdict: Verdict, answer: Answer): Promise<Ending> {
+/** Carry out what an answer means. Not async, which saves every page a promise. */
+function finish(judged: Work, verdict: Verdict, answer: Answer): Promise<Ending> | Ending {
   const { response, fromPrivateAddress } = answer;
   const { status } = response;
   if (verdict.kind === 'retry') return retry(judged, verdict, status);

@@ -65,14 +65,19 @@ export function judgeStatus(
   return retryable ? { kind: 'exhausted', reason: 'http_status' } : { kind: 'ignored' };
 }
 
-/** Judge a failed download. @param error its stable reason, and whether another attempt may help; `malformed`: only one. */
+/** Judge a failed download. @param error its stable reason, and whether another attempt may help; `malformed`: only one; `proxies`: when one can be used again. */
 export function judgeFailure(
-  error: { readonly reason: string; readonly retryable: boolean; readonly malformed?: boolean },
+  error: {
+    readonly reason: string;
+    readonly retryable: boolean;
+    readonly malformed?: boolean;
+    readonly proxies?: { readonly waitMs: number } | null;
+  },
   record: RequestRecord,
   options: EngineOptions,
 ): Extract<Verdict, { kind: 'retry' | 'exhausted' }> {
   const isRetried = error.retryable && !(error.malformed === true && record.attempts > 0);
-  const plan = isRetried ? planRetry(record, null, options.retry) : null;
+  const plan = isRetried ? planRetry(record, error.proxies?.waitMs ?? null, options.retry) : null;
   if (plan === null) return { kind: 'exhausted', reason: error.reason };
   return { kind: 'retry', reason: error.reason, count: error.reason, plan };
 }

@@ -39,6 +39,7 @@ export class SeedIntake {
   #running = false;
   #said = '';
   #saidBoth = false;
+  #saidProxy = false;
 
   constructor(options: SeedIntakeOptions) {
     this.#options = options;
@@ -64,6 +65,15 @@ export class SeedIntake {
     log.info(
       {},
       `seeds wait in the start_urls key of ${spider.name}; they are crawled in addition to its startUrls`,
+    );
+  }
+
+  #noticeProxy(): void {
+    if (this.#saidProxy) return;
+    this.#saidProxy = true;
+    this.#options.log.warn(
+      {},
+      'a seed of the start_urls key names a proxy, which is ignored: whoever can write there could route requests of the crawl through any host. PROXY_FROM_SEEDS: true allows it',
     );
   }
 
@@ -96,7 +106,8 @@ export class SeedIntake {
     const { spider, rules, log, conversionMs } = this.#options;
     try {
       const text = textOf(seed.value);
-      const requests = requestsOfSeed(text, spider, rules, Date.now(), 'untrusted');
+      const onProxyIgnored = () => this.#noticeProxy();
+      const requests = requestsOfSeed(text, spider, rules, Date.now(), 'untrusted', onProxyIgnored);
       return { seed, requests: await within(conversionMs, requests) };
     } catch (error) {
       const reason = messageOf(error);

@@ -1,10 +1,11 @@
 /**
  * Requests that come from outside or from `startUrls`: depth 0, and each the origin of what descends from it. Trusted
- * ones, which the user named, may connect to private addresses; seeds of the store and of sitemaps may not.
+ * ones, which the user named, may connect to private addresses and name a proxy; seeds of the store and of sitemaps may not.
  */
 import { InvalidRequestError, messageOf, UsageError } from '../../errors.js';
 import { type Dupefilter, MAX_SEED_REQUEST_BYTES, MAX_SEED_REQUESTS } from '../../frontier/frontier.js';
 import { Request } from '../../http/message/request.js';
+import { withoutProxy } from '../../http/message/request-meta.js';
 import type { FrontierRequest } from '../../http/message/request-record.js';
 import { callbackName } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
@@ -77,6 +78,7 @@ export function comesAgain({ refresh }: LinkRules, dupefilter: Dupefilter): (req
 /**
  * The requests of one external seed, by the spider's `makeRequestFromData`: one, several (an iterable, also an async
  * one), or none.
+ * @param onProxyIgnored called when an untrusted seed names a proxy, which is removed.
  * @throws whatever the spider throws, and InvalidRequestError when it yields something else than requests.
  */
 export async function requestsOfSeed(
@@ -85,14 +87,22 @@ export async function requestsOfSeed(
   rules: LinkRules,
   nowMs: number,
   trust: Trust,
+  onProxyIgnored: () => void = () => {},
 ): Promise<FrontierRequest[]> {
   const made: unknown = await spider.makeRequestFromData(data);
-  if (made instanceof Request) return [seedRequest(made, 0, spider, rules, nowMs, trust)];
+  const seedOf = (request: Request, ordinal: number) => {
+    const mayName = trust === 'trusted' || rules.proxyFromSeeds || request.meta.proxy === undefined;
+    if (mayName) return seedRequest(request, ordinal, spider, rules, nowMs, trust);
+    onProxyIgnored();
+    const without = request.replace({ meta: withoutProxy(request.meta) });
+    return seedRequest(without, ordinal, spider, rules, nowMs, trust);
+  };
+  if (made instanceof Request) return [seedOf(made, 0)];
   const requests: FrontierRequest[] = [];
   let bytes = 0;
   for await (const request of severalOf(made)) {
     if (!(request instanceof Request)) throw noRequest(request);
-    const next = seedRequest(request, requests.length, spider, rules, nowMs, trust);
+    const next = seedOf(request, requests.length);
     bytes += next.record.length;
     if (requests.length === MAX_SEED_REQUESTS || bytes > MAX_SEED_REQUEST_BYTES) throw tooMany();
     requests.push(next);

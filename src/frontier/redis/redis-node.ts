@@ -42,6 +42,8 @@ export class RedisNode {
 
   async join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
     if (this.#incarnation !== null) await this.#abandon(this.#incarnation);
+    // The first time nobody else waits for the store. Later the engine does, and hears signals meanwhile.
+    if (this.#crawl === '') this.#connection.bePatient();
     await this.#history.accept();
     const incarnation = newIncarnation(node);
     this.#calls.become(incarnation);

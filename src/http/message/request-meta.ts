@@ -2,7 +2,8 @@
  * The keys of `meta` that change how one request is processed, with Scrapy's names and units. They are checked where a
  * request is created. All other keys belong to the spider.
  */
-import { InvalidRequestError } from '../../errors.js';
+import { InvalidRequestError, messageOf } from '../../errors.js';
+import { PROXY_FORMS, parseProxy } from '../../settings/proxy-url.js';
 
 /** Data that a request passes to its callback. It is JSON, since another node may process the request. */
 export interface Meta {
@@ -28,6 +29,8 @@ export interface Meta {
   allow_offsite?: boolean | null;
   /** True: the latency of this request does not change the delay of AutoThrottle. */
   autothrottle_dont_adjust_delay?: boolean | null;
+  /** The proxy of this request (`withProxy`); null connects directly. */
+  proxy?: string | null;
   // biome-ignore lint/suspicious/noExplicitAny: the spider knows what it put there.
   [key: string]: any;
 }
@@ -98,6 +101,31 @@ export function checkMeta(meta: Readonly<Record<string, unknown>>): void {
       `meta.${key} is ${JSON.stringify(value).slice(0, 100)}; it must be ${rule.expects}.`,
     );
   }
+}
+
+/**
+ * The meta of a request with its proxy in one spelling. Null stands for a direct connection.
+ * @param proxy the option of the request, which replaces `meta.proxy`; undefined when it is not given.
+ * @throws InvalidRequestError without the text of the proxy, which may hold a password.
+ */
+export function withProxy(meta: Meta, proxy: string | null | undefined): Meta {
+  const named: unknown = proxy === undefined ? meta.proxy : proxy;
+  if (named === null) return { ...meta, proxy: null };
+  try {
+    return { ...meta, proxy: parseProxy(named as string).url };
+  } catch (error) {
+    const reason = typeof named === 'string' ? messageOf(error) : `it is ${typeof named}, not text`;
+    throw new InvalidRequestError(`meta.proxy is not a proxy such as ${PROXY_FORMS}: ${reason}.`);
+  }
+}
+
+/**
+ * A request without the proxy it names, which a stranger may have written. `meta.proxy_ignored` is set, for the counter and
+ * for the spider.
+ */
+export function withoutProxy(meta: Meta): Meta {
+  const { proxy: _proxy, ...rest } = meta;
+  return { ...rest, proxy_ignored: true };
 }
 
 function isCount(value: unknown): value is number {

@@ -33,11 +33,16 @@ export interface RequestOptions {
   readonly errback?: Callback | string | null;
   /** Values by name, or Scrapy's list of `{ name, value }`. */
   readonly cookies?: CookiesInput | null;
+  /**
+   * The proxy of this request, such as `http://user:password@host:port` or `socks5://host:port`; null for none. It is stored
+   * as `meta.proxy`.
+   */
+  readonly proxy?: string | null;
 }
 
 const options: Readonly<Record<keyof RequestOptions, true>> = {
   ...{ method: true, headers: true, body: true, json: true, formdata: true, meta: true, priority: true },
-  ...{ dontFilter: true, callback: true, errback: true, cookies: true },
+  ...{ dontFilter: true, callback: true, errback: true, cookies: true, proxy: true },
 };
 const optionNames = new Set(Object.keys(options));
 /** Fields of a Request that are not options. They are ignored, so that a request can be spread into the options of another. */

@@ -6,7 +6,7 @@ import { encodeForm } from './form-data.js';
 import { checkHeaders, type Headers, isToken, noHeaders } from './headers.js';
 import { jsonCopy, jsonObjectCopy } from './json-safe.js';
 import { MAX_PRIORITY, MIN_PRIORITY } from './priority.js';
-import { checkMeta, type Meta } from './request-meta.js';
+import { checkMeta, type Meta, withProxy } from './request-meta.js';
 import { type Callback, checkOptionNames, type RequestOptions } from './request-options.js';
 import type { Origin, RequestRecord } from './request-record.js';
 
@@ -77,7 +77,8 @@ export class Request implements Bookkeeping {
     this.method = method;
     this.headers = content && !asQuery ? withContentType(headers, content.type) : headers;
     this.body = content ? (asQuery ? null : content.body) : checkBody(options.body);
-    this.meta = options.meta === undefined ? {} : checkedMeta(options.meta);
+    const meta = options.meta === undefined ? {} : checkedMeta(options.meta);
+    this.meta = options.proxy === undefined && meta.proxy == null ? meta : withProxy(meta, options.proxy);
     this.priority = options.priority === undefined ? 0 : checkPriority(options.priority);
     this.dontFilter = options.dontFilter === undefined ? false : checkBoolean(options.dontFilter);
     this.callback = checkCallback(options, 'callback');

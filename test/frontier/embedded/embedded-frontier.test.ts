@@ -1,7 +1,7 @@
 /** What only a store of one machine can get wrong; `embedded-contract.test.ts` has the rest. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -227,6 +227,21 @@ describe('a folder of the embedded engine', () => {
     const longAgo = new Date(Date.now() - 60_000);
     utimesSync(stranger, longAgo, longAgo);
     await (await open()).close();
+  });
+
+  it('tells nodes that the file was deleted, or replaced by another one', async () => {
+    const { frontier, joined } = await crawl.node();
+    await frontier.push([request('a')], 'links');
+    const file = fileIn(folder.dir);
+    renameSync(file, `${file}.away`);
+    await expect(frontier.lease(1, 0)).rejects.toMatchObject({ code: 'frontier_gone' });
+    writeFileSync(file, '');
+    const report = { pages: 0, pagesPerSecond: 0 };
+    await expect(frontier.heartbeat(joined.incarnation, report)).rejects.toMatchObject({
+      code: 'frontier_gone',
+    });
+    renameSync(`${file}.away`, file);
+    expect((await frontier.lease(1, 0)).leases).toHaveLength(1);
   });
 
   it('makes no store for a command that only reads', async () => {

@@ -8,6 +8,8 @@ export interface CuttingProxy {
   cutNextReply(): void;
   /** The same of all of them, until it is told otherwise. */
   cutAllReplies(on: boolean): void;
+  /** The connections that there are now stay open, but carry nothing more; new ones work. */
+  silence(): void;
   /** Nothing gets through to the server, until it is told otherwise. */
   refuse(on: boolean): void;
   /** How many replies were cut so far. */
@@ -22,6 +24,7 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
   let refuses = false;
   let cuts = 0;
   const sockets = new Set<net.Socket>();
+  const silencers = new Set<() => void>();
   const server = net.createServer((client) => {
     if (refuses) {
       client.destroy();
@@ -37,8 +40,16 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
       });
       socket.on('error', () => socket.destroy());
     }
-    client.pipe(upstream);
+    let isSilent = false;
+    silencers.add(() => {
+      isSilent = true;
+    });
+    client.on('data', (chunk) => {
+      if (!isSilent) upstream.write(chunk);
+    });
+    client.on('end', () => upstream.end());
     upstream.on('data', (chunk) => {
+      if (isSilent) return;
       if (!armed && !cutsAll) {
         client.write(chunk);
         return;
@@ -54,6 +65,9 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
     port: (server.address() as net.AddressInfo).port,
     cutNextReply() {
       armed = true;
+    },
+    silence() {
+      for (const silence of silencers) silence();
     },
     cutAllReplies(on) {
       cutsAll = on;

@@ -2,9 +2,18 @@
  * The database of a folder: one connection for each thread, shared by its clients. The file is made with the first write;
  * until then whoever reads finds an empty database in memory, so that a command that only reads leaves nothing behind.
  */
-import { closeSync, existsSync, linkSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
-import { RefusedError } from '../../../errors.js';
+import { FrontierGoneError, RefusedError } from '../../../errors.js';
 import { type Connection, connect } from '../../../sqlite.js';
 import { dataFormats, otherFormat } from '../../data-format.js';
 import { enterFolder, type Folder } from './folder.js';
@@ -55,6 +64,8 @@ export class Database {
   writes = 0;
   /** Held for as long as it is used: the driver closes a connection that is garbage-collected, statements or not. */
   #open: Statements | null = null;
+  /** What identifies the open file. */
+  #identity: Pick<Stats, 'dev' | 'ino'> | null = null;
   #folder: Folder | null = null;
   #sync: WalSync | null = null;
   #empty: Statements | null = null;
@@ -74,6 +85,7 @@ export class Database {
   /** Whether there is a file. */
   get exists(): boolean {
     if (this.#open === null) this.open();
+    else this.#refuseVanished();
     return this.#open !== null;
   }
 
@@ -123,6 +135,15 @@ export class Database {
     this.#folder?.release();
   }
 
+  /** A file that was deleted or replaced stays open, and what is committed to it reaches nobody. */
+  #refuseVanished(): void {
+    const found = statSync(this.file, { throwIfNoEntry: false });
+    if (found !== undefined && found.ino === this.#identity?.ino && found.dev === this.#identity.dev) return;
+    throw new FrontierGoneError(
+      `${this.file} was deleted or replaced while it was in use: what it held is lost unless somebody has kept it; start the nodes again`,
+    );
+  }
+
   #openFile(): void {
     this.#folder ??= enterFolder(this.path);
     let connection: Connection | undefined;
@@ -134,6 +155,7 @@ export class Database {
       throw asExpected(error, this.file);
     }
     this.#open = new Statements(connection);
+    this.#identity = statSync(this.file);
     this.#sync = syncEachSecond(walIn(this.path));
   }
 }

@@ -32,6 +32,10 @@ interface Functions {
 }
 
 const COMMAND_TIMEOUT_MS = 3_000;
+/** A connection that owes an answer and gives none for so long is given up. Without this a dead one is kept for ever. */
+const SOCKET_TIMEOUT_MS = 4_000;
+/** How often a call loads the library: somebody may flush functions again and again. */
+const MAX_LOADS = 10;
 /** After this time the call fails. The caller reports it and may repeat the call. */
 const CALL_TIMEOUT_MS = 3_000;
 const MAX_RETRY_DELAY_MS = 1_000;
@@ -49,10 +53,20 @@ export class RedisConnection {
   readonly isPasswordNeedless: boolean;
   readonly #functions: Functions;
   readonly #state: ConnectionState;
+  /** While a client starts, its calls wait as long as its connection may. */
+  readonly #connectTimeoutMs: number;
+  #patientUntil = 0;
   #closed = false;
 
-  private constructor(client: Client, state: ConnectionState, isPasswordNeedless: boolean) {
+  private constructor(
+    client: Client,
+    state: ConnectionState,
+    isPasswordNeedless: boolean,
+    connectTimeoutMs: number,
+  ) {
     this.client = client;
+    this.#connectTimeoutMs = connectTimeoutMs;
+    this.bePatient();
     this.isPasswordNeedless = isPasswordNeedless;
     this.#state = state;
     this.#functions = client as unknown as Functions;
@@ -82,7 +96,7 @@ export class RedisConnection {
         await client.ping();
         await selectDatabase(client);
         state.connected = true;
-        return new RedisConnection(client, state, plain !== null);
+        return new RedisConnection(client, state, plain !== null, connectTimeoutMs);
       } catch (error) {
         client?.disconnect();
         const cause = state.lastError ?? error;
@@ -110,7 +124,7 @@ export class RedisConnection {
     operation: (client: Client) => Promise<T>,
     isFinal: (error: unknown) => boolean = () => false,
   ): Promise<T> {
-    const deadline = Date.now() + CALL_TIMEOUT_MS;
+    const deadline = Math.max(this.#patientUntil, Date.now() + CALL_TIMEOUT_MS);
     for (let attempt = 0; ; attempt++) {
       try {
         return await operation(this.client);
@@ -132,11 +146,21 @@ export class RedisConnection {
     if (!('status' in this.client) || 'nodes' in this.client) return null;
     try {
       const info = await (this.client as Redis).info();
+      // Its master is another server by now: what this one answers counts for nothing.
+      if (/^role:slave/m.test(info)) {
+        this.client.disconnect(true);
+        throw new Error('READONLY this server is not the master any more');
+      }
       return `${/^run_id:(\S+)/m.exec(info)?.[1]} ${/^master_replid:(\S+)/m.exec(info)?.[1]}`;
     } catch (error) {
       if (messageOf(error).startsWith('NOPERM')) return null;
       throw error;
     }
+  }
+
+  /** From now on, calls wait as long as the first connection may: for a node that joins. */
+  bePatient(): void {
+    this.#patientUntil = Date.now() + this.#connectTimeoutMs;
   }
 
   close(): void {
@@ -153,12 +177,13 @@ export class RedisConnection {
 
   /** A server that lost our library, or never had it, is given it. */
   async #call(name: string, keys: readonly string[], packed: Buffer): Promise<Reply> {
-    try {
-      return await this.#functions.fcallBuffer(name, keys.length, ...keys, packed);
-    } catch (error) {
-      if (!isMissingFunction(error)) throw error;
-      await loadLibrary(this.client);
-      return await this.#functions.fcallBuffer(name, keys.length, ...keys, packed);
+    for (let loads = 0; ; loads++) {
+      try {
+        return await this.#functions.fcallBuffer(name, keys.length, ...keys, packed);
+      } catch (error) {
+        if (!isMissingFunction(error) || loads === MAX_LOADS) throw error;
+        await loadLibrary(this.client);
+      }
     }
   }
 }
@@ -178,6 +203,7 @@ function createClient(
   const options: RedisOptions = {
     connectTimeout,
     commandTimeout: COMMAND_TIMEOUT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
     keepAlive: 10_000,
     ...(address.options as RedisOptions),
     lazyConnect: true,
@@ -198,7 +224,9 @@ function createClient(
     };
     return new ioredis.Cluster([...address.nodes], clusterOptions);
   }
-  if (address.kind === 'sentinel') return new ioredis.Redis({ ...options, sentinelRetryStrategy: delayOf });
+  // The detector follows `+switch-master`: an old master may say for ten seconds after a failover that it is the master.
+  if (address.kind === 'sentinel')
+    return new ioredis.Redis({ failoverDetector: true, ...options, sentinelRetryStrategy: delayOf });
   return address.url === null ? new ioredis.Redis(options) : new ioredis.Redis(address.url, options);
 }
 

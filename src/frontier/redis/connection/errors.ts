@@ -16,7 +16,7 @@ const refusals =
   /^(NOAUTH|WRONGPASS|NOPERM|ERR (invalid password|AUTH|Client sent AUTH|DB index|invalid DB))/;
 /** Replies of a server that is not ready, or is not the master any more: a later try may succeed. */
 const passing =
-  /^(LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY|MISCONF|UNBLOCKED|OOM|NOREPLICAS|ERR max number of clients|MOVED|ASK)/;
+  /^(LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY|MISCONF|UNBLOCKED|OOM|NOREPLICAS|ERR max number of clients|ERR Function not found|MOVED|ASK)/;
 
 /** @returns a final error; null when another try may succeed. */
 export function translate(error: unknown): Error | null {
