@@ -1,8 +1,9 @@
 /**
  * A hostile web: 137 hostile pages among 900 good ones on both engines; 32 silent servers before 300 good pages; eight endless
- * bodies. Each hostile page must end under the name that `hostile-web/cases.mjs` gives it.
+ * bodies; four pages of 4 MB of nested tags, 6 KB on the wire, among 100 good ones. Each hostile page must end under the name
+ * that `hostile-web/cases.mjs` gives it.
  *
- * Needs a build and redis-server: `node scripts/proof/hostile-web.mjs [mixed|silent|endless]`. Exit code 1 when a page is
+ * Needs a build and redis-server: `node scripts/proof/hostile-web.mjs [mixed|silent|endless|nested]`. Exit code 1 when a page is
  * lost or ends under another name, a node crashes, or a bound is passed.
  */
 import { execFile, spawn } from 'node:child_process';
@@ -12,6 +13,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import Table from 'cli-table3';
 import { cleanUp, tempDir } from './faults/stage.mjs';
 import { cases } from './hostile-web/cases.mjs';
@@ -29,8 +31,8 @@ export default class extends Spider {
   name = 'visit';
   startUrls = JSON.parse(readFileSync('urls.json', 'utf8'));
   parse(response: Response) {
-    const links = response.links().length;
-    return [{ url: response.request.url.slice(0, 200), status: response.status, title: response.css('title::text').get()?.slice(0, 40), links }];
+    const links = response.url.includes('/nested') ? response.css('div a::attr(href)').length : response.links().length;
+    return [{ url: response.request.url.slice(0, 200), bytes: response.body.length, status: response.status, title: response.css('title::text').get()?.slice(0, 40), links }];
   }
 }
 `;
@@ -52,6 +54,7 @@ try {
     },
     'silent servers first': silent,
     'endless bodies': endless,
+    'nested tags': nested,
   };
   for (const [name, run] of Object.entries(scenarios)) {
     if (!name.includes(wanted)) continue;
@@ -130,6 +133,25 @@ async function endless() {
   const misnamed = Object.values(site.urls).filter((url) => ended(url) !== 'too_large');
   await site.close();
   return { ...run.figures(site, 0), good: 0, misnamed, bounds: { good: 0, goodSeconds: 0, megabytes: 600 } };
+}
+
+async function nested() {
+  const body = gzipSync('<div>'.repeat(4_000_000 / '<div>'.length), { level: 9 });
+  const head = `HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-encoding: gzip\r\ncontent-length: ${body.length}\r\n\r\n`;
+  const page = Buffer.concat([Buffer.from(head), body]);
+  const deep = Object.fromEntries(Array.from({ length: 4 }, (_, n) => [`nested${n}`, [page, 'item']]));
+  const site = await startHostileSite(deep);
+  const run = await crawl(spread(Object.values(site.urls), site.goodUrls(100)), {});
+  const ended = await run.endings();
+  const misnamed = Object.values(site.urls).filter((url) => ended(url) !== 'item');
+  const good = site.goodUrls(100).filter((url) => ended(url) === 'item').length;
+  await site.close();
+  return {
+    ...run.figures(site, 100),
+    good,
+    misnamed,
+    bounds: { good: 100, goodSeconds: 20, megabytes: 1_200 },
+  };
 }
 
 /** Hostile URLs among the good ones, evenly. */

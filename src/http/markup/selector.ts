@@ -1,8 +1,9 @@
-/** What `css()` gives: elements and texts in document order, with Scrapy's ways of getting at them. */
+/** What `css()` and `xpath()` give: elements and texts in document order, with Scrapy's ways of getting at them. */
 import { decodeHTML } from 'entities/decode';
 import { DomUtils } from 'htmlparser2';
 import { cssQuery, type Found } from './css/css-query.js';
 import type { Element } from './markup-tree.js';
+import { selectXPath, type XPathVariables } from './xpath/xpath-query.js';
 
 /**
  * A list of selected elements, or of texts after `::text` and `::attr(name)`.
@@ -46,6 +47,21 @@ export class SelectorList implements Iterable<SelectorList> {
   css(selector: string): SelectorList {
     const query = cssQuery(selector, this.#xml);
     const found = this.#found.flatMap((one) => (typeof one === 'string' ? [] : query.select(one)));
+    return new SelectorList(found, this.#xml);
+  }
+
+  /**
+   * Select by XPath 1.0 from each element; `.//a` begins at the element, `//a` at the document.
+   * ```ts
+   * for (const row of response.css('tr')) row.xpath('./td[has-class("price")]/text()').get();
+   * ```
+   * @param variables values of `$name` in the expression
+   * @throws UsageError for an expression that is not valid
+   */
+  xpath(expression: string, variables?: XPathVariables): SelectorList {
+    const found = this.#found.flatMap((one) =>
+      typeof one === 'string' ? [] : selectXPath(expression, one, this.#xml, variables),
+    );
     return new SelectorList(found, this.#xml);
   }
 

@@ -2,7 +2,7 @@
 import { InvalidRequestError } from '../../errors.js';
 import { didYouMean } from '../../settings/nearest.js';
 import type { CookiesInput } from './cookies.js';
-import type { FormData } from './form-data.js';
+import type { FormData } from './form/form-data.js';
 import type { HeadersInput } from './headers.js';
 import type { Meta } from './request-meta.js';
 

@@ -1,8 +1,10 @@
 /** A request as a spider creates it. The constructor checks all values, so later code need not. */
 import { InvalidRequestError } from '../../errors.js';
+import type { FormPage } from '../markup/html-form.js';
 import { checkUrl } from '../url/http-url.js';
 import { checkCookies } from './cookies.js';
-import { encodeForm } from './form-data.js';
+import { encodeForm } from './form/form-data.js';
+import { type FormRequestOptions, formRequest } from './form/form-request.js';
 import { checkHeaders, type Headers, isToken, noHeaders } from './headers.js';
 import { jsonCopy, jsonObjectCopy } from './json-safe.js';
 import { MAX_PRIORITY, MIN_PRIORITY } from './priority.js';
@@ -88,6 +90,19 @@ export class Request implements Bookkeeping {
     this.attempts = bookkeeping.attempts;
     this.redirects = bookkeeping.redirects;
     this.origin = bookkeeping.origin;
+  }
+
+  /**
+   * The request that submits a form of a page, as a browser would: hidden fields, checked boxes, selected options, the first
+   * submit button, its `action` and `method`.
+   * ```ts
+   * yield Request.fromForm(response, { formdata: { user: 'me', password: 'secret' }, callback: this.afterLogin });
+   * ```
+   * @throws InvalidRequestError when the page has no form that `selector` matches, or no button that `click` matches
+   */
+  static fromForm(page: FormPage, options: FormRequestOptions = {}): Request {
+    const submission = formRequest(page, options);
+    return new Request(submission.url, submission.options);
   }
 
   /** The request of a record. The record is not checked, since `decodeRecord` has done so. */

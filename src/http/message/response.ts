@@ -10,6 +10,7 @@ import { isMarkup, isXml } from '../markup/is-markup.js';
 import { chosenLinks, hrefsOf, type LinkOptions, linksOf } from '../markup/links.js';
 import { type Document, type HtmlTree, parseTree } from '../markup/markup-tree.js';
 import { type Selector, SelectorList } from '../markup/selector.js';
+import { selectXPath, type XPathVariables } from '../markup/xpath/xpath-query.js';
 import { checkUrl } from '../url/http-url.js';
 import { type UrlJoiner, urlJoiner } from '../url/join-url.js';
 import { parseUrl } from '../url/parse-url.js';
@@ -122,6 +123,21 @@ export class Response {
       return new SelectorList(this.#outlined.titles, false);
     }
     return new SelectorList(cssQuery(selector, this.#isXml).select(this.#root), this.#isXml);
+  }
+
+  /**
+   * Selects by XPath 1.0, with `has-class('a')` and `re:test()` as in Scrapy. Elements, texts, attributes and values can be
+   * selected, and css() and xpath() can be mixed. A name without prefix matches in any namespace; the prefixes of an XML
+   * document are those of its outermost element. xpath() sees the page as it was at its first call.
+   * ```ts
+   * response.xpath('//h1/text()').get();
+   * response.xpath('//a[contains(@href, $part)]/@href', { part: 'image' }).getAll();
+   * ```
+   * @param variables values of `$name` in the expression
+   * @throws UsageError for an expression that is not valid
+   */
+  xpath(expression: string, variables?: XPathVariables): SelectorList {
+    return new SelectorList(selectXPath(expression, this.#root, this.#isXml, variables), this.#isXml);
   }
 
   /** The absolute URL of an href of this page; `<base>` is honoured. @throws InvalidRequestError when it is not a URL. */

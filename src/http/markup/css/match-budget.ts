@@ -53,11 +53,20 @@ export class BudgetedAdapter {
 
 /** A selector that a page makes too costly. */
 export class SelectorCostError extends CrawlnodeError {
-  constructor(selector: string) {
+  constructor(selector: string, message?: string) {
     super(
       'selector_cost',
-      `The CSS selector ${JSON.stringify(selector)} was stopped: on this page :has() with combinators inside, :contains() ` +
-        `or :selected would look at more than ${MAX_STEPS.toLocaleString('en')} nodes. Select a smaller part of the page first.`,
+      message ??
+        `The CSS selector ${JSON.stringify(selector)} was stopped: on this page :has() with combinators inside, :contains() ` +
+          `or :selected would look at more than ${MAX_STEPS.toLocaleString('en')} nodes. Select a smaller part of the page first.`,
+    );
+  }
+
+  static ofXPath(expression: string, maxSteps: number): SelectorCostError {
+    return new SelectorCostError(
+      expression,
+      `The XPath expression ${JSON.stringify(expression)} was stopped: on this page it takes more than ` +
+        `${maxSteps.toLocaleString('en')} steps. Select a smaller part of the page first.`,
     );
   }
 }

@@ -1,5 +1,5 @@
 /** HTML form fields as `application/x-www-form-urlencoded` text, byte for byte as by Python's urlencode(doseq=True). */
-import { InvalidRequestError } from '../../errors.js';
+import { InvalidRequestError } from '../../../errors.js';
 
 type FormValue = string | number | boolean;
 

@@ -1,0 +1,197 @@
+/**
+ * What a browser submits for a form of a page. Source: HTML standard, "Constructing the entry list" and "Form submission
+ * algorithm". Texts are encoded as UTF-8, whatever the charset of the page. Files are left out.
+ */
+import { DomUtils } from 'htmlparser2';
+import { InvalidRequestError } from '../../errors.js';
+import type { Element } from './markup-tree.js';
+import type { SelectorList } from './selector.js';
+
+/** The part of a Response that a form needs. */
+export interface FormPage {
+  readonly url: string;
+  css(selector: string): SelectorList;
+  urljoin(href: string): string;
+}
+
+/** Which form is submitted, and by which button. */
+export interface FormChoice {
+  /** CSS selector of the form, or of anything inside it. The default is the first form of the page. */
+  readonly selector?: string;
+  /** CSS selector of the button, within the page; false for none. The default is the first submit button of the form. */
+  readonly click?: string | false;
+}
+
+/** Name and value of a field. */
+export type Field = readonly [name: string, value: string];
+
+export interface Submission {
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  /** In document order. */
+  readonly fields: readonly Field[];
+  /** The form asks for `multipart/form-data`. */
+  readonly isMultipart: boolean;
+}
+
+/** @throws InvalidRequestError when the page has no such form or button, or the form leads to no URL */
+export function submissionOf(page: FormPage, { selector = 'form', click }: FormChoice): Submission {
+  const form = findForm(page, selector);
+  const controls = controlsOf(page, form).filter((control) => !isDisabled(control));
+  const button = findButton(page, controls, click);
+  const setting = (name: string) => button?.attribs[`form${name}`] ?? form.attribs[name] ?? '';
+  const action = setting('action').trim();
+  const method = setting('method').trim().toLowerCase() === 'post' ? 'POST' : 'GET';
+  return {
+    url: action === '' ? page.url : page.urljoin(action),
+    method,
+    fields: controls.flatMap((control) => fieldsOf(control, control === button)),
+    isMultipart: method === 'POST' && setting('enctype').trim().toLowerCase() === 'multipart/form-data',
+  };
+}
+
+function findForm(page: FormPage, selector: string): Element {
+  for (const element of page.css(selector).elements()) {
+    for (let at: Element | null = element; at !== null; at = parentOf(at)) if (at.name === 'form') return at;
+  }
+  throw new InvalidRequestError(`fromForm(): no form on ${page.url} matches ${JSON.stringify(selector)}.`);
+}
+
+/** The controls of a form in document order: those inside it, and those elsewhere that name it in `form`. */
+function controlsOf(page: FormPage, form: Element): Element[] {
+  const { id } = form.attribs;
+  return page
+    .css('input, button, select, textarea')
+    .elements()
+    .filter((control) => {
+      const owner = control.attribs.form;
+      return owner === undefined ? isInside(control, form) : id !== undefined && owner === id;
+    });
+}
+
+function findButton(
+  page: FormPage,
+  controls: readonly Element[],
+  click: FormChoice['click'],
+): Element | null {
+  if (click === false) return null;
+  const buttons = controls.filter(isSubmitButton);
+  if (click === undefined) return buttons[0] ?? null;
+  const wanted = new Set(page.css(click).elements());
+  const button = buttons.find((each) => wanted.has(each));
+  if (button !== undefined) return button;
+  throw new InvalidRequestError(
+    `fromForm(): no submit button of the form on ${page.url} matches ${JSON.stringify(click)}.`,
+  );
+}
+
+function isSubmitButton(control: Element): boolean {
+  const type = typeOf(control);
+  if (control.name === 'button') return type === 'submit';
+  return control.name === 'input' && (type === 'submit' || type === 'image');
+}
+
+function typeOf({ name, attribs }: Element): string {
+  const type = attribs.type?.toLowerCase();
+  if (name !== 'button') return type ?? 'text';
+  return type === 'reset' || type === 'button' ? type : 'submit';
+}
+
+function fieldsOf(control: Element, isClicked: boolean): Field[] {
+  const { name, value } = control.attribs;
+  const type = typeOf(control);
+  if (control.name === 'input' && type === 'image') {
+    const prefix = name ? `${name}.` : '';
+    return isClicked ? [[`${prefix}x`, '0'] as const, [`${prefix}y`, '0'] as const] : [];
+  }
+  if (!name) return [];
+  switch (control.name) {
+    case 'select':
+      return selectedOptions(control).map((option) => [name, optionValue(option)]);
+    case 'textarea':
+      return [[name, withNetworkLineEnds(DomUtils.textContent(control).replace(/^\r?\n/, ''))]];
+    case 'button':
+      return isClicked ? [[name, value ?? '']] : [];
+    default:
+      return inputFields(name, value, type, control, isClicked);
+  }
+}
+
+function inputFields(
+  name: string,
+  value: string | undefined,
+  type: string,
+  control: Element,
+  isClicked: boolean,
+): Field[] {
+  switch (type) {
+    case 'checkbox':
+    case 'radio':
+      return 'checked' in control.attribs ? [[name, value ?? 'on']] : [];
+    case 'submit':
+      return isClicked ? [[name, value ?? '']] : [];
+    case 'button':
+    case 'reset':
+    case 'file':
+      return [];
+    case 'hidden':
+      return [[name, name === '_charset_' ? 'UTF-8' : (value ?? '')]];
+    default:
+      return [[name, value ?? '']];
+  }
+}
+
+function selectedOptions(select: Element): Element[] {
+  const options = DomUtils.getElementsByTagName('option', select.children).filter(
+    (option) => !isDisabledOption(option),
+  );
+  const selected = options.filter((option) => 'selected' in option.attribs);
+  if ('multiple' in select.attribs) return selected;
+  // Of one that is shown as a closed list, the last selected option counts, else the first.
+  const only = selected.at(-1) ?? (Number(select.attribs.size ?? 1) > 1 ? undefined : options[0]);
+  return only === undefined ? [] : [only];
+}
+
+function optionValue(option: Element): string {
+  return (
+    option.attribs.value ??
+    DomUtils.textContent(option)
+      .replace(/[\t\n\f\r ]+/g, ' ')
+      .trim()
+  );
+}
+
+function isDisabledOption(option: Element): boolean {
+  const parent = parentOf(option);
+  return 'disabled' in option.attribs || (parent?.name === 'optgroup' && 'disabled' in parent.attribs);
+}
+
+/** Disabled itself, by a fieldset (but not in its first legend), or inside a datalist. */
+function isDisabled(control: Element): boolean {
+  if ('disabled' in control.attribs) return true;
+  let inner = control;
+  for (let at = parentOf(control); at !== null; at = parentOf(at)) {
+    if (at.name === 'datalist') return true;
+    if (at.name === 'fieldset' && 'disabled' in at.attribs && inner !== firstLegend(at)) return true;
+    inner = at;
+  }
+  return false;
+}
+
+function firstLegend(fieldset: Element): Element | undefined {
+  return fieldset.children.filter(DomUtils.isTag).find(({ name }) => name === 'legend');
+}
+
+function isInside(element: Element, container: Element): boolean {
+  for (let at = parentOf(element); at !== null; at = parentOf(at)) if (at === container) return true;
+  return false;
+}
+
+function parentOf(element: Element): Element | null {
+  const { parent } = element;
+  return parent !== null && DomUtils.isTag(parent) ? parent : null;
+}
+
+function withNetworkLineEnds(text: string): string {
+  return text.replace(/\r\n?|\n/g, '\r\n');
+}

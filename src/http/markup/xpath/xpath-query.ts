@@ -1,0 +1,186 @@
+/**
+ * XPath 1.0 with the additions of Scrapy's selectors: `has-class('a', 'b')` and the functions `re:test`, `re:match` and
+ * `re:replace` of EXSLT. The package `xpath` evaluates the expressions.
+ */
+import { createRequire } from 'node:module';
+import { CrawlnodeError, messageOf, UsageError } from '../../../errors.js';
+import type { Found } from '../css/css-query.js';
+import { SelectorCostError } from '../css/match-budget.js';
+import type { AnyNode, Document, Element } from '../markup-tree.js';
+import { type XPathNode, XPathTree } from './xpath-tree.js';
+
+/** Values of `$name` in an expression. */
+export type XPathVariables = Readonly<Record<string, string | number | boolean>>;
+
+const EXSLT_REGULAR_EXPRESSIONS = 'http://exslt.org/regular-expressions';
+/** Steps from node to node that one query may take, which bounds it to a few seconds. A page of 1 MB has some 50,000 nodes. */
+const MAX_STEPS = 1_000_000;
+/** Expressions are written in code, so few; the bound is for those put together from data. */
+const MAX_CACHED = 500;
+
+/** A value of the package `xpath`. */
+interface Value {
+  stringValue(): string;
+  /** Nodes in document order; only a node set has this. */
+  toArray?(): XPathNode[];
+  booleanValue(): boolean;
+}
+
+interface Expression {
+  evaluate(options: object): Value;
+}
+
+// The types of the package declare the whole DOM of browsers, which would clash with those of crawlnode. Loaded on first use.
+let library: { parse(expression: string): Expression; readonly XBoolean: new () => Value } | undefined;
+const parsed = new Map<string, Expression>();
+
+/** The page that a query runs on, by its document. */
+interface Page {
+  readonly tree: XPathTree;
+  readonly steps: StepBudget;
+  readonly namespaces: ReadonlyMap<string, string>;
+}
+const pages = new WeakMap<AnyNode, Page>();
+
+/**
+ * What an expression finds, in document order: elements, and the texts of text nodes, attributes and values. Relative paths
+ * begin at `root`, absolute ones at its document.
+ * @throws UsageError for an expression that is not valid; SelectorCostError on a page that makes it too costly
+ */
+export function selectXPath(
+  expression: string,
+  root: Document | Element,
+  xml: boolean,
+  variables: XPathVariables = {},
+): Found[] {
+  const { tree, steps, namespaces } = pageOf(root, xml);
+  const node = 'attribs' in root ? tree.nodeOf(root) : tree.root;
+  if (node === undefined) return [];
+  steps.begin(expression);
+  try {
+    const value = compiled(expression).evaluate({
+      node,
+      namespaces: (prefix: string) =>
+        prefix === 're' ? EXSLT_REGULAR_EXPRESSIONS : (namespaces.get(prefix) ?? undefined),
+      functions: functionOf,
+      variables: variableOf(variables),
+      allowAnyNamespaceForNoPrefix: true,
+    });
+    return value.toArray === undefined ? [textOf(value)] : value.toArray().flatMap(foundOf);
+  } catch (error) {
+    if (error instanceof CrawlnodeError) throw error;
+    throw invalid(expression, error);
+  }
+}
+
+function compiled(expression: string): Expression {
+  const known = parsed.get(expression);
+  if (known !== undefined) return known;
+  refuseWrongAxes(expression);
+  library ??= createRequire(import.meta.url)('xpath') as NonNullable<typeof library>;
+  const created = library.parse(expression);
+  if (parsed.size >= MAX_CACHED) parsed.clear();
+  parsed.set(expression, created);
+  return created;
+}
+
+/** The library gives wrong nodes for two axes, so they are refused. */
+function refuseWrongAxes(expression: string): void {
+  const axis = /(?<![\w-])(following|preceding)\s*::/.exec(expression.replace(/"[^"]*"|'[^']*'/g, '""'))?.[1];
+  if (axis === undefined) return;
+  const instead = `ancestor-or-self::*/${axis}-sibling::*/descendant-or-self::p`;
+  throw new Error(`the axis ${axis}:: is not available; instead of ${axis}::p write ${instead}`);
+}
+
+function invalid(expression: string, cause: unknown): UsageError {
+  const what = `The XPath expression ${JSON.stringify(expression)} is not valid: ${messageOf(cause)}`;
+  return new UsageError(what, { cause });
+}
+
+function pageOf(root: Document | Element, xml: boolean): Page {
+  let top: AnyNode = root;
+  while (top.parent !== null) top = top.parent;
+  const known = pages.get(top);
+  if (known !== undefined) return known;
+  const steps = new StepBudget();
+  const page = {
+    tree: new XPathTree(top as Document | Element, xml, steps),
+    steps,
+    namespaces: xml ? declaredNamespaces(top) : new Map<string, string>(),
+  };
+  pages.set(top, page);
+  return page;
+}
+
+/** The prefixes that an XML document declares on its outermost element. */
+function declaredNamespaces(top: AnyNode): ReadonlyMap<string, string> {
+  const outermost = 'children' in top ? top.children.find((child) => 'attribs' in child) : undefined;
+  const attributes = outermost !== undefined && 'attribs' in outermost ? outermost.attribs : {};
+  return new Map(
+    Object.entries(attributes)
+      .filter(([name]) => name.startsWith('xmlns:'))
+      .map(([name, uri]) => [name.slice('xmlns:'.length), uri]),
+  );
+}
+
+class StepBudget {
+  #left = 0;
+  #expression = '';
+
+  begin(expression: string): void {
+    this.#left = MAX_STEPS;
+    this.#expression = expression;
+  }
+
+  count(): void {
+    this.#left -= 1;
+    if (this.#left < 0) throw SelectorCostError.ofXPath(this.#expression, MAX_STEPS);
+  }
+}
+
+function variableOf(variables: XPathVariables) {
+  return (name: string) => {
+    if (Object.hasOwn(variables, name)) return variables[name];
+    throw new Error(`the variable $${name} has no value`);
+  };
+}
+
+type XPathFunction = (context: { contextNode: XPathNode }, ...values: Value[]) => unknown;
+
+const functions: Readonly<Record<string, XPathFunction>> = {
+  ' has-class': ({ contextNode }, ...names) => {
+    const classes = new Set((contextNode.element?.attribs.class ?? '').split(/[\t\n\f\r ]+/));
+    return names.every((name) => classes.has(name.stringValue()));
+  },
+  [`${EXSLT_REGULAR_EXPRESSIONS} test`]: (_context, text, pattern, flags) =>
+    expressionOf(pattern, flags).test(text?.stringValue() ?? ''),
+  [`${EXSLT_REGULAR_EXPRESSIONS} match`]: (_context, text, pattern, flags) =>
+    expressionOf(pattern, flags).exec(text?.stringValue() ?? '')?.[0] ?? '',
+  [`${EXSLT_REGULAR_EXPRESSIONS} replace`]: (_context, text, pattern, flags, replacement) =>
+    (text?.stringValue() ?? '').replace(expressionOf(pattern, flags), replacement?.stringValue() ?? ''),
+};
+
+function functionOf(name: string, namespace: string): XPathFunction | undefined {
+  return functions[`${namespace ?? ''} ${name}`];
+}
+
+/** EXSLT's flags `g` and `i`. */
+function expressionOf(pattern: Value | undefined, flags: Value | undefined): RegExp {
+  const given = flags?.stringValue() ?? '';
+  return new RegExp(
+    pattern?.stringValue() ?? '',
+    `${given.includes('i') ? 'i' : ''}${given.includes('g') ? 'g' : ''}`,
+  );
+}
+
+/** A number, text or truth as text; truth is `1` or `0`, as in Scrapy. */
+function textOf(value: Value): string {
+  if (library !== undefined && value instanceof library.XBoolean) return value.booleanValue() ? '1' : '0';
+  return value.stringValue();
+}
+
+function foundOf({ element, nodeName, nodeValue }: XPathNode): Found[] {
+  if (element !== null) return [element];
+  if (nodeValue === null) return [];
+  return [nodeName === '#comment' ? `<!--${nodeValue}-->` : nodeValue];
+}

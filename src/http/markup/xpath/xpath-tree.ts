@@ -1,0 +1,191 @@
+/**
+ * A tree of a page as XPath sees it, in the shape of the DOM that the package `xpath` reads: attributes and texts are
+ * nodes, and each node knows its place in document order. It is built once for a page, on the first `xpath()`.
+ */
+import { DomUtils } from 'htmlparser2';
+import type { AnyNode, Document, Element } from '../markup-tree.js';
+
+const ELEMENT = 1;
+const ATTRIBUTE = 2;
+const TEXT = 3;
+const INSTRUCTION = 7;
+const COMMENT = 8;
+const DOCUMENT = 9;
+
+/** Bits of `compareDocumentPosition` (DOM standard). */
+const PRECEDING = 2;
+const FOLLOWING = 4;
+
+/** Called for each step from a node to another. It throws when a query has taken too many. */
+export interface StepCounter {
+  count(): void;
+}
+
+/** One node. The names of its members are those of the DOM standard. */
+export class XPathNode {
+  readonly nodeType: number;
+  readonly nodeName: string;
+  readonly prefix: string | null;
+  readonly localName: string;
+  readonly namespaceURI: string | null;
+  /** The text of a text, comment or attribute; null for others. */
+  readonly nodeValue: string | null;
+  readonly parentNode: XPathNode | null;
+  readonly ownerDocument: XPathNode;
+  previousSibling: XPathNode | null = null;
+  /** The place in document order; a fraction for attributes, which follow their element. */
+  readonly order: number;
+  /** The element of the parsed page; null for nodes of another kind. */
+  readonly element: Element | null;
+  readonly #steps: StepCounter;
+  #first: XPathNode | null = null;
+  #last: XPathNode | null = null;
+  #next: XPathNode | null = null;
+  #attributes: AttributeList | null = null;
+
+  constructor(
+    kind: { nodeType: number; name: string; namespace?: string | null; value?: string | null },
+    place: { parent: XPathNode | null; document: XPathNode | null; order: number },
+    element: Element | null,
+    steps: StepCounter,
+  ) {
+    const colon = kind.name.indexOf(':');
+    this.nodeType = kind.nodeType;
+    this.nodeName = kind.name;
+    this.prefix = colon > 0 ? kind.name.slice(0, colon) : null;
+    this.localName = colon > 0 ? kind.name.slice(colon + 1) : kind.name;
+    this.namespaceURI = kind.namespace ?? null;
+    this.nodeValue = kind.value ?? null;
+    this.parentNode = place.parent;
+    this.ownerDocument = place.document ?? this;
+    this.order = place.order;
+    this.element = element;
+    this.#steps = steps;
+  }
+
+  get firstChild(): XPathNode | null {
+    this.#steps.count();
+    return this.#first;
+  }
+
+  get lastChild(): XPathNode | null {
+    return this.#last;
+  }
+
+  get nextSibling(): XPathNode | null {
+    this.#steps.count();
+    return this.#next;
+  }
+
+  /** The attributes of an element, created on first use; null for other nodes. */
+  get attributes(): AttributeList | null {
+    if (this.element === null) return null;
+    this.#attributes ??= new AttributeList(this, this.element, this.#steps);
+    return this.#attributes;
+  }
+
+  append(child: XPathNode): void {
+    child.previousSibling = this.#last;
+    if (this.#last === null) this.#first = child;
+    else this.#last.#next = child;
+    this.#last = child;
+  }
+
+  compareDocumentPosition(other: XPathNode): number {
+    if (other === this) return 0;
+    return other.order < this.order ? PRECEDING : FOLLOWING;
+  }
+}
+
+/** The attributes of an element, as `NamedNodeMap` of the DOM standard. */
+class AttributeList {
+  readonly length: number;
+  readonly #nodes: readonly XPathNode[];
+
+  constructor(owner: XPathNode, element: Element, steps: StepCounter) {
+    const attributes = Object.entries(element.attribs);
+    this.length = attributes.length;
+    this.#nodes = attributes.map(([name, value], index) => {
+      const order = owner.order + (index + 1) / (attributes.length + 1);
+      const namespace = name.includes(':') ? namespaceOf(name, element) : null;
+      const place = { parent: owner, document: owner.ownerDocument, order };
+      return new XPathNode({ nodeType: ATTRIBUTE, name, namespace, value }, place, null, steps);
+    });
+  }
+
+  item(index: number): XPathNode | null {
+    return this.#nodes[index] ?? null;
+  }
+}
+
+/** The tree of one page, and the node of each of its elements. */
+export class XPathTree {
+  readonly root: XPathNode;
+  readonly #byElement = new Map<Element, XPathNode>();
+
+  /** @param xml elements have namespaces. HTML elements have none, as in Scrapy. */
+  constructor(document: Document | Element, xml: boolean, steps: StepCounter) {
+    let order = 0;
+    const top = { parent: null, document: null, order: 0 };
+    this.root = new XPathNode({ nodeType: DOCUMENT, name: '#document' }, top, null, steps);
+    const stack = childrenOf(document).map((node) => ({ node, parent: this.root }));
+    stack.reverse();
+    for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+      const { node, parent } = next;
+      // XPath knows no CDATA sections: their text belongs to the element.
+      if (DomUtils.isCDATA(node)) {
+        pushReversed(stack, node.children, parent);
+        continue;
+      }
+      const kind = kindOf(node, xml);
+      if (kind === null) continue;
+      const element = DomUtils.isTag(node) ? node : null;
+      order += 1;
+      const created = new XPathNode(kind, { parent, document: this.root, order }, element, steps);
+      parent.append(created);
+      if (element === null) continue;
+      this.#byElement.set(element, created);
+      pushReversed(stack, element.children, created);
+    }
+  }
+
+  /** The node of an element; undefined for one that was added to the page later. */
+  nodeOf(element: Element): XPathNode | undefined {
+    return this.#byElement.get(element);
+  }
+}
+
+function childrenOf(root: Document | Element): AnyNode[] {
+  return DomUtils.isTag(root) ? [root] : [...root.children];
+}
+
+function pushReversed(
+  stack: { node: AnyNode; parent: XPathNode }[],
+  nodes: readonly AnyNode[],
+  parent: XPathNode,
+): void {
+  for (let i = nodes.length - 1; i >= 0; i--) stack.push({ node: nodes[i]!, parent });
+}
+
+/** Null for what XPath does not see, such as a doctype. */
+function kindOf(node: AnyNode, xml: boolean): ConstructorParameters<typeof XPathNode>[0] | null {
+  if (DomUtils.isTag(node)) {
+    return { nodeType: ELEMENT, name: node.name, namespace: xml ? namespaceOf(node.name, node) : null };
+  }
+  if (DomUtils.isText(node)) return { nodeType: TEXT, name: '#text', value: node.data };
+  if (DomUtils.isComment(node)) return { nodeType: COMMENT, name: '#comment', value: node.data };
+  if ('data' in node && !node.data.startsWith('!')) {
+    return { nodeType: INSTRUCTION, name: node.name, value: node.data };
+  }
+  return null;
+}
+
+/** What the nearest `xmlns` or `xmlns:prefix` declares for a name; null where nothing does. */
+function namespaceOf(name: string, element: Element): string | null {
+  const colon = name.indexOf(':');
+  const declaration = colon > 0 ? `xmlns:${name.slice(0, colon)}` : 'xmlns';
+  for (let at: AnyNode | null = element; at !== null; at = at.parent) {
+    if (DomUtils.isTag(at) && Object.hasOwn(at.attribs, declaration)) return at.attribs[declaration]!;
+  }
+  return null;
+}
