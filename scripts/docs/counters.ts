@@ -29,6 +29,12 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'httperror/response_ignored_count':
     'answers with a status that no callback gets, such as 404; the request is done',
   'httperror/response_ignored_status_count/*': 'the same, by HTTP status',
+  'robotstxt/request_count': 'fetches of a robots.txt; not among the downloads',
+  'robotstxt/response_count': 'answers to them, with any status, after redirects',
+  'robotstxt/response_status_count/*': 'the same, by HTTP status',
+  'robotstxt/exception_count/*': 'fetches without an answer, by reason',
+  'robotstxt/forbidden': 'pages that a robots.txt forbids; the request is done',
+  'robotstxt/unreachable': 'requests that failed because the robots.txt of their site could not be fetched',
   item_scraped_count: 'items committed',
   item_dropped_count: 'items that a pipeline dropped with `DropItem`',
   item_error_count: 'pages that failed because a pipeline threw another error',

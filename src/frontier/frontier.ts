@@ -37,6 +37,7 @@ import type {
   Shape,
   Tunables,
 } from './crawl-types.js';
+import type { RobotsAnswer, RobotsClaim, RobotsResult } from './robots/robots-state.js';
 
 export * from './crawl-types.js';
 export type { FrontierRequest };
@@ -514,6 +515,24 @@ export interface Frontier {
       readonly source: 'setting' | 'robots' | 'autothrottle' | 'retry-after';
     },
   ): Promise<void>;
+  /**
+   * Take the next instant at which a domain may be asked, for a request that has no lease, such as a redirect of robots.txt.
+   * @returns in how many ms that is; null, and nothing is taken, when it is later than `withinMs` or the domain is full.
+   */
+  takeInstant(domain: string, withinMs: number): Promise<number | null>;
+  /**
+   * What is known of the robots.txt of an origin. Where nothing is, this incarnation is the one to fetch it. Its claim ends
+   * with `storeRobots`, or when it is declared dead.
+   * @param domain of the request that needs the rules; it rests while there are none (`RobotsAnswer`).
+   * @param isFetching whether this node fetches it now; if not, a claim that it seems to hold was lost on the way.
+   */
+  robots(origin: string, domain: string, isFetching: boolean): Promise<RobotsAnswer>;
+  /** End a claim. @param stats counters to add. @returns false when the claim was lost; then nothing is written. */
+  storeRobots(
+    claim: RobotsClaim,
+    result: RobotsResult,
+    stats: Readonly<Record<string, number>>,
+  ): Promise<boolean>;
   control(state: Control): Promise<void>;
   /** Close the run for all nodes with a reason; pending requests stay for the next run. */
   closeRun(reason: string): Promise<void>;

@@ -22,6 +22,7 @@ import { push } from './push.js';
 import { queueLimit } from './queue-limit.js';
 import { recovery } from './recovery.js';
 import { repair } from './repair.js';
+import { robots } from './robots.js';
 import { runs } from './runs.js';
 import { seeds } from './seeds.js';
 import { settling } from './settling.js';
@@ -56,6 +57,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       slots,
       autothrottle,
       deferring,
+      robots,
       settling,
       epochs,
       recovery,

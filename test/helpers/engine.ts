@@ -52,6 +52,7 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
       capMs: 100,
       retryAfterCapMs: 60_000,
     },
+    robots: null,
     links: {
       depthLimit: 0,
       depthPriority: 0,

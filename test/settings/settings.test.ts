@@ -242,11 +242,11 @@ describe('refusals', () => {
 describe('notices', () => {
   it('a setting that is ignored, or whose feature comes later, says so when it is set', () => {
     const { notices } = load({
-      cli: { SCHEDULER_IDLE_BEFORE_CLOSE: '10', ROBOTSTXT_USER_AGENT: 'me', COOKIES_ENABLED: 'false' },
+      cli: { SCHEDULER_IDLE_BEFORE_CLOSE: '10', COOKIES_ENABLED: 'true', METAREFRESH_ENABLED: 'false' },
     });
     expect(notices).toHaveLength(2);
     expect(notices.join('\n')).toMatch(
-      /SCHEDULER_IDLE_BEFORE_CLOSE has no effect: .*\n.*ROBOTSTXT_USER_AGENT has no effect yet/,
+      /SCHEDULER_IDLE_BEFORE_CLOSE has no effect: .*\n.*COOKIES_ENABLED has no effect yet/,
     );
   });
 });

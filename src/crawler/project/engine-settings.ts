@@ -5,6 +5,7 @@ import type {
   LinkOptions,
   MetaRefreshOptions,
   RetryOptions,
+  RobotsOptions,
 } from '../../engine/engine-options.js';
 import type { AutoThrottle, DomainLimits, Dupefilter, Shape, Tunables } from '../../frontier/frontier.js';
 import { fingerprint } from '../../http/message/fingerprint.js';
@@ -67,6 +68,16 @@ export function retryOptionsOf(settings: Settings): RetryOptions {
   };
 }
 
+/** How robots.txt is obeyed; null when it is not. */
+export function robotsOptionsOf(settings: Settings): RobotsOptions | null {
+  if (!settings.ROBOTSTXT_OBEY) return null;
+  return {
+    userAgent: settings.ROBOTSTXT_USER_AGENT,
+    defaultUserAgent: settings.USER_AGENT,
+    crawlDelayMaxMs: ms(settings.ROBOTSTXT_CRAWL_DELAY_MAX),
+  };
+}
+
 /** DOWNLOAD_SLOTS by domain. A host is also known by its lower-case name, which is that of its domain. */
 function slotsOf({ DOWNLOAD_SLOTS }: Settings): Tunables['slots'] {
   const slots: Record<string, DomainLimits> = {};
@@ -126,6 +137,7 @@ export function engineOptionsOf(
     maxHops: settings.REDIRECT_MAX_TIMES,
     redirectPriorityAdjust: settings.REDIRECT_PRIORITY_ADJUST,
     retry: retryOptionsOf(settings),
+    robots: robotsOptionsOf(settings),
     links: linkOptionsOf(settings),
     shape: shapeOf(settings),
     tunables: {

@@ -13,9 +13,10 @@ import { type Ending, ending, feedEnding, type NodeView } from '../leaving/node-
 import type { PageDeps } from '../page/apply-verdict.js';
 import { crawlOne } from '../page/crawl-one.js';
 import { inRun, type LinkRules } from '../page/discovered-requests.js';
-import { httpAuthOf } from '../page/http-auth.js';
+import { type Authorize, httpAuthOf } from '../page/http-auth.js';
 import { seenLinksOf } from '../page/seen-links.js';
 import { Slots } from '../page/slots.js';
+import { RobotsGate } from '../robots/robots-gate.js';
 import { SeedIntake } from '../seeds/seed-intake.js';
 import type { NodeState } from './node-state.js';
 import { Upkeep } from './periodic-work.js';
@@ -54,7 +55,8 @@ export class Incarnation {
     const authorize = httpAuthOf(spider);
     const modules = { spider, authorize, pipelines, middleware };
     const parts = { ...modules, frontier, downloader, options, rules, outage, log };
-    this.#page = { ...parts, seen, delays, lostStarts, deadEnds, hangingHosts, onDropped };
+    const robots = this.#robotsGate(authorize);
+    this.#page = { ...parts, seen, robots, delays, lostStarts, deadEnds, hangingHosts, onDropped };
     this.slots = new Slots({
       frontier,
       concurrency: options.concurrency,
@@ -186,6 +188,16 @@ export class Incarnation {
   #free(): number {
     const { feedFailingSince, deps } = this.#node;
     return feedFailingSince === null && !deps.isOutboxFull() ? this.slots.free() : 0;
+  }
+
+  /** Null when robots.txt is not obeyed. */
+  #robotsGate(authorize: Authorize): RobotsGate | null {
+    const { deps, outage, knownRules: known } = this.#node;
+    const { frontier, downloader, options, log } = deps;
+    if (options.robots === null || known === null) return null;
+    const { domainKey } = options.shape;
+    const parts = { frontier, downloader, authorize, domainKey, retry: options.retry };
+    return new RobotsGate({ ...parts, options: options.robots, known, outage, halt: this.halt, log });
   }
 
   #start(lease: Lease, askedAt: number): void {

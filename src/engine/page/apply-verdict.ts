@@ -16,6 +16,7 @@ import { type Failure, type PageLimits, type PageResult, runErrback } from '../.
 import type { Spider } from '../../spider/spider.js';
 import type { EngineOptions } from '../engine-options.js';
 import type { Middleware } from '../middleware/load-middleware.js';
+import type { RobotsGate } from '../robots/robots-gate.js';
 import type { DelayLog } from '../site/delay-log.js';
 import type { DeadEnds } from './dead-ends.js';
 import { add, admit, type Counters, toFrontier } from './discovered-requests.js';
@@ -40,6 +41,8 @@ export interface PageDeps extends LinkDeps {
   readonly lostStarts: LostStarts;
   readonly deadEnds: DeadEnds;
   readonly hangingHosts: HangingHosts;
+  /** Null when robots.txt is not obeyed. */
+  readonly robots: RobotsGate | null;
   readonly log: Logger;
 }
 

@@ -1,6 +1,6 @@
 /**
  * One page, from its lease to its settle:
- * lease → record → Request → download → Response → callback → pipelines → outcome and effects → settle.
+ * lease → record → Request → robots.txt → download → Response → callback → pipelines → outcome and effects → settle.
  * `judge-download.ts` decides what the download means, and `apply-verdict.ts` carries that out.
  */
 import { DownloadError } from '../../downloader/download-error.js';
@@ -15,6 +15,7 @@ import { Response } from '../../http/message/response.js';
 import { runCallback } from '../../spider/run-callback.js';
 import { type Answer, type PageSteps, throughMiddleware } from '../middleware/through-middleware.js';
 import { throughSpiderMiddleware } from '../middleware/through-spider-middleware.js';
+import { endRefused } from '../robots/refused-page.js';
 import {
   commit,
   type Ending,
@@ -77,9 +78,7 @@ const late: Ending = {
 
 async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
   const { lease } = flight;
-  if (performance.now() - flight.dueAt > beginWithinMs(lease.delayMs)) {
-    return late;
-  }
+  if (isTooLate(flight)) return late;
   let work: Work;
   try {
     const record = decodeRecord(lease.record);
@@ -88,6 +87,13 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
     const outcome = { kind: 'failed', reason: 'bad_record', attempts: 0, detail: messageOf(error) } as const;
     return { outcome, effects: noEffects };
   }
+  if (deps.robots !== null) {
+    const checked = deps.robots.check(flight, work.record);
+    const passage = checked instanceof Promise ? await checked : checked;
+    if (passage.kind === 'failed') return giveUp(work, noteFailure(work, passage.error));
+    if (passage.kind !== 'go') return endRefused(work, passage);
+    if (isTooLate(flight)) return late;
+  }
   const middleware = deps.middleware?.downloader ?? null;
   try {
     return await (middleware === null ? straight(work) : throughMiddleware(work, middleware, steps));
@@ -95,6 +101,10 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
     if (error instanceof DownloadError && error.proxies?.cutShort === true) return late;
     throw error;
   }
+}
+
+function isTooLate({ lease, dueAt }: Flight): boolean {
+  return performance.now() - dueAt > beginWithinMs(lease.delayMs);
 }
 
 /** The way of a page without downloader middleware. */

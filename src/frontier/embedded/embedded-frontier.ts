@@ -32,6 +32,8 @@ import { settle } from './queue/settle.js';
 import { throttle } from './queue/throttle.js';
 import { inspectRequest } from './read/inspect.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
+import { robots, storeRobots } from './robots/robots.js';
+import { takeInstant } from './robots/take-instant.js';
 import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds/seeds.js';
 
 /** How long a verb of a node waits for a lock; its engine says so, and asks again. */
@@ -96,6 +98,11 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
       batch.write((tx) => appendSeeds(tx, values, options.startUrlsType !== 'list'), creating),
 
     throttle: (domain, change) => batch.write((tx) => throttle(tx, domain, change)),
+    takeInstant: (domain, withinMs) => batch.write((tx) => takeInstant(tx, domain, withinMs)),
+    robots: (origin, domain, isFetching) =>
+      client.asNode((tx, { number }) => robots(tx, number, origin, domain, isFetching)),
+    storeRobots: (claim, result, stats) =>
+      client.asNode((tx, { number }) => storeRobots(tx, number, claim, result, stats)),
     control: (state) => batch.write((tx) => control(tx, state)),
     closeRun: (reason) => batch.write((tx) => closeRun(tx, reason)),
     snapshot: () => batch.read(takeSnapshot),

@@ -186,6 +186,28 @@ CREATE TABLE domain (
 CREATE INDEX domain_ready ON domain (space, head_rank, head_arrival) WHERE state = 'ready';
 CREATE INDEX domain_timed ON domain (space, state, until) WHERE until IS NOT NULL;
 
+-- What is known of the robots.txt of an origin (src/frontier/robots/robots-state.ts); no row: nothing.
+CREATE TABLE robots (
+  n          INTEGER PRIMARY KEY,
+  space      INTEGER NOT NULL,           -- of the requests key
+  origin     TEXT NOT NULL,              -- https://example.com
+  state      TEXT NOT NULL,              -- claimed, rules, waiting (for another fetch), unreachable
+  text       TEXT,                       -- rules: of the robots.txt; unreachable: why
+  until      INTEGER NOT NULL,           -- rules, unreachable: valid until; waiting: not fetched before; claimed: 0
+  kept_until INTEGER NOT NULL,           -- the row is not needed from then on
+  node       INTEGER NOT NULL,           -- the last claim: number of its node
+  claim      INTEGER NOT NULL,           -- and a number that tells it from other ones
+  claimed_at INTEGER NOT NULL,
+  url        TEXT,                       -- where a fetch goes on after redirects; NULL at the start
+  hops       INTEGER NOT NULL,           -- redirects followed so far
+  failures   INTEGER NOT NULL,           -- fetches in a row that failed
+  delay_ms   INTEGER NOT NULL,           -- Crawl-delay of the last rules; 0: none
+  rest_until INTEGER NOT NULL,           -- until when the domain rests because of this row; 0: it does not
+  UNIQUE (space, origin)
+) STRICT;
+
+CREATE INDEX robots_kept ON robots (space, kept_until);
+
 -- A dupefilter as a whole. Its space is that of the dupefilter key, which crawls may share. The rest is its class's:
 CREATE TABLE dupefilter (
   space  INTEGER PRIMARY KEY,

@@ -22,6 +22,8 @@ export const internalWords = [
   'answers',
   'feeds',
   'outbox',
+  'robots',
+  'robots-kept',
 ] as const;
 
 export type InternalWord = (typeof internalWords)[number] | 'repaired';

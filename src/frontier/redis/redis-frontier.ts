@@ -33,6 +33,7 @@ import type {
 } from '../frontier.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
 import { cannotForget } from '../refusals.js';
+import type { RobotsAnswer } from '../robots/robots-state.js';
 import type { OpenOptions, RedisAddress } from '../store.js';
 import { redisBackups } from './backup/backups.js';
 import { examineRedis } from './care/examine/examine.js';
@@ -54,6 +55,7 @@ import { countParts, takeSnapshot } from './read/snapshot.js';
 import { RedisFailed } from './redis-failed.js';
 import { RedisFeeds } from './redis-feeds.js';
 import { RedisNode } from './redis-node.js';
+import { RedisRobots } from './redis-robots.js';
 import { RedisSeeds } from './redis-seeds.js';
 import { columnsOf, domainName, markOf } from './requests.js';
 
@@ -71,6 +73,7 @@ export class RedisFrontier implements Frontier {
   readonly #crawl: CrawlAccess;
   readonly #node: RedisNode;
   readonly #seeds: RedisSeeds;
+  readonly #robots: RedisRobots;
   readonly #leaseCalls: LeaseCalls;
 
   static async open(options: OpenOptions, address: RedisAddress): Promise<RedisFrontier> {
@@ -100,6 +103,7 @@ export class RedisFrontier implements Frontier {
     this.feeds = new RedisFeeds(this.#crawl);
     this.backups = redisBackups(this.#crawl, this.failed);
     this.#seeds = new RedisSeeds(this.#crawl);
+    this.#robots = new RedisRobots(call, () => this.#node.crawl);
   }
 
   async join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
@@ -190,6 +194,20 @@ export class RedisFrontier implements Frontier {
     change: { delayMs?: number; forMs?: number; source: string },
   ): Promise<void> {
     await this.#run('throttle', { domain: domainName(domain), ...change });
+  }
+
+  takeInstant(domain: string, withinMs: number): Promise<number | null> {
+    return this.#robots.takeInstant(domain, withinMs);
+  }
+
+  async robots(...request: Parameters<Frontier['robots']>): Promise<RobotsAnswer> {
+    await this.#node.live();
+    return this.#robots.ask(...request);
+  }
+
+  async storeRobots(...[claim, result, stats]: Parameters<Frontier['storeRobots']>): Promise<boolean> {
+    this.#node.joined();
+    return this.#robots.store(claim, result, stats);
   }
 
   async control(state: Control): Promise<void> {

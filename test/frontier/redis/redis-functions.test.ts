@@ -75,6 +75,13 @@ const life: Step[] = [
     return [await node.defer(held), await node.settle(held, done, effects({})), await node.defer(held)];
   },
   async ({ node, name }) => {
+    const asked = await node.robots(`https://${name.length}.example`, '0.example', false);
+    if (asked.kind !== 'fetch') return asked;
+    const rules = { kind: 'rules', text: 'Disallow: /', forMs: 0, delayMs: name.length } as const;
+    const stored = await node.storeRobots(asked.claim, rules, { [name]: 1 });
+    return [stored, asked.kind, await node.takeInstant('new.example', 0)];
+  },
+  async ({ node, name }) => {
     await node.appendSeeds([`http://${name}.example/`, 'bad']);
     const [good, bad] = await node.peekSeeds(2);
     return node.intake([

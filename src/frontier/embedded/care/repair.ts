@@ -45,6 +45,8 @@ function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
   crawl.control = 'paused';
   sql.run`DELETE FROM node WHERE space = ${space}`;
   tx.nodes.forget();
+  // What is known of robots.txt is fetched again.
+  sql.run`DELETE FROM robots WHERE space = ${space}`;
   // A domain keeps its delay timer and delays; its state and head are computed again.
   sql.run`UPDATE domain SET state = 'idle', until = NULL, head_rank = NULL, head_arrival = NULL, active = 0 WHERE space = ${space}`;
   tx.domains.forget();

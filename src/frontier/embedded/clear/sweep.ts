@@ -12,6 +12,7 @@ const keysByTable = {
   request: 'n',
   failure: 'sequence',
   domain: 'name',
+  robots: 'n',
   node: 'number',
   crawl: 'space',
   tally: 'space',

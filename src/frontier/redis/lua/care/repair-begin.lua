@@ -8,8 +8,9 @@
 local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'run_pages', 'run_items', 'run_errors',
   'run_failed', 'run_accepted', 'run_started', 'delay', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'idle_since',
   'hungry_at' }
+-- What is known of robots.txt goes with them, as it can be fetched again.
 local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'leases', 'nodes', 'dead', 'node-info', 'held',
-  'pages', 'answers', 'repaired' }
+  'pages', 'answers', 'robots', 'robots-kept', 'repaired' }
 local KEPT = { delayed = 'zset', failed = 'zset', failures = 'hash', crashes = 'hash', domains = 'hash' }
 local A_DAY = 86400000
 

@@ -2,7 +2,7 @@
 -- waiting items stay.
 
 local QUEUE = { 'requests', 'meta', 'queue', 'domains', 'ready', 'waiting', 'delayed', 'suspects', 'leases', 'nodes',
-  'dead', 'node-info', 'held', 'pages', 'crashes', 'answers', 'repaired' }
+  'dead', 'node-info', 'held', 'pages', 'crashes', 'answers', 'robots', 'robots-kept', 'repaired' }
 
 -- Deletes the requests and their indexes, but not the failed list.
 function forgetting.forgetQueue(crawl)
