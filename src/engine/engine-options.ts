@@ -55,6 +55,16 @@ export interface MetaRefreshOptions {
   readonly ignoreTags: readonly string[];
 }
 
+/** The cookies of the crawl (`cookies/session-cookies.ts`). */
+export interface CookieOptions {
+  /** COOKIES_ENABLED. */
+  readonly enabled: boolean;
+  /** COOKIES_DEBUG. */
+  readonly debug: boolean;
+  /** COOKIES_MAX_JARS. */
+  readonly maxJars: number;
+}
+
 /** How robots.txt is obeyed (`robots/`). */
 export interface RobotsOptions {
   /** ROBOTSTXT_USER_AGENT; null for that of the request, else `defaultUserAgent`. */
@@ -103,6 +113,7 @@ export interface EngineOptions {
   /** Null when robots.txt is not obeyed (ROBOTSTXT_OBEY false). */
   readonly robots: RobotsOptions | null;
   readonly links: LinkOptions;
+  readonly cookies: CookieOptions;
   /** What join tells the store. `tunables.nodeTimeoutMs` also paces recovery; `shape.domainKey` names domains. */
   readonly shape: Shape;
   readonly tunables: Tunables;

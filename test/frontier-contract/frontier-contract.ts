@@ -8,6 +8,7 @@ import { autothrottle } from './autothrottle.js';
 import { backups } from './backups.js';
 import { budgets } from './budgets.js';
 import { completion } from './completion.js';
+import { cookies } from './cookies.js';
 import { deferring } from './deferring.js';
 import { dupefilters } from './dupefilters.js';
 import { epochs } from './epochs.js';
@@ -59,6 +60,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       deferring,
       robots,
       settling,
+      cookies,
       epochs,
       recovery,
       suspects,

@@ -60,6 +60,7 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
       fingerprint: (request) => fingerprint(request),
       proxyFromSeeds: false,
     },
+    cookies: { enabled: true, debug: false, maxJars: 100 },
     shape: defaultShape,
     tunables: {
       delayMs: 0,

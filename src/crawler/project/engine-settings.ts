@@ -139,6 +139,11 @@ export function engineOptionsOf(
     retry: retryOptionsOf(settings),
     robots: robotsOptionsOf(settings),
     links: linkOptionsOf(settings),
+    cookies: {
+      enabled: settings.COOKIES_ENABLED,
+      debug: settings.COOKIES_DEBUG,
+      maxJars: settings.COOKIES_MAX_JARS,
+    },
     shape: shapeOf(settings),
     tunables: {
       delayMs: ms(settings.DOWNLOAD_DELAY),

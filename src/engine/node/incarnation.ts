@@ -2,6 +2,7 @@
 
 import { FrontierGoneError, FrontierUnavailableError, IncarnationDeadError } from '../../errors.js';
 import {
+  type CookieNews,
   type CrawlState,
   type Joined,
   type Lease,
@@ -9,6 +10,7 @@ import {
   type Left,
   MAX_WAIT_MS,
 } from '../../frontier/frontier.js';
+import { type ReadCookies, SessionCookies } from '../cookies/session-cookies.js';
 import { type Ending, ending, feedEnding, type NodeView } from '../leaving/node-stop-reason.js';
 import type { PageDeps } from '../page/apply-verdict.js';
 import { crawlOne } from '../page/crawl-one.js';
@@ -56,7 +58,8 @@ export class Incarnation {
     const modules = { spider, authorize, pipelines, middleware };
     const parts = { ...modules, frontier, downloader, options, rules, outage, log };
     const robots = this.#robotsGate(authorize);
-    this.#page = { ...parts, seen, robots, delays, lostStarts, deadEnds, hangingHosts, onDropped };
+    const cookies = new SessionCookies(options.cookies, log);
+    this.#page = { ...parts, seen, robots, delays, lostStarts, deadEnds, hangingHosts, cookies, onDropped };
     this.slots = new Slots({
       frontier,
       concurrency: options.concurrency,
@@ -142,15 +145,24 @@ export class Incarnation {
     const answer = await this.#orHalted(
       this.#node.outage.through('lease', this.halt, () => {
         askedAt = performance.now();
-        return this.#node.deps.frontier.lease(free, this.slots.inFlight);
+        return this.#node.deps.frontier.lease(free, this.slots.inFlight, this.#page.cookies.version);
       }),
     );
     this.#node.losses.hear(answer.crawl);
     this.#node.news.hear(answer.crawl, this.view());
     this.#crawl = answer.crawl;
     this.#answeredAt = performance.now();
+    if (answer.cookies !== undefined) await this.#learnCookies(answer.cookies);
     for (const lease of answer.leases) this.#start(lease, askedAt);
     return answer;
+  }
+
+  /** Before the leased pages begin: a page that a login has discovered needs its session. */
+  #learnCookies(news: CookieNews): Promise<void> {
+    const { outage, deps } = this.#node;
+    const read: ReadCookies = (since, readAnewAt) =>
+      outage.through('cookies', this.halt, () => deps.frontier.cookies(since, readAnewAt));
+    return this.#orHalted(this.#page.cookies.learn(news, read));
   }
 
   /** Leave the crawl, if the store lets us (see `leave-finished-crawl.ts`). */

@@ -14,6 +14,7 @@ import type { Logger } from '../../log.js';
 import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
 import { type Failure, type PageLimits, type PageResult, runErrback } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
+import type { SessionCookies } from '../cookies/session-cookies.js';
 import type { EngineOptions } from '../engine-options.js';
 import type { Middleware } from '../middleware/load-middleware.js';
 import type { RobotsGate } from '../robots/robots-gate.js';
@@ -41,6 +42,7 @@ export interface PageDeps extends LinkDeps {
   readonly lostStarts: LostStarts;
   readonly deadEnds: DeadEnds;
   readonly hangingHosts: HangingHosts;
+  readonly cookies: SessionCookies;
   /** Null when robots.txt is not obeyed. */
   readonly robots: RobotsGate | null;
   readonly log: Logger;
@@ -107,7 +109,9 @@ export async function redirect(
     effects: { ...noEffects, requests, stats: counters },
   });
 
-  const hop = redirected(record, reason === 'meta_refresh' ? SEE_OTHER : status, location);
+  // Cookies that entered the jar follow by its rules, and not by themselves.
+  const asked = flight.cookies === null ? record : { ...record, cookies: null };
+  const hop = redirected(asked, reason === 'meta_refresh' ? SEE_OTHER : status, location);
   if (hop === null) {
     add(counters, 'redirect/bad_location');
     deps.deadEnds.note(badLocation, record.url);

@@ -94,6 +94,8 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
     if (passage.kind !== 'go') return endRefused(work, passage);
     if (isTooLate(flight)) return late;
   }
+  await deps.cookies.ready(work.request);
+  if (isTooLate(flight)) return late;
   const middleware = deps.middleware?.downloader ?? null;
   try {
     return await (middleware === null ? straight(work) : throughMiddleware(work, middleware, steps));
@@ -125,8 +127,10 @@ async function straight(work: Work): Promise<Ending> {
 
 const steps: PageSteps = { startDownload, noteFailure, giveUp, noteAnswer, finish };
 
-function startDownload(work: Work): Promise<Download> {
+async function startDownload(work: Work): Promise<Download> {
   const { flight, record, deps, counters } = work;
+  const outgoing = await deps.cookies.prepare(work);
+  if (flight.over) throw new Error('the page was given back before its download');
   add(counters, 'downloader/request_count');
   add(counters, `downloader/request_method_count/${record.method}`);
   if (isFirstDownload(record) && record.meta.proxy_ignored === true) add(counters, 'proxies/ignored_in_seed');
@@ -135,7 +139,9 @@ function startDownload(work: Work): Promise<Download> {
   const lateMs = performance.now() - flight.dueAt;
   if (delayMs > 0 && lateMs > NOTICEABLY_LATE_MS) leaveAlone(work, delayMs, 'setting');
   const beginByMs = flight.dueAt + beginWithinMs(delayMs);
-  return flight.during(deps.downloader.start(deps.authorize(work.request), { beginByMs }));
+  const download = await flight.during(deps.downloader.start(deps.authorize(outgoing), { beginByMs }));
+  await deps.cookies.receive(work, download);
+  return download;
 }
 
 function isFirstDownload({ depth, attempts, redirects }: RequestRecord): boolean {

@@ -13,6 +13,7 @@ import { repair } from './care/repair.js';
 import { verify } from './care/verify.js';
 import { clear } from './clear/clear.js';
 import { sweepSome } from './clear/sweep.js';
+import { cookiesSince } from './cookies/read-cookies.js';
 import { CommitBatch } from './crawl/commit-batch.js';
 import type { Transaction } from './crawl/transaction.js';
 import { checkpointFeed, countWaiting, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
@@ -81,10 +82,17 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
           kind === 'start' ? acceptStart(tx, requests, part) : accept(tx, requests, kind);
         return answer;
       }),
-    lease: (max, holding) =>
-      client.asNode((tx, { number, options }) => lease(tx, number, max, holding, options.hasStart)),
+    lease: (max, holding, cookies) =>
+      client.asNode((tx, { number, options }) => {
+        const answer = lease(tx, number, max, holding, options.hasStart);
+        const news = cookies === undefined ? null : cookiesSince(tx, cookies);
+        return news === null ? answer : { ...answer, cookies: news };
+      }),
+    cookies: (since, readAnewAt) => batch.read((tx) => cookiesSince(tx, since, readAnewAt)),
     settle: (held, outcome, effects) =>
-      client.asNode((tx, { number }) => settle(tx, number, held, outcome, effects)),
+      client.asNode((tx, { number, options }) =>
+        settle(tx, number, held, outcome, effects, options.maxCookieJars),
+      ),
 
     defer: (held) => client.asNode((tx, { number }) => defer(tx, number, held)),
 

@@ -6,6 +6,7 @@ import type { Backups } from '../backup/entry.js';
 import type {
   Control,
   ConvertedSeed,
+  CookieNews,
   Effects,
   Finding,
   Frontier,
@@ -45,6 +46,7 @@ import { type Call, Calls } from './connection/calls.js';
 import { RedisConnection } from './connection/connection.js';
 import type { Arguments } from './connection/lua-message.js';
 import { int, list, named, type Reply, text } from './connection/reply.js';
+import { readCookieNews } from './cookies/cookie-reply.js';
 import type { CrawlAccess } from './crawl-access.js';
 import { newEpoch } from './join.js';
 import { LeaseCalls } from './leases/lease-calls.js';
@@ -154,16 +156,21 @@ export class RedisFrontier implements Frontier {
     return readPushed(named(answer));
   }
 
-  async lease(max: number, holding: number): Promise<LeaseAnswer> {
+  async lease(max: number, holding: number, cookies?: number): Promise<LeaseAnswer> {
     await this.#node.live();
-    const args = { max, holding, random: Math.random(), crawl: this.#node.crawl };
+    const args = { max, holding, random: Math.random(), crawl: this.#node.crawl, cookies };
     return readLeases(await this.#leaseCalls.lease(args));
   }
 
   async settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer> {
-    const hasFeeds = (this.#node.options?.feeds ?? []).length > 0;
+    const { feeds = [], maxCookieJars } = this.#node.options ?? {};
     const { caller: node, dupefilter } = this.#calls;
-    return this.#leaseCalls.settle(settleMessage(lease, outcome, effects, { hasFeeds, node, dupefilter }));
+    const sender = { hasFeeds: feeds.length > 0, maxCookieJars, node, dupefilter };
+    return this.#leaseCalls.settle(settleMessage(lease, outcome, effects, sender));
+  }
+
+  async cookies(since: number, readAnewAt?: number): Promise<CookieNews | null> {
+    return readCookieNews(await this.#run('cookies', { known: since, anewAt: readAnewAt }));
   }
 
   async defer(lease: Lease): Promise<number | null> {

@@ -188,11 +188,6 @@ export const downloadSettings = {
     unit: 'seconds',
     text: 'A meta refresh with this delay or a longer one is not followed.',
   }),
-  COOKIES_ENABLED: flag({
-    default: true,
-    later: { unless: [false] },
-    text: 'Store the cookies that sites set, and send them back.',
-  }),
   HTTPERROR_ALLOWED_CODES: list(httpCodes, {
     default: [],
     expects: 'a list of status codes',

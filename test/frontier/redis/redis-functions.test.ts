@@ -61,11 +61,16 @@ const life: Step[] = [
     const settled = node.settle(
       held!,
       done,
-      effects({ requests: links(`${name}-turn`, 4), stats: { [name]: 2 } }),
+      effects({
+        requests: links(`${name}-turn`, 4),
+        stats: { [name]: 2 },
+        cookies: [{ jar: '', domain: 'a.example', path: '/', name, text: 'h=1' }],
+      }),
     );
-    const { leases } = await node.lease(2, 0);
+    const { leases, cookies } = await node.lease(2, 0, 0);
     return [
       await settled,
+      cookies?.sets,
       await Promise.all(leases.map((lease) => node.settle(lease, failed(name), effects({})))),
     ];
   },
