@@ -210,13 +210,13 @@ function finish(judged: Work, verdict: Verdict, answer: Answer): Promise<Ending>
   const target =
     verdict.kind === 'exhausted' ? null : refreshTarget(response, record, deps.options.metaRefresh);
   if (target !== null) return redirect(work, status, target, 'meta_refresh');
+  work.flight.response = response;
   if (verdict.kind === 'callback') {
     deps.log.debug({ url: record.url, status }, 'crawled');
     const outcome = { kind: 'done', reason: 'crawled', status, attempts } as const;
     const middleware = deps.middleware?.spider ?? null;
     if (middleware !== null) return throughSpiderMiddleware(work, middleware, response, outcome);
-    const { maxItems } = deps.options;
-    return commit(work, () => runCallback(deps.spider, record.callback, response, { maxItems }), outcome);
+    return commit(work, () => runCallback(deps.spider, record.callback, response, deps.options), outcome);
   }
   const failure = { reason: 'http_status', status, response, message: `${record.url} answered ${status}` };
   if (verdict.kind === 'exhausted') {

@@ -12,13 +12,14 @@ import {
 } from '../../frontier/frontier.js';
 import type { DiscoveredRequest } from '../../spider/run-callback.js';
 import type { Outage } from '../node/outage.js';
+import type { DeadEnds } from './dead-ends.js';
 import {
-  admit,
   type Counters,
   type LinkRules,
   linked,
   type Page,
-  type RefusedLinks,
+  refusalOf,
+  refuse,
 } from './discovered-requests.js';
 import type { SeenLinks } from './seen-links.js';
 
@@ -26,11 +27,12 @@ export interface LinkDeps {
   readonly frontier: Frontier;
   readonly rules: LinkRules;
   readonly outage: Outage;
-  readonly deadEnds: RefusedLinks;
   /** The cache of seen links; null where the identity of a request does not follow from its URL. */
   readonly seen: SeenLinks | null;
   /** Told of links that were dropped as the queue is full. */
   readonly onDropped: (dropped: number) => void;
+  /** Told of links that the rules of the crawl refuse. */
+  readonly deadEnds: DeadEnds;
 }
 
 /** What the settle of a page says of its links. */
@@ -77,7 +79,11 @@ export class PageLinks {
     this.#discovered = discovered;
     for (let ordinal = 0; ordinal < discovered.length; ordinal++) {
       const found = discovered[ordinal]!;
-      if (!admit(found.request, depth, rules, counters, deadEnds)) continue;
+      const refusal = refusalOf(found.request, depth, rules);
+      if (refusal !== null) {
+        refuse(refusal, found.request.url, counters, deadEnds);
+        continue;
+      }
       // A page that started before the cache had an epoch cannot name one, so it sends all its links.
       if (this.#epoch !== null && seen?.has(found.request)) this.#withheld.push(ordinal);
       else {
