@@ -77,7 +77,7 @@ describe('a rule', () => {
       'the errback of rules[0], "parseErors", is no method',
     );
     expect(withRules({ processLinks: 'tidy' })).toContain('processLinks of rules[0] is no function');
-    expect(withRules({ processLinks: 'x' })).toContain('the fields are allow, deny, selector');
+    expect(withRules({ tags: 'x' })).toContain('the fields are allow, deny, selector');
   });
 
   it('whose callback is no method is refused at once, not page by page', () => {
