@@ -35,5 +35,17 @@ export { defineSettings } from './settings/define-settings.js';
 export type { Settings, SettingsInput } from './settings/schema.js';
 export { CrawlSpider, type Rule } from './spider/crawl-spider.js';
 export type { Failure } from './spider/failure.js';
+export { type Field, field, type LoadedItem, loadItem, type Selectable } from './spider/item-loader.js';
+export {
+  absoluteUrl,
+  decimalComma,
+  each,
+  first,
+  join,
+  number,
+  orElse,
+  type Processor,
+  trim,
+} from './spider/item-processors.js';
 export type { RefreshRule } from './spider/refresh.js';
 export { type MadeRequests, Spider } from './spider/spider.js';

@@ -23,6 +23,7 @@ export const joinOptions = {
   budgets: { maxPages: 0, maxItems: 0, maxErrors: 0, maxRunMs: 0 },
   feeds: [],
   hasStart: false,
+  maxCookieJars: 10_000,
   flushOnStart: false,
 };
 

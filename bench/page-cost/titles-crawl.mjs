@@ -10,7 +10,6 @@ export async function titlesCrawl(dir, site, settings) {
   const project = await mkdtemp(path.join(dir, 'project-'));
   const all = {
     SPIDER_MODULES: [here('../spiders')],
-    ROBOTSTXT_OBEY: false,
     CONCURRENT_REQUESTS: 16,
     CONCURRENT_REQUESTS_PER_DOMAIN: 16,
     LOG_LEVEL: 'WARNING',

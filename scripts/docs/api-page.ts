@@ -22,7 +22,12 @@ const groups: readonly (readonly [title: string, names: readonly string[]])[] = 
     'Responses',
     ['Response', 'ResponseParts', 'FollowOptions', 'LinkOptions', 'Patterns', 'SelectorList', 'Selector'],
   ],
-  ['Item pipelines', ['ItemPipeline', 'PipelineInput', 'PipelineContext', 'DropItem']],
+  [
+    'Fields of items',
+    ['loadItem', 'field', 'first', 'each', 'join', 'trim', 'number', 'decimalComma', 'absoluteUrl', 'orElse'],
+  ],
+  ['Types of fields', ['Processor', 'Field', 'LoadedItem', 'Selectable']],
+  ['Item pipelines', ['ItemPipeline', 'PipelineInput', 'CommittedItem', 'PipelineContext', 'DropItem']],
   [
     'Middleware',
     [

@@ -197,13 +197,25 @@ export class Exchange implements DownloadUnderWay {
     }
     this.#body.readFrom(stream);
     const announced = Number(response.headers['content-length']);
-    if (announced > 0 && this.#request.method !== 'HEAD') this.#checkSize(announced);
+    const isWhole = this.#firstBytes(response) === Number.POSITIVE_INFINITY;
+    if (announced > 0 && isWhole && this.#request.method !== 'HEAD') this.#checkSize(announced);
   }
 
   #chunk(chunk: Buffer): void {
     if (this.#settled) return;
     this.#checkSize(this.#body.wireBytes + chunk.length);
-    if (!this.#settled) this.#body.add(chunk);
+    if (this.#settled) return;
+    this.#body.add(chunk);
+    if (this.#response === null || this.#body.wireBytes < this.#firstBytes(this.#response)) return;
+    this.#end();
+    // The rest is not wanted, and no later request may receive it.
+    this.#stream?.destroy();
+  }
+
+  /** How much of the body is wanted. The beginning of an encoded one could not be decoded. */
+  #firstBytes({ headers }: IncomingMessage): number {
+    const { firstBytes = Number.POSITIVE_INFINITY } = this.#request;
+    return codingsOf(headers) === '' ? firstBytes : Number.POSITIVE_INFINITY;
   }
 
   #checkSize(bytes: number): void {

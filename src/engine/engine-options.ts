@@ -44,6 +44,26 @@ export interface LinkOptions {
   readonly proxyFromSeeds: boolean;
 }
 
+/** The cookies of the crawl (`cookies/session-cookies.ts`). */
+export interface CookieOptions {
+  /** COOKIES_ENABLED. */
+  readonly enabled: boolean;
+  /** COOKIES_DEBUG. */
+  readonly debug: boolean;
+  /** COOKIES_MAX_JARS. */
+  readonly maxJars: number;
+}
+
+/** How robots.txt is obeyed (`robots/`). */
+export interface RobotsOptions {
+  /** ROBOTSTXT_USER_AGENT; null for that of the request, else `defaultUserAgent`. */
+  readonly userAgent: string | null;
+  /** USER_AGENT. */
+  readonly defaultUserAgent: string;
+  /** ROBOTSTXT_CRAWL_DELAY_MAX: a longer Crawl-delay is cut to this; 0 ignores all. */
+  readonly crawlDelayMaxMs: number;
+}
+
 /** Plain values only; see each setting in `config/crawlnode.yaml`. */
 export interface EngineOptions {
   /** CONCURRENT_REQUESTS: pages processed at once by this node. */
@@ -77,7 +97,10 @@ export interface EngineOptions {
   /** REDIRECT_PRIORITY_ADJUST. */
   readonly redirectPriorityAdjust: number;
   readonly retry: RetryOptions;
+  /** Null when robots.txt is not obeyed (ROBOTSTXT_OBEY false). */
+  readonly robots: RobotsOptions | null;
   readonly links: LinkOptions;
+  readonly cookies: CookieOptions;
   /** What join tells the store. `tunables.nodeTimeoutMs` also paces recovery; `shape.domainKey` names domains. */
   readonly shape: Shape;
   readonly tunables: Tunables;

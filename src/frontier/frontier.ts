@@ -23,6 +23,7 @@
  */
 
 import type { FeedWriter, PipelineOutboxes } from '../feed-outbox.js';
+import type { CookieChange, CookieNews } from '../http/cookies/stored-cookie.js';
 import type { FrontierRequest } from '../http/message/request-record.js';
 import type { Backups } from './backup/entry.js';
 import type {
@@ -37,9 +38,10 @@ import type {
   Shape,
   Tunables,
 } from './crawl-types.js';
+import type { RobotsAnswer, RobotsClaim, RobotsResult } from './robots/robots-state.js';
 
 export * from './crawl-types.js';
-export type { FrontierRequest };
+export type { CookieChange, CookieNews, FrontierRequest };
 
 /**
  * The kind of a push. `links` are checked by the dupefilter. `seeds` skip that check (unless `filtered`), are still
@@ -102,6 +104,8 @@ export interface LeaseAnswer {
   /** 0 to 1,000: when to ask again if nothing else happens. */
   readonly waitMs: number;
   readonly crawl: CrawlState;
+  /** The cookies that have changed since the version that the call named; absent when none has. */
+  readonly cookies?: CookieNews;
 }
 
 /**
@@ -151,6 +155,8 @@ export interface Effects {
    * `dupefilter/filtered`. The counters of `budget-names.ts` also count against the run's budgets.
    */
   readonly stats: Readonly<Record<string, number>>;
+  /** Cookies that the page has set or removed, in order; absent when there are none. Not with the outcome `released`. */
+  readonly cookies?: readonly CookieChange[];
   /** From the start of the download to the headers of the answer, for AutoThrottle; absent where there was no answer. */
   readonly latencyMs?: number;
   /** Links left out of `requests` because the node knows them to be seen; absent when there are none. */
@@ -220,6 +226,8 @@ export interface JoinOptions {
   readonly feeds: readonly string[];
   /** Whether the spider has start requests. If so, the crawl is complete only after they were pushed. */
   readonly hasStart: boolean;
+  /** COOKIES_MAX_JARS: when this node commits cookies, the jars changed least recently are dropped beyond it. */
+  readonly maxCookieJars: number;
   /**
    * If this node begins a new run, clear the requests, failed requests, fingerprints and the record of pushed start
    * requests in the same step. Seeds, items and counters stay. A client that joins again does not flush.
@@ -479,8 +487,16 @@ export interface Frontier {
    * @param part of the start requests; all of them by default. Those that another node has pushed count as duplicates.
    */
   push(requests: readonly FrontierRequest[], kind: PushKind, part?: StartPart): Promise<PushAnswer>;
-  /** Take up to `max` due, polite requests in order; `holding` is how many this node processes now. Never blocks in the store. */
-  lease(max: number, holding: number): Promise<LeaseAnswer>;
+  /**
+   * Take up to `max` due, polite requests in order; `holding` is how many this node processes now. Never blocks in the store.
+   * @param cookies the version of the cookies that this node knows, 0 at first; without it the answer brings none.
+   */
+  lease(max: number, holding: number, cookies?: number): Promise<LeaseAnswer>;
+  /**
+   * The cookies that have changed since a version, as many as one answer brings; null when none has. Needs no join.
+   * @param readAnewAt for one who reads all cookies anew, in several calls: `latest` of the first answer.
+   */
+  cookies(since: number, readAnewAt?: number): Promise<CookieNews | null>;
   /** End one lease and commit its effects: all of it or nothing. */
   settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer>;
 
@@ -514,6 +530,24 @@ export interface Frontier {
       readonly source: 'setting' | 'robots' | 'autothrottle' | 'retry-after';
     },
   ): Promise<void>;
+  /**
+   * Take the next instant at which a domain may be asked, for a request that has no lease, such as a redirect of robots.txt.
+   * @returns in how many ms that is; null, and nothing is taken, when it is later than `withinMs` or the domain is full.
+   */
+  takeInstant(domain: string, withinMs: number): Promise<number | null>;
+  /**
+   * What is known of the robots.txt of an origin. Where nothing is, this incarnation is the one to fetch it. Its claim ends
+   * with `storeRobots`, or when it is declared dead.
+   * @param domain of the request that needs the rules; it rests while there are none (`RobotsAnswer`).
+   * @param isFetching whether this node fetches it now; if not, a claim that it seems to hold was lost on the way.
+   */
+  robots(origin: string, domain: string, isFetching: boolean): Promise<RobotsAnswer>;
+  /** End a claim. @param stats counters to add. @returns false when the claim was lost; then nothing is written. */
+  storeRobots(
+    claim: RobotsClaim,
+    result: RobotsResult,
+    stats: Readonly<Record<string, number>>,
+  ): Promise<boolean>;
   control(state: Control): Promise<void>;
   /** Close the run for all nodes with a reason; pending requests stay for the next run. */
   closeRun(reason: string): Promise<void>;

@@ -39,13 +39,41 @@ export function toItem(yielded: object, schema: ItemSchema | undefined): JsonObj
 
 function validItem(yielded: object, result: SchemaResult): JsonObject {
   if (result.issues === undefined) return jsonItem(result.value);
-  const issues = result.issues.map(issueText).join('; ');
+  const issues = result.issues.map((issue) => issueText(issue, yielded)).join('; ');
   throw invalidItem(`an item breaks the spider's schema: ${issues}${selectionHint(yielded)}`);
 }
 
-function issueText(issue: SchemaIssue): string {
-  const path = (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part));
-  return path.length === 0 ? issue.message : `${path.join('.')}: ${issue.message}`;
+/** The field, what is wrong with it, and its value. */
+function issueText(issue: SchemaIssue, yielded: object): string {
+  const path = (issue.path ?? []).map((part) => (typeof part === 'object' ? part.key : part));
+  if (path.length === 0) return issue.message;
+  const value = path.reduce<unknown>(
+    (within, part) => (within as Record<PropertyKey, unknown> | null | undefined)?.[part],
+    yielded,
+  );
+  return `${path.map(String).join('.')}: ${issue.message} (${valueText(value)})`;
+}
+
+const SHOWN_CHARS = 80;
+
+function valueText(value: unknown): string {
+  if (value === undefined) return 'it has no value';
+  // A selection or a page has its own hint.
+  if (typeof value === 'object' && value !== null && !isPlain(value))
+    return `it is a ${value.constructor?.name}`;
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch {
+    // A cycle or a bigint: its text is enough.
+  }
+  text ??= String(value);
+  return `it is ${text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text}`;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype || Array.isArray(value);
 }
 
 function jsonItem(value: unknown): JsonObject {

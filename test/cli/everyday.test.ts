@@ -147,7 +147,10 @@ describe('what is wrong is named', () => {
     ['status', /did you mean stats\?/],
     ['fecth', /did you mean fetch\?/],
     ['failed shop drop', /"drop" is not an action; the actions are list, retry, purge/],
-    ['failed shop retry --reason nonsense', /no request fails for that; the reasons are http_status, /],
+    [
+      'failed shop retry --reason nonsense',
+      /no request fails for that; the reasons are robots_unreachable, http_status, /,
+    ],
     ['failed shop retry --reason timout', /did you mean timeout\?/],
     ['failed shop retry --status 9xx', /9xx/],
     ['fingerprint foo', /"foo" cannot be requested: it has no scheme/],

@@ -8,6 +8,7 @@ import { autothrottle } from './autothrottle.js';
 import { backups } from './backups.js';
 import { budgets } from './budgets.js';
 import { completion } from './completion.js';
+import { cookies } from './cookies.js';
 import { deferring } from './deferring.js';
 import { dupefilters } from './dupefilters.js';
 import { epochs } from './epochs.js';
@@ -22,6 +23,7 @@ import { push } from './push.js';
 import { queueLimit } from './queue-limit.js';
 import { recovery } from './recovery.js';
 import { repair } from './repair.js';
+import { robots } from './robots.js';
 import { runs } from './runs.js';
 import { seeds } from './seeds.js';
 import { settling } from './settling.js';
@@ -56,7 +58,9 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       slots,
       autothrottle,
       deferring,
+      robots,
       settling,
+      cookies,
       epochs,
       recovery,
       suspects,

@@ -14,7 +14,7 @@ export const executable = path.join(root, 'bin', 'crawlnode.js');
 /** Where and with what the executable runs. */
 export interface CliOptions {
   readonly cwd?: string;
-  /** Added to a clean environment; undefined removes a variable. */
+  /** Added to a clean environment, which has ROBOTSTXT_OBEY false; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** For stdin; it is closed at once when absent. */
   readonly input?: string | Buffer;
@@ -131,7 +131,10 @@ function watch(child: ChildProcess, pid: number, name: string): RunningCli {
   };
 }
 
-/** The environment of a user who has set nothing of crawlnode's: only what a process needs to run. */
+/**
+ * The environment of a user who has set nothing of crawlnode's, only what a process needs to run. But robots.txt is not asked
+ * for, so that a site is asked for nothing but the pages of the test. Tests of robots.txt set ROBOTSTXT_OBEY themselves.
+ */
 function cleanEnvironment(extra: CliOptions['env'] = {}): NodeJS.ProcessEnv {
   const kept = [
     'PATH',
@@ -146,9 +149,12 @@ function cleanEnvironment(extra: CliOptions['env'] = {}): NodeJS.ProcessEnv {
     'TZ',
     'SystemRoot',
   ];
-  const env: NodeJS.ProcessEnv = {};
+  const env: NodeJS.ProcessEnv = { ROBOTSTXT_OBEY: 'false' };
   for (const name of kept) if (process.env[name] !== undefined) env[name] = process.env[name];
-  for (const [name, value] of Object.entries(extra)) if (value !== undefined) env[name] = value;
+  for (const [name, value] of Object.entries(extra)) {
+    if (value === undefined) delete env[name];
+    else env[name] = value;
+  }
   return env;
 }
 

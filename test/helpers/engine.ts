@@ -51,6 +51,7 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
       capMs: 100,
       retryAfterCapMs: 60_000,
     },
+    robots: null,
     links: {
       depthLimit: 0,
       depthPriority: 0,
@@ -58,6 +59,7 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
       fingerprint: (request) => fingerprint(request),
       proxyFromSeeds: false,
     },
+    cookies: { enabled: true, debug: false, maxJars: 100 },
     shape: defaultShape,
     tunables: {
       delayMs: 0,

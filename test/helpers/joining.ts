@@ -26,6 +26,7 @@ export interface JoinChoice {
   readonly budgets?: Partial<Budgets>;
   readonly feeds?: readonly string[];
   readonly hasStart?: boolean;
+  readonly maxCookieJars?: number;
   readonly flushOnStart?: boolean;
 }
 
@@ -39,6 +40,7 @@ export function joinAs(frontier: Frontier, choice: JoinChoice = {}): Promise<Joi
       budgets: { ...noBudgets, ...choice.budgets },
       feeds: choice.feeds ?? [],
       hasStart: choice.hasStart ?? false,
+      maxCookieJars: choice.maxCookieJars ?? 100,
       flushOnStart: choice.flushOnStart ?? false,
     },
   );

@@ -330,9 +330,12 @@ describe('an item', () => {
     await expect(item({ title: null, book: { price: 'x' } }, schema)).rejects.toMatchObject({
       code: 'invalid_item',
       message: expect.stringMatching(
-        /^probe\.parse failed on https:\/\/example\.org\/: .*title: .*string.*; book\.price: .*number/,
+        /^probe\.parse failed on https:\/\/example\.org\/: .*title: .*string.* \(it is null\); book\.price: .*number.* \(it is "x"\)/,
       ),
     });
+    const long = item({ title: 1, book: { price: 'x'.repeat(200) } }, schema);
+    await expect(long).rejects.toThrow(/title: .* \(it is 1\); book\.price: .* \(it is "x{79}…\)/);
+    await expect(item({ book: {} }, schema)).rejects.toThrow('(it has no value)');
   });
 
   it('that breaks the schema by a selection says so', async () => {

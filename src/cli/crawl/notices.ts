@@ -4,12 +4,8 @@ import type { Logger } from '../../log.js';
 import type { LoadedSettings } from '../../settings/load.js';
 
 /** Logged once when the crawl starts. With `--workers` only the parent logs them. */
-export function logSettingNotices({ settings, notices }: LoadedSettings, log: Logger): void {
+export function logSettingNotices({ notices }: LoadedSettings, log: Logger): void {
   for (const notice of notices) log.warn({}, notice);
-  if (settings.ROBOTSTXT_OBEY) {
-    const silence = 'ROBOTSTXT_OBEY: false in crawlnode.yaml silences this';
-    log.warn({}, `robots.txt is not obeyed yet; a later version will (${silence})`);
-  }
 }
 
 /** Logged at the first and the second signal. */

@@ -1,6 +1,6 @@
 /** Convert settings, with Scrapy's names and units, into the options of engine, frontier and downloader. */
 import type { DownloaderOptions } from '../../downloader/downloader.js';
-import type { EngineOptions, LinkOptions, RetryOptions } from '../../engine/engine-options.js';
+import type { EngineOptions, LinkOptions, RetryOptions, RobotsOptions } from '../../engine/engine-options.js';
 import type { AutoThrottle, DomainLimits, Dupefilter, Shape, Tunables } from '../../frontier/frontier.js';
 import { fingerprint } from '../../http/message/fingerprint.js';
 import type { Settings } from '../../settings/schema.js';
@@ -50,6 +50,16 @@ export function retryOptionsOf(settings: Settings): RetryOptions {
     baseMs: ms(settings.RETRY_BACKOFF),
     capMs: ms(settings.RETRY_BACKOFF_MAX),
     retryAfterCapMs: ms(settings.RETRY_AFTER_MAX),
+  };
+}
+
+/** How robots.txt is obeyed; null when it is not. */
+export function robotsOptionsOf(settings: Settings): RobotsOptions | null {
+  if (!settings.ROBOTSTXT_OBEY) return null;
+  return {
+    userAgent: settings.ROBOTSTXT_USER_AGENT,
+    defaultUserAgent: settings.USER_AGENT,
+    crawlDelayMaxMs: ms(settings.ROBOTSTXT_CRAWL_DELAY_MAX),
   };
 }
 
@@ -103,7 +113,13 @@ export function engineOptionsOf(
     maxHops: settings.REDIRECT_MAX_TIMES,
     redirectPriorityAdjust: settings.REDIRECT_PRIORITY_ADJUST,
     retry: retryOptionsOf(settings),
+    robots: robotsOptionsOf(settings),
     links: linkOptionsOf(settings),
+    cookies: {
+      enabled: settings.COOKIES_ENABLED,
+      debug: settings.COOKIES_DEBUG,
+      maxJars: settings.COOKIES_MAX_JARS,
+    },
     shape: shapeOf(settings),
     tunables: {
       delayMs: ms(settings.DOWNLOAD_DELAY),

@@ -4,6 +4,7 @@ import { commandErrorCodes } from '../../error-codes.js';
 
 /** The reasons other than download failures, in the order of processing. */
 const otherReasons = [
+  'robots_unreachable',
   'http_status',
   'max_redirects',
   'callback_error',

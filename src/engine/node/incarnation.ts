@@ -2,6 +2,7 @@
 
 import { FrontierGoneError, FrontierUnavailableError, IncarnationDeadError } from '../../errors.js';
 import {
+  type CookieNews,
   type CrawlState,
   type Joined,
   type Lease,
@@ -9,13 +10,15 @@ import {
   type Left,
   MAX_WAIT_MS,
 } from '../../frontier/frontier.js';
+import { type ReadCookies, SessionCookies } from '../cookies/session-cookies.js';
 import { type Ending, ending, feedEnding, type NodeView } from '../leaving/node-stop-reason.js';
 import type { PageDeps } from '../page/apply-verdict.js';
 import { crawlOne } from '../page/crawl-one.js';
 import { inRun, type LinkRules } from '../page/discovered-requests.js';
-import { httpAuthOf } from '../page/http-auth.js';
+import { type Authorize, httpAuthOf } from '../page/http-auth.js';
 import { seenLinksOf } from '../page/seen-links.js';
 import { Slots } from '../page/slots.js';
+import { RobotsGate } from '../robots/robots-gate.js';
 import { SeedIntake } from '../seeds/seed-intake.js';
 import type { NodeState } from './node-state.js';
 import { Upkeep } from './periodic-work.js';
@@ -54,7 +57,9 @@ export class Incarnation {
     const authorize = httpAuthOf(spider);
     const modules = { spider, authorize, pipelines, middleware };
     const parts = { ...modules, frontier, downloader, options, rules, outage, log };
-    this.#page = { ...parts, seen, delays, lostStarts, deadEnds, hangingHosts, onDropped };
+    const robots = this.#robotsGate(authorize);
+    const cookies = new SessionCookies(options.cookies, log);
+    this.#page = { ...parts, seen, robots, delays, lostStarts, deadEnds, hangingHosts, cookies, onDropped };
     this.slots = new Slots({
       frontier,
       concurrency: options.concurrency,
@@ -140,15 +145,24 @@ export class Incarnation {
     const answer = await this.#orHalted(
       this.#node.outage.through('lease', this.halt, () => {
         askedAt = performance.now();
-        return this.#node.deps.frontier.lease(free, this.slots.inFlight);
+        return this.#node.deps.frontier.lease(free, this.slots.inFlight, this.#page.cookies.version);
       }),
     );
     this.#node.losses.hear(answer.crawl);
     this.#node.news.hear(answer.crawl, this.view());
     this.#crawl = answer.crawl;
     this.#answeredAt = performance.now();
+    if (answer.cookies !== undefined) await this.#learnCookies(answer.cookies);
     for (const lease of answer.leases) this.#start(lease, askedAt);
     return answer;
+  }
+
+  /** Before the leased pages begin: a page that a login has discovered needs its session. */
+  #learnCookies(news: CookieNews): Promise<void> {
+    const { outage, deps } = this.#node;
+    const read: ReadCookies = (since, readAnewAt) =>
+      outage.through('cookies', this.halt, () => deps.frontier.cookies(since, readAnewAt));
+    return this.#orHalted(this.#page.cookies.learn(news, read));
   }
 
   /** Leave the crawl, if the store lets us (see `leave-finished-crawl.ts`). */
@@ -186,6 +200,16 @@ export class Incarnation {
   #free(): number {
     const { feedFailingSince, deps } = this.#node;
     return feedFailingSince === null && !deps.isOutboxFull() ? this.slots.free() : 0;
+  }
+
+  /** Null when robots.txt is not obeyed. */
+  #robotsGate(authorize: Authorize): RobotsGate | null {
+    const { deps, outage, knownRules: known } = this.#node;
+    const { frontier, downloader, options, log } = deps;
+    if (options.robots === null || known === null) return null;
+    const { domainKey } = options.shape;
+    const parts = { frontier, downloader, authorize, domainKey, retry: options.retry };
+    return new RobotsGate({ ...parts, options: options.robots, known, outage, halt: this.halt, log });
   }
 
   #start(lease: Lease, askedAt: number): void {

@@ -10,9 +10,10 @@ import type { Outage } from './outage.js';
  * @throws RefusedError when the crawl has another shape; FrontierUnavailableError when the store cannot be reached.
  */
 export function join({ frontier, node, options, spider }: EngineDeps): Promise<Joined> {
-  const { shape, tunables, budgets, feeds, flushOnStart } = options;
+  const { shape, tunables, budgets, feeds, flushOnStart, cookies } = options;
   const hasStart = spider.startUrls.length > 0;
-  return frontier.join(node, { shape, tunables, budgets, feeds, hasStart, flushOnStart });
+  const shared = { shape, tunables, budgets, maxCookieJars: cookies.maxJars };
+  return frontier.join(node, { ...shared, feeds, hasStart, flushOnStart });
 }
 
 /** Tell the user what this node finds: requests may wait since an earlier run or as seeds, and other nodes may be at work. */

@@ -8,6 +8,7 @@ import { type LinkRules, linkRules } from '../page/discovered-requests.js';
 import { LostStarts } from '../page/failed-start-pages.js';
 import { HangingHosts } from '../page/hanging-hosts.js';
 import type { Tally } from '../page/slots.js';
+import { KnownRules } from '../robots/known-rules.js';
 import { DelayLog } from '../site/delay-log.js';
 import { CrawlNews } from './crawl-news.js';
 import { Pulse } from './heartbeat.js';
@@ -24,6 +25,7 @@ export class NodeState {
   readonly lostStarts: LostStarts;
   readonly deadEnds = new DeadEnds();
   readonly hangingHosts: HangingHosts;
+  readonly knownRules: KnownRules | null;
   readonly news: CrawlNews;
   readonly losses: Losses;
   readonly pulse = new Pulse();
@@ -44,6 +46,9 @@ export class NodeState {
     this.delays = new DelayLog(deps.log);
     this.lostStarts = new LostStarts(deps.log);
     this.hangingHosts = new HangingHosts(deps.options.retry);
+    const { robots } = deps.options;
+    const agent = robots?.userAgent ?? robots?.defaultUserAgent ?? '';
+    this.knownRules = robots === null ? null : new KnownRules(agent, robots.crawlDelayMaxMs);
     this.news = new CrawlNews(deps);
     this.losses = new Losses(deps.log, deps.crawlArguments);
     this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);

@@ -14,8 +14,10 @@ import type { Logger } from '../../log.js';
 import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
 import { type Failure, type PageLimits, type PageResult, runErrback } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
+import type { SessionCookies } from '../cookies/session-cookies.js';
 import type { EngineOptions } from '../engine-options.js';
 import type { Middleware } from '../middleware/load-middleware.js';
+import type { RobotsGate } from '../robots/robots-gate.js';
 import type { DelayLog } from '../site/delay-log.js';
 import type { DeadEnds } from './dead-ends.js';
 import { add, admit, type Counters, toFrontier } from './discovered-requests.js';
@@ -40,6 +42,9 @@ export interface PageDeps extends LinkDeps {
   readonly lostStarts: LostStarts;
   readonly deadEnds: DeadEnds;
   readonly hangingHosts: HangingHosts;
+  readonly cookies: SessionCookies;
+  /** Null when robots.txt is not obeyed. */
+  readonly robots: RobotsGate | null;
   readonly log: Logger;
 }
 
@@ -93,7 +98,8 @@ export async function redirect(work: Work, status: number, location: string): Pr
     effects: { ...noEffects, requests, stats: counters },
   });
 
-  const hop = redirected(record, status, location);
+  // Cookies that entered the jar follow by its rules, and not by themselves.
+  const hop = redirected(flight.cookies === null ? record : { ...record, cookies: null }, status, location);
   if (hop === null) {
     add(counters, 'redirect/bad_location');
     deps.deadEnds.note(badLocation, record.url);

@@ -1,6 +1,6 @@
 /**
  * One page, from its lease to its settle:
- * lease → record → Request → download → Response → callback → pipelines → outcome and effects → settle.
+ * lease → record → Request → robots.txt → download → Response → callback → pipelines → outcome and effects → settle.
  * `judge-download.ts` decides what the download means, and `apply-verdict.ts` carries that out.
  */
 import { DownloadError } from '../../downloader/download-error.js';
@@ -15,6 +15,7 @@ import { Response } from '../../http/message/response.js';
 import { runCallback } from '../../spider/run-callback.js';
 import { type Answer, type PageSteps, throughMiddleware } from '../middleware/through-middleware.js';
 import { throughSpiderMiddleware } from '../middleware/through-spider-middleware.js';
+import { endRefused } from '../robots/refused-page.js';
 import {
   commit,
   type Ending,
@@ -76,9 +77,7 @@ const late: Ending = {
 
 async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
   const { lease } = flight;
-  if (performance.now() - flight.dueAt > beginWithinMs(lease.delayMs)) {
-    return late;
-  }
+  if (isTooLate(flight)) return late;
   let work: Work;
   try {
     const record = decodeRecord(lease.record);
@@ -87,6 +86,15 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
     const outcome = { kind: 'failed', reason: 'bad_record', attempts: 0, detail: messageOf(error) } as const;
     return { outcome, effects: noEffects };
   }
+  if (deps.robots !== null) {
+    const checked = deps.robots.check(flight, work.record);
+    const passage = checked instanceof Promise ? await checked : checked;
+    if (passage.kind === 'failed') return giveUp(work, noteFailure(work, passage.error));
+    if (passage.kind !== 'go') return endRefused(work, passage);
+    if (isTooLate(flight)) return late;
+  }
+  await deps.cookies.ready(work.request);
+  if (isTooLate(flight)) return late;
   const middleware = deps.middleware?.downloader ?? null;
   try {
     return await (middleware === null ? straight(work) : throughMiddleware(work, middleware, steps));
@@ -94,6 +102,10 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
     if (error instanceof DownloadError && error.proxies?.cutShort === true) return late;
     throw error;
   }
+}
+
+function isTooLate({ lease, dueAt }: Flight): boolean {
+  return performance.now() - dueAt > beginWithinMs(lease.delayMs);
 }
 
 /** The way of a page without downloader middleware. */
@@ -114,8 +126,10 @@ async function straight(work: Work): Promise<Ending> {
 
 const steps: PageSteps = { startDownload, noteFailure, giveUp, noteAnswer, finish };
 
-function startDownload(work: Work): Promise<Download> {
+async function startDownload(work: Work): Promise<Download> {
   const { flight, record, deps, counters } = work;
+  const outgoing = await deps.cookies.prepare(work);
+  if (flight.over) throw new Error('the page was given back before its download');
   add(counters, 'downloader/request_count');
   add(counters, `downloader/request_method_count/${record.method}`);
   if (isFirstDownload(record) && record.meta.proxy_ignored === true) add(counters, 'proxies/ignored_in_seed');
@@ -124,7 +138,9 @@ function startDownload(work: Work): Promise<Download> {
   const lateMs = performance.now() - flight.dueAt;
   if (delayMs > 0 && lateMs > NOTICEABLY_LATE_MS) leaveAlone(work, delayMs, 'setting');
   const beginByMs = flight.dueAt + beginWithinMs(delayMs);
-  return flight.during(deps.downloader.start(deps.authorize(work.request), { beginByMs }));
+  const download = await flight.during(deps.downloader.start(deps.authorize(outgoing), { beginByMs }));
+  await deps.cookies.receive(work, download);
+  return download;
 }
 
 function isFirstDownload({ depth, attempts, redirects }: RequestRecord): boolean {

@@ -32,7 +32,7 @@ export function isRedirect(status: number): boolean {
  */
 export function redirected(record: RequestRecord, status: number, location: string): RequestRecord | null {
   const from = new URL(record.url);
-  const to = resolve(location, from);
+  const to = resolveLocation(location, from);
   if (to === null) return null;
 
   const asGet = becomesGet(status, record.method);
@@ -60,8 +60,11 @@ function becomesGet(status: number, method: string): boolean {
   return (status === 301 || status === 302) && method === 'POST';
 }
 
-/** Node hands header bytes over as latin1; servers that send a raw IRI mean UTF-8. The fragment is inherited. */
-function resolve(location: string, from: URL): URL | null {
+/**
+ * Where a Location leads; null when that is no http(s) URL. Node hands header bytes over as latin1; servers that send a raw
+ * IRI mean UTF-8. The fragment is inherited.
+ */
+export function resolveLocation(location: string, from: URL): URL | null {
   try {
     const to = new URL(Buffer.from(location, 'latin1').toString('utf8'), from);
     if (to.protocol !== 'http:' && to.protocol !== 'https:') return null;

@@ -14,6 +14,7 @@
 import type { Download, DownloadUnderWay } from '../../downloader/downloader.js';
 import { CrawlnodeError, FrontierUnavailableError } from '../../errors.js';
 import { type Effects, type Frontier, type Lease, noEffects, type Outcome } from '../../frontier/frontier.js';
+import type { PageCookies } from '../../http/cookies/page-cookies.js';
 import type { Logger } from '../../log.js';
 import type { Outage } from '../node/outage.js';
 import type { Alarm } from '../node/wake-up.js';
@@ -29,6 +30,8 @@ export class Flight {
   dueAt: number;
   /** Set when its download begins: from then on the page counts against the budget. */
   started = false;
+  /** What the page does with the cookies of the crawl; null when it has none to do with. */
+  cookies: PageCookies | null = null;
   /** Of its answer; null before, and where it is not to change the delay. */
   latencyMs: number | null = null;
   /** True once it has been settled or dropped; what the page still does has no effect. */
@@ -141,7 +144,7 @@ export class Slots {
     if (flight.over) return;
     flight.over = true;
     this.#inFlight.delete(flight);
-    this.#settling.set(flight, this.#send(flight, outcome, effects, links));
+    this.#settling.set(flight, this.#send(flight, outcome, withCookies(flight, outcome, effects), links));
     this.#options.alarm.ring();
   }
 
@@ -243,6 +246,12 @@ export class Slots {
       this.#settling.delete(flight);
     }
   }
+}
+
+/** With what the page has changed of the cookies, unless its request is given back. */
+function withCookies({ cookies }: Flight, { kind }: Outcome, effects: Effects): Effects {
+  const changes = cookies === null || kind === 'released' ? [] : cookies.changes();
+  return changes.length === 0 ? effects : { ...effects, cookies: changes };
 }
 
 function count(tally: Tally, outcome: Outcome, effects: Effects): void {

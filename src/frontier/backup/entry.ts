@@ -2,6 +2,7 @@
  * The entries of a backup, as plain JSON. Both engines use the same entries, so a backup of one can be restored into the
  * other. Entries do not contain key names, so a backup of one spider and job can be restored as another.
  */
+import type { CookieChange, StoredCookie } from '../../http/cookies/stored-cookie.js';
 import type { Dupefilter, Engine, FailedRequest, Part, RequestLife, Shape } from '../crawl-types.js';
 
 /** Text, or bytes that are not UTF-8 in base64. */
@@ -21,6 +22,11 @@ export interface BackupRequest {
   /** Set by the embedded engine only, whose StateDupeFilter uses it. */
   readonly unfiltered?: true;
   readonly record: string;
+}
+
+export interface BackupCookie extends StoredCookie {
+  readonly jar: string;
+  readonly domain: string;
 }
 
 /** One external seed; a sorted set gives its score as well. */
@@ -45,6 +51,8 @@ export type BackupEntry =
     }
   | { readonly kind: 'requests'; readonly values: readonly BackupRequest[] }
   | { readonly kind: 'failed'; readonly values: readonly FailedRequest[] }
+  /** Cookies, with their jar and domain. */
+  | { readonly kind: 'cookies'; readonly values: readonly BackupCookie[] }
   /** Precedes the content of the dupefilter. `index` describes the layout of a BloomDupeFilter in this engine, else null. */
   | {
       readonly kind: 'dupefilter';
@@ -98,6 +106,7 @@ export function isOfParts(entry: BackupEntry, parts: ReadonlySet<Part>): boolean
   switch (entry.kind) {
     case 'crawl':
     case 'requests':
+    case 'cookies':
       return parts.has('queue');
     case 'failed':
       return parts.has('failed');
@@ -147,6 +156,11 @@ export interface Backups {
 export function seedOf(seed: BackupSeed): { readonly value: Buffer; readonly score: number } {
   if (typeof seed === 'object' && 'seed' in seed) return { value: textBytes(seed.seed), score: seed.score };
   return { value: textBytes(seed), score: 0 };
+}
+
+/** A cookie of a backup, as a change. */
+export function restoredCookie({ expiresAtMs, ...cookie }: BackupCookie): CookieChange {
+  return { ...cookie, ...(expiresAtMs !== null && { expiresAtMs }) };
 }
 
 /** Encodes bytes for a backup. */

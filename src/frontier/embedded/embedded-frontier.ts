@@ -13,6 +13,7 @@ import { repair } from './care/repair.js';
 import { verify } from './care/verify.js';
 import { clear } from './clear/clear.js';
 import { sweepSome } from './clear/sweep.js';
+import { cookiesSince } from './cookies/read-cookies.js';
 import { CommitBatch } from './crawl/commit-batch.js';
 import type { Transaction } from './crawl/transaction.js';
 import { checkpointFeed, countWaiting, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
@@ -32,6 +33,8 @@ import { settle } from './queue/settle.js';
 import { throttle } from './queue/throttle.js';
 import { inspectRequest } from './read/inspect.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
+import { robots, storeRobots } from './robots/robots.js';
+import { takeInstant } from './robots/take-instant.js';
 import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds/seeds.js';
 
 /** How long a verb of a node waits for a lock; its engine says so, and asks again. */
@@ -79,10 +82,17 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
           kind === 'start' ? acceptStart(tx, requests, part) : accept(tx, requests, kind);
         return answer;
       }),
-    lease: (max, holding) =>
-      client.asNode((tx, { number, options }) => lease(tx, number, max, holding, options.hasStart)),
+    lease: (max, holding, cookies) =>
+      client.asNode((tx, { number, options }) => {
+        const answer = lease(tx, number, max, holding, options.hasStart);
+        const news = cookies === undefined ? null : cookiesSince(tx, cookies);
+        return news === null ? answer : { ...answer, cookies: news };
+      }),
+    cookies: (since, readAnewAt) => batch.read((tx) => cookiesSince(tx, since, readAnewAt)),
     settle: (held, outcome, effects) =>
-      client.asNode((tx, { number }) => settle(tx, number, held, outcome, effects)),
+      client.asNode((tx, { number, options }) =>
+        settle(tx, number, held, outcome, effects, options.maxCookieJars),
+      ),
 
     defer: (held) => client.asNode((tx, { number }) => defer(tx, number, held)),
 
@@ -96,6 +106,11 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
       batch.write((tx) => appendSeeds(tx, values, options.startUrlsType !== 'list'), creating),
 
     throttle: (domain, change) => batch.write((tx) => throttle(tx, domain, change)),
+    takeInstant: (domain, withinMs) => batch.write((tx) => takeInstant(tx, domain, withinMs)),
+    robots: (origin, domain, isFetching) =>
+      client.asNode((tx, { number }) => robots(tx, number, origin, domain, isFetching)),
+    storeRobots: (claim, result, stats) =>
+      client.asNode((tx, { number }) => storeRobots(tx, number, claim, result, stats)),
     control: (state) => batch.write((tx) => control(tx, state)),
     closeRun: (reason) => batch.write((tx) => closeRun(tx, reason)),
     snapshot: () => batch.read(takeSnapshot),

@@ -97,7 +97,9 @@ CREATE TABLE tally (
   run_items      INTEGER NOT NULL,
   run_errors     INTEGER NOT NULL,       -- exceptions in spider code
   run_failed     INTEGER NOT NULL,       -- requests that failed
-  run_accepted   INTEGER NOT NULL
+  run_accepted   INTEGER NOT NULL,
+  cookie_version INTEGER NOT NULL,       -- given last to a set of cookies
+  cookie_floor   INTEGER NOT NULL        -- removals of cookies up to this version may be forgotten
 ) STRICT;
 
 -- A node that joined: one incarnation.
@@ -186,6 +188,28 @@ CREATE TABLE domain (
 CREATE INDEX domain_ready ON domain (space, head_rank, head_arrival) WHERE state = 'ready';
 CREATE INDEX domain_timed ON domain (space, state, until) WHERE until IS NOT NULL;
 
+-- What is known of the robots.txt of an origin (src/frontier/robots/robots-state.ts); no row: nothing.
+CREATE TABLE robots (
+  n          INTEGER PRIMARY KEY,
+  space      INTEGER NOT NULL,           -- of the requests key
+  origin     TEXT NOT NULL,              -- https://example.com
+  state      TEXT NOT NULL,              -- claimed, rules, waiting (for another fetch), unreachable
+  text       TEXT,                       -- rules: of the robots.txt; unreachable: why
+  until      INTEGER NOT NULL,           -- rules, unreachable: valid until; waiting: not fetched before; claimed: 0
+  kept_until INTEGER NOT NULL,           -- the row is not needed from then on
+  node       INTEGER NOT NULL,           -- the last claim: number of its node
+  claim      INTEGER NOT NULL,           -- and a number that tells it from other ones
+  claimed_at INTEGER NOT NULL,
+  url        TEXT,                       -- where a fetch goes on after redirects; NULL at the start
+  hops       INTEGER NOT NULL,           -- redirects followed so far
+  failures   INTEGER NOT NULL,           -- fetches in a row that failed
+  delay_ms   INTEGER NOT NULL,           -- Crawl-delay of the last rules; 0: none
+  rest_until INTEGER NOT NULL,           -- until when the domain rests because of this row; 0: it does not
+  UNIQUE (space, origin)
+) STRICT;
+
+CREATE INDEX robots_kept ON robots (space, kept_until);
+
 -- A dupefilter as a whole. Its space is that of the dupefilter key, which crawls may share. The rest is its class's:
 CREATE TABLE dupefilter (
   space  INTEGER PRIMARY KEY,
@@ -231,6 +255,32 @@ CREATE TABLE seen_bloom (                -- BloomDupeFilter; a block that has no
   bits  BLOB NOT NULL,                   -- 4,000 bytes, which fit a page of the file
   UNIQUE (space, slice, block)
 ) STRICT;
+
+-- The cookies of one jar and one domain, which nodes read as a whole.
+CREATE TABLE cookie_set (
+  n       INTEGER PRIMARY KEY,
+  space   INTEGER NOT NULL,              -- of the requests key
+  jar     TEXT NOT NULL,                 -- meta.cookiejar; '': the default jar
+  domain  TEXT NOT NULL,                 -- of the cookies
+  version INTEGER NOT NULL,              -- of the last change; rises with every change of the crawl's cookies
+  count   INTEGER NOT NULL,              -- 0: they were removed, which nodes may not know yet
+  cookies TEXT NOT NULL,                 -- JSON: [[path, name, flags=value, expires at (0: never)], …], oldest first
+  UNIQUE (space, jar, domain)
+) STRICT;
+
+CREATE INDEX cookie_set_version ON cookie_set (space, version);
+CREATE INDEX cookie_set_removed ON cookie_set (space, version) WHERE count = 0;
+
+-- A cookie jar that has cookies.
+CREATE TABLE cookie_jar (
+  space   INTEGER NOT NULL,
+  name    TEXT NOT NULL,
+  version INTEGER NOT NULL,              -- of the last change of its cookies
+  count   INTEGER NOT NULL,              -- cookies of all its domains
+  PRIMARY KEY (space, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX cookie_jar_version ON cookie_jar (space, version);
 
 -- External seeds, in the order they came.
 CREATE TABLE seed (

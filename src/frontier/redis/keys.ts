@@ -22,6 +22,11 @@ export const internalWords = [
   'answers',
   'feeds',
   'outbox',
+  'robots',
+  'robots-kept',
+  'cookies',
+  'cookie-versions',
+  'jars',
 ] as const;
 
 export type InternalWord = (typeof internalWords)[number] | 'repaired';

@@ -6,6 +6,7 @@ import type { Backups } from '../backup/entry.js';
 import type {
   Control,
   ConvertedSeed,
+  CookieNews,
   Effects,
   Finding,
   Frontier,
@@ -33,6 +34,7 @@ import type {
 } from '../frontier.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
 import { cannotForget } from '../refusals.js';
+import type { RobotsAnswer } from '../robots/robots-state.js';
 import type { OpenOptions, RedisAddress } from '../store.js';
 import { redisBackups } from './backup/backups.js';
 import { examineRedis } from './care/examine/examine.js';
@@ -44,6 +46,7 @@ import { type Call, Calls } from './connection/calls.js';
 import { RedisConnection } from './connection/connection.js';
 import type { Arguments } from './connection/lua-message.js';
 import { int, list, named, type Reply, text } from './connection/reply.js';
+import { readCookieNews } from './cookies/cookie-reply.js';
 import type { CrawlAccess } from './crawl-access.js';
 import { newEpoch } from './join.js';
 import { LeaseCalls } from './leases/lease-calls.js';
@@ -54,6 +57,7 @@ import { countParts, takeSnapshot } from './read/snapshot.js';
 import { RedisFailed } from './redis-failed.js';
 import { RedisFeeds } from './redis-feeds.js';
 import { RedisNode } from './redis-node.js';
+import { RedisRobots } from './redis-robots.js';
 import { RedisSeeds } from './redis-seeds.js';
 import { columnsOf, domainName, markOf } from './requests.js';
 
@@ -71,6 +75,7 @@ export class RedisFrontier implements Frontier {
   readonly #crawl: CrawlAccess;
   readonly #node: RedisNode;
   readonly #seeds: RedisSeeds;
+  readonly #robots: RedisRobots;
   readonly #leaseCalls: LeaseCalls;
 
   static async open(options: OpenOptions, address: RedisAddress): Promise<RedisFrontier> {
@@ -100,6 +105,7 @@ export class RedisFrontier implements Frontier {
     this.feeds = new RedisFeeds(this.#crawl);
     this.backups = redisBackups(this.#crawl, this.failed);
     this.#seeds = new RedisSeeds(this.#crawl);
+    this.#robots = new RedisRobots(call, () => this.#node.crawl);
   }
 
   async join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
@@ -150,16 +156,21 @@ export class RedisFrontier implements Frontier {
     return readPushed(named(answer));
   }
 
-  async lease(max: number, holding: number): Promise<LeaseAnswer> {
+  async lease(max: number, holding: number, cookies?: number): Promise<LeaseAnswer> {
     await this.#node.live();
-    const args = { max, holding, random: Math.random(), crawl: this.#node.crawl };
+    const args = { max, holding, random: Math.random(), crawl: this.#node.crawl, cookies };
     return readLeases(await this.#leaseCalls.lease(args));
   }
 
   async settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer> {
-    const hasFeeds = (this.#node.options?.feeds ?? []).length > 0;
+    const { feeds = [], maxCookieJars } = this.#node.options ?? {};
     const { caller: node, dupefilter } = this.#calls;
-    return this.#leaseCalls.settle(settleMessage(lease, outcome, effects, { hasFeeds, node, dupefilter }));
+    const sender = { hasFeeds: feeds.length > 0, maxCookieJars, node, dupefilter };
+    return this.#leaseCalls.settle(settleMessage(lease, outcome, effects, sender));
+  }
+
+  async cookies(since: number, readAnewAt?: number): Promise<CookieNews | null> {
+    return readCookieNews(await this.#run('cookies', { known: since, anewAt: readAnewAt }));
   }
 
   async defer(lease: Lease): Promise<number | null> {
@@ -190,6 +201,20 @@ export class RedisFrontier implements Frontier {
     change: { delayMs?: number; forMs?: number; source: string },
   ): Promise<void> {
     await this.#run('throttle', { domain: domainName(domain), ...change });
+  }
+
+  takeInstant(domain: string, withinMs: number): Promise<number | null> {
+    return this.#robots.takeInstant(domain, withinMs);
+  }
+
+  async robots(...request: Parameters<Frontier['robots']>): Promise<RobotsAnswer> {
+    await this.#node.live();
+    return this.#robots.ask(...request);
+  }
+
+  async storeRobots(...[claim, result, stats]: Parameters<Frontier['storeRobots']>): Promise<boolean> {
+    this.#node.joined();
+    return this.#robots.store(claim, result, stats);
   }
 
   async control(state: Control): Promise<void> {

@@ -120,11 +120,16 @@ export const downloadSettings = {
   }),
   ROBOTSTXT_OBEY: flag({
     default: true,
-    text: 'Obey robots.txt. Not implemented in this version, which warns about it when a crawl starts.',
+    text: 'Obey the robots.txt of each site (RFC 9309).',
   }),
   ROBOTSTXT_USER_AGENT: optionalText({
-    later: { unless: [null] },
-    text: 'Name to look for in robots.txt; null stands for the name in USER_AGENT.',
+    text: "Name to look for in robots.txt; null stands for the request's own User-Agent, else for USER_AGENT.",
+  }),
+  ROBOTSTXT_CRAWL_DELAY_MAX: decimal({
+    default: 60,
+    max: 86_400,
+    unit: 'seconds',
+    text: 'A longer Crawl-delay of robots.txt is cut to this; 0 ignores Crawl-delay.',
   }),
   RETRY_ENABLED: flag({ default: true, text: 'Retry requests that failed for a temporary reason.' }),
   RETRY_TIMES: integer({
@@ -179,11 +184,6 @@ export const downloadSettings = {
     unit: 'seconds',
     later: { unless: [] },
     text: 'A longer meta refresh is not followed.',
-  }),
-  COOKIES_ENABLED: flag({
-    default: true,
-    later: { unless: [false] },
-    text: 'Store the cookies that sites set, and send them back.',
   }),
   HTTPERROR_ALLOWED_CODES: list(httpCodes, {
     default: [],

@@ -61,11 +61,16 @@ const life: Step[] = [
     const settled = node.settle(
       held!,
       done,
-      effects({ requests: links(`${name}-turn`, 4), stats: { [name]: 2 } }),
+      effects({
+        requests: links(`${name}-turn`, 4),
+        stats: { [name]: 2 },
+        cookies: [{ jar: '', domain: 'a.example', path: '/', name, text: 'h=1' }],
+      }),
     );
-    const { leases } = await node.lease(2, 0);
+    const { leases, cookies } = await node.lease(2, 0, 0);
     return [
       await settled,
+      cookies?.sets,
       await Promise.all(leases.map((lease) => node.settle(lease, failed(name), effects({})))),
     ];
   },
@@ -73,6 +78,13 @@ const life: Step[] = [
   async ({ node }) => {
     const held = await takeOne(node);
     return [await node.defer(held), await node.settle(held, done, effects({})), await node.defer(held)];
+  },
+  async ({ node, name }) => {
+    const asked = await node.robots(`https://${name.length}.example`, '0.example', false);
+    if (asked.kind !== 'fetch') return asked;
+    const rules = { kind: 'rules', text: 'Disallow: /', forMs: 0, delayMs: name.length } as const;
+    const stored = await node.storeRobots(asked.claim, rules, { [name]: 1 });
+    return [stored, asked.kind, await node.takeInstant('new.example', 0)];
   },
   async ({ node, name }) => {
     await node.appendSeeds([`http://${name}.example/`, 'bad']);

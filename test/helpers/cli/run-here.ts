@@ -27,7 +27,7 @@ export async function runHere(
   const [stdout, stderr] = [streamTo('stdout'), streamTo('stderr')];
   const code = await main(args, (argv, globals) => ({
     ...{ argv, globals, cwd, stdout, stderr, stdin: Readable.from([]), crawl: null },
-    env: globals.colour ? env : { ...env, NO_COLOR: '1' },
+    env: { ROBOTSTXT_OBEY: 'false', ...env, ...(!globals.colour && { NO_COLOR: '1' }) },
     mask: processContext(argv, globals).mask,
   }));
   return { code, ...written };

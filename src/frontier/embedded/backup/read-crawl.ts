@@ -2,6 +2,7 @@
 import { type BackupEntry, type BackupRequest, backupText, inEntries } from '../../backup/entry.js';
 import { readParts } from '../../backup/parts.js';
 import type { Part, Shape } from '../../frontier.js';
+import { cookiesSince } from '../cookies/read-cookies.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import { shapeOf } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
@@ -19,6 +20,7 @@ export async function* readCrawl(batch: CommitBatch, parts: readonly Part[]): As
   await batch.read(refuseOtherFormat);
   yield* readParts(parts, {
     queue: () => readQueue(batch),
+    cookies: (since, readAnewAt) => batch.read((tx) => cookiesSince(tx, since, readAnewAt)),
     failed: (cursor, max) => batch.read((tx) => listFailed(tx, cursor, max)),
     dupefilter: () => readSeen(batch),
     seeds: () => readSeeds(batch),

@@ -5,12 +5,14 @@ import {
   type BackupEntry,
   type BackupRequest,
   type RestoreTicket,
+  restoredCookie,
   seedOf,
   textBytes,
 } from '../../backup/entry.js';
 import { delayInBounds, requireIds } from '../../clamp-values.js';
 import type { FailedRequest, Part } from '../../frontier.js';
 import { nodesAtWork, otherRestore, partNotEmpty, restoreGone } from '../../refusals.js';
+import { restoreCookies } from '../cookies/write-cookies.js';
 import type { FirstShape } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { newFeed, readFeedRow, writeFeedRow } from '../feeds/feed-row.js';
@@ -86,6 +88,9 @@ function put(tx: Transaction, entry: BackupEntry): void {
       break;
     case 'failed':
       putFailed(tx, entry.values);
+      break;
+    case 'cookies':
+      restoreCookies(tx, entry.values.map(restoredCookie));
       break;
     case 'dupefilter':
       if (entry.index !== null && !bringBackCount(tx, entry.index)) throw otherBits();

@@ -115,7 +115,7 @@ function checkLists({ sql, spaces }: Transaction): string[] {
 
 /** I1: a crawl that does not exist has no requests, domains or nodes, since no sweep would delete them. */
 function checkLeftovers({ sql, space }: Transaction): string[] {
-  return ['request', 'domain', 'node', 'failure'].flatMap((table) => {
+  return ['request', 'domain', 'node', 'failure', 'robots'].flatMap((table) => {
     const { n } = sql
       .of(`SELECT count(*) AS n FROM ${table} WHERE space = ? OR space NOT IN (SELECT id FROM space)`)
       .get(space) as { n: number };

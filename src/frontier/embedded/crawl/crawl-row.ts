@@ -70,6 +70,8 @@ const counters = [
   'run_errors',
   'run_failed',
   'run_accepted',
+  'cookie_version',
+  'cookie_floor',
 ] as const;
 
 export type TallyRow = { readonly space: number } & { [counter in (typeof counters)[number]]: number };

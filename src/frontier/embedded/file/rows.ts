@@ -2,7 +2,7 @@
 import type { Value } from '../../../sqlite.js';
 import type { Statements } from './statements.js';
 
-type Table = 'crawl' | 'tally' | 'domain' | 'node' | 'feed';
+type Table = 'crawl' | 'tally' | 'domain' | 'node' | 'feed' | 'robots';
 
 /** Insert a row, or replace the one with its primary key. */
 export function writeRow<Row extends object>(sql: Statements, table: Table, row: Row): void {

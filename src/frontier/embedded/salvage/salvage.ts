@@ -98,8 +98,8 @@ function* readTrees(
   }
 }
 
-/** Tables that are not saved: no node holds a lease of the new file. */
-const notSaved = new Set(['node', 'sqlite_sequence']);
+/** Tables that are not saved: no node holds a lease of the new file, and robots.txt is fetched again. */
+const notSaved = new Set(['node', 'robots', 'sqlite_sequence']);
 
 function copyRows(
   sql: Statements,

@@ -3,10 +3,11 @@
  * reads the whole frontier, so it is for tests and `doctor --deep`, not for a dashboard.
  */
 import type { FrontierKeys } from '../../store.js';
-import type { Client } from '../connection/client.js';
-import { allKeys } from '../keys.js';
+import { type Client, repliesOf } from '../connection/client.js';
+import { allKeys, internalKey } from '../keys.js';
 import { readEntry } from '../read/records.js';
 import { checkPieces } from './dupefilter-pieces.js';
+import { checkCookies } from './verify-cookies.js';
 import { checkDomains } from './verify-domains.js';
 import { readView, type View } from './view.js';
 
@@ -20,8 +21,10 @@ export async function verifyInvariants(client: Client, keys: FrontierKeys): Prom
     ...checkAccepted(view),
     ...checkDomains(view),
     ...(await checkExpiry(client, keys)),
+    ...(await checkRobots(client, keys)),
     ...(view.meta.repairing ? ['a repair broke off: repair again'] : []),
     ...(await checkPieces(client, keys)),
+    ...(await checkCookies(client, keys)),
   ];
 }
 
@@ -85,6 +88,20 @@ function checkAccepted({ queue, suspects, delayed, leasedIds, failed, meta }: Vi
   if (accepted === sum) return [];
   const spoken = Object.entries(parts).map(([name, count]) => `${count} ${name}`);
   return [`I4: ${accepted} accepted, but ${spoken.join(' + ')} = ${sum}`];
+}
+
+/** Each known robots.txt has an instant from which on it is deleted. */
+async function checkRobots(client: Client, keys: FrontierKeys): Promise<string[]> {
+  const transaction = client
+    .multi()
+    .hkeys(internalKey(keys, 'robots'))
+    .zrange(internalKey(keys, 'robots-kept'), 0, -1);
+  const [known, kept] = (await repliesOf(transaction)) as string[][];
+  const isKept = new Set(kept);
+  const lost = known!.filter((origin) => !isKept.has(origin)).length;
+  return lost === 0 && known!.length === isKept.size
+    ? []
+    : ['the robots.txt of some origins is never deleted'];
 }
 
 /** I8: no key of the frontier has a time to live. */

@@ -17,6 +17,7 @@
 --   run_pages, run_items, run_errors, run_failed, run_accepted   what all nodes of the run have counted
 --   budgets              what the run may use up, see pages/limits.lua
 --   volunteer, hungry, hungry_at, idle_since   see pages/suspects.lua, pages/leasing.lua
+--   cookies, cookies_floor   versions of the cookies, see cookies/cookies.lua
 --   restoring, restored, restored_from, repairing   a restore or a repair under way
 --
 -- '' is the same as none.
@@ -24,7 +25,7 @@
 -- What the verbs of every page read. They are read together. Other fields are read on demand, about 1 µs each.
 local OFTEN = { 'version', 'epoch', 'queue', 'dupefilter', 'control', 'done', 'accepted', 'arrival', 'limit', 'delay',
   'budgets', 'closing', 'lost', 'run_pages', 'run_items', 'run_accepted', 'queue_limit', 'volunteer', 'hungry', 'idle_since',
-  'slots', 'autothrottle' }
+  'slots', 'autothrottle', 'cookies' }
 
 -- Whether the crawl has records.
 function meta.exists(crawl) return redis.call('EXISTS', crawl.keys.meta) == 1 end

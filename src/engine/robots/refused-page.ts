@@ -1,0 +1,32 @@
+/** How a page ends that robots.txt keeps from being downloaded. */
+import { noEffects, type Outcome } from '../../frontier/frontier.js';
+import { type Ending, errback, type Work } from '../page/apply-verdict.js';
+import { add } from '../page/discovered-requests.js';
+import type { Passage } from './robots-gate.js';
+
+/** Forbidden: errback, done. Unreachable: errback, failed. No page is counted against the budget. */
+export async function endRefused(
+  work: Work,
+  passage: Extract<Passage, { kind: 'forbidden' | 'released' | 'unreachable' }>,
+): Promise<Ending> {
+  const { record, counters, deps } = work;
+  const ends = { attempts: record.attempts, unstarted: true } as const;
+  switch (passage.kind) {
+    case 'released':
+      return { outcome: { kind: 'released', reason: passage.reason, unstarted: true }, effects: noEffects };
+    case 'forbidden': {
+      add(counters, 'robotstxt/forbidden');
+      deps.deadEnds.note('forbidden by robots.txt', record.url);
+      const message = `robots.txt forbids ${record.url}`;
+      const failure = { reason: 'robots_forbidden', status: null, response: null, message };
+      return errback(work, failure, { kind: 'done', reason: failure.reason, ...ends });
+    }
+    case 'unreachable': {
+      add(counters, 'robotstxt/unreachable');
+      const message = `the robots.txt of its site cannot be fetched: ${passage.why}`;
+      const failure = { reason: 'robots_unreachable', status: null, response: null, message };
+      const outcome: Outcome = { kind: 'failed', reason: failure.reason, detail: message, ...ends };
+      return errback(work, failure, outcome);
+    }
+  }
+}

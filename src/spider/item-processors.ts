@@ -1,0 +1,68 @@
+/**
+ * Processors: plain functions from what a selector finds to the value of a field. They pass null on, so that a field that
+ * is not on the page stays null until `orElse` gives it a value.
+ */
+import type { Response } from '../http/message/response.js';
+
+/** Makes a value of a field from the one before. The page is that of the item. */
+export type Processor<From, To> = (value: From, page: Response) => To;
+
+/** The first of the values that is neither null nor an empty text; null without one. */
+export function first<T>(values: readonly T[]): T | null {
+  return values.find((value) => value !== null && value !== undefined && value !== '') ?? null;
+}
+
+/** Apply a processor to each value; those that become null are left out. */
+export function each<From, To>(
+  processor: Processor<From, To>,
+): Processor<readonly From[], NonNullable<To>[]> {
+  return (values, page) =>
+    values.map((value) => processor(value, page)).filter((value) => value !== null && value !== undefined);
+}
+
+/** The texts as one, with this between them. */
+export function join(separator = ' '): Processor<readonly string[], string> {
+  return (values) => values.join(separator);
+}
+
+/** Without white space at its ends, and with one space for each run of it inside. */
+export function trim(text: string | null): string | null {
+  return text === null ? null : text.replace(/\s+/g, ' ').trim();
+}
+
+/**
+ * The first number in a text, such as 1234.5 of `from $1,234.50`; null without one. A comma stands between thousands and a
+ * point before decimals; for the other way round see `decimalComma`.
+ */
+export function number(text: string | null): number | null {
+  return readNumber(text, /[-−]?(?:\d{1,3}(?:[,'\s]\d{3})+(?!\d)|\d+)(?:\.\d+)?|[-−]?\.\d+/);
+}
+
+/** The same where a comma stands before decimals: 1234.5 of `ab 1.234,50 €`. */
+export function decimalComma(text: string | null): number | null {
+  const swapped = text?.replace(/[.,]/g, (sign) => (sign === ',' ? '.' : ',')) ?? null;
+  return number(swapped);
+}
+
+/** A link of the page as an absolute URL; null for a text that is none. */
+export function absoluteUrl(link: string | null, page: Response): string | null {
+  if (link === null) return null;
+  try {
+    return new URL(page.urljoin(link.trim())).href;
+  } catch {
+    return null;
+  }
+}
+
+/** A value for a field that is null, an empty text or an empty list. */
+export function orElse<const Default>(fallback: Default): <T>(value: T) => NonNullable<T> | Default {
+  return (value) => {
+    const isEmpty = value === null || value === undefined || value === '';
+    return isEmpty || (Array.isArray(value) && value.length === 0) ? fallback : value;
+  };
+}
+
+function readNumber(text: string | null, pattern: RegExp): number | null {
+  const [found] = (text === null ? null : pattern.exec(text)) ?? [];
+  return found === undefined ? null : Number(found.replace(/[,'\s]/g, '').replace('−', '-'));
+}
