@@ -190,7 +190,7 @@ describe('refusals', () => {
     expect(refusal({ cli: { ROBOTSTXT_OBEY: 'maybe' } })).toBe(
       'the command line: ROBOTSTXT_OBEY: expected true or false, got "maybe"',
     );
-    expect(refusal({ cli: { FEEDS: '{"a.txt": {"format": "xml"}}' } })).toContain('at a.txt.format');
+    expect(refusal({ cli: { FEEDS: '{"a.txt": {"format": "yaml"}}' } })).toContain('at a.txt.format');
     expect(refusal({ cli: { FEEDS: '{oops' } })).toContain('is not valid JSON');
     expect(
       refusal({ spider: { settings: { RETRY_TIMES: '2' }, where: 'spider a (spiders/a.ts)' } }),
@@ -242,11 +242,11 @@ describe('refusals', () => {
 describe('notices', () => {
   it('a setting that is ignored, or whose feature comes later, says so when it is set', () => {
     const { notices } = load({
-      cli: { SCHEDULER_IDLE_BEFORE_CLOSE: '10', ROBOTSTXT_USER_AGENT: 'me', COOKIES_ENABLED: 'false' },
+      cli: { SCHEDULER_IDLE_BEFORE_CLOSE: '10', METAREFRESH_MAXDELAY: '5', METAREFRESH_ENABLED: 'false' },
     });
     expect(notices).toHaveLength(2);
     expect(notices.join('\n')).toMatch(
-      /SCHEDULER_IDLE_BEFORE_CLOSE has no effect: .*\n.*ROBOTSTXT_USER_AGENT has no effect yet/,
+      /SCHEDULER_IDLE_BEFORE_CLOSE has no effect: .*\n.*METAREFRESH_MAXDELAY has no effect yet/,
     );
   });
 });
