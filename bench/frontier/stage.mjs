@@ -25,6 +25,8 @@ export const joinOptions = {
   hasStart: false,
   maxCookieJars: 10_000,
   flushOnStart: false,
+  args: {},
+  startsAgain: false,
 };
 
 export async function openStage(engine) {

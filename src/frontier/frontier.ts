@@ -25,6 +25,7 @@
 import type { FeedWriter, PipelineOutboxes } from '../feed-outbox.js';
 import type { CookieChange, CookieNews } from '../http/cookies/stored-cookie.js';
 import type { FrontierRequest } from '../http/message/request-record.js';
+import type { RunArguments } from './agreement/run-arguments.js';
 import type { Backups } from './backup/entry.js';
 import type {
   Budgets,
@@ -45,15 +46,24 @@ export type { CookieChange, CookieNews, FrontierRequest };
 
 /**
  * The kind of a push. `links` are checked by the dupefilter. `seeds` skip that check (unless `filtered`), are still
- * recorded, and make a failed request pending again. `start` are seeds that are accepted once per job.
+ * recorded, and make a failed request pending again. `start` are seeds that are accepted once per job and arguments.
+ * `start-filtered` come from a generator, which another node runs again from its beginning when its node dies: the
+ * dupefilter checks them, and unfiltered ones are accepted once by their place in the generator.
  */
-export type PushKind = 'links' | 'seeds' | 'seeds-filtered' | 'start';
+export type PushKind = 'links' | 'seeds' | 'seeds-filtered' | 'start' | 'start-filtered';
 
-/** The part of a job's start requests that a push contains. A list too long for one push is split, in order. */
+/** The part of the start requests that a push contains. A list too long for one push is split, in order. */
 export interface StartPart {
+  /** The place of the first one. */
   readonly from: number;
-  readonly total: number;
+  /** How many there are; null while more may follow. */
+  readonly total: number | null;
+  /** `startKey` of the arguments that they were made with; none by default. */
+  readonly key?: string;
 }
+
+/** The answer to a node that wants to run `start()`: it may, another live node does, or all of it was pushed. */
+export type StartClaim = 'claimed' | 'taken' | 'pushed';
 
 export interface PushAnswer {
   readonly accepted: number;
@@ -63,6 +73,8 @@ export interface PushAnswer {
    * (`Tunables.queueLimit`); absent when there were none.
    */
   readonly dropped?: number;
+  /** Requests that are pending or delayed now; only in the answer to requests of a generator. */
+  readonly waiting?: number;
 }
 
 /** The right to process one request until it is settled or this incarnation is declared dead. */
@@ -226,6 +238,10 @@ export interface JoinOptions {
   readonly feeds: readonly string[];
   /** Whether the spider has start requests. If so, the crawl is complete only after they were pushed. */
   readonly hasStart: boolean;
+  /** `-a name=value`: the run has those of its first node, and refuses a node with others. */
+  readonly args: RunArguments;
+  /** A new run makes all start requests again, although they were pushed before. */
+  readonly startsAgain: boolean;
   /** COOKIES_MAX_JARS: when this node commits cookies, the jars changed least recently are dropped beyond it. */
   readonly maxCookieJars: number;
   /**
@@ -250,7 +266,7 @@ export interface Joined {
     /** Other live nodes: with them the node joins a crawl, alone it resumes one. */
     readonly nodes: number;
   };
-  /** True when the job's start requests were pushed by an earlier node. */
+  /** True when the start requests of the job and these arguments were pushed by an earlier node. */
   readonly startPushed: boolean;
   /** Set when this run was closed by the same budget less than `nodeTimeoutMs` ago: the node should not start. */
   readonly justClosed: string | null;
@@ -453,7 +469,10 @@ export interface Finding {
 export interface Frontier {
   readonly engine: Engine;
 
-  /** Register this node as a new incarnation; recovery, leasing and settling need it. @throws RefusedError on another shape or format. */
+  /**
+   * Register this node as a new incarnation; recovery, leasing and settling need it.
+   * @throws RefusedError on another shape or format, and on other arguments than those of the run.
+   */
   join(node: NodeInfo, options: JoinOptions): Promise<Joined>;
   /**
    * Deregister. The last incarnation also ends the run with `reason`. It clears the crawl when `reason` is `finished`, the
@@ -487,6 +506,8 @@ export interface Frontier {
    * @param part of the start requests; all of them by default. Those that another node has pushed count as duplicates.
    */
   push(requests: readonly FrontierRequest[], kind: PushKind, part?: StartPart): Promise<PushAnswer>;
+  /** Become the node that runs `start()` of the spider, if there is none that lives. Safe to ask again. */
+  claimStart(): Promise<StartClaim>;
   /**
    * Take up to `max` due, polite requests in order; `holding` is how many this node processes now. Never blocks in the store.
    * @param cookies the version of the cookies that this node knows, 0 at first; without it the answer brings none.

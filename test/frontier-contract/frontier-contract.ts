@@ -28,6 +28,7 @@ import { runs } from './runs.js';
 import { seeds } from './seeds.js';
 import { settling } from './settling.js';
 import { slots } from './slots.js';
+import { starting } from './starting.js';
 import { suspects } from './suspects.js';
 import { upkeep } from './upkeep.js';
 import { walk } from './walk.js';
@@ -67,6 +68,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       runs,
       budgets,
       completion,
+      starting,
       flushing,
       queueLimit,
       seeds,

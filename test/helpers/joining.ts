@@ -28,6 +28,8 @@ export interface JoinChoice {
   readonly hasStart?: boolean;
   readonly maxCookieJars?: number;
   readonly flushOnStart?: boolean;
+  readonly args?: Readonly<Record<string, string>>;
+  readonly startsAgain?: boolean;
 }
 
 /** Join as a node of this machine. */
@@ -42,6 +44,8 @@ export function joinAs(frontier: Frontier, choice: JoinChoice = {}): Promise<Joi
       hasStart: choice.hasStart ?? false,
       maxCookieJars: choice.maxCookieJars ?? 100,
       flushOnStart: choice.flushOnStart ?? false,
+      args: choice.args ?? {},
+      startsAgain: choice.startsAgain ?? false,
     },
   );
 }

@@ -20,6 +20,8 @@ import { seenLinksOf } from '../page/seen-links.js';
 import { Slots } from '../page/slots.js';
 import { RobotsGate } from '../robots/robots-gate.js';
 import { SeedIntake } from '../seeds/seed-intake.js';
+import { runStart } from '../seeds/start-generator.js';
+import { hasStart } from './membership.js';
 import type { NodeState } from './node-state.js';
 import { Upkeep } from './periodic-work.js';
 
@@ -68,6 +70,7 @@ export class Incarnation {
       outage,
       log,
       onDropped,
+      onItems: deps.onItems,
       onError,
     });
     const batch = options.seedBatch ?? options.concurrency;
@@ -183,16 +186,26 @@ export class Incarnation {
       maxIdleMs: options.maxIdleMs,
       joinedForMs: performance.now() - this.#joinedAt,
       worked: this.#node.tally.pages > 0 || found.pending + found.delayed + found.leased > 0,
-      startedBefore: this.joined.startPushed && spider.startUrls.length > 0,
+      startedBefore: this.joined.startPushed && hasStart(spider),
       found,
       crawlArguments,
     };
+  }
+
+  /** Run `start()` of the spider beside the loop, unless another node does. Its error ends this incarnation. */
+  beginStart(): void {
+    const { deps, alarm, outage } = this.#node;
+    const { frontier, spider, log, options } = deps;
+    const { queueLimit } = options.tunables;
+    const parts = { frontier, spider, rules: this.rules, outage, alarm, log, queueLimit };
+    void runStart({ ...parts, stop: this.halt }).catch((error: unknown) => this.fail(error));
   }
 
   /** Stop the periodic work. An intake of seeds under way ends by itself: it commits as a whole, or not at all. */
   end(): void {
     const { drain, force } = this.#node.deps;
     for (const signal of [drain, force]) signal.removeEventListener('abort', this.#onSignal);
+    this.#halt.abort();
     this.upkeep.stop();
   }
 

@@ -206,13 +206,13 @@ function finish(judged: Work, verdict: Verdict, answer: Answer): Promise<Ending>
   const { counters, record, deps } = work;
   add(counters, 'response_received_count');
   const attempts = record.attempts + 1;
+  work.flight.response = response;
   if (verdict.kind === 'callback') {
     deps.log.debug({ url: record.url, status }, 'crawled');
     const outcome = { kind: 'done', reason: 'crawled', status, attempts } as const;
     const middleware = deps.middleware?.spider ?? null;
     if (middleware !== null) return throughSpiderMiddleware(work, middleware, response, outcome);
-    const { maxItems } = deps.options;
-    return commit(work, () => runCallback(deps.spider, record.callback, response, { maxItems }), outcome);
+    return commit(work, () => runCallback(deps.spider, record.callback, response, deps.options), outcome);
   }
   const failure = { reason: 'http_status', status, response, message: `${record.url} answered ${status}` };
   if (verdict.kind === 'exhausted') {

@@ -41,6 +41,8 @@ export type BackupEntry =
       readonly shape: Omit<Shape, 'dupefilter'> | null;
       /** The number of start requests pushed so far; `pushed` when all were. */
       readonly start: number | 'pushed';
+      /** The same for each set of arguments of a run, by `startKey`; absent when no run had arguments. */
+      readonly starts?: Readonly<Record<string, number | 'pushed'>>;
       readonly done: number;
       readonly removed: number;
       /** Absent in a backup of an earlier version: none. */

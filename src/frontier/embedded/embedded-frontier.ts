@@ -36,6 +36,7 @@ import { countParts, takeSnapshot } from './read/snapshot.js';
 import { robots, storeRobots } from './robots/robots.js';
 import { takeInstant } from './robots/take-instant.js';
 import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds/seeds.js';
+import { claimStart } from './seeds/starts.js';
 
 /** How long a verb of a node waits for a lock; its engine says so, and asks again. */
 const NODE_PATIENCE_MS = 1_000;
@@ -78,10 +79,11 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
 
     push: (requests, kind, part = { from: 0, total: requests.length }) =>
       client.enter((tx) => {
-        const { allSeen: _, ...answer } =
-          kind === 'start' ? acceptStart(tx, requests, part) : accept(tx, requests, kind);
+        if (kind === 'start' || kind === 'start-filtered') return acceptStart(tx, requests, kind, part);
+        const { allSeen: _, ...answer } = accept(tx, requests, kind);
         return answer;
       }),
+    claimStart: () => client.asNode((tx, { number }) => claimStart(tx, number)),
     lease: (max, holding, cookies) =>
       client.asNode((tx, { number, options }) => {
         const answer = lease(tx, number, max, holding, options.hasStart);

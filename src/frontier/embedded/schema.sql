@@ -52,9 +52,10 @@ CREATE TABLE crawl (
   slots            TEXT NOT NULL,        -- JSON: limits of single domains (DOWNLOAD_SLOTS); '': none
   autothrottle     TEXT NOT NULL,        -- JSON of AutoThrottle; '': off
   has_start        INTEGER NOT NULL,     -- flag: the spider has start requests
-  start_pushed     INTEGER NOT NULL,     -- flag: all of them were pushed
-  start_count      INTEGER NOT NULL,     -- start requests pushed so far
+  starts           TEXT NOT NULL,        -- JSON: for each set of arguments, start requests pushed so far, or "pushed"
+  start_owner      INTEGER,              -- node that runs start() of the spider; NULL: none did
   run_id           TEXT,                 -- NULL before the first run
+  run_args         TEXT NOT NULL,        -- arguments of the run, JSON; '': none
   run_started_at   INTEGER NOT NULL,
   max_pages        INTEGER NOT NULL,     -- the four budgets of the run; 0: no limit
   max_items        INTEGER NOT NULL,

@@ -43,6 +43,7 @@ const links = (name: string, count: number) =>
 const life: Step[] = [
   ({ node, name }) => node.push(links(name, 12), 'links'),
   ({ node, name }) => node.push(links(`${name}-more`, 3), 'start', { from: 0, total: 3 }),
+  ({ node }) => node.claimStart(),
   async ({ node, name }) => {
     const [a, b, c] = await take(node, 3);
     const page = effects({

@@ -12,6 +12,7 @@ import { checkpointOf, readOutbox, waiting } from '../feeds/outbox.js';
 import { refuseOtherFormat } from '../nodes/agreement.js';
 import { listFailed } from '../queue/failures.js';
 import { hexOf } from '../queue/requests.js';
+import { startsOf } from '../seeds/starts.js';
 import { type Page, pageOf, pages } from './pages.js';
 import { readSeen } from './seen-values.js';
 
@@ -42,12 +43,13 @@ async function* readQueue(batch: CommitBatch): AsyncIterable<BackupEntry> {
 
 function describeCrawl(tx: Transaction): BackupEntry | null {
   if (!tx.hasCrawl) return null;
-  const { queue_class, start_pushed, start_count, began_at, seen_since } = tx.crawl;
+  const { queue_class, began_at, seen_since } = tx.crawl;
   const { done, removed, lost } = tx.tally;
   const shape = shapeOf(tx.crawl);
-  const start = start_pushed === 1 ? 'pushed' : start_count;
+  const { '': start = 0, ...starts } = startsOf(tx.crawl);
   return {
     ...{ kind: 'crawl', queueClass: queue_class, start, done, removed, lost },
+    ...(Object.keys(starts).length > 0 && { starts }),
     shape: shape === null ? null : withoutDupefilter(shape),
     ...{ beganAtMs: began_at, seenSinceMs: seen_since },
   };

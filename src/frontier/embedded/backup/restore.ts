@@ -24,6 +24,7 @@ import { addFailure } from '../queue/failures.js';
 import { bytesOf, insertDelayed, insertPending, liveRequest } from '../queue/requests.js';
 import { countParts } from '../read/snapshot.js';
 import { addBadSeed, addSeed } from '../seeds/seeds.js';
+import { setStart, startOf } from '../seeds/starts.js';
 import { bringBackBits, bringBackCount, bringBackSeen } from './seen-values.js';
 
 type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;
@@ -130,8 +131,11 @@ function putCrawl({ crawl, tally }: Transaction, entry: Entry<'crawl'>): void {
     crawl.shape = JSON.stringify({ ...entry.shape, dupefilter: JSON.parse(crawl.dupefilter) });
     crawl.queue_class = entry.queueClass;
   }
-  if (entry.start === 'pushed') crawl.start_pushed = 1;
-  else crawl.start_count = Math.max(crawl.start_count, entry.start);
+  for (const [key, start] of Object.entries({ '': entry.start, ...entry.starts })) {
+    const here = startOf(crawl, key);
+    const isAll = here === 'pushed' || start === 'pushed';
+    setStart(crawl, key, isAll ? 'pushed' : Math.max(here, start));
+  }
   crawl.began_at = Math.min(crawl.began_at, entry.beganAtMs ?? crawl.began_at);
   crawl.seen_since = Math.min(crawl.seen_since, entry.seenSinceMs ?? crawl.seen_since);
   tally.done += entry.done;

@@ -15,6 +15,7 @@ import type { Arguments } from '../connection/lua-message.js';
 import { int, named, text } from '../connection/reply.js';
 import { changeArguments } from '../cookies/cookie-reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
+import { startField } from '../join.js';
 import { domainName } from '../requests.js';
 import { indexArguments, seenArguments } from './dupefilter.js';
 
@@ -86,9 +87,10 @@ function callFor(entry: BackupEntry, options: OpenOptions): VerbCall | null {
 }
 
 function crawlArguments(entry: Entry<'crawl'>): Arguments {
-  const { queueClass, shape, start, done, removed, lost = 0, beganAtMs, seenSinceMs } = entry;
+  const { queueClass, shape, start, starts = {}, done, removed, lost = 0, beganAtMs, seenSinceMs } = entry;
+  const byField = Object.entries(starts).map(([key, pushed]) => [startField(key), pushed]);
   return {
-    ...{ queueClass, start, done, removed, lost },
+    ...{ queueClass, starts: Object.fromEntries([['start', start], ...byField]), done, removed, lost },
     shape: shape === null ? undefined : JSON.stringify(shape),
     began: beganAtMs ?? undefined,
     seen_since: seenSinceMs ?? undefined,

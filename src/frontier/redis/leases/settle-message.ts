@@ -126,5 +126,9 @@ export function readSettled(reply: Reply | undefined): SettleAnswer {
 /** The counts of a reply to a push or a settle. */
 export function readPushed(answer: ReturnType<typeof named>): PushAnswer {
   const [accepted, duplicates, dropped] = [int(answer.accepted), int(answer.duplicates), int(answer.dropped)];
-  return dropped === 0 ? { accepted, duplicates } : { accepted, duplicates, dropped };
+  return {
+    ...{ accepted, duplicates },
+    ...(dropped > 0 && { dropped }),
+    ...(answer.waiting != null && { waiting: int(answer.waiting) }),
+  };
 }

@@ -10,7 +10,11 @@
 --   accepted, done, removed   requests counted since the crawl began
 --   lost                 requests whose records vanished, see requests/losses.lua
 --   arrival              the last one given, in µs
---   start, has_start     start requests pushed so far, or `pushed` when all were; whether the spider has any
+--   start, start:KEY     start requests pushed so far, or `pushed` when all were: without arguments, and under each set of
+--                        arguments (run-arguments.ts)
+--   has_start            whether the spider has start requests
+--   start_owner          the incarnation that runs start() of the spider
+--   run_args, run_start  arguments of the run as JSON; the name of its field above
 --   delay, randomize, limit, node_timeout, failed_limit, queue_limit, slots, autothrottle   the tunables, as text:
 --     the last two are JSON, see queue/slots.lua and queue/autothrottle.lua
 --   run, run_started, run_ended, run_closed, closing, closed_at, closed_limit   the run, and why it closes or closed
