@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import os from 'node:os';
 import { type BackupEntry, isOfParts } from '../../frontier/backup/entry.js';
 import type { Frontier, Part } from '../../frontier/frontier.js';
-import { type FeedFormatName, feedFormats } from '../../pipelines/feed-format.js';
+import { type FeedFormatName, feedFormats, formatFor } from '../../pipelines/feed-format.js';
 import { BackupReader, type VerifiedBackup } from './read-backup.js';
 
 export interface RestoreOptions {
@@ -62,8 +62,8 @@ async function withValidCheckpoint(
 
 /** What stands behind the last item of a whole file, at most; backups of earlier versions do not name the format. */
 function closingBytes(format = ''): number {
-  const formats = Object.hasOwn(feedFormats, format)
-    ? [feedFormats[format as FeedFormatName]]
+  const formats = Object.hasOwn(feedFormats, format.replace(/\.gz$/, ''))
+    ? [formatFor(format as FeedFormatName)]
     : Object.values(feedFormats);
   return Math.max(...formats.map(({ closing, encode }) => encode(closing).length));
 }
