@@ -9,7 +9,7 @@ import { httpCacheSettings } from '../../src/settings/sections/http-cache.js';
 import { itemSettings } from '../../src/settings/sections/items.js';
 import { projectSettings } from '../../src/settings/sections/project.js';
 import { proxySettings } from '../../src/settings/sections/proxies.js';
-import { redisSettings } from '../../src/settings/sections/redis.js';
+import { redisSettings } from '../../src/settings/sections/redis-connection.js';
 import { code, page, plain, table } from './markdown.js';
 
 const sections: readonly (readonly [title: string, settings: object])[] = [

@@ -1,13 +1,7 @@
-/** Prints errors, and maps them to exit codes. */
-import {
-  CrawlnodeError,
-  FrontierUnavailableError,
-  InvalidRequestError,
-  messageOf,
-  RefusedError,
-  UsageError,
-} from '../errors.js';
+/** Prints errors. */
+import { CrawlnodeError, messageOf } from '../errors.js';
 import { type Context, logLine, stderrIsJson, wantsStack } from './context.js';
+import { exitCodeOf } from './exit-codes.js';
 import { fillCrawlArguments } from './fill-crawl-arguments.js';
 import { printable } from './terminal/printable.js';
 
@@ -33,13 +27,6 @@ export function fatalLine(
   const [message, trace] = [context.mask(text), stack === undefined ? undefined : context.mask(stack)];
   if (stderrIsJson(context)) return logLine('fatal', message, { ...fields, stack: trace });
   return `${printable(`crawlnode: ${message}${trace === undefined ? '' : `\n${trace}`}`)}\n`;
-}
-
-export function exitCodeOf(error: unknown): number {
-  if (error instanceof UsageError || error instanceof InvalidRequestError) return 2;
-  if (error instanceof RefusedError) return 3;
-  if (error instanceof FrontierUnavailableError) return 4;
-  return 1;
 }
 
 /** The log fields of an error. */

@@ -5,7 +5,7 @@
 import type { Transform } from 'node:stream';
 import zlib from 'node:zlib';
 import { DownloadError } from './download-error.js';
-import { leadingGzipMembers } from './gzip-members.js';
+import { leadingGzipMembers } from './gunzip-ignoring-rest.js';
 
 /** Smaller bodies are decoded synchronously, which is cheaper than the thread pool and blocks only briefly. */
 const SYNC_BYTES = 64 * 1024;

@@ -14,7 +14,7 @@ import type { Spider } from '../spider/spider.js';
 import type { Middleware } from './middleware/load-middleware.js';
 import type { DeadEnd } from './page/dead-ends.js';
 
-/** How requests are retried (`retry-policy.ts`). */
+/** How requests are retried (`retry-plan.ts`). */
 export interface RetryOptions {
   /** RETRY_ENABLED. */
   readonly enabled: boolean;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { SettingsError } from '../errors.js';
 import type { Logger } from '../log.js';
 import { inOrder, loadProjectModule } from '../project-modules.js';
-import type { BatchPipeline } from './committed-caller.js';
+import type { BatchPipeline } from './committed-batches.js';
 import type { CommittedItem } from './committed-item.js';
 
 const MAX_BATCH_ITEMS = 10_000;

@@ -9,7 +9,7 @@ import { itemSettings } from './sections/items.js';
 import { middlewareSettings } from './sections/middleware.js';
 import { projectSettings } from './sections/project.js';
 import { proxySettings } from './sections/proxies.js';
-import { redisSettings } from './sections/redis.js';
+import { redisSettings } from './sections/redis-connection.js';
 
 const WIDTH = 100;
 

@@ -24,7 +24,7 @@ import {
   type WorkerRole,
   workerRole,
 } from '../crawl/worker-channel.js';
-import { exitCodeOf } from '../error-report.js';
+import { exitCodeOf } from '../exit-codes.js';
 import { atLeastOne } from '../options/at-least-one.js';
 import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';

@@ -16,7 +16,7 @@ import { fillCrawlArguments } from '../fill-crawl-arguments.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../reports/doctor-findings.js';
-import { openFiles } from '../reports/open-files.js';
+import { openFiles } from '../reports/file-permissions.js';
 import { type DamagedCrawl, repairDamagedStore } from '../reports/repair-damaged-store.js';
 import { howMany, n } from '../terminal/format-values.js';
 

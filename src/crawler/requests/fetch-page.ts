@@ -2,7 +2,7 @@
 
 import type { Downloader } from '../../downloader/downloader.js';
 import { type Authorize, type AuthSpider, httpAuthOf } from '../../engine/page/http-auth.js';
-import { isRedirect, redirected } from '../../engine/page/redirect.js';
+import { isRedirect, redirected } from '../../engine/page/redirected-request.js';
 import { CrawlnodeError } from '../../errors.js';
 import { inheritedOrigin } from '../../http/message/private-access.js';
 import { Request } from '../../http/message/request.js';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DownloadError } from '../../downloader/download-error.js';
 import { createDownloader, type Downloader } from '../../downloader/downloader.js';
 import type { RetryOptions } from '../../engine/engine-options.js';
-import { planRetry, retryAfterMs, statusReason } from '../../engine/page/retry-policy.js';
+import { planRetry, retryAfterMs, statusReason } from '../../engine/page/retry-plan.js';
 import type { Trust } from '../../engine/seeds/seed-requests.js';
 import { CrawlnodeError } from '../../errors.js';
 import { Request } from '../../http/message/request.js';

@@ -9,7 +9,7 @@ import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import type { Outage } from '../node/outage.js';
 import type { Alarm } from '../node/wake-up.js';
-import type { Slots } from '../page/slots.js';
+import type { Slots } from '../page/leased-pages.js';
 import type { Ending } from './node-stop-reason.js';
 
 /** What the store gets to answer releases and the leave, once the grace time is over. */

@@ -6,7 +6,7 @@ import { maskUrls } from '../../settings/mask-urls.js';
 import { callbackName } from '../../spider/callbacks.js';
 import { type Ending, failed, type Work } from '../page/apply-verdict.js';
 import { add, type Place, refusalOf, toFrontier } from '../page/discovered-requests.js';
-import { planRetry } from '../page/retry-policy.js';
+import { planRetry } from '../page/retry-plan.js';
 
 /** @param by the module, for messages. @param status of the answer that it was returned for; null without one */
 export async function takeReturned(

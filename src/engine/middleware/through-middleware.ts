@@ -27,7 +27,7 @@ import { type Ending, errback, failed, retry, type Work } from '../page/apply-ve
 import { add } from '../page/discovered-requests.js';
 import { judgeFailure, judgeStatus, type Verdict } from '../page/judge-download.js';
 import type { DownloaderChain, Part, Step, Thrown } from './downloader-chain.js';
-import { awaitOwnTurn } from './own-turn.js';
+import { awaitOwnTurn } from './late-download.js';
 import { takeReturned } from './returned-request.js';
 
 /** An answer to a page, downloaded or made by a module. */

@@ -5,7 +5,7 @@
 import { FrontierUnavailableError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
-import type { Slots, Tally } from '../page/slots.js';
+import type { Slots, Tally } from '../page/leased-pages.js';
 import type { Pulse } from './heartbeat.js';
 import type { Alarm } from './wake-up.js';
 

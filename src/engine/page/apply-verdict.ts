@@ -18,17 +18,17 @@ import type { Spider } from '../../spider/spider.js';
 import type { SessionCookies } from '../cookies/session-cookies.js';
 import type { EngineOptions } from '../engine-options.js';
 import type { Middleware } from '../middleware/load-middleware.js';
+import type { DelayLog } from '../node/autothrottle-log.js';
 import type { RobotsGate } from '../robots/robots-gate.js';
-import type { DelayLog } from '../site/delay-log.js';
 import { add, type Counters, refusalOf, refuse, toFrontier, unfetchable } from './discovered-requests.js';
 import type { LostStarts } from './failed-start-pages.js';
 import type { HangingHosts } from './hanging-hosts.js';
 import type { Authorize } from './http-auth.js';
 import type { Verdict } from './judge-download.js';
+import type { Flight } from './leased-pages.js';
 import { type LinkDeps, noLinks, PageLinks } from './page-links.js';
-import { redirected } from './redirect.js';
+import { redirected } from './redirected-request.js';
 import { effectsOf } from './settle-effects.js';
-import type { Flight } from './slots.js';
 
 /** What every page of a crawl is processed with. */
 export interface PageDeps extends LinkDeps {

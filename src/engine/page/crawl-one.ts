@@ -28,8 +28,8 @@ import {
 } from './apply-verdict.js';
 import { add } from './discovered-requests.js';
 import { askedPause, beginWithinMs, judgeFailure, judgeStatus, type Verdict } from './judge-download.js';
+import type { Flight, Slots } from './leased-pages.js';
 import { refreshTarget } from './meta-refresh.js';
-import type { Flight, Slots } from './slots.js';
 
 /**
  * A domain's delay counts from the lease. Where the download begins this much later, the delay is counted again from

@@ -12,8 +12,8 @@
  */
 import type { RequestRecord } from '../../http/message/request-record.js';
 import type { EngineOptions } from '../engine-options.js';
-import { isRedirect } from './redirect.js';
-import { planRetry, type RetryPlan, retryAfterMs, statusReason } from './retry-policy.js';
+import { isRedirect } from './redirected-request.js';
+import { planRetry, type RetryPlan, retryAfterMs, statusReason } from './retry-plan.js';
 
 /** Response headers with lower-case names, as the downloader hands them over. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;

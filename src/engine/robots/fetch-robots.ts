@@ -23,8 +23,8 @@ import type { RetryOptions } from '../engine-options.js';
 import { add, type Counters } from '../page/discovered-requests.js';
 import type { Authorize } from '../page/http-auth.js';
 import { askedPause } from '../page/judge-download.js';
-import { planRetry } from '../page/retry-policy.js';
-import type { Flight } from '../page/slots.js';
+import type { Flight } from '../page/leased-pages.js';
+import { planRetry } from '../page/retry-plan.js';
 import { judgeRobots } from './judge-robots.js';
 
 /** For so long the requests of an origin fail whose robots.txt could not be fetched. Then it is tried again. */

@@ -3,7 +3,7 @@ import type { Download } from '../../downloader/downloader.js';
 import { MAX_ROBOTS_BYTES } from '../../frontier/robots/robots-state.js';
 import { decodeBody } from '../../http/charset/decode-body.js';
 import type { Robots } from '../../robots/parse-robots.js';
-import { isRedirect, resolveLocation } from '../page/redirect.js';
+import { isRedirect, resolveLocation } from '../page/redirected-request.js';
 
 /** RFC 9309 §2.3.1.2. */
 export const MAX_ROBOTS_REDIRECTS = 5;

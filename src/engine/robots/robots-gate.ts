@@ -20,7 +20,7 @@ import type { Logger } from '../../log.js';
 import type { RobotsOptions } from '../engine-options.js';
 import type { Outage } from '../node/outage.js';
 import { beginWithinMs } from '../page/judge-download.js';
-import type { Flight } from '../page/slots.js';
+import type { Flight } from '../page/leased-pages.js';
 import { type FetchDeps, type FetchEnd, fetchRobots, PageCannotBeSent } from './fetch-robots.js';
 import type { Known, KnownRules } from './known-rules.js';
 

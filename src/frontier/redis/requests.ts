@@ -1,4 +1,4 @@
-/** How requests travel to the verbs: as columns by name, see `lua/pages/acceptance.lua`. */
+/** How requests travel to the verbs: as columns by name, see `lua/requests/acceptance.lua`. */
 
 import { priorityInBounds } from '../../http/message/priority.js';
 import { dupefilterText } from '../agreement/shape-differences.js';

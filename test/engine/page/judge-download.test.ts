@@ -6,7 +6,7 @@ import {
   judgeFailure,
   judgeStatus,
 } from '../../../src/engine/page/judge-download.js';
-import { redirected } from '../../../src/engine/page/redirect.js';
+import { redirected } from '../../../src/engine/page/redirected-request.js';
 import type { RequestRecord } from '../../../src/http/message/request-record.js';
 import { engineOptions } from '../../helpers/engine.js';
 

@@ -13,7 +13,7 @@ import { refuseOtherFormat } from '../nodes/agreement.js';
 import { listFailed } from '../queue/failures.js';
 import { hexOf } from '../queue/requests.js';
 import { startsOf } from '../seeds/starts.js';
-import { type Page, pageOf, pages } from './pages.js';
+import { type Page, pageOf, pages } from './read-in-windows.js';
 import { readSeen } from './seen-values.js';
 
 /** All entries of the parts. The crawl must not change meanwhile. */

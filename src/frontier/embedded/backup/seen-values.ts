@@ -6,7 +6,7 @@ import type { Transaction } from '../crawl/transaction.js';
 import { BLOCK_BYTES } from '../dupefilters/bloom.js';
 import type { OpenDupefilter } from '../dupefilters/seen-index.js';
 import { bytesOf, hexOf } from '../queue/requests.js';
-import { type Page, pageOf, pages } from './pages.js';
+import { type Page, pageOf, pages } from './read-in-windows.js';
 
 type SeenEntry = Extract<BackupEntry, { kind: 'seen' }>;
 

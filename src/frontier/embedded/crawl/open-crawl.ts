@@ -14,7 +14,7 @@ import {
   shapeOf,
   type TallyRow,
 } from './crawl-row.js';
-import { Spaces } from './key-ids.js';
+import { Spaces } from './spaces.js';
 
 export class OpenCrawl {
   readonly sql: Statements;

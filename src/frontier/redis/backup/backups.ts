@@ -7,9 +7,9 @@ import type { Ask } from '../connection/scan.js';
 import { readCookieNews } from '../cookies/cookie-reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { readDupefilter } from './dupefilter.js';
-import { readCrawl } from './queue.js';
+import { readCrawl } from './read-crawl.js';
+import { readFeedEntries, readList, readSeeds, readStats } from './read-seeds-feeds-items.js';
 import { redisRestore } from './restore.js';
-import { readFeedEntries, readList, readSeeds, readStats } from './values.js';
 
 /** @throws RefusedError by `read` for a crawl of another data format, whatever is asked for. */
 export function redisBackups(crawl: CrawlAccess, failed: FailedList): Backups {

@@ -19,8 +19,8 @@
 --     the last two are JSON, see queue/slots.lua and queue/autothrottle.lua
 --   run, run_started, run_ended, run_closed, closing, closed_at, closed_limit   the run, and why it closes or closed
 --   run_pages, run_items, run_errors, run_failed, run_accepted   what all nodes of the run have counted
---   budgets              what the run may use up, see pages/limits.lua
---   volunteer, hungry, hungry_at, idle_since   see pages/suspects.lua, pages/leasing.lua
+--   budgets              what the run may use up, see requests/limits.lua
+--   volunteer, hungry, hungry_at, idle_since   see requests/suspects.lua, requests/leasing.lua
 --   cookies, cookies_floor   versions of the cookies, see cookies/cookies.lua
 --   restoring, restored, restored_from, repairing   a restore or a repair under way
 --

@@ -1,7 +1,7 @@
 -- Move failed requests back to pending, with a new arrival and no crashes.
 -- Atomic: a request is in one state at any instant.
 --
--- args: requests (pages/acceptance.lua)
+-- args: requests (requests/acceptance.lua)
 -- Returns how many were failed and are pending now. O(n log m).
 verbs.register('retry_failed', {}, function(crawl, args)
   if not meta.exists(crawl) then return 0 end

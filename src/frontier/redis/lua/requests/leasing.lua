@@ -1,4 +1,5 @@
--- Leases requests and reports the state of the crawl: what lease.lua and turn.lua have in common.
+-- Leases requests and reports the state of the crawl: what lease.lua and turn.lua have in common. Which requests are
+-- taken, and the delays of their domains: queue/taking.lua.
 -- args.lease: { max, holding, random, crawl, pipelines, cookies }, see lease.lua.
 local MAX_LEASES, MAX_SKIPPED, HUNGRY_MS = 1000, 1000, 300
 

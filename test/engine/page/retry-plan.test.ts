@@ -1,7 +1,7 @@
 /** When a request is tried again, and how a Retry-After is read. */
 import { describe, expect, it } from 'vitest';
 import type { RetryOptions } from '../../../src/engine/engine-options.js';
-import { planRetry, retryAfterMs, statusReason } from '../../../src/engine/page/retry-policy.js';
+import { planRetry, retryAfterMs, statusReason } from '../../../src/engine/page/retry-plan.js';
 
 const options: RetryOptions = {
   enabled: true,

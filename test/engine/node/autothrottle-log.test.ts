@@ -1,6 +1,6 @@
 /** AUTOTHROTTLE_DEBUG: the delays of a crawl whose latencies the store turns into delays. */
 import { expect, test } from 'vitest';
-import { DelayLog } from '../../../src/engine/site/delay-log.js';
+import { DelayLog } from '../../../src/engine/node/autothrottle-log.js';
 import { type Logger, silentLogger } from '../../../src/log.js';
 import { Spider } from '../../../src/spider/spider.js';
 import { engineOptions, freshStore, startNode } from '../../helpers/engine.js';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PageDeps } from '../page/apply-verdict.js';
 import { beginWithinMs } from '../page/judge-download.js';
-import type { Flight } from '../page/slots.js';
+import type { Flight } from '../page/leased-pages.js';
 
 /** A longer wait than its delays explain: the domain is left alone, so the request goes back to the queue. */
 const LONGEST_DELAYS = 4;

@@ -1,8 +1,8 @@
 /** A download that begins late waits for another instant of its domain, or does not begin. */
 import { describe, expect, it } from 'vitest';
-import { awaitOwnTurn } from '../../../src/engine/middleware/own-turn.js';
+import { awaitOwnTurn } from '../../../src/engine/middleware/late-download.js';
 import { Outage } from '../../../src/engine/node/outage.js';
-import { Flight } from '../../../src/engine/page/slots.js';
+import { Flight } from '../../../src/engine/page/leased-pages.js';
 import { openFrontier } from '../../../src/frontier/open.js';
 import { silentLogger } from '../../../src/log.js';
 import { request, takeOne } from '../../frontier-contract/world.js';
