@@ -1,7 +1,6 @@
 /** Hints for calls of Scrapy methods that have another name in crawlnode or do not exist. */
 
 const hints: Readonly<Record<string, string>> = {
-  xpath: 'there is no XPath; use css()',
   getall: 'it is getAll() here',
   extract: 'use getAll(), or get() for the first match',
   extract_first: 'use get()',
