@@ -21,6 +21,7 @@ export const commandErrorCodes = {
 
   refused: 'the store refuses',
   live_nodes: 'nodes are crawling, and the command needs them to stop first',
+  arguments: 'the run was started with other arguments (-a), which all its nodes share',
   shape: 'the crawl in the store was begun with other settings that all its nodes must share',
   format: 'the crawl in the store was written by another version of crawlnode',
   foreign_key: 'a key of the crawl holds something that crawlnode did not write',
@@ -55,6 +56,7 @@ export const commandErrorCodes = {
   too_few_items: 'all nodes of the run together gave fewer items than --min-items',
   too_many_failed: 'more requests of the run failed than --max-failed allows',
   main_loop_stuck: 'the code of a page blocked the node for longer than MAIN_LOOP_TIMEOUT',
+  start_failed: 'start() of the spider threw an error, so the crawl cannot be complete',
   hook_error: 'a hook of the spider, such as opened(), threw an error',
 
   unknown_callback: 'a callback is not a method of the spider',

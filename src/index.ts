@@ -1,4 +1,16 @@
 /** The public API of crawlnode; everything else is internal. */
+export type {
+  CrawlOptions,
+  CrawlResult,
+  CrawlStats,
+  ProgramOptions,
+  RunSpiderOptions,
+  SeedOptions,
+  SeedResult,
+  SpiderChoice,
+  SpiderOutput,
+} from './crawler/program/options.js';
+export { crawl, runSpider, seed, stats } from './crawler/program/program.js';
 export type { DownloaderMiddleware, MiddlewareContext } from './engine/middleware/downloader-middleware.js';
 export type { SpiderMiddleware, SpiderResult } from './engine/middleware/spider-middleware.js';
 export {
@@ -20,14 +32,14 @@ export type { XPathVariables } from './http/markup/xpath/xpath-query.js';
 export { fingerprint } from './http/message/fingerprint.js';
 export type { FormData } from './http/message/form/form-data.js';
 export type { FormRequestOptions } from './http/message/form/form-request.js';
-export type { Headers } from './http/message/headers.js';
+export type { Headers, HeadersInput } from './http/message/headers.js';
 export type { OutgoingRequest } from './http/message/outgoing-request.js';
 export { type Callback, type Meta, Request, type RequestOptions } from './http/message/request.js';
 export type { JsonObject, JsonValue } from './http/message/request-record.js';
-export { type FollowOptions, Response, type ResponseParts } from './http/message/response.js';
+export { type FollowOptions, Response, type ResponseParts, type SavedPage } from './http/message/response.js';
 export { canonicalizeUrl } from './http/url/canonicalize-url.js';
 export type { Patterns } from './http/url/url-patterns.js';
-export type { Logger } from './log.js';
+export type { Logger, SpiderLogger } from './log.js';
 export type { CommittedItem } from './pipelines/committed-item.js';
 export type { ItemPipeline, PipelineContext, PipelineInput } from './pipelines/load-pipelines.js';
 export { parseRobots, type Robots } from './robots/parse-robots.js';
@@ -35,6 +47,7 @@ export { defineSettings } from './settings/define-settings.js';
 export type { Settings, SettingsInput } from './settings/schema.js';
 export { CrawlSpider, type Rule } from './spider/crawl-spider.js';
 export type { Failure } from './spider/failure.js';
+export type { ItemOf, ItemSchema } from './spider/item.js';
 export { type Field, field, type LoadedItem, loadItem, type Selectable } from './spider/item-loader.js';
 export {
   absoluteUrl,
@@ -48,4 +61,4 @@ export {
   trim,
 } from './spider/item-processors.js';
 export type { RefreshRule } from './spider/refresh.js';
-export { type MadeRequests, Spider } from './spider/spider.js';
+export { type MadeRequests, Spider, type SpiderContext, type StartRequests } from './spider/spider.js';

@@ -23,7 +23,10 @@ export const joinOptions = {
   budgets: { maxPages: 0, maxItems: 0, maxErrors: 0, maxRunMs: 0 },
   feeds: [],
   hasStart: false,
+  maxCookieJars: 10_000,
   flushOnStart: false,
+  args: {},
+  startsAgain: false,
 };
 
 export async function openStage(engine) {

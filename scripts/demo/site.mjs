@@ -26,7 +26,7 @@ if (byHand) {
 } else {
   process.on('message', (message) => {
     if (message === 'log') process.send({ log });
-    if (message === 'count') process.send({ count: log.length });
+    if (message === 'count') process.send({ count: log.filter(({ status }) => status === 200).length });
   });
   process.on('disconnect', () => process.exit());
   process.on('SIGINT', () => {}); // Ctrl-C reaches us as well, but the crawl still drains: the parent ends us

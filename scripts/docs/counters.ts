@@ -43,6 +43,7 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'spider_exceptions/IgnoreRequest': 'pages that a spider middleware dropped; they are done',
   'scheduler/enqueued': 'requests accepted into the queue',
   'scheduler/dropped': 'links dropped because the queue was twice as long as `SCHEDULER_QUEUE_LIMIT`',
+  'cookies/dropped': 'cookies dropped beyond the [limits](../guide/cookies.md#how-long-cookies-are-kept)',
   'dupefilter/filtered': 'links not accepted because they were seen before',
   'offsite/filtered': "links dropped because they leave the spider's `allowedDomains`",
   'request_depth/request_ignored_count': 'links dropped because of `DEPTH_LIMIT`',

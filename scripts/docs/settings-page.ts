@@ -2,6 +2,7 @@
 import { stringify } from 'yaml';
 import type { Definition } from '../../src/settings/kinds.js';
 import { definitionOf } from '../../src/settings/schema.js';
+import { cookieSettings } from '../../src/settings/sections/cookies.js';
 import { downloadSettings } from '../../src/settings/sections/download.js';
 import { frontierSettings } from '../../src/settings/sections/frontier.js';
 import { httpCacheSettings } from '../../src/settings/sections/http-cache.js';
@@ -17,6 +18,7 @@ const sections: readonly (readonly [title: string, settings: object])[] = [
   ['The frontier: order, dupefilter, seeds, keys, end of a crawl', frontierSettings],
   ['Items', itemSettings],
   ['Politeness, download, retries, limits', downloadSettings],
+  ['Cookies', cookieSettings],
   ['Proxies', proxySettings],
   ['HTTP cache', httpCacheSettings],
 ];

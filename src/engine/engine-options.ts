@@ -6,6 +6,7 @@ import type { Downloader } from '../downloader/downloader.js';
 import type { Budgets, CrawlState, Frontier, NodeInfo, Shape, Tunables } from '../frontier/frontier.js';
 import type { OpenOptions } from '../frontier/store.js';
 import type { Request } from '../http/message/request.js';
+import type { Response } from '../http/message/response.js';
 import type { Logger } from '../log.js';
 import type { ItemPipelines } from '../pipelines/item-pipeline.js';
 import type { Spider } from '../spider/spider.js';
@@ -44,6 +45,16 @@ export interface LinkOptions {
   readonly proxyFromSeeds: boolean;
 }
 
+/** The cookies of the crawl (`cookies/session-cookies.ts`). */
+export interface CookieOptions {
+  /** COOKIES_ENABLED. */
+  readonly enabled: boolean;
+  /** COOKIES_DEBUG. */
+  readonly debug: boolean;
+  /** COOKIES_MAX_JARS. */
+  readonly maxJars: number;
+}
+
 /** How robots.txt is obeyed (`robots/`). */
 export interface RobotsOptions {
   /** ROBOTSTXT_USER_AGENT; null for that of the request, else `defaultUserAgent`. */
@@ -72,6 +83,8 @@ export interface EngineOptions {
   readonly mainLoopTimeoutMs: number;
   /** What this process says beside the log is JSON too (`--json`, off a terminal). */
   readonly speaksJson: boolean;
+  /** The process is ended when its main loop hangs for too long; in a program only the crawl ends, with an error. */
+  readonly endsStuckProcess: boolean;
   /** HTTPERROR_ALLOWED_CODES. */
   readonly allowedStatuses: readonly number[];
   /** HTTPERROR_ALLOW_ALL. */
@@ -80,6 +93,8 @@ export interface EngineOptions {
   readonly autoThrottleDebug: boolean;
   /** MAX_ITEMS_PER_PAGE: a page that yields more fails as `too_many_items`; at most MAX_SETTLE_ITEMS. */
   readonly maxItems: number;
+  /** CALLBACK_ERROR `keep`: what a page gave before an error is committed; `keptReason` marks it in the failed list. */
+  readonly keepsErrors: boolean;
   /** REDIRECT_MAX_TIMES; null when redirects are off (REDIRECT_ENABLED false). */
   readonly redirectMaxTimes: number | null;
   /** REDIRECT_MAX_TIMES also where redirects are off: how often middleware may replace a request by another one. */
@@ -90,6 +105,7 @@ export interface EngineOptions {
   /** Null when robots.txt is not obeyed (ROBOTSTXT_OBEY false). */
   readonly robots: RobotsOptions | null;
   readonly links: LinkOptions;
+  readonly cookies: CookieOptions;
   /** What join tells the store. `tunables.nodeTimeoutMs` also paces recovery; `shape.domainKey` names domains. */
   readonly shape: Shape;
   readonly tunables: Tunables;
@@ -152,7 +168,11 @@ export interface EngineDeps {
   /** The other nodes of the same command, if any. */
   readonly siblings?: Siblings | null;
   readonly onProgress?: (progress: EngineProgress) => void;
+  /** Called with the items of a page after its commit: JSON texts, as feeds get them, and the response, if there was one. */
+  readonly onItems?: ItemListener;
 }
+
+export type ItemListener = (texts: readonly string[], response: Response | null) => void;
 
 /** Nodes that were started together. One that comes after the others have cleared the crawl would begin it again. */
 export interface Siblings {

@@ -8,7 +8,7 @@
  * ```
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FrontierUnavailableError, IncarnationDeadError } from '../errors.js';
+import { CrawlnodeError, FrontierUnavailableError, IncarnationDeadError } from '../errors.js';
 import { type Joined, type LeaseAnswer, MAX_WAIT_MS, type Shape } from '../frontier/frontier.js';
 import type { EngineDeps, EngineResult } from './engine-options.js';
 import { Parting } from './leaving/leave-finished-crawl.js';
@@ -19,6 +19,7 @@ import { Incarnation } from './node/incarnation.js';
 import { announce, join, pushStart, sayNothingNew } from './node/membership.js';
 import { NodeState } from './node/node-state.js';
 import { comesAgain, startRequests } from './seeds/seed-requests.js';
+import { hasGenerator } from './seeds/start-generator.js';
 
 export type {
   EngineDeps,
@@ -169,6 +170,13 @@ async function leave(node: NodeState, self: Incarnation, end: Ending): Promise<v
 
 async function start(node: NodeState, self: Incarnation): Promise<void> {
   const { deps, outage } = node;
+  if (hasGenerator(deps.spider)) {
+    self.beginStart();
+    if (self.joined.startPushed && node.tally.pages === 0 && sayNothingNew(self.joined, deps)) {
+      node.news.noteSaidDry();
+    }
+    return;
+  }
   if (deps.spider.startUrls.length === 0) return;
   const again = self.joined.startPushed;
   const isWanted = again ? comesAgain(self.rules, deps.options.shape.dupefilter) : undefined;
@@ -216,7 +224,13 @@ function startHeartbeat(node: NodeState, joined: Joined, current: () => Incarnat
   const { open, options, log } = node.deps;
   const onNews = ({ kind, incarnation }: HeartbeatNews) => {
     const self = current();
-    if (kind === 'stuck') {
+    if (kind === 'hung') {
+      const what =
+        'a callback blocked the main loop for longer than MAIN_LOOP_TIMEOUT and NODE_TIMEOUT allow';
+      self.fail(
+        new CrawlnodeError('main_loop_stuck', `${what}; other nodes may have taken over its requests`),
+      );
+    } else if (kind === 'stuck') {
       log.warn(
         { limitMs: options.mainLoopTimeoutMs },
         'a callback has blocked the main loop, so heartbeats were paused; other nodes may have taken over its requests',
@@ -230,6 +244,7 @@ function startHeartbeat(node: NodeState, joined: Joined, current: () => Incarnat
   const beat = {
     ...{ open, incarnation, mainLoopTimeoutMs, intervalMs: heartbeatMs, node: node.deps.node.id },
     endAfterMs: STUCK_NODE_TIMEOUTS * tunables.nodeTimeoutMs,
+    endsProcess: options.endsStuckProcess,
     speaksJson: options.speaksJson,
     pulse: node.pulse.buffer,
   };

@@ -23,7 +23,9 @@
  */
 
 import type { FeedWriter, PipelineOutboxes } from '../feed-outbox.js';
+import type { CookieChange, CookieNews } from '../http/cookies/stored-cookie.js';
 import type { FrontierRequest } from '../http/message/request-record.js';
+import type { RunArguments } from './agreement/run-arguments.js';
 import type { Backups } from './backup/entry.js';
 import type {
   Budgets,
@@ -40,19 +42,28 @@ import type {
 import type { RobotsAnswer, RobotsClaim, RobotsResult } from './robots/robots-state.js';
 
 export * from './crawl-types.js';
-export type { FrontierRequest };
+export type { CookieChange, CookieNews, FrontierRequest };
 
 /**
  * The kind of a push. `links` are checked by the dupefilter. `seeds` skip that check (unless `filtered`), are still
- * recorded, and make a failed request pending again. `start` are seeds that are accepted once per job.
+ * recorded, and make a failed request pending again. `start` are seeds that are accepted once per job and arguments.
+ * `start-filtered` come from a generator, which another node runs again from its beginning when its node dies: the
+ * dupefilter checks them, and unfiltered ones are accepted once by their place in the generator.
  */
-export type PushKind = 'links' | 'seeds' | 'seeds-filtered' | 'start';
+export type PushKind = 'links' | 'seeds' | 'seeds-filtered' | 'start' | 'start-filtered';
 
-/** The part of a job's start requests that a push contains. A list too long for one push is split, in order. */
+/** The part of the start requests that a push contains. A list too long for one push is split, in order. */
 export interface StartPart {
+  /** The place of the first one. */
   readonly from: number;
-  readonly total: number;
+  /** How many there are; null while more may follow. */
+  readonly total: number | null;
+  /** `startKey` of the arguments that they were made with; none by default. */
+  readonly key?: string;
 }
+
+/** The answer to a node that wants to run `start()`: it may, another live node does, or all of it was pushed. */
+export type StartClaim = 'claimed' | 'taken' | 'pushed';
 
 export interface PushAnswer {
   readonly accepted: number;
@@ -62,6 +73,8 @@ export interface PushAnswer {
    * (`Tunables.queueLimit`); absent when there were none.
    */
   readonly dropped?: number;
+  /** Requests that are pending or delayed now; only in the answer to requests of a generator. */
+  readonly waiting?: number;
 }
 
 /** The right to process one request until it is settled or this incarnation is declared dead. */
@@ -103,6 +116,8 @@ export interface LeaseAnswer {
   /** 0 to 1,000: when to ask again if nothing else happens. */
   readonly waitMs: number;
   readonly crawl: CrawlState;
+  /** The cookies that have changed since the version that the call named; absent when none has. */
+  readonly cookies?: CookieNews;
 }
 
 /**
@@ -152,6 +167,8 @@ export interface Effects {
    * `dupefilter/filtered`. The counters of `budget-names.ts` also count against the run's budgets.
    */
   readonly stats: Readonly<Record<string, number>>;
+  /** Cookies that the page has set or removed, in order; absent when there are none. Not with the outcome `released`. */
+  readonly cookies?: readonly CookieChange[];
   /** From the start of the download to the headers of the answer, for AutoThrottle; absent where there was no answer. */
   readonly latencyMs?: number;
   /** Links left out of `requests` because the node knows them to be seen; absent when there are none. */
@@ -221,6 +238,12 @@ export interface JoinOptions {
   readonly feeds: readonly string[];
   /** Whether the spider has start requests. If so, the crawl is complete only after they were pushed. */
   readonly hasStart: boolean;
+  /** `-a name=value`: the run has those of its first node, and refuses a node with others. */
+  readonly args: RunArguments;
+  /** A new run makes all start requests again, although they were pushed before. */
+  readonly startsAgain: boolean;
+  /** COOKIES_MAX_JARS: when this node commits cookies, the jars changed least recently are dropped beyond it. */
+  readonly maxCookieJars: number;
   /**
    * If this node begins a new run, clear the requests, failed requests, fingerprints and the record of pushed start
    * requests in the same step. Seeds, items and counters stay. A client that joins again does not flush.
@@ -243,7 +266,7 @@ export interface Joined {
     /** Other live nodes: with them the node joins a crawl, alone it resumes one. */
     readonly nodes: number;
   };
-  /** True when the job's start requests were pushed by an earlier node. */
+  /** True when the start requests of the job and these arguments were pushed by an earlier node. */
   readonly startPushed: boolean;
   /** Set when this run was closed by the same budget less than `nodeTimeoutMs` ago: the node should not start. */
   readonly justClosed: string | null;
@@ -446,7 +469,10 @@ export interface Finding {
 export interface Frontier {
   readonly engine: Engine;
 
-  /** Register this node as a new incarnation; recovery, leasing and settling need it. @throws RefusedError on another shape or format. */
+  /**
+   * Register this node as a new incarnation; recovery, leasing and settling need it.
+   * @throws RefusedError on another shape or format, and on other arguments than those of the run.
+   */
   join(node: NodeInfo, options: JoinOptions): Promise<Joined>;
   /**
    * Deregister. The last incarnation also ends the run with `reason`. It clears the crawl when `reason` is `finished`, the
@@ -480,8 +506,18 @@ export interface Frontier {
    * @param part of the start requests; all of them by default. Those that another node has pushed count as duplicates.
    */
   push(requests: readonly FrontierRequest[], kind: PushKind, part?: StartPart): Promise<PushAnswer>;
-  /** Take up to `max` due, polite requests in order; `holding` is how many this node processes now. Never blocks in the store. */
-  lease(max: number, holding: number): Promise<LeaseAnswer>;
+  /** Become the node that runs `start()` of the spider, if there is none that lives. Safe to ask again. */
+  claimStart(): Promise<StartClaim>;
+  /**
+   * Take up to `max` due, polite requests in order; `holding` is how many this node processes now. Never blocks in the store.
+   * @param cookies the version of the cookies that this node knows, 0 at first; without it the answer brings none.
+   */
+  lease(max: number, holding: number, cookies?: number): Promise<LeaseAnswer>;
+  /**
+   * The cookies that have changed since a version, as many as one answer brings; null when none has. Needs no join.
+   * @param readAnewAt for one who reads all cookies anew, in several calls: `latest` of the first answer.
+   */
+  cookies(since: number, readAnewAt?: number): Promise<CookieNews | null>;
   /** End one lease and commit its effects: all of it or nothing. */
   settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer>;
 

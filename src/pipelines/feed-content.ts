@@ -63,6 +63,11 @@ export class FeedContent {
     return this.#mended;
   }
 
+  /** Whether the file holds nothing: it is new, or somebody removed or emptied it. */
+  async isEmpty(): Promise<boolean> {
+    return (await this.#disk.bytesBehind(0)) === 0;
+  }
+
   /**
    * Begin with the first item of this job: in an empty file, or behind what it holds.
    * @throws UsageError where nothing can be added to what it holds.
@@ -98,7 +103,7 @@ export class FeedContent {
         const items = await read(from.sequence);
         return this.#format.render(
           items.map((item) => itemLine(item).line),
-          from,
+          { ...from, sequence: this.#itemsInFile(from) },
         ).text;
       },
     });
@@ -114,7 +119,8 @@ export class FeedContent {
   /** Write items behind a checkpoint. @returns the next one. @throws CrawlnodeError `feed_unwritable`, `feed_changed` */
   async append(texts: readonly string[], after: FeedCheckpoint): Promise<FeedCheckpoint> {
     await this.#disk.refuseChanged(after.lengthBytes);
-    const { text, header, dropped } = this.#format.render(this.#checked(texts, after.sequence), after);
+    const state = { ...after, sequence: this.#itemsInFile(after) };
+    const { text, header, dropped } = this.#format.render(this.#checked(texts, after.sequence), state);
     if (dropped.length > 0) this.#sayDropped(dropped);
     const bytes = this.#format.encode(text);
     const lengthBytes = after.lengthBytes + bytes.length;
@@ -139,6 +145,11 @@ export class FeedContent {
   async close(): Promise<void> {
     this.#lock?.release();
     await this.#disk.close();
+  }
+
+  /** A file that -O began anew in the middle of a crawl holds fewer items than the crawl has given. */
+  #itemsInFile({ sequence, lengthBytes }: FeedCheckpoint): number {
+    return lengthBytes <= this.#format.encode(this.#format.opening).length ? 0 : sequence;
   }
 
   #recorded(): OwnPart | null {

@@ -46,6 +46,14 @@ export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
       await feeds.checkpoint(writer, begun);
       return new FeedFile(options, content, begun);
     }
+    if (options.overwrite && known.sequence > 0 && (await content.isEmpty())) {
+      const begun = { ...(await content.begin()), sequence: known.sequence };
+      await feeds.checkpoint(writer, begun, known.sequence);
+      const message =
+        'the file was removed or emptied since this job wrote to it, so -O begins it anew: it gets the items from now on';
+      log.warn({ file: path, itemsBefore: known.sequence }, message);
+      return new FeedFile(options, content, begun);
+    }
     const reached = await content.goTo(known, (sequence) => feeds.read(writer.feed, sequence, BATCH));
     if (options.overwrite) {
       log.info(

@@ -17,10 +17,12 @@ export interface ProcessedItems {
   readonly scraped: number;
   /** Items a pipeline dropped. */
   readonly dropped: number;
+  /** Items that an error of a pipeline cost, where errors are kept. */
+  readonly broken: number;
 }
 
 export interface ItemPipelines {
-  /** @throws CrawlnodeError `pipeline_error` that names a pipeline which threw anything but DropItem. */
+  /** @throws CrawlnodeError `pipeline_error` that names a pipeline which threw anything but DropItem, unless errors are kept. */
   process(items: readonly JsonObject[]): Promise<ProcessedItems>;
   /** Open the pipelines in order. @throws CrawlnodeError `pipeline_error`, after closing those opened before. */
   open(): Promise<void>;
@@ -36,13 +38,14 @@ export interface ItemPipelines {
  */
 export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines> {
   const { before, after, toList } = await loadStages(options);
-  const { context, addNodeId = false } = options;
+  const { context, addNodeId = false, keepsErrors = false } = options;
   const all = [...before, ...after];
   const opened: LoadedPipeline[] = [];
 
   async function process(items: readonly JsonObject[]): Promise<ProcessedItems> {
-    const out = { listItems: [] as string[], feedItems: [] as string[], scraped: 0, dropped: 0 };
+    const out = { listItems: [] as string[], feedItems: [] as string[], scraped: 0, dropped: 0, broken: 0 };
     for (const item of items) {
+      const inList = out.listItems.length;
       try {
         const listItem = before.length === 0 ? item : await runPipelines(before, item, context);
         // Usually no pipeline follows RedisPipeline. List and feeds then share one text.
@@ -52,9 +55,16 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
         out.feedItems.push(text);
         out.scraped += 1;
       } catch (error) {
-        if (!isDrop(error)) throw error;
-        out.dropped += 1;
-        context.log.debug({ reason: error.message }, 'an item was dropped');
+        if (isDrop(error)) {
+          out.dropped += 1;
+          context.log.debug({ reason: error.message }, 'an item was dropped');
+        } else if (keepsErrors) {
+          out.listItems.length = inList;
+          out.broken += 1;
+          context.log.error({ reason: 'pipeline_error' }, `an item is lost: ${messageOf(error)}`);
+        } else {
+          throw error;
+        }
       }
     }
     return out;

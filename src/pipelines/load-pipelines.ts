@@ -72,6 +72,8 @@ export interface LoadOptions {
   readonly context: PipelineContext;
   /** ITEM_NODE_ID: add `node_id` to items in the items list. */
   readonly addNodeId?: boolean;
+  /** CALLBACK_ERROR `keep`: an error of a pipeline costs only its item. */
+  readonly keepsErrors?: boolean;
 }
 
 /** The pipelines before and after `RedisPipeline`. Without it all are `before`, and `toList` is false. */

@@ -1,6 +1,7 @@
 /** Generate the commented settings file from the schema. Its output is committed as `config/crawlnode.yaml`. */
 import { stringify } from 'yaml';
 import { definitionOf } from './schema.js';
+import { cookieSettings } from './sections/cookies.js';
 import { downloadSettings } from './sections/download.js';
 import { frontierSettings } from './sections/frontier.js';
 import { httpCacheSettings } from './sections/http-cache.js';
@@ -25,6 +26,7 @@ const sections: readonly (readonly [title: string, settings: object])[] = [
   ['The frontier: order, seen requests, seeds, names of keys, closing', frontierSettings],
   ['Items', itemSettings],
   ['Politeness, download, retries, limits', downloadSettings],
+  ['Cookies', cookieSettings],
   ['Proxies', proxySettings],
   ['HTTP cache', httpCacheSettings],
   ['Middleware', middlewareSettings],

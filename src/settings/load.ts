@@ -7,7 +7,7 @@ import { SettingsError } from '../errors.js';
 import type { Definition } from './kinds.js';
 import { maskSetting } from './mask.js';
 import { middlewareProblems, switchedOff } from './middleware-settings.js';
-import { type LayerEntry, readSettingsFile } from './read-file.js';
+import { type LayerEntry, noSettingsFile, readSettingsFile } from './read-file.js';
 import { definitionOf, definitions, type SettingName, type Settings, settingNames } from './schema.js';
 import { unknownSettingAdvice } from './scrapy-names.js';
 
@@ -17,11 +17,21 @@ export interface LoadOptions {
   readonly cwd: string;
   /** `-c/--config`; without it the project is searched in `cwd` and its parents (`find-project.ts`). */
   readonly configFile?: string | undefined;
+  /** False: no settings file is looked for or read. */
+  readonly file?: false | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** NAME → text, from `-s NAME=VALUE` and from options that set a setting. */
   readonly cli: Readonly<Record<string, string>>;
   /** The `customSettings` of a spider, and the name of this layer in error messages. */
-  readonly spider?: { readonly settings: object; readonly where: string } | undefined;
+  readonly spider?: CodeLayer | undefined;
+  /** Settings that a program gives to `crawl()`: they override all others. */
+  readonly code?: CodeLayer | undefined;
+}
+
+/** Settings written in code, and the name of their layer in error messages. */
+export interface CodeLayer {
+  readonly settings: object;
+  readonly where: string;
 }
 
 export interface LoadedSettings {
@@ -45,15 +55,18 @@ export function loadSettings(options: LoadOptions): LoadedSettings {
     projectDir,
     entries,
     warnings: fileWarnings,
-  } = readSettingsFile(options.cwd, options.configFile);
+  } = options.file === false
+    ? noSettingsFile(options.cwd)
+    : readSettingsFile(options.cwd, options.configFile);
   const problems: string[] = [];
   const warnings = [...fileWarnings];
   // Lowest precedence first: a later layer overrides an earlier one.
   const layers: Layer[] = [
     { source: 'file', entries },
-    { source: 'spider', entries: fromSpider(options.spider) },
+    { source: 'spider', entries: fromCode(options.spider) },
     { source: 'environment', entries: fromEnvironment(options.env, problems) },
     { source: 'cli', entries: fromCli(options.cli, problems) },
+    { source: 'cli', entries: fromCode(options.code) },
   ];
   const values = new Map<string, { value: unknown; source: Source; where: string }>();
   for (const { source, entries: layer } of layers) {
@@ -78,12 +91,12 @@ export function loadSettings(options: LoadOptions): LoadedSettings {
   return { ...assemble(values, projectDir), projectDir, file, warnings };
 }
 
-function fromSpider(spider: LoadOptions['spider']): Map<string, LayerEntry> {
-  if (!spider) return new Map();
+function fromCode(code: CodeLayer | undefined): Map<string, LayerEntry> {
+  if (!code) return new Map();
   return new Map(
-    Object.entries(spider.settings)
+    Object.entries(code.settings)
       .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => [name, { value, where: spider.where }]),
+      .map(([name, value]) => [name, { value, where: code.where }]),
   );
 }
 

@@ -25,11 +25,16 @@ const MAX_FILE_BYTES = 1024 * 1024;
 /** Protects the memory against YAML aliases that expand exponentially. */
 const MAX_ALIASES = 100;
 
+/** No file: every setting comes from elsewhere, and relative paths count from the folder. */
+export function noSettingsFile(cwd: string): SettingsFile {
+  return { file: null, projectDir: cwd, warnings: [], entries: new Map() };
+}
+
 /** @throws SettingsError naming file, line and column. */
 export function readSettingsFile(cwd: string, wanted: string | undefined): SettingsFile {
   const { file, warnings } =
     wanted === undefined ? findSettingsFile(cwd) : { file: path.resolve(cwd, wanted), warnings: [] };
-  if (file === null) return { file, projectDir: cwd, warnings, entries: new Map() };
+  if (file === null) return { ...noSettingsFile(cwd), warnings };
   const displayPath = path.relative(cwd, file).startsWith('..') ? file : path.relative(cwd, file);
   return {
     file,

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import type { Definition } from './kinds.js';
+import { cookieSettings } from './sections/cookies.js';
 import { downloadSettings } from './sections/download.js';
 import { frontierSettings } from './sections/frontier.js';
 import { httpCacheSettings } from './sections/http-cache.js';
@@ -19,6 +20,7 @@ export const definitions = {
   ...frontierSettings,
   ...itemSettings,
   ...downloadSettings,
+  ...cookieSettings,
   ...proxySettings,
   ...httpCacheSettings,
   ...middlewareSettings,

@@ -27,6 +27,11 @@ export function callbackName(spider: Spider, callback: Callback | string | null)
   );
 }
 
+/** Whether a spider has a method of this name that can be a callback. */
+export function isMethodOf(spider: Spider, name: string): boolean {
+  return methodsOf(spider).names.has(name);
+}
+
 interface Methods {
   readonly names: ReadonlySet<string>;
   readonly byReference: ReadonlyMap<unknown, string>;
@@ -66,4 +71,5 @@ const notCallbacks = new Set([
   ...Object.getOwnPropertyNames(Spider.prototype).filter((name) => name !== 'parse'),
   'fingerprint',
   'item',
+  'start',
 ]);

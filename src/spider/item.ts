@@ -12,8 +12,15 @@ import { Response } from '../http/message/response.js';
 export interface ItemSchema {
   readonly '~standard': {
     validate(value: unknown): SchemaResult | Promise<SchemaResult>;
+    readonly types?: { readonly input: unknown; readonly output: unknown } | undefined;
   };
 }
+
+/**
+ * What a spider with an item schema may yield: `*parse(response): Generator<ItemOf<typeof product> | Request>`, so that
+ * the compiler checks each item.
+ */
+export type ItemOf<Schema extends ItemSchema> = NonNullable<Schema['~standard']['types']>['input'];
 
 type SchemaResult =
   | { readonly value: unknown; readonly issues?: undefined }

@@ -4,6 +4,7 @@ import { SelectorList } from '../http/markup/selector.js';
 import { Request } from '../http/message/request.js';
 import type { JsonObject } from '../http/message/request-record.js';
 import type { Response } from '../http/message/response.js';
+import { isUnfetchable } from '../http/message/unfetchable-request.js';
 import { maskUrls } from '../settings/mask-urls.js';
 import { resultsOfCall } from './callback-results.js';
 import { callbackName } from './callbacks.js';
@@ -27,12 +28,20 @@ export interface DiscoveredRequest {
 export interface PageResult {
   readonly items: JsonObject[];
   readonly requests: DiscoveredRequest[];
+  /** URLs of links that no client can fetch, such as `mailto:`, which the callback followed. */
+  readonly unfetchable: string[];
+  /** Why the callback ended early, where `PageLimits.keepsErrors` is set; null when it came to its end. */
+  readonly error: CrawlnodeError | null;
 }
+
+const nothing: PageResult = { items: [], requests: [], unfetchable: [], error: null };
 
 /** Limits for one page. */
 export interface PageLimits {
   /** Default 10,000 (`MAX_SETTLE_ITEMS`); a page that yields more fails as `too_many_items`. */
   readonly maxItems?: number;
+  /** CALLBACK_ERROR `keep`: an error of the callback is part of the result, with what it yielded before. */
+  readonly keepsErrors?: boolean;
   /** What is between the callback and the page, such as spider middleware. */
   readonly through?: (results: AsyncIterable<unknown>) => AsyncIterable<unknown>;
 }
@@ -59,7 +68,7 @@ export async function runErrback(
   failure: Failure,
   limits: PageLimits = {},
 ): Promise<PageResult> {
-  if (method === null) return { items: [], requests: [] };
+  if (method === null) return nothing;
   return run(spider, method, failure, failure.request.url, limits);
 }
 
@@ -77,7 +86,9 @@ async function run(
     const call = () => callback.call(spider, argument);
     await page.add(limits.through === undefined ? call() : limits.through(resultsOfCall(call)));
   } catch (error) {
-    throw callbackError(`${spider.name}.${method}`, url, error);
+    const described = callbackError(`${spider.name}.${method}`, url, error);
+    if (limits.keepsErrors !== true) throw described;
+    page.error = described;
   }
   return page;
 }
@@ -85,6 +96,8 @@ async function run(
 class Page implements PageResult {
   readonly items: JsonObject[] = [];
   readonly requests: DiscoveredRequest[] = [];
+  readonly unfetchable: string[] = [];
+  error: CrawlnodeError | null = null;
   readonly #spider: Spider;
   readonly #maxItems: number;
 
@@ -113,6 +126,10 @@ class Page implements PageResult {
 
   #addRequest(request: Request): undefined {
     const callback = callbackName(this.#spider, request.callback);
+    if (isUnfetchable(request)) {
+      this.unfetchable.push(request.url);
+      return;
+    }
     this.requests.push({
       request,
       callback: callback === 'parse' ? null : callback, // the default is omitted, which keeps stored records small

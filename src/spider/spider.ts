@@ -1,7 +1,7 @@
 /** The base class of spiders. A spider is found by its `name`; each request stores the names of its callbacks. */
 import type { Request } from '../http/message/request.js';
 import type { Response } from '../http/message/response.js';
-import { type Logger, silentLogger } from '../log.js';
+import { type Logger, type SpiderLogger, silentLogger, spiderLogger } from '../log.js';
 import type { Settings, SettingsInput } from '../settings/schema.js';
 import type { ItemSchema } from './item.js';
 import { parseSeed } from './parse-seed.js';
@@ -24,11 +24,17 @@ let constructionContext: SpiderContext = noContext;
 /** What `makeRequestFromData` may return. */
 export type MadeRequests = Request | Iterable<Request> | AsyncIterable<Request> | null | undefined;
 
+/** What `start()` may return: requests or URLs, in a list or from a generator. */
+export type StartRequests =
+  | Iterable<Request | string>
+  | AsyncIterable<Request | string>
+  | Promise<Iterable<Request | string>>;
+
 /** The base class of all spiders. Fields and methods have Scrapy's names, in camel case. */
 export class Spider {
   /** Names the spider on the command line and in every key of the store: `[A-Za-z0-9._-]{1,64}`. */
   name = '';
-  /** The first requests of a crawl. They are pushed once per job, by the first node. */
+  /** The first requests of a crawl. They are pushed once for a job and arguments, by the first node. A `start()` replaces them. */
   startUrls: readonly (string | Request)[] = [];
   /** Only links to these hosts and their subdomains are followed, as in Scrapy. Without it all links are. */
   declare allowedDomains?: readonly string[];
@@ -51,9 +57,24 @@ export class Spider {
   /** Arguments from `-a name=value`, by name. Values are always text. */
   readonly args: SpiderContext['args'] = constructionContext.args;
   /** The log of the node. */
-  readonly log: Logger = constructionContext.log;
+  readonly log: SpiderLogger = spiderLogger(constructionContext.log);
   /** All settings in effect, by name. */
   readonly settings: Settings = constructionContext.settings;
+
+  /**
+   * Makes the start requests, as a sync or async generator: of any number, read as fast as they are crawled. It replaces
+   * `startUrls`. One node runs it, once for a job and arguments. When that node dies, another one runs it again from its
+   * beginning, and requests that were accepted before are duplicates. With `refresh` rules, or fingerprints that expire, it
+   * runs once in each run. The crawl is complete only when it has returned.
+   * ```ts
+   * async *start() {
+   *   for await (const { id } of database.query('SELECT id FROM product')) {
+   *     yield new Request(`https://shop.example/product/${id}`, { callback: this.parseProduct });
+   *   }
+   * }
+   * ```
+   */
+  start?(): StartRequests;
 
   /**
    * Called with every response whose request names no other callback. It may be a sync or async generator, or return an

@@ -28,6 +28,27 @@ export default class Shop extends Spider {
 }
 `;
 
+const typedApp = `
+import { crawl, type CrawlOptions, type Response, seed, Spider, stats } from 'crawlnode';
+
+class Authors extends Spider {
+  override name = 'authors';
+  override *parse(response: Response) {
+    for (const author of response.css('small.author::text').getAll()) yield { author };
+    yield* response.followAll('li.next a', this.parse);
+  }
+}
+
+const items: unknown[] = [];
+const options: CrawlOptions = {
+  settings: { ALLOW_PRIVATE_ADDRESSES: true, JOBDIR: '.authors' },
+  onItem: ({ author }) => items.push(author),
+};
+const { accepted } = await seed(Authors, [process.argv[2]!], options);
+const { reason } = await crawl(Authors, options);
+console.log(JSON.stringify({ accepted, reason, items, done: (await stats(Authors, options)).done }));
+`;
+
 const tsconfig = JSON.stringify({
   compilerOptions: {
     module: 'nodenext',
@@ -193,6 +214,52 @@ describe('the package in another project', () => {
       const here = await runCli(['init', '.'], { cwd: project.dir, executable });
       expect(here).toMatchObject({ code: 0, stderr: expect.stringContaining('package.json was there') });
       expect(await project.read('package.json')).toBe('{ "type": "module", "private": true }\n');
+    } finally {
+      await site.close();
+      await project.remove();
+    }
+  });
+
+  it('crawls inside a program, in plain JavaScript and in TypeScript whose types hold', async () => {
+    const project = await strangersProject();
+    const quote = '<div class="quote"><span class="text">Q</span><small class="author">Ann</small></div>';
+    const site = await startSite({
+      handler: ({ url }, response) => {
+        if (url !== '/' && url !== '/page/2/') return false;
+        const next = url === '/' ? '<li class="next"><a href="/page/2/">Next</a></li>' : '';
+        response.writeHead(200, { 'content-type': 'text/html' }).end(quote + next);
+        return true;
+      },
+    });
+    try {
+      await install(project);
+      await symlink(path.join(root, 'node_modules', '@types'), project.path('node_modules', '@types'));
+      const env = {
+        PATH: process.env.PATH,
+        DELAY: '0',
+        ALLOW_PRIVATE_ADDRESSES: 'true',
+        ROBOTSTXT_OBEY: 'false',
+      };
+      const start = async (file: string) => {
+        const { stdout, stderr } = await run(process.execPath, [file, site.url], { cwd: project.dir, env });
+        expect(stderr).toBe('');
+        return JSON.parse(stdout);
+      };
+      const app = await readFile(path.join(root, 'examples', 'in-a-program', 'app.mjs'), 'utf8');
+      await project.write('app.mjs', app);
+      expect(await start('app.mjs')).toEqual({ reason: 'finished', pages: 2, items: 2, authors: { Ann: 2 } });
+
+      await project.write('spiders/app.ts', typedApp);
+      const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+      const compile = [tsc, '-p', project.dir, '--noEmit', 'false', '--outDir', project.path('out')];
+      const types = await run(process.execPath, compile).catch((error) => error);
+      expect(types.stdout).toBe('');
+      expect(await start('out/app.js')).toEqual({
+        accepted: 1,
+        reason: 'finished',
+        items: ['Ann', 'Ann'],
+        done: 2,
+      });
     } finally {
       await site.close();
       await project.remove();

@@ -8,6 +8,7 @@ import { autothrottle } from './autothrottle.js';
 import { backups } from './backups.js';
 import { budgets } from './budgets.js';
 import { completion } from './completion.js';
+import { cookies } from './cookies.js';
 import { deferring } from './deferring.js';
 import { dupefilters } from './dupefilters.js';
 import { epochs } from './epochs.js';
@@ -27,6 +28,7 @@ import { runs } from './runs.js';
 import { seeds } from './seeds.js';
 import { settling } from './settling.js';
 import { slots } from './slots.js';
+import { starting } from './starting.js';
 import { suspects } from './suspects.js';
 import { upkeep } from './upkeep.js';
 import { walk } from './walk.js';
@@ -59,12 +61,14 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       deferring,
       robots,
       settling,
+      cookies,
       epochs,
       recovery,
       suspects,
       runs,
       budgets,
       completion,
+      starting,
       flushing,
       queueLimit,
       seeds,

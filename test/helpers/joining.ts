@@ -26,7 +26,10 @@ export interface JoinChoice {
   readonly budgets?: Partial<Budgets>;
   readonly feeds?: readonly string[];
   readonly hasStart?: boolean;
+  readonly maxCookieJars?: number;
   readonly flushOnStart?: boolean;
+  readonly args?: Readonly<Record<string, string>>;
+  readonly startsAgain?: boolean;
 }
 
 /** Join as a node of this machine. */
@@ -39,7 +42,10 @@ export function joinAs(frontier: Frontier, choice: JoinChoice = {}): Promise<Joi
       budgets: { ...noBudgets, ...choice.budgets },
       feeds: choice.feeds ?? [],
       hasStart: choice.hasStart ?? false,
+      maxCookieJars: choice.maxCookieJars ?? 100,
       flushOnStart: choice.flushOnStart ?? false,
+      args: choice.args ?? {},
+      startsAgain: choice.startsAgain ?? false,
     },
   );
 }

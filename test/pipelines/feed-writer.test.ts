@@ -401,6 +401,23 @@ test('a file that is shorter than what was written to it is refused with an expl
   await expect(open('a.jsonl', outbox)).rejects.toMatchObject({ code: 'feed_changed' });
 });
 
+test.each(['a.jsonl', 'a.json', 'a.csv'])('-O begins a file anew that was removed: %s', async (name) => {
+  const outbox = new MemoryOutbox();
+  outbox.add({ n: 1 }, { n: 2 });
+  await (await open(name, outbox, { overwrite: true })).drain();
+  await rm(at(name));
+  outbox.add({ n: 3 });
+  await (await open(name, outbox, { overwrite: true })).drain();
+  outbox.add({ n: 4 });
+  await (await open(name, outbox, { overwrite: true })).drain();
+  const whole = {
+    'a.jsonl': '{"n":3}\n{"n":4}\n',
+    'a.json': '[\n{"n":3},\n{"n":4}\n]\n',
+    'a.csv': 'n\r\n3\r\n4\r\n',
+  };
+  expect(text(name)).toBe(whole[name as keyof typeof whole]);
+});
+
 test('-o goes on after what is in the file, -O begins it anew', async () => {
   writeFileSync(at('a.jsonl'), '{"old":1}');
   const added = new MemoryOutbox();

@@ -47,6 +47,7 @@ test('items go to the list and the feeds in the order they were yielded, as one 
     feedItems: ['{"n":1}', '{"n":2}'],
     scraped: 2,
     dropped: 0,
+    broken: 0,
   });
 });
 
@@ -96,6 +97,7 @@ test('DropItem drops one item and counts it; the others go on', async () => {
     feedItems: ['{"n":2}'],
     scraped: 1,
     dropped: 2,
+    broken: 0,
   });
   const late = await pipelines(
     { './pipelines/drop.ts': 400, RedisPipeline: 300 },
@@ -106,6 +108,7 @@ test('DropItem drops one item and counts it; the others go on', async () => {
     feedItems: [],
     scraped: 0,
     dropped: 1,
+    broken: 0,
   });
 });
 
@@ -232,5 +235,6 @@ export default class Clean {
   expect(await process([{ text: ' a ' }, { text: '' }])).toMatchObject({
     listItems: ['{"text":"a"}'],
     dropped: 1,
+    broken: 0,
   });
 });

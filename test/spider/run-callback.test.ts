@@ -378,7 +378,7 @@ describe('an errback', () => {
   });
 
   it('need not be there', async () => {
-    expect(await runErrback(new Recovering(), null, failure)).toEqual({ items: [], requests: [] });
+    expect(await runErrback(new Recovering(), null, failure)).toMatchObject({ items: [], requests: [] });
   });
 
   it('that throws is named with the request', async () => {

@@ -12,11 +12,17 @@ class Probe extends Spider {
 }
 
 it('a spider has its arguments, logger and settings while its fields are set', () => {
-  const log: Logger = { ...silentLogger };
+  const logged: unknown[] = [];
+  const log: Logger = { ...silentLogger, info: (...given) => logged.push(given) };
   const settings = { JOB: 'x' } as unknown as Settings;
   const spider = createSpider(Probe, { args: { start: 'https://example.org/' }, log, settings });
   expect(spider.startUrls).toEqual(['https://example.org/']);
-  expect(spider.log).toBe(log);
+  spider.log.info('a message alone');
+  spider.log.info({ page: 2 }, 'with fields');
+  expect(logged).toEqual([
+    [{}, 'a message alone'],
+    [{ page: 2 }, 'with fields'],
+  ]);
   expect(spider.settings).toBe(settings);
 });
 

@@ -6,6 +6,7 @@ import { failedReasons } from '../../crawler/requests/failed-reasons.js';
 import { failedPages, type ReadFailed, revived } from '../../crawler/requests/failed-requests.js';
 import { UsageError } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
+import { isKept } from '../../frontier/kept-reason.js';
 import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, masked, note, print, printJson, printJsonLine } from '../context.js';
@@ -22,7 +23,11 @@ import { rowPrinter } from '../terminal/result-rows.js';
 const help = `
 A request fails for good when its retries are used up, its callback throws, its items do not match the schema, or three
 nodes died while they processed it. It stays in this list, oldest first, until it is retried, purged or reset. A status
-such as 404 is not a failure. A status of RETRY_HTTP_CODES is one, when its retries are used up.
+such as 404 is not a failure, and the summary of "crawl" counts it. A status of RETRY_HTTP_CODES is one, when its retries
+are used up.
+
+With CALLBACK_ERROR keep, a page whose callback threw has committed what it yielded before. Its reason ends in _kept, and
+"retry" skips it unless --kept is given, because its items would come twice.
 
 Reasons: ${failedReasons.join(', ')}.
 
@@ -44,6 +49,10 @@ export const command: CliCommand = {
           .argParser((word) => word),
       )
       .option('--limit <n>', 'at most this many, the oldest first', atLeastOne)
+      .option(
+        '--kept',
+        'retry also pages whose items were committed (CALLBACK_ERROR keep); their items come twice',
+      )
       .option('--dry-run', 'only print how many would be retried or purged')
       .option('--yes', 'purge without asking')
       .addOption(jobOption())
@@ -53,15 +62,30 @@ export const command: CliCommand = {
     const isDryRun = options.dryRun === true;
     if (isDryRun && action === 'list')
       throw new UsageError('--dry-run goes with retry and purge; list changes nothing');
+    if (options.kept === true && action !== 'retry') {
+      throw new UsageError(`--kept goes with retry; "--reason" selects what to ${action}`);
+    }
+    const skipsKept = action === 'retry' && options.kept !== true;
     const { settings } = (await loadSpiderOrSettings(context, spider, settingTextsOf(options))).loaded;
     const crawl = { spider, job: settings.JOB };
     return withFrontier(openOptions(settings, spider), async (frontier) => {
+      let skipped = 0;
+      const isWanted: FailedFilter = (request) => {
+        if (!filter(request)) return false;
+        if (!skipsKept || !isKept(request.reason)) return true;
+        skipped += 1;
+        return false;
+      };
       const find = () =>
-        matching(frontier, filter, (options.limit as number | undefined) ?? Number.POSITIVE_INFINITY);
+        matching(frontier, isWanted, (options.limit as number | undefined) ?? Number.POSITIVE_INFINITY);
       if (action === 'list') await list(context, crawl, find());
       else if (isDryRun) await printDryRun(context, crawl, action, find());
       else if (action === 'retry') await retry(context, crawl, frontier, find(), settings);
       else await purge(context, crawl, frontier, find, options.yes === true);
+      if (skipped > 0) {
+        const what = `${n(skipped)} stay, because their items were committed (CALLBACK_ERROR keep)`;
+        note(context, `${what}: --kept retries them too, and their items come twice`);
+      }
       return 0;
     });
   },

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import type { Identified } from '../../crawler/requests/identify-request.js';
 import { domainOfRecord, readRecord } from '../../crawler/requests/recorded-request.js';
+import { maskedCookies } from '../../crawler/requests/session-cookies.js';
 import { duration } from '../../format-amounts.js';
 import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
@@ -15,6 +16,8 @@ import { howMany } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
 const help = `
+It also shows the cookies that the crawl would send with the request, without their values.
+
 With DUPEFILTER_CLASS: StateDupeFilter it also shows the last event of the request, with HTTP status and attempts, even
 after the request is done.
 
@@ -63,7 +66,9 @@ export const command: CliCommand = {
         record === null
           ? first
           : await frontier.inspect({ ...request, domain: domainOfRecord(record, loaded.settings) });
-      const shown = describe(spider, loaded.settings.JOB, url, request, inspection);
+      const described = describe(spider, loaded.settings.JOB, url, request, inspection);
+      const cookies = await maskedCookies(frontier, described.url, readRecord(inspection.record));
+      const shown = { ...described, cookies };
       if (context.globals.json) printJson(context, masked(context, shown));
       else {
         const isOfPeriod = shown.state === 'seen' && shown.period !== null;
@@ -90,7 +95,7 @@ export const command: CliCommand = {
 };
 
 type Failure = NonNullable<Inspection['failure']>;
-type Shown = ReturnType<typeof describe>;
+type Described = ReturnType<typeof describe>;
 
 /** Fields are null when the record is gone or unreadable. `period` is set when a refresh rule applies. */
 function describe(
@@ -126,7 +131,7 @@ function failureJson({ failedAtMs, reason, status, attempts, node, detail }: Fai
 }
 
 /** Instants with the time since or until them. */
-function timesInWords({ state, owner, leasedAt, dueAt, failure, acceptedAt }: Shown, nowMs: number) {
+function timesInWords({ state, owner, leasedAt, dueAt, failure, acceptedAt }: Described, nowMs: number) {
   const ago = (at: string) => `${at} (${duration(nowMs - Date.parse(at))} ago)`;
   return {
     owner,

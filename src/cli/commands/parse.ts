@@ -47,7 +47,7 @@ export const command: CliCommand = {
       const { callbackName, runCallback } = await import('../../spider/run-callback.js');
       callbackName(spider, String(options.callback));
       const response = await fetchPage(new Request(url), loaded.settings, log, stopOnSignal(), spider);
-      const { items, requests } = await runCallback(spider, String(options.callback), response);
+      const { items, requests, unfetchable } = await runCallback(spider, String(options.callback), response);
       printJson(context, {
         url: response.url,
         status: response.status,
@@ -61,6 +61,7 @@ export const command: CliCommand = {
           ...(request.priority === 0 ? {} : { priority: request.priority }),
           ...(request.dontFilter ? { dontFilter: true } : {}),
         })),
+        ...(unfetchable.length === 0 ? {} : { unfetchable }),
       });
       return 0;
     } finally {

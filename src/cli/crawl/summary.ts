@@ -38,8 +38,9 @@ export function printSummary(context: Context, { spider, job, nodes, result, fee
   const seconds = (elapsedMs / 1000).toFixed(1);
   print(context, `${crawlName({ spider, job })}: ${reason}, ${pagesOf(result, nodes)}, ${seconds} s${where}`);
   if (message !== null) print(context, oneLine(context.mask(message)));
-  for (const { what, count, example } of deadEnds.slice(0, SHOWN_DEAD_ENDS)) {
-    print(context, `${what}: ${howMany(count, 'page')}, such as ${oneLine(context.mask(example))}`);
+  for (const { what, unit, count, example } of deadEnds.slice(0, SHOWN_DEAD_ENDS)) {
+    const counted = unit === 'page' ? howMany(count, 'page') : `${howMany(count, 'request')} not followed`;
+    print(context, `${what}: ${counted}, such as ${oneLine(context.mask(example))}`);
   }
   if (pages > failed && items === 0 && (crawl?.items ?? 0) === 0) print(context, 'no page gave an item');
   if (failed > 0) {

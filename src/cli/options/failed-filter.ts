@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { failedReasons, isFailedReason } from '../../crawler/requests/failed-reasons.js';
 import { UsageError } from '../../errors.js';
+import { plainReason } from '../../frontier/kept-reason.js';
 import { parseUrl } from '../../http/url/parse-url.js';
 import { didYouMean } from '../../settings/nearest.js';
 
@@ -32,7 +33,7 @@ export function failedFilter(options: Readonly<Record<string, unknown>>): Failed
   if (typeof options.reason === 'string') {
     const reasons = words(options.reason, '--reason');
     for (const reason of reasons) refuseUnknown(reason);
-    tests.push(({ reason }) => reasons.includes(reason.toLowerCase()));
+    tests.push(({ reason }) => reasons.includes(reason) || reasons.includes(plainReason(reason)));
   }
   return (request) => tests.every((test) => test(request));
 }

@@ -93,6 +93,7 @@ export function engineOptionsOf(
     readonly exitWhenDone: boolean;
     readonly feeds: readonly string[];
     readonly speaksJson: boolean;
+    readonly endsStuckProcess: boolean;
     readonly awaitsFinalTotals: boolean;
   },
 ): EngineOptions {
@@ -105,16 +106,23 @@ export function engineOptionsOf(
     heartbeatMs: ms(settings.HEARTBEAT_INTERVAL),
     mainLoopTimeoutMs: ms(settings.MAIN_LOOP_TIMEOUT),
     speaksJson: command.speaksJson,
+    endsStuckProcess: command.endsStuckProcess,
     allowedStatuses: settings.HTTPERROR_ALLOWED_CODES,
     allowAllStatuses: settings.HTTPERROR_ALLOW_ALL,
     autoThrottleDebug: settings.AUTOTHROTTLE_ENABLED && settings.AUTOTHROTTLE_DEBUG,
     maxItems: settings.MAX_ITEMS_PER_PAGE,
+    keepsErrors: settings.CALLBACK_ERROR === 'keep',
     redirectMaxTimes: settings.REDIRECT_ENABLED ? settings.REDIRECT_MAX_TIMES : null,
     maxHops: settings.REDIRECT_MAX_TIMES,
     redirectPriorityAdjust: settings.REDIRECT_PRIORITY_ADJUST,
     retry: retryOptionsOf(settings),
     robots: robotsOptionsOf(settings),
     links: linkOptionsOf(settings),
+    cookies: {
+      enabled: settings.COOKIES_ENABLED,
+      debug: settings.COOKIES_DEBUG,
+      maxJars: settings.COOKIES_MAX_JARS,
+    },
     shape: shapeOf(settings),
     tunables: {
       delayMs: ms(settings.DOWNLOAD_DELAY),

@@ -1,6 +1,7 @@
 /** The reasons for which requests are on the failed list. */
 import { downloadFailures } from '../../downloader/download-error.js';
 import { commandErrorCodes } from '../../error-codes.js';
+import { plainReason } from '../../frontier/kept-reason.js';
 
 /** The reasons other than download failures, in the order of processing. */
 const otherReasons = [
@@ -27,5 +28,6 @@ export const failedReasons: readonly string[] = [
 
 /** Whether a request may have failed for this reason. Spider code can also fail with any code of a CrawlnodeError. */
 export function isFailedReason(word: string): boolean {
-  return failedReasons.includes(word) || Object.hasOwn(commandErrorCodes, word);
+  const reason = plainReason(word);
+  return failedReasons.includes(reason) || Object.hasOwn(commandErrorCodes, reason);
 }

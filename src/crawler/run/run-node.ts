@@ -1,7 +1,7 @@
 /** Run one node of a crawl in this process: create what the engine needs, run it, and close everything. */
 import os from 'node:os';
 import { runEngine } from '../../engine/engine.js';
-import type { EngineResult, Siblings } from '../../engine/engine-options.js';
+import type { EngineResult, ItemListener, Siblings } from '../../engine/engine-options.js';
 import { loadMiddleware } from '../../engine/middleware/load-middleware.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { loadEngine } from '../../frontier/open.js';
@@ -30,6 +30,8 @@ export interface NodePlan {
   readonly awaitsFinalTotals?: boolean;
   /** Whether output other than the log is JSON too. */
   readonly speaksJson: boolean;
+  /** `EngineOptions.endsStuckProcess`; default true. */
+  readonly endsStuckProcess?: boolean;
   /** Ids of the feeds whose outbox gets this node's items. */
   readonly feeds: readonly string[];
   readonly feedsFailing: () => string | null;
@@ -41,6 +43,8 @@ export interface NodePlan {
   readonly force: AbortSignal;
   readonly log: Logger;
   readonly onTrouble: (trouble: string | null) => void;
+  /** `EngineDeps.onItems`. */
+  readonly onItems?: ItemListener;
 }
 
 /** The label of this node: NODE_ID, else host and process id. */
@@ -78,6 +82,7 @@ export async function runNode(plan: NodePlan): Promise<EngineResult> {
     loadModule,
     context: { nodeId, spider: spider.name, job, log },
     addNodeId: settings.ITEM_NODE_ID,
+    keepsErrors: settings.CALLBACK_ERROR === 'keep',
   });
   const middleware = await loadMiddleware({
     ...{ projectDir, loadModule },
@@ -107,11 +112,13 @@ export async function runNode(plan: NodePlan): Promise<EngineResult> {
         ...plan,
         feeds,
         awaitsFinalTotals: plan.awaitsFinalTotals === true,
+        endsStuckProcess: plan.endsStuckProcess !== false,
       }),
       feedsFailing: (isIdle) => plan.feedsFailing() ?? committed.failing(isIdle),
       isOutboxFull: committed.isFull,
       siblings: plan.siblings,
       onProgress: ({ trouble }) => plan.onTrouble(trouble),
+      ...(plan.onItems && { onItems: plan.onItems }),
     });
     const unaccepted = committed.unaccepted();
     if (unaccepted === null || result.exitCode !== 0) return result;

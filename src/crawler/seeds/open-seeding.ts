@@ -3,7 +3,7 @@
  * appended unchanged to start_urls, where a node reads them.
  */
 import { inRun, type LinkRules, linkRules, runFor } from '../../engine/page/discovered-requests.js';
-import { requestsOfSeed } from '../../engine/seeds/seed-requests.js';
+import { requestsOfSeed, seedRequest } from '../../engine/seeds/seed-requests.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
@@ -58,8 +58,11 @@ export async function openSeeding(plan: SeedingPlan): Promise<Seeding> {
       if (isRaw) return appendSeeds(frontier, seeds, counts, { onBad, stop });
       const room = pushWithinRoom({ frontier, limit: settings.SCHEDULER_QUEUE_LIMIT, onWait, stop });
       const kind = settings.SEEDS_FILTERED ? 'seeds-filtered' : 'seeds';
-      const convert = ({ text, trust = 'trusted' }: SeedText) =>
-        requestsOfSeed(text, spider, rules, Date.now(), trust);
+      let made = 0;
+      const convert = async ({ text, request, trust = 'trusted' }: SeedText) => {
+        if (request === undefined) return requestsOfSeed(text, spider, rules, Date.now(), trust);
+        return [seedRequest(request, made++, spider, rules, Date.now(), trust)];
+      };
       return pushSeeds(room, seeds, counts, { kind, convert, onBad, stop });
     },
   };

@@ -1,10 +1,14 @@
 /** Seeds from any source before they are added to a crawl. */
+
 import type { Trust } from '../../engine/seeds/seed-requests.js';
+import type { Request } from '../../http/message/request.js';
 
 /** The text of a seed and its place in the input. */
 export interface SeedText {
   /** A URL, or a JSON object with the fields of a request. */
   readonly text: string;
+  /** The seed itself, where a program made it; `text` is its URL. */
+  readonly request?: Request;
   /** The place for messages: file and line, argument, or sitemap entry. */
   readonly where: string;
   /** Why the text is not a valid seed, if the reader of the input found that. */

@@ -5,7 +5,7 @@ import type { Request } from '../../http/message/request.js';
 import { maskUrls } from '../../settings/mask-urls.js';
 import { callbackName } from '../../spider/callbacks.js';
 import { type Ending, failed, type Work } from '../page/apply-verdict.js';
-import { add, admit, type Place, toFrontier } from '../page/discovered-requests.js';
+import { add, type Place, refusalOf, toFrontier } from '../page/discovered-requests.js';
 import { planRetry } from '../page/retry-policy.js';
 
 /** @param by the module, for messages. @param status of the answer that it was returned for; null without one */
@@ -69,7 +69,9 @@ async function hop(work: Work, returned: Request, by: string, status: number | n
     outcome: status === null ? outcome : { ...outcome, status },
     effects: { ...noEffects, stats: counters },
   };
-  if (!admit(returned, record.depth, deps.rules, counters)) {
+  const refusal = refusalOf(returned, record.depth, deps.rules);
+  if (refusal !== null) {
+    add(counters, refusal.counter);
     deps.deadEnds.note(`request of ${by} to a URL that the crawl does not follow`, record.url);
     return done;
   }

@@ -17,12 +17,15 @@ export async function throughSpiderMiddleware(
 ): Promise<Ending> {
   const { record, deps, counters } = work;
   const { spider, options } = deps;
-  const { maxItems } = options;
   const refused = await chain.input(response, spider);
   if (refused === null || (record.errback === null && !isIgnoreRequest(refused.error))) {
     const through = (results: AsyncIterable<unknown>) =>
       chain.output(response, refused === null ? results : throwing(refused.error), spider);
-    return commit(work, () => runCallback(spider, record.callback, response, { maxItems, through }), outcome);
+    return commit(
+      work,
+      () => runCallback(spider, record.callback, response, { ...options, through }),
+      outcome,
+    );
   }
   const { status } = response;
   if (!isIgnoreRequest(refused.error)) {

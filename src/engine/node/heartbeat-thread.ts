@@ -91,6 +91,10 @@ async function open(): Promise<Frontier> {
 function end(): void {
   if (isEnding) return;
   isEnding = true;
+  if (!options.endsProcess) {
+    tell({ kind: 'hung', incarnation });
+    return;
+  }
   const seconds = Math.round(pulse.silentMs / 1_000);
   const why = `a callback has blocked the main loop of ${options.node} for ${seconds} s; others took over its work, and this process ends`;
   const exitCode = process.pid === 1 ? 1 : 137;

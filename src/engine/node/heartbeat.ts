@@ -19,6 +19,8 @@ export interface HeartbeatOptions {
   readonly mainLoopTimeoutMs: number;
   /** For how long beyond that before the thread ends the process, which is of no use to anybody any more. */
   readonly endAfterMs: number;
+  /** False in a program, whose process is not ours to end: the main loop is told `hung` instead, should it go on. */
+  readonly endsProcess: boolean;
   /** The label of this node, for that occasion. */
   readonly node: string;
   /** What is said then is a line of JSON. */
@@ -27,9 +29,12 @@ export interface HeartbeatOptions {
   readonly gate: SharedArrayBuffer;
 }
 
-/** What the thread reports: the store's answer on an incarnation, or that heartbeats stopped as the main loop hangs. */
+/**
+ * What the thread reports: the store's answer on an incarnation, or that heartbeats stopped as the main loop hangs, and
+ * for so long that the node should stop.
+ */
 export interface HeartbeatNews {
-  readonly kind: 'dead' | 'gone' | 'stuck';
+  readonly kind: 'dead' | 'gone' | 'stuck' | 'hung';
   readonly incarnation: string;
 }
 

@@ -2,6 +2,7 @@
 
 import { FrontierGoneError, FrontierUnavailableError, IncarnationDeadError } from '../../errors.js';
 import {
+  type CookieNews,
   type CrawlState,
   type Joined,
   type Lease,
@@ -9,6 +10,7 @@ import {
   type Left,
   MAX_WAIT_MS,
 } from '../../frontier/frontier.js';
+import { type ReadCookies, SessionCookies } from '../cookies/session-cookies.js';
 import { type Ending, ending, feedEnding, type NodeView } from '../leaving/node-stop-reason.js';
 import type { PageDeps } from '../page/apply-verdict.js';
 import { crawlOne } from '../page/crawl-one.js';
@@ -18,6 +20,8 @@ import { seenLinksOf } from '../page/seen-links.js';
 import { Slots } from '../page/slots.js';
 import { RobotsGate } from '../robots/robots-gate.js';
 import { SeedIntake } from '../seeds/seed-intake.js';
+import { runStart } from '../seeds/start-generator.js';
+import { hasStart } from './membership.js';
 import type { NodeState } from './node-state.js';
 import { Upkeep } from './periodic-work.js';
 
@@ -56,7 +60,8 @@ export class Incarnation {
     const modules = { spider, authorize, pipelines, middleware };
     const parts = { ...modules, frontier, downloader, options, rules, outage, log };
     const robots = this.#robotsGate(authorize);
-    this.#page = { ...parts, seen, robots, delays, lostStarts, deadEnds, hangingHosts, onDropped };
+    const cookies = new SessionCookies(options.cookies, log);
+    this.#page = { ...parts, seen, robots, delays, lostStarts, deadEnds, hangingHosts, cookies, onDropped };
     this.slots = new Slots({
       frontier,
       concurrency: options.concurrency,
@@ -65,6 +70,7 @@ export class Incarnation {
       outage,
       log,
       onDropped,
+      onItems: deps.onItems,
       onError,
     });
     const batch = options.seedBatch ?? options.concurrency;
@@ -142,15 +148,24 @@ export class Incarnation {
     const answer = await this.#orHalted(
       this.#node.outage.through('lease', this.halt, () => {
         askedAt = performance.now();
-        return this.#node.deps.frontier.lease(free, this.slots.inFlight);
+        return this.#node.deps.frontier.lease(free, this.slots.inFlight, this.#page.cookies.version);
       }),
     );
     this.#node.losses.hear(answer.crawl);
     this.#node.news.hear(answer.crawl, this.view());
     this.#crawl = answer.crawl;
     this.#answeredAt = performance.now();
+    if (answer.cookies !== undefined) await this.#learnCookies(answer.cookies);
     for (const lease of answer.leases) this.#start(lease, askedAt);
     return answer;
+  }
+
+  /** Before the leased pages begin: a page that a login has discovered needs its session. */
+  #learnCookies(news: CookieNews): Promise<void> {
+    const { outage, deps } = this.#node;
+    const read: ReadCookies = (since, readAnewAt) =>
+      outage.through('cookies', this.halt, () => deps.frontier.cookies(since, readAnewAt));
+    return this.#orHalted(this.#page.cookies.learn(news, read));
   }
 
   /** Leave the crawl, if the store lets us (see `leave-finished-crawl.ts`). */
@@ -171,16 +186,26 @@ export class Incarnation {
       maxIdleMs: options.maxIdleMs,
       joinedForMs: performance.now() - this.#joinedAt,
       worked: this.#node.tally.pages > 0 || found.pending + found.delayed + found.leased > 0,
-      startedBefore: this.joined.startPushed && spider.startUrls.length > 0,
+      startedBefore: this.joined.startPushed && hasStart(spider),
       found,
       crawlArguments,
     };
+  }
+
+  /** Run `start()` of the spider beside the loop, unless another node does. Its error ends this incarnation. */
+  beginStart(): void {
+    const { deps, alarm, outage } = this.#node;
+    const { frontier, spider, log, options } = deps;
+    const { queueLimit } = options.tunables;
+    const parts = { frontier, spider, rules: this.rules, outage, alarm, log, queueLimit };
+    void runStart({ ...parts, stop: this.halt }).catch((error: unknown) => this.fail(error));
   }
 
   /** Stop the periodic work. An intake of seeds under way ends by itself: it commits as a whole, or not at all. */
   end(): void {
     const { drain, force } = this.#node.deps;
     for (const signal of [drain, force]) signal.removeEventListener('abort', this.#onSignal);
+    this.#halt.abort();
     this.upkeep.stop();
   }
 

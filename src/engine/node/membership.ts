@@ -1,8 +1,12 @@
 /** Becoming a node of the crawl: join, say what was found, push the start requests if nobody has. */
-import type { FrontierRequest, Joined } from '../../frontier/frontier.js';
+
+import { startKey } from '../../frontier/agreement/run-arguments.js';
+import type { FrontierRequest, Joined, Shape } from '../../frontier/frontier.js';
 import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
+import type { Spider } from '../../spider/spider.js';
 import type { EngineDeps } from '../engine-options.js';
 import { howToCrawlAgain, nothingNew } from '../leaving/node-stop-reason.js';
+import { hasGenerator } from '../seeds/start-generator.js';
 import type { Outage } from './outage.js';
 
 /**
@@ -10,9 +14,24 @@ import type { Outage } from './outage.js';
  * @throws RefusedError when the crawl has another shape; FrontierUnavailableError when the store cannot be reached.
  */
 export function join({ frontier, node, options, spider }: EngineDeps): Promise<Joined> {
-  const { shape, tunables, budgets, feeds, flushOnStart } = options;
-  const hasStart = spider.startUrls.length > 0;
-  return frontier.join(node, { shape, tunables, budgets, feeds, hasStart, flushOnStart });
+  const { shape, tunables, budgets, feeds, flushOnStart, cookies } = options;
+  const { args } = spider;
+  const startsAgain = hasGenerator(spider) && mayComeAgain(spider, shape);
+  return frontier.join(node, {
+    ...{ shape, tunables, budgets, feeds, flushOnStart, args, startsAgain },
+    hasStart: hasStart(spider),
+    maxCookieJars: cookies.maxJars,
+  });
+}
+
+/** Whether a spider brings its own first requests. */
+export function hasStart(spider: Spider): boolean {
+  return hasGenerator(spider) || spider.startUrls.length > 0;
+}
+
+/** Whether a later run may fetch a page again that an earlier one has fetched. */
+function mayComeAgain(spider: Spider, { dupefilter }: Shape): boolean {
+  return spider.refresh !== undefined || ('expireMs' in dupefilter && dupefilter.expireMs > 0);
 }
 
 /** Tell the user what this node finds: requests may wait since an earlier run or as seeds, and other nodes may be at work. */
@@ -58,7 +77,7 @@ export function sayNothingNew({ found }: Joined, { log, crawlArguments, options 
  */
 export async function pushStart(
   requests: readonly FrontierRequest[],
-  { frontier, log }: Pick<EngineDeps, 'frontier' | 'log'>,
+  { frontier, log, spider }: Pick<EngineDeps, 'frontier' | 'log' | 'spider'>,
   outage: Outage,
   stop: AbortSignal,
   again = false,
@@ -67,7 +86,7 @@ export async function pushStart(
   let from = 0;
   let accepted = 0;
   for (const chunk of inChunks(requests, requestWeight)) {
-    const part = { from, total };
+    const part = { from, total, key: startKey(spider.args) };
     const push = () => (again ? frontier.push(chunk, 'seeds-filtered') : frontier.push(chunk, 'start', part));
     accepted += (await outage.through('push', stop, push)).accepted;
     from += chunk.length;

@@ -6,6 +6,7 @@ import type { Downloader } from '../../downloader/downloader.js';
 import { CrawlnodeError, concernsNode, InvalidRequestError, messageOf } from '../../errors.js';
 import { ERRORS_COUNTER } from '../../frontier/budget-names.js';
 import { type Effects, noEffects, type Outcome } from '../../frontier/frontier.js';
+import { keptReason } from '../../frontier/kept-reason.js';
 import { priorityInBounds } from '../../http/message/priority.js';
 import { Request } from '../../http/message/request.js';
 import { encodeRecord } from '../../http/message/request-codec.js';
@@ -14,12 +15,12 @@ import type { Logger } from '../../log.js';
 import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
 import { type Failure, type PageLimits, type PageResult, runErrback } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
+import type { SessionCookies } from '../cookies/session-cookies.js';
 import type { EngineOptions } from '../engine-options.js';
 import type { Middleware } from '../middleware/load-middleware.js';
 import type { RobotsGate } from '../robots/robots-gate.js';
 import type { DelayLog } from '../site/delay-log.js';
-import type { DeadEnds } from './dead-ends.js';
-import { add, admit, type Counters, toFrontier } from './discovered-requests.js';
+import { add, type Counters, refusalOf, refuse, toFrontier, unfetchable } from './discovered-requests.js';
 import type { LostStarts } from './failed-start-pages.js';
 import type { HangingHosts } from './hanging-hosts.js';
 import type { Authorize } from './http-auth.js';
@@ -39,8 +40,8 @@ export interface PageDeps extends LinkDeps {
   readonly authorize: Authorize;
   readonly delays: DelayLog;
   readonly lostStarts: LostStarts;
-  readonly deadEnds: DeadEnds;
   readonly hangingHosts: HangingHosts;
+  readonly cookies: SessionCookies;
   /** Null when robots.txt is not obeyed. */
   readonly robots: RobotsGate | null;
   readonly log: Logger;
@@ -96,7 +97,8 @@ export async function redirect(work: Work, status: number, location: string): Pr
     effects: { ...noEffects, requests, stats: counters },
   });
 
-  const hop = redirected(record, status, location);
+  // Cookies that entered the jar follow by its rules, and not by themselves.
+  const hop = redirected(flight.cookies === null ? record : { ...record, cookies: null }, status, location);
   if (hop === null) {
     add(counters, 'redirect/bad_location');
     deps.deadEnds.note(badLocation, record.url);
@@ -110,7 +112,9 @@ export async function redirect(work: Work, status: number, location: string): Pr
   const priority = priorityInBounds(hop.priority + deps.options.redirectPriorityAdjust);
   try {
     const request = Request.fromRecord(hop).replace({ url: hop.url, priority });
-    if (!admit(request, hop.depth, deps.rules, counters)) {
+    const refusal = refusalOf(request, hop.depth, deps.rules);
+    if (refusal !== null) {
+      add(counters, refusal.counter);
       deps.deadEnds.note('redirect to a URL that the crawl does not follow', record.url);
       return done();
     }
@@ -146,7 +150,6 @@ export async function errback(
 ): Promise<Ending> {
   const { record, request, deps } = work;
   if (!deps.lostStarts.tell(record, failure.message)) logLoss(work, failure, outcome);
-  const { maxItems } = deps.options;
   if (record.errback === null) return { outcome, effects: { ...noEffects, stats: work.counters } };
   return commit(
     work,
@@ -155,7 +158,7 @@ export async function errback(
         deps.spider,
         record.errback,
         { ...failure, request },
-        { maxItems, ...throughOf(deps, failure) },
+        { ...deps.options, ...throughOf(deps, failure) },
       ),
     outcome,
   );
@@ -180,29 +183,46 @@ function logLoss({ record, deps }: Work, failure: Omit<Failure, 'request'>, outc
   deps.log.warn(fields, `gave up on a page${after}: ${message}`);
 }
 
-/** Run spider code and the pipelines. If any of it throws, nothing the page gave is committed and the page is failed. */
-export async function commit(work: Work, run: () => Promise<PageResult>, outcome: Outcome): Promise<Ending> {
-  const { flight, record, counters, deps } = work;
+/**
+ * Run spider code and the pipelines. If any of it throws, nothing the page gave is committed and the page is failed. With
+ * CALLBACK_ERROR `keep`, what the callback yielded before its error is committed, and the page is failed as kept.
+ */
+export async function commit(work: Work, run: () => Promise<PageResult>, wanted: Outcome): Promise<Ending> {
+  const { flight, counters, deps } = work;
+  const status = 'status' in wanted ? wanted.status : undefined;
   try {
-    const { items, requests } = await run();
-    if (requests.length === 0) {
-      return { outcome, effects: await effectsOf(items, noLinks, counters, deps.pipelines) };
-    }
-    const links = new PageLinks({ id: flight.lease.id, record }, deps);
-    const settled = await links.take(requests, counters, flight);
-    return { outcome, effects: await effectsOf(items, settled, counters, deps.pipelines), links };
+    const { items, requests, unfetchable: links, error } = await run();
+    const outcome = error === null ? wanted : failedOutcome(work, error, status, true);
+    for (const url of links) refuse(unfetchable, url, counters, deps.deadEnds);
+    return await endingOf(work, items, requests, outcome);
   } catch (error) {
     if (flight.over || concernsNode(error)) throw error;
-    return spiderFailed(work, error, 'status' in outcome ? outcome.status : undefined);
+    return { outcome: failedOutcome(work, error, status, false), effects: { ...noEffects, stats: counters } };
   }
 }
 
-function spiderFailed(work: Work, error: unknown, status: number | undefined): Ending {
+async function endingOf(
+  { flight, record, counters, deps }: Work,
+  items: PageResult['items'],
+  requests: PageResult['requests'],
+  outcome: Outcome,
+): Promise<Ending> {
+  if (requests.length === 0) {
+    return { outcome, effects: await effectsOf(items, noLinks, counters, deps.pipelines) };
+  }
+  const links = new PageLinks({ id: flight.lease.id, record }, deps);
+  const settled = await links.take(requests, counters, flight);
+  return { outcome, effects: await effectsOf(items, settled, counters, deps.pipelines), links };
+}
+
+/** @param isKept what the page gave before the error is committed. */
+function failedOutcome(work: Work, error: unknown, status: number | undefined, isKept: boolean): Outcome {
   const { record, counters, deps } = work;
   const code = error instanceof CrawlnodeError ? error.code : 'callback_failed';
-  const reason = code === 'callback_failed' ? 'callback_error' : code;
+  const why = code === 'callback_failed' ? 'callback_error' : code;
+  const reason = isKept ? keptReason(why) : why;
   const thrown = error instanceof CrawlnodeError && error.cause instanceof Error ? error.cause : error;
-  if (reason === 'pipeline_error') {
+  if (why === 'pipeline_error') {
     add(counters, 'item_error_count');
   } else {
     add(counters, `spider_exceptions/${nameOf(thrown)}`);
@@ -212,14 +232,7 @@ function spiderFailed(work: Work, error: unknown, status: number | undefined): E
   deps.log.error({ url: record.url, reason }, detail);
   if (thrown instanceof Error) deps.log.debug({ url: record.url, stack: thrown.stack }, 'the error in full');
   const attempts = record.attempts + 1;
-  const outcome: Outcome = {
-    kind: 'failed',
-    reason,
-    attempts,
-    detail,
-    ...(status !== undefined && { status }),
-  };
-  return { outcome, effects: { ...noEffects, stats: counters } };
+  return { kind: 'failed', reason, attempts, detail, ...(status !== undefined && { status }) };
 }
 
 /** Error classes come from user code: the name becomes part of a counter's name, so it is kept short and plain. */

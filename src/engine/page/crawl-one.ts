@@ -93,6 +93,8 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
     if (passage.kind !== 'go') return endRefused(work, passage);
     if (isTooLate(flight)) return late;
   }
+  await deps.cookies.ready(work.request);
+  if (isTooLate(flight)) return late;
   const middleware = deps.middleware?.downloader ?? null;
   try {
     return await (middleware === null ? straight(work) : throughMiddleware(work, middleware, steps));
@@ -124,8 +126,10 @@ async function straight(work: Work): Promise<Ending> {
 
 const steps: PageSteps = { startDownload, noteFailure, giveUp, noteAnswer, finish };
 
-function startDownload(work: Work): Promise<Download> {
+async function startDownload(work: Work): Promise<Download> {
   const { flight, record, deps, counters } = work;
+  const outgoing = await deps.cookies.prepare(work);
+  if (flight.over) throw new Error('the page was given back before its download');
   add(counters, 'downloader/request_count');
   add(counters, `downloader/request_method_count/${record.method}`);
   if (isFirstDownload(record) && record.meta.proxy_ignored === true) add(counters, 'proxies/ignored_in_seed');
@@ -134,7 +138,9 @@ function startDownload(work: Work): Promise<Download> {
   const lateMs = performance.now() - flight.dueAt;
   if (delayMs > 0 && lateMs > NOTICEABLY_LATE_MS) leaveAlone(work, delayMs, 'setting');
   const beginByMs = flight.dueAt + beginWithinMs(delayMs);
-  return flight.during(deps.downloader.start(deps.authorize(work.request), { beginByMs }));
+  const download = await flight.during(deps.downloader.start(deps.authorize(outgoing), { beginByMs }));
+  await deps.cookies.receive(work, download);
+  return download;
 }
 
 function isFirstDownload({ depth, attempts, redirects }: RequestRecord): boolean {
@@ -200,13 +206,13 @@ function finish(judged: Work, verdict: Verdict, answer: Answer): Promise<Ending>
   const { counters, record, deps } = work;
   add(counters, 'response_received_count');
   const attempts = record.attempts + 1;
+  work.flight.response = response;
   if (verdict.kind === 'callback') {
     deps.log.debug({ url: record.url, status }, 'crawled');
     const outcome = { kind: 'done', reason: 'crawled', status, attempts } as const;
     const middleware = deps.middleware?.spider ?? null;
     if (middleware !== null) return throughSpiderMiddleware(work, middleware, response, outcome);
-    const { maxItems } = deps.options;
-    return commit(work, () => runCallback(deps.spider, record.callback, response, { maxItems }), outcome);
+    return commit(work, () => runCallback(deps.spider, record.callback, response, deps.options), outcome);
   }
   const failure = { reason: 'http_status', status, response, message: `${record.url} answered ${status}` };
   if (verdict.kind === 'exhausted') {

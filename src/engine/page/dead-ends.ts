@@ -1,12 +1,15 @@
 /**
- * Pages that ended without an item, a link or a failure: a status that no callback asked for, or a redirect that leads
- * nowhere. Counters say how many; this keeps one URL of each kind, to be looked at.
+ * Pages and requests that ended without an item, a link or a failure: a status that no callback asked for, a redirect that
+ * leads nowhere, a request that the crawl does not follow. Counters say how many; this keeps one URL of each kind, to be
+ * looked at.
  */
 
 /** One kind of them. */
 export interface DeadEnd {
-  /** `status 404`, `redirect without a usable Location`. */
+  /** `status 404`, `redirect without a usable Location`, `offsite (allowedDomains)`. */
   readonly what: string;
+  /** What is counted: downloaded pages, or requests that a page yielded and that were dropped. */
+  readonly unit: 'page' | 'request';
   readonly count: number;
   /** The first URL that ended so. */
   readonly example: string;
@@ -17,16 +20,29 @@ const MAX_KINDS = 50;
 
 /** Those of one node, over all its incarnations. */
 export class DeadEnds {
-  readonly #kinds = new Map<string, { count: number; readonly example: string }>();
+  readonly #kinds = new Map<
+    string,
+    { readonly unit: DeadEnd['unit']; count: number; readonly example: string }
+  >();
 
+  /** Count a page of which nothing came. */
   note(what: string, url: string): void {
-    const kind = this.#kinds.get(what);
-    if (kind !== undefined) kind.count++;
-    else if (this.#kinds.size < MAX_KINDS) this.#kinds.set(what, { count: 1, example: url });
+    this.#add(what, 'page', url);
+  }
+
+  /** Count a request that is not followed. */
+  noteDropped(what: string, url: string): void {
+    this.#add(what, 'request', url);
   }
 
   list(): DeadEnd[] {
     return mostFirst([...this.#kinds].map(([what, kind]) => ({ what, ...kind })));
+  }
+
+  #add(what: string, unit: DeadEnd['unit'], url: string): void {
+    const kind = this.#kinds.get(what);
+    if (kind !== undefined) kind.count++;
+    else if (this.#kinds.size < MAX_KINDS) this.#kinds.set(what, { unit, count: 1, example: url });
   }
 }
 

@@ -8,6 +8,7 @@ import { toFrontierRequest } from '../../http/message/request-codec.js';
 import type { FrontierRequest, Origin, RequestRecord } from '../../http/message/request-record.js';
 import { type Refresh, refreshOf } from '../../spider/refresh.js';
 import type { LinkOptions } from '../engine-options.js';
+import type { DeadEnds } from './dead-ends.js';
 
 /** Counters of one page, by Scrapy's names. */
 export type Counters = Record<string, number>;
@@ -94,29 +95,56 @@ export interface Page {
   readonly record: Pick<RequestRecord, 'depth' | 'origin'>;
 }
 
+/** Why a discovered request is not followed. */
+export interface Refusal {
+  /** Its counter, by Scrapy's name. */
+  readonly counter: string;
+  /** For the summary. */
+  readonly what: string;
+}
+
+const tooDeep: Refusal = {
+  counter: 'request_depth/request_ignored_count',
+  what: 'deeper than DEPTH_LIMIT',
+};
+const tooLong: Refusal = {
+  counter: 'urllength/request_ignored_count',
+  what: 'longer than URLLENGTH_LIMIT',
+};
+const offsite: Refusal = { counter: 'offsite/filtered', what: 'offsite (not in allowedDomains)' };
+/** A link that `follow()` was given and that no client can fetch. */
+export const unfetchable: Refusal = {
+  counter: 'request_unfetchable/request_ignored_count',
+  what: 'not an http or https URL',
+};
+
+/** Count a request that is not followed, and keep one URL of its kind. */
+export function refuse(
+  { counter, what }: Refusal,
+  url: string,
+  counters: Counters,
+  deadEnds: DeadEnds,
+): void {
+  add(counters, counter);
+  deadEnds.noteDropped(what, url);
+}
+
 /**
- * Whether a discovered request is taken, as Scrapy's Depth, UrlLength and Offsite middlewares decide; what is not
- * is counted. @param depth of the request itself.
+ * Why a discovered request is not taken, as Scrapy's Depth, UrlLength and Offsite middlewares decide; null when it is.
+ * @param depth of the request itself.
  */
-export function admit(request: Request, depth: number, rules: LinkRules, counters: Counters): boolean {
-  if (rules.depthLimit > 0 && depth > rules.depthLimit) {
-    add(counters, 'request_depth/request_ignored_count');
-    return false;
-  }
-  if (rules.urlLengthLimit > 0 && request.url.length > rules.urlLengthLimit) {
-    add(counters, 'urllength/request_ignored_count');
-    return false;
-  }
+export function refusalOf(request: Request, depth: number, rules: LinkRules): Refusal | null {
+  if (rules.depthLimit > 0 && depth > rules.depthLimit) return tooDeep;
+  if (rules.urlLengthLimit > 0 && request.url.length > rules.urlLengthLimit) return tooLong;
   if (
     rules.onsite !== null &&
     !request.dontFilter &&
     request.meta.allow_offsite !== true &&
     !rules.onsite.test(request.url)
   ) {
-    add(counters, 'offsite/filtered');
-    return false;
+    return offsite;
   }
-  return true;
+  return null;
 }
 
 /** A discovered request as the frontier takes it: one deeper than its page, of the same origin. */

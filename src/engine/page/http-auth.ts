@@ -3,7 +3,6 @@
  * credentials are added to each download of their domain and never stored, so no redirect can carry them elsewhere.
  */
 import type { DownloadRequest } from '../../downloader/downloader.js';
-import type { Request } from '../../http/message/request.js';
 import { parseUrl } from '../../http/url/parse-url.js';
 
 /** The members of a spider that say who it is to a site. */
@@ -14,7 +13,7 @@ export interface AuthSpider {
 }
 
 /** Returns a request as it is sent. The request of the spider stays without credentials. */
-export type Authorize = (request: Request) => DownloadRequest;
+export type Authorize = (request: DownloadRequest) => DownloadRequest;
 
 /** What adds the credentials of a spider to requests of its domain. A request with an Authorization header keeps it. */
 export function httpAuthOf({ httpUser = '', httpPass = '', httpAuthDomain }: AuthSpider): Authorize {
@@ -24,17 +23,7 @@ export function httpAuthOf({ httpUser = '', httpPass = '', httpAuthDomain }: Aut
   return (request) => {
     if (domain !== null && !isWithin(request.url, domain)) return request;
     if (Object.keys(request.headers).some((name) => name.toLowerCase() === 'authorization')) return request;
-    const { url, method, headers, body, cookies, origin, attempts, meta } = request;
-    return {
-      url,
-      method,
-      body,
-      cookies,
-      origin,
-      attempts,
-      meta,
-      headers: { ...headers, Authorization: credentials },
-    };
+    return { ...request, headers: { ...request.headers, Authorization: credentials } };
   };
 }
 

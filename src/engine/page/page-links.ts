@@ -12,7 +12,15 @@ import {
 } from '../../frontier/frontier.js';
 import type { DiscoveredRequest } from '../../spider/run-callback.js';
 import type { Outage } from '../node/outage.js';
-import { admit, type Counters, type LinkRules, linked, type Page } from './discovered-requests.js';
+import type { DeadEnds } from './dead-ends.js';
+import {
+  type Counters,
+  type LinkRules,
+  linked,
+  type Page,
+  refusalOf,
+  refuse,
+} from './discovered-requests.js';
 import type { SeenLinks } from './seen-links.js';
 
 export interface LinkDeps {
@@ -23,6 +31,8 @@ export interface LinkDeps {
   readonly seen: SeenLinks | null;
   /** Told of links that were dropped as the queue is full. */
   readonly onDropped: (dropped: number) => void;
+  /** Told of links that the rules of the crawl refuse. */
+  readonly deadEnds: DeadEnds;
 }
 
 /** What the settle of a page says of its links. */
@@ -62,14 +72,18 @@ export class PageLinks {
     counters: Counters,
     flight: { readonly signal: AbortSignal },
   ): Promise<SettledLinks> {
-    const { rules, seen } = this.#deps;
+    const { rules, seen, deadEnds } = this.#deps;
     const depth = this.#page.record.depth + 1;
     seen?.age(performance.now());
     this.#epoch = seen?.epoch ?? null;
     this.#discovered = discovered;
     for (let ordinal = 0; ordinal < discovered.length; ordinal++) {
       const found = discovered[ordinal]!;
-      if (!admit(found.request, depth, rules, counters)) continue;
+      const refusal = refusalOf(found.request, depth, rules);
+      if (refusal !== null) {
+        refuse(refusal, found.request.url, counters, deadEnds);
+        continue;
+      }
       // A page that started before the cache had an epoch cannot name one, so it sends all its links.
       if (this.#epoch !== null && seen?.has(found.request)) this.#withheld.push(ordinal);
       else {

@@ -21,6 +21,7 @@ export async function effectsOf(
   const processed = await pipelines.process(items);
   refuseTooManyBytes(processed.listItems, processed.feedItems);
   if (processed.scraped > 0) add(counters, 'item_scraped_count', processed.scraped);
+  if (processed.broken > 0) add(counters, 'item_error_count', processed.broken);
   if (processed.dropped > 0) add(counters, 'item_dropped_count', processed.dropped);
   return { items: processed.listItems, feedItems: processed.feedItems, stats: counters, ...links };
 }

@@ -14,7 +14,10 @@
 import type { Download, DownloadUnderWay } from '../../downloader/downloader.js';
 import { CrawlnodeError, FrontierUnavailableError } from '../../errors.js';
 import { type Effects, type Frontier, type Lease, noEffects, type Outcome } from '../../frontier/frontier.js';
+import type { PageCookies } from '../../http/cookies/page-cookies.js';
+import type { Response } from '../../http/message/response.js';
 import type { Logger } from '../../log.js';
+import type { ItemListener } from '../engine-options.js';
 import type { Outage } from '../node/outage.js';
 import type { Alarm } from '../node/wake-up.js';
 import type { PageLinks } from './page-links.js';
@@ -29,10 +32,14 @@ export class Flight {
   dueAt: number;
   /** Set when its download begins: from then on the page counts against the budget. */
   started = false;
+  /** What the page does with the cookies of the crawl; null when it has none to do with. */
+  cookies: PageCookies | null = null;
   /** Of its answer; null before, and where it is not to change the delay. */
   latencyMs: number | null = null;
   /** True once it has been settled or dropped; what the page still does has no effect. */
   over = false;
+  /** Kept for who listens to committed items. */
+  response: Response | null = null;
   #downloading: DownloadUnderWay | null = null;
   #abort: AbortController | null = null;
 
@@ -91,6 +98,8 @@ export interface SlotsOptions {
   readonly log: Logger;
   /** Told of links that were dropped as the queue is full. */
   readonly onDropped: (dropped: number) => void;
+  /** Told of committed items; absent when nobody listens. */
+  readonly onItems?: ItemListener | undefined;
   /** Told once of an error that ends this incarnation, such as IncarnationDeadError. */
   readonly onError: (error: unknown) => void;
 }
@@ -141,7 +150,7 @@ export class Slots {
     if (flight.over) return;
     flight.over = true;
     this.#inFlight.delete(flight);
-    this.#settling.set(flight, this.#send(flight, outcome, effects, links));
+    this.#settling.set(flight, this.#send(flight, outcome, withCookies(flight, outcome, effects), links));
     this.#options.alarm.ring();
   }
 
@@ -205,7 +214,7 @@ export class Slots {
   }
 
   async #send(flight: Flight, outcome: Outcome, effects: Effects, links?: PageLinks): Promise<void> {
-    const { frontier, outage, tally, alarm, log, onDropped, onError } = this.#options;
+    const { frontier, outage, tally, alarm, log, onDropped, onItems, onError } = this.#options;
     const stop = this.#giveUp.signal;
     const settle = (all: Effects) =>
       outage.through('settle', stop, () => frontier.settle(flight.lease, outcome, all));
@@ -217,6 +226,7 @@ export class Slots {
       }
       if (answer.committed) {
         count(tally, outcome, effects);
+        if (effects.feedItems.length > 0) onItems?.(effects.feedItems, flight.response);
         links?.learn(answer);
         if (answer.dropped !== undefined) onDropped(answer.dropped);
       } else {
@@ -243,6 +253,12 @@ export class Slots {
       this.#settling.delete(flight);
     }
   }
+}
+
+/** With what the page has changed of the cookies, unless its request is given back. */
+function withCookies({ cookies }: Flight, { kind }: Outcome, effects: Effects): Effects {
+  const changes = cookies === null || kind === 'released' ? [] : cookies.changes();
+  return changes.length === 0 ? effects : { ...effects, cookies: changes };
 }
 
 function count(tally: Tally, outcome: Outcome, effects: Effects): void {

@@ -2,6 +2,7 @@
  * The entries of a backup, as plain JSON. Both engines use the same entries, so a backup of one can be restored into the
  * other. Entries do not contain key names, so a backup of one spider and job can be restored as another.
  */
+import type { CookieChange, StoredCookie } from '../../http/cookies/stored-cookie.js';
 import type { Dupefilter, Engine, FailedRequest, Part, RequestLife, Shape } from '../crawl-types.js';
 
 /** Text, or bytes that are not UTF-8 in base64. */
@@ -23,6 +24,11 @@ export interface BackupRequest {
   readonly record: string;
 }
 
+export interface BackupCookie extends StoredCookie {
+  readonly jar: string;
+  readonly domain: string;
+}
+
 /** One external seed; a sorted set gives its score as well. */
 export type BackupSeed = BackupText | { readonly seed: BackupText; readonly score: number };
 
@@ -35,6 +41,8 @@ export type BackupEntry =
       readonly shape: Omit<Shape, 'dupefilter'> | null;
       /** The number of start requests pushed so far; `pushed` when all were. */
       readonly start: number | 'pushed';
+      /** The same for each set of arguments of a run, by `startKey`; absent when no run had arguments. */
+      readonly starts?: Readonly<Record<string, number | 'pushed'>>;
       readonly done: number;
       readonly removed: number;
       /** Absent in a backup of an earlier version: none. */
@@ -45,6 +53,8 @@ export type BackupEntry =
     }
   | { readonly kind: 'requests'; readonly values: readonly BackupRequest[] }
   | { readonly kind: 'failed'; readonly values: readonly FailedRequest[] }
+  /** Cookies, with their jar and domain. */
+  | { readonly kind: 'cookies'; readonly values: readonly BackupCookie[] }
   /** Precedes the content of the dupefilter. `index` describes the layout of a BloomDupeFilter in this engine, else null. */
   | {
       readonly kind: 'dupefilter';
@@ -98,6 +108,7 @@ export function isOfParts(entry: BackupEntry, parts: ReadonlySet<Part>): boolean
   switch (entry.kind) {
     case 'crawl':
     case 'requests':
+    case 'cookies':
       return parts.has('queue');
     case 'failed':
       return parts.has('failed');
@@ -147,6 +158,11 @@ export interface Backups {
 export function seedOf(seed: BackupSeed): { readonly value: Buffer; readonly score: number } {
   if (typeof seed === 'object' && 'seed' in seed) return { value: textBytes(seed.seed), score: seed.score };
   return { value: textBytes(seed), score: 0 };
+}
+
+/** A cookie of a backup, as a change. */
+export function restoredCookie({ expiresAtMs, ...cookie }: BackupCookie): CookieChange {
+  return { ...cookie, ...(expiresAtMs !== null && { expiresAtMs }) };
 }
 
 /** Encodes bytes for a backup. */

@@ -13,6 +13,7 @@ import { repair } from './care/repair.js';
 import { verify } from './care/verify.js';
 import { clear } from './clear/clear.js';
 import { sweepSome } from './clear/sweep.js';
+import { cookiesSince } from './cookies/read-cookies.js';
 import { CommitBatch } from './crawl/commit-batch.js';
 import type { Transaction } from './crawl/transaction.js';
 import { checkpointFeed, countWaiting, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
@@ -35,6 +36,7 @@ import { countParts, takeSnapshot } from './read/snapshot.js';
 import { robots, storeRobots } from './robots/robots.js';
 import { takeInstant } from './robots/take-instant.js';
 import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds/seeds.js';
+import { claimStart } from './seeds/starts.js';
 
 /** How long a verb of a node waits for a lock; its engine says so, and asks again. */
 const NODE_PATIENCE_MS = 1_000;
@@ -77,14 +79,22 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
 
     push: (requests, kind, part = { from: 0, total: requests.length }) =>
       client.enter((tx) => {
-        const { allSeen: _, ...answer } =
-          kind === 'start' ? acceptStart(tx, requests, part) : accept(tx, requests, kind);
+        if (kind === 'start' || kind === 'start-filtered') return acceptStart(tx, requests, kind, part);
+        const { allSeen: _, ...answer } = accept(tx, requests, kind);
         return answer;
       }),
-    lease: (max, holding) =>
-      client.asNode((tx, { number, options }) => lease(tx, number, max, holding, options.hasStart)),
+    claimStart: () => client.asNode((tx, { number }) => claimStart(tx, number)),
+    lease: (max, holding, cookies) =>
+      client.asNode((tx, { number, options }) => {
+        const answer = lease(tx, number, max, holding, options.hasStart);
+        const news = cookies === undefined ? null : cookiesSince(tx, cookies);
+        return news === null ? answer : { ...answer, cookies: news };
+      }),
+    cookies: (since, readAnewAt) => batch.read((tx) => cookiesSince(tx, since, readAnewAt)),
     settle: (held, outcome, effects) =>
-      client.asNode((tx, { number }) => settle(tx, number, held, outcome, effects)),
+      client.asNode((tx, { number, options }) =>
+        settle(tx, number, held, outcome, effects, options.maxCookieJars),
+      ),
 
     defer: (held) => client.asNode((tx, { number }) => defer(tx, number, held)),
 

@@ -52,9 +52,10 @@ CREATE TABLE crawl (
   slots            TEXT NOT NULL,        -- JSON: limits of single domains (DOWNLOAD_SLOTS); '': none
   autothrottle     TEXT NOT NULL,        -- JSON of AutoThrottle; '': off
   has_start        INTEGER NOT NULL,     -- flag: the spider has start requests
-  start_pushed     INTEGER NOT NULL,     -- flag: all of them were pushed
-  start_count      INTEGER NOT NULL,     -- start requests pushed so far
+  starts           TEXT NOT NULL,        -- JSON: for each set of arguments, start requests pushed so far, or "pushed"
+  start_owner      INTEGER,              -- node that runs start() of the spider; NULL: none did
   run_id           TEXT,                 -- NULL before the first run
+  run_args         TEXT NOT NULL,        -- arguments of the run, JSON; '': none
   run_started_at   INTEGER NOT NULL,
   max_pages        INTEGER NOT NULL,     -- the four budgets of the run; 0: no limit
   max_items        INTEGER NOT NULL,
@@ -97,7 +98,9 @@ CREATE TABLE tally (
   run_items      INTEGER NOT NULL,
   run_errors     INTEGER NOT NULL,       -- exceptions in spider code
   run_failed     INTEGER NOT NULL,       -- requests that failed
-  run_accepted   INTEGER NOT NULL
+  run_accepted   INTEGER NOT NULL,
+  cookie_version INTEGER NOT NULL,       -- given last to a set of cookies
+  cookie_floor   INTEGER NOT NULL        -- removals of cookies up to this version may be forgotten
 ) STRICT;
 
 -- A node that joined: one incarnation.
@@ -253,6 +256,32 @@ CREATE TABLE seen_bloom (                -- BloomDupeFilter; a block that has no
   bits  BLOB NOT NULL,                   -- 4,000 bytes, which fit a page of the file
   UNIQUE (space, slice, block)
 ) STRICT;
+
+-- The cookies of one jar and one domain, which nodes read as a whole.
+CREATE TABLE cookie_set (
+  n       INTEGER PRIMARY KEY,
+  space   INTEGER NOT NULL,              -- of the requests key
+  jar     TEXT NOT NULL,                 -- meta.cookiejar; '': the default jar
+  domain  TEXT NOT NULL,                 -- of the cookies
+  version INTEGER NOT NULL,              -- of the last change; rises with every change of the crawl's cookies
+  count   INTEGER NOT NULL,              -- 0: they were removed, which nodes may not know yet
+  cookies TEXT NOT NULL,                 -- JSON: [[path, name, flags=value, expires at (0: never)], …], oldest first
+  UNIQUE (space, jar, domain)
+) STRICT;
+
+CREATE INDEX cookie_set_version ON cookie_set (space, version);
+CREATE INDEX cookie_set_removed ON cookie_set (space, version) WHERE count = 0;
+
+-- A cookie jar that has cookies.
+CREATE TABLE cookie_jar (
+  space   INTEGER NOT NULL,
+  name    TEXT NOT NULL,
+  version INTEGER NOT NULL,              -- of the last change of its cookies
+  count   INTEGER NOT NULL,              -- cookies of all its domains
+  PRIMARY KEY (space, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX cookie_jar_version ON cookie_jar (space, version);
 
 -- External seeds, in the order they came.
 CREATE TABLE seed (

@@ -1,8 +1,9 @@
 /** The arguments of the join verb, and its reply. */
 import { randomBytes, randomInt } from 'node:crypto';
+import { argumentsText, otherArguments, startKey } from '../agreement/run-arguments.js';
+import { type Flush, flushNotice, otherShape, tunableNotice } from '../agreement/shape-differences.js';
 import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
 import { restoreUnderWay } from '../refusals.js';
-import { type Flush, flushNotice, otherShape, tunableNotice } from '../shape-differences.js';
 import { tunableText } from '../tunables/tunable-text.js';
 import type { Arguments } from './connection/lua-message.js';
 import { int, list, named, type Reply, text } from './connection/reply.js';
@@ -28,12 +29,18 @@ export function newIncarnation(node: NodeInfo): string {
   return `${node.id}:${randomBytes(6).toString('hex')}`;
 }
 
+/** The field of meta with the start requests pushed under some arguments (`startKey`). */
+export function startField(key: string): string {
+  return key === '' ? 'start' : `start:${key}`;
+}
+
 /** @param crawl the crawl an earlier incarnation of this client was in, '' for none. */
 export function joinArguments(
   node: NodeInfo,
-  { shape: { dupefilter: _, ...shape }, budgets, hasStart, tunables, flushOnStart }: JoinOptions,
+  { shape: { dupefilter: _, ...shape }, args, startsAgain, ...options }: JoinOptions,
   crawl: string,
 ): Arguments {
+  const { budgets, hasStart, tunables, flushOnStart } = options;
   return {
     info: JSON.stringify({ ...node, startedAt: Date.now(), pagesPerSecond: 0 }),
     shape: JSON.stringify(shape),
@@ -41,7 +48,7 @@ export function joinArguments(
     epoch: newEpoch(),
     run: `${new Date().toISOString()}-${randomBytes(3).toString('hex')}`,
     budgets: budgetsText(budgets),
-    hasStart,
+    ...{ hasStart, start: startField(startKey(args)), startsAgain, arguments: argumentsText(args) },
     tunables: Object.fromEntries(tunableNames.map(([name, key]) => [name, tunableText(tunables[key])])),
     crawl: crawl || undefined,
     flush: flushOnStart,
@@ -61,7 +68,7 @@ function budgetsText({ maxPages, maxItems, maxErrors, maxRunMs }: Budgets): stri
 export function readJoined(
   reply: Reply,
   incarnation: string,
-  shape: Shape,
+  { shape, args }: Pick<JoinOptions, 'shape' | 'args'>,
   notices: readonly string[],
 ): { joined: Joined; crawl: string } {
   const answer = named(reply);
@@ -75,6 +82,7 @@ export function readJoined(
     );
     if (refusal !== null) throw refusal;
   }
+  if (text(answer.status) === 'arguments') throw otherArguments(text(answer.arguments), args);
   if (text(answer.status) === 'restoring') throw restoreUnderWay();
   const others = int(answer.others);
   const joined: Joined = {

@@ -24,6 +24,9 @@ export const internalWords = [
   'outbox',
   'robots',
   'robots-kept',
+  'cookies',
+  'cookie-versions',
+  'jars',
 ] as const;
 
 export type InternalWord = (typeof internalWords)[number] | 'repaired';

@@ -2,10 +2,13 @@
  * The frontier in Redis: every verb is one call of one function (`lua/`), sent again with the same number when its
  * reply is lost, so that it happens once. Ids travel as 20 raw bytes and are hex on this side.
  */
+
+import { startKey } from '../agreement/run-arguments.js';
 import type { Backups } from '../backup/entry.js';
 import type {
   Control,
   ConvertedSeed,
+  CookieNews,
   Effects,
   Finding,
   Frontier,
@@ -29,6 +32,7 @@ import type {
   Repaired,
   SettleAnswer,
   Snapshot,
+  StartClaim,
   StartPart,
 } from '../frontier.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
@@ -45,8 +49,9 @@ import { type Call, Calls } from './connection/calls.js';
 import { RedisConnection } from './connection/connection.js';
 import type { Arguments } from './connection/lua-message.js';
 import { int, list, named, type Reply, text } from './connection/reply.js';
+import { readCookieNews } from './cookies/cookie-reply.js';
 import type { CrawlAccess } from './crawl-access.js';
-import { newEpoch } from './join.js';
+import { newEpoch, startField } from './join.js';
 import { LeaseCalls } from './leases/lease-calls.js';
 import { leaseCallOf, readLeases } from './leases/lease-reply.js';
 import { readPushed, settleMessage } from './leases/settle-message.js';
@@ -145,25 +150,36 @@ export class RedisFrontier implements Frontier {
   async push(
     requests: readonly FrontierRequest[],
     kind: PushKind,
-    { from, total }: StartPart = { from: 0, total: requests.length },
+    { from, total, key = '' }: StartPart = { from: 0, total: requests.length },
   ): Promise<PushAnswer> {
     const answer = await this.#run('push', {
-      ...{ kind, from, total, ...this.#forNewMeta() },
+      ...{ kind, from, total: total ?? undefined, start: startField(key), ...this.#forNewMeta() },
       requests: columnsOf(requests, this.#calls.dupefilter),
     });
     return readPushed(named(answer));
   }
 
-  async lease(max: number, holding: number): Promise<LeaseAnswer> {
+  async claimStart(): Promise<StartClaim> {
     await this.#node.live();
-    const args = { max, holding, random: Math.random(), crawl: this.#node.crawl };
+    const start = startField(startKey(this.#node.options?.args ?? {}));
+    return text(await this.#run('claim_start', { start, crawl: this.#node.crawl })) as StartClaim;
+  }
+
+  async lease(max: number, holding: number, cookies?: number): Promise<LeaseAnswer> {
+    await this.#node.live();
+    const args = { max, holding, random: Math.random(), crawl: this.#node.crawl, cookies };
     return readLeases(await this.#leaseCalls.lease(args));
   }
 
   async settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer> {
-    const hasFeeds = (this.#node.options?.feeds ?? []).length > 0;
+    const { feeds = [], maxCookieJars } = this.#node.options ?? {};
     const { caller: node, dupefilter } = this.#calls;
-    return this.#leaseCalls.settle(settleMessage(lease, outcome, effects, { hasFeeds, node, dupefilter }));
+    const sender = { hasFeeds: feeds.length > 0, maxCookieJars, node, dupefilter };
+    return this.#leaseCalls.settle(settleMessage(lease, outcome, effects, sender));
+  }
+
+  async cookies(since: number, readAnewAt?: number): Promise<CookieNews | null> {
+    return readCookieNews(await this.#run('cookies', { known: since, anewAt: readAnewAt }));
   }
 
   async defer(lease: Lease): Promise<number | null> {

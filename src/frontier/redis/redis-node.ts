@@ -50,7 +50,7 @@ export class RedisNode {
     this.#calls.dupefilter = options.shape.dupefilter;
     const reply = await this.#call('join', joinArguments(node, options, this.#crawl));
     const notices = this.#connection.isPasswordNeedless ? [needlessPasswordNotice] : [];
-    const { joined, crawl } = readJoined(reply, incarnation, options.shape, notices);
+    const { joined, crawl } = readJoined(reply, incarnation, options, notices);
     if (joined.justClosed !== null) {
       this.#calls.become(null);
       return joined;

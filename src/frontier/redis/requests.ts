@@ -1,10 +1,10 @@
 /** How requests travel to the verbs: as columns by name, see `lua/pages/acceptance.lua`. */
 
 import { priorityInBounds } from '../../http/message/priority.js';
+import { dupefilterText } from '../agreement/shape-differences.js';
 import { bloomSizing } from '../bloom-sizing.js';
 import { delayInBounds, requireIds } from '../clamp-values.js';
 import type { Dupefilter, FrontierRequest } from '../frontier.js';
-import { dupefilterText } from '../shape-differences.js';
 import type { Arguments } from './connection/lua-message.js';
 
 /** Requests in order, a list for each of their parts. */

@@ -18,6 +18,7 @@ import { jsonCopy } from './json-safe.js';
 import { MAX_PRIORITY, MIN_PRIORITY } from './priority.js';
 import { endingOf } from './record-suffix.js';
 import type { Request } from './request.js';
+import { cookieJarOf } from './request-meta.js';
 import type { FrontierRequest, JsonObject, Origin, RequestRecord } from './request-record.js';
 
 export const RECORD_VERSION = 1;
@@ -214,7 +215,7 @@ export function toFrontierRequest(request: Request, context: RequestContext): Fr
     attempts: request.attempts,
     redirects: request.redirects,
     cookies: request.cookies,
-    cookieJar: cookieJarOf(request),
+    cookieJar: cookieJarOf(request.meta),
     acceptedAtMs: context.nowMs,
   });
   const slot: unknown = request.meta.download_slot;
@@ -232,10 +233,4 @@ export function toFrontierRequest(request: Request, context: RequestContext): Fr
 function unfilteredId(fingerprint: string, context: RequestContext): string {
   const identity = `${fingerprint} ${context.parentId ?? `job ${context.job ?? ''}`} ${context.ordinal}`;
   return createHash('sha1').update(identity).digest('hex');
-}
-
-/** The value of Scrapy's meta key `cookiejar`. */
-function cookieJarOf(request: Request): string | null {
-  const jar: unknown = request.meta.cookiejar;
-  return typeof jar === 'string' || typeof jar === 'number' ? String(jar) : null;
 }

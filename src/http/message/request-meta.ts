@@ -4,6 +4,7 @@
  */
 import { InvalidRequestError, messageOf } from '../../errors.js';
 import { PROXY_FORMS, parseProxy } from '../../settings/proxy-url.js';
+import { MAX_JAR_NAME } from '../cookies/stored-cookie.js';
 
 /** Data that a request passes to its callback. It is JSON, since another node may process the request. */
 export interface Meta {
@@ -25,6 +26,10 @@ export interface Meta {
   handle_httpstatus_list?: readonly number[] | null;
   /** True: every status reaches the callback. */
   handle_httpstatus_all?: boolean | null;
+  /** The cookie jar of the request; the default one unless given. Kept apart from all others. */
+  cookiejar?: string | number | boolean | null;
+  /** True: no cookie jar is used or changed; only the request's own cookies are sent. */
+  dont_merge_cookies?: boolean | null;
   /** True: the request may leave `allowedDomains`. */
   allow_offsite?: boolean | null;
   /** True: the latency of this request does not change the delay of AutoThrottle. */
@@ -84,6 +89,15 @@ const rules: ReadonlyMap<string, Rule> = new Map([
     },
   ],
   ['handle_httpstatus_all', flag],
+  [
+    'cookiejar',
+    {
+      isValid: (value) =>
+        ['string', 'number', 'boolean'].includes(typeof value) && String(value).length <= MAX_JAR_NAME,
+      expects: `a text of at most ${MAX_JAR_NAME} characters, or a number`,
+    },
+  ],
+  ['dont_merge_cookies', flag],
   ['allow_offsite', flag],
   ['autothrottle_dont_adjust_delay', flag],
 ] as const satisfies readonly (readonly [keyof Meta, Rule])[]);
@@ -101,6 +115,11 @@ export function checkMeta(meta: Readonly<Record<string, unknown>>): void {
       `meta.${key} is ${JSON.stringify(value).slice(0, 100)}; it must be ${rule.expects}.`,
     );
   }
+}
+
+/** The name of the cookie jar that `meta` gives; null for the default jar. */
+export function cookieJarOf({ cookiejar }: Meta): string | null {
+  return cookiejar === undefined || cookiejar === null ? null : String(cookiejar);
 }
 
 /**

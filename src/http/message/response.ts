@@ -1,4 +1,5 @@
 /** A downloaded page, as callbacks receive it. It is decoded and parsed on first use. */
+import { readFileSync } from 'node:fs';
 import { type CheerioAPI, load } from 'cheerio/slim';
 import { CrawlnodeError, InvalidRequestError } from '../../errors.js';
 import { BodyText } from '../charset/decode-body.js';
@@ -16,6 +17,7 @@ import { type UrlJoiner, urlJoiner } from '../url/join-url.js';
 import { parseUrl } from '../url/parse-url.js';
 import { type Headers, headerOf, lowerCaseHeaders } from './headers.js';
 import { type Callback, type Meta, Request, type RequestOptions, undefinedCallback } from './request.js';
+import { unfetchableRequest } from './unfetchable-request.js';
 
 /** The arguments of a Response, for tests of a spider. */
 export interface ResponseParts {
@@ -27,6 +29,14 @@ export interface ResponseParts {
   readonly request: Request;
   /** None unless given. */
   readonly flags?: readonly string[];
+}
+
+/** What `Response.fromFile` says of a saved page beside its body. */
+export interface SavedPage {
+  readonly url?: string;
+  readonly status?: number;
+  readonly headers?: ResponseParts['headers'];
+  readonly meta?: Meta;
 }
 
 /** Parsed in place of a body that is not markup. */
@@ -49,7 +59,7 @@ type FollowArguments = readonly [callback?: Callback | string | null, options?: 
  * }
  * ```
  */
-export class Response {
+export class Response<M extends Meta = Meta> {
   /** The URL that the body was downloaded from. */
   readonly url: string;
   /** The HTTP status. */
@@ -80,9 +90,20 @@ export class Response {
     this.flags = parts.flags ?? noFlags;
   }
 
+  /**
+   * A saved page as a response, for tests of a spider.
+   * @param options `url` of the page, as relative links count from it (default `http://localhost/`); status, headers, and
+   *   the `meta` that its request carries. @throws the file system's error when the file cannot be read
+   */
+  static fromFile(file: string, options: SavedPage = {}): Response {
+    const { url = 'http://localhost/', status = 200, headers = {}, meta = {} } = options;
+    const request = new Request(url, { meta });
+    return new Response({ url: request.url, status, headers, body: readFileSync(file), request });
+  }
+
   /** The request's meta. */
-  get meta(): Meta {
-    return this.request.meta;
+  get meta(): M {
+    return this.request.meta as M;
   }
 
   /** The body as text. The charset is that of the byte order mark, Content-Type or `<meta>`, else UTF-8. Never throws. */
@@ -151,16 +172,19 @@ export class Response {
   }
 
   /**
-   * Creates a request for a link of this page.
+   * Creates a request for a link of this page. One for a URL that cannot be fetched, such as `mailto:`, may be yielded too:
+   * it is dropped and counted, and costs nothing else.
    * @param target an absolute or relative URL, or a selector of an `a`, `area`, `link` or `img`
-   * @throws InvalidRequestError when the target has no http(s) URL
+   * @throws InvalidRequestError when the target is a selector without a link
    */
   follow(target: string | Selector, ...followArguments: FollowArguments): Request {
     const href = typeof target === 'string' ? target : target.reference();
     if (href === null) {
       throw new InvalidRequestError(`follow() on ${this.url} was given a selector without a link.`);
     }
-    return new Request(detached(this.urljoin(href)), optionsOf(followArguments));
+    const options = optionsOf(followArguments);
+    const url = this.#absolute(href) ?? detached(href);
+    return tryRequest(url, options) ?? unfetchableRequest(url, options);
   }
 
   /**

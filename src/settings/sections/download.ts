@@ -185,11 +185,6 @@ export const downloadSettings = {
     later: { unless: [] },
     text: 'A longer meta refresh is not followed.',
   }),
-  COOKIES_ENABLED: flag({
-    default: true,
-    later: { unless: [false] },
-    text: 'Store the cookies that sites set, and send them back.',
-  }),
   HTTPERROR_ALLOWED_CODES: list(httpCodes, {
     default: [],
     expects: 'a list of status codes',

@@ -1,7 +1,7 @@
 /** Settings: where items go. */
 import path from 'node:path';
 import { z } from 'zod';
-import { flag, integer, map, text } from '../kinds.js';
+import { choice, flag, integer, map, text } from '../kinds.js';
 
 const GZIP_NAMES = ['GzipPlugin', 'scrapy.extensions.postprocessing.GzipPlugin'] as const;
 
@@ -52,6 +52,11 @@ export const itemSettings = {
     default: 'json',
     ignored: 'items are JSON',
     text: 'Scrapy-Redis; without effect.',
+  }),
+  CALLBACK_ERROR: choice({
+    of: ['fail', 'keep'],
+    default: 'fail',
+    text: 'What an error does to its page. fail: nothing of the page is committed, and it goes to the failed list. keep, as in Scrapy: what a callback yielded before its error is committed, the page goes to the failed list as kept, and "failed retry" skips it unless --kept is given; an error of a pipeline costs only its item.',
   }),
   MAX_ITEMS_PER_PAGE: integer({
     default: 10_000,

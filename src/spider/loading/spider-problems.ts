@@ -1,43 +1,17 @@
 /** Detect members of a spider that would silently have no effect, or a wrong one. */
-import { CrawlSpider } from '../crawl-spider.js';
+import { ruleProblem } from '../rule-problems.js';
 import type { Spider } from '../spider.js';
-
-/** Members of spiders of Scrapy and Scrapy-Redis, with their equivalents. The camel-case spellings are detected too. */
-const scrapyMembers: Readonly<Record<string, string>> = {
-  start_urls: 'startUrls',
-  start: 'startUrls, which takes Requests too',
-  start_requests: 'startUrls, which takes Requests too',
-  allowed_domains: 'allowedDomains',
-  custom_settings: 'customSettings',
-  parse_start_url: 'parseStartUrl',
-  make_request_from_data: 'makeRequestFromData',
-  http_user: 'httpUser',
-  http_pass: 'httpPass',
-  http_auth_domain: 'httpAuthDomain',
-  redis_key: 'the setting REDIS_START_URLS_KEY',
-  redis_batch_size: 'the setting REDIS_START_URLS_BATCH_SIZE',
-  max_idle_time: 'the setting MAX_IDLE_TIME_BEFORE_CLOSE',
-};
+import { scrapyMemberProblem } from './scrapy-members.js';
 
 /** A message about the first problem of a spider, without its file; null when there is none. */
 export function spiderProblem(spider: Spider): string | null {
-  return scrapyMemberProblem(spider) ?? listProblem(spider) ?? authProblem(spider) ?? ruleProblem(spider);
-}
-
-function scrapyMemberProblem(spider: Spider): string | null {
-  for (const [name, instead] of Object.entries(scrapyMembers)) {
-    const found = [name, camelCase(name)].find(
-      (spelling) => spelling !== instead && isScrapyMember(spider, spelling),
-    );
-    if (found !== undefined) return `its spider has ${found}, which has no effect: use ${instead}`;
-  }
-  return null;
-}
-
-/** Only a method `start` is Scrapy's. A field of that name may hold a URL. */
-function isScrapyMember(spider: Spider, name: string): boolean {
-  const value = (spider as unknown as Record<string, unknown>)[name];
-  return name === 'start' ? typeof value === 'function' : name in spider;
+  return (
+    scrapyMemberProblem(spider) ??
+    listProblem(spider) ??
+    startProblem(spider) ??
+    authProblem(spider) ??
+    ruleProblem(spider)
+  );
 }
 
 function listProblem(spider: Spider): string | null {
@@ -52,6 +26,13 @@ function listProblem(spider: Spider): string | null {
   return null;
 }
 
+/** A list or a URL in a field `start` would be taken for the generator. */
+function startProblem(spider: Spider): string | null {
+  const start: unknown = spider.start;
+  if (start === undefined || typeof start === 'function') return null;
+  return 'start is no method; make it a generator of requests, *start() { yield new Request(url); }, or use startUrls';
+}
+
 /** As in Scrapy since 2.5.1: without a domain the credentials would be sent to any site. */
 function authProblem({ httpUser, httpPass, httpAuthDomain }: Spider): string | null {
   for (const [name, value] of Object.entries({ httpUser, httpPass })) {
@@ -61,16 +42,4 @@ function authProblem({ httpUser, httpPass, httpAuthDomain }: Spider): string | n
   if (!httpUser && !httpPass) return null;
   if (httpAuthDomain === null || (typeof httpAuthDomain === 'string' && httpAuthDomain !== '')) return null;
   return 'it has httpUser or httpPass, and no httpAuthDomain: give the domain that they are for, such as httpAuthDomain = "example.com", or null to send them to every site';
-}
-
-/** Detects a misspelt callback such as `this.parsItem`, which JavaScript evaluates to undefined. */
-function ruleProblem(spider: Spider): string | null {
-  if (!(spider instanceof CrawlSpider)) return null;
-  const at = spider.rules.findIndex((rule) => 'callback' in rule && rule.callback === undefined);
-  if (at === -1) return null;
-  return `the callback of rules[${at}] is undefined: is its name misspelt? Leave callback out to only follow the links`;
-}
-
-function camelCase(name: string): string {
-  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

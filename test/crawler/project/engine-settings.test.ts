@@ -6,7 +6,13 @@ import { tempDir } from '../../helpers/temp-dir.js';
 
 const tunables = (cli: Record<string, string>) => {
   const { settings } = loadSettings({ cwd: tempDir().dir, env: {}, cli });
-  const command = { exitWhenDone: true, feeds: [], speaksJson: false, awaitsFinalTotals: false };
+  const command = {
+    exitWhenDone: true,
+    feeds: [],
+    speaksJson: false,
+    awaitsFinalTotals: false,
+    endsStuckProcess: true,
+  };
   return engineOptionsOf(settings, command).tunables;
 };
 

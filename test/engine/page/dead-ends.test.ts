@@ -31,23 +31,33 @@ it('statuses and redirects that lead nowhere are counted, with the first URL of 
   expect(failed).toBe(0);
   expect(deadEnds).toEqual(
     expect.arrayContaining([
-      { what: 'status 404', count: 2, example: `${site.origin}/gone/1` },
-      { what: 'status 302', count: 1, example: `${site.origin}/no-location` },
-      { what: 'redirect without a usable Location', count: 2, example: `${site.origin}/script` },
-      { what: 'redirect to a URL that the crawl does not follow', count: 1, example: `${site.origin}/long` },
+      { what: 'status 404', unit: 'page' as const, count: 2, example: `${site.origin}/gone/1` },
+      { what: 'status 302', unit: 'page' as const, count: 1, example: `${site.origin}/no-location` },
+      {
+        what: 'redirect without a usable Location',
+        unit: 'page' as const,
+        count: 2,
+        example: `${site.origin}/script`,
+      },
+      {
+        what: 'redirect to a URL that the crawl does not follow',
+        unit: 'page' as const,
+        count: 1,
+        example: `${site.origin}/long`,
+      },
     ]),
   );
   expect(deadEnds).toHaveLength(4);
 });
 
 it('those of several nodes are one list, the most frequent first', () => {
-  const a = [{ what: 'status 404', count: 2, example: 'a' }];
+  const a = [{ what: 'status 404', unit: 'page' as const, count: 2, example: 'a' }];
   const b = [
-    { what: 'status 403', count: 3, example: 'b' },
-    { what: 'status 404', count: 5, example: 'c' },
+    { what: 'status 403', unit: 'page' as const, count: 3, example: 'b' },
+    { what: 'status 404', unit: 'page' as const, count: 5, example: 'c' },
   ];
   expect(sumOfDeadEnds([a, b])).toEqual([
-    { what: 'status 404', count: 7, example: 'a' },
-    { what: 'status 403', count: 3, example: 'b' },
+    { what: 'status 404', unit: 'page' as const, count: 7, example: 'a' },
+    { what: 'status 403', unit: 'page' as const, count: 3, example: 'b' },
   ]);
 });

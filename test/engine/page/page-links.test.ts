@@ -1,6 +1,7 @@
 /** The links of one page on their way to the frontier, where something else happens between two parts of them. */
 import { expect, it } from 'vitest';
 import { Outage } from '../../../src/engine/node/outage.js';
+import { DeadEnds } from '../../../src/engine/page/dead-ends.js';
 import { linkRules } from '../../../src/engine/page/discovered-requests.js';
 import { PageLinks } from '../../../src/engine/page/page-links.js';
 import { SeenLinks } from '../../../src/engine/page/seen-links.js';
@@ -15,7 +16,14 @@ it('a page that began before anything was known to be seen sends all of its link
   const rules = linkRules({}, engineOptions().links, 'host', null);
   const outage = new Outage(silentLogger);
   const page = { id: 'a'.repeat(40), record: { depth: 0, origin: { seed: 'a', private: false } } };
-  const links = new PageLinks(page, { frontier, rules, outage, seen, onDropped: () => {} });
+  const links = new PageLinks(page, {
+    frontier,
+    rules,
+    outage,
+    seen,
+    deadEnds: new DeadEnds(),
+    onDropped: () => {},
+  });
   const found = Array.from({ length: 2_500 }, (_, n) => ({
     request: new Request(`http://a.example/${n}`),
     callback: null,

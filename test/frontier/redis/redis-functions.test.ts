@@ -43,6 +43,7 @@ const links = (name: string, count: number) =>
 const life: Step[] = [
   ({ node, name }) => node.push(links(name, 12), 'links'),
   ({ node, name }) => node.push(links(`${name}-more`, 3), 'start', { from: 0, total: 3 }),
+  ({ node }) => node.claimStart(),
   async ({ node, name }) => {
     const [a, b, c] = await take(node, 3);
     const page = effects({
@@ -61,11 +62,16 @@ const life: Step[] = [
     const settled = node.settle(
       held!,
       done,
-      effects({ requests: links(`${name}-turn`, 4), stats: { [name]: 2 } }),
+      effects({
+        requests: links(`${name}-turn`, 4),
+        stats: { [name]: 2 },
+        cookies: [{ jar: '', domain: 'a.example', path: '/', name, text: 'h=1' }],
+      }),
     );
-    const { leases } = await node.lease(2, 0);
+    const { leases, cookies } = await node.lease(2, 0, 0);
     return [
       await settled,
+      cookies?.sets,
       await Promise.all(leases.map((lease) => node.settle(lease, failed(name), effects({})))),
     ];
   },

@@ -16,6 +16,9 @@ test.each([
   ['handle_httpstatus_list', [404, 410]],
   ['handle_httpstatus_list', []],
   ['handle_httpstatus_all', true],
+  ['cookiejar', 7],
+  ['cookiejar', 'second user'],
+  ['dont_merge_cookies', true],
   ['allow_offsite', true],
   ['autothrottle_dont_adjust_delay', true],
   ['download_timeout', null],
@@ -42,6 +45,8 @@ test.each([
   ['handle_httpstatus_list', ['404'], 'a list of HTTP statuses'],
   ['handle_httpstatus_list', [404, 20], 'a list of HTTP statuses'],
   ['handle_httpstatus_all', {}, 'true or false'],
+  ['cookiejar', { user: 1 }, 'a text of at most 256 characters, or a number'],
+  ['dont_merge_cookies', 1, 'true or false'],
   ['allow_offsite', 'yes', 'true or false'],
 ])('meta.%s must not be %j', (key, value, expects) => {
   const make = () => new Request(url, { meta: { [key]: value } });

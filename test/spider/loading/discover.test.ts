@@ -93,8 +93,8 @@ describe('discovery', () => {
     for (const [member, use] of [
       ["start_urls = ['http://a.example/'];", 'has start_urls, which has no effect: use startUrls'],
       ['custom_settings = { DOWNLOAD_DELAY: 1 };', 'use customSettings'],
-      ['*start_requests() {}', 'use startUrls, which takes Requests too'],
-      ['*startRequests() {}', 'has startRequests, which has no effect: use startUrls'],
+      ['*start_requests() {}', 'use start(), a generator of requests, or startUrls'],
+      ['*startRequests() {}', 'has startRequests, which has no effect: use start()'],
       ['async *start() {}', 'has start, which has no effect: use startUrls'],
       ["http_user = 'me'", 'has http_user, which has no effect: use httpUser'],
       ["httpUser = 'me'; httpPass = 'x'", 'no httpAuthDomain: give the domain that they are for'],

@@ -2,6 +2,7 @@
 import { type BackupEntry, type BackupRequest, backupText, inEntries } from '../../backup/entry.js';
 import { readParts } from '../../backup/parts.js';
 import type { Part, Shape } from '../../frontier.js';
+import { cookiesSince } from '../cookies/read-cookies.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import { shapeOf } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
@@ -11,6 +12,7 @@ import { checkpointOf, readOutbox, waiting } from '../feeds/outbox.js';
 import { refuseOtherFormat } from '../nodes/agreement.js';
 import { listFailed } from '../queue/failures.js';
 import { hexOf } from '../queue/requests.js';
+import { startsOf } from '../seeds/starts.js';
 import { type Page, pageOf, pages } from './pages.js';
 import { readSeen } from './seen-values.js';
 
@@ -19,6 +21,7 @@ export async function* readCrawl(batch: CommitBatch, parts: readonly Part[]): As
   await batch.read(refuseOtherFormat);
   yield* readParts(parts, {
     queue: () => readQueue(batch),
+    cookies: (since, readAnewAt) => batch.read((tx) => cookiesSince(tx, since, readAnewAt)),
     failed: (cursor, max) => batch.read((tx) => listFailed(tx, cursor, max)),
     dupefilter: () => readSeen(batch),
     seeds: () => readSeeds(batch),
@@ -40,12 +43,13 @@ async function* readQueue(batch: CommitBatch): AsyncIterable<BackupEntry> {
 
 function describeCrawl(tx: Transaction): BackupEntry | null {
   if (!tx.hasCrawl) return null;
-  const { queue_class, start_pushed, start_count, began_at, seen_since } = tx.crawl;
+  const { queue_class, began_at, seen_since } = tx.crawl;
   const { done, removed, lost } = tx.tally;
   const shape = shapeOf(tx.crawl);
-  const start = start_pushed === 1 ? 'pushed' : start_count;
+  const { '': start = 0, ...starts } = startsOf(tx.crawl);
   return {
     ...{ kind: 'crawl', queueClass: queue_class, start, done, removed, lost },
+    ...(Object.keys(starts).length > 0 && { starts }),
     shape: shape === null ? null : withoutDupefilter(shape),
     ...{ beganAtMs: began_at, seenSinceMs: seen_since },
   };

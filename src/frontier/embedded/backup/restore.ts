@@ -5,12 +5,14 @@ import {
   type BackupEntry,
   type BackupRequest,
   type RestoreTicket,
+  restoredCookie,
   seedOf,
   textBytes,
 } from '../../backup/entry.js';
 import { delayInBounds, requireIds } from '../../clamp-values.js';
 import type { FailedRequest, Part } from '../../frontier.js';
 import { nodesAtWork, otherRestore, partNotEmpty, restoreGone } from '../../refusals.js';
+import { restoreCookies } from '../cookies/write-cookies.js';
 import type { FirstShape } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { newFeed, readFeedRow, writeFeedRow } from '../feeds/feed-row.js';
@@ -22,6 +24,7 @@ import { addFailure } from '../queue/failures.js';
 import { bytesOf, insertDelayed, insertPending, liveRequest } from '../queue/requests.js';
 import { countParts } from '../read/snapshot.js';
 import { addBadSeed, addSeed } from '../seeds/seeds.js';
+import { setStart, startOf } from '../seeds/starts.js';
 import { bringBackBits, bringBackCount, bringBackSeen } from './seen-values.js';
 
 type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;
@@ -87,6 +90,9 @@ function put(tx: Transaction, entry: BackupEntry): void {
     case 'failed':
       putFailed(tx, entry.values);
       break;
+    case 'cookies':
+      restoreCookies(tx, entry.values.map(restoredCookie));
+      break;
     case 'dupefilter':
       if (entry.index !== null && !bringBackCount(tx, entry.index)) throw otherBits();
       break;
@@ -125,8 +131,11 @@ function putCrawl({ crawl, tally }: Transaction, entry: Entry<'crawl'>): void {
     crawl.shape = JSON.stringify({ ...entry.shape, dupefilter: JSON.parse(crawl.dupefilter) });
     crawl.queue_class = entry.queueClass;
   }
-  if (entry.start === 'pushed') crawl.start_pushed = 1;
-  else crawl.start_count = Math.max(crawl.start_count, entry.start);
+  for (const [key, start] of Object.entries({ '': entry.start, ...entry.starts })) {
+    const here = startOf(crawl, key);
+    const isAll = here === 'pushed' || start === 'pushed';
+    setStart(crawl, key, isAll ? 'pushed' : Math.max(here, start));
+  }
   crawl.began_at = Math.min(crawl.began_at, entry.beganAtMs ?? crawl.began_at);
   crawl.seen_since = Math.min(crawl.seen_since, entry.seenSinceMs ?? crawl.seen_since);
   tally.done += entry.done;

@@ -58,5 +58,16 @@ export const invariants: readonly string[] = [
      SELECT count(*) AS n FROM domain WHERE space = ?1)
    WHERE space = ?1 AND n <> domains`,
 
+  `SELECT 'I4: the cookie jar "' || name || '" is said to have ' || coalesce(said, 0) || ' cookies and has ' || coalesce(n, 0) FROM (
+     SELECT coalesce(jar, cookie_jar.name) AS name, count AS said, n FROM (
+       SELECT jar, sum(count) AS n FROM cookie_set WHERE space = ?1 AND count > 0 GROUP BY jar)
+     FULL JOIN cookie_jar ON cookie_jar.name = jar AND cookie_jar.space = ?1
+     WHERE cookie_jar.space IS NULL OR cookie_jar.space = ?1)
+   WHERE said IS NOT n`,
+  `SELECT 'I4: the cookies of ' || domain || ' cannot be read, or are not ' || count FROM cookie_set
+   WHERE space = ?1 AND CASE WHEN json_valid(cookies) THEN json_array_length(cookies) <> count ELSE 1 END`,
+  `SELECT 'I4: the cookies of ' || domain || ' have a version beyond the last one' FROM cookie_set JOIN tally USING (space)
+   WHERE space = ?1 AND version > cookie_version`,
+
   `SELECT 'a repair broke off: repair again' FROM crawl WHERE space = ?1 AND repairing IS NOT NULL`,
 ];

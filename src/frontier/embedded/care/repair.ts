@@ -4,6 +4,7 @@
  */
 import type { Frontier, Repaired } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
+import { rebuildJars } from '../cookies/rebuild-jars.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { FirstShape } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
@@ -50,6 +51,7 @@ function beginRepair(tx: Transaction, shape: FirstShape, force: boolean): void {
   // A domain keeps its delay timer and delays; its state and head are computed again.
   sql.run`UPDATE domain SET state = 'idle', until = NULL, head_rank = NULL, head_arrival = NULL, active = 0 WHERE space = ${space}`;
   tx.domains.forget();
+  rebuildJars(tx);
   const domains = sql.get<{ n: number }>`SELECT count(*) AS n FROM domain WHERE space = ${space}`!.n;
   Object.assign(tally, {
     ...{ pending: 0, suspects: 0, delayed: 0, leased: 0, failed: 0, failed_records: 0, domains },

@@ -22,6 +22,8 @@ const keysByTable = {
   seen_state: 'id',
   seen_compact: 'hash',
   seen_bloom: 'rowid',
+  cookie_set: 'n',
+  cookie_jar: 'name',
   seed: 'n',
   bad_seed: 'n',
   item: 'n',

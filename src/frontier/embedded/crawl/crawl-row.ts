@@ -1,8 +1,8 @@
 /** The two rows of a crawl: what its nodes share, and its counters. Columns are explained in `schema.sql`. */
 import { randomBytes } from 'node:crypto';
+import { dupefilterText } from '../../agreement/shape-differences.js';
 import { dataFormats } from '../../data-format.js';
 import type { AutoThrottle, Budgets, Control, Dupefilter, Shape, Tunables } from '../../frontier.js';
-import { dupefilterText } from '../../shape-differences.js';
 import { parseTunable, tunableText } from '../../tunables/tunable-text.js';
 
 export type Flag = 0 | 1;
@@ -26,9 +26,10 @@ export interface CrawlRow {
   slots: string;
   autothrottle: string;
   has_start: Flag;
-  start_pushed: Flag;
-  start_count: number;
+  starts: string;
+  start_owner: number | null;
   run_id: string | null;
+  run_args: string;
   run_started_at: number;
   max_pages: number;
   max_items: number;
@@ -70,6 +71,8 @@ const counters = [
   'run_errors',
   'run_failed',
   'run_accepted',
+  'cookie_version',
+  'cookie_floor',
 ] as const;
 
 export type TallyRow = { readonly space: number } & { [counter in (typeof counters)[number]]: number };
@@ -101,9 +104,10 @@ export function newCrawl(space: number, { queueClass, dupefilter }: FirstShape, 
     slots: '',
     autothrottle: '',
     has_start: 0,
-    start_pushed: 0,
-    start_count: 0,
+    starts: '{}',
+    start_owner: null,
     run_id: null,
+    run_args: '',
     run_started_at: 0,
     max_pages: 0,
     max_items: 0,

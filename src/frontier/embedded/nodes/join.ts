@@ -1,12 +1,15 @@
 /** The join verb: register a node as a new incarnation, which starts or continues the run. */
+
+import { argumentsText, otherArguments, startKey } from '../../agreement/run-arguments.js';
+import { type Flush, flushNotice, tunableNotice } from '../../agreement/shape-differences.js';
 import type { Joined, JoinOptions, NodeInfo, Tunables } from '../../frontier.js';
 import { restoreUnderWay } from '../../refusals.js';
-import { type Flush, flushNotice, tunableNotice } from '../../shape-differences.js';
 import { tunableText } from '../../tunables/tunable-text.js';
 import { flush } from '../clear/clear.js';
 import { beginRun, setTunables, tunablesOf } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { processStart } from '../file/processes.js';
+import { setStart, startOf } from '../seeds/starts.js';
 import { decideShape, refuseOtherDupefilter, refuseOtherFormat, refuseOtherShape } from './agreement.js';
 import { closedJustNow, joinBudgets } from './budgets.js';
 import { liveNodes } from './liveness.js';
@@ -28,6 +31,9 @@ export function join(
   const beginsRun = beginsNewRun(tx, others);
   const flushes = options.flushOnStart && first && beginsRun;
   if (!flushes) refuseOtherShape(tx, options.shape);
+  if (!beginsRun && tx.crawl.run_args !== argumentsText(options.args)) {
+    throw otherArguments(tx.crawl.run_args, options.args);
+  }
   declareDead(tx);
   const number = newIncarnationNumber();
   const incarnation = incarnationName(node.id, number);
@@ -41,8 +47,12 @@ export function join(
   }
   const flushed = options.flushOnStart && first ? flushOnStart(tx, options, beginsRun, others) : null;
   const notices = [...flushNotice(flushed, others), ...changeTunables(tx, options.tunables)];
-  if (beginsRun) beginRun(tx.crawl, tx.tally, options.budgets, tx.nowMs);
-  else joinBudgets(tx, options.budgets);
+  const key = startKey(options.args);
+  if (beginsRun) {
+    beginRun(tx.crawl, tx.tally, options.budgets, tx.nowMs);
+    tx.crawl.run_args = argumentsText(options.args);
+    if (options.startsAgain) setStart(tx.crawl, key, 0);
+  } else joinBudgets(tx, options.budgets);
   // A stop was meant for the nodes of that time, unless this is one of them and joins anew.
   const isForOthers = beginsRun || (others === 0 && first);
   if (tx.crawl.control === 'stopping' && isForOthers) tx.crawl.control = 'running';
@@ -50,6 +60,7 @@ export function join(
     incarnation,
     run: tx.crawl.run_id ?? '',
     ...foundBy(tx, others),
+    startPushed: startOf(tx.crawl, key) === 'pushed',
     justClosed: null,
     notices,
   };
@@ -58,10 +69,7 @@ export function join(
   return { number, joined };
 }
 
-function foundBy(
-  { tally, dupefilter, crawl }: Transaction,
-  nodes: number,
-): Pick<Joined, 'found' | 'startPushed'> {
+function foundBy({ tally, dupefilter }: Transaction, nodes: number): Pick<Joined, 'found'> {
   return {
     found: {
       pending: tally.pending + tally.suspects,
@@ -71,7 +79,6 @@ function foundBy(
       lost: tally.lost,
       nodes,
     },
-    startPushed: crawl.start_pushed === 1,
   };
 }
 

@@ -5,6 +5,7 @@ import { delayInBounds, requireIds } from '../../clamp-values.js';
 import type { FrontierRequest, PushAnswer, PushKind, StartPart } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { roomForLinks } from '../nodes/budgets.js';
+import { setStart, startOf } from '../seeds/starts.js';
 import { dropFailure } from './failures.js';
 import { bytesOf, deleteRequest, dueAfter, insertDelayed, insertPending, liveRequest } from './requests.js';
 
@@ -56,20 +57,34 @@ export function accept(tx: Transaction, requests: readonly FrontierRequest[], ki
   return { accepted, duplicates, ...(dropped > 0 && { dropped }), allSeen };
 }
 
-/** Accept a part of the start requests, unless a node has pushed it already. */
+/**
+ * Accept a part of the start requests, unless a node has pushed it already. Those of a generator come again from its
+ * beginning when its node died: filtered ones are judged by the dupefilter, unfiltered ones by their place.
+ */
 export function acceptStart(
   tx: Transaction,
   requests: readonly FrontierRequest[],
-  { from, total }: StartPart,
-): Accepted {
+  kind: 'start' | 'start-filtered',
+  { from, total, key = '' }: StartPart,
+): PushAnswer {
   const { crawl } = tx;
-  if (crawl.start_pushed === 1 || from < crawl.start_count) {
-    return { accepted: 0, duplicates: requests.length, allSeen: true };
+  const pushed = startOf(crawl, key);
+  const count = requests.length;
+  if (pushed !== 'pushed' && from > pushed) {
+    throw new FrontierGoneError('the start requests before these are gone');
   }
-  if (from > crawl.start_count) throw new FrontierGoneError('the start requests before these are gone');
-  crawl.start_count = from + requests.length;
-  crawl.start_pushed = crawl.start_count >= total ? 1 : 0;
-  return accept(tx, requests, 'start');
+  const isGenerated = kind === 'start-filtered';
+  let accepted = 0;
+  if (pushed !== 'pushed' && (from === pushed || isGenerated)) {
+    const isNew = (at: number) => !requests[at]!.unfiltered || from + at >= pushed;
+    const rest = isGenerated ? requests.filter((_, at) => isNew(at)) : requests;
+    accepted = accept(tx, rest, isGenerated ? 'seeds-filtered' : 'start').accepted;
+    const reached = Math.max(from + count, pushed);
+    setStart(crawl, key, total !== null && reached >= total ? 'pushed' : reached);
+  }
+  const { pending, suspects, delayed } = tx.tally;
+  const answer = { accepted, duplicates: count - accepted };
+  return isGenerated ? { ...answer, waiting: pending + suspects + delayed } : answer;
 }
 
 /** Bring failed requests back to pending, with a new arrival and a clean record of crashes. */

@@ -6,6 +6,7 @@ import { areAllWritten } from '../feeds/outbox.js';
 import { closeWhenSpent, isFull } from '../nodes/budgets.js';
 import { showLife } from '../nodes/liveness.js';
 import { type NodeRow, pipelinesOf } from '../nodes/node-row.js';
+import { isStarted } from '../seeds/starts.js';
 import {
   concurrencyOf,
   type DomainRow,
@@ -69,7 +70,7 @@ export function crawlState(tx: Transaction, hasStart: boolean, node: NodeRow | n
     finished:
       isIdle &&
       seedsWaiting === 0 &&
-      (crawl.start_pushed === 1 || !hasStart) &&
+      (!hasStart || isStarted(crawl)) &&
       crawl.control === 'running' &&
       (node === null || areAllWritten(tx, pipelinesOf(node))),
     acceptedInRun: tally.run_accepted,

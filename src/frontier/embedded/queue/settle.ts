@@ -2,6 +2,7 @@
 import { priorityInBounds } from '../../../http/message/priority.js';
 import { delayInBounds } from '../../clamp-values.js';
 import type { Effects, Lease, Outcome, SettleAnswer } from '../../frontier.js';
+import { commitCookies } from '../cookies/write-cookies.js';
 import type { Transaction } from '../crawl/transaction.js';
 import type { LifeChange } from '../dupefilters/dupefilter.js';
 import { addItems } from '../feeds/items.js';
@@ -32,6 +33,7 @@ export function settle(
   lease: Lease,
   outcome: Outcome,
   effects: Effects,
+  maxCookieJars: number,
 ): SettleAnswer {
   const epoch = String(tx.crawl.epoch);
   const holder = tx.nodes.find(node);
@@ -59,6 +61,9 @@ export function settle(
   if (withheld !== undefined) tx.counters.add({ 'dupefilter/filtered': withheld.count });
   addItems(tx, effects.items);
   if (effects.feedItems.length > 0) appendCommitted(tx, feedsOf(holder), lease.id, effects.feedItems);
+  if (effects.cookies !== undefined && outcome.kind !== 'released') {
+    commitCookies(tx, effects.cookies, maxCookieJars);
+  }
   return { committed: true, epoch, ...answer };
 }
 

@@ -17,6 +17,7 @@ const jsonColumns = new Set([
   'crawl.dupefilter',
   'dupefilter.choice',
   'bad_seed.entry',
+  'cookie_set.cookies',
 ]);
 
 /** Columns that hold fingerprints and ids. */

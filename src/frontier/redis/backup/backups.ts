@@ -4,6 +4,7 @@ import { readParts } from '../../backup/parts.js';
 import type { FailedList } from '../../frontier.js';
 import { refuseOtherFormat } from '../care/preflight.js';
 import type { Ask } from '../connection/scan.js';
+import { readCookieNews } from '../cookies/cookie-reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { readDupefilter } from './dupefilter.js';
 import { readCrawl } from './queue.js';
@@ -20,6 +21,8 @@ export function redisBackups(crawl: CrawlAccess, failed: FailedList): Backups {
       await ask((client) => refuseOtherFormat(client, keys));
       yield* readParts(parts, {
         queue: () => readCrawl(ask, keys),
+        cookies: async (since, anewAt) =>
+          readCookieNews(await crawl.call('cookies', { known: since, anewAt })),
         failed: (cursor, max) => failed.list(cursor, max),
         dupefilter: () => readDupefilter(ask, keys, shape.dupefilter),
         seeds: () => readSeeds(ask, keys),

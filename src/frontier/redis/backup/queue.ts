@@ -24,7 +24,8 @@ export async function* readCrawl(ask: Ask, keys: FrontierKeys): AsyncIterable<Ba
     kind: 'crawl',
     queueClass,
     shape: meta.shape ? (JSON.parse(meta.shape) as Omit<Shape, 'dupefilter'>) : null,
-    start: meta.start === 'pushed' ? 'pushed' : Number(meta.start ?? 0),
+    start: startOf(meta.start),
+    ...startsOf(meta),
     done: Number(meta.done ?? 0),
     removed: Number(meta.removed ?? 0),
     lost: Number(meta.lost ?? 0),
@@ -121,4 +122,17 @@ function describe(
   if (queueClass === 'FifoQueue') return { ...request, priority: 0, arrival };
   if (queueClass === 'LifoQueue') return { ...request, priority: 0, arrival: NEWEST - arrival };
   return { ...request, priority, arrival };
+}
+
+function startOf(text: string | undefined): number | 'pushed' {
+  return text === 'pushed' ? 'pushed' : Number(text || 0);
+}
+
+/** The start requests pushed under each set of arguments. */
+function startsOf(meta: Readonly<Record<string, string>>): { starts?: Record<string, number | 'pushed'> } {
+  const fields = Object.entries(meta).filter(([name]) => name.startsWith('start:'));
+  if (fields.length === 0) return {};
+  return {
+    starts: Object.fromEntries(fields.map(([name, text]) => [name.slice('start:'.length), startOf(text)])),
+  };
 }

@@ -1,12 +1,21 @@
 /** Restores a backup into Redis with one call per entry. An entry that is sent again is not applied again (`lua/backup/`). */
-import { type BackupEntry, type BackupRequest, type Backups, seedOf, textBytes } from '../../backup/entry.js';
+import {
+  type BackupEntry,
+  type BackupRequest,
+  type Backups,
+  restoredCookie,
+  seedOf,
+  textBytes,
+} from '../../backup/entry.js';
 import { delayInBounds, requireIds } from '../../clamp-values.js';
 import type { FailedRequest, Part } from '../../frontier.js';
 import { nodesAtWork, otherRestore, partNotEmpty, restoreGone } from '../../refusals.js';
 import type { OpenOptions } from '../../store.js';
 import type { Arguments } from '../connection/lua-message.js';
 import { int, named, text } from '../connection/reply.js';
+import { changeArguments } from '../cookies/cookie-reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
+import { startField } from '../join.js';
 import { domainName } from '../requests.js';
 import { indexArguments, seenArguments } from './dupefilter.js';
 
@@ -53,6 +62,11 @@ function callFor(entry: BackupEntry, options: OpenOptions): VerbCall | null {
       return ['restore_requests', { requests: requestArguments(entry.values) }];
     case 'failed':
       return ['restore_failed', { requests: failedArguments(entry.values) }];
+    case 'cookies':
+      return [
+        'restore_cookies',
+        { changes: entry.values.map((cookie) => changeArguments(restoredCookie(cookie))) },
+      ];
     case 'dupefilter':
       return entry.index === null ? null : ['restore_bits', { index: indexArguments(entry.index) }];
     case 'seen':
@@ -73,9 +87,10 @@ function callFor(entry: BackupEntry, options: OpenOptions): VerbCall | null {
 }
 
 function crawlArguments(entry: Entry<'crawl'>): Arguments {
-  const { queueClass, shape, start, done, removed, lost = 0, beganAtMs, seenSinceMs } = entry;
+  const { queueClass, shape, start, starts = {}, done, removed, lost = 0, beganAtMs, seenSinceMs } = entry;
+  const byField = Object.entries(starts).map(([key, pushed]) => [startField(key), pushed]);
   return {
-    ...{ queueClass, start, done, removed, lost },
+    ...{ queueClass, starts: Object.fromEntries([['start', start], ...byField]), done, removed, lost },
     shape: shape === null ? undefined : JSON.stringify(shape),
     began: beganAtMs ?? undefined,
     seen_since: seenSinceMs ?? undefined,

@@ -7,6 +7,7 @@ import { type Client, repliesOf } from '../connection/client.js';
 import { allKeys, internalKey } from '../keys.js';
 import { readEntry } from '../read/records.js';
 import { checkPieces } from './dupefilter-pieces.js';
+import { checkCookies } from './verify-cookies.js';
 import { checkDomains } from './verify-domains.js';
 import { readView, type View } from './view.js';
 
@@ -23,6 +24,7 @@ export async function verifyInvariants(client: Client, keys: FrontierKeys): Prom
     ...(await checkRobots(client, keys)),
     ...(view.meta.repairing ? ['a repair broke off: repair again'] : []),
     ...(await checkPieces(client, keys)),
+    ...(await checkCookies(client, keys)),
   ];
 }
 

@@ -7,9 +7,9 @@ import {
   messageOf,
   RefusedError,
 } from '../../../errors.js';
+import { otherShape } from '../../agreement/shape-differences.js';
 import { otherFormat } from '../../data-format.js';
 import type { Dupefilter } from '../../frontier.js';
-import { otherShape } from '../../shape-differences.js';
 import type { RedisAddress } from '../../store.js';
 
 const refusals =

@@ -1,6 +1,7 @@
 /** Reads the reply of a lease call, and the tokens of leases. */
 import type { Control, Lease, LeaseAnswer } from '../../frontier.js';
 import { hex, int, list, named, type Reply, text } from '../connection/reply.js';
+import { readCookieNews } from '../cookies/cookie-reply.js';
 
 /** The number of the call that granted a lease, from its token. An invalid token gives 0, which is no call's number. */
 export function leaseCallOf({ id, token }: Pick<Lease, 'id' | 'token'>): number {
@@ -11,6 +12,7 @@ export function leaseCallOf({ id, token }: Pick<Lease, 'id' | 'token'>): number 
 /** @param reply of `lua/pages/lease.lua`. */
 export function readLeases(reply: Reply): LeaseAnswer {
   const answer = named(reply);
+  const cookies = readCookieNews(answer.cookies);
   const [domains, records, delays] = [list(answer.domains), list(answer.records), list(answer.delays)];
   const leases = list(answer.ids).map((raw, n): Lease => {
     const id = hex(raw);
@@ -36,5 +38,6 @@ export function readLeases(reply: Reply): LeaseAnswer {
       full: int(answer.full) === 1,
       lost: int(answer.lost),
     },
+    ...(cookies !== null && { cookies }),
   };
 }

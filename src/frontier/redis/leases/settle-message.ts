@@ -6,6 +6,7 @@ import { countersInBounds, delayInBounds } from '../../clamp-values.js';
 import type { Dupefilter, Effects, Lease, Outcome, PushAnswer, SettleAnswer } from '../../frontier.js';
 import type { Arguments } from '../connection/lua-message.js';
 import { int, named, type Reply, text } from '../connection/reply.js';
+import { changeArguments } from '../cookies/cookie-reply.js';
 import { columnsOf } from '../requests.js';
 import { leaseCallOf } from './lease-reply.js';
 
@@ -23,14 +24,23 @@ export interface SettleMessage {
   readonly bytes: number;
 }
 
-/** @param hasFeeds whether the node has feeds for the feed items. @param node the name of the node, for the failed list. */
+/** What settles need to know of the node that sends them. */
+export interface Sender {
+  /** Whether the node has feeds for the feed items. */
+  readonly hasFeeds: boolean;
+  readonly maxCookieJars: number | undefined;
+  /** The name of the node, for the failed list. */
+  readonly node: string;
+  readonly dupefilter: Dupefilter;
+}
+
 export function settleMessage(
   lease: Lease,
   outcome: Outcome,
   effects: Effects,
-  { hasFeeds, node, dupefilter }: { hasFeeds: boolean; node: string; dupefilter: Dupefilter },
+  { hasFeeds, maxCookieJars, node, dupefilter }: Sender,
 ): SettleMessage {
-  const { requests, withheld, items } = effects;
+  const { requests, withheld, items, cookies = [] } = effects;
   const id = Buffer.from(lease.id, 'hex');
   const call = leaseCallOf(lease);
   const counters = countersInBounds(effects.stats);
@@ -47,11 +57,16 @@ export function settleMessage(
       items: items.length === 0 ? undefined : items,
       feedItems: feedItems.length === 0 ? undefined : feedItems,
       requests: requests.length === 0 ? undefined : columnsOf(requests, dupefilter),
+      ...(cookies.length > 0 && { cookies: cookies.map(changeArguments), maxJars: maxCookieJars }),
     },
     counters,
     links: requests.length,
     items: items.length + feedItems.length,
-    bytes: lengthOf(items) + lengthOf(feedItems) + lengthOf(requests.map(({ record }) => record)),
+    bytes:
+      lengthOf(items) +
+      lengthOf(feedItems) +
+      lengthOf(requests.map(({ record }) => record)) +
+      lengthOf(cookies.map(({ text }) => text ?? '')),
   };
 }
 
@@ -111,5 +126,9 @@ export function readSettled(reply: Reply | undefined): SettleAnswer {
 /** The counts of a reply to a push or a settle. */
 export function readPushed(answer: ReturnType<typeof named>): PushAnswer {
   const [accepted, duplicates, dropped] = [int(answer.accepted), int(answer.duplicates), int(answer.dropped)];
-  return dropped === 0 ? { accepted, duplicates } : { accepted, duplicates, dropped };
+  return {
+    ...{ accepted, duplicates },
+    ...(dropped > 0 && { dropped }),
+    ...(answer.waiting != null && { waiting: int(answer.waiting) }),
+  };
 }

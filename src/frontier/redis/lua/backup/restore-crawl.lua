@@ -1,14 +1,14 @@
 -- Restore the totals, the shape and the beginning of a crawl. A shape that is already set stays, and the earlier beginning.
 -- Atomic: an entry is added to the counters once.
 --
--- args (and those of restoring.lua): queueClass · shape: JSON; absent before a first node · start: how many start requests
---   were pushed, or `pushed` · done · removed · lost · began, seen_since: instants; absent where they are not known
+-- args (and those of restoring.lua): queueClass · shape: JSON; absent before a first node · starts: by field of meta, how many
+--   start requests were pushed, or `pushed` · done · removed · lost · began, seen_since: instants; absent where they are not known
 -- Returns as restoring.lua says. O(1).
 
 -- The start requests that were pushed, here or there: the larger number.
-local function mergeStart(crawl, start)
-  if meta.get(crawl, 'start') == 'pushed' then return end
-  if start == 'pushed' or start > meta.number(crawl, 'start') then meta.set(crawl, 'start', start) end
+local function mergeStart(crawl, field, start)
+  if meta.get(crawl, field) == 'pushed' then return end
+  if start == 'pushed' or start > meta.number(crawl, field) then meta.set(crawl, field, start) end
 end
 
 verbs.register('restore_crawl', {}, function(crawl, args)
@@ -17,7 +17,7 @@ verbs.register('restore_crawl', {}, function(crawl, args)
       meta.set(crawl, 'shape', args.shape)
       meta.set(crawl, 'queue', args.queueClass)
     end
-    mergeStart(crawl, args.start)
+    for field, start in pairs(args.starts) do mergeStart(crawl, field, start) end
     meta.add(crawl, 'done', args.done)
     meta.add(crawl, 'removed', args.removed)
     meta.add(crawl, 'lost', args.lost)

@@ -4,7 +4,7 @@
 -- Every call declares all keys in KEYS, in this order, which keys.ts repeats. `repaired` normally does not exist. So during
 -- a slot migration in a Cluster Redis finds a key missing and answers TRYAGAIN, or ASK where no key is left, before the
 -- function starts. No call can fail halfway. During a repair `probe` is missing in its stead.
-local FIXED = 29
+local FIXED = 32
 
 function keys.byName(KEYS)
   return {
@@ -40,11 +40,15 @@ function keys.byName(KEYS)
     -- robots.txt, see robots/origins.lua.
     robots = KEYS[24], -- HASH origin → what is known of its robots.txt
     ['robots-kept'] = KEYS[25], -- ZSET instant → origin whose entry in `robots` is not needed from then on
+    -- Cookies, see cookies/cookies.lua.
+    cookies = KEYS[26], -- HASH jar and domain → JSON of their cookies, jar → how many it has
+    ['cookie-versions'] = KEYS[27], -- ZSET version → jar and domain
+    jars = KEYS[28], -- ZSET version → jar
     -- A dupefilter of many keys, see dupefilters/pieces.lua.
-    index = KEYS[26], -- HASH
-    garbage = KEYS[27], -- HASH generation → pieces left
-    probe = KEYS[28], -- a SET for an instant, when a client starts (preflight.ts)
-    repaired = KEYS[29], -- SET of the ids that a repair under way has dealt with
+    index = KEYS[29], -- HASH
+    garbage = KEYS[30], -- HASH generation → pieces left
+    probe = KEYS[31], -- a SET for an instant, when a client starts (preflight.ts)
+    repaired = KEYS[32], -- SET of the ids that a repair under way has dealt with
   }
 end
 

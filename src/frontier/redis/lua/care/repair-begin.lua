@@ -4,10 +4,10 @@
 -- crawl paused, and can be begun again.
 --
 -- args: force · queueClass, epoch: for a new meta
--- Returns by name: live: nodes because of which nothing was done, or nothing. O(domains + delayed + leases).
+-- Returns by name: live: nodes because of which nothing was done, or nothing. O(domains + delayed + leases + cookies).
 local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'run_pages', 'run_items', 'run_errors',
   'run_failed', 'run_accepted', 'run_started', 'delay', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'idle_since',
-  'hungry_at' }
+  'hungry_at', 'cookies', 'cookies_floor' }
 -- What is known of robots.txt goes with them, as it can be fetched again.
 local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'leases', 'nodes', 'dead', 'node-info', 'held',
   'pages', 'answers', 'robots', 'robots-kept', 'repaired' }
@@ -72,6 +72,7 @@ verbs.register('repair_begin', {}, function(crawl, args)
   local oldDomains = redis.call('HGETALL', at.domains)
   for _, word in ipairs(INDEXES) do redis.call('UNLINK', at[word]) end
   mendDelayed(crawl)
+  cookies.rebuild(crawl)
   for i = 1, #oldDomains, 2 do keepPoliteness(crawl, oldDomains[i], oldDomains[i + 1]) end
   -- What the crawl goes back to at the end; kept where an earlier repair broke off.
   if not meta.get(crawl, 'repairing') then meta.set(crawl, 'repairing', meta.get(crawl, 'control') or 'running') end

@@ -1,10 +1,11 @@
--- Deletes the requests, the failed list, the fingerprints and the nodes of a crawl. Seeds, items, counters and feeds with
+-- Deletes the requests, the failed list, the fingerprints, the cookies and the nodes of a crawl. Seeds, items, counters and feeds with
 -- waiting items stay.
 
 local QUEUE = { 'requests', 'meta', 'queue', 'domains', 'ready', 'waiting', 'delayed', 'suspects', 'leases', 'nodes',
-  'dead', 'node-info', 'held', 'pages', 'crashes', 'answers', 'robots', 'robots-kept', 'repaired' }
+  'dead', 'node-info', 'held', 'pages', 'crashes', 'answers', 'robots', 'robots-kept', 'cookies', 'cookie-versions', 'jars',
+  'repaired' }
 
--- Deletes the requests and their indexes, but not the failed list.
+-- Deletes the requests, their indexes and the cookies, but not the failed list.
 function forgetting.forgetQueue(crawl)
   for _, word in ipairs(QUEUE) do redis.call('UNLINK', crawl.keys[word]) end
   -- What this call has read no longer exists.

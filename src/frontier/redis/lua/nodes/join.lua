@@ -2,9 +2,11 @@
 -- Atomic, so that two nodes that join first begin one run, and a node of another shape never joins.
 --
 -- The caller is the incarnation. args: info: JSON of the node · shape: JSON, without the dupefilter · queueClass · epoch:
---   for a new meta · run: id for a new run · budgets (pages/limits.lua) · hasStart · tunables: { delay, randomize, limit,
+--   for a new meta · run: id for a new run · budgets (pages/limits.lua) · hasStart · arguments: JSON, '' without any · start:
+--   the field of meta for start requests under them · startsAgain: a new run pushes them again · tunables: { delay, randomize, limit,
 --   node_timeout, failed_limit, queue_limit, slots, autothrottle }, texts · crawl: id of the crawl that this process joined before; absent for none · flush
--- Returns by name: status: joined | shape | restoring · where it is of another shape: shape, dupefilter, as found · where
+-- Returns by name: status: joined | shape | arguments | restoring · where it is of another shape: shape, dupefilter, as
+--   found · where the run has other arguments: arguments · where
 --   it joined: pending, delayed, leased, seen, startPushed, changed: { name, before, after } of tunables, others: live
 --   nodes, crawl, run, flushed: '' | flushed | others | interrupted; or only others, crawl and justClosed: why the last
 --   run was closed a moment ago, so that this node should not begin another. O(nodes + leases).
@@ -35,8 +37,10 @@ end
 
 local function beginRun(crawl, args)
   local begun = { run = args.run, run_started = crawl.nowMs, run_pages = 0, run_items = 0, run_errors = 0,
-    run_failed = 0, run_accepted = 0, run_closed = '', run_ended = '', closing = '', idle_since = '', budgets = args.budgets }
+    run_failed = 0, run_accepted = 0, run_closed = '', run_ended = '', closing = '', idle_since = '', budgets = args.budgets,
+    run_args = args.arguments, run_start = args.start }
   for name, value in pairs(begun) do meta.set(crawl, name, value) end
+  if args.startsAgain then meta.set(crawl, args.start, '') end
 end
 
 -- The latest node's tunables hold for all. Returns those that changed under others.
@@ -71,6 +75,9 @@ verbs.register('join', {}, function(crawl, args)
   local wantsFlush = args.flush and not args.crawl
   local other = otherShape(crawl, args, wantsFlush and isNew)
   if other then return verbs.named(other) end
+  if not isNew and (meta.get(crawl, 'run_args') or '') ~= args.arguments then
+    return verbs.named({ status = 'arguments', arguments = meta.get(crawl, 'run_args') or '' })
+  end
   local justClosed = isNew and limits.closedJustNow(crawl, args.budgets, timeoutMs)
   if justClosed then
     return verbs.named({ status = 'joined', justClosed = justClosed, others = others, crawl = meta.get(crawl, 'crawl') })
@@ -102,7 +109,7 @@ verbs.register('join', {}, function(crawl, args)
   local answer = { status = 'joined', pending = queue.pending(crawl), delayed = redis.call('ZCARD', at.delayed),
     leased = redis.call('HLEN', at.leases), seen = dupefilters.of(crawl).count(crawl),
     lost = meta.number(crawl, 'lost'),
-    startPushed = meta.get(crawl, 'start') == 'pushed', changed = changed, others = others,
+    startPushed = meta.get(crawl, args.start) == 'pushed', changed = changed, others = others,
     crawl = meta.get(crawl, 'crawl'), run = meta.get(crawl, 'run'), flushed = flushed }
   answers.keep(crawl, answer)
   verbs.save(crawl)

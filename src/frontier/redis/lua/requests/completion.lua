@@ -18,6 +18,6 @@ end
 -- True completion, decided here and nowhere else. pipelines: outboxes that must be empty; nil for none.
 function completion.isFinished(crawl, seedsWaiting, pipelines)
   return seedsWaiting == 0 and meta.get(crawl, 'control') == 'running'
-    and (meta.get(crawl, 'has_start') ~= '1' or meta.get(crawl, 'start') == 'pushed')
+    and (meta.get(crawl, 'has_start') ~= '1' or meta.get(crawl, meta.get(crawl, 'run_start') or 'start') == 'pushed')
     and not completion.isBusy(crawl) and feeds.areAllWritten(crawl, pipelines)
 end

@@ -1,5 +1,5 @@
 -- Leases requests and reports the state of the crawl: what lease.lua and turn.lua have in common.
--- args.lease: { max, holding, random, crawl, pipelines }, see lease.lua.
+-- args.lease: { max, holding, random, crawl, pipelines, cookies }, see lease.lua.
 local MAX_LEASES, MAX_SKIPPED, HUNGRY_MS = 1000, 1000, 300
 
 -- A site whose concurrency is smaller than one node's would stay with the first node, which leases again right after each
@@ -140,5 +140,6 @@ function leasing.run(crawl)
     answer.waitMs = isMore and 0 or nextInstant(crawl, emptyReason)
   end
   describe(crawl, answer)
+  answer.cookies = crawl.args.lease.cookies and cookies.since(crawl, crawl.args.lease.cookies)
   return verbs.named(answer)
 end

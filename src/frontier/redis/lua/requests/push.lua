@@ -1,31 +1,60 @@
 -- Accept requests: store, order and record the unseen ones in one step, or none of them.
 -- Atomic: between recording a fingerprint and queueing its request a crash would lose the URL for good.
 --
--- args: kind (links | seeds | seeds-filtered | start) · queueClass, epoch: for a new meta; no epoch: make none ·
---   requests (acceptance.lua) · from, total: of start requests the index of the first, and how many there are
--- A long list of start requests comes in parts, in order; each is accepted once, whichever node brings it.
+-- args: kind (links | seeds | seeds-filtered | start | start-filtered) · queueClass, epoch: for a new meta; no epoch: make
+--   none · requests (acceptance.lua) · of start requests, start: the name of their field in meta · from, total: the index of
+--   the first, and how many there are; no total while more may follow
+-- A long list of start requests comes in parts, in order; each is accepted once, whichever node brings it. Those of a
+-- generator (start-filtered) come again from its beginning when its node died: filtered ones are judged by the dupefilter,
+-- unfiltered ones by their index.
 -- A new meta has no shape yet: the first node to join decides it. A shape that was agreed holds for pushes as well.
--- Returns accepted, duplicates, dropped, by name. O(n log m) for n requests on m pending.
+-- Returns accepted, duplicates, dropped, by name, and of a generator's requests waiting. O(n log m) for n requests on m pending.
+
+-- Without the unfiltered requests that were pushed before, and those that have a smaller index than `pushed`.
+local function notPushed(requests, from, pushed)
+  local kept = {}
+  for i = 1, #requests.ids do
+    local isUnfiltered = requests.unfiltered and requests.unfiltered[i] == 1
+    if not isUnfiltered or from + i > pushed then kept[#kept + 1] = i end
+  end
+  if #kept == #requests.ids then return requests end
+  local rest = {}
+  for name, column in pairs(requests) do
+    rest[name] = {}
+    for n, i in ipairs(kept) do rest[name][n] = column[i] end
+  end
+  return rest
+end
+
+local function pushStart(crawl, args)
+  local field, requests = args.start or 'start', args.requests
+  local from, count = args.from or 0, #requests.ids
+  -- How many were pushed, or `pushed` when all were.
+  local pushed = meta.get(crawl, field) == 'pushed' and math.huge or meta.number(crawl, field)
+  local answer = { accepted = 0, duplicates = count, dropped = 0 }
+  if from > pushed then verbs.refuse('CRAWLNODE_GONE the start requests before these are gone') end
+  local isGenerated = args.kind == 'start-filtered'
+  if pushed < math.huge and (from == pushed or isGenerated) then
+    if isGenerated then requests = notPushed(requests, from, pushed) end
+    answer = acceptance.accept(crawl, requests, isGenerated and 'seeds-filtered' or 'start')
+    answer.duplicates = count - answer.accepted
+    local reached = math.max(from + count, pushed)
+    meta.set(crawl, field, args.total and reached >= args.total and 'pushed' or reached)
+  end
+  if isGenerated then answer.waiting = queue.pending(crawl) + redis.call('ZCARD', crawl.keys.delayed) end
+  return answer
+end
+
 verbs.register('push', {}, function(crawl, args)
   meta.create(crawl, args.queueClass, args.epoch)
   meta.read(crawl)
   acceptance.check(crawl)
   local first = answers.first(crawl)
   if first then return verbs.named(first) end
-  -- meta.start: how many start requests were pushed, or `pushed` when all were.
-  local pushed = meta.get(crawl, 'start') == 'pushed' and math.huge or meta.number(crawl, 'start')
-  if args.kind == 'start' and args.from > pushed then
-    verbs.refuse('CRAWLNODE_GONE the start requests before these are gone')
-  end
   answers.forgetArrived(crawl)
   dupefilters.agree(crawl)
-  local count = #args.requests.ids
-  local answer = { accepted = 0, duplicates = count, dropped = 0 }
-  if args.kind ~= 'start' or args.from == pushed then
-    answer = acceptance.accept(crawl, args.requests, args.kind)
-    local last = (args.from or 0) + count
-    if args.kind == 'start' then meta.set(crawl, 'start', last >= args.total and 'pushed' or last) end
-  end
+  local isStart = args.kind == 'start' or args.kind == 'start-filtered'
+  local answer = isStart and pushStart(crawl, args) or acceptance.accept(crawl, args.requests, args.kind)
   answers.keep(crawl, answer)
   verbs.save(crawl)
   return verbs.named(answer)

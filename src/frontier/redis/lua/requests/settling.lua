@@ -13,6 +13,7 @@
 --   latencyMs           of the answer, for AutoThrottle; absent where there was none
 --   scraped, errors     amounts that count against the budgets; absent for 0
 --   requests            the links, see acceptance.lua; absent when there are none
+--   cookies, maxJars    changes of cookies, see cookies/cookies.lua; absent when there are none
 -- args.counters: names of counters. args.feeds: the feeds and outboxes of pipelines that this node joined with.
 
 -- Removes the done requests that were collected, in one batch. Before a later settle's links are judged, since a link may
@@ -106,6 +107,7 @@ function settling.run(crawl)
         end
         conclude(crawl, settle, lease, done)
         addEffects(crawl, settle, sums, items, feedItems, pipelineItems)
+        cookies.merge(crawl, settle)
         if settle.latencyMs and settle.kind ~= 'released' then
           answered[#answered + 1] = { lease.domain, settle.latencyMs, settle.status }
         end
@@ -123,6 +125,7 @@ function settling.run(crawl)
     lists.send('RPUSH', crawl.keys.items, items)
     feeds.append(crawl, files, feedItems)
     feeds.append(crawl, pipelines, pipelineItems or {})
+    cookies.save(crawl)
     if pages > 0 then redis.call('HINCRBY', crawl.keys.pages, crawl.caller, pages) end
     dupefilters.agree(crawl)
     limits.closeWhenSpent(crawl)

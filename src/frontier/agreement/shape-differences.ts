@@ -1,6 +1,6 @@
 /** Messages about the shape of a crawl, its tunables and a flush, with the names of the settings; for both engines. */
-import { RefusedError } from '../errors.js';
-import type { Dupefilter, Shape, Tunables } from './frontier.js';
+import { RefusedError } from '../../errors.js';
+import type { Dupefilter, Shape, Tunables } from '../frontier.js';
 
 /** The refusal of a node (exit 3), with both values of each difference; null when the shapes are equal. */
 export function otherShape(theirs: Partial<Shape>, ours: Partial<Shape>): RefusedError | null {

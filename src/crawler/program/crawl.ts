@@ -1,0 +1,86 @@
+/** `crawl()`: one node in the process of a program, which it neither ends nor prints to. */
+
+import type { EngineResult } from '../../engine/engine-options.js';
+import { commandErrorCodes, type ErrorCode } from '../../error-codes.js';
+import { CrawlnodeError, messageOf, RefusedError } from '../../errors.js';
+import type { JsonObject } from '../../http/message/request-record.js';
+import type { Response } from '../../http/message/response.js';
+import { type Logger, silentLogger } from '../../log.js';
+import { statsOf } from '../crawl-stats.js';
+import { feedTargets } from '../feeds/feed-targets.js';
+import { openOptions, withFrontier } from '../project/open-frontier.js';
+import { runCrawl } from '../run/run-crawl.js';
+import { nodeIdOf } from '../run/run-node.js';
+import { loadProgramSpider } from './load-program-spider.js';
+import type { CrawlOptions, CrawlResult, SpiderChoice } from './options.js';
+
+/** The crawls that run in this process, by store and keys. */
+const running = new Set<string>();
+
+export async function crawl(choice: SpiderChoice, options: CrawlOptions): Promise<CrawlResult> {
+  const { log = silentLogger, exitWhenDone = true, signal = new AbortController().signal } = options;
+  const budget = options.maxPages === undefined ? {} : { CLOSESPIDER_PAGECOUNT: options.maxPages };
+  const spider = await loadProgramSpider(choice, options, budget);
+  const { settings, projectDir } = spider.loaded;
+  const { name } = spider.found;
+  const open = openOptions(settings, name);
+  return onlyOnce(JSON.stringify([open.store, open.keys.requests]), name, () =>
+    withFrontier(open, async (frontier) => {
+      const { result, unwritten } = await runCrawl({
+        ...{ spider, open, frontier, exitWhenDone, log, drain: signal },
+        nodeId: nodeIdOf(settings.NODE_ID),
+        crawlArguments: settings.JOB === null ? name : `${name} --job ${settings.JOB}`,
+        targets: feedTargets(projectDir, [], [], settings, {
+          ...{ name, job: settings.JOB, time: new Date() },
+        }),
+        ...{ speaksJson: false, endsStuckProcess: false, writer: null, siblings: null },
+        force: new AbortController().signal,
+        graceLeftMs: (graceMs) => graceMs,
+        onTrouble: () => {},
+        ...(options.onItem && { onItems: itemCaller(options.onItem, log) }),
+      });
+      if (unwritten !== null) throw new CrawlnodeError('feed_unwritable', unwritten);
+      refuseFailure(result);
+      const { reason, message, pages, items, failed, elapsedMs } = result;
+      const crawl = { spider: name, job: settings.JOB, frontier };
+      const stats = statsOf(crawl, await frontier.snapshot());
+      return { reason, message, pages, items, failed, stats, elapsedMs };
+    }),
+  );
+}
+
+/** Two nodes of one crawl in one process would share its main loop, and gain nothing. */
+async function onlyOnce<T>(crawl: string, name: string, run: () => Promise<T>): Promise<T> {
+  if (running.has(crawl)) {
+    throw new RefusedError(
+      `this process crawls ${name} already: wait for that crawl to end, or give this one another job`,
+    );
+  }
+  running.add(crawl);
+  try {
+    return await run();
+  } finally {
+    running.delete(crawl);
+  }
+}
+
+/** @throws CrawlnodeError for an ending that the command line reports with exit code 1 */
+function refuseFailure({ exitCode, reason, message }: EngineResult): void {
+  if (exitCode === 0) return;
+  const code = Object.hasOwn(commandErrorCodes, reason) ? (reason as ErrorCode) : 'hook_error';
+  throw new CrawlnodeError(code, message ?? `the crawl ended: ${reason}`);
+}
+
+/** Calls `onItem` with each committed item. What it throws is logged, and costs nothing. */
+function itemCaller(onItem: NonNullable<CrawlOptions['onItem']>, log: Logger) {
+  const failed = (error: unknown) => log.warn({ error: messageOf(error) }, 'onItem failed');
+  return (texts: readonly string[], response: Response | null) => {
+    for (const text of texts) {
+      try {
+        Promise.resolve(onItem(JSON.parse(text) as JsonObject, response)).catch(failed);
+      } catch (error) {
+        failed(error);
+      }
+    }
+  };
+}

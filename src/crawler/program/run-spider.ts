@@ -1,0 +1,26 @@
+/** `runSpider()`: one callback on one response, without a store and without the network. */
+import type { Response } from '../../http/message/response.js';
+import { callbackName } from '../../spider/callbacks.js';
+import { runCallback } from '../../spider/run-callback.js';
+import type { SpiderClass } from '../../spider/spider.js';
+import { loadProgramSpider } from './load-program-spider.js';
+import type { RunSpiderOptions, SpiderOutput } from './options.js';
+
+export async function runSpider(
+  SpiderClass: SpiderClass,
+  response: Response,
+  { callback = 'parse', args = {}, settings = {} }: RunSpiderOptions,
+): Promise<SpiderOutput> {
+  const loaded = await loadProgramSpider(SpiderClass, { args, settings, config: false });
+  const spider = await loaded.create();
+  const { items, requests, unfetchable } = await runCallback(
+    spider,
+    callbackName(spider, callback),
+    response,
+  );
+  return {
+    items,
+    requests: requests.map(({ request, callback, errback }) => request.replace({ callback, errback })),
+    unfetchable,
+  };
+}

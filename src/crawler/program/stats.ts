@@ -1,0 +1,32 @@
+/** `stats()`: a crawl as its store has it. */
+import { SpiderLoadError } from '../../errors.js';
+import { type CrawlStats, statsOf } from '../crawl-stats.js';
+import { loadProject } from '../project/load-spider.js';
+import { openOptions, withFrontier } from '../project/open-frontier.js';
+import { programSource } from './environment.js';
+import { loadProgramSpider } from './load-program-spider.js';
+import type { ProgramOptions, SpiderChoice } from './options.js';
+
+export async function stats(choice: SpiderChoice, options: ProgramOptions): Promise<CrawlStats> {
+  const { name, settings } = await settingsOf(choice, options);
+  return withFrontier(openOptions(settings, name), async (frontier) =>
+    statsOf({ spider: name, job: settings.JOB, frontier }, await frontier.snapshot()),
+  );
+}
+
+/** Those of the spider; where its module is not on this machine, those of the project, as the command does. */
+async function settingsOf(choice: SpiderChoice, options: ProgramOptions) {
+  try {
+    const { found, loaded } = await loadProgramSpider(choice, options);
+    return { name: found.name, settings: loaded.settings };
+  } catch (error) {
+    if (typeof choice !== 'string' || !(error instanceof SpiderLoadError)) throw error;
+    const { settings = {}, job } = options;
+    const given = { ...settings, ...(job !== undefined && { JOB: job }) };
+    const source = {
+      ...programSource(options),
+      code: { settings: given, where: 'the settings of the program' },
+    };
+    return { name: choice, settings: loadProject(source).settings };
+  }
+}

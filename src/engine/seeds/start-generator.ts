@@ -1,0 +1,216 @@
+/**
+ * `start()` of a spider: read as fast as its requests are crawled, and pushed in chunks.
+ *
+ * ```
+ *   claim ──► taken by a live node ──► claim again later
+ *     │──────► all pushed ──► nothing to do
+ *     └──────► ours: read from the beginning ─► push a chunk ─► wait while the queue is long ─► … ─► returned: all pushed
+ * ```
+ *
+ * One node runs it. When that node dies, another one runs it again from its beginning, so no request of it is lost: the
+ * store accepts a filtered request once by its fingerprint, and an unfiltered one once by its place.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CrawlnodeError, concernsNode, messageOf } from '../../errors.js';
+import { startKey } from '../../frontier/agreement/run-arguments.js';
+import type { Frontier, PushAnswer } from '../../frontier/frontier.js';
+import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
+import { Request } from '../../http/message/request.js';
+import type { FrontierRequest } from '../../http/message/request-record.js';
+import type { Logger } from '../../log.js';
+import type { Spider } from '../../spider/spider.js';
+import { whereThrown } from '../../spider/where-thrown.js';
+import type { Outage } from '../node/outage.js';
+import type { Alarm } from '../node/wake-up.js';
+import type { LinkRules } from '../page/discovered-requests.js';
+import { seedRequest } from './seed-requests.js';
+
+/** Requests pushed at a time. */
+const CHUNK = 500;
+/** A generator that is slow has what it gave so far pushed after this time. */
+const FLUSH_MS = 200;
+/** While so many requests are pending, nothing more is read; half as many let it go on. */
+const MAX_WAITING = 10_000;
+const LOOK_MS = 250;
+/** How often a node looks whether the one that runs start() has died. */
+const CLAIM_EVERY_MS = 2_000;
+
+export interface StartDeps {
+  readonly frontier: Frontier;
+  readonly spider: Spider;
+  readonly rules: LinkRules;
+  readonly outage: Outage;
+  readonly alarm: Alarm;
+  readonly log: Logger;
+  /** SCHEDULER_QUEUE_LIMIT; 0 for none. */
+  readonly queueLimit: number;
+  /** Aborted when this incarnation ends, or is to stop. */
+  readonly stop: AbortSignal;
+}
+
+/** Whether a spider makes its start requests with `start()`. */
+export function hasGenerator(spider: Spider): boolean {
+  return typeof spider.start === 'function';
+}
+
+/**
+ * Run `start()` until it returned, or another node has run it, or `stop`.
+ * @throws CrawlnodeError `start_failed` when spider code throws; errors of the frontier.
+ */
+export async function runStart(deps: StartDeps): Promise<void> {
+  const { frontier, outage, stop } = deps;
+  while (!stop.aborted) {
+    const claim = await outage.through('start', stop, () => frontier.claimStart());
+    if (claim === 'pushed') return;
+    if (claim === 'claimed') return readAll(deps);
+    await pause(CLAIM_EVERY_MS, stop);
+  }
+}
+
+async function readAll(deps: StartDeps): Promise<void> {
+  const { log, spider, stop } = deps;
+  const reader = new StartReader(spider);
+  const pusher = new StartPusher(deps);
+  try {
+    while (!stop.aborted) {
+      const chunk = await reader.nextChunk();
+      if (stop.aborted) return;
+      await pusher.push(chunk.values, chunk.isLast);
+      if (chunk.isLast) {
+        log.info({ requests: pusher.count }, 'start() has returned, and all of its requests are pushed');
+        return;
+      }
+    }
+  } catch (error) {
+    if (stop.aborted || concernsNode(error)) throw error;
+    const where = whereThrown(error);
+    const what = `start() of the spider "${spider.name}" failed after ${pusher.count.toLocaleString('en')} requests`;
+    throw new CrawlnodeError(
+      'start_failed',
+      `${what}: ${messageOf(error)}${where === null ? '' : ` (${where})`}; the next node runs it again from its beginning`,
+      { cause: error },
+    );
+  } finally {
+    reader.end();
+  }
+}
+
+/** What a generator has given. */
+interface Chunk {
+  readonly values: readonly unknown[];
+  readonly isLast: boolean;
+}
+
+type Step = IteratorResult<unknown>;
+
+/** Reads a generator in chunks; a slow one gives smaller chunks. */
+class StartReader {
+  readonly #spider: Spider;
+  #iterator: Iterator<unknown> | AsyncIterator<unknown> | null = null;
+  /** A value that was asked for, but had not come when a chunk was closed. */
+  #pending: Promise<Step> | null = null;
+
+  constructor(spider: Spider) {
+    this.#spider = spider;
+  }
+
+  async nextChunk(): Promise<Chunk> {
+    this.#iterator ??= await iteratorOf(this.#spider);
+    const values: unknown[] = [];
+    let late: Promise<null> | null = null;
+    while (values.length < CHUNK) {
+      const next: Promise<Step> | Step = this.#pending ?? this.#iterator.next();
+      this.#pending = null;
+      const step: Step | null =
+        next instanceof Promise && late !== null ? await Promise.race([next, late]) : await next;
+      if (step === null) {
+        this.#pending = next as Promise<Step>;
+        return { values, isLast: false };
+      }
+      if (step.done === true) return { values, isLast: true };
+      values.push(step.value);
+      late ??= next instanceof Promise ? sleep(FLUSH_MS, null, { ref: false }) : null;
+    }
+    return { values, isLast: false };
+  }
+
+  /** Let the generator run its `finally` blocks. One that waits for something does so when that comes. */
+  end(): void {
+    this.#pending?.catch(() => {});
+    void Promise.resolve(this.#iterator?.return?.()).catch(() => {});
+  }
+}
+
+async function iteratorOf(spider: Spider): Promise<Iterator<unknown> | AsyncIterator<unknown>> {
+  const started: unknown = await spider.start?.();
+  if (typeof started === 'object' && started !== null) {
+    if (Symbol.asyncIterator in started) return (started as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+    if (Symbol.iterator in started) return (started as Iterable<unknown>)[Symbol.iterator]();
+  }
+  throw new TypeError(
+    'it must be a generator, or return a list of requests: *start() { yield new Request(url); }',
+  );
+}
+
+/** Pushes the requests of a generator in order, no faster than they are crawled. */
+class StartPusher {
+  readonly #deps: StartDeps;
+  readonly #key: string;
+  readonly #most: number;
+  #count = 0;
+
+  constructor(deps: StartDeps) {
+    this.#deps = deps;
+    this.#key = startKey(deps.spider.args);
+    this.#most = deps.queueLimit > 0 ? Math.min(deps.queueLimit, MAX_WAITING) : MAX_WAITING;
+  }
+
+  /** Requests pushed so far, duplicates included. */
+  get count(): number {
+    return this.#count;
+  }
+
+  async push(values: readonly unknown[], isLast: boolean): Promise<void> {
+    const { alarm, stop } = this.#deps;
+    const requests = values.map((value, at) => this.#requestOf(value, this.#count + at));
+    let waiting = 0;
+    for (const chunk of inChunks(requests, requestWeight)) {
+      ({ waiting = 0 } = await this.#send(chunk, null));
+      this.#count += chunk.length;
+      alarm.ring();
+    }
+    if (isLast) {
+      await this.#send([], this.#count);
+      alarm.ring();
+      return;
+    }
+    if (waiting < this.#most) return;
+    while (waiting > this.#most / 2 && !stop.aborted) {
+      await pause(LOOK_MS, stop);
+      ({ waiting = 0 } = await this.#send([], null));
+    }
+  }
+
+  #send(chunk: readonly FrontierRequest[], total: number | null): Promise<PushAnswer> {
+    const { frontier, outage, stop } = this.#deps;
+    const part = { from: this.#count, total, key: this.#key };
+    return outage.through('push', stop, () => frontier.push(chunk, 'start-filtered', part));
+  }
+
+  /** @throws TypeError for what is neither a request nor a URL; InvalidRequestError for a bad one. */
+  #requestOf(value: unknown, ordinal: number): FrontierRequest {
+    const { spider, rules } = this.#deps;
+    if (!(value instanceof Request) && typeof value !== 'string') {
+      const what = value === null ? 'null' : typeof value;
+      throw new TypeError(
+        `it yielded ${what === 'object' ? 'an object' : what} where a Request or a URL is needed`,
+      );
+    }
+    const request = typeof value === 'string' ? new Request(value) : value;
+    return seedRequest(request, ordinal, spider, rules, Date.now(), 'trusted');
+  }
+}
+
+async function pause(ms: number, stop: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal: stop }).catch(() => {});
+}

@@ -1,0 +1,9 @@
+-- Read the sets of cookies that have changed since a version: the further ones where a lease could not bring all.
+--
+-- args: known: the version · anewAt: absent, or as cookies.since says
+-- Returns what `cookies.since` does; nothing where nothing has changed, or there is no crawl. O(sets), bounded.
+verbs.register('cookies', { 'no-writes' }, function(crawl, args)
+  if not meta.exists(crawl) then return nil end
+  meta.read(crawl)
+  return cookies.since(crawl, args.known, args.anewAt)
+end)

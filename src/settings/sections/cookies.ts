@@ -1,0 +1,19 @@
+/** Settings: cookies. */
+import { flag, integer } from '../kinds.js';
+
+export const cookieSettings = {
+  COOKIES_ENABLED: flag({
+    default: true,
+    text: 'Store the cookies that sites set, for all nodes, and send them back.',
+  }),
+  COOKIES_DEBUG: flag({
+    default: false,
+    text: 'Log the cookies of each request and answer, with their values, at level DEBUG.',
+  }),
+  COOKIES_MAX_JARS: integer({
+    default: 10_000,
+    min: 1,
+    unit: 'jars',
+    text: 'Cookie jars (meta.cookiejar) of a crawl. Beyond it, the jar whose cookies changed least recently is dropped.',
+  }),
+};

@@ -1,0 +1,196 @@
+/** A program crawls, seeds, reads the numbers and tests its spiders by the exported functions. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  type CrawlOptions,
+  CrawlSpider,
+  crawl,
+  RefusedError,
+  Request,
+  Response,
+  runSpider,
+  SettingsError,
+  Spider,
+  SpiderLoadError,
+  seed,
+  stats,
+} from '../../../src/index.js';
+import { createProject } from '../../helpers/project.js';
+import { startSite } from '../../helpers/sites/site.js';
+import { tempDir } from '../../helpers/temp-dir.js';
+
+class Pages extends Spider {
+  override name = 'pages';
+  override startUrls = this.args.url === undefined ? [] : [this.args.url];
+  override *parse(response: Response) {
+    yield { url: response.url, from: response.meta.from };
+    yield* response.followAll('ul a', this.parse, { meta: { from: response.url } });
+  }
+}
+
+/** Options for a crawl in a folder of its own, on sites of this machine. */
+function options(more: CrawlOptions = {}): CrawlOptions {
+  const { dir } = tempDir('program');
+  const settings = {
+    ALLOW_PRIVATE_ADDRESSES: true,
+    START_TIMEOUT: 0,
+    ROBOTSTXT_OBEY: false,
+    ...more.settings,
+  };
+  return { cwd: dir, config: false, ...more, settings };
+}
+
+describe('crawl()', () => {
+  it('crawls a class to its end, and calls onItem with each committed item', async () => {
+    const site = await startSite({ pages: 12 });
+    const seen: [unknown, number | undefined][] = [];
+    const how = options({
+      args: { url: site.url },
+      onItem: (item, response) => {
+        seen.push([item.url, response?.status]);
+        throw new Error('not the business of the crawl');
+      },
+    });
+    const result = await crawl(Pages, how);
+    expect(result).toMatchObject({ reason: 'finished', pages: 12, items: 12, failed: 0, message: null });
+    expect(result.stats).toMatchObject({ spider: 'pages', engine: 'embedded', done: 12, state: 'ended' });
+    expect(seen.sort()).toEqual(site.urls.map((url) => [url, 200]).sort());
+    expect(await stats(Pages, how)).toMatchObject({ done: 12, counters: { item_scraped_count: 12 } });
+    expect(await stats('unknown', how)).toMatchObject({ spider: 'unknown', state: 'not_begun' });
+    expect((await crawl(Pages, how)).message).toContain('nothing to crawl');
+  });
+
+  it('drains when its signal is aborted, and ends after maxPages', async () => {
+    const site = await startSite({ pages: 40, delayMs: 30 });
+    const how = options({ args: { url: site.url } });
+    const stop = new AbortController();
+    const drained = await crawl(Pages, { ...how, signal: stop.signal, onItem: () => stop.abort() });
+    expect(drained.reason).toBe('shutdown');
+    expect(drained.stats.pending).toBeGreaterThan(0);
+    expect(await crawl(Pages, { ...how, maxPages: 3 })).toMatchObject({
+      reason: 'closespider_pagecount',
+      pages: 3,
+    });
+    expect(await crawl(Pages, how)).toMatchObject({ reason: 'finished' });
+    expect(site.compare()).toEqual({ missing: [], twice: [] });
+  });
+
+  it('refuses a second crawl of the same spider and job in one process', async () => {
+    const site = await startSite({ pages: 3, delayMs: 50 });
+    const how = options({ args: { url: site.url } });
+    const first = crawl(Pages, how);
+    await expect(crawl(Pages, how)).rejects.toBeInstanceOf(RefusedError);
+    const other = crawl(Pages, { ...how, job: 'other' });
+    expect(await Promise.all([first, other])).toMatchObject([{ pages: 3 }, { pages: 3 }]);
+    expect((await crawl(Pages, how)).reason).toBe('finished');
+  });
+
+  it('throws the exported errors', async () => {
+    const how = options();
+    const wrong = { settings: { DOWNLOAD_DELY: 1 } } as CrawlOptions;
+    await expect(crawl(Pages, options(wrong))).rejects.toThrow(
+      /the settings of the program: unknown setting DOWNLOAD_DELY; did you mean DOWNLOAD_DELAY/,
+    );
+    await expect(crawl(Pages, options(wrong))).rejects.toBeInstanceOf(SettingsError);
+    await expect(crawl('nobody', how)).rejects.toBeInstanceOf(SpiderLoadError);
+    class Nameless extends Spider {}
+    await expect(crawl(Nameless, how)).rejects.toThrow('the name "" of the spider Nameless');
+    class Old extends Pages {
+      start_urls = [];
+    }
+    await expect(crawl(Old, how)).rejects.toThrow('the class Old: its spider has start_urls');
+    class Broken extends Pages {
+      override opened() {
+        throw new Error('no database');
+      }
+    }
+    await expect(crawl(Broken, how)).rejects.toMatchObject({ code: 'hook_error' });
+  });
+
+  it('reads the project as the command line does, unless told not to', async () => {
+    const site = await startSite({ pages: 5 });
+    const spider = `import { Spider } from 'crawlnode';
+      export default class extends Spider {
+        name = 'shop';
+        startUrls = ['${site.url}'];
+        parse(response) { return { bot: this.settings.USER_AGENT, tag: this.args.tag }; }
+      }`;
+    const project = await createProject({
+      settings: { USER_AGENT: 'from-file', ALLOW_PRIVATE_ADDRESSES: true, FEEDS: { 'out.jsonl': {} } },
+      files: { 'spiders/shop.ts': spider },
+    });
+    expect(await crawl('shop', { cwd: project.dir, args: { tag: 'a' } })).toMatchObject({
+      pages: 1,
+      items: 1,
+    });
+    expect(await project.readJsonLines('out.jsonl')).toEqual([{ bot: 'from-file', tag: 'a' }]);
+    const nested = { cwd: project.dir, job: 'two', settings: { USER_AGENT: 'from-code' } };
+    expect(await crawl('shop', nested)).toMatchObject({ pages: 1 });
+    expect((await project.readJsonLines('out.jsonl'))[1]).toEqual({ bot: 'from-code' });
+  });
+});
+
+describe('seed()', () => {
+  it('takes URLs, JSON texts and Requests, from any iterable', async () => {
+    const site = await startSite({ pages: 4, extraLinks: 0 });
+    const how = options();
+    async function* seeds() {
+      yield `${site.origin}/page/3.html`;
+      yield new Request(`${site.origin}/page/2.html`, { meta: { from: 'code' } });
+      yield JSON.stringify({ url: `${site.origin}/page/2.html` });
+      yield 'not a URL';
+    }
+    expect(await seed(Pages, seeds(), how)).toEqual({
+      ...{ accepted: 2, duplicates: 1, bad: 1 },
+      badSeeds: [{ seed: 'not a URL', reason: expect.stringContaining('bad seed') }],
+    });
+    const items: unknown[] = [];
+    await crawl(Pages, { ...how, onItem: (item) => items.push(item) });
+    expect(items).toContainEqual({ url: `${site.origin}/page/2.html`, from: 'code' });
+    await expect(seed(Pages, 'http://a.example/' as never, how)).rejects.toThrow('seed() takes a list');
+    await expect(seed(Pages, [3 as never], how)).rejects.toThrow('seed 1 is number');
+  });
+});
+
+describe('runSpider()', () => {
+  const { dir } = tempDir('saved');
+  const file = path.join(dir, 'list.html');
+  writeFileSync(
+    file,
+    '<title>List</title><a class=item href=/item/1>One</a><a href="mailto:me@a.example">me</a>',
+  );
+
+  class Shop extends Spider {
+    override name = 'shop';
+    override *parse(response: Response) {
+      yield { title: response.css('title::text').get(), page: response.meta.page, tag: this.args.tag };
+      for (const link of response.css('a')) yield response.follow(link, this.parseItem);
+    }
+    *parseItem(response: Response) {
+      yield { url: response.url };
+    }
+  }
+
+  it('gives what a callback yields for a saved page', async () => {
+    const page = Response.fromFile(file, { url: 'http://a.example/list', meta: { page: 2 } });
+    const { items, requests, unfetchable } = await runSpider(Shop, page, { args: { tag: 'new' } });
+    expect(items).toEqual([{ title: 'List', page: 2, tag: 'new' }]);
+    expect(requests).toMatchObject([{ url: 'http://a.example/item/1', callback: 'parseItem' }]);
+    expect(unfetchable).toEqual(['mailto:me@a.example']);
+    const parsed = await runSpider(Shop, page, { callback: Shop.prototype.parseItem });
+    expect(parsed.items).toEqual([{ url: 'http://a.example/list' }]);
+    expect(await runSpider(Shop, page, { callback: 'parseItem' })).toEqual(parsed);
+    await expect(runSpider(Shop, page, { callback: 'parseItm' })).rejects.toThrow('did you mean parseItem');
+  });
+
+  it('runs the rules of a CrawlSpider', async () => {
+    class Rules extends CrawlSpider {
+      override name = 'rules';
+      override rules = [{ allow: /\/item\//, callback: 'parseItem' }];
+      parseItem() {}
+    }
+    const { requests } = await runSpider(Rules, Response.fromFile(file));
+    expect(requests).toMatchObject([{ url: 'http://localhost/item/1', callback: 'parseRule' }]);
+  });
+});
