@@ -1,4 +1,4 @@
-/** The closing reasons of budgets, and the counters of a page that count against them. */
+/** The settings and closing reasons of budgets, and the counters of a page that count against them. */
 import type { Budgets, Effects } from './frontier.js';
 
 export const noBudgets: Budgets = { maxPages: 0, maxItems: 0, maxErrors: 0, maxRunMs: 0 };
@@ -15,6 +15,32 @@ export const closingReasons: Readonly<Record<keyof Budgets, string>> = {
 export function budgetOf(reason: string): keyof Budgets | null {
   const names = Object.keys(closingReasons) as (keyof Budgets)[];
   return names.find((name) => closingReasons[name] === reason) ?? null;
+}
+
+/** The setting of each budget, and what its value is divided by to have the setting's unit. */
+const settings: Readonly<Record<keyof Budgets, readonly [name: string, divisor: number]>> = {
+  maxPages: ['CLOSESPIDER_PAGECOUNT (--max-pages)', 1],
+  maxItems: ['CLOSESPIDER_ITEMCOUNT', 1],
+  maxErrors: ['CLOSESPIDER_ERRORCOUNT', 1],
+  maxRunMs: ['CLOSESPIDER_TIMEOUT', 1000],
+};
+
+/**
+ * Sentences for the user of a node whose budgets differ from those of the run that it joins.
+ * @param run those of the node that began the run, which hold for all its nodes.
+ */
+export function budgetNotices(run: Budgets, own: Budgets): string[] {
+  const names = Object.keys(settings) as (keyof Budgets)[];
+  return names
+    .filter((name) => run[name] !== own[name])
+    .map((name) => {
+      const [setting, divisor] = settings[name];
+      const shown = (value: number) => (value > 0 ? String(value / divisor) : 'off');
+      return (
+        `${setting} is ${shown(run[name])} in this run, as the node that began it has set; ${shown(own[name])} has no ` +
+        'effect. To begin a run with other limits, stop the crawl and start it again'
+      );
+    });
 }
 
 /** Counters whose sums over a run the budgets bound. */

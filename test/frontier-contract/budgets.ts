@@ -78,17 +78,6 @@ export function budgets(crawl: () => Crawl): void {
       await commit(next, lease, done, items(2));
       expect(await next.snapshot()).toMatchObject({ items: 3, run: { closed: 'closespider_itemcount' } });
     });
-
-    it('of a node that joins later holds for all, and counts what the run has scraped before', async () => {
-      const { one, leases } = await twoNodes({}, 4);
-      await commit(one, leases[0][0]!, done, items(2));
-      const late = (await crawl().node({ budgets: { maxItems: 2 } })).frontier;
-      expect((await late.lease(5, 0)).crawl.closing).toBe('closespider_itemcount');
-      expect(await one.settle(leases[0][1]!, done, effects(items(1)))).toEqual({
-        committed: false,
-        closed: true,
-      });
-    });
   });
 
   describe('an error budget', () => {
@@ -153,6 +142,60 @@ export function budgets(crawl: () => Crawl): void {
       await commit(one, leases[0][0]!, done, items(2));
       await commit(one, leases[0][1]!, failed(), { stats: { 'spider_exceptions/count': 1 } });
       expect(await closingOf(one)).toBe('closespider_itemcount');
+    });
+
+    const all = { maxPages: 3, maxItems: 3, maxErrors: 3, maxRunMs: 60_000 };
+    const smaller = { maxPages: 1, maxItems: 1, maxErrors: 1, maxRunMs: 1 };
+
+    it.each([
+      ['other budgets', smaller, ['3; 1', '3; 1', '3; 1', '60; 0.001']],
+      ['none', {}, ['3; off', '3; off', '3; off', '60; off']],
+    ])('are those of the node that began the run: one that joins with %s is told', async (_, given, said) => {
+      const one = await crawl().node({ budgets: all });
+      const two = await crawl().node({ budgets: given });
+      const names = ['PAGECOUNT', 'ITEMCOUNT', 'ERRORCOUNT', 'TIMEOUT'];
+      expect(one.joined.notices).toEqual([]);
+      expect(two.joined.notices).toEqual(
+        names.map((name, n) => {
+          const [there, here] = said[n]!.split('; ');
+          return expect.stringMatching(
+            new RegExp(`^CLOSESPIDER_${name}.* is ${there} in this run.*; ${here} has no effect`),
+          );
+        }),
+      );
+      expect((await crawl().node({ budgets: all })).joined.notices).toEqual([]);
+
+      await one.frontier.push(pages(4), 'links');
+      const leases = await take(two.frontier, 3);
+      expect(await two.frontier.lease(1, 1)).toMatchObject({ leases: [], crawl: { closing: null } });
+      const thrown = { stats: { 'spider_exceptions/count': 1 } };
+      await commit(two.frontier, leases[0]!, done, items(2));
+      await commit(two.frontier, leases[1]!, failed(), thrown);
+      expect(await closingOf(one.frontier)).toBeNull();
+      await commit(two.frontier, leases[2]!);
+      expect(await closingOf(one.frontier)).toBe('closespider_pagecount');
+    });
+
+    it('do not come with a node that joins a run without them', async () => {
+      const { one, leases } = await twoNodes({}, 4, 2);
+      const late = await crawl().node({ budgets: smaller });
+      expect(late.joined.notices).toHaveLength(4);
+      expect(late.joined.notices[0]).toMatch(/CLOSESPIDER_PAGECOUNT.* is off in this run.*; 1 has no effect/);
+      await commit(one, leases[0][0]!, done, items(2));
+      await commit(late.frontier, await takeOne(late.frontier), done, items(2));
+      expect(await late.frontier.lease(5, 0)).toMatchObject({ crawl: { closing: null } });
+    });
+
+    it('stay those of a run whose nodes all died', async () => {
+      const tunables = { nodeTimeoutMs: 300 };
+      const doomed = await crawl().node({ budgets: { maxPages: 2 }, tunables });
+      await doomed.frontier.push(pages(4), 'links');
+      await takeOne(doomed.frontier);
+      await crawl().recoverUntil(1, []);
+      const { frontier, joined } = await crawl().node({ budgets: { maxPages: 4 }, tunables });
+      expect(joined.notices).toEqual([expect.stringContaining('is 2 in this run')]);
+      await commit(frontier, await takeOne(frontier));
+      expect(await closingOf(frontier)).toBe('closespider_pagecount');
     });
 
     it('tell the run that a node takes part in, the same for all its nodes', async () => {

@@ -2,6 +2,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { argumentsText, otherArguments, startKey } from '../agreement/run-arguments.js';
 import { type Flush, flushNotice, otherShape, tunableNotice } from '../agreement/shape-differences.js';
+import { budgetNotices, noBudgets } from '../budget-names.js';
 import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
 import { restoreUnderWay } from '../refusals.js';
 import { tunableText } from '../tunables/tunable-text.js';
@@ -55,10 +56,19 @@ export function joinArguments(
   };
 }
 
-/** Budgets as `lua/pages/limits.lua` has them. */
+/** Budgets as `lua/requests/limits.lua` has them. */
 function budgetsText({ maxPages, maxItems, maxErrors, maxRunMs }: Budgets): string {
-  const all = { pages: maxPages, items: maxItems, errors: maxErrors, ms: Math.ceil(maxRunMs) };
+  const all = { pages: maxPages, items: maxItems, errors: maxErrors, ms: maxRunMs };
   return Object.values(all).some((most) => most > 0) ? JSON.stringify(all) : '';
+}
+
+function parseBudgets(stored: string): Budgets {
+  if (stored === '') return noBudgets;
+  const { pages, items, errors, ms } = JSON.parse(stored) as Record<
+    'pages' | 'items' | 'errors' | 'ms',
+    number
+  >;
+  return { maxPages: pages, maxItems: items, maxErrors: errors, maxRunMs: ms };
 }
 
 /**
@@ -68,7 +78,7 @@ function budgetsText({ maxPages, maxItems, maxErrors, maxRunMs }: Budgets): stri
 export function readJoined(
   reply: Reply,
   incarnation: string,
-  { shape, args }: Pick<JoinOptions, 'shape' | 'args'>,
+  { shape, args, budgets }: Pick<JoinOptions, 'shape' | 'args' | 'budgets'>,
   notices: readonly string[],
 ): { joined: Joined; crawl: string } {
   const answer = named(reply);
@@ -102,6 +112,7 @@ export function readJoined(
       ...notices,
       ...flushNotice((text(answer.flushed) || null) as Flush | null, others),
       ...list(answer.changed).map((change) => tunableChange(list(change).map(text))),
+      ...(answer.budgets == null ? [] : budgetNotices(parseBudgets(text(answer.budgets)), budgets)),
     ],
   };
   return { joined, crawl: text(answer.crawl) };

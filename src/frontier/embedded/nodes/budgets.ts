@@ -1,7 +1,7 @@
 /** What a run may use up, over all its nodes, and how many requests may wait. */
 import { budgetOf, closingReasons, spentBy } from '../../budget-names.js';
 import type { Budgets, Effects } from '../../frontier.js';
-import { budgetsOf, setBudgets } from '../crawl/crawl-row.js';
+import { budgetsOf } from '../crawl/crawl-row.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 
 /** In the order of the checks. */
@@ -33,19 +33,13 @@ export function closedJustNow({ crawl, nowMs }: OpenCrawl, budgets: Budgets): st
   return isSame && nowMs - crawl.closing_at < crawl.node_timeout_ms ? crawl.closing : null;
 }
 
-/** Add the budgets of a node that joins the run: each one it sets replaces the run's. */
-export function joinBudgets({ crawl }: OpenCrawl, budgets: Budgets): void {
-  const brought = names.filter((name) => budgets[name] > 0).map((name) => [name, budgets[name]]);
-  if (crawl.run_id !== null) setBudgets(crawl, { ...budgetsOf(crawl), ...Object.fromEntries(brought) });
-}
-
 /** Whether the page has items although the item budget is already used up. */
 export function comesTooLate({ crawl, tally }: OpenCrawl, stats: Effects['stats']): boolean {
   const { run_id, max_items } = crawl;
   return run_id !== null && max_items > 0 && tally.run_items >= max_items && spentBy(stats).items > 0;
 }
 
-/** Add a page to the counts. They are kept even without a budget, because a later node may set one. */
+/** Add a page to the counts of the run. */
 export function countForBudgets({ tally }: OpenCrawl, stats: Effects['stats']): void {
   const { items, errors } = spentBy(stats);
   tally.run_items += items;

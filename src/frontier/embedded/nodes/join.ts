@@ -2,16 +2,17 @@
 
 import { argumentsText, otherArguments, startKey } from '../../agreement/run-arguments.js';
 import { type Flush, flushNotice, tunableNotice } from '../../agreement/shape-differences.js';
+import { budgetNotices } from '../../budget-names.js';
 import type { Joined, JoinOptions, NodeInfo, Tunables } from '../../frontier.js';
 import { restoreUnderWay } from '../../refusals.js';
 import { tunableText } from '../../tunables/tunable-text.js';
 import { flush } from '../clear/clear.js';
-import { beginRun, setTunables, tunablesOf } from '../crawl/crawl-row.js';
+import { beginRun, budgetsOf, setTunables, tunablesOf } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { processStart } from '../file/processes.js';
 import { setStart, startOf } from '../seeds/starts.js';
 import { decideShape, refuseOtherDupefilter, refuseOtherFormat, refuseOtherShape } from './agreement.js';
-import { closedJustNow, joinBudgets } from './budgets.js';
+import { closedJustNow } from './budgets.js';
 import { liveNodes } from './liveness.js';
 import { incarnationName, type NodeRow, newIncarnationNumber } from './node-row.js';
 import { declareDead } from './recover.js';
@@ -46,13 +47,17 @@ export function join(
     };
   }
   const flushed = options.flushOnStart && first ? flushOnStart(tx, options, beginsRun, others) : null;
-  const notices = [...flushNotice(flushed, others), ...changeTunables(tx, options.tunables)];
   const key = startKey(options.args);
   if (beginsRun) {
     beginRun(tx.crawl, tx.tally, options.budgets, tx.nowMs);
     tx.crawl.run_args = argumentsText(options.args);
     if (options.startsAgain) setStart(tx.crawl, key, 0);
-  } else joinBudgets(tx, options.budgets);
+  }
+  const notices = [
+    ...flushNotice(flushed, others),
+    ...changeTunables(tx, options.tunables),
+    ...budgetNotices(budgetsOf(tx.crawl), options.budgets),
+  ];
   // A stop was meant for the nodes of that time, unless this is one of them and joins anew.
   const isForOthers = beginsRun || (others === 0 && first);
   if (tx.crawl.control === 'stopping' && isForOthers) tx.crawl.control = 'running';

@@ -2,13 +2,13 @@
 -- Atomic, so that two nodes that join first begin one run, and a node of another shape never joins.
 --
 -- The caller is the incarnation. args: info: JSON of the node · shape: JSON, without the dupefilter · queueClass · epoch:
---   for a new meta · run: id for a new run · budgets (pages/limits.lua) · hasStart · arguments: JSON, '' without any · start:
+--   for a new meta · run: id for a new run · budgets (requests/limits.lua) · hasStart · arguments: JSON, '' without any · start:
 --   the field of meta for start requests under them · startsAgain: a new run pushes them again · tunables: { delay, randomize, limit,
 --   node_timeout, failed_limit, queue_limit, slots, autothrottle }, texts · crawl: id of the crawl that this process joined before; absent for none · flush
 -- Returns by name: status: joined | shape | arguments | restoring · where it is of another shape: shape, dupefilter, as
 --   found · where the run has other arguments: arguments · where
 --   it joined: pending, delayed, leased, seen, startPushed, changed: { name, before, after } of tunables, others: live
---   nodes, crawl, run, flushed: '' | flushed | others | interrupted; or only others, crawl and justClosed: why the last
+--   nodes, crawl, run, budgets: of the run, flushed: '' | flushed | others | interrupted; or only others, crawl and justClosed: why the last
 --   run was closed a moment ago, so that this node should not begin another. O(nodes + leases).
 
 -- The answer to a node of another shape; nil if its shape fits.
@@ -93,7 +93,7 @@ verbs.register('join', {}, function(crawl, args)
     meta.set(crawl, 'queue', args.queueClass)
   end
   dupefilters.agree(crawl)
-  if isNew then beginRun(crawl, args) else meta.set(crawl, 'budgets', limits.join(crawl, args.budgets)) end
+  if isNew then beginRun(crawl, args) end
   -- A stop ends with the nodes it was meant for, unless this is one of them and joins anew.
   if meta.get(crawl, 'control') == 'stopping' and (isNew or (alone and not args.crawl)) then
     meta.set(crawl, 'control', 'running')
@@ -110,7 +110,7 @@ verbs.register('join', {}, function(crawl, args)
     leased = redis.call('HLEN', at.leases), seen = dupefilters.of(crawl).count(crawl),
     lost = meta.number(crawl, 'lost'),
     startPushed = meta.get(crawl, args.start) == 'pushed', changed = changed, others = others,
-    crawl = meta.get(crawl, 'crawl'), run = meta.get(crawl, 'run'), flushed = flushed }
+    crawl = meta.get(crawl, 'crawl'), run = meta.get(crawl, 'run'), budgets = meta.get(crawl, 'budgets') or '', flushed = flushed }
   answers.keep(crawl, answer)
   verbs.save(crawl)
   return verbs.named(answer)

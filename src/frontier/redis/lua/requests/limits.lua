@@ -1,7 +1,7 @@
 -- What a run may use up, over all its nodes, and how many requests may wait.
 --
--- meta.budgets: JSON { pages, items, errors, ms }, 0 for no limit; '' where there is none at all, as in most crawls. Items
--- and errors are counted even without a budget, because a later node may set one.
+-- meta.budgets: JSON { pages, items, errors, ms }, 0 for no limit; '' where there is none at all, as in most crawls. The
+-- node that begins a run sets them for all its nodes.
 
 -- The closing reason of each budget, in the order of the checks.
 local REASONS = {
@@ -15,16 +15,6 @@ local REASONS = {
 function limits.budgets(crawl)
   local text = meta.get(crawl, 'budgets')
   return text and cjson.decode(text) or nil
-end
-
--- Adds the budgets of a node that joins the run: each one it sets replaces the run's. Returns the text for meta.
-function limits.join(crawl, text)
-  local old, new = limits.budgets(crawl), text ~= '' and cjson.decode(text) or nil
-  if not (old and new) then return text ~= '' and text or meta.get(crawl, 'budgets') or '' end
-  for name, most in pairs(new) do
-    if most > 0 then old[name] = most end
-  end
-  return cjson.encode(old)
 end
 
 -- Closes a run when a budget is used up. The first closing reason stays.
