@@ -92,9 +92,15 @@ export const builtInMiddleware: Readonly<Record<MiddlewareSetting, readonly Buil
       'requests the static copy of AJAX pages; not in crawlnode',
       {},
     ),
-    downloader('redirect', 'MetaRefreshMiddleware', 580, 'follows `<meta http-equiv="refresh">`', {
-      METAREFRESH_ENABLED: false,
-    }),
+    downloader(
+      'redirect',
+      'MetaRefreshMiddleware',
+      580,
+      'follows `<meta http-equiv="refresh">`; not in crawlnode yet',
+      {
+        METAREFRESH_ENABLED: false,
+      },
+    ),
     downloader(
       ...(['httpcompression', 'HttpCompressionMiddleware', 590] as const),
       'decodes bodies, before any module',
