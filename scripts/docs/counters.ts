@@ -48,6 +48,8 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'offsite/filtered': "links dropped because they leave the spider's `allowedDomains`",
   'request_depth/request_ignored_count': 'links dropped because of `DEPTH_LIMIT`',
   'urllength/request_ignored_count': 'links dropped because of `URLLENGTH_LIMIT`',
+  'trap/path_depth': 'links dropped because of `URL_PATH_DEPTH_LIMIT`',
+  'trap/repeated_segments': 'links dropped because of `URL_REPEATED_SEGMENTS_LIMIT`',
   'crashed/count': 'requests that failed because three nodes died while processing them',
 };
 

@@ -7,6 +7,7 @@ import type { Budgets, CrawlState, Frontier, NodeInfo, Shape, Tunables } from '.
 import type { OpenOptions } from '../frontier/store.js';
 import type { Request } from '../http/message/request.js';
 import type { Response } from '../http/message/response.js';
+import type { TrapLimits } from '../http/url/url-trap.js';
 import type { Logger } from '../log.js';
 import type { ItemPipelines } from '../pipelines/item-pipeline.js';
 import type { Spider } from '../spider/spider.js';
@@ -39,10 +40,20 @@ export interface LinkOptions {
   readonly depthPriority: number;
   /** URLLENGTH_LIMIT in characters; 0 is no limit. */
   readonly urlLengthLimit: number;
+  /** URL_PATH_DEPTH_LIMIT and URL_REPEATED_SEGMENTS_LIMIT; absent for no limits. */
+  readonly traps?: TrapLimits;
   /** REQUEST_FINGERPRINTER as a function; a spider's own `fingerprint` goes before it. 40 hex digits. */
   readonly fingerprint: (request: Request) => string;
   /** PROXY_FROM_SEEDS: untrusted seeds may name a proxy. */
   readonly proxyFromSeeds: boolean;
+}
+
+/** Which meta refreshes are followed (`meta-refresh.ts`). */
+export interface MetaRefreshOptions {
+  /** METAREFRESH_MAXDELAY, in seconds: one with this delay or a longer one is not followed. */
+  readonly maxDelayS: number;
+  /** METAREFRESH_IGNORE_TAGS. */
+  readonly ignoreTags: readonly string[];
 }
 
 /** The cookies of the crawl (`cookies/session-cookies.ts`). */
@@ -97,7 +108,9 @@ export interface EngineOptions {
   readonly keepsErrors: boolean;
   /** REDIRECT_MAX_TIMES; null when redirects are off (REDIRECT_ENABLED false). */
   readonly redirectMaxTimes: number | null;
-  /** REDIRECT_MAX_TIMES also where redirects are off: how often middleware may replace a request by another one. */
+  /** What is followed of meta refreshes; null when METAREFRESH_ENABLED is false. */
+  readonly metaRefresh: MetaRefreshOptions | null;
+  /** REDIRECT_MAX_TIMES also where redirects are off: how often middleware may replace a request by another one, or a meta refresh be followed. */
   readonly maxHops: number;
   /** REDIRECT_PRIORITY_ADJUST. */
   readonly redirectPriorityAdjust: number;

@@ -42,6 +42,7 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
     maxItems: 10_000,
     keepsErrors: false,
     redirectMaxTimes: 20,
+    metaRefresh: { maxDelayS: 100, ignoreTags: ['noscript'] },
     maxHops: 20,
     redirectPriorityAdjust: 2,
     retry: {

@@ -1,6 +1,12 @@
 /** Convert settings, with Scrapy's names and units, into the options of engine, frontier and downloader. */
 import type { DownloaderOptions } from '../../downloader/downloader.js';
-import type { EngineOptions, LinkOptions, RetryOptions, RobotsOptions } from '../../engine/engine-options.js';
+import type {
+  EngineOptions,
+  LinkOptions,
+  MetaRefreshOptions,
+  RetryOptions,
+  RobotsOptions,
+} from '../../engine/engine-options.js';
 import type { AutoThrottle, DomainLimits, Dupefilter, Shape, Tunables } from '../../frontier/frontier.js';
 import { fingerprint } from '../../http/message/fingerprint.js';
 import type { Settings } from '../../settings/schema.js';
@@ -35,9 +41,18 @@ export function linkOptionsOf(settings: Settings): LinkOptions {
     depthLimit: settings.DEPTH_LIMIT,
     depthPriority: settings.DEPTH_PRIORITY,
     urlLengthLimit: settings.URLLENGTH_LIMIT,
+    ...trapsOf(settings),
     fingerprint: (request) => fingerprint(request, algorithm),
     proxyFromSeeds: settings.PROXY_FROM_SEEDS,
   };
+}
+
+function trapsOf(settings: Settings): Pick<LinkOptions, 'traps'> {
+  const traps = {
+    pathDepth: settings.URL_PATH_DEPTH_LIMIT,
+    repeatedSegments: settings.URL_REPEATED_SEGMENTS_LIMIT,
+  };
+  return traps.pathDepth === 0 && traps.repeatedSegments === 0 ? {} : { traps };
 }
 
 /** Which failures are retried, how often and when. */
@@ -87,6 +102,14 @@ function autoThrottleOf(settings: Settings): AutoThrottle | null {
   };
 }
 
+function metaRefreshOf(settings: Settings): MetaRefreshOptions | null {
+  if (!settings.METAREFRESH_ENABLED) return null;
+  return {
+    maxDelayS: settings.METAREFRESH_MAXDELAY,
+    ignoreTags: settings.METAREFRESH_IGNORE_TAGS,
+  };
+}
+
 export function engineOptionsOf(
   settings: Settings,
   command: {
@@ -113,6 +136,7 @@ export function engineOptionsOf(
     maxItems: settings.MAX_ITEMS_PER_PAGE,
     keepsErrors: settings.CALLBACK_ERROR === 'keep',
     redirectMaxTimes: settings.REDIRECT_ENABLED ? settings.REDIRECT_MAX_TIMES : null,
+    metaRefresh: metaRefreshOf(settings),
     maxHops: settings.REDIRECT_MAX_TIMES,
     redirectPriorityAdjust: settings.REDIRECT_PRIORITY_ADJUST,
     retry: retryOptionsOf(settings),

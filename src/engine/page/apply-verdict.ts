@@ -64,6 +64,9 @@ export interface Work {
   readonly deps: PageDeps;
 }
 
+/** The status of a redirect that is followed with GET. */
+const SEE_OTHER = 303;
+
 const badLocation = 'redirect without a usable Location';
 
 /** The same request once more, later. */
@@ -88,25 +91,35 @@ export function retry(
   return { outcome, effects: { ...noEffects, stats: work.counters } };
 }
 
-/** The hop is a new request, judged like any other that is discovered; this one is done. */
-export async function redirect(work: Work, status: number, location: string): Promise<Ending> {
+/**
+ * The hop is a new request, judged like any other that is discovered; this one is done.
+ * @param reason a `meta_refresh` is followed with GET.
+ */
+export async function redirect(
+  work: Work,
+  status: number,
+  location: string,
+  reason: 'redirect' | 'meta_refresh',
+): Promise<Ending> {
   const { counters, record, flight, deps } = work;
-  const outcome: Outcome = { kind: 'done', reason: 'redirect', status, attempts: record.attempts + 1 };
+  const outcome: Outcome = { kind: 'done', reason, status, attempts: record.attempts + 1 };
   const done = (...requests: Effects['requests']): Ending => ({
     outcome,
     effects: { ...noEffects, requests, stats: counters },
   });
 
   // Cookies that entered the jar follow by its rules, and not by themselves.
-  const hop = redirected(flight.cookies === null ? record : { ...record, cookies: null }, status, location);
+  const asked = flight.cookies === null ? record : { ...record, cookies: null };
+  const hop = redirected(asked, reason === 'meta_refresh' ? SEE_OTHER : status, location);
   if (hop === null) {
     add(counters, 'redirect/bad_location');
     deps.deadEnds.note(badLocation, record.url);
     return done();
   }
-  if (hop.redirects > (deps.options.redirectMaxTimes ?? 0)) {
+  const maxTimes = deps.options.redirectMaxTimes ?? deps.options.maxHops;
+  if (hop.redirects > maxTimes) {
     add(counters, 'redirect/max_times_reached');
-    const message = `${record.url} was redirected more than ${deps.options.redirectMaxTimes} times`;
+    const message = `${record.url} was redirected more than ${maxTimes} times`;
     return failed(work, { reason: 'max_redirects', status, response: null, message });
   }
   const priority = priorityInBounds(hop.priority + deps.options.redirectPriorityAdjust);

@@ -28,6 +28,7 @@ import {
 } from './apply-verdict.js';
 import { add } from './discovered-requests.js';
 import { askedPause, beginWithinMs, judgeFailure, judgeStatus, type Verdict } from './judge-download.js';
+import { refreshTarget } from './meta-refresh.js';
 import type { Flight, Slots } from './slots.js';
 
 /**
@@ -201,11 +202,14 @@ function finish(judged: Work, verdict: Verdict, answer: Answer): Promise<Ending>
   const { status } = response;
   if (verdict.kind === 'retry') return retry(judged, verdict, status);
   const work = passingOn(judged, inheritedOrigin(judged.record.origin, fromPrivateAddress));
-  if (verdict.kind === 'redirect') return redirect(work, status, verdict.location);
+  if (verdict.kind === 'redirect') return redirect(work, status, verdict.location, 'redirect');
 
   const { counters, record, deps } = work;
   add(counters, 'response_received_count');
   const attempts = record.attempts + 1;
+  const target =
+    verdict.kind === 'exhausted' ? null : refreshTarget(response, record, deps.options.metaRefresh);
+  if (target !== null) return redirect(work, status, target, 'meta_refresh');
   work.flight.response = response;
   if (verdict.kind === 'callback') {
     deps.log.debug({ url: record.url, status }, 'crawled');

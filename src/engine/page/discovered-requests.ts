@@ -6,6 +6,7 @@ import { priorityInBounds } from '../../http/message/priority.js';
 import type { Request } from '../../http/message/request.js';
 import { toFrontierRequest } from '../../http/message/request-codec.js';
 import type { FrontierRequest, Origin, RequestRecord } from '../../http/message/request-record.js';
+import { type TrapLimits, trapOf } from '../../http/url/url-trap.js';
 import { type Refresh, refreshOf } from '../../spider/refresh.js';
 import type { LinkOptions } from '../engine-options.js';
 import type { DeadEnds } from './dead-ends.js';
@@ -112,6 +113,14 @@ const tooLong: Refusal = {
   what: 'longer than URLLENGTH_LIMIT',
 };
 const offsite: Refusal = { counter: 'offsite/filtered', what: 'offsite (not in allowedDomains)' };
+/** Links of endless sites. */
+const traps: Readonly<Record<keyof TrapLimits, Refusal>> = {
+  pathDepth: { counter: 'trap/path_depth', what: 'a path deeper than URL_PATH_DEPTH_LIMIT' },
+  repeatedSegments: {
+    counter: 'trap/repeated_segments',
+    what: 'a segment of the path more often than URL_REPEATED_SEGMENTS_LIMIT',
+  },
+};
 /** A link that `follow()` was given and that no client can fetch. */
 export const unfetchable: Refusal = {
   counter: 'request_unfetchable/request_ignored_count',
@@ -136,6 +145,8 @@ export function refuse(
 export function refusalOf(request: Request, depth: number, rules: LinkRules): Refusal | null {
   if (rules.depthLimit > 0 && depth > rules.depthLimit) return tooDeep;
   if (rules.urlLengthLimit > 0 && request.url.length > rules.urlLengthLimit) return tooLong;
+  const trap = rules.traps === undefined ? null : trapOf(request.url, rules.traps);
+  if (trap !== null) return traps[trap];
   if (
     rules.onsite !== null &&
     !request.dontFilter &&

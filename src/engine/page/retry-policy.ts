@@ -49,7 +49,8 @@ export function retryAfterMs(
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.min(capMs, Math.round(Number(text) * 1000));
   // Date.parse is generous ("-5" is a year to it); every form of HTTP date begins with the name of a day.
   if (!/^[A-Za-z]{3}/.test(text)) return null;
-  const atMs = Date.parse(text);
+  // The oldest form, asctime, names no zone; it is GMT (RFC 9110 §5.6.7).
+  const atMs = Date.parse(/\d{4}$/.test(text) ? `${text} GMT` : text);
   return Number.isNaN(atMs) ? null : Math.max(0, Math.min(capMs, atMs - nowMs));
 }
 

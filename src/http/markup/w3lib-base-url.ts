@@ -7,7 +7,8 @@ import { joinUrl } from '../url/url-parts.js';
 const HEAD_CHARACTERS = 4096;
 
 const COMMENT = /<!--.*?(?:-->|$)/gs;
-const SCRIPT = /<(script|noscript)\b.*?<\/\1>|<(?:no)?script\s*\/>/gis;
+/** w3lib's default. Scrapy has METAREFRESH_IGNORE_TAGS. */
+const IGNORED_TAGS = ['script', 'noscript'];
 const BASE_HREF = /<base\s[^>]*href\s*=\s*["']\s*([^"'\s]+)\s*["']/i;
 const ENTITY = /&(?:[a-z\d]+|#\d+|#x[a-f\d]+);?/gi;
 const META = /<meta\s/gi;
@@ -37,23 +38,33 @@ export function baseUrl(html: string, url: string): string {
 }
 
 /**
- * The page that `<meta http-equiv="refresh">` leads to, or null where there is none outside comments,
- * `<script>` and `<noscript>`. A refresh without a URL or without a delay is none.
+ * The page that `<meta http-equiv="refresh">` leads to, or null where there is none outside comments and
+ * `ignoreTags`. A refresh without a URL or without a delay is none.
  *
  * Source: w3lib's `get_meta_refresh`, on the first 4,096 characters as in Scrapy; its two expressions, cubic on
  * a hostile page, are taken apart here. A target that is no URL counts as none.
  * @param url the page's own; the target is resolved against it, not against `<base>`.
+ * @param ignoreTags names of elements in which a refresh is none, `script` and `noscript` unless given.
  */
-export function metaRefresh(html: string, url: string): MetaRefresh | null {
-  const head = html
-    .slice(0, HEAD_CHARACTERS)
-    .replace(SCRIPT, '')
+export function metaRefresh(
+  html: string,
+  url: string,
+  ignoreTags: readonly string[] = IGNORED_TAGS,
+): MetaRefresh | null {
+  const head = withoutElements(html.slice(0, HEAD_CHARACTERS), ignoreTags)
     .replace(ENTITY, decodeEntity)
     .replace(COMMENT, '');
   const found = findRefresh(head, contentAfterEquiv) ?? findRefresh(head, contentBeforeEquiv);
   if (!found) return null;
   const target = resolved(url, found.url.replace(/^[ "']+|[ "']+$/g, ''));
   return target === null ? null : { delay: found.delay, url: target };
+}
+
+/** @param tags plain names. */
+function withoutElements(html: string, tags: readonly string[]): string {
+  if (tags.length === 0) return html;
+  const names = tags.join('|');
+  return html.replace(new RegExp(`<(${names})\\b.*?</\\1>|<(?:${names})\\s*/>`, 'gis'), '');
 }
 
 function resolved(base: string, url: string): string | null {

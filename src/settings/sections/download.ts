@@ -176,14 +176,17 @@ export const downloadSettings = {
   }),
   METAREFRESH_ENABLED: flag({
     default: true,
-    later: { unless: [false] },
-    text: 'Follow <meta http-equiv="refresh">.',
+    text: 'Follow <meta http-equiv="refresh"> like a redirect. A page that refreshes to itself is processed.',
+  }),
+  METAREFRESH_IGNORE_TAGS: list(z.string().regex(/^[a-z][a-z0-9-]*$/i), {
+    default: ['noscript'],
+    expects: 'a list of names of HTML elements',
+    text: 'Elements in which a meta refresh is not followed.',
   }),
   METAREFRESH_MAXDELAY: integer({
     default: 100,
     unit: 'seconds',
-    later: { unless: [] },
-    text: 'A longer meta refresh is not followed.',
+    text: 'A meta refresh with this delay or a longer one is not followed.',
   }),
   HTTPERROR_ALLOWED_CODES: list(httpCodes, {
     default: [],
@@ -202,6 +205,16 @@ export const downloadSettings = {
     min: -1_000_000,
     max: 1_000_000,
     text: 'Subtracted from the priority of a request, once for each level of its depth.',
+  }),
+  URL_PATH_DEPTH_LIMIT: integer({
+    default: 0,
+    unit: 'segments',
+    text: 'A link whose path has more segments is not followed; 0 is no limit.',
+  }),
+  URL_REPEATED_SEGMENTS_LIMIT: integer({
+    default: 0,
+    unit: 'times',
+    text: 'A link whose path has one segment more often is not followed, such as /a/b/a/b/a/b; 0 is no limit.',
   }),
   URLLENGTH_LIMIT: integer({
     default: 2083,

@@ -246,7 +246,7 @@ describe('processRequest', () => {
     expect(snapshot).toMatchObject({ done: 1, failed: 0, run: { pages: 0 } });
     expect(snapshot.counters['downloader/exception_type_count/IgnoreRequest']).toBe(1);
     expect(deadEnds).toEqual([
-      { what: 'dropped by ./middlewares/at-450.ts', count: 1, example: `${origin}/` },
+      { what: 'dropped by ./middlewares/at-450.ts', unit: 'page', count: 1, example: `${origin}/` },
     ]);
   });
 

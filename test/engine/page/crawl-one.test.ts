@@ -332,6 +332,15 @@ describe('discovered requests', () => {
     expect(short.asked).toHaveLength(1);
     expect(short.snapshot.counters['urllength/request_ignored_count']).toBe(1);
 
+    const traps = { pathDepth: 3, repeatedSegments: 2 };
+    const endless = await run(
+      { '/': html('<a href=/a/b/c/d><a href=/a/a/a><a href=/a/a>'), '/a/a': html('') },
+      follow,
+      links({ ...same, traps }),
+    );
+    expect(endless.asked).toEqual(['GET /', 'GET /a/a']);
+    expect(endless.snapshot.counters).toMatchObject({ 'trap/path_depth': 1, 'trap/repeated_segments': 1 });
+
     const onsite = await run(
       { '/': html('<a href=http://elsewhere.invalid/><a href=/a>'), '/a': html('') },
       () => ({

@@ -69,6 +69,17 @@ describe('retryAfterMs', () => {
     expect(retryAfterMs('Wed, 21 Oct 2015 07:27:00 GMT', now, 3_600_000)).toBe(0);
   });
 
+  it('reads the oldest form of a date as GMT, wherever this machine is', () => {
+    const { TZ } = process.env;
+    process.env.TZ = 'America/New_York';
+    try {
+      expect(retryAfterMs('Wed Oct 21 07:29:00 2015', now, 3_600_000)).toBe(60_000);
+    } finally {
+      if (TZ === undefined) delete process.env.TZ;
+      else process.env.TZ = TZ;
+    }
+  });
+
   it('cuts what is asked for to the cap', () => {
     expect(retryAfterMs('99999999999999999999', now, 1_000)).toBe(1_000);
     expect(retryAfterMs('Fri, 01 Jan 2100 00:00:00 GMT', now, 1_000)).toBe(1_000);
