@@ -149,7 +149,6 @@ describe('a callback', () => {
     // biome-ignore lint/suspicious/noExplicitAny: what somebody writes who comes from Scrapy.
     type Untyped = any;
     for (const [call, hint] of [
-      [(page: Untyped) => page.xpath('//a'), /xpath is not a function: there is no XPath; use css\(\)/],
       [(page: Untyped) => page.css('a').getall(), /getall is not a function: it is getAll\(\) here/],
       [(page: Untyped) => page.css('a').extract_first(), /extract_first is not a function: use get\(\)/],
       [(page: Untyped) => page.follow_all('a'), /follow_all is not a function: it is followAll\(\) here/],
