@@ -45,7 +45,6 @@ export type { ItemPipeline, PipelineContext, PipelineInput } from './pipelines/l
 export { parseRobots, type Robots } from './robots/parse-robots.js';
 export { defineSettings } from './settings/define-settings.js';
 export type { Settings, SettingsInput } from './settings/schema.js';
-export { CrawlSpider, type Rule } from './spider/crawl-spider.js';
 export type { Failure } from './spider/failure.js';
 export type { ItemOf, ItemSchema } from './spider/item.js';
 export { type Field, field, type LoadedItem, loadItem, type Selectable } from './spider/item-loader.js';
@@ -61,4 +60,6 @@ export {
   trim,
 } from './spider/item-processors.js';
 export type { RefreshRule } from './spider/refresh.js';
+export { CrawlSpider, type Rule } from './spider/rules/crawl-spider.js';
+export { type Link, LinkExtractor, type LinkExtractorOptions } from './spider/rules/link-extractor.js';
 export { type MadeRequests, Spider, type SpiderContext, type StartRequests } from './spider/spider.js';

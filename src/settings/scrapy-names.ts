@@ -20,7 +20,10 @@ const adviceByName: readonly (readonly [names: RegExp, advice: string])[] = [
     'the built-in middleware stays at its number; DOWNLOADER_MIDDLEWARES or SPIDER_MIDDLEWARES switches it off',
   ],
   [/^EXTENSIONS(_BASE)?$/, 'there are no extensions'],
-  [/^HTTPCACHE_/, 'the cache holds every page as a file, as the DummyPolicy does: delete it'],
+  [
+    /^HTTPCACHE_(POLICY|STORAGE|DBM_MODULE|ALWAYS_STORE|IGNORE_RESPONSE_CACHE_CONTROLS)$/,
+    'the cache holds every page as a file, as the DummyPolicy does: delete it',
+  ],
   [/^(FILES|IMAGES)_/, 'crawlnode has no such feature: delete it'],
   [/^(TWISTED_REACTOR|ASYNCIO_EVENT_LOOP|REACTOR_.*|DNS_.*|DNSCACHE_.*)$/, deleteIt],
   [/^(MEMUSAGE|MEMDEBUG|MAIL|ADDONS|COMMANDS_MODULE|NEWSPIDER_MODULE|TEMPLATES_DIR|EDITOR)(_|$)/, deleteIt],

@@ -1,7 +1,6 @@
 /** Hints for calls of Scrapy methods that have another name in crawlnode or do not exist. */
 
 const hints: Readonly<Record<string, string>> = {
-  xpath: 'there is no XPath; use css()',
   getall: 'it is getAll() here',
   extract: 'use getAll(), or get() for the first match',
   extract_first: 'use get()',
@@ -11,7 +10,7 @@ const hints: Readonly<Record<string, string>> = {
   'meta.get': 'meta is a plain object: response.meta.name',
 };
 
-/** The hint to append to an error such as `x.xpath is not a function`; empty where there is none. */
+/** The hint to append to an error such as `x.getall is not a function`; empty where there is none. */
 export function scrapyHint(error: unknown): string {
   if (!(error instanceof TypeError)) return '';
   const [, owner, method] = /(\w+)?(?:\([^)]*\))?\.(\w+) is not a function/.exec(error.message) ?? [];

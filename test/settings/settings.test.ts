@@ -190,7 +190,7 @@ describe('refusals', () => {
     expect(refusal({ cli: { ROBOTSTXT_OBEY: 'maybe' } })).toBe(
       'the command line: ROBOTSTXT_OBEY: expected true or false, got "maybe"',
     );
-    expect(refusal({ cli: { FEEDS: '{"a.txt": {"format": "xml"}}' } })).toContain('at a.txt.format');
+    expect(refusal({ cli: { FEEDS: '{"a.txt": {"format": "yaml"}}' } })).toContain('at a.txt.format');
     expect(refusal({ cli: { FEEDS: '{oops' } })).toContain('is not valid JSON');
     expect(
       refusal({ spider: { settings: { RETRY_TIMES: '2' }, where: 'spider a (spiders/a.ts)' } }),

@@ -149,7 +149,6 @@ describe('a callback', () => {
     // biome-ignore lint/suspicious/noExplicitAny: what somebody writes who comes from Scrapy.
     type Untyped = any;
     for (const [call, hint] of [
-      [(page: Untyped) => page.xpath('//a'), /xpath is not a function: there is no XPath; use css\(\)/],
       [(page: Untyped) => page.css('a').getall(), /getall is not a function: it is getAll\(\) here/],
       [(page: Untyped) => page.css('a').extract_first(), /extract_first is not a function: use get\(\)/],
       [(page: Untyped) => page.follow_all('a'), /follow_all is not a function: it is followAll\(\) here/],
@@ -385,5 +384,71 @@ describe('an errback', () => {
     await expect(runErrback(new Recovering(), 'broken', failure)).rejects.toThrow(
       'recovering.broken failed on https://example.org/slow: Error: twice unlucky',
     );
+  });
+});
+
+describe('a callback that is not over in time', () => {
+  const limits = { callbackTimeoutMs: 50 };
+  const never = () => new Promise<never>(() => {});
+
+  it.each<[string, (response: Response) => unknown]>([
+    ['a promise', never],
+    [
+      'an async generator',
+      async function* () {
+        yield { n: 1 };
+        await never();
+      },
+    ],
+    [
+      'a promise that a generator yields',
+      function* () {
+        yield { n: 1 };
+        yield never();
+      },
+    ],
+  ])('fails: %s', async (_, parse) => {
+    await expect(runCallback(spiderOf(parse), null, response(), limits)).rejects.toMatchObject({
+      code: 'callback_timeout',
+      message: 'probe.parse failed on https://example.org/: it was not over after 0.05 s (CALLBACK_TIMEOUT)',
+    });
+  });
+
+  it('fails as an errback too', async () => {
+    class Waiting extends Probe {
+      override failed(): Promise<never> {
+        return never();
+      }
+    }
+    const request = new Request('https://example.org/');
+    const failure: Failure = { reason: 'timeout', status: null, response: null, message: 'late', request };
+    await expect(runErrback(new Waiting(), 'failed', failure, limits)).rejects.toMatchObject({
+      code: 'callback_timeout',
+    });
+  });
+
+  it('is stopped at what it yields next, and adds nothing to what is kept of it', async () => {
+    let goOn = () => {};
+    const late = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    let closed = () => {};
+    const isClosed = new Promise<void>((resolve) => {
+      closed = resolve;
+    });
+    const spider = spiderOf(async function* () {
+      try {
+        yield { n: 1 };
+        await late;
+        for (;;) yield { n: 2 };
+      } finally {
+        closed();
+      }
+    });
+    const result = await runCallback(spider, null, response(), { ...limits, keepsErrors: true });
+    expect(result.error).toMatchObject({ code: 'callback_timeout' });
+    goOn();
+    await isClosed;
+    expect(result.items).toEqual([{ n: 1 }]);
   });
 });

@@ -3,8 +3,7 @@ import { stat } from 'node:fs/promises';
 import os from 'node:os';
 import { type BackupEntry, isOfParts } from '../../frontier/backup/entry.js';
 import type { Frontier, Part } from '../../frontier/frontier.js';
-import { feedFormats } from '../../pipelines/feed-format.js';
-import { gzipMember } from '../../pipelines/formats/gzip-members.js';
+import { type FeedFormatName, feedFormats, formatFor } from '../../pipelines/feed-format.js';
 import { BackupReader, type VerifiedBackup } from './read-backup.js';
 
 export interface RestoreOptions {
@@ -41,13 +40,6 @@ export async function restoreBackup(
   return done === 0 ? 'restored' : 'resumed';
 }
 
-const CLOSING_BYTES = Math.max(
-  ...Object.values(feedFormats).flatMap(({ closing }) => [
-    Buffer.byteLength(closing),
-    gzipMember(closing).length,
-  ]),
-);
-
 /**
  * Drop the checkpoint of a feed file that changed since the backup. A writer that resumes truncates its file to the
  * checkpoint, which would delete newer items. Without the checkpoint it appends. Only files of this machine are checked.
@@ -62,8 +54,16 @@ async function withValidCheckpoint(
     () => -1,
   );
   const more = size - entry.checkpoint.lengthBytes;
-  if (more >= 0 && more <= CLOSING_BYTES) return entry;
+  if (more >= 0 && more <= closingBytes(entry.format)) return entry;
   const what = size < 0 ? 'is not there any more' : 'was changed since the backup';
   onNotice(`${entry.path} ${what}: items that are written to it from now on come after what it holds`);
   return { ...entry, checkpoint: null };
+}
+
+/** What stands behind the last item of a whole file, at most; backups of earlier versions do not name the format. */
+function closingBytes(format = ''): number {
+  const formats = Object.hasOwn(feedFormats, format.replace(/\.gz$/, ''))
+    ? [formatFor(format as FeedFormatName)]
+    : Object.values(feedFormats);
+  return Math.max(...formats.map(({ closing, encode }) => encode(closing).length));
 }

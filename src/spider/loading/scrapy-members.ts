@@ -2,7 +2,7 @@
  * Members of spiders of Scrapy and Scrapy-Redis that crawlnode has under another name, or not at all. Without this check
  * they would silently have no effect.
  */
-import { CrawlSpider } from '../crawl-spider.js';
+import { CrawlSpider } from '../rules/crawl-spider.js';
 import { Spider } from '../spider.js';
 
 const inCustomSettings = (setting: string) => `customSettings = { ${setting}: … }`;

@@ -1,5 +1,5 @@
 /** Detect members of a spider that would silently have no effect, or a wrong one. */
-import { ruleProblem } from '../rule-problems.js';
+import { ruleProblem } from '../rules/rule-problems.js';
 import type { Spider } from '../spider.js';
 import { scrapyMemberProblem } from './scrapy-members.js';
 

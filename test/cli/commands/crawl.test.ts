@@ -383,7 +383,7 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
     const unwritable = await run(...crawl('-o', 'file/items.jsonl'));
     expect(unwritable).toMatchObject({ code: 1, stderr: expect.stringContaining('file/items.jsonl') });
     expect(unwritable.stderr).not.toMatch(/^\s+at /m);
-    expect(await run(...crawl('-o', 'items.xml'))).toMatchObject({
+    expect(await run(...crawl('-o', 'items.txt'))).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('.jsonl'),
     });

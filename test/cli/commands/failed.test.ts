@@ -1,11 +1,11 @@
-/** `failed S list|retry|purge` through the real executable, on both engines. */
-
+/** `failed S list|retry|purge` on both engines. */
 import { describe, expect, it } from 'vitest';
 import { revived } from '../../../src/crawler/requests/failed-requests.js';
 import { noEffects, type Outcome } from '../../../src/frontier/frontier.js';
 import { fingerprint } from '../../../src/http/message/fingerprint.js';
 import { Request } from '../../../src/http/message/request.js';
 import { decodeRecord, toFrontierRequest } from '../../../src/http/message/request-codec.js';
+import { runHere } from '../../helpers/cli/run-here.js';
 import { runCli } from '../../helpers/cli.js';
 import { engines, projectOn } from '../../helpers/engine-project.js';
 import { joinAs } from '../../helpers/joining.js';
@@ -21,7 +21,7 @@ const asSeed = (url: string) =>
 
 describe.each(engines)('failed on the %s engine', (engine) => {
   const here = projectOn(engine);
-  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+  const run = (...args: string[]) => runHere(args, { cwd: here.project.dir });
   const stats = () => here.look((frontier) => frontier.snapshot());
   const jsonLines = (text: string) =>
     text
@@ -162,9 +162,10 @@ describe.each(engines)('failed on the %s engine', (engine) => {
         return true;
       },
     });
-    const crawl = ['crawl', 'news', '--exit-when-done', '-s', 'RETRY_TIMES=0', '-s', 'ROBOTSTXT_OBEY=false'];
+    const args = ['crawl', 'news', '--exit-when-done', '-s', 'RETRY_TIMES=0', '-s', 'ROBOTSTXT_OBEY=false'];
+    const crawl = () => runCli(args, { cwd: here.project.dir });
     await run('seed', 'news', `${site.origin}/broken`);
-    expect(await run(...crawl)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 failed') });
+    expect(await crawl()).toMatchObject({ code: 0, stdout: expect.stringContaining('1 failed') });
     const inspect = ['inspect', 'news', `${site.origin}/broken`];
     expect((await run(...inspect)).stdout).toMatch(
       /\nattempts +1\n(.*\n)*failure +http_status, .*after 1 attempt/,
@@ -172,7 +173,7 @@ describe.each(engines)('failed on the %s engine', (engine) => {
     isMended = true;
     expect((await run('failed', 'news', 'retry', '--status', '500')).code).toBe(0);
     expect((await run(...inspect)).stdout).toMatch(/\nattempts +0\n/);
-    expect((await run(...crawl)).code).toBe(0);
+    expect((await crawl()).code).toBe(0);
     expect(site.log.filter(({ path }) => path === '/broken')).toHaveLength(2);
     expect(await stats()).toMatchObject({ failed: 0, pending: 0, done: 1 });
     await site.close();

@@ -1,5 +1,6 @@
-/** inspect and forget through the real executable, on both engines. */
+/** inspect and forget on both engines. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runHere } from '../../helpers/cli/run-here.js';
 import { runCli, startCli } from '../../helpers/cli.js';
 import { engines, projectOn } from '../../helpers/engine-project.js';
 import { type Site, startSite } from '../../helpers/sites/site.js';
@@ -34,7 +35,7 @@ describe.each(engines)('on the %s engine', (engine) => {
   });
   afterEach(() => site.close());
 
-  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+  const run = (...args: string[]) => runHere(args, { cwd: here.project.dir });
   const inspect = async (url: string, ...args: string[]) => {
     const { code, stdout } = await run('inspect', 'news', url, '--json', ...args);
     expect(code).toBe(0);
@@ -74,7 +75,8 @@ describe.each(engines)('on the %s engine', (engine) => {
     const { stdout } = await run('inspect', 'own', 'http://b.example/x', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ state: 'pending', url: 'http://a.example/x' });
     await here.project.write('spiders/own.js', 'export {};\n');
-    expect(await run('inspect', 'own', 'http://b.example/x', '--json')).toMatchObject({
+    const args = ['inspect', 'own', 'http://b.example/x', '--json'];
+    expect(await runCli(args, { cwd: here.project.dir })).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('"unknown"'),
       stderr: expect.stringContaining('without customSettings'),

@@ -1,4 +1,4 @@
-/** `items S export -o FILE` through the real executable, on both engines: each item leaves the list once. */
+/** `items S export -o FILE` on both engines: each item leaves the list once. */
 import { existsSync, statSync } from 'node:fs';
 import os from 'node:os';
 import { Redis } from 'ioredis';
@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { feedId } from '../../../src/feed-outbox.js';
 import { openFrontier } from '../../../src/frontier/open.js';
 import { commit, request, takeOne } from '../../frontier-contract/world.js';
-import { runCli, startCli } from '../../helpers/cli.js';
+import { runHere } from '../../helpers/cli/run-here.js';
+import { startCli } from '../../helpers/cli.js';
 import { engines, projectOn } from '../../helpers/engine-project.js';
 import { joinAs } from '../../helpers/joining.js';
 import { openOptions } from '../../helpers/open-options.js';
@@ -14,7 +15,7 @@ import { waitFor } from '../../helpers/wait-for.js';
 
 describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
   const here = projectOn(engine);
-  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+  const run = (...args: string[]) => runHere(args, { cwd: here.project.dir });
   const upTo = (count: number, from = 0) => Array.from({ length: count }, (_, n) => n + from);
   let pages = 0;
 
@@ -135,7 +136,7 @@ describe('on the redis engine alone', () => {
     const client = new Redis(here.redis!.url);
     await client.rpush('news:items', '{"a":\n1}', 'plain text', '7');
     client.disconnect();
-    const { code, stderr } = await runCli(['items', 'news', 'export', '-o', 'out.jsonl'], {
+    const { code, stderr } = await runHere(['items', 'news', 'export', '-o', 'out.jsonl'], {
       cwd: here.project.dir,
     });
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('under "value"') });

@@ -1,4 +1,4 @@
-/** `items S export` and `doctor` through the real executable, on both engines. */
+/** `items S export` and `doctor` on both engines. */
 
 import { spawnSync } from 'node:child_process';
 import { renameSync, statSync, symlinkSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { openFrontier } from '../../../src/frontier/open.js';
 import { silentLogger } from '../../../src/log.js';
 import { feedFormat } from '../../../src/pipelines/feed-format.js';
 import { openFeedWriter } from '../../../src/pipelines/feed-writer.js';
+import { runHere } from '../../helpers/cli/run-here.js';
 import { runCli, startCli } from '../../helpers/cli.js';
 import { engines, newsSpider, projectOn } from '../../helpers/engine-project.js';
 import { joinAs } from '../../helpers/joining.js';
@@ -21,7 +22,7 @@ import { waitFor } from '../../helpers/wait-for.js';
 
 describe.each(engines)('on the %s engine', (engine) => {
   const here = projectOn(engine);
-  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+  const run = (...args: string[]) => runHere(args, { cwd: here.project.dir });
   const open = () => openFrontier(openOptions(here.place(), 'news'));
 
   /** Items committed for a file, whose writer ends before it has written the last ones. */
@@ -179,7 +180,7 @@ describe.each(engines)('on the %s engine', (engine) => {
 
 describe('doctor on the redis engine alone', () => {
   const here = projectOn('redis');
-  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+  const run = (...args: string[]) => runHere(args, { cwd: here.project.dir });
 
   it('says what a node would be refused for', async () => {
     const client = new Redis(here.redis!.url);
@@ -194,7 +195,8 @@ describe('doctor on the redis engine alone', () => {
     );
     await client.config('SET', 'maxmemory', '0');
     await client.rename('news:requests', 'news:requests@may');
-    expect(await run('crawl', 'news', '--job', 'may', '-s', 'REDIS_ALLOW_EVICTION=true')).toMatchObject({
+    const crawl = ['crawl', 'news', '--job', 'may', '-s', 'REDIS_ALLOW_EVICTION=true'];
+    expect(await runCli(crawl, { cwd: here.project.dir })).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('run "crawlnode reset news --job may'),
     });

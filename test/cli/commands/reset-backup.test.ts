@@ -1,4 +1,4 @@
-/** `reset --backup` and the clean policy through the real executable, on both engines; restore.test.ts has the way back. */
+/** `reset --backup` and the clean policy on both engines; restore.test.ts has the way back. */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, readdirSync } from 'node:fs';
 import { Redis } from 'ioredis';
@@ -7,7 +7,8 @@ import { createBackup } from '../../../src/cli/backup/create-backup.js';
 import { processContext } from '../../../src/cli/context.js';
 import { allParts, type Frontier } from '../../../src/frontier/frontier.js';
 import { request } from '../../frontier-contract/world.js';
-import { executable, runCli, startCli } from '../../helpers/cli.js';
+import { runHere } from '../../helpers/cli/run-here.js';
+import { executable, startCli } from '../../helpers/cli.js';
 import { engines, projectOn } from '../../helpers/engine-project.js';
 import { contents, fill } from '../../helpers/filled-crawl.js';
 import { defaultShape } from '../../helpers/open-options.js';
@@ -17,7 +18,7 @@ const snapshot = (frontier: Frontier) => frontier.snapshot();
 
 describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
   const here = projectOn(engine);
-  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+  const run = (...args: string[]) => runHere(args, { cwd: here.project.dir });
 
   it('what a reset deletes is in the backup first, and comes back as it was', async () => {
     await here.look(fill);

@@ -1,12 +1,13 @@
-/** `reset` of a crawl that is not there, and of several jobs at once, through the real executable, on both engines. */
+/** `reset` of a crawl that is not there, and of several jobs at once, on both engines. */
 import { describe, expect, it } from 'vitest';
+import { runHere } from '../../helpers/cli/run-here.js';
 import { runCli, startCli } from '../../helpers/cli.js';
 import { engines, newsSpider, projectOn } from '../../helpers/engine-project.js';
 
 describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
   const files = { 'spiders/news.ts': newsSpider, 'spiders/news2.ts': newsSpider.replace('news', 'news2') };
   const here = projectOn(engine, { files });
-  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+  const run = (...args: string[]) => runHere(args, { cwd: here.project.dir });
   const crawls = async () => {
     const stats = JSON.parse((await run('stats', '--json')).stdout) as {
       spider: string;
@@ -35,7 +36,9 @@ describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
     }
     // A job has begun once a node has joined it.
     for (const crawl of ['news', 'news@may']) {
-      await run('crawl', crawl, '--exit-when-done', '-s', 'RETRY_ENABLED=false');
+      await runCli(['crawl', crawl, '--exit-when-done', '-s', 'RETRY_ENABLED=false'], {
+        cwd: here.project.dir,
+      });
     }
     const young = await run('reset', 'news', '--all-jobs', '--older-than', '7d', '--yes');
     expect(young).toMatchObject({ code: 0, stdout: expect.stringContaining('news@may: nothing to do: ') });

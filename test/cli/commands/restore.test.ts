@@ -1,8 +1,9 @@
-/** `restore` of what `reset --backup` wrote, through the real executable, on both engines and between them. */
+/** `restore` of what `reset --backup` wrote, on both engines and between them. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Frontier } from '../../../src/frontier/frontier.js';
+import { runHere } from '../../helpers/cli/run-here.js';
 import { runCli, startCli } from '../../helpers/cli.js';
 import { engines, projectOn } from '../../helpers/engine-project.js';
 import { contents, fill } from '../../helpers/filled-crawl.js';
@@ -13,7 +14,7 @@ const snapshot = (frontier: Frontier) => frontier.snapshot();
 
 describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
   const here = projectOn(engine);
-  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+  const run = (...args: string[]) => runHere(args, { cwd: here.project.dir });
 
   it('a restore is refused where something is, and adds what is missing by force, once', async () => {
     await here.look(fill);
@@ -69,7 +70,7 @@ describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
       if (isOver) break;
       last = await here.look(brought);
       if (kills === 0) {
-        expect(await run('crawl', 'news', '--exit-when-done')).toMatchObject({
+        expect(await runCli(['crawl', 'news', '--exit-when-done'], { cwd: here.project.dir })).toMatchObject({
           code: 3,
           stderr: expect.stringContaining('run "crawlnode restore" with the same file again'),
         });
@@ -88,7 +89,7 @@ describe('a backup of one engine', { timeout: 120_000 }, () => {
 
   it('goes to the other engine and back, to another spider and job, and is the same', async () => {
     const redis = await startRedis();
-    const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+    const run = (...args: string[]) => runHere(args, { cwd: here.project.dir });
     await here.project.write(
       'spiders/shop.ts',
       (await here.project.read('spiders/news.ts')).replace("'news'", "'shop'"),
@@ -114,7 +115,7 @@ describe('a backup of one engine', { timeout: 120_000 }, () => {
 
   it('of another shape, or with bits of the other engine, is refused', async () => {
     const redis = await startRedis();
-    const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+    const run = (...args: string[]) => runHere(args, { cwd: here.project.dir });
     const bloom = ['-s', 'DUPEFILTER_CLASS=BloomDupeFilter', '-s', 'DUPEFILTER_CAPACITY=1000'];
     await run('seed', 'news', 'http://a.example/', ...bloom);
     await run('reset', 'news', '--all', '--yes', '--backup', 'a.jsonl', ...bloom);

@@ -1,9 +1,10 @@
-/** seed, reset, stats and control through the real executable, on both engines. */
+/** seed, reset, stats and control on both engines. */
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import type { CrawlStats } from '../../../src/crawler/crawl-stats.js';
 import { request } from '../../frontier-contract/world.js';
-import { type CliResult, runCli, startCli } from '../../helpers/cli.js';
+import { runHere } from '../../helpers/cli/run-here.js';
+import { runCli, startCli } from '../../helpers/cli.js';
 import { engines, projectOn } from '../../helpers/engine-project.js';
 import { startRedis } from '../../helpers/redis/redis-server.js';
 import { startSite } from '../../helpers/sites/site.js';
@@ -25,8 +26,7 @@ const project = {
 describe.each(engines)('on the %s engine', (engine) => {
   const here = projectOn(engine, project);
 
-  const run = (args: readonly string[], input?: string): Promise<CliResult> =>
-    runCli(args, { cwd: here.project.dir, ...(input === undefined ? {} : { input }) });
+  const run = (args: readonly string[], input = '') => runHere(args, { cwd: here.project.dir, input });
   const stats = async (name: string) => JSON.parse((await run(['stats', name, '--json'])).stdout);
 
   it('seed takes arguments, a file and stdin, and says what became of each', async () => {
@@ -167,10 +167,10 @@ describe.each(engines)('on the %s engine', (engine) => {
   it('stats and reset go on without the module of the spider, and say so', async () => {
     await run(['seed', 'news', 'http://a.example/']);
     await here.project.write('spiders/news.ts', 'export {};\n');
-    const shown = await run(['stats', 'news', '--json']);
+    const shown = await runCli(['stats', 'news', '--json'], { cwd: here.project.dir });
     expect(shown).toMatchObject({ code: 0, stderr: expect.stringContaining('without customSettings') });
     expect(JSON.parse(shown.stdout).pending).toBe(1);
-    expect((await run(['reset', 'news', '--all', '--yes'])).code).toBe(0);
+    expect((await runCli(['reset', 'news', '--all', '--yes'], { cwd: here.project.dir })).code).toBe(0);
   });
 
   it('while a node lives, reset is refused, pause makes it wait, and stop makes it leave', async () => {
@@ -223,7 +223,7 @@ describe.each(engines)('on the %s engine', (engine) => {
 
 describe('on the redis engine alone', () => {
   const here = projectOn('redis', project);
-  const run = (args: readonly string[]): Promise<CliResult> => runCli(args, { cwd: here.project.dir });
+  const run = (args: readonly string[]) => runHere(args, { cwd: here.project.dir });
 
   it('--all leaves no key of the spider, and every other key as it was', async () => {
     const client = new Redis(here.redis!.url);
@@ -265,7 +265,7 @@ describe('on the redis engine alone', () => {
   it('a password that Redis does not ask for is told once, as a line of the log', async () => {
     const { port } = new URL(here.redis!.url);
     const env = { REDIS_URL: `redis://:needless@127.0.0.1:${port}`, START_TIMEOUT: '1' };
-    expect(await runCli(['stats', 'news'], { cwd: here.project.dir, env })).toMatchObject({ stderr: '' });
+    expect(await runHere(['stats', 'news'], { cwd: here.project.dir, env })).toMatchObject({ stderr: '' });
     const { code, stderr } = await runCli(['crawl', 'news', '--exit-when-done'], {
       cwd: here.project.dir,
       env,
@@ -294,7 +294,7 @@ describe('on the redis engine alone', () => {
   });
 
   it('Redis that is away or refuses is exit 4, without the password in what is said', async () => {
-    const away = await runCli(['stats', 'news'], {
+    const away = await runHere(['stats', 'news'], {
       cwd: here.project.dir,
       env: { REDIS_URL: 'redis://:top-secret@127.0.0.1:1', REDIS_CONNECT_TIMEOUT: '1' },
     });
@@ -312,7 +312,7 @@ describe('on the redis engine alone', () => {
     expect(wrong).toMatchObject({ code: 4, stderr: expect.stringContaining('REDIS_PASSWORD') });
     expect(wrong.stderr).not.toContain('wrong-one');
     expect(
-      (await runCli(['stats', 'news'], { cwd: here.project.dir, env: { REDIS_URL: guarded.url } })).code,
+      (await runHere(['stats', 'news'], { cwd: here.project.dir, env: { REDIS_URL: guarded.url } })).code,
     ).toBe(0);
     await guarded.stop();
   });

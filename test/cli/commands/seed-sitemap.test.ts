@@ -1,9 +1,9 @@
-/** Seeds from sitemaps, through the real executable: indexes, gzip, robots.txt, and what strangers write. */
+/** Seeds from sitemaps: indexes, gzip, robots.txt, and what strangers write. */
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { decodeRecord } from '../../../src/http/message/request-codec.js';
 import { take } from '../../frontier-contract/world.js';
-import { runCli } from '../../helpers/cli.js';
+import { runHere } from '../../helpers/cli/run-here.js';
 import { engines, projectOn } from '../../helpers/engine-project.js';
 import { joinAs } from '../../helpers/joining.js';
 import { type Site, startSite } from '../../helpers/sites/site.js';
@@ -46,7 +46,7 @@ const index = (...locs: string[]) => `<sitemapindex>${entries('sitemap', locs)}<
 
 describe.each(engines)('seed --sitemap on the %s engine', (engine) => {
   const here = projectOn(engine);
-  const run = (args: readonly string[]) => runCli(['seed', 'news', ...args], { cwd: here.project.dir });
+  const run = (args: readonly string[]) => runHere(['seed', 'news', ...args], { cwd: here.project.dir });
 
   /** URLs in the order they would be crawled. */
   async function pending(): Promise<string[]> {

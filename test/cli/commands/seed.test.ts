@@ -1,4 +1,4 @@
-/** Seeds from tables, and in numbers, through the real executable, on both engines. */
+/** Seeds from tables, and in numbers, on both engines. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -9,14 +9,15 @@ import { seedLine } from '../../../src/cli/seed/seed-progress.js';
 import { pushSeeds } from '../../../src/crawler/seeds/push-seeds.js';
 import type { SeedText } from '../../../src/crawler/seeds/seed-text.js';
 import type { FrontierRequest } from '../../../src/frontier/frontier.js';
-import { executable, runCli, startCli } from '../../helpers/cli.js';
+import { runHere } from '../../helpers/cli/run-here.js';
+import { executable, startCli } from '../../helpers/cli.js';
 import { engines, projectOn } from '../../helpers/engine-project.js';
 import { waitFor } from '../../helpers/wait-for.js';
 
 describe.each(engines)('seed on the %s engine', (engine) => {
   const here = projectOn(engine);
   const run = (args: readonly string[], input: string | Buffer = '') =>
-    runCli(args, { cwd: here.project.dir, input });
+    runHere(args, { cwd: here.project.dir, input });
 
   it('takes the URLs of a CSV column, quotes and line breaks in others notwithstanding', async () => {
     await here.project.write(

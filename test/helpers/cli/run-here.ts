@@ -1,5 +1,5 @@
 /** A command line in this process, with streams of its own: for what needs no second process, and for terminals of any size. */
-import { Readable } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import { processContext } from '../../../src/cli/context.js';
 import { main } from '../../../src/cli/main.js';
 
@@ -7,6 +7,8 @@ import { main } from '../../../src/cli/main.js';
 export interface RunHere {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** For stdin, which is empty unless told. */
+  readonly input?: string | Buffer;
   /** Both streams are a terminal. */
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -15,7 +17,7 @@ export interface RunHere {
 /** Run it to its end. */
 export async function runHere(
   args: readonly string[],
-  { cwd = process.cwd(), env = {}, isTTY = false, columns = 80 }: RunHere = {},
+  { cwd = process.cwd(), env = {}, input = '', isTTY = false, columns = 80 }: RunHere = {},
 ): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
   const written = { stdout: '', stderr: '' };
   const streamTo = (name: 'stdout' | 'stderr') => ({
@@ -25,9 +27,18 @@ export async function runHere(
     ...{ isTTY, columns, rows: 24 },
   });
   const [stdout, stderr] = [streamTo('stdout'), streamTo('stderr')];
+  const stdin = new PassThrough();
+  stdin.end(input);
+  const { XDG_CACHE_HOME, XDG_STATE_HOME } = process.env; // those of global-setup.ts
   const code = await main(args, (argv, globals) => ({
-    ...{ argv, globals, cwd, stdout, stderr, stdin: Readable.from([]), crawl: null },
-    env: { ROBOTSTXT_OBEY: 'false', ...env, ...(!globals.colour && { NO_COLOR: '1' }) },
+    ...{ argv, globals, cwd, stdout, stderr, stdin, crawl: null },
+    env: {
+      ROBOTSTXT_OBEY: 'false',
+      XDG_CACHE_HOME,
+      XDG_STATE_HOME,
+      ...env,
+      ...(!globals.colour && { NO_COLOR: '1' }),
+    },
     mask: processContext(argv, globals).mask,
   }));
   return { code, ...written };

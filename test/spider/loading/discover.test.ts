@@ -95,7 +95,7 @@ describe('discovery', () => {
       ['custom_settings = { DOWNLOAD_DELAY: 1 };', 'use customSettings'],
       ['*start_requests() {}', 'use start(), a generator of requests, or startUrls'],
       ['*startRequests() {}', 'has startRequests, which has no effect: use start()'],
-      ['async *start() {}', 'has start, which has no effect: use startUrls'],
+      ["start = 'http://a.example/'", 'start is no method; make it a generator of requests'],
       ["http_user = 'me'", 'has http_user, which has no effect: use httpUser'],
       ["httpUser = 'me'; httpPass = 'x'", 'no httpAuthDomain: give the domain that they are for'],
       ['httpUser = 7', 'httpUser is of type number; give a text'],
@@ -116,12 +116,12 @@ describe('discovery', () => {
     }
   });
 
-  it('refuses a rule whose callback is undefined; a field named start is no method of Scrapy', async () => {
+  it('refuses a rule whose callback is undefined; a method start is a generator of requests', async () => {
     const crawling = (member: string) =>
       `import { CrawlSpider } from 'crawlnode';\nexport default class extends CrawlSpider { name = 'rules'; ${member} }\n`;
     const { discovery } = await discover({
       'spiders/bad.ts': crawling('rules = [{ allow: /a/ }, { callback: this.parsItem }];'),
-      'spiders/good.ts': spider('good').replace('{ name', "{ start = 'http://a.example/'; name"),
+      'spiders/good.ts': spider('good').replace('{ name', '{ *start() {} name'),
     });
     expect(problemsOf(discovery)).toEqual([
       expect.stringMatching(/bad\.ts: the callback of rules\[1\] is undefined: is its name misspelt\?/),
@@ -166,7 +166,7 @@ export default class Needs extends Spider { name = 'needs'; host = new URL(this.
 
   it('finds the examples that come along', async () => {
     const discovery = await discoverSpiders([fileURLToPath(new URL('../../../spiders', import.meta.url))]);
-    expect([...discovery.spiders.keys()]).toEqual(['books', 'docs', 'quotes']);
+    expect([...discovery.spiders.keys()]).toEqual(['books', 'docs', 'login', 'quotes']);
     expect(problemsOf(discovery)).toEqual([]);
   });
 });

@@ -1,7 +1,8 @@
 /** Members of a spider that would silently have no effect are refused by name, in any spelling. */
 import { describe, expect, it } from 'vitest';
-import { CrawlSpider, type Rule } from '../../../src/spider/crawl-spider.js';
 import { spiderProblem } from '../../../src/spider/loading/spider-problems.js';
+import { CrawlSpider, type Rule } from '../../../src/spider/rules/crawl-spider.js';
+import { LinkExtractor } from '../../../src/spider/rules/link-extractor.js';
 import { Spider, type SpiderClass } from '../../../src/spider/spider.js';
 
 const problemWith = (members: object, Base: SpiderClass = Spider) =>
@@ -68,8 +69,15 @@ describe('a rule', () => {
       'rules[1] has the unknown field restrict_css',
     );
     expect(withRules({ alow: /a/ })).toContain('did you mean allow?');
-    expect(withRules({ linkExtractor: {} })).toContain('use the fields allow, deny, selector');
-    expect(withRules({ processLinks: 'x' })).toContain('the fields are allow, deny, selector');
+    expect(withRules({ linkExtractor: {} })).toContain('linkExtractor of rules[0] is no LinkExtractor');
+    expect(withRules({ linkExtractor: new LinkExtractor(), allow: /a/ })).toContain(
+      'has linkExtractor and allow',
+    );
+    expect(withRules({ errback: 'parseErors' })).toContain(
+      'the errback of rules[0], "parseErors", is no method',
+    );
+    expect(withRules({ processLinks: 'tidy' })).toContain('processLinks of rules[0] is no function');
+    expect(withRules({ tags: 'x' })).toContain('the fields are allow, deny, selector');
   });
 
   it('whose callback is no method is refused at once, not page by page', () => {

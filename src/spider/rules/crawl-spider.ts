@@ -1,10 +1,10 @@
 /** A spider that follows links by rules instead of code. Source: `scrapy.spiders.CrawlSpider`. */
 
-import type { Callback, Request } from '../http/message/request.js';
-import type { Response } from '../http/message/response.js';
-import type { Patterns } from '../http/url/url-patterns.js';
-import { ignoredExtensions } from './ignored-extensions.js';
-import { Spider } from './spider.js';
+import type { Callback, Request } from '../../http/message/request.js';
+import type { Response } from '../../http/message/response.js';
+import type { Patterns } from '../../http/url/url-patterns.js';
+import { Spider } from '../spider.js';
+import { type Link, LinkExtractor } from './link-extractor.js';
 
 /** Which links of a page to follow, and what to do with the pages behind them. */
 export interface Rule {
@@ -16,6 +16,14 @@ export interface Rule {
   readonly selector?: string;
   /** File extensions that are not followed. The default is images, archives, documents and the like. */
   readonly denyExtensions?: readonly string[];
+  /** Which links count, in place of `allow`, `deny`, `selector` and `denyExtensions`. */
+  readonly linkExtractor?: LinkExtractor;
+  /** Called with the links of a page that the rule extracted. It returns those to follow, changed or not. */
+  readonly processLinks?: (links: readonly Link[], response: Response) => readonly Link[];
+  /** Called with each request of the rule. It returns the request to make, changed or not, or null for none. */
+  readonly processRequest?: (request: Request, response: Response) => Request | null;
+  /** The method for linked pages that cannot be downloaded, by reference or name. */
+  readonly errback?: Callback | string;
   /** The method for the linked pages, by reference or name. Without it their links are followed, and no method is called. */
   readonly callback?: Callback | string;
   /** Whether the rules apply to the linked pages too. The default is true without a callback, false with one. */
@@ -60,16 +68,26 @@ export class CrawlSpider extends Spider {
   #requests(response: Response): Request[] {
     const followed = new Set<string>();
     return this.rules.flatMap((rule, index) => {
-      const matches = filterOf(rule);
-      const links = linksFor(rule, response).filter((url) => !followed.has(url) && matches(url));
-      for (const url of links) followed.add(url);
-      return response.followAll(links, this.parseRule, { meta: { rule: index } });
+      const links = linksFor(rule, response).filter(({ url }) => !followed.has(url));
+      for (const { url } of links) followed.add(url);
+      const wanted = rule.processLinks === undefined ? links : rule.processLinks.call(this, links, response);
+      const options = { meta: { rule: index }, ...(rule.errback !== undefined && { errback: rule.errback }) };
+      const urls = wanted.map(({ url }) => url);
+      const requests = response.followAll(urls, this.parseRule, options);
+      const { processRequest } = rule;
+      if (processRequest === undefined) return requests;
+      return requests.flatMap((request) => processRequest.call(this, request, response) ?? []);
     });
   }
 }
 
-function linksFor(rule: Rule, response: Response): readonly string[] {
-  return rule.selector === undefined ? allLinks(response) : response.links({ selector: rule.selector });
+/** The links that a rule extracts. Only a LinkExtractor and `processLinks` look at the text of a link. */
+function linksFor(rule: Rule, response: Response): readonly Link[] {
+  if (rule.linkExtractor !== undefined) return rule.linkExtractor.extractLinks(response);
+  if (rule.processLinks !== undefined) return extractorOf(rule).extractLinks(response);
+  const urls = rule.selector === undefined ? allLinks(response) : response.links({ selector: rule.selector });
+  const extractor = extractorOf(rule);
+  return urls.filter((url) => extractor.matches(url)).map((url) => ({ url, text: '', nofollow: false }));
 }
 
 /** The links of a page, cached because all rules of a spider use them. */
@@ -84,41 +102,20 @@ function allLinks(response: Response): readonly string[] {
   return links;
 }
 
-type UrlFilter = (url: string) => boolean;
+const extractors = new WeakMap<Rule, LinkExtractor>();
 
-const filtersByRule = new WeakMap<Rule, UrlFilter>();
-
-function filterOf(rule: Rule): UrlFilter {
-  let filter = filtersByRule.get(rule);
-  if (filter === undefined) {
-    filter = makeFilter(rule);
-    filtersByRule.set(rule, filter);
+/** The extractor that a rule's own fields describe. */
+function extractorOf(rule: Rule): LinkExtractor {
+  let extractor = extractors.get(rule);
+  if (extractor === undefined) {
+    const { allow, deny, selector, denyExtensions } = rule;
+    extractor = new LinkExtractor({
+      ...(allow !== undefined && { allow }),
+      ...(deny !== undefined && { deny }),
+      ...(selector !== undefined && { restrictCss: selector }),
+      ...(denyExtensions !== undefined && { denyExtensions }),
+    });
+    extractors.set(rule, extractor);
   }
-  return filter;
-}
-
-function makeFilter({ allow, deny, denyExtensions = ignoredExtensions }: Rule): UrlFilter {
-  const allowed = patterns(allow);
-  const denied = patterns(deny);
-  const extensions = new Set(denyExtensions.map((extension) => extension.replace(/^\./, '').toLowerCase()));
-  return (url) =>
-    !denied.some((pattern) => pattern.test(url)) &&
-    (allowed.length === 0 || allowed.some((pattern) => pattern.test(url))) &&
-    !extensions.has(extensionOf(url));
-}
-
-function patterns(given: Patterns = []): RegExp[] {
-  const list = Array.isArray(given) ? given : [given];
-  // With `g` or `y`, a pattern would keep state between two tests.
-  return list.map((pattern) =>
-    typeof pattern === 'string'
-      ? new RegExp(pattern)
-      : new RegExp(pattern, pattern.flags.replace(/[gy]/g, '')),
-  );
-}
-
-/** `zip` for `http://a/b.zip?c`, `gz` for `b.tar.gz`; empty where there is none. */
-function extensionOf(url: string): string {
-  const path = url.replace(/^[^/]*\/\/[^/?#]*/, '').replace(/[?#].*/s, '');
-  return /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
+  return extractor;
 }

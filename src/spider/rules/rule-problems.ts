@@ -1,8 +1,9 @@
 /** Detect fields of a `Rule` that would silently have no effect, or a wrong one. */
-import { didYouMean } from '../settings/nearest.js';
-import { isMethodOf } from './callbacks.js';
+import { didYouMean } from '../../settings/nearest.js';
+import { isMethodOf } from '../callbacks.js';
+import type { Spider } from '../spider.js';
 import { CrawlSpider, type Rule } from './crawl-spider.js';
-import type { Spider } from './spider.js';
+import { LinkExtractor } from './link-extractor.js';
 
 /** Every field of a rule. The type makes a new field of `Rule` appear here too. */
 const ruleFields: Readonly<Record<keyof Rule, true>> = {
@@ -10,6 +11,10 @@ const ruleFields: Readonly<Record<keyof Rule, true>> = {
   deny: true,
   selector: true,
   denyExtensions: true,
+  linkExtractor: true,
+  processLinks: true,
+  processRequest: true,
+  errback: true,
   callback: true,
   follow: true,
 };
@@ -17,7 +22,6 @@ const ruleFields: Readonly<Record<keyof Rule, true>> = {
 /** Fields of Scrapy's rules and link extractors that have another name here, by their letters alone. */
 const scrapyFields: Readonly<Record<string, string>> = {
   restrictcss: 'selector',
-  linkextractor: 'the fields allow, deny, selector and denyExtensions of the rule itself',
 };
 
 /** A message about the first problem of a spider's `rules`; null when there is none. */
@@ -40,7 +44,26 @@ function problemOfRule(rule: unknown, where: string, spider: Spider): string | n
   if (typeof rule !== 'object' || rule === null || Array.isArray(rule) || rule instanceof RegExp) {
     return `${where} is ${kindOf(rule)}; give an object such as { allow: /\\/item\\//, callback: this.parseItem }`;
   }
-  return unknownField(rule, where) ?? callbackProblem(rule as Rule, where, spider);
+  return (
+    unknownField(rule, where) ??
+    extractorProblem(rule as Rule, where) ??
+    methodProblem('callback', rule as Rule, where, spider) ??
+    methodProblem('errback', rule as Rule, where, spider)
+  );
+}
+
+const ownFields = ['allow', 'deny', 'selector', 'denyExtensions'] as const;
+
+function extractorProblem(rule: Rule, where: string): string | null {
+  for (const name of ['processLinks', 'processRequest'] as const) {
+    if (name in rule && typeof rule[name] !== 'function') return `${name} of ${where} is no function`;
+  }
+  if (!('linkExtractor' in rule)) return null;
+  if (!(rule.linkExtractor instanceof LinkExtractor)) return `linkExtractor of ${where} is no LinkExtractor`;
+  const both = ownFields.find((name) => name in rule);
+  return both === undefined
+    ? null
+    : `${where} has linkExtractor and ${both}: give ${both} to the LinkExtractor`;
 }
 
 function unknownField(rule: object, where: string): string | null {
@@ -51,19 +74,25 @@ function unknownField(rule: object, where: string): string | null {
   return `${where} has the unknown field ${name}${hint || `; the fields are ${Object.keys(ruleFields).join(', ')}`}`;
 }
 
-/** Also detects a misspelt callback such as `this.parsItem`, which JavaScript evaluates to undefined. */
-function callbackProblem(rule: Rule, where: string, spider: Spider): string | null {
-  if (!('callback' in rule)) return null;
-  const callback: unknown = rule.callback;
-  if (callback === undefined) {
-    return `the callback of ${where} is undefined: is its name misspelt? Leave callback out to only follow the links`;
+/** Also detects a misspelt method such as `this.parsItem`, which JavaScript evaluates to undefined. */
+function methodProblem(
+  field: 'callback' | 'errback',
+  rule: Rule,
+  where: string,
+  spider: Spider,
+): string | null {
+  if (!(field in rule)) return null;
+  const method: unknown = rule[field];
+  if (method === undefined) {
+    const instead = field === 'callback' ? ' to only follow the links' : '';
+    return `the ${field} of ${where} is undefined: is its name misspelt? Leave ${field} out${instead}`;
   }
-  if (typeof callback === 'function') return null;
-  if (typeof callback !== 'string')
-    return `the callback of ${where} is ${kindOf(callback)}; give a method or its name`;
-  return isMethodOf(spider, callback)
+  if (typeof method === 'function') return null;
+  if (typeof method !== 'string')
+    return `the ${field} of ${where} is ${kindOf(method)}; give a method or its name`;
+  return isMethodOf(spider, method)
     ? null
-    : `the callback of ${where}, ${JSON.stringify(callback)}, is no method of the spider`;
+    : `the ${field} of ${where}, ${JSON.stringify(method)}, is no method of the spider`;
 }
 
 /** Whether a field named `rules` of another spider holds rules, and not something of the author's own. */

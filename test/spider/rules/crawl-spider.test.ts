@@ -1,9 +1,10 @@
 /** Rules of a CrawlSpider: which links are followed, and who gets the pages. */
 import { describe, expect, it } from 'vitest';
-import { Request } from '../../src/http/message/request.js';
-import { Response } from '../../src/http/message/response.js';
-import { CrawlSpider, type Rule } from '../../src/spider/crawl-spider.js';
-import { runCallback } from '../../src/spider/run-callback.js';
+import { Request } from '../../../src/http/message/request.js';
+import { Response } from '../../../src/http/message/response.js';
+import { CrawlSpider, type Rule } from '../../../src/spider/rules/crawl-spider.js';
+import { LinkExtractor } from '../../../src/spider/rules/link-extractor.js';
+import { runCallback } from '../../../src/spider/run-callback.js';
 
 function pageWith(hrefs: readonly string[], meta = {}, url = 'https://example.org/'): Response {
   const body = Buffer.from(
@@ -46,6 +47,32 @@ async function rulesOf(spider: CrawlSpider, response: Response, method: string |
 }
 
 describe('a CrawlSpider', () => {
+  it('takes links by a LinkExtractor, and lets processLinks and processRequest choose', async () => {
+    class Chosen extends Shop {
+      override rules: readonly Rule[] = [
+        {
+          linkExtractor: new LinkExtractor({ restrictCss: 'p', allow: /book/ }),
+          callback: this.parseBook,
+          errback: 'parseLost',
+          processLinks: (links) => links.filter(({ text, url }) => text === 'x' && !url.endsWith('/2')),
+          processRequest: (request) => (request.url.endsWith('/3') ? null : request.replace({ priority: 7 })),
+        },
+        {
+          allow: /nav/,
+          processLinks: (links) => links.map(({ text }) => ({ url: `/nav/${text}`, text, nofollow: false })),
+        },
+      ];
+
+      parseLost() {}
+    }
+    const page = pageWith(['/book/1', '/book/2', '/book/3']);
+    const { requests } = await runCallback(new Chosen(), null, page);
+    expect(requests.map(({ request, errback }) => [request.url, request.priority, errback])).toEqual([
+      ['https://example.org/book/1', 7, 'parseLost'],
+      ['https://example.org/nav/n', 0, null],
+    ]);
+  });
+
   it('follows each link by the first rule that matches it, once a page', async () => {
     const links = [
       '/list/1',
