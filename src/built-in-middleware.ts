@@ -76,30 +76,68 @@ export const builtInMiddleware: Readonly<Record<MiddlewareSetting, readonly Buil
       DEFAULT_REQUEST_HEADERS: {},
     }),
     downloader('useragent', 'UserAgentMiddleware', 500, 'adds `USER_AGENT`', { USER_AGENT: '' }),
-    downloader('retry', 'RetryMiddleware', 550, 'retries, and ends the way of what is retried', {
-      RETRY_ENABLED: false,
-    }),
-    downloader('ajaxcrawl', 'AjaxCrawlMiddleware', 560, 'asks for the static copy of AJAX pages', {}),
-    downloader('redirect', 'MetaRefreshMiddleware', 580, 'follows `<meta http-equiv="refresh">`', {
-      METAREFRESH_ENABLED: false,
-    }),
+    downloader(
+      'retry',
+      'RetryMiddleware',
+      550,
+      'retries failed requests; modules with lower numbers do not see them',
+      {
+        RETRY_ENABLED: false,
+      },
+    ),
+    downloader(
+      'ajaxcrawl',
+      'AjaxCrawlMiddleware',
+      560,
+      'requests the static copy of AJAX pages; not in crawlnode',
+      {},
+    ),
+    downloader(
+      'redirect',
+      'MetaRefreshMiddleware',
+      580,
+      'follows `<meta http-equiv="refresh">`; not in crawlnode yet',
+      {
+        METAREFRESH_ENABLED: false,
+      },
+    ),
     downloader(
       ...(['httpcompression', 'HttpCompressionMiddleware', 590] as const),
       'decodes bodies, before any module',
       null,
       'to get bodies unencoded, set the header Accept-Encoding to identity',
     ),
-    downloader('redirect', 'RedirectMiddleware', 600, 'follows redirects, and ends the way of the answer', {
-      REDIRECT_ENABLED: false,
+    downloader(
+      'redirect',
+      'RedirectMiddleware',
+      600,
+      'follows redirects; modules with lower numbers do not see them',
+      {
+        REDIRECT_ENABLED: false,
+      },
+    ),
+    downloader('cookies', 'CookiesMiddleware', 700, 'stores and sends [cookies](cookies.md)', {
+      COOKIES_ENABLED: false,
     }),
-    downloader('cookies', 'CookiesMiddleware', 700, 'keeps and sends cookies', { COOKIES_ENABLED: false }),
-    downloader('httpproxy', 'HttpProxyMiddleware', 750, 'chooses the proxy', {}),
+    downloader(
+      'httpproxy',
+      'HttpProxyMiddleware',
+      750,
+      'chooses the [proxy](proxies.md); to switch it off, set `HTTPPROXY_ENABLED: false`',
+      {},
+    ),
     downloader('stats', 'DownloaderStats', 850, 'counts downloads', null, 'crawlnode always counts them'),
-    downloader('httpcache', 'HttpCacheMiddleware', 900, 'answers from a cache', {}),
+    downloader(
+      'httpcache',
+      'HttpCacheMiddleware',
+      900,
+      'answers from the [HTTP cache](recipes.md#develop-without-downloading-pages-again); set `HTTPCACHE_ENABLED`',
+      {},
+    ),
   ],
   SPIDER_MIDDLEWARES: [
-    spider('start', 'StartSpiderMiddleware', 25, 'marks start requests', {}),
-    spider('httperror', 'HttpErrorMiddleware', 50, 'keeps other statuses than 2xx from the callback', {
+    spider('start', 'StartSpiderMiddleware', 25, 'marks start requests; not in crawlnode', {}),
+    spider('httperror', 'HttpErrorMiddleware', 50, 'does not pass statuses other than 2xx to the callback', {
       HTTPERROR_ALLOW_ALL: true,
     }),
     spider(
@@ -108,7 +146,13 @@ export const builtInMiddleware: Readonly<Record<MiddlewareSetting, readonly Buil
       null,
       'remove allowedDomains from the spider',
     ),
-    spider('referer', 'RefererMiddleware', 700, 'sends the page of a link as Referer', {}),
+    spider(
+      'referer',
+      'RefererMiddleware',
+      700,
+      'sends the URL of the page with the link as `Referer`; not in crawlnode',
+      {},
+    ),
     spider('urllength', 'UrlLengthMiddleware', 800, 'drops links that are too long', { URLLENGTH_LIMIT: 0 }),
     spider('depth', 'DepthMiddleware', 900, 'drops links that are too deep, and lowers their priority', {
       DEPTH_LIMIT: 0,

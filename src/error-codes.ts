@@ -61,6 +61,7 @@ export const commandErrorCodes = {
 
   unknown_callback: 'a callback is not a method of the spider',
   callback_failed: 'a callback threw an error',
+  callback_timeout: 'an asynchronous callback was not over after CALLBACK_TIMEOUT',
   invalid_item: 'an item cannot be stored, or breaks the schema of the spider',
   too_many_items: 'a page yields more items than MAX_ITEMS_PER_PAGE',
   pipeline_error: 'an item pipeline threw an error',

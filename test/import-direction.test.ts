@@ -18,6 +18,7 @@ const layers: Readonly<Record<string, number>> = {
   'make-folder.ts': 0,
   'private-file.ts': 0,
   'sqlite.ts': 0,
+  'callback-timeout.ts': 1,
   'private-folder.ts': 1,
   'project-modules.ts': 1,
   settings: 1,

@@ -104,6 +104,8 @@ export interface EngineOptions {
   readonly autoThrottleDebug: boolean;
   /** MAX_ITEMS_PER_PAGE: a page that yields more fails as `too_many_items`; at most MAX_SETTLE_ITEMS. */
   readonly maxItems: number;
+  /** CALLBACK_TIMEOUT: an asynchronous callback that is not over after this time fails its page as `callback_timeout`. */
+  readonly callbackTimeoutMs: number;
   /** CALLBACK_ERROR `keep`: what a page gave before an error is committed; `keptReason` marks it in the failed list. */
   readonly keepsErrors: boolean;
   /** REDIRECT_MAX_TIMES; null when redirects are off (REDIRECT_ENABLED false). */

@@ -1,5 +1,6 @@
 /** Load the pipelines that ITEM_PIPELINES names, in the order of their numbers. */
 import path from 'node:path';
+import { withinTimeout } from '../callback-timeout.js';
 import { SettingsError } from '../errors.js';
 import type { Logger } from '../log.js';
 import { inOrder, loadProjectModule } from '../project-modules.js';
@@ -74,6 +75,8 @@ export interface LoadOptions {
   readonly addNodeId?: boolean;
   /** CALLBACK_ERROR `keep`: an error of a pipeline costs only its item. */
   readonly keepsErrors?: boolean;
+  /** A `processItem` that is not over after this time throws; no bound by default. */
+  readonly callbackTimeoutMs?: number;
 }
 
 /** The pipelines before and after `RedisPipeline`. Without it all are `before`, and `toList` is false. */
@@ -97,7 +100,8 @@ export async function loadStages(options: LoadOptions): Promise<Stages> {
   return { before, after, toList };
 }
 
-async function loadPipeline(name: string, { projectDir, loadModule }: LoadOptions): Promise<LoadedPipeline> {
+async function loadPipeline(name: string, options: LoadOptions): Promise<LoadedPipeline> {
+  const { projectDir, loadModule, callbackTimeoutMs } = options;
   const from = { setting: 'ITEM_PIPELINES', folder: 'pipelines', builtIn: ['RedisPipeline'] };
   const pipeline = instantiate(await loadProjectModule(name, { ...from, projectDir, loadModule }));
   if (pipeline === null) {
@@ -109,7 +113,7 @@ async function loadPipeline(name: string, { projectDir, loadModule }: LoadOption
     name,
     modulePath: path.relative(projectDir, path.resolve(projectDir, name)).split(path.sep).join('/'),
     open: (context) => pipeline.open?.(context),
-    processItem: (input) => pipeline.processItem?.(input),
+    processItem: (input) => withinTimeout(pipeline.processItem?.(input), callbackTimeoutMs),
     batches: batchesOf(pipeline, name),
     close: () => pipeline.close?.(),
   };

@@ -1,4 +1,5 @@
 /** Run a callback on a page and collect the items and requests that it yields, in order. */
+import { withinTimeout } from '../callback-timeout.js';
 import { CrawlnodeError, UsageError } from '../errors.js';
 import { SelectorList } from '../http/markup/selector.js';
 import { Request } from '../http/message/request.js';
@@ -40,6 +41,8 @@ const nothing: PageResult = { items: [], requests: [], unfetchable: [], error: n
 export interface PageLimits {
   /** Default 10,000 (`MAX_SETTLE_ITEMS`); a page that yields more fails as `too_many_items`. */
   readonly maxItems?: number;
+  /** A callback that is not over after this time fails as `callback_timeout`; no bound by default. */
+  readonly callbackTimeoutMs?: number;
   /** CALLBACK_ERROR `keep`: an error of the callback is part of the result, with what it yielded before. */
   readonly keepsErrors?: boolean;
   /** What is between the callback and the page, such as spider middleware. */
@@ -50,7 +53,7 @@ export interface PageLimits {
  * Call a spider's method (`parse` when null) with a response.
  * @throws CrawlnodeError whose message names spider, callback and URL, with the original error as `cause`. Its code is that
  *   of the CrawlnodeError in the callback (`invalid_item`, `invalid_request`, `unknown_callback`, `too_many_items`), else
- *   `callback_failed`.
+ *   `callback_failed`; `callback_timeout` when it was not over in time.
  */
 export function runCallback(
   spider: Spider,
@@ -84,8 +87,10 @@ async function run(
     callbackName(spider, method); // the stored request may name a method that was removed
     const callback = (spider as unknown as Record<string, (argument: unknown) => unknown>)[method]!;
     const call = () => callback.call(spider, argument);
-    await page.add(limits.through === undefined ? call() : limits.through(resultsOfCall(call)));
+    const results = page.add(limits.through === undefined ? call() : limits.through(resultsOfCall(call)));
+    await withinTimeout(results, limits.callbackTimeoutMs);
   } catch (error) {
+    page.isOver = true;
     const described = callbackError(`${spider.name}.${method}`, url, error);
     if (limits.keepsErrors !== true) throw described;
     page.error = described;
@@ -98,6 +103,8 @@ class Page implements PageResult {
   readonly requests: DiscoveredRequest[] = [];
   readonly unfetchable: string[] = [];
   error: CrawlnodeError | null = null;
+  /** Set when the callback failed. One that was too late still runs: what it gives from then on is refused. */
+  isOver = false;
   readonly #spider: Spider;
   readonly #maxItems: number;
 
@@ -108,6 +115,7 @@ class Page implements PageResult {
 
   /** Add one yielded value. Returns a promise only for an asynchronous value, as a page may yield hundreds of links. */
   add(value: unknown): Promise<void> | undefined {
+    if (this.isOver) throw new CrawlnodeError('callback_timeout', 'the page is over');
     if (value instanceof Request) return this.#addRequest(value);
     if (value === undefined || value === null) return undefined;
     if (typeof value !== 'object') {
@@ -142,9 +150,13 @@ class Page implements PageResult {
       throw new CrawlnodeError('too_many_items', `a page yields at most ${this.#maxItems} items`);
     }
     const item = toItem(value, this.#spider.item);
-    if (item instanceof Promise) return item.then((settled) => void this.items.push(settled));
+    if (item instanceof Promise) return item.then((settled) => this.#addChecked(settled));
     this.items.push(item);
     return undefined;
+  }
+
+  #addChecked(item: JsonObject): void {
+    if (!this.isOver) this.items.push(item);
   }
 
   async #addPromised(promise: PromiseLike<unknown>): Promise<void> {

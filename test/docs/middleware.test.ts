@@ -24,7 +24,7 @@ it('every setting that null gives is one', () => {
 
 function whatNullGives({ off, instead }: BuiltIn): string {
   if (off === null) return `cannot be switched off: ${instead}`;
-  if (Object.keys(off).length === 0) return 'not in crawlnode';
+  if (Object.keys(off).length === 0) return 'no effect';
   return Object.entries(off)
     .map(([name, value]) => `\`${name}: ${value === '' ? "''" : JSON.stringify(value)}\``)
     .join(', ');

@@ -40,6 +40,7 @@ export function engineOptions(some: Partial<EngineOptions> = {}): EngineOptions 
     allowAllStatuses: false,
     autoThrottleDebug: false,
     maxItems: 10_000,
+    callbackTimeoutMs: 60_000,
     keepsErrors: false,
     redirectMaxTimes: 20,
     metaRefresh: { maxDelayS: 100, ignoreTags: ['noscript'] },

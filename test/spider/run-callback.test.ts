@@ -386,3 +386,69 @@ describe('an errback', () => {
     );
   });
 });
+
+describe('a callback that is not over in time', () => {
+  const limits = { callbackTimeoutMs: 50 };
+  const never = () => new Promise<never>(() => {});
+
+  it.each<[string, (response: Response) => unknown]>([
+    ['a promise', never],
+    [
+      'an async generator',
+      async function* () {
+        yield { n: 1 };
+        await never();
+      },
+    ],
+    [
+      'a promise that a generator yields',
+      function* () {
+        yield { n: 1 };
+        yield never();
+      },
+    ],
+  ])('fails: %s', async (_, parse) => {
+    await expect(runCallback(spiderOf(parse), null, response(), limits)).rejects.toMatchObject({
+      code: 'callback_timeout',
+      message: 'probe.parse failed on https://example.org/: it was not over after 0.05 s (CALLBACK_TIMEOUT)',
+    });
+  });
+
+  it('fails as an errback too', async () => {
+    class Waiting extends Probe {
+      override failed(): Promise<never> {
+        return never();
+      }
+    }
+    const request = new Request('https://example.org/');
+    const failure: Failure = { reason: 'timeout', status: null, response: null, message: 'late', request };
+    await expect(runErrback(new Waiting(), 'failed', failure, limits)).rejects.toMatchObject({
+      code: 'callback_timeout',
+    });
+  });
+
+  it('is stopped at what it yields next, and adds nothing to what is kept of it', async () => {
+    let goOn = () => {};
+    const late = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    let closed = () => {};
+    const isClosed = new Promise<void>((resolve) => {
+      closed = resolve;
+    });
+    const spider = spiderOf(async function* () {
+      try {
+        yield { n: 1 };
+        await late;
+        for (;;) yield { n: 2 };
+      } finally {
+        closed();
+      }
+    });
+    const result = await runCallback(spider, null, response(), { ...limits, keepsErrors: true });
+    expect(result.error).toMatchObject({ code: 'callback_timeout' });
+    goOn();
+    await isClosed;
+    expect(result.items).toEqual([{ n: 1 }]);
+  });
+});

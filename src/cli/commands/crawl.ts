@@ -41,15 +41,15 @@ Run the same command again to resume a crawl. Run it in more terminals, or on mo
 the node finishes its pages and ends. After a second Ctrl-C it ends at once. Nothing is lost in either case.
 
 With -o or -O each committed item is in the file exactly once, even if nodes are killed. -O empties its file when a new crawl
-begins (another job, a reset, a flush). A resumed crawl continues its file.
+begins: after a reset or a flush, or with another --job. If a crawl is resumed, -O appends.
 
 Without a file (-o, -O or FEEDS) RedisPipeline appends items to the items list <spider>:items of the store.
 "crawlnode items SPIDER export" moves them from there into a file. With a file, items go only to the file, unless
 ITEM_PIPELINES names RedisPipeline.
 
---min-items and --max-failed are limits for the run: the totals of all its nodes since it began. A node with one of these
-options checks it when the node ends at the end of the run. If the limit is not met, it exits with 1 and prints the reason.
-A node that ends earlier, while others continue, reports that it could not check.
+--min-items and --max-failed are limits for the totals of the run: those of all its nodes since it began. A node with one of
+these options checks the totals when the run has ended. If a limit is not met, the node exits with 1 and prints the reason. A
+node that exits while other nodes continue reports that it could not check.
 
 Examples:
   crawlnode crawl shop -o shop.jsonl --exit-when-done     crawl to the end, then exit
@@ -74,7 +74,10 @@ export const command: CliCommand = {
       )
       .option('-O, --overwrite-output <file>', 'the same, but empty the file first', collect)
       .option('--workers <n>', 'number of nodes, each a process; auto: one per processor', workerCount, 1)
-      .option('--exit-when-done', 'exit when nothing is left on any node, instead of waiting for seeds')
+      .option(
+        '--exit-when-done',
+        'exit when the crawl is finished on all nodes, instead of waiting for seeds',
+      )
       .option('--max-pages <n>', 'end the run after this many page downloads of all nodes', atLeastOne)
       .option('--min-items <n>', 'exit with 1 if all nodes of the run together gave fewer items', wholeNumber)
       .option(

@@ -51,7 +51,7 @@ export const command: CliCommand = {
     print(context, `  ${run} crawl quotes -o quotes.jsonl --exit-when-done`);
     print(
       context,
-      '\nThe spider crawls https://quotes.toscrape.com/; "-a start=URL" has it begin elsewhere.',
+      '\nThe spider crawls https://quotes.toscrape.com/; "-a start=URL" sets another start URL.',
     );
     return 0;
   },

@@ -35,9 +35,9 @@ their file are kept.
 --backup first writes everything that will be deleted to a file (JSON lines; compressed when its name ends in .gz).
 Nothing is deleted until the file is complete and on disk. "crawlnode restore SPIDER FILE" restores it.
 
---older-than and --if-larger-than are for resets that run regularly, for example every night. The reset happens if the
-crawl or its dupefilter began longer ago, or if the dupefilter holds more fingerprints. One of the two options is enough.
-Otherwise it prints why nothing was done, and exits with 0. With --all-jobs each job is checked separately.
+--older-than and --if-larger-than are for resets that run regularly, for example every night. The crawl is reset
+if it or its dupefilter is older, or if the dupefilter holds more fingerprints. With both options, one condition is enough.
+Otherwise the command prints why nothing was done, and exits with 0. With --all-jobs each job is checked separately.
 
 A spider or --job without data in the store is refused (exit code 2), because the folder, store or name is probably
 wrong. A spider of this project that has no crawl yet is not an error.
@@ -61,7 +61,7 @@ export const command: CliCommand = {
         parseDuration,
       )
       .option('--if-larger-than <n>', 'only if the dupefilter holds more fingerprints', atLeastOne)
-      .option('--dry-run', 'only say what would be deleted')
+      .option('--dry-run', 'only print what would be deleted')
       .option('--yes', 'do not ask')
       .option(
         '--force',

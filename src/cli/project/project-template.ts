@@ -16,26 +16,28 @@ export function projectTemplate(name: string): Readonly<Record<string, string>> 
 /** Files that may already exist in the folder. They are not changed. */
 export const mayExist: ReadonlySet<string> = new Set(['package.json', 'tsconfig.json', '.gitignore']);
 
-const settings = `# Settings of this project; "crawlnode settings" prints what is in effect, all of it with its defaults.
-# The same names work in the environment, as -s NAME=VALUE, and in a spider's customSettings. Times are in seconds.
+const settings = `# Settings of this project. "crawlnode settings" prints all settings with their values.
+# The same names can be set in the environment, with -s NAME=VALUE, and in the customSettings of a spider. Times are in seconds.
 
-# Who you are, for the people who run the sites. Give an address where they can reach you.
+# The name of your crawler, and an address where the owners of a site can reach you.
 #USER_AGENT: 'my-crawler (+https://example.com/about-my-crawler)'
 
-# Seconds between two requests to one site, over all nodes together.
+# Seconds between two requests to one site. It applies to all nodes together.
 DOWNLOAD_DELAY: 0.25
 
-# Requests a node works on at once, and how many of them at one site, over all nodes together.
+# Concurrent requests of each node.
 CONCURRENT_REQUESTS: 16
+
+# Concurrent requests to one site. It applies to all nodes together.
 CONCURRENT_REQUESTS_PER_DOMAIN: 8
 
-# Without Redis, crawls are stored in .crawlnode/ and shared by the processes of this machine. With Redis, nodes on any
-# number of machines work on one crawl.
+# Without REDIS_URL, crawls are stored in .crawlnode/, and all nodes must run on this machine. With Redis, nodes on several
+# machines can share a crawl.
 #REDIS_URL: redis://127.0.0.1:6379/0
 `;
 
 const spider = `/**
- * Quotes, page after page:
+ * Scrapes the quotes of quotes.toscrape.com:
  *
  *     crawlnode crawl quotes -o quotes.jsonl --exit-when-done
  */
@@ -43,13 +45,13 @@ import { type Response, Spider } from 'crawlnode';
 import type { Quote } from '../items.js';
 
 export default class Quotes extends Spider {
-  // The name that commands use; it is unique in the project.
+  // The name of the spider in commands. It must be unique in the project.
   name = 'quotes';
 
-  // The first requests. "-a start=URL" on the command line arrives in this.args.
+  // The first requests. "-a start=URL" on the command line sets this.args.start.
   startUrls = [this.args.start ?? 'https://quotes.toscrape.com/'];
 
-  // Every downloaded page comes here. Yield an item to keep it, and a request to have another page fetched.
+  // Called with every downloaded page. It yields items, and requests for other pages.
   *parse(response: Response) {
     for (const quote of response.css('div.quote')) {
       yield {
@@ -60,7 +62,7 @@ export default class Quotes extends Spider {
       } satisfies Quote;
     }
 
-    // A URL is fetched once, so the same link may be followed from many pages.
+    // A URL is fetched only once, even if several pages link to it.
     yield* response.followAll('li.next a', this.parse);
   }
 }
@@ -100,29 +102,29 @@ A crawlnode project.
 
 | | |
 |---|---|
-| \`spiders/\` | a module for each spider: what to fetch, and what to take from it; TypeScript runs as it is |
-| \`items.ts\` | what the items look like |
+| \`spiders/\` | one module for each spider. TypeScript runs without a build step |
+| \`items.ts\` | the TypeScript types of the items |
 | \`crawlnode.yaml\` | the settings of the project |
 | \`.crawlnode/\` | the stored crawls, unless REDIS_URL is set |
 
 \`\`\`sh
-crawlnode crawl quotes -o quotes.jsonl --exit-when-done    # crawl; Ctrl-C stops it, the same command continues
-crawlnode stats quotes --watch                             # its progress, from another terminal
-crawlnode failed quotes list                               # what could not be fetched, and why
-crawlnode inspect quotes URL                               # the state of one page
+crawlnode crawl quotes -o quotes.jsonl --exit-when-done    # crawl; after Ctrl-C the same command continues
+crawlnode stats quotes --watch                             # show the progress, in another terminal
+crawlnode failed quotes list                               # failed requests, with the reasons
+crawlnode inspect quotes URL                               # the state of one request
 crawlnode doctor                                           # look for problems
 crawlnode reset quotes                                     # delete the crawl, to start again
 \`\`\`
 
-While writing a spider, \`crawlnode parse quotes URL\` shows what it makes of one page.
+While you write a spider, \`crawlnode parse quotes URL\` shows the items and requests that it yields for one page.
 
-Types in the editor come from crawlnode as a package of this project. It is not on npm yet: run
-\`npm install --save-dev PATH\`, where PATH is a checkout of crawlnode (built with \`npm install\` there), or the file that
-\`npm pack\` makes in it.
+Your editor finds the types of crawlnode if it is installed in this project. It is not on npm yet: run
+\`npm install --save-dev PATH\`. PATH is a checkout of crawlnode (after \`npm install\` there), or the tarball that
+\`npm pack\` creates there.
 
 ## Every night
 
-A script for cron or Airflow. It stops at the first command that fails, with an exit code other than 0:
+A script for cron or Airflow. It stops at the first command that fails, and exits with its exit code:
 
 \`\`\`sh
 set -e
@@ -132,8 +134,8 @@ crawlnode doctor quotes --deep
 mv quotes.new.jsonl quotes.jsonl
 \`\`\`
 
-\`crawl\` fails when all its nodes together gave fewer than 50 items, or when more than 5 requests failed: choose numbers
-that a good night reaches. \`quotes.jsonl\` is last night's result until a good one takes its place.
+\`crawl\` fails if all its nodes together gave fewer than 50 items, or if more than 5 requests failed. Choose limits that a
+complete crawl meets. \`quotes.jsonl\` is replaced only if all commands succeeded.
 `;
 }
 

@@ -134,6 +134,7 @@ export function engineOptionsOf(
     allowAllStatuses: settings.HTTPERROR_ALLOW_ALL,
     autoThrottleDebug: settings.AUTOTHROTTLE_ENABLED && settings.AUTOTHROTTLE_DEBUG,
     maxItems: settings.MAX_ITEMS_PER_PAGE,
+    callbackTimeoutMs: ms(settings.CALLBACK_TIMEOUT),
     keepsErrors: settings.CALLBACK_ERROR === 'keep',
     redirectMaxTimes: settings.REDIRECT_ENABLED ? settings.REDIRECT_MAX_TIMES : null,
     metaRefresh: metaRefreshOf(settings),

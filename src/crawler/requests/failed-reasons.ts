@@ -9,6 +9,7 @@ const otherReasons = [
   'http_status',
   'max_redirects',
   'callback_error',
+  'callback_timeout',
   'invalid_item',
   'too_many_items',
   'unknown_callback',

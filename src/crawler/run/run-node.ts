@@ -83,6 +83,7 @@ export async function runNode(plan: NodePlan): Promise<EngineResult> {
     context: { nodeId, spider: spider.name, job, log },
     addNodeId: settings.ITEM_NODE_ID,
     keepsErrors: settings.CALLBACK_ERROR === 'keep',
+    callbackTimeoutMs: settings.CALLBACK_TIMEOUT * 1000,
   });
   const middleware = await loadMiddleware({
     ...{ projectDir, loadModule },

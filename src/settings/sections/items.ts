@@ -1,7 +1,7 @@
 /** Settings: where items go. */
 import path from 'node:path';
 import { z } from 'zod';
-import { choice, flag, integer, map, text } from '../kinds.js';
+import { choice, decimal, flag, integer, map, text } from '../kinds.js';
 
 const GZIP_NAMES = ['GzipPlugin', 'scrapy.extensions.postprocessing.GzipPlugin'] as const;
 
@@ -57,6 +57,13 @@ export const itemSettings = {
     of: ['fail', 'keep'],
     default: 'fail',
     text: 'What an error does to its page. fail: nothing of the page is committed, and it goes to the failed list. keep, as in Scrapy: what a callback yielded before its error is committed, the page goes to the failed list as kept, and "failed retry" skips it unless --kept is given; an error of a pipeline costs only its item.',
+  }),
+  CALLBACK_TIMEOUT: decimal({
+    default: 300,
+    min: 0.1,
+    max: 2_000_000,
+    unit: 'seconds',
+    text: 'An asynchronous callback or errback that is not over after this time fails its page as callback_timeout, and a processItem fails it as pipeline_error. For code that blocks the process see MAIN_LOOP_TIMEOUT.',
   }),
   MAX_ITEMS_PER_PAGE: integer({
     default: 10_000,
