@@ -19,7 +19,6 @@ const adviceByName: readonly (readonly [names: RegExp, advice: string])[] = [
     /^(DOWNLOADER|SPIDER)_MIDDLEWARES_BASE$/,
     'the built-in middleware stays at its number; DOWNLOADER_MIDDLEWARES or SPIDER_MIDDLEWARES switches it off',
   ],
-  [/^EXTENSIONS(_BASE)?$/, 'there are no extensions'],
   [
     /^HTTPCACHE_(POLICY|STORAGE|DBM_MODULE|ALWAYS_STORE|IGNORE_RESPONSE_CACHE_CONTROLS)$/,
     'the cache holds every page as a file, as the DummyPolicy does: delete it',

@@ -114,6 +114,11 @@ export const downloadSettings = {
     expects: 'a map of header names to texts (null leaves a header out)',
     text: 'Headers of every request, unless the request sets them itself.',
   }),
+  REFERER_ENABLED: flag({
+    default: false,
+    later: { unless: [false] },
+    text: 'Send the Referer header. The records of requests hold no URL of the page that they were found on.',
+  }),
   ALLOW_PRIVATE_ADDRESSES: flag({
     default: false,
     text: 'Let every request connect to loopback, private and link-local addresses. When false, only startUrls, the seeds of crawlnode seed, and links and redirects of their pages at private addresses may.',

@@ -34,6 +34,14 @@ export const frontierSettings = {
     ignored: 'nothing blocks in the store',
     text: 'Scrapy-Redis; without effect.',
   }),
+  SCHEDULER_PARTITIONS: integer({
+    default: 1,
+    min: 1,
+    max: 1024,
+    unit: 'partitions',
+    later: { unless: [1] },
+    text: 'Over how many hash slots of a Cluster one crawl is spread.',
+  }),
   SCHEDULER_QUEUE_CLASS: choice({
     of: ['PriorityQueue', 'FifoQueue', 'LifoQueue'],
     default: 'PriorityQueue',

@@ -23,6 +23,12 @@ export const itemSettings = {
     expects: 'a map of modules to numbers from 0 to 1000 (null switches one off)',
     text: 'Pipelines that process every item, lowest number first. RedisPipeline appends the item to REDIS_ITEMS_KEY. By default it is on only when no file takes the items (-o, -O or FEEDS). Other pipelines are modules such as ./pipelines/clean.ts.',
   }),
+  EXTENSIONS: map(z.union([z.int().min(0).max(1000), z.null()]), {
+    default: {} as Record<string, number | null>,
+    expects: 'a map of modules to numbers from 0 to 1000 (null switches one off)',
+    later: { unless: [] },
+    text: 'Modules that are called when something happens in the crawl.',
+  }),
   ITEM_NODE_ID: flag({ default: false, text: 'Add node_id to every item in the items list.' }),
   FEEDS: {
     ...map(feed, {

@@ -68,6 +68,13 @@ export const projectSettings = {
     text: 'Lowest level that is logged, by the names of Scrapy (DEBUG, INFO, WARNING, ERROR, CRITICAL) or pino, in upper or lower case.',
   }),
   LOG_FILE: optionalPath({ text: 'File that the log is appended to, as JSON lines, instead of stderr.' }),
+  METRICS_PORT: integer({
+    default: 0,
+    max: 65_535,
+    unit: 'port',
+    later: { unless: [0] },
+    text: 'Port on which a node answers Prometheus. 0 is none.',
+  }),
   LOGSTATS_INTERVAL: integer({
     default: 60,
     unit: 'seconds',

@@ -52,6 +52,12 @@ export const redisSettings = {
     unit: 'seconds',
     text: 'How long the first connection is attempted. After that the command ends with exit code 4.',
   }),
+  REDIS_WAIT_REPLICAS: integer({
+    default: 0,
+    unit: 'replicas',
+    later: { unless: [0] },
+    text: 'How many replicas must have a commit before it counts.',
+  }),
   REDIS_ALLOW_EVICTION: flag({
     default: false,
     text: 'Accept a Redis server with the maxmemory-policy allkeys-*, which deletes parts of the crawl when its memory is full.',
