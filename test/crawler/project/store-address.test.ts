@@ -69,7 +69,7 @@ describe('where the frontier is', () => {
     };
     expect(address({ REDIS_HOST: 'h', REDIS_PARAMS: JSON.stringify(params) })?.options).toEqual({
       ...{ host: 'h', port: 6379 },
-      ...{ commandTimeout: 2500, connectTimeout: 1000, family: 6 },
+      ...{ commandTimeout: 2500, socketTimeout: 2500, connectTimeout: 1000, family: 6 },
     });
   });
 
