@@ -92,15 +92,9 @@ export const builtInMiddleware: Readonly<Record<MiddlewareSetting, readonly Buil
       'requests the static copy of AJAX pages; not in crawlnode',
       {},
     ),
-    downloader(
-      'redirect',
-      'MetaRefreshMiddleware',
-      580,
-      'follows `<meta http-equiv="refresh">`',
-      {
-        METAREFRESH_ENABLED: false,
-      },
-    ),
+    downloader('redirect', 'MetaRefreshMiddleware', 580, 'follows `<meta http-equiv="refresh">`', {
+      METAREFRESH_ENABLED: false,
+    }),
     downloader(
       ...(['httpcompression', 'HttpCompressionMiddleware', 590] as const),
       'decodes bodies, before any module',
@@ -119,13 +113,9 @@ export const builtInMiddleware: Readonly<Record<MiddlewareSetting, readonly Buil
     downloader('cookies', 'CookiesMiddleware', 700, 'stores and sends [cookies](cookies.md)', {
       COOKIES_ENABLED: false,
     }),
-    downloader(
-      'httpproxy',
-      'HttpProxyMiddleware',
-      750,
-      'chooses the [proxy](proxies.md)',
-      { HTTPPROXY_ENABLED: false },
-    ),
+    downloader('httpproxy', 'HttpProxyMiddleware', 750, 'chooses the [proxy](proxies.md)', {
+      HTTPPROXY_ENABLED: false,
+    }),
     downloader('stats', 'DownloaderStats', 850, 'counts downloads', null, 'crawlnode always counts them'),
     downloader(
       'httpcache',

@@ -245,6 +245,11 @@ describe('notices', () => {
     expect(notices).toHaveLength(1);
     expect(notices[0]).toMatch(/SCHEDULER_IDLE_BEFORE_CLOSE has no effect: /);
   });
+
+  it('a setting whose feature comes later says so when it is set to more than its default', () => {
+    const { notices } = load({ cli: { SCHEDULER_PARTITIONS: '4', METRICS_PORT: '0' } });
+    expect(notices).toEqual([expect.stringContaining('SCHEDULER_PARTITIONS has no effect yet')]);
+  });
 });
 
 describe('secrets', () => {
