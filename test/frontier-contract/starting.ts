@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { RefusedError } from '../../src/errors.js';
 import { startKey } from '../../src/frontier/agreement/run-arguments.js';
+import { waitFor } from '../helpers/wait-for.js';
 import { type Crawl, commit, request, take, takeOne } from './world.js';
 
 export function starting(crawl: () => Crawl): void {
@@ -101,6 +102,14 @@ export function starting(crawl: () => Crawl): void {
         'token is not given there and *** here',
       );
       await expect(crawl().node({})).rejects.toThrow('tag is "a" there and not given here');
+    });
+
+    it('give way to others where all nodes of the run are dead', async () => {
+      const { joined } = await crawl().node({ ...tags('a'), tunables: { nodeTimeoutMs: 300 } });
+      const next = () => crawl().node({ ...tags('b'), tunables: { nodeTimeoutMs: 300 } });
+      await expect(next()).rejects.toMatchObject({ code: 'arguments' });
+      const begun = await waitFor(() => next().catch(() => null), { what: 'the death of the first node' });
+      expect(begun.joined.run).not.toBe(joined.run);
     });
 
     it('hold for one run, and each set of them has its start requests once', async () => {

@@ -28,7 +28,7 @@ export function otherArguments(theirs: string, ours: RunArguments): RefusedError
     .filter((name) => there[name] !== ours[name])
     .map((name) => `${name} is ${shown(name, there[name])} there and ${shown(name, ours[name])} here`);
   return new RefusedError(
-    `this run was started with other arguments (-a): ${differences.join('; ')}. Give the same ones, wait for its end, or crawl under another --job`,
+    `this run was started with other arguments (-a): ${differences.join('; ')}. Give the same ones, wait until its nodes have left (killed ones count as dead after NODE_TIMEOUT), or crawl under another --job`,
     { code: 'arguments' },
   );
 }

@@ -29,10 +29,12 @@ export function join(
   tx.create(options.shape);
   if (tx.crawl.restoring !== null) throw restoreUnderWay();
   const others = liveNodes(tx).length;
-  const beginsRun = beginsNewRun(tx, others);
+  const hasOtherArguments = tx.crawl.run_args !== argumentsText(options.args);
+  // A run whose nodes are all dead goes on with the next node, unless that has other arguments.
+  const beginsRun = beginsNewRun(tx, others) || (first && others === 0 && hasOtherArguments);
   const flushes = options.flushOnStart && first && beginsRun;
   if (!flushes) refuseOtherShape(tx, options.shape);
-  if (!beginsRun && tx.crawl.run_args !== argumentsText(options.args)) {
+  if (!beginsRun && hasOtherArguments) {
     throw otherArguments(tx.crawl.run_args, options.args);
   }
   declareDead(tx);

@@ -70,12 +70,15 @@ verbs.register('join', {}, function(crawl, args)
   local timeoutMs = tonumber(args.tunables.node_timeout)
   local others = nodes.heardWithin(crawl, timeoutMs)
   local alone = others == 0
-  local isNew = not meta.get(crawl, 'run') or (alone and (meta.get(crawl, 'run_closed') or meta.get(crawl, 'closing')))
+  local hasOtherArguments = (meta.get(crawl, 'run_args') or '') ~= args.arguments
+  -- A run whose nodes are all dead goes on with the next node, unless that has other arguments.
+  local isOver = meta.get(crawl, 'run_closed') or meta.get(crawl, 'closing') or (hasOtherArguments and not args.crawl)
+  local isNew = not meta.get(crawl, 'run') or (alone and isOver)
   -- A node that was declared dead joins anew in the middle of its work: it flushes nothing.
   local wantsFlush = args.flush and not args.crawl
   local other = otherShape(crawl, args, wantsFlush and isNew)
   if other then return verbs.named(other) end
-  if not isNew and (meta.get(crawl, 'run_args') or '') ~= args.arguments then
+  if not isNew and hasOtherArguments then
     return verbs.named({ status = 'arguments', arguments = meta.get(crawl, 'run_args') or '' })
   end
   local justClosed = isNew and limits.closedJustNow(crawl, args.budgets, timeoutMs)
