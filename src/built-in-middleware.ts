@@ -24,29 +24,22 @@ export interface BuiltIn {
   readonly instead?: string;
 }
 
-const downloader = (
-  module: string,
-  name: string,
-  number: number,
-  does: string,
-  off: BuiltIn['off'],
-  instead?: string,
-): BuiltIn => ({
-  ...{ name, number, does, off, path: `scrapy.downloadermiddlewares.${module}.${name}` },
-  ...(instead === undefined ? {} : { instead }),
-});
+const makerOf =
+  (modulePath: string) =>
+  (
+    module: string,
+    name: string,
+    number: number,
+    does: string,
+    off: BuiltIn['off'],
+    instead?: string,
+  ): BuiltIn => ({
+    ...{ name, number, does, off, path: `scrapy.${modulePath}.${module}.${name}` },
+    ...(instead === undefined ? {} : { instead }),
+  });
 
-const spider = (
-  module: string,
-  name: string,
-  number: number,
-  does: string,
-  off: BuiltIn['off'],
-  instead?: string,
-): BuiltIn => ({
-  ...{ name, number, does, off, path: `scrapy.spidermiddlewares.${module}.${name}` },
-  ...(instead === undefined ? {} : { instead }),
-});
+const downloader = makerOf('downloadermiddlewares');
+const spider = makerOf('spidermiddlewares');
 
 /** In the order of their numbers. Source: Scrapy's DOWNLOADER_MIDDLEWARES_BASE and SPIDER_MIDDLEWARES_BASE. */
 export const builtInMiddleware: Readonly<Record<MiddlewareSetting, readonly BuiltIn[]>> = {
