@@ -49,19 +49,27 @@ export class SessionCookies {
     await loadRules();
   }
 
-  /** Load what `prepare` needs for the cookies of a request, before its turn to be downloaded is checked. */
-  async ready(request: Request): Promise<void> {
-    if (request.cookies !== null && this.#uses(request)) await loadRules();
+  /**
+   * Load what `prepare` needs for the cookies of a request, before its turn to be downloaded is checked. Null when it needs
+   * nothing, which saves almost every page a promise.
+   */
+  ready(request: Request): Promise<unknown> | null {
+    return request.cookies !== null && this.#uses(request) ? loadRules() : null;
   }
 
   /**
    * The request as it is sent, with the cookies of its jar. Its own cookies enter the jar. A Cookie header that the spider has
-   * set is sent as it is, and the jar adds nothing to it.
+   * set is sent as it is, and the jar adds nothing to it. No promise where the crawl has no cookies for the request.
    */
-  async prepare(page: Page): Promise<DownloadRequest> {
+  prepare(page: Page): Promise<DownloadRequest> | DownloadRequest {
     const { request } = page;
     if (!this.#uses(request)) return request;
     if (request.cookies === null && !this.#jars.has(jarOf(request))) return request;
+    return this.#withCookies(page);
+  }
+
+  async #withCookies(page: Page): Promise<DownloadRequest> {
+    const { request } = page;
     const cookies = await this.#cookiesOf(page);
     if (request.cookies !== null) cookies.give(request.cookies);
     if (hasCookieHeader(request)) return request;
@@ -74,10 +82,13 @@ export class SessionCookies {
     return { ...request, headers: { ...request.headers, Cookie: header }, cookies: null };
   }
 
-  /** Take the cookies of an answer, whatever its status. They are committed with the page. */
-  async receive(page: Page, { headers }: Pick<Download, 'headers'>): Promise<void> {
+  /** Take the cookies of an answer, whatever its status. They are committed with the page. Null when it has none. */
+  receive(page: Page, { headers }: Pick<Download, 'headers'>): Promise<void> | null {
     const header = headers['set-cookie'];
-    if (header === undefined || !this.#uses(page.request)) return;
+    return header === undefined || !this.#uses(page.request) ? null : this.#take(page, header);
+  }
+
+  async #take(page: Page, header: string | readonly string[]): Promise<void> {
     const cookies = await this.#cookiesOf(page);
     const all = typeof header === 'string' ? [header] : header;
     const refused = cookies.receive(all);

@@ -94,8 +94,11 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
     if (passage.kind !== 'go') return endRefused(work, passage);
     if (isTooLate(flight)) return late;
   }
-  await deps.cookies.ready(work.request);
-  if (isTooLate(flight)) return late;
+  const loading = deps.cookies.ready(work.request);
+  if (loading !== null) {
+    await loading;
+    if (isTooLate(flight)) return late;
+  }
   const middleware = deps.middleware?.downloader ?? null;
   try {
     return await (middleware === null ? straight(work) : throughMiddleware(work, middleware, steps));
@@ -129,7 +132,8 @@ const steps: PageSteps = { startDownload, noteFailure, giveUp, noteAnswer, finis
 
 async function startDownload(work: Work): Promise<Download> {
   const { flight, record, deps, counters } = work;
-  const outgoing = await deps.cookies.prepare(work);
+  const prepared = deps.cookies.prepare(work);
+  const outgoing = prepared instanceof Promise ? await prepared : prepared;
   if (flight.over) throw new Error('the page was given back before its download');
   add(counters, 'downloader/request_count');
   add(counters, `downloader/request_method_count/${record.method}`);
@@ -140,7 +144,8 @@ async function startDownload(work: Work): Promise<Download> {
   if (delayMs > 0 && lateMs > NOTICEABLY_LATE_MS) leaveAlone(work, delayMs, 'setting');
   const beginByMs = flight.dueAt + beginWithinMs(delayMs);
   const download = await flight.during(deps.downloader.start(deps.authorize(outgoing), { beginByMs }));
-  await deps.cookies.receive(work, download);
+  const taking = deps.cookies.receive(work, download);
+  if (taking !== null) await taking;
   return download;
 }
 

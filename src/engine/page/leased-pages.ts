@@ -149,6 +149,8 @@ export class Slots {
   settle(flight: Flight, outcome: Outcome, effects: Effects, links?: PageLinks): void {
     if (flight.over) return;
     flight.over = true;
+    // A body that waits for the answer to its settle costs memory and garbage collection.
+    if (this.#options.onItems === undefined) flight.response = null;
     this.#inFlight.delete(flight);
     this.#settling.set(flight, this.#send(flight, outcome, withCookies(flight, outcome, effects), links));
     this.#options.alarm.ring();
