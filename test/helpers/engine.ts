@@ -11,10 +11,10 @@ import {
   runEngine,
 } from '../../src/engine/engine.js';
 import type { Middleware } from '../../src/engine/middleware/load-middleware.js';
-import { noBudgets } from '../../src/frontier/budget-names.js';
+import { noBudgets } from '../../src/frontier/budgets.js';
+import { openFrontier } from '../../src/frontier/choose-engine.js';
 import type { Frontier } from '../../src/frontier/frontier.js';
-import { openFrontier } from '../../src/frontier/open.js';
-import type { OpenOptions } from '../../src/frontier/store.js';
+import type { OpenOptions } from '../../src/frontier/open-options.js';
 import { fingerprint } from '../../src/http/message/fingerprint.js';
 import { type Logger, silentLogger } from '../../src/log.js';
 import { loadPipelines } from '../../src/pipelines/item-pipeline.js';

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { SettingsError } from '../../errors.js';
-import type { RedisAddress, Store } from '../../frontier/store.js';
+import type { RedisAddress, Store } from '../../frontier/open-options.js';
 import { parseUrl } from '../../http/url/parse-url.js';
 import type { Settings } from '../../settings/schema.js';
 

@@ -5,8 +5,8 @@ import type { FrontierRequest, Joined, Shape } from '../../frontier/frontier.js'
 import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
 import type { Spider } from '../../spider/spider.js';
 import type { EngineDeps } from '../engine-options.js';
-import { howToCrawlAgain, nothingNew } from '../leaving/node-stop-reason.js';
 import { hasGenerator } from '../seeds/start-generator.js';
+import { howToCrawlAgain, nothingNew } from '../shutdown/node-stop-reason.js';
 import type { Outage } from './outage.js';
 
 /**

@@ -2,7 +2,7 @@
 
 import { STATUS_CODES } from 'node:http';
 import { priorityInBounds } from '../../http/message/priority.js';
-import type { RequestRecord } from '../../http/message/request-record.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
 import type { RetryOptions } from '../engine-options.js';
 
 export interface RetryPlan {

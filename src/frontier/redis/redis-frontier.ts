@@ -35,10 +35,10 @@ import type {
   StartClaim,
   StartPart,
 } from '../frontier.js';
+import type { OpenOptions, RedisAddress } from '../open-options.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
 import { cannotForget } from '../refusals.js';
 import type { RobotsAnswer } from '../robots/robots-state.js';
-import type { OpenOptions, RedisAddress } from '../store.js';
 import { redisBackups } from './backup/backups.js';
 import { examineRedis } from './care/examine/examine.js';
 import { refuseOtherFormat, refuseUnsafeStore } from './care/preflight.js';
@@ -62,7 +62,7 @@ import { RedisFeeds } from './redis-feeds.js';
 import { RedisNode } from './redis-node.js';
 import { RedisRobots } from './redis-robots.js';
 import { RedisSeeds } from './redis-seeds.js';
-import { columnsOf, domainName, markOf } from './requests.js';
+import { columnsOf, domainName, markOf } from './request-columns.js';
 
 /** Leases moved by one step of recovery: some hundred microseconds. */
 const RECOVERY_STEP = 100;

@@ -6,7 +6,7 @@ import { DeadEnds } from '../../../src/engine/page/dead-ends.js';
 import { linkRules } from '../../../src/engine/page/discovered-requests.js';
 import { PageLinks } from '../../../src/engine/page/page-links.js';
 import { SeenLinks } from '../../../src/engine/page/seen-links.js';
-import { openFrontier } from '../../../src/frontier/open.js';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import { Request } from '../../../src/http/message/request.js';
 import { silentLogger } from '../../../src/log.js';
 import { engineOptions, freshStore } from '../../helpers/engine.js';
