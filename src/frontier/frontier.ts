@@ -21,7 +21,6 @@
  * `FrontierGoneError` when the records of a joined crawl have vanished. Instants and durations are in ms, on
  * the store's clock unless a name says otherwise.
  */
-
 import type { FeedWriter, PipelineOutboxes } from '../feed-outbox.js';
 import type { CookieChange, CookieNews } from '../http/cookies/stored-cookie.js';
 import type { FrontierRequest } from '../http/message/record/request-record.js';

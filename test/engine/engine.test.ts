@@ -1,5 +1,4 @@
 /** The loop: nodes of one crawl on a real site, from joining to leaving. */
-
 import type http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';

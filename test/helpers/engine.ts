@@ -1,5 +1,4 @@
 /** Nodes of a crawl within the test's own process: the real engine, downloader and frontier, options filled in. */
-
 import { hostname } from 'node:os';
 import type { DownloaderOptions } from '../../src/downloader/downloader.js';
 import { createDownloader } from '../../src/downloader/downloader.js';

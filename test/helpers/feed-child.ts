@@ -1,5 +1,4 @@
 /** A process that writes a feed until SIGTERM: `feed-child.ts <JSON of what openFeedWriter needs, and the store>`. */
-
 import type { FeedWriter } from '../../src/feed-outbox.js';
 import { openFrontier } from '../../src/frontier/choose-engine.js';
 import type { OpenOptions } from '../../src/frontier/open-options.js';

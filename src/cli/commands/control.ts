@@ -1,5 +1,4 @@
 /** `crawlnode pause|resume|stop S`: sets the control state of a crawl, which its nodes read with their next lease. */
-
 import type { Command } from 'commander';
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';

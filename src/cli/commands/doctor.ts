@@ -1,5 +1,4 @@
 /** `crawlnode doctor`: checks machine, store and crawls, and says how to fix problems. */
-
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { openOptions } from '../../crawler/project/open-frontier.js';

@@ -1,5 +1,4 @@
 /** `crawlnode reset`: prints how much state a spider and job have, then deletes the selected parts. */
-
 import path from 'node:path';
 import type { Command } from 'commander';
 import { shapeOf } from '../../crawler/project/engine-settings.js';

@@ -1,5 +1,4 @@
 /** The resources of a running crawl command: log, progress display and signal handlers. */
-
 import type { FeedTarget } from '../../crawler/feeds/feed-targets.js';
 import type { LoadedSpider } from '../../crawler/project/load-spider.js';
 import type { RunGates } from '../../crawler/run/run-gates.js';

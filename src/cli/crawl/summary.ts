@@ -1,5 +1,4 @@
 /** The summary that a crawl command prints on stdout. */
-
 import type { FeedTarget } from '../../crawler/feeds/feed-targets.js';
 import type { CrawlTotals, EngineResult } from '../../engine/engine-options.js';
 import { type Context, masked, print, printJson } from '../context.js';

@@ -1,5 +1,4 @@
 /** The state of a crawl and of its run, in a few words. */
-
 import { crawlStateOf } from '../../crawler/stats/crawl-state.js';
 import type { CrawlStats } from '../../crawler/stats/crawl-stats.js';
 import { duration } from '../../format-amounts.js';

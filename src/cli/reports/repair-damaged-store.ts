@@ -1,5 +1,4 @@
 /** `doctor --repair` for a damaged file of an embedded store: saves what can be read, and reports what is lost. */
-
 import { openOptions } from '../../crawler/project/open-frontier.js';
 import { recordedRequest } from '../../crawler/requests/recorded-request.js';
 import { openFrontier, salvageStore } from '../../frontier/choose-engine.js';

@@ -1,5 +1,4 @@
 /** A table of crawls, one row each. */
-
 import { type CrawlStats, committedItems } from '../../crawler/stats/crawl-stats.js';
 import { byteSize } from '../../format-amounts.js';
 import { alignColumns } from '../terminal/align-columns.js';

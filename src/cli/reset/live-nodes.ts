@@ -1,5 +1,4 @@
 /** Finds live nodes. A reset would delete their work, so it is refused while there are any. */
-
 import { RefusedError } from '../../errors.js';
 import { duration } from '../../format-amounts.js';
 import type { Frontier, NodeSnapshot } from '../../frontier/frontier.js';

@@ -1,5 +1,4 @@
 /** `crawl()`: one node in the process of a program, which it neither ends nor prints to. */
-
 import type { EngineResult } from '../../engine/engine-options.js';
 import { commandErrorCodes, type ErrorCode } from '../../error-codes.js';
 import { CrawlnodeError, messageOf, RefusedError } from '../../errors.js';

@@ -1,5 +1,4 @@
 /** Options of the functions for programs, and the results that they give. */
-
 import type { JsonObject } from '../../http/message/record/request-record.js';
 import type { Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';

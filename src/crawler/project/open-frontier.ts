@@ -1,5 +1,4 @@
 /** Open the frontier of a crawl from the settings of its spider. */
-
 import { openFrontier } from '../../frontier/choose-engine.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { OpenOptions } from '../../frontier/open-options.js';

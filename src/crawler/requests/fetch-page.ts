@@ -1,5 +1,4 @@
 /** Download one page for `fetch` and `parse` as the crawl would, with redirects but without a frontier. */
-
 import type { Downloader } from '../../downloader/downloader.js';
 import { type Authorize, type AuthSpider, httpAuthOf } from '../../engine/page/http-auth.js';
 import { isRedirect, redirected } from '../../engine/page/redirected-request.js';
@@ -83,6 +82,7 @@ function recordOf(request: Request): RequestRecord {
   return {
     ...{ url, method, headers, body, priority, dontFilter, depth, attempts, redirects, origin },
     meta: request.meta,
+    cbKwargs: request.cbKwargs,
     callback: null,
     errback: null,
     parent: null,

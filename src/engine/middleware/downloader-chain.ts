@@ -2,7 +2,6 @@
  * The modules of DOWNLOADER_MIDDLEWARES as an onion around the downloader. Requests pass it by ascending numbers, answers and
  * errors by descending ones, as in Scrapy. A call runs a part of the modules, since retries and redirects come in between.
  */
-
 import { messageOf } from '../../errors.js';
 import { type OutgoingRequest, setDefaultHeader } from '../../http/message/outgoing-request.js';
 import { Request } from '../../http/message/request.js';

@@ -1,5 +1,4 @@
 /** Load the modules that DOWNLOADER_MIDDLEWARES and SPIDER_MIDDLEWARES name, in the order of their numbers. */
-
 import { CrawlnodeError, messageOf, SettingsError } from '../../errors.js';
 import { builtInMiddleware, builtInOf, type MiddlewareSetting } from '../../settings/built-in-middleware.js';
 import { inOrder, loadProjectModule } from '../../user-code/project-modules.js';

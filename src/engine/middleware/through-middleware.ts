@@ -13,7 +13,6 @@
  *   callback, errback ◄──────────────────────────────────┘
  * ```
  */
-
 import { DownloadError } from '../../downloader/download-error.js';
 import type { Download } from '../../downloader/downloader.js';
 import { isIgnoreRequest } from '../../errors.js';

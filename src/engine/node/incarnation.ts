@@ -1,5 +1,4 @@
 /** One registration of this node in the crawl: its leases and its periodic work. A node that was declared dead registers anew. */
-
 import { FrontierGoneError, FrontierUnavailableError, IncarnationDeadError } from '../../errors.js';
 import {
   type CookieNews,

@@ -1,5 +1,4 @@
 /** Becoming a node of the crawl: join, say what was found, push the start requests if nobody has. */
-
 import { startKey } from '../../frontier/agreement/run-arguments.js';
 import type { FrontierRequest, Joined, Shape } from '../../frontier/frontier.js';
 import { inChunks, requestWeight } from '../../frontier/in-chunks.js';

@@ -1,5 +1,4 @@
 /** What stays the same over all incarnations of a node. */
-
 import type { EngineDeps } from '../engine-options.js';
 import { DeadEnds } from '../page/dead-ends.js';
 import { type LinkRules, linkRules } from '../page/discovered-requests.js';

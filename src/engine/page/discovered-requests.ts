@@ -1,5 +1,4 @@
 /** From what a callback yielded to what the frontier takes: depth, origin, filters, identity. */
-
 import { InvalidRequestError } from '../../errors.js';
 import type { Snapshot } from '../../frontier/frontier.js';
 import { priorityInBounds } from '../../http/message/priority.js';

@@ -1,5 +1,4 @@
 /** `<meta http-equiv="refresh">`: the page that an HTML page leads to, which is followed like a redirect, as in Scrapy. */
-
 import { metaRefresh } from '../../http/markup/meta-refresh.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
 import type { Response } from '../../http/message/response.js';

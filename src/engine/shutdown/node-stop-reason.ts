@@ -1,5 +1,4 @@
 /** Why a node stops, decided from what the store and the node itself say. Pure functions. */
-
 import { FrontierGoneError } from '../../errors.js';
 import type { CrawlState, Joined } from '../../frontier/frontier.js';
 import { lossMessage } from './lost-requests.js';

@@ -2,7 +2,6 @@
  * Shutdown of a node: finish the pages in work, return the others to the queue, deregister. It takes at most
  * SHUTDOWN_TIMEOUT and a moment, even if the store is away. Other nodes recover what could not be returned.
  */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';

@@ -2,7 +2,6 @@
  * The frontier in Redis: every verb is one call of one function (`lua/`), sent again with the same number when its
  * reply is lost, so that it happens once. Ids travel as 20 raw bytes and are hex on this side.
  */
-
 import { startKey } from '../agreement/run-arguments.js';
 import type { Backups } from '../backup/entry.js';
 import type {

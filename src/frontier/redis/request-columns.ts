@@ -1,5 +1,4 @@
 /** How requests travel to the verbs: as columns by name, see `lua/requests/acceptance.lua`. */
-
 import { priorityInBounds } from '../../http/message/priority.js';
 import { dupefilterText } from '../agreement/shape-differences.js';
 import { bloomSizing } from '../bloom-sizing.js';

@@ -1,5 +1,4 @@
 /** `items S export` and `doctor` on both engines. */
-
 import { spawnSync } from 'node:child_process';
 import { renameSync, statSync, symlinkSync } from 'node:fs';
 import os from 'node:os';

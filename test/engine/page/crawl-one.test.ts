@@ -1,5 +1,4 @@
 /** Each ending of a page, seen from outside: what the site was asked, what the frontier counts and keeps. */
-
 import { createHash } from 'node:crypto';
 import type http from 'node:http';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,4 @@
 /** The links of one page on their way to the frontier, where something else happens between two parts of them. */
-
 import { expect, it } from 'vitest';
 import { Outage } from '../../../src/engine/node/outage.js';
 import { DeadEnds } from '../../../src/engine/page/dead-ends.js';

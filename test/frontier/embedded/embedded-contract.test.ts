@@ -1,5 +1,4 @@
 /** The embedded engine passes the contract, on each SQLite that this Node has. */
-
 import { sqliteDriver, useDriver } from '../../../src/disk/sqlite.js';
 import { openEmbedded } from '../../../src/frontier/embedded/embedded-frontier.js';
 import { frontierContract } from '../../frontier-contract/frontier-contract.js';

@@ -1,5 +1,4 @@
 /** Feed files hold every committed item once, whatever fails or is killed in between. */
-
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {

@@ -1,5 +1,4 @@
 /** The join verb: register a node as a new incarnation, which starts or continues the run. */
-
 import { argumentsText, otherArguments, startKey } from '../../agreement/run-arguments.js';
 import { type Flush, flushNotice, tunableNotice } from '../../agreement/shape-differences.js';
 import { budgetNotices } from '../../budgets.js';

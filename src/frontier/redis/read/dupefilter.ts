@@ -2,7 +2,6 @@
  * What the commands ask of a dupefilter in Redis. Counts and sizes do not depend on its class. Single fingerprints are asked
  * by the crawl's own class, since a client that only reads may have other settings.
  */
-
 import { dupefilterText } from '../../agreement/shape-differences.js';
 import type { Dupefilter, FrontierRequest, RequestLife } from '../../frontier.js';
 import type { FrontierKeys } from '../../open-options.js';
