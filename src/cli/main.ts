@@ -122,10 +122,7 @@ function explainArgumentCount(text: string, command: Command | undefined): strin
 /** Scrapy commands and their nearest crawlnode command. */
 const scrapyCommands: Readonly<Record<string, string>> = {
   startproject: 'init DIR',
-  genspider: 'init DIR',
-  runspider: 'crawl SPIDER',
-  shell: 'parse SPIDER URL',
-  view: 'fetch URL',
+  view: 'shell URL',
   check: 'doctor',
 };
 

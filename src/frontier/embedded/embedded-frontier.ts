@@ -16,6 +16,7 @@ import { sweepSome } from './clear/sweep.js';
 import { cookiesSince } from './cookies/read-cookies.js';
 import { CommitBatch } from './crawl/commit-batch.js';
 import type { Transaction } from './crawl/transaction.js';
+import { peekItems } from './feeds/items.js';
 import { checkpointFeed, countWaiting, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
 import { type Database, openDatabase } from './file/database.js';
 import { refuseOtherDupefilter, refuseOtherFormat } from './nodes/agreement.js';
@@ -128,6 +129,7 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
       checkpoint: (writer, checkpoint, after) =>
         batch.write((tx) => checkpointFeed(tx, writer, checkpoint, after)),
       take: (writer, max) => batch.write((tx) => takeItems(tx, writer, max)),
+      peek: (max) => batch.read((tx) => peekItems(tx, max)),
       release: (writer, how) => batch.write((tx) => releaseFeed(tx, writer, how?.exported === true)),
     },
     backups: {
