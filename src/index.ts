@@ -34,7 +34,13 @@ export type { FormData } from './http/message/form/form-data.js';
 export type { FormRequestOptions } from './http/message/form/form-request.js';
 export type { Headers, HeadersInput } from './http/message/headers.js';
 export type { OutgoingRequest } from './http/message/outgoing-request.js';
-export { type Callback, type Meta, Request, type RequestOptions } from './http/message/request.js';
+export {
+  type Callback,
+  type CbKwargs,
+  type Meta,
+  Request,
+  type RequestOptions,
+} from './http/message/request.js';
 export type { JsonObject, JsonValue } from './http/message/request-record.js';
 export { type FollowOptions, Response, type ResponseParts, type SavedPage } from './http/message/response.js';
 export { canonicalizeUrl } from './http/url/canonicalize-url.js';

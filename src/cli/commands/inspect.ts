@@ -123,6 +123,7 @@ function describe(
     redirects: request?.redirects ?? null,
     acceptedAt: request === null ? null : new Date(request.acceptedAtMs).toISOString(),
     meta: request === null || Object.keys(request.meta).length === 0 ? null : request.meta,
+    cbKwargs: request === null || Object.keys(request.cbKwargs).length === 0 ? null : request.cbKwargs,
   };
 }
 

@@ -66,6 +66,7 @@ export const command: CliCommand = {
           ...(callback === null ? {} : { callback }),
           ...(errback === null ? {} : { errback }),
           ...(Object.keys(request.meta).length === 0 ? {} : { meta: request.meta }),
+          ...(Object.keys(request.cbKwargs).length === 0 ? {} : { cbKwargs: request.cbKwargs }),
           ...(request.priority === 0 ? {} : { priority: request.priority }),
           ...(request.dontFilter ? { dontFilter: true } : {}),
         })),

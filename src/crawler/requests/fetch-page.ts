@@ -83,6 +83,7 @@ function recordOf(request: Request): RequestRecord {
   return {
     ...{ url, method, headers, body, priority, dontFilter, depth, attempts, redirects, origin },
     meta: request.meta,
+    cbKwargs: request.cbKwargs,
     callback: null,
     errback: null,
     parent: null,

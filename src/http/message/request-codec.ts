@@ -3,7 +3,7 @@
  * short and defaults are left out. Other programs can write to the store, so records are validated: strict schema,
  * bounded size, no code.
  *
- * Keys: v version, u url, m method, h headers, b body (base64), x meta, c callback, e errback, p priority,
+ * Keys: v version, u url, m method, h headers, b body (base64), x meta, g cbKwargs, c callback, e errback, p priority,
  * n dontFilter, d depth, o origin (`!` at its end: it may connect to private addresses), q parent, a attempts,
  * r redirects, k cookies, j cookie jar, t accepted at.
  */
@@ -34,6 +34,7 @@ export function encodeRecord(record: RequestRecord): string {
   if (!isEmpty(record.headers)) text += `,"h":${JSON.stringify(record.headers)}`;
   if (record.body !== null) text += `,"b":"${record.body.toString('base64')}"`;
   if (!isEmpty(record.meta)) text += `,"x":${JSON.stringify(record.meta)}`;
+  if (!isEmpty(record.cbKwargs)) text += `,"g":${JSON.stringify(record.cbKwargs)}`;
   text += endingOf(record);
   // A UTF-16 code unit takes at most three bytes of UTF-8, so most records need no byte count.
   if (text.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(text) > MAX_RECORD_BYTES) {
@@ -52,6 +53,7 @@ const PLAIN_RECORD =
 const count = z.int().min(0);
 const text = z.string().max(MAX_RECORD_BYTES);
 const headerName = text.refine(isToken);
+const jsonObject = z.custom<JsonObject>((x) => typeof x === 'object' && x !== null && !Array.isArray(x));
 const base64 = text.refine((value) => Buffer.from(value, 'base64').toString('base64') === value);
 
 const schema = z.strictObject({
@@ -60,7 +62,8 @@ const schema = z.strictObject({
   m: text.refine((method) => isToken(method) && method === method.toUpperCase()).optional(),
   h: z.record(headerName, z.union([text, z.array(text)])).optional(),
   b: base64.optional(),
-  x: z.custom<JsonObject>((x) => typeof x === 'object' && x !== null && !Array.isArray(x)).optional(),
+  x: jsonObject.optional(),
+  g: jsonObject.optional(),
   c: text.optional(),
   e: text.optional(),
   p: z.int().min(MIN_PRIORITY).max(MAX_PRIORITY).optional(),
@@ -98,6 +101,7 @@ export function decodeRecord(record: string): RequestRecord {
     headers: f.h === undefined ? noHeaders : Object.assign(Object.create(null), f.h),
     body: f.b === undefined ? null : Buffer.from(f.b, 'base64'),
     meta: f.x ?? {},
+    cbKwargs: f.g ?? {},
     callback: f.c ?? null,
     errback: f.e ?? null,
     priority: f.p ?? 0,
@@ -124,6 +128,7 @@ function decodePlain(record: string): RequestRecord | null {
     headers: noHeaders,
     body: null,
     meta: {},
+    cbKwargs: {},
     callback: callback ?? null,
     errback: null,
     priority: 0,
@@ -147,7 +152,7 @@ function parse(record: string): unknown {
     bad('it is not JSON', cause);
   }
   // jsonCopy removes `__proto__` and bounds the nesting. The name may be written with `\u` escapes.
-  if (!record.includes('"x"') && !record.includes('__proto__') && !record.includes('\\u')) return value;
+  if (!/"[xg]"|__proto__|\\u/.test(record)) return value;
   try {
     return jsonCopy(value, 'record');
   } catch (cause) {
@@ -205,6 +210,7 @@ export function toFrontierRequest(request: Request, context: RequestContext): Fr
     headers: request.headers,
     body: request.body,
     meta: request.meta,
+    cbKwargs: request.cbKwargs,
     callback: context.callback,
     errback: context.errback,
     priority: request.priority,

@@ -31,6 +31,8 @@ export interface RequestRecord {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Buffer | null;
   readonly meta: JsonObject;
+  /** Scrapy's `cb_kwargs`; empty for none. */
+  readonly cbKwargs: JsonObject;
   /** Names of spider methods. A null callback is `parse`; a null errback is none. */
   readonly callback: string | null;
   readonly errback: string | null;

@@ -19,6 +19,7 @@ function record(some: Partial<RequestRecord> = {}): RequestRecord {
     headers: {},
     body: null,
     meta: {},
+    cbKwargs: {},
     callback: null,
     errback: null,
     priority: 0,

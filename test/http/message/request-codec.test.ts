@@ -40,6 +40,7 @@ const record: fc.Arbitrary<RequestRecord> = fc.record({
   headers: fc.dictionary(token, fc.oneof(headerValue, fc.array(headerValue, { maxLength: 3 }))),
   body: fc.option(fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes))),
   meta: fc.dictionary(fc.string(), fc.jsonValue()).map((meta) => jsonCopy(meta, 'meta') as JsonObject),
+  cbKwargs: fc.dictionary(fc.string(), fc.jsonValue()).map((all) => jsonCopy(all, 'cbKwargs') as JsonObject),
   callback: fc.option(fc.string()),
   errback: fc.option(fc.string()),
   priority: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
@@ -70,6 +71,7 @@ describe('a record', () => {
         headers: {},
         body: null,
         meta: {},
+        cbKwargs: {},
         callback: 'parseé',
         errback: null,
         priority: 0,
@@ -86,6 +88,7 @@ describe('a record', () => {
     const changes: Partial<RequestRecord>[] = [
       ...[
         { url: `${url}?a` },
+        { cbKwargs: { page: 2 } },
         { callback: null },
         { callback: 'p🦊' },
         { errback: 'parseé' },

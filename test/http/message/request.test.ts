@@ -51,6 +51,18 @@ describe('a request', () => {
     expect(page.followAll(['/b'], null, { priority: 3 })).toMatchObject([{ callback: null, priority: 3 }]);
   });
 
+  test('keeps cbKwargs in every copy, and refuses what JSON cannot hold', () => {
+    const request = new Request(url, { cbKwargs: { price: 3, tags: ['a'] } });
+    expect(request.cbKwargs).toEqual({ price: 3, tags: ['a'] });
+    expect(request.replace({ priority: 1 }).cbKwargs).toEqual({ price: 3, tags: ['a'] });
+    expect(request.replace({ cbKwargs: {} }).cbKwargs).toEqual({});
+    expect(new Request(url).cbKwargs).toEqual({});
+    expect(refusal({ cbKwargs: { when: new Date(0) } })).toMatch(/^cbKwargs.when is a Date/);
+    expect(refusal({ cbKwargs: ['a'] as unknown as Record<string, unknown> })).toMatch(
+      /^cbKwargs is an array/,
+    );
+  });
+
   test('escapes its URL as Scrapy does', () => {
     expect(new Request('HTTP://Example.org/a b?q=é').url).toBe('http://example.org/a%20b?q=%C3%A9');
     expect(new Request(new URL('/x', url)).url).toBe('https://example.org/x');
@@ -271,8 +283,9 @@ test("an option that a request does not know is refused, one of Scrapy's above a
     '"dont_filter" is no option of a request; did you mean dontFilter?',
   );
   expect(make({ callBack: 'parse' })).toThrow('"callBack" is no option of a request; did you mean callback?');
-  expect(make({ cb_kwargs: {} })).toThrow(
-    /^"cb_kwargs" is no option of a request; there are method, headers, /,
+  expect(make({ cb_kwargs: {} })).toThrow('"cb_kwargs" is no option of a request; did you mean cbKwargs?');
+  expect(make({ encoding: 'utf-8' })).toThrow(
+    /^"encoding" is no option of a request; there are method, headers, /,
   );
   expect(make({ callback: { meta: {} } })).toThrow('the options of follow and followAll come after it');
   expect(make({ callback: 5 })).toThrow('callback is 5, neither a method');
