@@ -122,7 +122,8 @@ function explainArgumentCount(text: string, command: Command | undefined): strin
 /** Scrapy commands and their nearest crawlnode command. */
 const scrapyCommands: Readonly<Record<string, string>> = {
   startproject: 'init DIR',
-  view: 'shell URL',
+  shell: 'parse SPIDER URL',
+  view: 'fetch URL',
   check: 'doctor',
 };
 
