@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { CliCommand } from '../command.js';
 import { crawlOptions, runCrawlCommand } from '../crawl/crawl-command.js';
-import { spiderWords } from '../options/crawl-argument.js';
+import { spiderWords } from '../options/spider-argument.js';
 
 const help = `
 Run the same command again to resume a crawl. Run it in more terminals, or on more machines, to add nodes. After Ctrl-C

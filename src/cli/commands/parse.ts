@@ -7,11 +7,11 @@ import type { CliCommand } from '../command.js';
 import { type Context, printJson } from '../context.js';
 import { isLocalFile, type Page, pageOfWord, readLocalPage } from '../input/local-page.js';
 import { createLogger } from '../log/logger.js';
-import { looksLikeUrl, spiderWords } from '../options/crawl-argument.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
+import { looksLikeUrl, spiderWords } from '../options/spider-argument.js';
 import { discover, loadProject, loadSpider } from '../project/open-project.js';
-import { stopOnSignal } from '../stop-on-signal.js';
+import { stopOnSignal } from '../signals/stop-on-signal.js';
 
 const help = `
 Downloads the page with the settings of the spider, runs the callback, and prints items and requests as JSON. Nothing is

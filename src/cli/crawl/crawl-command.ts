@@ -21,7 +21,7 @@ import { ignoreStdoutErrors } from '../output-streams.js';
 import { feedRecords } from '../project/feed-records.js';
 import { loadSpider, useCrawlInMessages } from '../project/open-project.js';
 import { type Crawl, type CrawlSession, withCrawlSession } from './crawl-session.js';
-import { finishCrawl } from './finish.js';
+import { finishCrawl } from './finish-crawl.js';
 import { logSettingNotices } from './notices.js';
 import { followParent, sendToParent, type ToWorker, type WorkerRole, workerRole } from './worker-channel.js';
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { UsageError } from '../../errors.js';
 import { Response } from '../../http/message/response.js';
 import { type Context, note } from '../context.js';
-import { looksLikeUrl } from '../options/crawl-argument.js';
+import { looksLikeUrl } from '../options/spider-argument.js';
 
 /** Links of a local file count from here unless `--url` is given. */
 const NO_URL = 'http://localhost/';
