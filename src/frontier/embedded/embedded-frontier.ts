@@ -19,6 +19,7 @@ import { verify } from './doctor/verify.js';
 import { defer } from './domains/defer.js';
 import { takeInstant } from './domains/take-instant.js';
 import { throttle } from './domains/throttle.js';
+import { peekItems } from './feeds/items.js';
 import { checkpointFeed, countWaiting, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
 import { type Database, openDatabase } from './file/database.js';
 import { closeRun, control, forget } from './nodes/control.js';
@@ -128,6 +129,7 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
       checkpoint: (writer, checkpoint, after) =>
         batch.write((tx) => checkpointFeed(tx, writer, checkpoint, after)),
       take: (writer, max) => batch.write((tx) => takeItems(tx, writer, max)),
+      peek: (max) => batch.read((tx) => peekItems(tx, max)),
       release: (writer, how) => batch.write((tx) => releaseFeed(tx, writer, how?.exported === true)),
     },
     backups: {
