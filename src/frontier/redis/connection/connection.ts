@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import { messageOf } from '../../../errors.js';
 import type { RedisAddress } from '../../open-options.js';
-import type { Client } from './client.js';
+import type { Client, Ioredis } from './client.js';
 import {
   isFull,
   isMissingFunction,
@@ -21,6 +21,7 @@ import { library, loadLibrary } from './library.js';
 import { type Arguments, luaMessage } from './lua-message.js';
 import { withoutNeedlessPassword } from './needless-password.js';
 import type { Reply } from './reply.js';
+import { SentinelWatch } from './sentinel-watch.js';
 
 /** A method of ioredis that its types lack. */
 interface Functions {
@@ -55,6 +56,7 @@ export class RedisConnection {
   readonly #state: ConnectionState;
   /** While a client starts, its calls wait as long as its connection may. */
   readonly #connectTimeoutMs: number;
+  readonly #watch: SentinelWatch | null;
   #patientUntil = 0;
   #closed = false;
 
@@ -63,8 +65,10 @@ export class RedisConnection {
     state: ConnectionState,
     isPasswordNeedless: boolean,
     connectTimeoutMs: number,
+    watch: SentinelWatch | null,
   ) {
     this.client = client;
+    this.#watch = watch;
     this.#connectTimeoutMs = connectTimeoutMs;
     this.bePatient();
     this.isPasswordNeedless = isPasswordNeedless;
@@ -96,7 +100,9 @@ export class RedisConnection {
         await client.ping();
         await selectDatabase(client);
         state.connected = true;
-        return new RedisConnection(client, state, plain !== null, connectTimeoutMs);
+        const watch =
+          address.kind === 'sentinel' ? new SentinelWatch(ioredis, client as Redis, address.options) : null;
+        return new RedisConnection(client, state, plain !== null, connectTimeoutMs, watch);
       } catch (error) {
         client?.disconnect();
         const cause = state.lastError ?? error;
@@ -165,6 +171,7 @@ export class RedisConnection {
 
   close(): void {
     this.#closed = true;
+    this.#watch?.close();
     this.client.disconnect();
   }
 
@@ -187,8 +194,6 @@ export class RedisConnection {
     }
   }
 }
-
-type Ioredis = Pick<typeof import('ioredis'), 'Redis' | 'Cluster'>;
 
 function createClient(
   ioredis: Ioredis,
