@@ -19,6 +19,7 @@ import type { SessionCookies } from '../cookies/session-cookies.js';
 import type { EngineOptions } from '../engine-options.js';
 import type { Middleware } from '../middleware/load-middleware.js';
 import type { DelayLog } from '../node/autothrottle-log.js';
+import type { ConditionalRequests } from '../recrawl/conditional-requests.js';
 import type { RobotsGate } from '../robots/robots-gate.js';
 import { add, type Counters, refusalOf, refuse, toFrontier, unfetchable } from './discovered-requests.js';
 import type { LostStarts } from './failed-start-pages.js';
@@ -42,6 +43,8 @@ export interface PageDeps extends LinkDeps {
   readonly lostStarts: LostStarts;
   readonly hangingHosts: HangingHosts;
   readonly cookies: SessionCookies;
+  /** Null where no page of the crawl comes again. */
+  readonly recrawl: ConditionalRequests | null;
   /** Null when robots.txt is not obeyed. */
   readonly robots: RobotsGate | null;
   readonly log: Logger;

@@ -16,6 +16,7 @@ import { sweepSome } from './clear/sweep.js';
 import { cookiesSince } from './cookies/read-cookies.js';
 import { CommitBatch } from './crawl/commit-batch.js';
 import type { Transaction } from './crawl/transaction.js';
+import { readValidators } from './dupefilters/validators.js';
 import { checkpointFeed, countWaiting, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
 import { type Database, openDatabase } from './file/database.js';
 import { refuseOtherDupefilter, refuseOtherFormat } from './nodes/agreement.js';
@@ -91,6 +92,7 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
         return news === null ? answer : { ...answer, cookies: news };
       }),
     cookies: (since, readAnewAt) => batch.read((tx) => cookiesSince(tx, since, readAnewAt)),
+    validators: (fingerprints) => batch.read((tx) => readValidators(tx, fingerprints)),
     settle: (held, outcome, effects) =>
       client.asNode((tx, { number, options }) =>
         settle(tx, number, held, outcome, effects, options.maxCookieJars),

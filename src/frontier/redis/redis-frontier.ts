@@ -182,6 +182,14 @@ export class RedisFrontier implements Frontier {
     return readCookieNews(await this.#run('cookies', { known: since, anewAt: readAnewAt }));
   }
 
+  /** Not in order with settles: a page is leased after the settle of its last download. */
+  async validators(fingerprints: readonly string[]): Promise<(string | null)[]> {
+    if (fingerprints.length === 0) return [];
+    const raw = fingerprints.map((fingerprint) => Buffer.from(fingerprint, 'hex'));
+    const found = list(await this.#calls.run('validators', { fingerprints: raw }));
+    return found.map((value) => text(value) || null);
+  }
+
   async defer(lease: Lease): Promise<number | null> {
     await this.#node.live();
     const args = { id: Buffer.from(lease.id, 'hex'), number: leaseCallOf(lease), random: Math.random() };

@@ -6,6 +6,7 @@ import { crawlState } from '../queue/lease.js';
 import { leasesOf, returnToQueue } from '../queue/leases.js';
 import { isSurelyAlive, liveNodes, showLife } from './liveness.js';
 import { incarnationName, type NodeRow } from './node-row.js';
+import { forgetPages } from './page-quota.js';
 import { declareDead, noLongerAlive } from './recover.js';
 
 /** Leases given back at most; a node holds some dozens. */
@@ -40,6 +41,7 @@ export function leave(
   }
   const isOver =
     crawl.closed === 'finished' && crawlState(tx, hasStart, node).finished && tx.tally.lost === 0;
+  if (isOver) forgetPages(tx);
   if (options.persist || !isOver) return { last: true, cleared: false };
   clearFinished(tx);
   return { last: true, cleared: true };
