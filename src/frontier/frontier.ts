@@ -21,10 +21,9 @@
  * `FrontierGoneError` when the records of a joined crawl have vanished. Instants and durations are in ms, on
  * the store's clock unless a name says otherwise.
  */
-
 import type { FeedWriter, PipelineOutboxes } from '../feed-outbox.js';
 import type { CookieChange, CookieNews } from '../http/cookies/stored-cookie.js';
-import type { FrontierRequest } from '../http/message/request-record.js';
+import type { FrontierRequest } from '../http/message/record/request-record.js';
 import type { RunArguments } from './agreement/run-arguments.js';
 import type { Backups } from './backup/entry.js';
 import type {
@@ -166,7 +165,7 @@ export interface Effects {
   readonly requests: readonly FrontierRequest[];
   /**
    * Counters to add, by Scrapy's names. The store itself counts `scheduler/enqueued`, `scheduler/dropped`,
-   * `trap/domain_pages` and `dupefilter/filtered`. The counters of `budget-names.ts` also count against the run's budgets.
+   * `trap/domain_pages` and `dupefilter/filtered`. The counters of `budgets.ts` also count against the run's budgets.
    */
   readonly stats: Readonly<Record<string, number>>;
   /** Cookies that the page has set or removed, in order; absent when there are none. Not with the outcome `released`. */

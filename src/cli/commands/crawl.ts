@@ -15,7 +15,7 @@ import { loadNode } from '../../crawler/run/run-node.js';
 import type { CliCommand } from '../command.js';
 import { type Context, stderrIsJson } from '../context.js';
 import { type Crawl, type CrawlSession, withCrawlSession } from '../crawl/crawl-session.js';
-import { finishCrawl } from '../crawl/finish.js';
+import { finishCrawl } from '../crawl/finish-crawl.js';
 import { logSettingNotices } from '../crawl/notices.js';
 import {
   followParent,
@@ -26,9 +26,9 @@ import {
 } from '../crawl/worker-channel.js';
 import { exitCodeOf } from '../exit-codes.js';
 import { atLeastOne } from '../options/at-least-one.js';
-import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
+import { spiderWords } from '../options/spider-argument.js';
 import { ignoreStdoutErrors } from '../output-streams.js';
 import { feedRecords } from '../project/feed-records.js';
 import { loadSpider, useCrawlInMessages } from '../project/open-project.js';

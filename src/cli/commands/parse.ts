@@ -6,11 +6,11 @@ import { Request } from '../../http/message/request.js';
 import type { CliCommand } from '../command.js';
 import { type Context, printJson } from '../context.js';
 import { createLogger } from '../log/logger.js';
-import { looksLikeUrl, spiderWords } from '../options/crawl-argument.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
+import { looksLikeUrl, spiderWords } from '../options/spider-argument.js';
 import { discover, loadProject, loadSpider } from '../project/open-project.js';
-import { stopOnSignal } from '../stop-on-signal.js';
+import { stopOnSignal } from '../signals/stop-on-signal.js';
 
 const help = `
 Downloads the page with the settings of the spider, runs the callback, and prints items and requests as JSON. Nothing is
@@ -58,6 +58,7 @@ export const command: CliCommand = {
           ...(callback === null ? {} : { callback }),
           ...(errback === null ? {} : { errback }),
           ...(Object.keys(request.meta).length === 0 ? {} : { meta: request.meta }),
+          ...(Object.keys(request.cbKwargs).length === 0 ? {} : { cbKwargs: request.cbKwargs }),
           ...(request.priority === 0 ? {} : { priority: request.priority }),
           ...(request.dontFilter ? { dontFilter: true } : {}),
         })),

@@ -4,8 +4,8 @@
  */
 import { FrontierGoneError, IncarnationDeadError } from '../../errors.js';
 import type { Frontier, JoinOptions, Shape } from '../frontier.js';
+import type { OpenOptions } from '../open-options.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
-import type { OpenOptions } from '../store.js';
 import { readCrawl } from './backup/read-crawl.js';
 import { applyEntry, beginRestore, endRestore } from './backup/restore.js';
 import { examineStore } from './care/examine.js';
@@ -16,6 +16,9 @@ import { sweepSome } from './clear/sweep.js';
 import { cookiesSince } from './cookies/read-cookies.js';
 import { CommitBatch } from './crawl/commit-batch.js';
 import type { Transaction } from './crawl/transaction.js';
+import { defer } from './domains/defer.js';
+import { takeInstant } from './domains/take-instant.js';
+import { throttle } from './domains/throttle.js';
 import { readValidators } from './dupefilters/validators.js';
 import { checkpointFeed, countWaiting, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
 import { type Database, openDatabase } from './file/database.js';
@@ -27,15 +30,12 @@ import { incarnationNumber } from './nodes/node-row.js';
 import { reconcile } from './nodes/reconcile.js';
 import { heartbeat, recoverStep } from './nodes/recover.js';
 import { accept, acceptStart, retryFailed } from './queue/accept.js';
-import { defer } from './queue/defer.js';
 import { listFailed, purgeFailed } from './queue/failures.js';
 import { lease } from './queue/lease.js';
 import { settle } from './queue/settle.js';
-import { throttle } from './queue/throttle.js';
 import { inspectRequest } from './read/inspect.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
 import { robots, storeRobots } from './robots/robots.js';
-import { takeInstant } from './robots/take-instant.js';
 import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds/seeds.js';
 import { claimStart } from './seeds/starts.js';
 

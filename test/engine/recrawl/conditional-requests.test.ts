@@ -1,11 +1,11 @@
 /** Conditional requests on recrawls: an unchanged page ends done without its callback, and never hides a link that is due. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import type { Dupefilter } from '../../../src/frontier/frontier.js';
-import { openFrontier } from '../../../src/frontier/open.js';
-import type { OpenOptions } from '../../../src/frontier/store.js';
+import type { OpenOptions } from '../../../src/frontier/open-options.js';
 import type { Response } from '../../../src/http/message/response.js';
-import { Spider } from '../../../src/spider/spider.js';
+import { Spider, type SpiderClass } from '../../../src/spider/spider.js';
 import { crawl, engineOptions, freshStore } from '../../helpers/engine.js';
 import { startSite } from '../../helpers/sites/site.js';
 import { waitFor } from '../../helpers/wait-for.js';
@@ -56,12 +56,7 @@ function spiderOf(start: string, refresh?: unknown) {
 }
 
 /** Run the crawl to its end. @returns what was asked for, and the store's counter of unchanged pages. */
-async function run(
-  store: OpenOptions,
-  Again: ReturnType<typeof spiderOf>,
-  asked: Asked[],
-  dupefilter?: Dupefilter,
-) {
+async function run(store: OpenOptions, Again: SpiderClass, asked: Asked[], dupefilter?: Dupefilter) {
   asked.length = 0;
   const shape = { ...engineOptions().shape, ...(dupefilter && { dupefilter }) };
   const { items, failed } = await crawl(store, Again, { options: { shape, concurrency: 1 } });
@@ -143,7 +138,9 @@ test('a page whose callback failed, or that says no-store, leaves nothing behind
       return true;
     },
   });
-  class Failing extends spiderOf(`${url}page`, [{ allow: /./ }]) {
+  class Failing extends Spider {
+    override name = 'again';
+    override refresh = [{ allow: /./ }];
     override startUrls = [`${url}page`, `${url}secret`];
     override *parse(response: Response) {
       if (fails && response.url.endsWith('page')) throw new Error('not today');

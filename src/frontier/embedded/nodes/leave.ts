@@ -2,11 +2,11 @@
 import type { Left, Silence } from '../../frontier.js';
 import { clearFinished } from '../clear/clear.js';
 import type { Transaction } from '../crawl/transaction.js';
+import { forgetPages } from '../domains/page-quota.js';
 import { crawlState } from '../queue/lease.js';
 import { leasesOf, returnToQueue } from '../queue/leases.js';
 import { isSurelyAlive, liveNodes, showLife } from './liveness.js';
 import { incarnationName, type NodeRow } from './node-row.js';
-import { forgetPages } from './page-quota.js';
 import { declareDead, noLongerAlive } from './recover.js';
 
 /** Leases given back at most; a node holds some dozens. */

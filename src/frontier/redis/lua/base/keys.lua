@@ -24,7 +24,7 @@ function keys.byName(KEYS)
     failures = KEYS[11], -- HASH id → JSON { reason, status, attempts, crashes, node, detail }
     crashes = KEYS[12], -- HASH id → number of nodes that died while processing it
     -- Domains.
-    domains = KEYS[13], -- HASH name → record, see queue/domains.lua
+    domains = KEYS[13], -- HASH name → record, see domains/domains.lua
     ready = KEYS[14], -- ZSET, all scores 0: entry of the best request of each domain that is ready
     waiting = KEYS[15], -- ZSET instant → name of a domain that must not be leased from before
     -- Nodes.
@@ -45,7 +45,7 @@ function keys.byName(KEYS)
     ['cookie-versions'] = KEYS[27], -- ZSET version → jar and domain
     jars = KEYS[28], -- ZSET version → jar
     validators = KEYS[29], -- HASH fingerprint → ETag and Last-Modified of its page, see dupefilters/validators.lua
-    ['domain-pages'] = KEYS[30], -- HASH domain → requests accepted, see queue/page-quota.lua
+    ['domain-pages'] = KEYS[30], -- HASH domain → requests accepted, see domains/page-quota.lua
     -- A dupefilter of many keys, see dupefilters/pieces.lua.
     index = KEYS[31], -- HASH
     garbage = KEYS[32], -- HASH generation → pieces left

@@ -43,7 +43,7 @@ local function endRun(crawl, args)
   local isComplete = meta.get(crawl, 'run_closed') == 'finished' and isFinished(crawl, args) and meta.number(crawl, 'lost') == 0
   if isComplete then pageQuota.forget(crawl) end
   if args.persist or not isComplete then return false end
-  forgetting.forget(crawl, false)
+  wipe.crawl(crawl, false)
   return true
 end
 
