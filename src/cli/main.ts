@@ -122,8 +122,6 @@ function explainArgumentCount(text: string, command: Command | undefined): strin
 /** Scrapy commands and their nearest crawlnode command. */
 const scrapyCommands: Readonly<Record<string, string>> = {
   startproject: 'init DIR',
-  genspider: 'init DIR',
-  runspider: 'crawl SPIDER',
   shell: 'parse SPIDER URL',
   view: 'fetch URL',
   check: 'doctor',

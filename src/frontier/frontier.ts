@@ -24,7 +24,6 @@
 import type { FeedWriter, PipelineOutboxes } from '../feed-outbox.js';
 import type { CookieChange, CookieNews } from '../http/cookies/stored-cookie.js';
 import type { FrontierRequest } from '../http/message/record/request-record.js';
-import type { RunArguments } from './agreement/run-arguments.js';
 import type { Backups } from './backup/entry.js';
 import type {
   Budgets,
@@ -39,6 +38,7 @@ import type {
   Tunables,
 } from './crawl-types.js';
 import type { RobotsAnswer, RobotsClaim, RobotsResult } from './robots/robots-state.js';
+import type { RunArguments } from './shared-settings/run-arguments.js';
 
 export * from './crawl-types.js';
 export type { CookieChange, CookieNews, FrontierRequest };
@@ -418,6 +418,8 @@ export interface Feeds extends PipelineOutboxes {
    * @returns the number of moved items. @throws RefusedError when the writer does not hold the feed (any more).
    */
   take(writer: FeedWriter, max: number): Promise<number>;
+  /** The texts at the head of the items list, in order, at most `max`. They stay in the list. */
+  peek(max: number): Promise<string[]>;
 }
 
 export interface FailedList {

@@ -29,9 +29,13 @@ export function loadProject(context: Context, texts: SettingTexts = {}): LoadedP
 }
 
 /** All spiders of the project. The result includes modules that failed to load. */
-export async function discover(context: Pick<Context, 'env'>, settings: Settings): Promise<Discovery> {
+export async function discover(
+  context: Pick<Context, 'env'>,
+  settings: Settings,
+  args: Record<string, string> = {},
+): Promise<Discovery> {
   await enableTypeScriptCache(context);
-  return discoverIn(settings);
+  return discoverIn(settings, args);
 }
 
 /**

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => project.remove());
 
-const named = (set: readonly string[], config?: string) =>
+const named = (set: string[], config?: string) =>
   crawlArguments(
     { globals: { set, config, json: false, colour: true }, mask: secretFilter({ REDIS_PASSWORD: 'sesame' }) },
     { spider: 'news', job: null },
