@@ -32,7 +32,7 @@ export interface RetryOptions {
   readonly retryAfterCapMs: number;
 }
 
-/** Which requests are taken (`discovered-requests.ts`, `seed-requests.ts`), and how they are identified. */
+/** Which requests are taken (`links/filter-links.ts`, `seed-requests.ts`), and how they are identified. */
 export interface LinkOptions {
   /** DEPTH_LIMIT; 0 is no limit. */
   readonly depthLimit: number;

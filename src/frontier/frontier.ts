@@ -24,7 +24,6 @@
 import type { FeedWriter, PipelineOutboxes } from '../feed-outbox.js';
 import type { CookieChange, CookieNews } from '../http/cookies/stored-cookie.js';
 import type { FrontierRequest } from '../http/message/record/request-record.js';
-import type { RunArguments } from './agreement/run-arguments.js';
 import type { Backups } from './backup/entry.js';
 import type {
   Budgets,
@@ -39,6 +38,7 @@ import type {
   Tunables,
 } from './crawl-types.js';
 import type { RobotsAnswer, RobotsClaim, RobotsResult } from './robots/robots-state.js';
+import type { RunArguments } from './shared-settings/run-arguments.js';
 
 export * from './crawl-types.js';
 export type { CookieChange, CookieNews, FrontierRequest };

@@ -10,12 +10,12 @@ import {
   MAX_WAIT_MS,
 } from '../../frontier/frontier.js';
 import { type ReadCookies, SessionCookies } from '../cookies/session-cookies.js';
+import { inRun, type LinkRules } from '../links/filter-links.js';
+import { seenLinksOf } from '../links/seen-links.js';
 import type { PageDeps } from '../page/apply-verdict.js';
 import { crawlOne } from '../page/crawl-one.js';
-import { inRun, type LinkRules } from '../page/discovered-requests.js';
 import { type Authorize, httpAuthOf } from '../page/http-auth.js';
 import { Slots } from '../page/leased-pages.js';
-import { seenLinksOf } from '../page/seen-links.js';
 import { RobotsGate } from '../robots/robots-gate.js';
 import { SeedIntake } from '../seeds/seed-intake.js';
 import { runStart } from '../seeds/start-generator.js';

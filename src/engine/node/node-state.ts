@@ -1,7 +1,7 @@
 /** What stays the same over all incarnations of a node. */
 import type { EngineDeps } from '../engine-options.js';
+import { type LinkRules, linkRules } from '../links/filter-links.js';
 import { DeadEnds } from '../page/dead-ends.js';
-import { type LinkRules, linkRules } from '../page/discovered-requests.js';
 import { LostStarts } from '../page/failed-start-pages.js';
 import { HangingHosts } from '../page/hanging-hosts.js';
 import type { Tally } from '../page/leased-pages.js';

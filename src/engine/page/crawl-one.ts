@@ -13,6 +13,7 @@ import type { RequestRecord } from '../../http/message/record/request-record.js'
 import { Request } from '../../http/message/request.js';
 import { Response } from '../../http/message/response.js';
 import { runCallback } from '../../spider/run-callback.js';
+import { add } from '../links/filter-links.js';
 import { type Answer, type PageSteps, throughMiddleware } from '../middleware/through-middleware.js';
 import { throughSpiderMiddleware } from '../middleware/through-spider-middleware.js';
 import { endRefused } from '../robots/refused-page.js';
@@ -26,7 +27,6 @@ import {
   retry,
   type Work,
 } from './apply-verdict.js';
-import { add } from './discovered-requests.js';
 import { askedPause, beginWithinMs, judgeFailure, judgeStatus, type Verdict } from './judge-download.js';
 import type { Flight, Slots } from './leased-pages.js';
 import { refreshTarget } from './meta-refresh-request.js';

@@ -5,7 +5,7 @@
 import type { Redis } from 'ioredis';
 import { messageOf } from '../../../../errors.js';
 import { byteSize, duration } from '../../../../format-amounts.js';
-import type { Findings } from '../../../findings.js';
+import type { Findings } from '../../../doctor/findings.js';
 import type { Client } from '../../connection/client.js';
 import { examineVersion } from './version.js';
 

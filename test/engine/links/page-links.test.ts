@@ -1,10 +1,10 @@
 /** The links of one page on their way to the frontier, where something else happens between two parts of them. */
 import { expect, it } from 'vitest';
+import { linkRules } from '../../../src/engine/links/filter-links.js';
+import { PageLinks } from '../../../src/engine/links/page-links.js';
+import { SeenLinks } from '../../../src/engine/links/seen-links.js';
 import { Outage } from '../../../src/engine/node/outage.js';
 import { DeadEnds } from '../../../src/engine/page/dead-ends.js';
-import { linkRules } from '../../../src/engine/page/discovered-requests.js';
-import { PageLinks } from '../../../src/engine/page/page-links.js';
-import { SeenLinks } from '../../../src/engine/page/seen-links.js';
 import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import { Request } from '../../../src/http/message/request.js';
 import { silentLogger } from '../../../src/log.js';

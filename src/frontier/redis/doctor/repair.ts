@@ -1,4 +1,4 @@
-/** Repair in Redis: deletes the indexes, then rebuilds them from all records (`lua/care/`). */
+/** Repair in Redis: deletes the indexes, then rebuilds them from all records (`lua/doctor/`). */
 import type { Frontier, Repaired } from '../../frontier.js';
 import { nodesAtWork } from '../../refusals.js';
 import type { Arguments } from '../connection/lua-message.js';

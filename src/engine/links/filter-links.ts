@@ -8,7 +8,7 @@ import type { Request } from '../../http/message/request.js';
 import { type TrapLimits, trapOf } from '../../http/url/url-trap.js';
 import { type Refresh, refreshOf } from '../../spider/refresh.js';
 import type { LinkOptions } from '../engine-options.js';
-import type { DeadEnds } from './dead-ends.js';
+import type { DeadEnds } from '../page/dead-ends.js';
 
 /** Counters of one page, by Scrapy's names. */
 export type Counters = Record<string, number>;

@@ -1,7 +1,7 @@
 /** The checks of `doctor` for the keys of one crawl in Redis: foreign types, another data format, other slots. */
 import type { Cluster } from 'ioredis';
 import { dataFormats } from '../../../data-format.js';
-import type { Findings } from '../../../findings.js';
+import type { Findings } from '../../../doctor/findings.js';
 import type { OpenOptions } from '../../../open-options.js';
 import type { Client } from '../../connection/client.js';
 import { internalKey, internalWords } from '../../keys.js';

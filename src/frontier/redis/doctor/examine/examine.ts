@@ -1,5 +1,5 @@
 /** The checks of `doctor` for Redis and one crawl: each server, the rights of the user, the keys. */
-import { findingsAbout } from '../../../findings.js';
+import { findingsAbout } from '../../../doctor/findings.js';
 import type { Finding } from '../../../frontier.js';
 import type { OpenOptions } from '../../../open-options.js';
 import { type Client, serversOf } from '../../connection/client.js';

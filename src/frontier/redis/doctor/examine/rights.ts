@@ -5,7 +5,7 @@
  */
 import type { Redis } from 'ioredis';
 import { messageOf } from '../../../../errors.js';
-import type { Findings } from '../../../findings.js';
+import type { Findings } from '../../../doctor/findings.js';
 import type { FrontierKeys } from '../../../open-options.js';
 import { library } from '../../connection/library.js';
 

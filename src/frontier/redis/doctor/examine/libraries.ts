@@ -1,6 +1,6 @@
 /** The check of `doctor` for libraries of other versions of crawlnode on a server. */
 import type { Redis } from 'ioredis';
-import type { Findings } from '../../../findings.js';
+import type { Findings } from '../../../doctor/findings.js';
 import { library } from '../../connection/library.js';
 import { isDenied } from './rights.js';
 

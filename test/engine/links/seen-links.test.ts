@@ -1,7 +1,7 @@
 /** The cache of links known to be seen: what enters, what is found, what makes it forget. */
 import type http from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { SeenLinks, seenLinksOf } from '../../../src/engine/page/seen-links.js';
+import { SeenLinks, seenLinksOf } from '../../../src/engine/links/seen-links.js';
 import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import { fingerprint } from '../../../src/http/message/fingerprint.js';
 import { Request, type RequestOptions } from '../../../src/http/message/request.js';

@@ -12,15 +12,8 @@ import {
 } from '../../frontier/frontier.js';
 import type { DiscoveredRequest } from '../../spider/run-callback.js';
 import type { Outage } from '../node/outage.js';
-import type { DeadEnds } from './dead-ends.js';
-import {
-  type Counters,
-  type LinkRules,
-  linked,
-  type Page,
-  refusalOf,
-  refuse,
-} from './discovered-requests.js';
+import type { DeadEnds } from '../page/dead-ends.js';
+import { type Counters, type LinkRules, linked, type Page, refusalOf, refuse } from './filter-links.js';
 import type { SeenLinks } from './seen-links.js';
 
 export interface LinkDeps {
