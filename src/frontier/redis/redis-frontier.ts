@@ -81,7 +81,7 @@ export class RedisFrontier implements Frontier {
   readonly #leaseCalls: LeaseCalls;
 
   static async open(options: OpenOptions, address: RedisAddress): Promise<RedisFrontier> {
-    const connection = await RedisConnection.open(address, options.connectTimeoutMs);
+    const connection = await RedisConnection.open(address, options.connectTimeoutMs, options.waitReplicas);
     try {
       await refuseUnsafeStore(connection, options);
       return new RedisFrontier(connection, options);
