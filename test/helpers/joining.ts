@@ -1,6 +1,6 @@
 /** How a node of a test joins a crawl: a plain default for everything that the test does not say. */
 import { hostname } from 'node:os';
-import { noBudgets } from '../../src/frontier/budget-names.js';
+import { noBudgets } from '../../src/frontier/budgets.js';
 import type { Budgets, Frontier, Joined, Shape, Tunables } from '../../src/frontier/frontier.js';
 import { defaultShape } from './open-options.js';
 
@@ -12,6 +12,7 @@ export const defaultTunables: Tunables = {
   nodeTimeoutMs: 30_000,
   failedLimit: 100,
   queueLimit: 0,
+  pagesPerDomain: 0,
   slots: null,
   autothrottle: null,
 };

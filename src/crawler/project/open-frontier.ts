@@ -1,7 +1,7 @@
 /** Open the frontier of a crawl from the settings of its spider. */
+import { openFrontier } from '../../frontier/choose-engine.js';
 import type { Frontier } from '../../frontier/frontier.js';
-import { openFrontier } from '../../frontier/open.js';
-import type { OpenOptions } from '../../frontier/store.js';
+import type { OpenOptions } from '../../frontier/open-options.js';
 import { expandKeys } from '../../settings/keys.js';
 import type { Settings } from '../../settings/schema.js';
 import { shapeOf } from './engine-settings.js';
@@ -22,6 +22,7 @@ export function openOptions(settings: Settings, spider: string): OpenOptions {
     seedsFiltered: settings.SEEDS_FILTERED,
     shape: shapeOf(settings),
     allowEviction: settings.REDIS_ALLOW_EVICTION,
+    waitReplicas: settings.REDIS_WAIT_REPLICAS,
     connectTimeoutMs: settings.REDIS_CONNECT_TIMEOUT * 1000,
   };
 }

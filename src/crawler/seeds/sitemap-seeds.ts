@@ -16,8 +16,8 @@ import {
   sitemapEntries,
   sitemapText,
 } from '../../http/sitemap/sitemap-document.js';
-import { isPrivateHost } from '../../http/url/domain.js';
 import { urlJoiner } from '../../http/url/join-url.js';
+import { isPrivateHost } from '../../http/url/private-hosts.js';
 import type { SeedText } from './seed-text.js';
 import type { SitemapFetch } from './sitemap-fetch.js';
 

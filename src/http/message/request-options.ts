@@ -1,9 +1,9 @@
 /** The options of a request. An unknown name, such as a misspelt one or one of Scrapy's, is refused and not ignored. */
 import { InvalidRequestError } from '../../errors.js';
 import { didYouMean } from '../../settings/nearest.js';
-import type { CookiesInput } from './cookies.js';
 import type { FormData } from './form/form-data.js';
 import type { HeadersInput } from './headers.js';
+import type { CookiesInput } from './request-cookies.js';
 import type { Meta } from './request-meta.js';
 
 /** A method of the spider, stored by its name. It gets the Response, or as an errback the Failure, and the request's `cbKwargs`. */

@@ -2,15 +2,15 @@
 import { InvalidRequestError } from '../../errors.js';
 import type { FormPage } from '../markup/html-form.js';
 import { checkUrl } from '../url/http-url.js';
-import { checkCookies } from './cookies.js';
 import { encodeForm } from './form/form-data.js';
 import { type FormRequestOptions, formRequest } from './form/form-request.js';
 import { checkHeaders, type Headers, isToken, noHeaders } from './headers.js';
-import { jsonCopy, jsonObjectCopy } from './json-safe.js';
 import { MAX_PRIORITY, MIN_PRIORITY } from './priority.js';
+import { jsonCopy, jsonObjectCopy } from './record/json-safe.js';
+import type { Origin, RequestRecord } from './record/request-record.js';
+import { checkCookies } from './request-cookies.js';
 import { checkMeta, type Meta, withProxy } from './request-meta.js';
 import { type Callback, type CbKwargs, checkOptionNames, type RequestOptions } from './request-options.js';
-import type { Origin, RequestRecord } from './request-record.js';
 
 export type { Meta } from './request-meta.js';
 export type { Callback, CbKwargs, RequestOptions } from './request-options.js';

@@ -1,5 +1,4 @@
 /** A spider that follows links by rules instead of code. Source: `scrapy.spiders.CrawlSpider`. */
-
 import type { Callback, CbKwargs, Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import type { Patterns } from '../../http/url/url-patterns.js';

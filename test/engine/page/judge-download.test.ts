@@ -7,7 +7,7 @@ import {
   judgeStatus,
 } from '../../../src/engine/page/judge-download.js';
 import { redirected } from '../../../src/engine/page/redirected-request.js';
-import type { RequestRecord } from '../../../src/http/message/request-record.js';
+import type { RequestRecord } from '../../../src/http/message/record/request-record.js';
 import { engineOptions } from '../../helpers/engine.js';
 
 const options = engineOptions({ allowedStatuses: [410], redirectMaxTimes: 20 });

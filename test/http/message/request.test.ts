@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { InvalidRequestError } from '../../../src/errors.js';
-import { jsonCopy } from '../../../src/http/message/json-safe.js';
+import { jsonCopy } from '../../../src/http/message/record/json-safe.js';
 import { Request, type RequestOptions } from '../../../src/http/message/request.js';
 import { Response } from '../../../src/http/message/response.js';
 

@@ -33,7 +33,7 @@ local function clearQueue(crawl, parts, refusal)
   end
   local failed = parts.failed and {} or redis.call('ZRANGE', at.failed, 0, -1)
   local records, crashes = failedRecords(crawl, failed, at.requests), failedRecords(crawl, failed, at.crashes)
-  forgetting.forgetQueue(crawl)
+  wipe.queue(crawl)
   if parts.failed then redis.call('UNLINK', at.failed, at.failures) end
   lists.send('HSET', at.requests, records)
   lists.send('HSET', at.crashes, crashes)
@@ -53,6 +53,8 @@ end
 local function clearDupefilter(crawl)
   dupefilters.drop(crawl)
   meta.raiseEpoch(crawl)
+  -- They hold no more under another epoch.
+  redis.call('UNLINK', crawl.keys.validators)
   -- Links and seeds bring lost requests back now.
   meta.add(crawl, 'removed', meta.number(crawl, 'lost'))
   meta.set(crawl, 'lost', 0)
