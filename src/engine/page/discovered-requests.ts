@@ -6,6 +6,7 @@ import { priorityInBounds } from '../../http/message/priority.js';
 import type { Request } from '../../http/message/request.js';
 import { toFrontierRequest } from '../../http/message/request-codec.js';
 import type { FrontierRequest, Origin, RequestRecord } from '../../http/message/request-record.js';
+import type { WaitingItem } from '../../http/message/waiting-item.js';
 import { type TrapLimits, trapOf } from '../../http/url/url-trap.js';
 import { type Refresh, refreshOf } from '../../spider/refresh.js';
 import type { LinkOptions } from '../engine-options.js';
@@ -189,6 +190,8 @@ export interface Place {
   readonly origin: Origin | null;
   /** Of `RequestContext`. */
   readonly isTrustedSeed: boolean;
+  /** Of `RequestContext`. */
+  readonly waitingItem?: WaitingItem | null;
 }
 
 export function toFrontier(
@@ -211,6 +214,7 @@ export function toFrontier(
     domainKey: rules.domainKey,
     nowMs,
     job: rules.job,
+    waitingItem: place.waitingItem ?? null,
   });
 }
 

@@ -5,7 +5,7 @@
 import { detached } from '../detached-text.js';
 import type { RequestRecord } from './request-record.js';
 
-type Ending = Omit<RequestRecord, 'url' | 'method' | 'headers' | 'body' | 'meta'>;
+type Ending = Omit<RequestRecord, 'url' | 'method' | 'headers' | 'body' | 'meta' | 'waitingItem'>;
 
 let lastEncoded: { readonly ending: Ending; readonly text: string } | undefined;
 

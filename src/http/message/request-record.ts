@@ -1,4 +1,5 @@
 /** A request as plain data: the codec stores it, a node leases it and `inspect` shows it. */
+import type { WaitingItem } from './waiting-item.js';
 
 /** Anything that JSON can hold. */
 export type JsonValue =
@@ -47,6 +48,8 @@ export interface RequestRecord {
   readonly cookieJar: string | null;
   /** Instant of acceptance, ms. */
   readonly acceptedAtMs: number;
+  /** The item that waits for the file which the request fetches; null for a page. */
+  readonly waitingItem: WaitingItem | null;
 }
 
 /** A request as the frontier stores it; made by `http/message/request-codec.ts`. */
@@ -65,4 +68,6 @@ export interface FrontierRequest {
   readonly unfiltered: boolean;
   /** The request becomes due this many ms after its acceptance; 0 is at once. */
   readonly delayMs?: number;
+  /** It carries an item, so it is accepted even where links are dropped for a full queue. */
+  readonly carriesItem?: true;
 }
