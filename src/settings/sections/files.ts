@@ -10,15 +10,13 @@ function folderOf(what: string): Definition<string | null> {
   const definition = optionalPath({ text: what });
   const local = z
     .string()
-    .refine((value) => !/^(?!file:)[a-z][a-z0-9+.-]*:\/\//i.test(value), {
-      error:
-        'is not a folder: files are written to a local folder. Mount the bucket (for example with rclone or mountpoint-s3), or upload the files from committed() of an item pipeline',
-    })
+    .refine((value) => !/^(?!file:)[a-z][a-z0-9+.-]*:\/\//i.test(value))
     .nullable();
   return {
     ...definition,
     zod: local,
-    expects: 'a folder that all nodes share, or null',
+    expects:
+      'a local folder, or null (for a bucket such as s3://: mount it, or upload the files from committed() of an item pipeline)',
     resolve: (value, dir) => (value === null ? null : path.resolve(dir, value.replace(/^file:\/\//i, ''))),
   };
 }

@@ -149,6 +149,6 @@ export default class { committed(batch) { appendFileSync('ids.jsonl', batch.map(
 
   it('a bucket is refused by name', async () => {
     const bucket = await runCli(['crawl', 'news', '-s', 'FILES_STORE=s3://bucket/x'], { cwd: here.project.dir });
-    expect(bucket).toMatchObject({ code: 2, stderr: expect.stringContaining('Mount the bucket') });
+    expect(bucket).toMatchObject({ code: 2, stderr: expect.stringContaining('such as s3://: mount it') });
   });
 });
