@@ -4,7 +4,7 @@
  */
 import type { Downloader } from '../downloader/downloader.js';
 import type { Budgets, CrawlState, Frontier, NodeInfo, Shape, Tunables } from '../frontier/frontier.js';
-import type { OpenOptions } from '../frontier/store.js';
+import type { OpenOptions } from '../frontier/open-options.js';
 import type { Request } from '../http/message/request.js';
 import type { Response } from '../http/message/response.js';
 import type { TrapLimits } from '../http/url/url-trap.js';
@@ -32,7 +32,7 @@ export interface RetryOptions {
   readonly retryAfterCapMs: number;
 }
 
-/** Which requests are taken (`discovered-requests.ts`, `seed-requests.ts`), and how they are identified. */
+/** Which requests are taken (`links/filter-links.ts`, `seed-requests.ts`), and how they are identified. */
 export interface LinkOptions {
   /** DEPTH_LIMIT; 0 is no limit. */
   readonly depthLimit: number;
@@ -48,7 +48,7 @@ export interface LinkOptions {
   readonly proxyFromSeeds: boolean;
 }
 
-/** Which meta refreshes are followed (`meta-refresh.ts`). */
+/** Which meta refreshes are followed (`page/meta-refresh-request.ts`). */
 export interface MetaRefreshOptions {
   /** METAREFRESH_MAXDELAY, in seconds: one with this delay or a longer one is not followed. */
   readonly maxDelayS: number;

@@ -48,7 +48,10 @@ export function pipelineOutboxes(crawl: () => Crawl): void {
       const { frontier } = await crawl().node({ feeds: [store] });
       await frontier.push([request('file')], 'links');
       const itemIds = [`${'ab'.repeat(20)}-7`, `${'cd'.repeat(20)}-12`];
-      await commit(frontier, await takeOne(frontier), undefined, { feedItems: ['{"a":1}', '{"b":2}'], itemIds });
+      await commit(frontier, await takeOne(frontier), undefined, {
+        feedItems: ['{"a":1}', '{"b":2}'],
+        itemIds,
+      });
       const texts = await frontier.feeds.read(store, 0, 10);
       expect(texts.map((text) => JSON.parse(text))).toEqual([
         { id: itemIds[0], item: { a: 1 } },

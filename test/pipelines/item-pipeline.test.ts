@@ -208,7 +208,9 @@ test('an unknown pipeline is a SettingsError that lists those that exist', async
     const error = await pipelines({ [name]: 1 }).catch((e) => e);
     expect(error).toBeInstanceOf(SettingsError);
     expect(error.message).toContain(name);
-    expect(error.message).toContain('There are: RedisPipeline, FilesPipeline, ImagesPipeline, ./pipelines/clean.ts.');
+    expect(error.message).toContain(
+      'There are: RedisPipeline, FilesPipeline, ImagesPipeline, ./pipelines/clean.ts.',
+    );
   }
 });
 

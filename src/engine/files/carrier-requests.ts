@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { CrawlnodeError } from '../../errors.js';
 import type { FrontierRequest, Lease } from '../../frontier/frontier.js';
 import { priorityInBounds } from '../../http/message/priority.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
-import type { RequestRecord } from '../../http/message/request-record.js';
 import type { ItemPipelines, ItemWait } from '../../pipelines/item-pipeline.js';
-import { type LinkRules, toFrontier } from '../page/discovered-requests.js';
+import { type LinkRules, toFrontier } from '../links/filter-links.js';
 
 /** The page or file whose settle commits the requests. */
 export interface Carrier {

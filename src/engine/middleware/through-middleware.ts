@@ -13,18 +13,18 @@
  *   callback, errback ◄──────────────────────────────────┘
  * ```
  */
-import { REDIRECT, RETRY } from '../../built-in-middleware.js';
 import { DownloadError } from '../../downloader/download-error.js';
 import type { Download } from '../../downloader/downloader.js';
 import { isIgnoreRequest } from '../../errors.js';
 import { noEffects } from '../../frontier/frontier.js';
 import { type OutgoingRequest, outgoingRequest } from '../../http/message/outgoing-request.js';
-import type { RequestRecord } from '../../http/message/request-record.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
 import type { Response } from '../../http/message/response.js';
-import { isPrivateHost } from '../../http/url/domain.js';
+import { isPrivateHost } from '../../http/url/private-hosts.js';
+import { REDIRECT, RETRY } from '../../settings/built-in-middleware.js';
 import { maskUrls } from '../../settings/mask-urls.js';
+import { add } from '../links/filter-links.js';
 import { type Ending, errback, failed, retry, type Work } from '../page/apply-verdict.js';
-import { add } from '../page/discovered-requests.js';
 import { judgeFailure, judgeStatus, type Verdict } from '../page/judge-download.js';
 import type { DownloaderChain, Part, Step, Thrown } from './downloader-chain.js';
 import { awaitOwnTurn } from './late-download.js';

@@ -4,13 +4,13 @@
  */
 import type { Downloader } from '../../downloader/downloader.js';
 import { CrawlnodeError, concernsNode, InvalidRequestError, messageOf } from '../../errors.js';
-import { ERRORS_COUNTER } from '../../frontier/budget-names.js';
+import { ERRORS_COUNTER } from '../../frontier/budgets.js';
+import { keptReason } from '../../frontier/callback-error-keep.js';
 import { type Effects, noEffects, type Outcome } from '../../frontier/frontier.js';
-import { keptReason } from '../../frontier/kept-reason.js';
 import { priorityInBounds } from '../../http/message/priority.js';
+import { encodeRecord } from '../../http/message/record/request-codec.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
-import { encodeRecord } from '../../http/message/request-codec.js';
-import type { RequestRecord } from '../../http/message/request-record.js';
 import type { Logger } from '../../log.js';
 import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
 import { type Failure, type PageLimits, type PageResult, runErrback } from '../../spider/run-callback.js';
@@ -18,16 +18,16 @@ import type { Spider } from '../../spider/spider.js';
 import type { SessionCookies } from '../cookies/session-cookies.js';
 import type { EngineOptions } from '../engine-options.js';
 import { endFile, type FileEnd } from '../files/end-file.js';
+import { add, type Counters, refusalOf, refuse, toFrontier, unfetchable } from '../links/filter-links.js';
+import { type LinkDeps, PageLinks } from '../links/page-links.js';
 import type { Middleware } from '../middleware/load-middleware.js';
 import type { DelayLog } from '../node/autothrottle-log.js';
 import type { RobotsGate } from '../robots/robots-gate.js';
-import { add, type Counters, refusalOf, refuse, toFrontier, unfetchable } from './discovered-requests.js';
 import type { LostStarts } from './failed-start-pages.js';
 import type { HangingHosts } from './hanging-hosts.js';
 import type { Authorize } from './http-auth.js';
 import type { Verdict } from './judge-download.js';
 import type { Flight } from './leased-pages.js';
-import { type LinkDeps, PageLinks } from './page-links.js';
 import { redirected } from './redirected-request.js';
 import { effectsOf } from './settle-effects.js';
 
@@ -187,7 +187,7 @@ export async function errback(
 
 /** The request of a file is done, whatever came of it: its item says so. What `endFile` throws fails the request. */
 export async function endOfFile(work: Work, end: FileEnd, outcome: Outcome): Promise<Ending> {
-  const { flight, record, counters, deps } = work;
+  const { flight, record, counters } = work;
   const status = 'status' in outcome ? outcome.status : undefined;
   const { unstarted } = outcome;
   try {
@@ -205,7 +205,10 @@ export async function endOfFile(work: Work, end: FileEnd, outcome: Outcome): Pro
   } catch (error) {
     if (flight.over || concernsNode(error)) throw error;
     const failed = failedOutcome(work, error, status, false);
-    return { outcome: { ...failed, ...(unstarted && { unstarted }) }, effects: { ...noEffects, stats: counters } };
+    return {
+      outcome: { ...failed, ...(unstarted && { unstarted }) },
+      effects: { ...noEffects, stats: counters },
+    };
   }
 }
 

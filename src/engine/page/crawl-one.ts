@@ -8,12 +8,13 @@ import type { Download } from '../../downloader/downloader.js';
 import { concernsNode, messageOf } from '../../errors.js';
 import { noEffects } from '../../frontier/frontier.js';
 import { inheritedOrigin } from '../../http/message/private-access.js';
+import { decodeRecord } from '../../http/message/record/request-codec.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
-import { decodeRecord } from '../../http/message/request-codec.js';
-import type { RequestRecord } from '../../http/message/request-record.js';
 import { Response } from '../../http/message/response.js';
 import { runCallback } from '../../spider/run-callback.js';
 import { followsRedirects, inTurn, knownFile } from '../files/end-file.js';
+import { add } from '../links/filter-links.js';
 import { type Answer, type PageSteps, throughMiddleware } from '../middleware/through-middleware.js';
 import { throughSpiderMiddleware } from '../middleware/through-spider-middleware.js';
 import { endRefused } from '../robots/refused-page.js';
@@ -28,10 +29,9 @@ import {
   retry,
   type Work,
 } from './apply-verdict.js';
-import { add } from './discovered-requests.js';
 import { askedPause, beginWithinMs, judgeFailure, judgeStatus, type Verdict } from './judge-download.js';
 import type { Flight, Slots } from './leased-pages.js';
-import { refreshTarget } from './meta-refresh.js';
+import { refreshTarget } from './meta-refresh-request.js';
 
 /**
  * A domain's delay counts from the lease. Where the download begins this much later, the delay is counted again from

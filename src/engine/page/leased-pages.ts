@@ -18,9 +18,9 @@ import type { PageCookies } from '../../http/cookies/page-cookies.js';
 import type { Response } from '../../http/message/response.js';
 import type { Logger } from '../../log.js';
 import type { ItemListener } from '../engine-options.js';
+import type { PageLinks } from '../links/page-links.js';
 import type { Outage } from '../node/outage.js';
 import type { Alarm } from '../node/wake-up.js';
-import type { PageLinks } from './page-links.js';
 
 /** Requests that may wait beside the slots, as a multiple of the concurrency: each holds a socket and a lease. */
 const STALLED_PER_SLOT = 4;

@@ -4,8 +4,8 @@ import { type Effects, MAX_SETTLE_BYTES } from '../../frontier/frontier.js';
 import type { ProcessedItems } from '../../pipelines/item-pipeline.js';
 import type { PageResult } from '../../spider/run-callback.js';
 import { type Carrier, carrierRequests } from '../files/carrier-requests.js';
-import { add, type Counters } from './discovered-requests.js';
-import { noLinks, type PageLinks, type SettledLinks } from './page-links.js';
+import { add, type Counters } from '../links/filter-links.js';
+import { noLinks, type PageLinks, type SettledLinks } from '../links/page-links.js';
 
 /**
  * Effects of a page's items and links, with its counters so far.

@@ -16,11 +16,11 @@ import {
   type RobotsResult,
 } from '../../frontier/robots/robots-state.js';
 import { inheritedOrigin } from '../../http/message/private-access.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
-import type { RequestRecord } from '../../http/message/request-record.js';
 import { type DomainKey, domainOf } from '../../http/url/domain.js';
 import type { RetryOptions } from '../engine-options.js';
-import { add, type Counters } from '../page/discovered-requests.js';
+import { add, type Counters } from '../links/filter-links.js';
 import type { Authorize } from '../page/http-auth.js';
 import { askedPause } from '../page/judge-download.js';
 import type { Flight } from '../page/leased-pages.js';

@@ -4,12 +4,12 @@
  */
 import { InvalidRequestError, messageOf, UsageError } from '../../errors.js';
 import { type Dupefilter, MAX_SEED_REQUEST_BYTES, MAX_SEED_REQUESTS } from '../../frontier/frontier.js';
+import type { FrontierRequest } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
 import { withoutProxy } from '../../http/message/request-meta.js';
-import type { FrontierRequest } from '../../http/message/request-record.js';
 import { callbackName } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
-import { type LinkRules, toFrontier } from '../page/discovered-requests.js';
+import { type LinkRules, toFrontier } from '../links/filter-links.js';
 
 /** Whether the user named a seed, in the spider or on the command line; anybody who reaches the store may add others. */
 export type Trust = 'trusted' | 'untrusted';

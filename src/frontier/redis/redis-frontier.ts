@@ -2,8 +2,6 @@
  * The frontier in Redis: every verb is one call of one function (`lua/`), sent again with the same number when its
  * reply is lost, so that it happens once. Ids travel as 20 raw bytes and are hex on this side.
  */
-
-import { startKey } from '../agreement/run-arguments.js';
 import type { Backups } from '../backup/entry.js';
 import type {
   Control,
@@ -35,15 +33,12 @@ import type {
   StartClaim,
   StartPart,
 } from '../frontier.js';
+import type { OpenOptions, RedisAddress } from '../open-options.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
 import { cannotForget } from '../refusals.js';
 import type { RobotsAnswer } from '../robots/robots-state.js';
-import type { OpenOptions, RedisAddress } from '../store.js';
+import { startKey } from '../shared-settings/run-arguments.js';
 import { redisBackups } from './backup/backups.js';
-import { examineRedis } from './care/examine/examine.js';
-import { refuseOtherFormat, refuseUnsafeStore } from './care/preflight.js';
-import { repairRedis } from './care/repair.js';
-import { verifyInvariants } from './care/verify.js';
 import { clearParts, sweep } from './clear.js';
 import { type Call, Calls } from './connection/calls.js';
 import { RedisConnection } from './connection/connection.js';
@@ -51,6 +46,10 @@ import type { Arguments } from './connection/lua-message.js';
 import { int, list, named, type Reply, text } from './connection/reply.js';
 import { readCookieNews } from './cookies/cookie-reply.js';
 import type { CrawlAccess } from './crawl-access.js';
+import { examineRedis } from './doctor/examine/examine.js';
+import { refuseOtherFormat, refuseUnsafeStore } from './doctor/preflight.js';
+import { repairRedis } from './doctor/repair.js';
+import { verifyInvariants } from './doctor/verify.js';
 import { newEpoch, startField } from './join.js';
 import { LeaseCalls } from './leases/lease-calls.js';
 import { leaseCallOf, readLeases } from './leases/lease-reply.js';
@@ -62,7 +61,7 @@ import { RedisFeeds } from './redis-feeds.js';
 import { RedisNode } from './redis-node.js';
 import { RedisRobots } from './redis-robots.js';
 import { RedisSeeds } from './redis-seeds.js';
-import { columnsOf, domainName, markOf } from './requests.js';
+import { columnsOf, domainName, markOf } from './request-columns.js';
 
 /** Leases moved by one step of recovery: some hundred microseconds. */
 const RECOVERY_STEP = 100;

@@ -16,7 +16,14 @@ import { checkUrl } from '../url/http-url.js';
 import { type UrlJoiner, urlJoiner } from '../url/join-url.js';
 import { parseUrl } from '../url/parse-url.js';
 import { type Headers, headerOf, lowerCaseHeaders } from './headers.js';
-import { type Callback, type Meta, Request, type RequestOptions, undefinedCallback } from './request.js';
+import {
+  type Callback,
+  type CbKwargs,
+  type Meta,
+  Request,
+  type RequestOptions,
+  undefinedCallback,
+} from './request.js';
 import { unfetchableRequest } from './unfetchable-request.js';
 
 /** The arguments of a Response, for tests of a spider. */
@@ -106,6 +113,11 @@ export class Response<M extends Meta = Meta> {
     return this.request.meta as M;
   }
 
+  /** The request's cbKwargs, which the callback also gets as its second argument. */
+  get cbKwargs(): CbKwargs {
+    return this.request.cbKwargs;
+  }
+
   /** The body as text. The charset is that of the byte order mark, Content-Type or `<meta>`, else UTF-8. Never throws. */
   get text(): string {
     return this.#decoded.whole;
@@ -126,7 +138,10 @@ export class Response<M extends Meta = Meta> {
     }
   }
 
-  /** The page in Cheerio, parsed on first use; empty for a body that is not markup. */
+  /**
+   * The page in Cheerio, parsed on first use; empty for a body that is not markup. Its selectors have no limit on their
+   * cost, unlike those of `css()`.
+   */
   get $(): CheerioAPI {
     // Cheerio uses the same tree, so css() and links() see the changes that a spider makes with `$`.
     this.#api ??= load(this.#root, this.#isXml ? { xml: true } : undefined);

@@ -46,7 +46,20 @@ export function imageJudge({ minWidth, minHeight }: ImageLimits): Judge {
 }
 
 /** Extensions that an image in the store can have, the most frequent first. */
-export const imageExtensions = ['jpg', 'png', 'webp', 'gif', 'avif', 'bmp', 'tif', 'ico', 'heic', 'jxl', 'jp2', 'psd'];
+export const imageExtensions = [
+  'jpg',
+  'png',
+  'webp',
+  'gif',
+  'avif',
+  'bmp',
+  'tif',
+  'ico',
+  'heic',
+  'jxl',
+  'jp2',
+  'psd',
+];
 
 async function mediaType(body: Buffer): Promise<string> {
   const { fileTypeFromBuffer } = await import('file-type');
@@ -59,7 +72,7 @@ const SNIFF_BYTES = 4096;
 function textType(body: Buffer): string {
   const beginning = body.toString('latin1', 0, SNIFF_BYTES);
   if (/[\x00-\x08\x0e-\x1a]/.test(beginning)) return 'application/octet-stream';
-  return /^(?:\xef\xbb\xbf)?\s*(?:<!--[^]*?-->\s*)*<(?:!doctype html|html|head|body)\b/i.test(beginning)
+  return /^(?:\xef\xbb\xbf)?\s*</.test(beginning) && /<(?:!doctype html|html|head|body)\b/i.test(beginning)
     ? 'text/html'
     : 'text/plain';
 }

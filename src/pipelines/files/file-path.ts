@@ -2,9 +2,37 @@
 import { createHash } from 'node:crypto';
 
 /** Extensions of text, which `file-type` does not know by content. */
-const textExtensions = ['csv', 'tsv', 'txt', 'json', 'jsonl', 'xml', 'html', 'htm', 'md', 'css', 'js', 'svg', 'yaml'];
+const textExtensions = [
+  'csv',
+  'tsv',
+  'txt',
+  'json',
+  'jsonl',
+  'xml',
+  'html',
+  'htm',
+  'md',
+  'css',
+  'js',
+  'svg',
+  'yaml',
+];
 /** Extensions of older or common documents that have another name by content. */
-const otherExtensions = ['doc', 'xls', 'ppt', 'jpeg', 'tiff', 'htm', 'tgz', 'mpg', 'mpeg', 'aiff', 'm4a', 'ico', 'ods'];
+const otherExtensions = [
+  'doc',
+  'xls',
+  'ppt',
+  'jpeg',
+  'tiff',
+  'htm',
+  'tgz',
+  'mpg',
+  'mpeg',
+  'aiff',
+  'm4a',
+  'ico',
+  'ods',
+];
 
 /**
  * The path of a file, as Scrapy has it: `full/<SHA-1 of the URL>.<extension of the URL>`.

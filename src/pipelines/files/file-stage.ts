@@ -3,8 +3,8 @@
  * requests of the crawl, one after the other, and the item waits in the record of the request.
  */
 import { CrawlnodeError, messageOf } from '../../errors.js';
-import type { JsonObject, JsonValue } from '../../http/message/request-record.js';
-import type { FileResult } from '../../http/message/waiting-item.js';
+import type { JsonObject, JsonValue } from '../../http/message/record/request-record.js';
+import type { FileResult } from '../../http/message/record/waiting-item.js';
 import { checkUrl } from '../../http/url/http-url.js';
 import type { Judge } from './file-content.js';
 import type { FileStore } from './file-store.js';
@@ -81,7 +81,8 @@ export class FileStage {
     const safe = safeUrl(url);
     if (safe === null) return failed(url, 'invalid_url');
     const failure = this.#failures.get(url);
-    if (failure !== undefined && performance.now() - failure.at < FAILURE_MS) return failed(url, failure.reason);
+    if (failure !== undefined && performance.now() - failure.at < FAILURE_MS)
+      return failed(url, failure.reason);
     const { store, pathsOf, maxAgeMs } = this.options;
     const found = await store.find(pathsOf(safe), maxAgeMs);
     return found === null ? null : { url, ...found, status: 'uptodate' };

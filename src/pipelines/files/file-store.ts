@@ -7,8 +7,8 @@ import { createReadStream } from 'node:fs';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { makeFolder } from '../../disk/make-folder.js';
 import { CrawlnodeError, messageOf } from '../../errors.js';
-import { makeFolder } from '../../make-folder.js';
 
 const UNFINISHED = '.unfinished';
 /** No file takes so long to write: its node has died. */

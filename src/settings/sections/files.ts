@@ -1,7 +1,7 @@
 /** Settings: files and images of items. */
 import path from 'node:path';
 import { z } from 'zod';
-import { decimal, type Definition, flag, integer, list, optionalPath, text } from '../kinds.js';
+import { type Definition, decimal, flag, integer, list, optionalPath, text } from '../kinds.js';
 
 const EXPIRES_MAX_DAYS = 36_500;
 
@@ -29,7 +29,10 @@ export const fileSettings = {
     default: 'file_urls',
     text: 'Field of an item with the URLs of its files. With the default, fileUrls is read too.',
   }),
-  FILES_RESULT_FIELD: text({ default: 'files', text: 'Field of an item that gets the results of its files.' }),
+  FILES_RESULT_FIELD: text({
+    default: 'files',
+    text: 'Field of an item that gets the results of its files.',
+  }),
   FILES_EXPIRES: decimal({
     default: 90,
     max: EXPIRES_MAX_DAYS,
@@ -48,7 +51,7 @@ export const fileSettings = {
   }),
   FILES_HOST_IN_PATH: flag({
     default: false,
-    text: "The paths of files and images begin with the name of the host that has them. For hosts that do not share the folder.",
+    text: 'The paths of files and images begin with the name of the host that has them. For hosts that do not share the folder.',
   }),
   IMAGES_STORE: folderOf(
     'Folder of the images of ImagesPipeline. All nodes must share it, unless FILES_HOST_IN_PATH is true.',
@@ -57,7 +60,10 @@ export const fileSettings = {
     default: 'image_urls',
     text: 'Field of an item with the URLs of its images. With the default, imageUrls is read too.',
   }),
-  IMAGES_RESULT_FIELD: text({ default: 'images', text: 'Field of an item that gets the results of its images.' }),
+  IMAGES_RESULT_FIELD: text({
+    default: 'images',
+    text: 'Field of an item that gets the results of its images.',
+  }),
   IMAGES_EXPIRES: decimal({
     default: 90,
     max: EXPIRES_MAX_DAYS,

@@ -38,7 +38,9 @@ describe('files of items', () => {
 
   /** A site whose pages say which files they have; other paths answer as told, else with their own name. */
   const siteOf = (
-    pages: Readonly<Record<string, { readonly files: readonly (readonly string[])[]; readonly follow?: string[] }>>,
+    pages: Readonly<
+      Record<string, { readonly files: readonly (readonly string[])[]; readonly follow?: string[] }>
+    >,
     answers: Readonly<Record<string, number | { readonly status: number; readonly location: string }>> = {},
   ): Promise<Site> =>
     startSite({
@@ -49,7 +51,8 @@ describe('files of items', () => {
           const absolute = page.files.map((urls) => urls.map((file) => `http://${headers.host}${file}`));
           response.end(JSON.stringify({ ...page, files: absolute }));
         } else if (url === '/robots.txt') response.end('User-agent: *\nDisallow: /secret');
-        else if (typeof answer === 'number') response.writeHead(answer).end(answer === 200 ? `I am ${url}` : 'no');
+        else if (typeof answer === 'number')
+          response.writeHead(answer).end(answer === 200 ? `I am ${url}` : 'no');
         else response.writeHead(answer.status, { location: answer.location }).end();
         return true;
       },
@@ -124,7 +127,9 @@ export default class { committed(batch) { appendFileSync('ids.jsonl', batch.map(
     const site = await siteOf({ '/p1': { files: [['/a.pdf', '/b.pdf'], [], ['/c.pdf']] } });
     expect(await crawl(site, '--max-pages', '2', '-s', noting)).toHaveLength(1);
     expect(await crawl(site, '-s', noting)).toHaveLength(3);
-    const ids = (await here.project.readJsonLines<{ id: string; item: Found }>('ids.jsonl')).map(({ id }) => id);
+    const ids = (await here.project.readJsonLines<{ id: string; item: Found }>('ids.jsonl')).map(
+      ({ id }) => id,
+    );
     const [page] = ids[0]!.split('-');
     expect(ids.sort()).toEqual([`${page}-1`, `${page}-2`, `${page}-3`]);
   });
@@ -148,7 +153,9 @@ export default class { committed(batch) { appendFileSync('ids.jsonl', batch.map(
   });
 
   it('a bucket is refused by name', async () => {
-    const bucket = await runCli(['crawl', 'news', '-s', 'FILES_STORE=s3://bucket/x'], { cwd: here.project.dir });
+    const bucket = await runCli(['crawl', 'news', '-s', 'FILES_STORE=s3://bucket/x'], {
+      cwd: here.project.dir,
+    });
     expect(bucket).toMatchObject({ code: 2, stderr: expect.stringContaining('such as s3://: mount it') });
   });
 });

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/http/message/request-record.js';
+import type { JsonObject } from '../../../src/http/message/record/request-record.js';
 import type { FileStage } from '../../../src/pipelines/files/file-stage.js';
 import { type FileSettings, loadFileStage } from '../../../src/pipelines/files/load-file-stage.js';
 import { tempDir } from '../../helpers/temp-dir.js';
@@ -136,7 +136,9 @@ describe('FilesPipeline', () => {
 
   it('refuses a field that holds no URLs, and an item that no request could carry', async () => {
     const stage = await files();
-    await expect(stage.goOn({ file_urls: [{ href: 'x' }] }, [])).rejects.toThrow(/file_urls .* no list of URLs/);
+    await expect(stage.goOn({ file_urls: [{ href: 'x' }] }, [])).rejects.toThrow(
+      /file_urls .* no list of URLs/,
+    );
     const large = { file_urls: ['https://shop.example/a'], page: 'x'.repeat(1_000_000) };
     await expect(stage.goOn(large, [])).rejects.toThrow(/at most 900000 fit/);
   });

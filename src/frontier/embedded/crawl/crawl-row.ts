@@ -1,9 +1,9 @@
 /** The two rows of a crawl: what its nodes share, and its counters. Columns are explained in `schema.sql`. */
 import { randomBytes } from 'node:crypto';
-import { dupefilterText } from '../../agreement/shape-differences.js';
 import { dataFormats } from '../../data-format.js';
 import type { AutoThrottle, Budgets, Control, Dupefilter, Shape, Tunables } from '../../frontier.js';
-import { parseTunable, tunableText } from '../../tunables/tunable-text.js';
+import { dupefilterText } from '../../shared-settings/shape-differences.js';
+import { parseTunable, tunableText } from '../../shared-settings/tunable-text.js';
 
 export type Flag = 0 | 1;
 

@@ -1,0 +1,129 @@
+/** Verification: checks all data of a crawl against the invariants. Each check is a separate transaction. */
+import type { CommitBatch } from '../crawl/commit-batch.js';
+import type { Transaction } from '../crawl/transaction.js';
+import type { DomainRow } from '../domains/domain-row.js';
+import { updateState } from '../domains/domain-row.js';
+import type { Database } from '../file/database.js';
+import { damagedStore } from '../file/sqlite-errors.js';
+import { invariants } from './invariants.js';
+
+/** Domains or tables checked in one transaction. */
+const WINDOW = 1_000;
+
+/** Breaches of one kind that are listed; the others are only counted. */
+const EXAMPLES = 20;
+
+/**
+ * @returns a sentence for each breach; none when all is well.
+ * @throws DamagedStoreError when pages of the file are damaged, or do not agree with its indexes.
+ */
+export async function verify(batch: CommitBatch, database: Database): Promise<string[]> {
+  for (const table of await batch.read(tablesOf))
+    await batch.read((tx) => checkPages(tx, database.file, table));
+  if (!(await batch.read(({ hasCrawl }) => hasCrawl))) return batch.read(checkLeftovers);
+  if (!(await batch.read(hasCounters))) return ['I4: the counters are gone'];
+  const breaches: string[] = [];
+  for (const query of invariants) breaches.push(...(await batch.read((tx) => sentencesOf(tx, query))));
+  for (let after: string | null = ''; after !== null; ) {
+    const from: string = after;
+    const page = await batch.read((tx) => checkDomains(tx, from));
+    breaches.push(...page.breaches);
+    after = page.last;
+  }
+  for (const check of [checkDupefilter, checkLists]) breaches.push(...(await batch.read(check)));
+  return breaches;
+}
+
+function sentencesOf({ sql, space }: Transaction, query: string): string[] {
+  const rows = sql.of(query, (it) => it.setReturnArrays(true)).all(space) as [string][];
+  return listed(rows.map(([sentence]) => sentence));
+}
+
+function tablesOf({ sql }: Transaction): string[] {
+  const rows = sql.all<{
+    name: string;
+  }>`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`;
+  return rows.map(({ name }) => name);
+}
+
+/** SQLite's own check: sound pages, rows that fit their columns, indexes that hold what their table holds. */
+function checkPages({ sql }: Transaction, file: string, table: string): void {
+  const rows = sql.of(`PRAGMA integrity_check(${table})`).all() as { integrity_check: string }[];
+  const [first] = rows.map(({ integrity_check }) => integrity_check);
+  if (first !== undefined && first !== 'ok') throw damagedStore(file, first);
+}
+
+/** Whether the crawl has its row of counters, which nearly every verb needs. */
+function hasCounters({ sql, space }: Transaction): boolean {
+  return sql.get`SELECT 1 FROM tally WHERE space = ${space}` !== undefined;
+}
+
+/** I7: each domain names its first pending request, and its state follows from this and its delay timer. */
+function checkDomains(
+  { sql, space, crawl }: Transaction,
+  after: string,
+): { breaches: string[]; last: string | null } {
+  const rows = sql.all<DomainRow & { rank: number | null; arrival: number | null }>`
+    SELECT domain.*, request.rank, request.arrival FROM domain LEFT JOIN request ON request.n = (
+      SELECT n FROM request WHERE space = ${space} AND domain = name AND state = 'pending' ORDER BY rank, arrival LIMIT 1)
+    WHERE domain.space = ${space} AND name > ${after} ORDER BY name LIMIT ${WINDOW}`;
+  const breaches = rows.flatMap(({ rank, arrival: first, ...domain }) => {
+    if (rank !== domain.head_rank || first !== domain.head_arrival) {
+      return [`I7: ${domain.name} has another first request than it says`];
+    }
+    const wrong = misplacement(domain, crawl);
+    return wrong === null ? [] : [`I7: ${domain.name} ${wrong}`];
+  });
+  return { breaches: listed(breaches), last: rows.length < WINDOW ? null : rows.at(-1)!.name };
+}
+
+/** The next lease finds a domain whose delay timer has run out. It would never find a waiting domain without a timer. */
+function misplacement(domain: DomainRow, crawl: Transaction['crawl']): string | null {
+  const { state, until } = domain;
+  const right = { ...domain };
+  updateState(right, crawl, 0);
+  if (state === 'waiting' && until === null) return 'waits, but until no time';
+  if (state === 'full' && domain.active === 0) return 'is full with nothing leased';
+  const isSound = state === right.state || (state === 'ready' && right.state === 'waiting');
+  return isSound ? null : `is ${state}, but should be ${right.state}`;
+}
+
+/** I2: the count of fingerprints is right, and each live filtered request has one. */
+function checkDupefilter(tx: Transaction): string[] {
+  const open = tx.dupefilter.open();
+  if (open === null) return [];
+  const { count } = open.context;
+  const n = open.filter.recount();
+  return n === count ? [] : [`I2: ${n} fingerprints are recorded but the counter says ${count}`];
+}
+
+/** I4: the stored length of each list is right. */
+function checkLists({ sql, spaces }: Transaction): string[] {
+  const lists = [
+    { table: 'item', noun: 'items', space: spaces.items },
+    { table: 'counter', noun: 'counters', space: spaces.stats },
+    ...spaces.startUrls.map(({ good }) => ({ table: 'seed', noun: 'seeds', space: good })),
+    ...spaces.startUrls.map(({ bad }) => ({ table: 'bad_seed', noun: 'bad seeds', space: bad })),
+  ];
+  return lists.flatMap(({ table, noun, space }) => {
+    const { n } = sql.of(`SELECT count(*) AS n FROM ${table} WHERE space = ?`).get(space.id) as { n: number };
+    return n === space.entries
+      ? []
+      : [`I4: there are ${n} ${noun} in ${space.name}, the counter says ${space.entries}`];
+  });
+}
+
+/** I1: a crawl that does not exist has no requests, domains or nodes, since no sweep would delete them. */
+function checkLeftovers({ sql, space }: Transaction): string[] {
+  return ['request', 'domain', 'node', 'failure', 'robots'].flatMap((table) => {
+    const { n } = sql
+      .of(`SELECT count(*) AS n FROM ${table} WHERE space = ? OR space NOT IN (SELECT id FROM space)`)
+      .get(space) as { n: number };
+    return n === 0 ? [] : [`I1: ${n} rows of the table ${table} are of a crawl that is not there`];
+  });
+}
+
+function listed(breaches: readonly string[]): string[] {
+  const more = breaches.length - EXAMPLES;
+  return [...breaches.slice(0, EXAMPLES), ...(more > 0 ? [`and ${more} more like the last`] : [])];
+}
