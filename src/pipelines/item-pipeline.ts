@@ -3,8 +3,7 @@
  * committed with the page. A pipeline may see an item twice when its page is fetched again.
  */
 import { CrawlnodeError, DropItem, messageOf } from '../errors.js';
-import type { JsonObject } from '../http/message/record/request-record.js';
-import type { FileResult, WaitingItem } from '../http/message/record/waiting-item.js';
+import type { FileResult, JsonObject, WaitingItem } from '../http/message/record/request-record.js';
 import type { FileStage, FileStep } from './files/file-stage.js';
 import { type LoadedPipeline, type LoadOptions, loadStages, type PipelineContext } from './load-pipelines.js';
 

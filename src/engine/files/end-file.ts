@@ -3,8 +3,7 @@
  * request of the next file or the item.
  */
 import type { Effects } from '../../frontier/frontier.js';
-import type { RequestRecord } from '../../http/message/record/request-record.js';
-import type { FileResult } from '../../http/message/record/waiting-item.js';
+import type { FileResult, RequestRecord } from '../../http/message/record/request-record.js';
 import type { FileAnswer, FileStage } from '../../pipelines/files/file-stage.js';
 import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
 import type { LinkRules } from '../links/filter-links.js';

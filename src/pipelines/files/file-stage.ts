@@ -3,8 +3,7 @@
  * requests of the crawl, one after the other, and the item waits in the record of the request.
  */
 import { CrawlnodeError, messageOf } from '../../errors.js';
-import type { JsonObject, JsonValue } from '../../http/message/record/request-record.js';
-import type { FileResult } from '../../http/message/record/waiting-item.js';
+import type { FileResult, JsonObject, JsonValue } from '../../http/message/record/request-record.js';
 import { checkUrl } from '../../http/url/http-url.js';
 import type { Judge } from './file-content.js';
 import type { FileStore } from './file-store.js';

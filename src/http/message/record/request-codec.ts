@@ -19,8 +19,8 @@ import type { Request } from '../request.js';
 import { cookieJarOf } from '../request-meta.js';
 import { jsonCopy } from './json-safe.js';
 import { endingOf } from './record-suffix.js';
-import type { FrontierRequest, JsonObject, Origin, RequestRecord } from './request-record.js';
-import { decodeWaitingItem, encodeWaitingItem, storedWaitingItem, type WaitingItem } from './waiting-item.js';
+import type { FrontierRequest, JsonObject, Origin, RequestRecord, WaitingItem } from './request-record.js';
+import { decodeWaitingItem, encodeWaitingItem, storedWaitingItem } from './waiting-item.js';
 
 export const RECORD_VERSION = 1;
 export const MAX_RECORD_BYTES = 1024 * 1024;

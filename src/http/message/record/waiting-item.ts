@@ -4,32 +4,7 @@
  * of the files.
  */
 import { z } from 'zod';
-import type { JsonObject } from './request-record.js';
-
-/** What became of one URL of an item: an entry of `files` or `images`. */
-export interface FileResult {
-  /** As the item names it. */
-  readonly url: string;
-  /** Below FILES_STORE or IMAGES_STORE; null for a file that could not be fetched. */
-  readonly path: string | null;
-  /** MD5 in hex, as Scrapy has it; null for a file that could not be fetched. */
-  readonly checksum: string | null;
-  /** `uptodate`: it was in the store, and younger than FILES_EXPIRES or IMAGES_EXPIRES. */
-  readonly status: 'downloaded' | 'uptodate' | 'failed';
-  /** Why it failed, such as `http_404` or `timeout`; absent otherwise. */
-  readonly reason?: string;
-}
-
-export interface WaitingItem {
-  /** The id of the item once it is committed: that of its page's request, and its number in the page. */
-  readonly id: string;
-  /** The pipeline it waits in, as ITEM_PIPELINES names it. */
-  readonly pipeline: string;
-  /** As the pipeline got it. */
-  readonly item: JsonObject;
-  /** What became of its first URLs, in their order. */
-  readonly files: readonly FileResult[];
-}
+import type { FileResult, JsonObject, WaitingItem } from './request-record.js';
 
 const text = z.string().max(1024 * 1024);
 
