@@ -42,6 +42,7 @@ export function linkOptionsOf(settings: Settings): LinkOptions {
     depthPriority: settings.DEPTH_PRIORITY,
     urlLengthLimit: settings.URLLENGTH_LIMIT,
     ...trapsOf(settings),
+    ...(settings.REFERER_ENABLED && { referrerPolicy: settings.REFERRER_POLICY }),
     fingerprint: (request) => fingerprint(request, algorithm),
     proxyFromSeeds: settings.PROXY_FROM_SEEDS,
   };
@@ -136,6 +137,8 @@ export function engineOptionsOf(
     maxItems: settings.MAX_ITEMS_PER_PAGE,
     callbackTimeoutMs: ms(settings.CALLBACK_TIMEOUT),
     keepsErrors: settings.CALLBACK_ERROR === 'keep',
+    // The cache would take a 304 for the page.
+    conditionalRequests: settings.CONDITIONAL_REQUESTS && !settings.HTTPCACHE_ENABLED,
     redirectMaxTimes: settings.REDIRECT_ENABLED ? settings.REDIRECT_MAX_TIMES : null,
     metaRefresh: metaRefreshOf(settings),
     maxHops: settings.REDIRECT_MAX_TIMES,
@@ -156,6 +159,7 @@ export function engineOptionsOf(
       nodeTimeoutMs: ms(settings.NODE_TIMEOUT),
       failedLimit: settings.FAILED_LIMIT,
       queueLimit: settings.SCHEDULER_QUEUE_LIMIT,
+      pagesPerDomain: settings.URL_PAGES_PER_DOMAIN_LIMIT,
       slots: slotsOf(settings),
       autothrottle: autoThrottleOf(settings),
     },

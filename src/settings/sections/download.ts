@@ -116,8 +116,21 @@ export const downloadSettings = {
   }),
   REFERER_ENABLED: flag({
     default: false,
-    later: { unless: [false] },
-    text: 'Send the Referer header. The records of requests hold no URL of the page that they were found on.',
+    text: 'Send the Referer header with links. It is stored with each link, so pending requests need more memory.',
+  }),
+  REFERRER_POLICY: choice({
+    of: [
+      'no-referrer-when-downgrade',
+      'no-referrer',
+      'same-origin',
+      'origin',
+      'strict-origin',
+      'origin-when-cross-origin',
+      'strict-origin-when-cross-origin',
+      'unsafe-url',
+    ],
+    default: 'no-referrer-when-downgrade',
+    text: 'What the Referer header contains with REFERER_ENABLED. The values are the names of the W3C Referrer Policy.',
   }),
   ALLOW_PRIVATE_ADDRESSES: flag({
     default: false,
@@ -193,6 +206,10 @@ export const downloadSettings = {
     unit: 'seconds',
     text: 'A meta refresh with this delay or a longer one is not followed.',
   }),
+  CONDITIONAL_REQUESTS: flag({
+    default: true,
+    text: 'Ask for pages that are crawled again (refresh rules, TimedRFPDupeFilter) with the ETag and Last-Modified of their last download. One that has not changed (304) is done without its callback.',
+  }),
   HTTPERROR_ALLOWED_CODES: list(httpCodes, {
     default: [],
     expects: 'a list of status codes',
@@ -220,6 +237,11 @@ export const downloadSettings = {
     default: 0,
     unit: 'times',
     text: 'A link whose path has one segment more often is not followed, such as /a/b/a/b/a/b; 0 is no limit.',
+  }),
+  URL_PAGES_PER_DOMAIN_LIMIT: integer({
+    default: 0,
+    unit: 'pages',
+    text: 'Links to a domain are dropped once so many of its requests were accepted, on all nodes, since the crawl began or last finished; 0 is no limit. Start requests and seeds count, and are never dropped.',
   }),
   URLLENGTH_LIMIT: integer({
     default: 2083,
