@@ -52,12 +52,9 @@ export class PageLinks {
   /** Places in the page of the others. */
   #withheld: number[] = [];
   #epoch: string | null = null;
-<<<<<<< HEAD
   /** Requests that carry items of the page: never withheld, never pushed early. */
   #carriers: readonly FrontierRequest[] = [];
-=======
   #hasPushed = false;
->>>>>>> main
 
   constructor(page: Page, deps: LinkDeps) {
     this.#page = page;

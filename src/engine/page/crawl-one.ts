@@ -118,7 +118,8 @@ async function proceed(work: Work): Promise<Ending> {
     await loading;
     if (isTooLate(flight)) return late;
   }
-  const revisiting = deps.recrawl === null ? null : deps.recrawl.ready(work);
+  const { waitingItem } = work.record;
+  const revisiting = deps.recrawl === null || waitingItem !== null ? null : deps.recrawl.ready(work);
   if (revisiting !== null) {
     await revisiting;
     if (isTooLate(flight)) return late;
@@ -240,11 +241,9 @@ function finish(judged: Work, verdict: Verdict, answer: Answer): Promise<Ending>
   const { counters, record, deps } = work;
   add(counters, 'response_received_count');
   const attempts = record.attempts + 1;
-<<<<<<< HEAD
   if (isFile && verdict.kind === 'callback') {
     return endOfFile(work, response, { kind: 'done', reason: 'file', status, attempts });
   }
-=======
   const { revisit } = work.flight;
   if (isUnchanged(revisit, status)) {
     add(counters, 'recrawl/not_modified');
@@ -254,7 +253,6 @@ function finish(judged: Work, verdict: Verdict, answer: Answer): Promise<Ending>
     };
   }
   revisit?.receive(response);
->>>>>>> main
   const target =
     isFile || verdict.kind === 'exhausted' ? null : refreshTarget(response, record, deps.options.metaRefresh);
   if (target !== null) return redirect(work, status, target, 'meta_refresh');
