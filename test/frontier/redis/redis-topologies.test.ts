@@ -97,12 +97,7 @@ describe('Redis behind Sentinels', { timeout: 60_000 }, () => {
     const sentinel = await startSentinel(master);
     const address: RedisAddress = {
       kind: 'sentinel',
-      options: {
-        sentinels: [{ host: sentinel.host, port: sentinel.port }],
-        name: 'mymaster',
-        // Its sign, +switch-master, comes only when a failover is over.
-        failoverDetector: false,
-      },
+      options: { sentinels: [{ host: sentinel.host, port: sentinel.port }], name: 'mymaster' },
     };
     try {
       const crawl = crawlAt(address, 'news');

@@ -240,9 +240,9 @@ function createClient(
     };
     return new ioredis.Cluster([...address.nodes], clusterOptions);
   }
-  // The detector follows `+switch-master`: an old master may say for ten seconds after a failover that it is the master.
-  if (address.kind === 'sentinel')
-    return new ioredis.Redis({ failoverDetector: true, ...options, sentinelRetryStrategy: delayOf });
+  // `SentinelWatch` follows failovers. The `failoverDetector` of ioredis ends a client for good when `+switch-master` comes while
+  // it asks the Sentinels.
+  if (address.kind === 'sentinel') return new ioredis.Redis({ ...options, sentinelRetryStrategy: delayOf });
   return address.url === null ? new ioredis.Redis(options) : new ioredis.Redis(address.url, options);
 }
 
