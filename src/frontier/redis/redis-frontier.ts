@@ -43,7 +43,7 @@ import { clearParts, sweep } from './clear.js';
 import { type Call, Calls } from './connection/calls.js';
 import { RedisConnection } from './connection/connection.js';
 import type { Arguments } from './connection/lua-message.js';
-import { int, list, named, type Reply, text } from './connection/reply.js';
+import { hex, int, list, named, type Reply, text } from './connection/reply.js';
 import { readCookieNews } from './cookies/cookie-reply.js';
 import type { CrawlAccess } from './crawl-access.js';
 import { examineRedis } from './doctor/examine/examine.js';
@@ -134,13 +134,17 @@ export class RedisFrontier implements Frontier {
     return this.#node.reconcile(held, graceMs);
   }
 
-  async recover(onDead?: (node: string, requests: number) => void): Promise<number> {
+  async recover(...[onDead, onFailed]: Parameters<Frontier['recover']>): Promise<number> {
     const recovered = new RecoveredNodes();
     for (;;) {
       const answer = named(await this.#run('recover', { most: RECOVERY_STEP }));
       const counts = list(answer.counts).map(int);
       for (const [n, incarnation] of list(answer.incarnations).map(text).entries()) {
         recovered.add(incarnation, text(list(answer.nodes)[n]), counts[n] ?? 0);
+      }
+      for (const [n, id] of list(answer.failed).map(hex).entries()) {
+        const record = text(list(answer.records)[n]) || null;
+        onFailed?.({ id, record, crashes: int(list(answer.crashes)[n]) });
       }
       if (int(answer.moved) === 0 || int(answer.dead) === 0) return recovered.report(onDead);
     }
