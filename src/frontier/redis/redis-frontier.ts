@@ -42,6 +42,7 @@ import { redisBackups } from './backup/backups.js';
 import { clearParts, sweep } from './clear.js';
 import { type Call, Calls } from './connection/calls.js';
 import { RedisConnection } from './connection/connection.js';
+import { EvictionWatch } from './connection/eviction-watch.js';
 import type { Arguments } from './connection/lua-message.js';
 import { hex, int, list, named, type Reply, text } from './connection/reply.js';
 import { readCookieNews } from './cookies/cookie-reply.js';
@@ -79,6 +80,7 @@ export class RedisFrontier implements Frontier {
   readonly #seeds: RedisSeeds;
   readonly #robots: RedisRobots;
   readonly #leaseCalls: LeaseCalls;
+  readonly #eviction: EvictionWatch | null;
 
   static async open(options: OpenOptions, address: RedisAddress): Promise<RedisFrontier> {
     const connection = await RedisConnection.open(address, options.connectTimeoutMs, options.waitReplicas);
@@ -96,6 +98,7 @@ export class RedisFrontier implements Frontier {
     this.#options = options;
     this.#calls = new Calls(connection, options.keys, options.shape.dupefilter);
     const call: Call = (verb, args) => this.#run(verb, args);
+    this.#eviction = options.allowEviction ? null : new EvictionWatch(connection.client);
     this.#node = new RedisNode(connection, this.#calls, call);
     this.#leaseCalls = new LeaseCalls(this.#calls, () => this.#node.options?.feeds ?? []);
     this.#crawl = {
@@ -170,6 +173,7 @@ export class RedisFrontier implements Frontier {
 
   async lease(max: number, holding: number, cookies?: number): Promise<LeaseAnswer> {
     await this.#node.live();
+    this.#eviction?.refuse();
     const args = { max, holding, random: Math.random(), crawl: this.#node.crawl, cookies };
     return readLeases(await this.#leaseCalls.lease(args));
   }
