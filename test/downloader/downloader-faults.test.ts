@@ -7,20 +7,9 @@ import {
   type DownloaderOptions,
   type DownloadRequest,
 } from '../../src/downloader/downloader.js';
+import { downloaderOptions } from '../helpers/downloader/default-options.js';
 import { type Answer, httpAnswer, rawSite } from '../helpers/sites/raw-site.js';
 
-const defaults: DownloaderOptions = {
-  timeoutMs: 10_000,
-  maxBodyBytes: 0,
-  warnBodyBytes: 0,
-  minBytesPerSecond: 0,
-  failOnDataLoss: true,
-  bufferBytes: 0,
-  allowPrivateAddresses: true,
-  userAgent: 'crawlnode-test',
-  defaultHeaders: {},
-  concurrency: 4,
-};
 const never = new AbortController().signal;
 const cleanups: (() => Promise<void>)[] = [];
 
@@ -34,7 +23,7 @@ async function against(answer: Answer, options: Partial<DownloaderOptions> = {})
     if (head.startsWith('GET /good ')) socket.write(httpAnswer('good'));
     else answer(socket, head, nth);
   });
-  const downloader = createDownloader({ ...defaults, ...options });
+  const downloader = createDownloader({ ...downloaderOptions, ...options });
   cleanups.push(site.close, () => downloader.close());
   const fetch = (path: string, more: Partial<DownloadRequest> = {}) =>
     downloader.fetch(

@@ -10,7 +10,7 @@ import { budgets } from './budgets.js';
 import { completion } from './completion.js';
 import { cookies } from './cookies.js';
 import { deferring } from './deferring.js';
-import { slots } from './domain-limits.js';
+import { domainLimits } from './domain-limits.js';
 import { dupefilters } from './dupefilters.js';
 import { epochs } from './epochs.js';
 import { feeds } from './feeds.js';
@@ -56,7 +56,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       order,
       orderWalk,
       politeness,
-      slots,
+      domainLimits,
       autothrottle,
       deferring,
       robots,
