@@ -124,7 +124,7 @@ test.each([
   ['a NUL in a header', `${ok}x: a\u0000b\r\ncontent-length: 0\r\n\r\n`, 'bad_header'],
   ['a greeting of another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', 'not_http'],
   ['a connection closed in the headers', `${ok}content-type: text/ht`, 'connection_reset'],
-  ['a connection closed without an answer', '', 'connection_reset'],
+  ['a connection closed without a response', '', 'connection_reset'],
   [
     'a switch of protocols',
     'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',

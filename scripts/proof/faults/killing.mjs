@@ -127,7 +127,7 @@ async function terminateTwice(onRedis) {
     const seen = site.log.length;
     await until(() => site.log.length > seen + (seen === 0 ? 2 : 1), 'some pages');
     node.signal(signal);
-    await until(() => node.said.includes('leaves at once'), 'the first signal to be heard');
+    await until(() => node.said.includes('exits at once'), 'the first signal to be heard');
     const at = performance.now();
     node.signal(signal);
     const { code } = await endOf(node);

@@ -10,7 +10,7 @@
 --   unstarted           no download began: if set, the page no longer counts against the budget
 --   items, feedItems    JSON texts; absent when there are none
 --   counts              what it adds to each counter of args.counters
---   latencyMs           of the answer, for AutoThrottle; absent where there was none
+--   latencyMs           of the response, for AutoThrottle; absent where there was none
 --   scraped, errors     amounts that count against the budgets; absent for 0
 --   requests            the links, see acceptance.lua; absent when there are none
 --   cookies, maxJars    changes of cookies, see cookies/cookies.lua; absent when there are none
