@@ -108,6 +108,8 @@ export interface EngineOptions {
   readonly callbackTimeoutMs: number;
   /** CALLBACK_ERROR `keep`: what a page gave before an error is committed; `keptReason` marks it in the failed list. */
   readonly keepsErrors: boolean;
+  /** CONDITIONAL_REQUESTS, but not with an HTTP cache: pages that come again are asked for with their ETag and Last-Modified. */
+  readonly conditionalRequests: boolean;
   /** REDIRECT_MAX_TIMES; null when redirects are off (REDIRECT_ENABLED false). */
   readonly redirectMaxTimes: number | null;
   /** What is followed of meta refreshes; null when METAREFRESH_ENABLED is false. */

@@ -8,8 +8,10 @@ import {
   type FrontierRequest,
   MAX_SETTLE_REQUESTS,
   PUSH_CHUNK,
+  type PushAnswer,
   type SettleAnswer,
 } from '../../frontier/frontier.js';
+import type { Request } from '../../http/message/request.js';
 import type { DiscoveredRequest } from '../../spider/run-callback.js';
 import type { Outage } from '../node/outage.js';
 import type { DeadEnds } from '../page/dead-ends.js';
@@ -22,8 +24,8 @@ export interface LinkDeps {
   readonly outage: Outage;
   /** The cache of seen links; null where the identity of a request does not follow from its URL. */
   readonly seen: SeenLinks | null;
-  /** Told of links that were dropped as the queue is full. */
-  readonly onDropped: (dropped: number) => void;
+  /** Told of the answers to links, some of which may have been dropped. */
+  readonly onDropped: (answer: PushAnswer) => void;
   /** Told of links that the rules of the crawl refuse. */
   readonly deadEnds: DeadEnds;
 }
@@ -50,6 +52,7 @@ export class PageLinks {
   /** Places in the page of the others. */
   #withheld: number[] = [];
   #epoch: string | null = null;
+  #hasPushed = false;
 
   constructor(page: Page, deps: LinkDeps) {
     this.#page = page;
@@ -102,6 +105,12 @@ export class PageLinks {
     return this.#settled();
   }
 
+  /** Whether a link that the crawl takes passes the test; true where some were pushed early. */
+  some(test: (request: Request) => boolean): boolean {
+    if (this.#hasPushed || this.#sent.some(({ found }) => test(found.request))) return true;
+    return this.#withheld.some((ordinal) => test(this.#discovered[ordinal]!.request));
+  }
+
   /** The settle has committed: its links are cached as seen from now on. */
   learn({ epoch, allSeen }: Extract<SettleAnswer, { committed: true }>): void {
     if (allSeen) this.#deps.seen?.learn(this.#sent, epoch, performance.now());
@@ -119,8 +128,8 @@ export class PageLinks {
   async #pushEarly(stop: AbortSignal): Promise<void> {
     const { frontier, outage, onDropped } = this.#deps;
     const chunk = this.#requests.slice(0, PUSH_CHUNK);
-    const { dropped } = await outage.through('push', stop, () => frontier.push(chunk, 'links'));
-    if (dropped !== undefined) onDropped(dropped);
+    this.#hasPushed = true;
+    onDropped(await outage.through('push', stop, () => frontier.push(chunk, 'links')));
     this.#requests = this.#requests.slice(PUSH_CHUNK);
     this.#sent = this.#sent.slice(PUSH_CHUNK);
   }

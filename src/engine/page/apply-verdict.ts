@@ -21,6 +21,7 @@ import { add, type Counters, refusalOf, refuse, toFrontier, unfetchable } from '
 import { type LinkDeps, noLinks, PageLinks } from '../links/page-links.js';
 import type { Middleware } from '../middleware/load-middleware.js';
 import type { DelayLog } from '../node/autothrottle-log.js';
+import type { ConditionalRequests } from '../recrawl/conditional-requests.js';
 import type { RobotsGate } from '../robots/robots-gate.js';
 import type { LostStarts } from './failed-start-pages.js';
 import type { HangingHosts } from './hanging-hosts.js';
@@ -42,6 +43,8 @@ export interface PageDeps extends LinkDeps {
   readonly lostStarts: LostStarts;
   readonly hangingHosts: HangingHosts;
   readonly cookies: SessionCookies;
+  /** Null where no page of the crawl comes again. */
+  readonly recrawl: ConditionalRequests | null;
   /** Null when robots.txt is not obeyed. */
   readonly robots: RobotsGate | null;
   readonly log: Logger;

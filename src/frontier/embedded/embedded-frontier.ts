@@ -19,6 +19,7 @@ import { verify } from './doctor/verify.js';
 import { defer } from './domains/defer.js';
 import { takeInstant } from './domains/take-instant.js';
 import { throttle } from './domains/throttle.js';
+import { readValidators } from './dupefilters/validators.js';
 import { peekItems } from './feeds/items.js';
 import { checkpointFeed, countWaiting, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
 import { type Database, openDatabase } from './file/database.js';
@@ -92,6 +93,7 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
         return news === null ? answer : { ...answer, cookies: news };
       }),
     cookies: (since, readAnewAt) => batch.read((tx) => cookiesSince(tx, since, readAnewAt)),
+    validators: (fingerprints) => batch.read((tx) => readValidators(tx, fingerprints)),
     settle: (held, outcome, effects) =>
       client.asNode((tx, { number, options }) =>
         settle(tx, number, held, outcome, effects, options.maxCookieJars),

@@ -17,6 +17,7 @@ const tunableNames: readonly (readonly [name: string, key: keyof Tunables])[] = 
   ['node_timeout', 'nodeTimeoutMs'],
   ['failed_limit', 'failedLimit'],
   ['queue_limit', 'queueLimit'],
+  ['domain_pages', 'pagesPerDomain'],
   ['slots', 'slots'],
   ['autothrottle', 'autothrottle'],
 ];

@@ -81,7 +81,7 @@ export class RedisFrontier implements Frontier {
   readonly #leaseCalls: LeaseCalls;
 
   static async open(options: OpenOptions, address: RedisAddress): Promise<RedisFrontier> {
-    const connection = await RedisConnection.open(address, options.connectTimeoutMs);
+    const connection = await RedisConnection.open(address, options.connectTimeoutMs, options.waitReplicas);
     try {
       await refuseUnsafeStore(connection, options);
       return new RedisFrontier(connection, options);
@@ -179,6 +179,14 @@ export class RedisFrontier implements Frontier {
 
   async cookies(since: number, readAnewAt?: number): Promise<CookieNews | null> {
     return readCookieNews(await this.#run('cookies', { known: since, anewAt: readAnewAt }));
+  }
+
+  /** Not in order with settles: a page is leased after the settle of its last download. */
+  async validators(fingerprints: readonly string[]): Promise<(string | null)[]> {
+    if (fingerprints.length === 0) return [];
+    const raw = fingerprints.map((fingerprint) => Buffer.from(fingerprint, 'hex'));
+    const found = list(await this.#calls.run('validators', { fingerprints: raw }));
+    return found.map((value) => text(value) || null);
   }
 
   async defer(lease: Lease): Promise<number | null> {

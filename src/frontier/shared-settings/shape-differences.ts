@@ -51,6 +51,7 @@ const settingOf: Readonly<Record<keyof Tunables, string>> = {
   nodeTimeoutMs: 'NODE_TIMEOUT (ms)',
   failedLimit: 'FAILED_LIMIT',
   queueLimit: 'SCHEDULER_QUEUE_LIMIT',
+  pagesPerDomain: 'URL_PAGES_PER_DOMAIN_LIMIT',
   slots: 'DOWNLOAD_SLOTS',
   autothrottle: 'AUTOTHROTTLE',
 };

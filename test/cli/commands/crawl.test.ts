@@ -338,7 +338,7 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
     expect(site.compare()).toEqual({ missing: [], twice: [] });
   });
 
-  it('a second signal leaves at once, with its code, and gives back what was in progress', async () => {
+  it('a second signal exits at once, with its code, and gives back what was in progress', async () => {
     await site.close();
     site = await startSite({ pages: PAGES, delayMs: (path) => (path === '/' ? 0 : 600_000) });
     const node = startCli(crawl('--workers', '2'), { cwd: here.project.dir });

@@ -6,12 +6,13 @@
 -- args: force · queueClass, epoch: for a new meta
 -- Returns by name: live: nodes because of which nothing was done, or nothing. O(domains + delayed + leases + cookies).
 local NUMBERS = { 'epoch', 'accepted', 'done', 'removed', 'lost', 'arrival', 'run_pages', 'run_items', 'run_errors',
-  'run_failed', 'run_accepted', 'run_started', 'delay', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'idle_since',
+  'run_failed', 'run_accepted', 'run_started', 'delay', 'limit', 'node_timeout', 'failed_limit', 'queue_limit', 'domain_pages', 'idle_since',
   'hungry_at', 'cookies', 'cookies_floor' }
 -- What is known of robots.txt goes with them, as it can be fetched again.
 local INDEXES = { 'queue', 'domains', 'ready', 'waiting', 'suspects', 'leases', 'nodes', 'dead', 'node-info', 'held',
   'pages', 'answers', 'robots', 'robots-kept', 'repaired' }
-local KEPT = { delayed = 'zset', failed = 'zset', failures = 'hash', crashes = 'hash', domains = 'hash' }
+local KEPT = { delayed = 'zset', failed = 'zset', failures = 'hash', crashes = 'hash', domains = 'hash',
+  validators = 'hash', ['domain-pages'] = 'hash' }
 local A_DAY = 86400000
 
 -- Its fields of numbers hold numbers, and those that all verbs need are there.
