@@ -36,6 +36,7 @@ export const commandErrorCodes = {
   feed_elsewhere: 'the path leads to another file than the one that the crawl wrote',
   feed_changed: 'the file of items was changed by something else',
   feed_unwritable: 'the file of items cannot be written, or an item pipeline does not accept committed items',
+  files_unwritable: 'files or images cannot be written to their folder',
   restoring: 'a restore of this crawl was cut off and must be finished first',
   not_empty: 'the crawl already holds data, which a restore would mix with that of the backup',
   dupefilter: 'the backup was made with another dupefilter',
@@ -108,6 +109,7 @@ export const internalErrorCodes = {
   feed_rolled_back:
     'the checkpoint of a feed file in the store is older than the file, so the writer returns to the checkpoint',
   bad_sitemap: 'a sitemap cannot be parsed; the other sitemaps are still read',
+  bad_feed: 'an XML or CSV feed cannot be parsed',
   bad_status: 'the server of a sitemap responded with an error; the other sitemaps are still read',
   bad_gzip: 'a compressed sitemap cannot be decompressed; the other sitemaps are still read',
   unreadable: 'a sitemap file cannot be opened; the other sitemaps are still read',
