@@ -24,7 +24,7 @@ const adviceByName: readonly (readonly [names: RegExp, advice: string])[] = [
     'the cache holds every page as a file, as the DummyPolicy does: delete it',
   ],
   [/^(FILES|IMAGES)_/, 'crawlnode has no such feature: delete it'],
-  [/^(TWISTED_REACTOR|ASYNCIO_EVENT_LOOP|REACTOR_.*|DNS_.*|DNSCACHE_.*)$/, deleteIt],
+  [/^(TWISTED_REACTOR|ASYNCIO_EVENT_LOOP|REACTOR_.*|DNS_RESOLVER)$/, deleteIt],
   [/^(MEMUSAGE|MEMDEBUG|MAIL|ADDONS|COMMANDS_MODULE|NEWSPIDER_MODULE|TEMPLATES_DIR|EDITOR)(_|$)/, deleteIt],
   [
     /^(SPIDER_LOADER_.*|SCHEDULER_(DISK|MEMORY|PRIORITY)_QUEUE|DUPEFILTER_KEY|DEPTH_STATS_VERBOSE)$/,
