@@ -10,6 +10,7 @@ export const DEFAULT_HEADERS = 400;
 export const USER_AGENT = 500;
 export const RETRY = 550;
 export const REDIRECT = 600;
+export const COOKIES = 700;
 
 export interface BuiltIn {
   readonly name: string;

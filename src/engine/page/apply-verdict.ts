@@ -64,6 +64,8 @@ export interface Work {
   readonly record: RequestRecord;
   readonly request: Request;
   readonly counters: Counters;
+  /** Its Cookie header has been made, for middleware to see. */
+  readonly hasCookies?: boolean;
   readonly deps: PageDeps;
 }
 

@@ -139,7 +139,7 @@ const steps: PageSteps = { startDownload, noteFailure, giveUp, noteAnswer, finis
 
 async function startDownload(work: Work): Promise<Download> {
   const { flight, record, deps, counters } = work;
-  const prepared = deps.cookies.prepare(work);
+  const prepared = work.hasCookies === true ? { ...work.request, cookies: null } : deps.cookies.prepare(work);
   let outgoing = prepared instanceof Promise ? await prepared : prepared;
   if (flight.over) throw new Error('the page was given back before its download');
   if (flight.revisit !== null) outgoing = withConditions(flight.revisit, outgoing);
