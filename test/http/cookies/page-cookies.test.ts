@@ -45,8 +45,8 @@ describe('a cookie of a request', () => {
   it('goes where its domain, path and secure say', () => {
     const browser = new Browser();
     const given = [
-      { name: 'all', value: '1', domain: 'shop.com', path: '/' },
-      { name: 'list', value: '2', domain: 'shop.com', path: '/list' },
+      { name: 'all', value: '1', domain: 'shop.com', path: '/', secure: false },
+      { name: 'list', value: '2', domain: 'shop.com', path: '/list', secure: false },
       { name: 'safe', value: '3', domain: 'shop.com', path: '/', secure: true },
       { name: 'here', value: '4' },
     ];
