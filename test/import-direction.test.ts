@@ -22,6 +22,7 @@ const layers: Readonly<Record<string, number>> = {
   'private-folder.ts': 1,
   'project-modules.ts': 1,
   settings: 1,
+  stats: 1,
   http: 2,
   spider: 3,
   pipelines: 3,

@@ -9,12 +9,14 @@ import { backups } from './backups.js';
 import { budgets } from './budgets.js';
 import { completion } from './completion.js';
 import { cookies } from './cookies.js';
+import { customStats } from './custom-stats.js';
 import { deferring } from './deferring.js';
 import { dupefilters } from './dupefilters.js';
 import { epochs } from './epochs.js';
 import { feeds } from './feeds.js';
 import { flushing } from './flushing.js';
 import { hostile } from './hostile.js';
+import { idleHooks } from './idle-hooks.js';
 import { order } from './order.js';
 import { orderWalk } from './order-walk.js';
 import { pipelineOutboxes } from './pipeline-outboxes.js';
@@ -62,6 +64,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       robots,
       settling,
       cookies,
+      customStats,
       epochs,
       recovery,
       suspects,
@@ -69,6 +72,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       budgets,
       completion,
       starting,
+      idleHooks,
       flushing,
       queueLimit,
       seeds,

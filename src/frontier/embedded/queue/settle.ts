@@ -8,6 +8,7 @@ import type { LifeChange } from '../dupefilters/dupefilter.js';
 import { addItems } from '../feeds/items.js';
 import { appendCommitted } from '../feeds/outbox.js';
 import { closeWhenSpent, comesTooLate, countForBudgets } from '../nodes/budgets.js';
+import { closeRun } from '../nodes/control.js';
 import { feedsOf, type NodeRow } from '../nodes/node-row.js';
 import { accept } from './accept.js';
 import { adjustDelay } from './autothrottle.js';
@@ -57,7 +58,9 @@ export function settle(
   if (outcome.kind === 'done' || outcome.kind === 'failed') holder.pages += 1;
   countForBudgets(tx, effects.stats);
   closeWhenSpent(tx);
+  if (effects.closing !== undefined) closeRun(tx, effects.closing);
   tx.counters.add(effects.stats);
+  if (effects.custom !== undefined) tx.counters.change(effects.custom);
   if (withheld !== undefined) tx.counters.add({ 'dupefilter/filtered': withheld.count });
   addItems(tx, effects.items);
   if (effects.feedItems.length > 0) appendCommitted(tx, feedsOf(holder), lease.id, effects.feedItems);

@@ -8,6 +8,7 @@ import type { Arguments } from '../connection/lua-message.js';
 import { int, named, type Reply, text } from '../connection/reply.js';
 import { changeArguments } from '../cookies/cookie-reply.js';
 import { columnsOf } from '../requests.js';
+import { statArguments } from '../stored-stats.js';
 import { leaseCallOf } from './lease-reply.js';
 
 /** A settle that is to be sent. */
@@ -40,7 +41,7 @@ export function settleMessage(
   effects: Effects,
   { hasFeeds, maxCookieJars, node, dupefilter }: Sender,
 ): SettleMessage {
-  const { requests, withheld, items, cookies = [] } = effects;
+  const { requests, withheld, items, cookies = [], custom = [], closing } = effects;
   const id = Buffer.from(lease.id, 'hex');
   const call = leaseCallOf(lease);
   const counters = countersInBounds(effects.stats);
@@ -57,6 +58,8 @@ export function settleMessage(
       items: items.length === 0 ? undefined : items,
       feedItems: feedItems.length === 0 ? undefined : feedItems,
       requests: requests.length === 0 ? undefined : columnsOf(requests, dupefilter),
+      ...(custom.length > 0 && { custom: statArguments(custom) }),
+      closing,
       ...(cookies.length > 0 && { cookies: cookies.map(changeArguments), maxJars: maxCookieJars }),
     },
     counters,
@@ -66,6 +69,7 @@ export function settleMessage(
       lengthOf(items) +
       lengthOf(feedItems) +
       lengthOf(requests.map(({ record }) => record)) +
+      lengthOf(custom.map(({ name, value }) => `${name}${value}`)) +
       lengthOf(cookies.map(({ text }) => text ?? '')),
   };
 }

@@ -14,6 +14,8 @@
 --   scraped, errors     amounts that count against the budgets; absent for 0
 --   requests            the links, see acceptance.lua; absent when there are none
 --   cookies, maxJars    changes of cookies, see cookies/cookies.lua; absent when there are none
+--   custom              changes of the user's own stats, see base/custom-stats.lua; absent when there are none
+--   closing             a reason to close the run with; absent for none
 -- args.counters: names of counters. args.feeds: the feeds and outboxes of pipelines that this node joined with.
 
 -- Removes the done requests that were collected, in one batch. Before a later settle's links are judged, since a link may
@@ -81,7 +83,7 @@ function settling.run(crawl)
   local files, pipelines = feeds.byKind(crawl.args.feeds)
   local pipelineItems = #pipelines > 0 and {} or nil
   local done = { ids = {}, crashed = {}, statuses = {}, attempts = {} }
-  local answered = {}
+  local answered, closing = {}, nil
   for n, settle in ipairs(settles) do
     local lease = found[n]
     if not isLive or not isOurs(crawl, settle, lease) then
@@ -108,6 +110,8 @@ function settling.run(crawl)
         conclude(crawl, settle, lease, done)
         addEffects(crawl, settle, sums, items, feedItems, pipelineItems)
         cookies.merge(crawl, settle)
+        if settle.custom then customStats.apply(crawl, settle.custom) end
+        closing = closing or settle.closing
         if settle.latencyMs and settle.kind ~= 'released' then
           answered[#answered + 1] = { lease.domain, settle.latencyMs, settle.status }
         end
@@ -129,6 +133,7 @@ function settling.run(crawl)
     if pages > 0 then redis.call('HINCRBY', crawl.keys.pages, crawl.caller, pages) end
     dupefilters.agree(crawl)
     limits.closeWhenSpent(crawl)
+    if closing then limits.close(crawl, closing, 0) end
     answers.keepSettles(crawl, kept)
   end
   return replies
