@@ -2,7 +2,7 @@
  * Run items through the pipelines in ascending order of their numbers, and serialize them as the JSON texts that are
  * committed with the page. A pipeline may see an item twice when its page is fetched again.
  */
-import { CrawlnodeError, DropItem, messageOf } from '../errors.js';
+import { CrawlnodeError, closingReason, DropItem, messageOf } from '../errors.js';
 import type { JsonObject } from '../http/message/request-record.js';
 import { type LoadedPipeline, type LoadOptions, loadStages, type PipelineContext } from './load-pipelines.js';
 
@@ -19,6 +19,8 @@ export interface ProcessedItems {
   readonly dropped: number;
   /** Items that an error of a pipeline cost, where errors are kept. */
   readonly broken: number;
+  /** The reason of the first CloseSpider that a pipeline threw, which drops its item; null for none. */
+  readonly closing: string | null;
 }
 
 export interface ItemPipelines {
@@ -44,6 +46,7 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
 
   async function process(items: readonly JsonObject[]): Promise<ProcessedItems> {
     const out = { listItems: [] as string[], feedItems: [] as string[], scraped: 0, dropped: 0, broken: 0 };
+    let closing: string | null = null;
     for (const item of items) {
       const inList = out.listItems.length;
       try {
@@ -55,7 +58,12 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
         out.feedItems.push(text);
         out.scraped += 1;
       } catch (error) {
-        if (isDrop(error)) {
+        const reason = closingReason(error);
+        if (reason !== null) {
+          closing ??= reason;
+          out.listItems.length = inList;
+          out.dropped += 1;
+        } else if (isDrop(error)) {
           out.dropped += 1;
           context.log.debug({ reason: error.message }, 'an item was dropped');
         } else if (keepsErrors) {
@@ -67,7 +75,7 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
         }
       }
     }
-    return out;
+    return { ...out, closing };
   }
 
   async function open(): Promise<void> {
@@ -106,7 +114,7 @@ async function runPipelines(
     try {
       result = await pipeline.processItem({ item: current, nodeId, spider, job });
     } catch (error) {
-      throw isDrop(error) ? error : pipelineError(pipeline.name, error);
+      throw isDrop(error) || closingReason(error) !== null ? error : pipelineError(pipeline.name, error);
     }
     if (result === undefined) continue;
     if (typeof result !== 'object' || result === null || Array.isArray(result)) {

@@ -13,6 +13,7 @@ import { DelayLog } from './autothrottle-log.js';
 import { CrawlNews } from './crawl-news.js';
 import { Pulse } from './heartbeat.js';
 import { Outage } from './outage.js';
+import { OutsideStats } from './outside-stats.js';
 import { Hooks } from './project-hooks.js';
 import { Alarm } from './wake-up.js';
 
@@ -26,6 +27,7 @@ export class NodeState {
   readonly deadEnds = new DeadEnds();
   readonly hangingHosts: HangingHosts;
   readonly knownRules: KnownRules | null;
+  readonly outsideStats: OutsideStats;
   readonly news: CrawlNews;
   readonly losses: Losses;
   readonly pulse = new Pulse();
@@ -49,6 +51,7 @@ export class NodeState {
     const { robots } = deps.options;
     const agent = robots?.userAgent ?? robots?.defaultUserAgent ?? '';
     this.knownRules = robots === null ? null : new KnownRules(agent, robots.crawlDelayMaxMs);
+    this.outsideStats = new OutsideStats(deps);
     this.news = new CrawlNews(deps);
     this.losses = new Losses(deps.log, deps.crawlArguments);
     this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);

@@ -48,7 +48,12 @@ export async function crawlOne(
   onError: (error: unknown) => void,
 ): Promise<void> {
   try {
-    const ending = await processPage(flight, deps);
+    const ending = await deps.stats.during(
+      (changes) => {
+        flight.stats = changes;
+      },
+      () => processPage(flight, deps),
+    );
     const { latencyMs } = flight;
     const effects = latencyMs === null ? ending.effects : { ...ending.effects, latencyMs };
     slots.settle(flight, ending.outcome, effects, ending.links);

@@ -8,6 +8,7 @@ import type { SettledLinks } from './page-links.js';
 
 /**
  * Effects of a page's items and links, with its counters so far.
+ * @param onClose hears that a pipeline closes the crawl.
  * @throws CrawlnodeError `pipeline_error` or `too_many_items`.
  */
 export async function effectsOf(
@@ -15,10 +16,12 @@ export async function effectsOf(
   links: SettledLinks,
   counters: Counters,
   pipelines: ItemPipelines,
+  onClose: (reason: string) => void,
 ): Promise<Effects> {
   if (items.length === 0) return { items: [], feedItems: [], stats: counters, ...links };
 
   const processed = await pipelines.process(items);
+  if (processed.closing !== null) onClose(processed.closing);
   refuseTooManyBytes(processed.listItems, processed.feedItems);
   if (processed.scraped > 0) add(counters, 'item_scraped_count', processed.scraped);
   if (processed.broken > 0) add(counters, 'item_error_count', processed.broken);
