@@ -26,22 +26,29 @@ export {
   UsageError,
 } from './errors.js';
 export { decodeBody } from './http/charset/decode-body.js';
+export { baseUrl } from './http/markup/base-url.js';
 export type { LinkOptions } from './http/markup/links.js';
+export { metaRefresh } from './http/markup/meta-refresh.js';
 export { type Selector, SelectorList } from './http/markup/selector.js';
-export { baseUrl, metaRefresh } from './http/markup/w3lib-base-url.js';
 export type { XPathVariables } from './http/markup/xpath/xpath-query.js';
 export { fingerprint } from './http/message/fingerprint.js';
 export type { FormData } from './http/message/form/form-data.js';
 export type { FormRequestOptions } from './http/message/form/form-request.js';
 export type { Headers, HeadersInput } from './http/message/headers.js';
 export type { OutgoingRequest } from './http/message/outgoing-request.js';
-export { type Callback, type Meta, Request, type RequestOptions } from './http/message/request.js';
-export type { JsonObject, JsonValue } from './http/message/request-record.js';
+export type { JsonObject, JsonValue } from './http/message/record/request-record.js';
+export {
+  type Callback,
+  type CbKwargs,
+  type Meta,
+  Request,
+  type RequestOptions,
+} from './http/message/request.js';
 export { type FollowOptions, Response, type ResponseParts, type SavedPage } from './http/message/response.js';
 export { canonicalizeUrl } from './http/url/canonicalize-url.js';
 export type { Patterns } from './http/url/url-patterns.js';
 export type { Logger, SpiderLogger } from './log.js';
-export type { CommittedItem } from './pipelines/committed-item.js';
+export type { CommittedItem } from './pipelines/committed/committed-item.js';
 export type { ItemPipeline, PipelineContext, PipelineInput } from './pipelines/load-pipelines.js';
 export { parseRobots, type Robots } from './robots/parse-robots.js';
 export { defineSettings } from './settings/define-settings.js';

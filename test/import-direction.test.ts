@@ -13,14 +13,9 @@ const layers: Readonly<Record<string, number>> = {
   'errors.ts': 0,
   'format-amounts.ts': 0,
   'log.ts': 0,
-  'built-in-middleware.ts': 0,
   'feed-outbox.ts': 0,
-  'make-folder.ts': 0,
-  'private-file.ts': 0,
-  'sqlite.ts': 0,
-  'callback-timeout.ts': 1,
-  'private-folder.ts': 1,
-  'project-modules.ts': 1,
+  disk: 1,
+  'user-code': 1,
   settings: 1,
   stats: 1,
   http: 2,
@@ -37,7 +32,11 @@ const layers: Readonly<Record<string, number>> = {
 
 /** Of the settings only types, and these, which know nothing of any setting. */
 const settingsHelpers = [
-  ...['settings/nearest.ts', 'settings/mask-urls.ts', 'settings/define-settings.ts', 'settings/proxy-url.ts'],
+  'settings/built-in-middleware.ts',
+  'settings/define-settings.ts',
+  'settings/mask-urls.ts',
+  'settings/nearest.ts',
+  'settings/proxy-url.ts',
 ];
 
 const outwardNames = /^(process\??\.(env|argv|exit|exitCode|stdin|stdout|stderr)|console\??\.\w+)$/;

@@ -10,8 +10,8 @@ import { statsPage } from './stats-page.js';
 export async function referencePages(): Promise<Readonly<Record<string, string>>> {
   const source = new SourceApi([
     'index.ts',
-    'crawler/crawl-stats.ts',
-    'crawler/crawl-state.ts',
+    'crawler/stats/crawl-stats.ts',
+    'crawler/stats/crawl-state.ts',
     'frontier/frontier.ts',
   ]);
   return {

@@ -24,8 +24,8 @@ const ends: readonly (readonly [reason: string, meaning: string])[] = [
 
 /** The page. @throws Error for a counter that has no description, or is in the source no more. */
 export function statsPage(source: SourceApi): string {
-  const stats = source.exportOf('crawler/crawl-stats.ts', 'CrawlStats');
-  const state = source.exportOf('crawler/crawl-state.ts', 'CrawlState');
+  const stats = source.exportOf('crawler/stats/crawl-stats.ts', 'CrawlStats');
+  const state = source.exportOf('crawler/stats/crawl-state.ts', 'CrawlState');
   const seam = (name: string) => source.exportOf('frontier/frontier.ts', name).members;
   checkCounters();
   return page(
@@ -43,7 +43,7 @@ export function statsPage(source: SourceApi): string {
     '## Each of `feeds`',
     fields(seam('OutboxSnapshot')),
     '## Each of `pipelines`',
-    fields(source.exportOf('crawler/crawl-stats.ts', 'PipelineStats').members),
+    fields(source.exportOf('crawler/stats/crawl-stats.ts', 'PipelineStats').members),
     '## Counters',
     "`counters` is also what `HGETALL <spider>:stats` shows in Redis. Names are Scrapy's where it has one; `*` stands for a part that varies. A counter that has never counted is absent. `reset` sets all of them back, and `reset --only stats` does nothing else.",
     table(

@@ -12,7 +12,12 @@ const control = (name: 'pause' | 'resume' | 'stop') => async () => ({
 
 export const commands: Readonly<Record<string, CommandEntry>> = {
   init: { summary: 'make a new project', load: () => import('./commands/init.js') },
+  genspider: { summary: 'make a new spider', load: () => import('./commands/genspider.js') },
   crawl: { summary: 'run a node of a crawl, or several', load: () => import('./commands/crawl.js') },
+  runspider: {
+    summary: 'crawl the spider of one file, without a project',
+    load: () => import('./commands/runspider.js'),
+  },
   seed: { summary: 'add start requests to a crawl', load: () => import('./commands/seed.js') },
   reset: { summary: 'delete the state of a crawl', load: () => import('./commands/reset.js') },
   restore: { summary: 'restore what reset --backup saved', load: () => import('./commands/restore.js') },
@@ -27,7 +32,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./commands/forget.js'),
   },
   items: {
-    summary: 'move committed items into a file',
+    summary: 'show committed items, or move them into a file',
     load: () => import('./commands/items.js'),
   },
   pause: { summary: 'pause all nodes of a crawl', load: control('pause') },

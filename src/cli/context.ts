@@ -8,8 +8,8 @@ import { printable, printableJson, terminalText } from './terminal/printable.js'
 /** The options every command takes, before or after its name. */
 export interface Globals {
   readonly config?: string | undefined;
-  /** `-s NAME=VALUE`, as often as given. */
-  readonly set: readonly string[];
+  /** `-s NAME=VALUE`, as often as given. A command adds settings that its arguments imply (`runspider FILE`). */
+  readonly set: string[];
   readonly level?: string | undefined;
   readonly logfile?: string | undefined;
   readonly json: boolean;

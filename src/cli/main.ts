@@ -7,12 +7,12 @@ import { Command, CommanderError } from 'commander';
 import { UsageError } from '../errors.js';
 import { commands } from './commands.js';
 import { type Context, type Globals, processContext } from './context.js';
-import { exitOnSignalAsProcessOne } from './crawl/signals.js';
-import { fatalLine, reportError } from './error-report.js';
 import { exitCodeOf } from './exit-codes.js';
 import { guardExit } from './exit-process.js';
-import { spiderFirst } from './options/crawl-argument.js';
+import { fatalLine, reportError } from './messages/error-report.js';
+import { spiderFirst } from './options/spider-argument.js';
 import { flushAndExit, guardStreams } from './output-streams.js';
+import { exitOnSignalAsProcessOne } from './signals/crawl-signals.js';
 import { helpColumns, reflow } from './terminal/reflow.js';
 import { version } from './version.js';
 
@@ -122,8 +122,6 @@ function explainArgumentCount(text: string, command: Command | undefined): strin
 /** Scrapy commands and their nearest crawlnode command. */
 const scrapyCommands: Readonly<Record<string, string>> = {
   startproject: 'init DIR',
-  genspider: 'init DIR',
-  runspider: 'crawl SPIDER',
   shell: 'parse SPIDER URL',
   view: 'fetch URL',
   check: 'doctor',

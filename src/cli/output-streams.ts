@@ -1,5 +1,4 @@
 /** stdout and stderr of the process: errors while writing, and an exit that loses no output. */
-
 import { exit } from './exit-process.js';
 
 let ignoresStdoutErrors = false;

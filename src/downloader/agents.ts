@@ -6,7 +6,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { isPrivateAddress } from '../http/url/domain.js';
+import { isPrivateAddress } from '../http/url/private-hosts.js';
 import { type Reach, reachableLookup, refusalOf } from './private-addresses.js';
 
 /** Servers commonly close idle connections after 5 to 75 s. Closing them first avoids most resets on reuse. */

@@ -1,5 +1,4 @@
 /** The error of a failed download, its reasons, and the translation of errors from got, Node and OpenSSL. */
-
 import { CrawlnodeError, messageOf } from '../errors.js';
 import { parseUrl } from '../http/url/parse-url.js';
 

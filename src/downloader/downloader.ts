@@ -8,7 +8,7 @@
 import { setMaxListeners } from 'node:events';
 import { type Logger, silentLogger } from '../log.js';
 import { type Agents, type AgentsOptions, createAgents } from './agents.js';
-import { BodyBudget } from './body-budget.js';
+import { BodyBudget } from './body/body-budget.js';
 import { DownloadError, toDownloadError } from './download-error.js';
 import { type Client, type Download, type DownloadUnderWay, Exchange } from './exchange.js';
 import { openStream } from './open-stream.js';

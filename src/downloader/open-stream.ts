@@ -1,7 +1,7 @@
 /** How got is set up: what opens a request and gives the stream of its answer. */
 import got from 'got';
 import type { AgentPair } from './agents.js';
-import { acceptedEncodings } from './decode-content.js';
+import { acceptedEncodings } from './body/decode-content.js';
 import type { Client } from './exchange.js';
 import { type ForwardingProxy, requestThrough, withoutFrozenOptions } from './native-request.js';
 

@@ -4,7 +4,7 @@
  */
 import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { isLinkLocalAddress, isPrivateAddress, isPrivateHost } from '../http/url/domain.js';
+import { isLinkLocalAddress, isPrivateAddress, isPrivateHost } from '../http/url/private-hosts.js';
 import { DownloadError } from './download-error.js';
 
 /**

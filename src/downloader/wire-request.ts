@@ -1,7 +1,6 @@
 /** Converts a request to the options of got: its URL without userinfo, its headers over the defaults, its body. */
-
 import type { Method, OptionsInit } from 'got';
-import type { RequestRecord } from '../http/message/request-record.js';
+import type { RequestRecord } from '../http/message/record/request-record.js';
 import { parseUrl } from '../http/url/parse-url.js';
 
 /**

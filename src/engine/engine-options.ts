@@ -12,7 +12,7 @@ import type {
   Snapshot,
   Tunables,
 } from '../frontier/frontier.js';
-import type { OpenOptions } from '../frontier/store.js';
+import type { OpenOptions } from '../frontier/open-options.js';
 import type { Request } from '../http/message/request.js';
 import type { Response } from '../http/message/response.js';
 import type { TrapLimits } from '../http/url/url-trap.js';
@@ -57,7 +57,7 @@ export interface LinkOptions {
   readonly proxyFromSeeds: boolean;
 }
 
-/** Which meta refreshes are followed (`meta-refresh.ts`). */
+/** Which meta refreshes are followed (`page/meta-refresh-request.ts`). */
 export interface MetaRefreshOptions {
   /** METAREFRESH_MAXDELAY, in seconds: one with this delay or a longer one is not followed. */
   readonly maxDelayS: number;

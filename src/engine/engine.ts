@@ -11,15 +11,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CrawlnodeError, FrontierUnavailableError, IncarnationDeadError } from '../errors.js';
 import { type Joined, type LeaseAnswer, MAX_WAIT_MS, type Shape } from '../frontier/frontier.js';
 import type { EngineDeps, EngineResult } from './engine-options.js';
-import { Parting } from './leaving/leave-finished-crawl.js';
-import { crawlEnding, type Ending, ending, errorEnding } from './leaving/node-stop-reason.js';
-import { windDown } from './leaving/shutdown.js';
 import { Heartbeat, type HeartbeatNews } from './node/heartbeat.js';
 import { Incarnation } from './node/incarnation.js';
 import { announce, join, pushStart, sayNothingNew } from './node/membership.js';
 import { NodeState } from './node/node-state.js';
 import { comesAgain, startRequests } from './seeds/seed-requests.js';
 import { hasGenerator } from './seeds/start-generator.js';
+import { Parting } from './shutdown/leave-finished-crawl.js';
+import { crawlEnding, type Ending, ending, errorEnding } from './shutdown/node-stop-reason.js';
+import { windDown } from './shutdown/shutdown.js';
 
 export type {
   EngineDeps,

@@ -3,7 +3,7 @@
  * committed with the page. A pipeline may see an item twice when its page is fetched again.
  */
 import { CrawlnodeError, closingReason, DropItem, messageOf } from '../errors.js';
-import type { JsonObject } from '../http/message/request-record.js';
+import type { JsonObject } from '../http/message/record/request-record.js';
 import { type LoadedPipeline, type LoadOptions, loadStages, type PipelineContext } from './load-pipelines.js';
 
 export type { ItemPipeline, PipelineContext, PipelineInput } from './load-pipelines.js';

@@ -1,11 +1,11 @@
 /** Load the pipelines that ITEM_PIPELINES names, in the order of their numbers. */
 import path from 'node:path';
-import { withinTimeout } from '../callback-timeout.js';
 import { SettingsError } from '../errors.js';
 import type { Logger } from '../log.js';
-import { inOrder, loadProjectModule } from '../project-modules.js';
-import type { BatchPipeline } from './committed-batches.js';
-import type { CommittedItem } from './committed-item.js';
+import { withinTimeout } from '../user-code/callback-timeout.js';
+import { inOrder, loadProjectModule } from '../user-code/project-modules.js';
+import type { BatchPipeline } from './committed/committed-batches.js';
+import type { CommittedItem } from './committed/committed-item.js';
 
 const MAX_BATCH_ITEMS = 10_000;
 

@@ -1,4 +1,4 @@
-/** Mask credentials in URLs. This does not depend on settings, unlike `mask.ts`, so error messages can use it early. */
+/** Mask credentials in URLs. This does not depend on settings, unlike `mask-secrets.ts`, so error messages can use it early. */
 
 export const MASK = '***';
 

@@ -1,5 +1,5 @@
 /** What DOWNLOADER_MIDDLEWARES and SPIDER_MIDDLEWARES say of the built-in middleware: refuse it, or turn it into settings. */
-import { type BuiltIn, builtInOf, type MiddlewareSetting } from '../built-in-middleware.js';
+import { type BuiltIn, builtInOf, type MiddlewareSetting } from './built-in-middleware.js';
 
 const settingNames: readonly MiddlewareSetting[] = ['DOWNLOADER_MIDDLEWARES', 'SPIDER_MIDDLEWARES'];
 

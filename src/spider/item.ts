@@ -1,8 +1,8 @@
 /** Turn a yielded object into an item: validate it with the spider's schema and check that it is JSON. */
 import { CrawlnodeError, InvalidRequestError } from '../errors.js';
 import { SelectorList } from '../http/markup/selector.js';
-import { jsonObjectCopy } from '../http/message/json-safe.js';
-import type { JsonObject } from '../http/message/request-record.js';
+import { jsonObjectCopy } from '../http/message/record/json-safe.js';
+import type { JsonObject } from '../http/message/record/request-record.js';
 import { Response } from '../http/message/response.js';
 
 /**

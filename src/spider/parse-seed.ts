@@ -3,7 +3,7 @@
  * whereas Scrapy-Redis sends unknown seedKeys as form fields (SCRAPY_REDIS.md).
  */
 import { InvalidRequestError } from '../errors.js';
-import { Request, type RequestOptions } from '../http/message/request.js';
+import { type CbKwargs, Request, type RequestOptions } from '../http/message/request.js';
 import { didYouMean } from '../settings/nearest.js';
 
 /** @throws InvalidRequestError `bad_seed` with the reason. */
@@ -30,17 +30,25 @@ function fromJson(text: string): Request {
       `; the keys are ${seedKeys.join(', ')}, and form fields go into formdata`;
     throw badSeed(`its key ${JSON.stringify(unknown)} is unknown${hint}`);
   }
-  const { url, dont_filter: dontFilter, ...options } = seed as Seed;
+  const { url, dont_filter: dontFilter, cb_kwargs: cbKwargs, ...options } = seed as Seed;
   if (typeof url !== 'string') throw badSeed('it has no "url" that is text');
-  return makeRequest(url, dontFilter === undefined ? options : { dontFilter, ...options });
+  return makeRequest(url, {
+    ...(dontFilter !== undefined && { dontFilter }),
+    ...(cbKwargs !== undefined && { cbKwargs }),
+    ...options,
+  });
 }
 
 /** The fields of a seed. Request checks their types. */
-type Seed = RequestOptions & { readonly url: unknown; readonly dont_filter?: boolean };
+type Seed = RequestOptions & {
+  readonly url: unknown;
+  readonly dont_filter?: boolean;
+  readonly cb_kwargs?: CbKwargs;
+};
 
 const seedKeys: readonly string[] = [
   ...['url', 'method', 'headers', 'body', 'json', 'formdata', 'meta', 'priority', 'callback', 'errback'],
-  ...['cookies', 'dontFilter', 'dont_filter', 'proxy'],
+  ...['cookies', 'dontFilter', 'dont_filter', 'cbKwargs', 'cb_kwargs', 'proxy'],
 ];
 
 function parseJson(text: string): unknown {

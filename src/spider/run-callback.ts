@@ -1,12 +1,12 @@
 /** Run a callback on a page and collect the items and requests that it yields, in order. */
-import { withinTimeout } from '../callback-timeout.js';
 import { CrawlnodeError, closingReason, UsageError } from '../errors.js';
 import { SelectorList } from '../http/markup/selector.js';
-import { Request } from '../http/message/request.js';
-import type { JsonObject } from '../http/message/request-record.js';
+import type { JsonObject } from '../http/message/record/request-record.js';
+import { type Callback, Request } from '../http/message/request.js';
 import type { Response } from '../http/message/response.js';
 import { isUnfetchable } from '../http/message/unfetchable-request.js';
 import { maskUrls } from '../settings/mask-urls.js';
+import { withinTimeout } from '../user-code/callback-timeout.js';
 import { resultsOfCall } from './callback-results.js';
 import { callbackName } from './callbacks.js';
 import type { Failure } from './failure.js';
@@ -87,8 +87,8 @@ async function run(
   const page = new Page(spider, limits.maxItems ?? 10_000);
   try {
     callbackName(spider, method); // the stored request may name a method that was removed
-    const callback = (spider as unknown as Record<string, (argument: unknown) => unknown>)[method]!;
-    const call = () => callback.call(spider, argument);
+    const callback = (spider as unknown as Record<string, Callback>)[method]!;
+    const call = () => callback.call(spider, argument, argument.request.cbKwargs);
     const results = page.add(limits.through === undefined ? call() : limits.through(resultsOfCall(call)));
     await withinTimeout(results, limits.callbackTimeoutMs);
   } catch (error) {

@@ -1,5 +1,5 @@
 /** The base class of spiders. A spider is found by its `name`; each request stores the names of its callbacks. */
-import type { Request } from '../http/message/request.js';
+import type { CbKwargs, Request } from '../http/message/request.js';
 import type { Response } from '../http/message/response.js';
 import { type Logger, type SpiderLogger, silentLogger, spiderLogger } from '../log.js';
 import type { Settings, SettingsInput } from '../settings/schema.js';
@@ -90,9 +90,10 @@ export class Spider {
 
   /**
    * Called with every response whose request names no other callback. It may be a sync or async generator, or return an
-   * iterable, a promise, one item or one Request. Plain objects are items.
+   * iterable, a promise, one item or one Request. Plain objects are items. Like every callback it gets the request's `cbKwargs`
+   * as its second argument.
    */
-  parse(response: Response): unknown {
+  parse(response: Response, _cbKwargs?: CbKwargs): unknown {
     throw new Error(`the spider "${this.name}" has no method parse, which ${response.url} was requested for`);
   }
 

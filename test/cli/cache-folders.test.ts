@@ -15,7 +15,7 @@ import module from 'node:module';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cacheFolders } from '../../src/cli/cache-folders.js';
-import { privateFolder } from '../../src/private-folder.js';
+import { privateFolder } from '../../src/disk/private-folder.js';
 import { readCodeFile, writeCodeFile } from '../../src/spider/loading/code-file.js';
 import { runCli } from '../helpers/cli.js';
 import { createProject } from '../helpers/project.js';

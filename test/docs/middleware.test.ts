@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { type BuiltIn, builtInMiddleware } from '../../src/built-in-middleware.js';
+import { type BuiltIn, builtInMiddleware } from '../../src/settings/built-in-middleware.js';
 import { settingNames } from '../../src/settings/schema.js';
 import { root } from './pages.js';
 

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { loadSettings } from '../../src/settings/load.js';
 import { settingNames } from '../../src/settings/schema.js';
+import { loadSettings } from '../../src/settings/sources/load-settings.js';
 import { tempDir } from '../helpers/temp-dir.js';
 import { writtenPages } from './pages.js';
 

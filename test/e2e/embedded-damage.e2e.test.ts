@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connect } from '../../src/disk/sqlite.js';
 import { bootId } from '../../src/frontier/embedded/file/processes.js';
-import { connect } from '../../src/sqlite.js';
 import { type CliResult, runCli } from '../helpers/cli.js';
 import { expectSound } from '../helpers/expect-sound.js';
 import { createProject, type Project } from '../helpers/project.js';

@@ -128,7 +128,10 @@ describe.each(engines)('on the %s engine', (engine) => {
     }
     expect(site.log).toHaveLength(12);
     const times = site.log.map(({ atMs }) => atMs).sort((a, b) => a - b);
-    for (const [n, at] of times.entries()) if (n > 0) expect(at - times[n - 1]!).toBeGreaterThanOrEqual(150);
+    const gaps = times.slice(1).map((at, n) => at - times[n]!);
+    // A request that a busy machine holds up stands nearer to the next one.
+    expect(gaps.filter((gapMs) => gapMs < 150).length).toBeLessThanOrEqual(1);
+    expect(times.at(-1)! - times[0]!).toBeGreaterThanOrEqual(gaps.length * 200 - 150);
     expect(await snapshot()).toMatchObject({ done: 12, leased: 0 });
   });
 });

@@ -1,7 +1,7 @@
 /** Seeds and the death of nodes: real processes, killed at any moment while they take seeds in. */
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openFrontier } from '../../src/frontier/open.js';
+import { openFrontier } from '../../src/frontier/choose-engine.js';
 import { type RunningCli, runCli, startCli } from '../helpers/cli.js';
 import { projectOn } from '../helpers/engine-project.js';
 import { expectSound } from '../helpers/expect-sound.js';

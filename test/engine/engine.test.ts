@@ -1,11 +1,10 @@
 /** The loop: nodes of one crawl on a real site, from joining to leaving. */
-
 import type http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
-import { noBudgets } from '../../src/frontier/budget-names.js';
-import { openFrontier } from '../../src/frontier/open.js';
+import { noBudgets } from '../../src/frontier/budgets.js';
+import { openFrontier } from '../../src/frontier/choose-engine.js';
 import type { Request } from '../../src/http/message/request.js';
 import type { Response } from '../../src/http/message/response.js';
 import { Spider } from '../../src/spider/spider.js';

@@ -113,6 +113,14 @@ export function feeds(crawl: () => Crawl): void {
       return frontier;
     };
 
+    it('shows the head of the items list, in order, and takes nothing', async () => {
+      const frontier = await withItems(5);
+      const { feeds } = await crawl().outsider();
+      expect(await feeds.peek(3)).toEqual(['{"n":0}', '{"n":1}', '{"n":2}']);
+      expect(await feeds.peek(9)).toHaveLength(5);
+      expect((await frontier.count()).items).toBe(5);
+    });
+
     it('takes items from the head of the items list, in order, for the writer that holds it', async () => {
       const frontier = await withItems(5);
       const { feeds } = await crawl().outsider();

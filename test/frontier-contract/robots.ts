@@ -54,7 +54,12 @@ export function robots(crawl: () => Crawl): void {
       const waited = await ask(two.frontier);
       expect(waited).toMatchObject({ kind: 'wait' });
       expect('forMs' in waited && waited.forMs).toBeGreaterThanOrEqual(25);
-      expect('forMs' in waited && waited.forMs).toBeLessThanOrEqual(1_000);
+      // The rest grows with the age of the fetch: one of half a second leaves a slow machine time for the next calls.
+      const rested = await until(
+        () => ask(two.frontier),
+        (answer) => 'forMs' in answer && answer.forMs >= 500,
+      );
+      expect('forMs' in rested && rested.forMs).toBeLessThanOrEqual(1_000);
       await two.frontier.throttle('c.example', { forMs: 60_000, source: 'retry-after' });
       expect((await two.frontier.lease(1, 0)).leases.map((lease) => lease.domain)).toEqual(['b.example']);
       await one.frontier.storeRobots(claimed, rules(''), {});

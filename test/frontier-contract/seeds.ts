@@ -1,7 +1,7 @@
 /** External seeds: peek, convert, commit; two nodes may convert the same seed, one commits it. */
 import { describe, expect, it } from 'vitest';
+import type { BadSeed } from '../../src/frontier/bad-seed-entry.js';
 import { MAX_SEED_BYTES } from '../../src/frontier/frontier.js';
-import type { BadSeed } from '../../src/frontier/stored-bad-seed.js';
 import { type Crawl, commit, request, takeOne } from './world.js';
 
 export function seeds(crawl: () => Crawl): void {

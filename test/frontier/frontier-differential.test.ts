@@ -1,9 +1,9 @@
 /** The same verbs in the same sequence get the same answers from both engines, and leave the same crawl behind. */
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { openFrontier } from '../../src/frontier/choose-engine.js';
 import type { Dupefilter, Frontier, FrontierRequest, Lease, Outcome } from '../../src/frontier/frontier.js';
-import { openFrontier } from '../../src/frontier/open.js';
-import type { OpenOptions, Store } from '../../src/frontier/store.js';
+import type { OpenOptions, Store } from '../../src/frontier/open-options.js';
 import { readAll } from '../frontier-contract/backups-dupefilters.js';
 import { Crawl, effects, nameOf, request, worldOf } from '../frontier-contract/world.js';
 import { defaultShape, openOptions } from '../helpers/open-options.js';

@@ -1,8 +1,8 @@
 /** A crawl damaged by hand, structure by structure, is repaired: it is sound, and crawled to its end nothing is lost. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { connect } from '../../src/disk/sqlite.js';
+import { openFrontier } from '../../src/frontier/choose-engine.js';
 import { fileIn } from '../../src/frontier/embedded/file/wal.js';
-import { openFrontier } from '../../src/frontier/open.js';
-import { connect } from '../../src/sqlite.js';
 import { reading } from '../frontier-contract/repair.js';
 import {
   Crawl,

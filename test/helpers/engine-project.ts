@@ -1,7 +1,7 @@
 /** A project in a temporary folder whose crawl lives on one of the two engines, anew for each test. */
 import { afterEach, beforeEach } from 'vitest';
+import { openFrontier } from '../../src/frontier/choose-engine.js';
 import type { Frontier } from '../../src/frontier/frontier.js';
-import { openFrontier } from '../../src/frontier/open.js';
 import { openOptions } from './open-options.js';
 import { createProject, type Project } from './project.js';
 import { type RedisServer, startRedis } from './redis/redis-server.js';

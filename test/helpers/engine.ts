@@ -1,5 +1,4 @@
 /** Nodes of a crawl within the test's own process: the real engine, downloader and frontier, options filled in. */
-
 import { hostname } from 'node:os';
 import type { DownloaderOptions } from '../../src/downloader/downloader.js';
 import { createDownloader } from '../../src/downloader/downloader.js';
@@ -11,10 +10,10 @@ import {
   runEngine,
 } from '../../src/engine/engine.js';
 import type { Middleware } from '../../src/engine/middleware/load-middleware.js';
-import { noBudgets } from '../../src/frontier/budget-names.js';
+import { noBudgets } from '../../src/frontier/budgets.js';
+import { openFrontier } from '../../src/frontier/choose-engine.js';
 import type { Frontier } from '../../src/frontier/frontier.js';
-import { openFrontier } from '../../src/frontier/open.js';
-import type { OpenOptions } from '../../src/frontier/store.js';
+import type { OpenOptions } from '../../src/frontier/open-options.js';
 import { fingerprint } from '../../src/http/message/fingerprint.js';
 import { type Logger, silentLogger } from '../../src/log.js';
 import { loadPipelines } from '../../src/pipelines/item-pipeline.js';

@@ -1,11 +1,10 @@
 /** A process that writes a feed until SIGTERM: `feed-child.ts <JSON of what openFeedWriter needs, and the store>`. */
-
 import type { FeedWriter } from '../../src/feed-outbox.js';
-import { openFrontier } from '../../src/frontier/open.js';
-import type { OpenOptions } from '../../src/frontier/store.js';
+import { openFrontier } from '../../src/frontier/choose-engine.js';
+import type { OpenOptions } from '../../src/frontier/open-options.js';
 import { silentLogger } from '../../src/log.js';
-import type { FeedFormatName } from '../../src/pipelines/feed-format.js';
-import { openFeedWriter } from '../../src/pipelines/feed-writer.js';
+import { openFeedWriter } from '../../src/pipelines/feeds/feed-writer.js';
+import type { FeedFormatName } from '../../src/pipelines/feeds/formats/feed-format.js';
 
 /** What the parent says. */
 export interface FeedChildTask {

@@ -1,6 +1,6 @@
 /** How a node of a test joins a crawl: a plain default for everything that the test does not say. */
 import { hostname } from 'node:os';
-import { noBudgets } from '../../src/frontier/budget-names.js';
+import { noBudgets } from '../../src/frontier/budgets.js';
 import type { Budgets, Frontier, Joined, Shape, Tunables } from '../../src/frontier/frontier.js';
 import { defaultShape } from './open-options.js';
 

@@ -1,6 +1,6 @@
 /** How tests open a frontier: a fresh crawl of some name, in a Redis or in a folder, with everything at its default. */
 import type { Shape } from '../../src/frontier/frontier.js';
-import type { OpenOptions, Store } from '../../src/frontier/store.js';
+import type { OpenOptions, Store } from '../../src/frontier/open-options.js';
 
 export const defaultShape: Shape = {
   queueClass: 'PriorityQueue',

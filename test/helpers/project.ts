@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import { FeedRecords } from '../../src/pipelines/feed-records.js';
+import { FeedRecords } from '../../src/pipelines/feeds/feed-records.js';
 import { tempDir } from './temp-dir.js';
 
 /** What a project is made of. */

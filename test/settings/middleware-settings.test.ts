@@ -1,6 +1,6 @@
 /** Built-in middleware in the settings: switched off by null, never moved. */
 import { describe, expect, it } from 'vitest';
-import { loadSettings } from '../../src/settings/load.js';
+import { loadSettings } from '../../src/settings/sources/load-settings.js';
 import { tempDir } from '../helpers/temp-dir.js';
 
 const { dir } = tempDir('middleware-settings');

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { loadSettings } from '../../src/settings/load.js';
-import { maskSetting, secretFilter } from '../../src/settings/mask.js';
+import { maskSetting, secretFilter } from '../../src/settings/mask-secrets.js';
 import { maskUrls } from '../../src/settings/mask-urls.js';
 import { maskProxy, parseProxy } from '../../src/settings/proxy-url.js';
+import { loadSettings } from '../../src/settings/sources/load-settings.js';
 
 const cwd = mkdtempSync(join(tmpdir(), 'crawlnode-proxy-url-'));
 afterAll(() => rmSync(cwd, { recursive: true }));

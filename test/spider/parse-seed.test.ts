@@ -32,6 +32,7 @@ describe('a JSON seed', () => {
         headers: { 'X-One': '1', Accept: ['a/b', 'c/d'] },
         body: 'text',
         meta: { page: 1, deep: { list: [null] } },
+        cbKwargs: { page: 1 },
         priority: 5,
         callback: 'parsePage',
         errback: 'failed',
@@ -44,6 +45,7 @@ describe('a JSON seed', () => {
       method: 'PUT',
       body: Buffer.from('text'),
       meta: { page: 1, deep: { list: [null] } },
+      cbKwargs: { page: 1 },
       priority: 5,
       callback: 'parsePage',
       errback: 'failed',
@@ -51,6 +53,12 @@ describe('a JSON seed', () => {
       dontFilter: true,
     });
     expect(request.headers['X-One']).toBe('1');
+  });
+
+  it("takes Scrapy's spelling of dont_filter and cb_kwargs", () => {
+    const seed = '{"url":"https://example.org/","dont_filter":true,"cb_kwargs":{"page":1}}';
+    expect(parseSeed(seed)).toMatchObject({ dontFilter: true, cbKwargs: { page: 1 } });
+    expect(reasonOf('{"url":"https://example.org/","cb_kwargs":3}')).toContain('cbKwargs is a number');
   });
 
   it('is POST with formdata, unless its method is GET: then the form replaces the query', () => {

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openFrontier } from '../../../dist/frontier/open.js';
+import { openFrontier } from '../../../dist/frontier/choose-engine.js';
 import { openOptions } from '../open-options.mjs';
 import { startRedis as startServer } from '../redis.mjs';
 

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import os from 'node:os';
 import { type BackupEntry, isOfParts } from '../../frontier/backup/entry.js';
 import type { Frontier, Part } from '../../frontier/frontier.js';
-import { type FeedFormatName, feedFormats, formatFor } from '../../pipelines/feed-format.js';
+import { type FeedFormatName, feedFormats, formatFor } from '../../pipelines/feeds/formats/feed-format.js';
 import { BackupReader, type VerifiedBackup } from './read-backup.js';
 
 export interface RestoreOptions {

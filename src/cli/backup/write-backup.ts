@@ -6,9 +6,9 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { makeFolder } from '../../disk/make-folder.js';
 import { CrawlnodeError, messageOf, UsageError } from '../../errors.js';
 import type { BackupEntry } from '../../frontier/backup/entry.js';
-import { makeFolder } from '../../make-folder.js';
 import { type BackupHeader, countEntry, type EntryCounts } from './backup-file.js';
 
 /** A partial file this old is abandoned. An active one grows continuously, except while the store is down. */

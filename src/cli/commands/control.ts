@@ -1,5 +1,4 @@
 /** `crawlnode pause|resume|stop S`: sets the control state of a crawl, which its nodes read with their next lease. */
-
 import type { Command } from 'commander';
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
@@ -7,9 +6,9 @@ import { CrawlnodeError } from '../../errors.js';
 import type { Control } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
 import { type Context, print, printJson } from '../context.js';
-import { crawlArguments } from '../crawl-arguments.js';
-import { spiderWords } from '../options/crawl-argument.js';
+import { crawlArguments } from '../messages/crawl-arguments.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
+import { spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlName, howMany } from '../terminal/format-values.js';
 

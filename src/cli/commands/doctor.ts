@@ -1,18 +1,17 @@
 /** `crawlnode doctor`: checks machine, store and crawls, and says how to fix problems. */
-
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { openOptions } from '../../crawler/project/open-frontier.js';
 import { recordedRequest } from '../../crawler/requests/recorded-request.js';
 import { DamagedStoreError, FrontierUnavailableError, RefusedError, UsageError } from '../../errors.js';
+import { openFrontier } from '../../frontier/choose-engine.js';
 import type { Frontier } from '../../frontier/frontier.js';
-import { openFrontier } from '../../frontier/open.js';
 import type { Settings } from '../../settings/schema.js';
 import { problemsOf } from '../../spider/loading/discover.js';
 import type { CliCommand } from '../command.js';
 import type { Context } from '../context.js';
-import { crawlArguments } from '../crawl-arguments.js';
-import { fillCrawlArguments } from '../fill-crawl-arguments.js';
+import { crawlArguments } from '../messages/crawl-arguments.js';
+import { fillCrawlArguments } from '../messages/fill-crawl-arguments.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../project/open-project.js';
 import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../reports/doctor-findings.js';

@@ -8,9 +8,9 @@ import { duration } from '../../format-amounts.js';
 import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
 import { masked, print, printJson } from '../context.js';
-import { crawlArguments } from '../crawl-arguments.js';
-import { spiderWords } from '../options/crawl-argument.js';
+import { crawlArguments } from '../messages/crawl-arguments.js';
 import { jobOption } from '../options/job-option.js';
+import { spiderWords } from '../options/spider-argument.js';
 import { openIdentifier } from '../project/request-identity.js';
 import { howMany } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
@@ -123,6 +123,7 @@ function describe(
     redirects: request?.redirects ?? null,
     acceptedAt: request === null ? null : new Date(request.acceptedAtMs).toISOString(),
     meta: request === null || Object.keys(request.meta).length === 0 ? null : request.meta,
+    cbKwargs: request === null || Object.keys(request.cbKwargs).length === 0 ? null : request.cbKwargs,
   };
 }
 

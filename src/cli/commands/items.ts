@@ -1,6 +1,6 @@
 /**
- * `crawlnode items S export`. With a file, it moves the items list into the file. Without one, it writes items that nodes
- * of this machine committed for their own files but did not write before they died.
+ * `crawlnode items S list|export`. `list` shows the items list. `export` with a file moves the list into the file. Without
+ * one, it writes items that nodes of this machine committed for their own files but did not write before they died.
  */
 import { existsSync } from 'node:fs';
 import os from 'node:os';
@@ -13,34 +13,42 @@ import { CrawlnodeError, RefusedError, UsageError } from '../../errors.js';
 import { isPipelineOutbox } from '../../feed-outbox.js';
 import type { Frontier, OutboxSnapshot } from '../../frontier/frontier.js';
 import { silentLogger } from '../../log.js';
-import type { FeedRecords } from '../../pipelines/feed-records.js';
+import type { FeedRecords } from '../../pipelines/feeds/feed-records.js';
 import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
-import { crawlArguments } from '../crawl-arguments.js';
+import { crawlArguments } from '../messages/crawl-arguments.js';
 import { atLeastOne } from '../options/at-least-one.js';
-import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
+import { spiderWords } from '../options/spider-argument.js';
 import { feedRecords } from '../project/feed-records.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
+import { printItems } from '../reports/items-list.js';
 import { crawlName, n } from '../terminal/format-values.js';
 import { withLiveLine } from '../terminal/live-line.js';
 import { oneLine } from '../terminal/printable.js';
 
 const help = `
-With -o or -O it moves the items list of the crawl (<spider>:items, filled by RedisPipeline) into the file. Each item is
-in the file exactly once, even if this command is killed: run it again with the same file, and it continues. Items that a
-running crawl adds during the export stay for the next export. -o appends to the file. -O empties it first, unless it
-continues an interrupted export. The extension sets the format: .jsonl, .json, .csv or .xml.
+"list" prints the first items of the items list of the crawl (<spider>:items, filled by RedisPipeline), one line of JSON
+each. They stay in the list.
 
-Without -o or -O it writes items of dead nodes: items that nodes of this machine committed for their -o files, but did
+"export" with -o or -O moves the items list into the file. Each item is in the file exactly once, even if this command is
+killed: run it again with the same file, and it continues. Items that a running crawl adds during the export stay for the
+next export. -o appends to the file. -O empties it first, unless it continues an interrupted export. The extension sets the
+format: .jsonl, .json, .csv or .xml.
+
+"export" without -o or -O writes items of dead nodes: items that nodes of this machine committed for their -o files, but did
 not write before they died. Each is written once to its own file. The items list does not change. Files whose writer is
 live are skipped.
 
 Examples:
+  crawlnode items shop list --limit 3
   crawlnode items shop export -o shop.jsonl
   crawlnode items shop export -O today.csv --max 100000
   crawlnode items shop export`;
+
+/** Items that `list` shows without `--limit`. */
+const SHOWN = 10;
 
 /** The outcome for the waiting items of one file. */
 interface Export {
@@ -60,22 +68,29 @@ export const command: CliCommand = {
     void command
       .argument('<spider>', spiderWords)
       .addArgument(
-        new Argument('<action>', 'export: write committed items to a file')
-          .choices(['export'])
+        new Argument('<action>', 'list: show items; export: write committed items to a file')
+          .choices(['list', 'export'])
           .argParser((word) => word),
       )
       .option('-o, --output <file>', 'append the items list to this file')
       .option('-O, --overwrite-output <file>', 'the same, but empty the file first')
       .option('--max <n>', 'move at most this many items from the list', atLeastOne)
+      .option('--limit <n>', `show at most this many items (default: ${SHOWN})`, atLeastOne)
       .addOption(jobOption())
       .addHelpText('after', help),
-  run: async (context, [spider = ''], options) => {
+  run: async (context, [spider = '', action = ''], options) => {
+    refuseOtherAction(action, options);
     const { loaded } = await loadSpiderOrSettings(context, spider, settingTextsOf(options));
     const { settings } = loaded;
     const target = targetOf(context, spider, options, settings);
     const open = openOptions(settings, spider);
     const records = feedRecords(context, open);
     return withFrontier(open, async (frontier) => {
+      if (action === 'list') {
+        const limit = (options.limit as number | undefined) ?? SHOWN;
+        await printItems(context, { spider, job: settings.JOB }, frontier, limit);
+        return 0;
+      }
       if (target !== null) {
         const max = options.max as number;
         await exportList(context, spider, frontier, { target, records, settings, max });
@@ -101,6 +116,21 @@ export const command: CliCommand = {
     });
   },
 };
+
+/** @throws UsageError for an option of the other action */
+function refuseOtherAction(
+  action: string,
+  { output, overwriteOutput, max, limit }: Readonly<Record<string, unknown>>,
+): void {
+  const ofExport = { '-o': output, '-O': overwriteOutput, '--max': max };
+  const [name] = Object.entries(ofExport).find(([, value]) => value !== undefined) ?? [];
+  if (action === 'list' && name !== undefined) {
+    throw new UsageError(`${name} goes with export; "--limit N" is how many items list shows`);
+  }
+  if (action === 'export' && limit !== undefined) {
+    throw new UsageError('--limit goes with list; "--max N" is how many items export moves');
+  }
+}
 
 /** @throws UsageError for both options at once, or `--max` without either. */
 function targetOf(

@@ -1,40 +1,45 @@
-/** `crawlnode parse SPIDER URL`: run a callback on one page, and print what it yields; nothing is stored. */
+/** `crawlnode parse SPIDER PAGE`: run a callback on one page, and print what it yields; nothing is stored. */
 import type { Command } from 'commander';
 import { fetchPage } from '../../crawler/requests/fetch-page.js';
 import { UsageError } from '../../errors.js';
 import { Request } from '../../http/message/request.js';
 import type { CliCommand } from '../command.js';
 import { type Context, printJson } from '../context.js';
+import { isLocalFile, type Page, pageOfWord, readLocalPage } from '../input/local-page.js';
 import { createLogger } from '../log/logger.js';
-import { looksLikeUrl, spiderWords } from '../options/crawl-argument.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
+import { looksLikeUrl, spiderWords } from '../options/spider-argument.js';
 import { discover, loadProject, loadSpider } from '../project/open-project.js';
-import { stopOnSignal } from '../stop-on-signal.js';
+import { stopOnSignal } from '../signals/stop-on-signal.js';
 
 const help = `
 Downloads the page with the settings of the spider, runs the callback, and prints items and requests as JSON. Nothing is
 stored and no crawl changes, so you can run it while you write the spider. Without SPIDER the project must have exactly one
 spider.
 
+A local file in place of the URL is read instead, such as one that "crawlnode fetch" has saved. Links in it count from --url.
+
 Examples:
   crawlnode parse https://example.com/product/7
   crawlnode parse shop https://example.com/product/7 --callback parseProduct
+  crawlnode parse shop product.html --url https://example.com/product/7
   crawlnode parse shop https://example.com/ | jq '.requests[].url'`;
 
 export const command: CliCommand = {
   define: (command: Command) =>
     void command
-      .usage('[spider] <url> [options]')
+      .usage('[spider] <page> [options]')
       .argument('[spider]', `${spiderWords}; optional if the project has only one spider`)
-      .argument('[url]', 'the page')
+      .argument('[page]', 'its URL, or a local file')
+      .option('--url <url>', 'of a local file: the URL that the page has')
       .option('--spider <spider>', 'the same as the argument')
       .option('--callback <name>', 'a method of the spider', 'parse')
       .option('-a, --arg <name=value>', 'an argument for the spider; may repeat', addPair)
       .addOption(jobOption())
       .addHelpText('after', help),
   run: async (context, words, options) => {
-    const { name, url } = await pageOf(context, words, options);
+    const { name, page } = await pageOf(context, words, options);
     const { loaded, create } = await loadSpider(
       context,
       name,
@@ -46,7 +51,10 @@ export const command: CliCommand = {
       const spider = await create(log);
       const { callbackName, runCallback } = await import('../../spider/run-callback.js');
       callbackName(spider, String(options.callback));
-      const response = await fetchPage(new Request(url), loaded.settings, log, stopOnSignal(), spider);
+      const response =
+        page.kind === 'file'
+          ? readLocalPage(context, page)
+          : await fetchPage(new Request(page.url), loaded.settings, log, stopOnSignal(), spider);
       const { items, requests, unfetchable } = await runCallback(spider, String(options.callback), response);
       printJson(context, {
         url: response.url,
@@ -58,6 +66,7 @@ export const command: CliCommand = {
           ...(callback === null ? {} : { callback }),
           ...(errback === null ? {} : { errback }),
           ...(Object.keys(request.meta).length === 0 ? {} : { meta: request.meta }),
+          ...(Object.keys(request.cbKwargs).length === 0 ? {} : { cbKwargs: request.cbKwargs }),
           ...(request.priority === 0 ? {} : { priority: request.priority }),
           ...(request.dontFilter ? { dontFilter: true } : {}),
         })),
@@ -75,17 +84,21 @@ async function pageOf(
   context: Context,
   words: readonly string[],
   options: Readonly<Record<string, unknown>>,
-): Promise<{ readonly name: string; readonly url: string }> {
+): Promise<{ readonly name: string; readonly page: Page }> {
   const named = options.spider as string | undefined;
-  const [spider, url] = words.length === 2 ? words : [named, words[0]];
-  if (url === undefined) throw new UsageError('the URL is missing: crawlnode parse SPIDER URL');
-  if (words.length === 1 && !looksLikeUrl(url)) {
-    throw new UsageError(`${url} is not a URL (http://… or https://…): crawlnode parse SPIDER URL`);
-  }
+  const [spider, text] = words.length === 2 ? pageLast(context, words) : [named, words[0]];
+  if (text === undefined) throw new UsageError('the URL is missing: crawlnode parse SPIDER URL');
+  const page = pageOfWord(context, text, options.url as string | undefined);
   if (words.length === 2 && named !== undefined && named !== spider) {
     throw new UsageError(`${spider} and --spider ${named} name two spiders; give one of them`);
   }
-  return { name: spider ?? (await onlySpider(context)), url };
+  return { name: spider ?? (await onlySpider(context)), page };
+}
+
+/** Accepts `parse FILE SPIDER` too, as main.ts does with a URL. */
+function pageLast(context: Context, [one = '', two = '']: readonly string[]): readonly [string, string] {
+  const isFile = (word: string) => isLocalFile(context, word);
+  return !looksLikeUrl(two) && !isFile(two) && isFile(one) ? [two, one] : [one, two];
 }
 
 /** @throws UsageError unless the project has exactly one spider. */

@@ -1,5 +1,4 @@
 /** `crawlnode reset`: prints how much state a spider and job have, then deletes the selected parts. */
-
 import path from 'node:path';
 import type { Command } from 'commander';
 import { shapeOf } from '../../crawler/project/engine-settings.js';
@@ -11,9 +10,9 @@ import { refuseExisting, type WrittenBackup } from '../backup/write-backup.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { atLeastOne } from '../options/at-least-one.js';
-import { spiderWords } from '../options/crawl-argument.js';
 import { parseDuration } from '../options/duration.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
+import { spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import type { CleanPolicy } from '../reset/clean-policy.js';
 import { refuseWhileCrawling } from '../reset/live-nodes.js';

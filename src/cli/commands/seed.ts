@@ -11,14 +11,14 @@ import type { Frontier } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
 import { type Context, masked, note, printJsonLine } from '../context.js';
 import { refuseUnreadable } from '../input/read-lines.js';
-import { spiderWords } from '../options/crawl-argument.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
+import { spiderWords } from '../options/spider-argument.js';
 import { loadSpider, useCrawlInMessages } from '../project/open-project.js';
 import { fullQueueNotice } from '../seed/full-queue-notice.js';
-import { runUntilSignal } from '../seed/run-until-signal.js';
 import { seedProgress } from '../seed/seed-progress.js';
 import { MAX_BAD_SEEDS_SHOWN, reportSeedResult } from '../seed/seed-result.js';
 import { seedLines, seedSources } from '../seed/seed-sources.js';
+import { runUntilSignal } from '../signals/run-until-signal.js';
 import { oneLine } from '../terminal/printable.js';
 
 /** How many bad seeds are read from the store at a time. */

@@ -1,7 +1,7 @@
 /** `crawlnode settings`: the settings in effect and their sources, with secrets masked. */
 import type { Command } from 'commander';
 import { UsageError } from '../../errors.js';
-import { maskSetting } from '../../settings/mask.js';
+import { maskSetting } from '../../settings/mask-secrets.js';
 import { didYouMean } from '../../settings/nearest.js';
 import { definitionOf, type SettingName, settingNames } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';

@@ -1,20 +1,19 @@
 /** The resources of a running crawl command: log, progress display and signal handlers. */
-
 import type { FeedTarget } from '../../crawler/feeds/feed-targets.js';
 import type { LoadedSpider } from '../../crawler/project/load-spider.js';
 import type { RunGates } from '../../crawler/run/run-gates.js';
 import { nodeIdOf } from '../../crawler/run/run-node.js';
 import { messageOf } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
-import type { OpenOptions } from '../../frontier/store.js';
+import type { OpenOptions } from '../../frontier/open-options.js';
 import type { Logger } from '../../log.js';
-import type { FeedRecords } from '../../pipelines/feed-records.js';
+import type { FeedRecords } from '../../pipelines/feeds/feed-records.js';
 import type { Context } from '../context.js';
-import { fatalFieldsOf } from '../error-report.js';
 import { createLogger, type OpenLogger } from '../log/logger.js';
+import { fatalFieldsOf } from '../messages/error-report.js';
+import { type Signals, watchSignals } from '../signals/crawl-signals.js';
 import { logStopping, logUnhandledRejection } from './notices.js';
 import { createDisplay, type Display } from './progress.js';
-import { type Signals, watchSignals } from './signals.js';
 import type { WorkerRole } from './worker-channel.js';
 
 /** The input of a crawl command: spider, store, feeds and options. */

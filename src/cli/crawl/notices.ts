@@ -1,7 +1,7 @@
 /** Notices of `crawl` in its log: settings without effect, stopping, unhandled rejections. */
 import { messageOf } from '../../errors.js';
 import type { Logger } from '../../log.js';
-import type { LoadedSettings } from '../../settings/load.js';
+import type { LoadedSettings } from '../../settings/sources/load-settings.js';
 
 /** Logged once when the crawl starts. With `--workers` only the parent logs them. */
 export function logSettingNotices({ notices }: LoadedSettings, log: Logger): void {

@@ -1,5 +1,5 @@
 /** The progress of the whole crawl while it runs: one live line on a terminal, log lines at an interval in a pipe. */
-import { committedItems } from '../../crawler/crawl-stats.js';
+import { committedItems } from '../../crawler/stats/crawl-stats.js';
 import type { Frontier, Snapshot } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import type { Context } from '../context.js';

@@ -3,7 +3,7 @@
  * variable tells them that they are workers, and Node's IPC channel carries the messages.
  */
 import type { EngineResult, Siblings } from '../../engine/engine-options.js';
-import type { Signals } from './signals.js';
+import type { Signals } from '../signals/crawl-signals.js';
 
 const VARIABLE = 'CRAWLNODE_WORKER';
 

@@ -5,7 +5,7 @@
 import type { Logger } from '../../log.js';
 import type { Settings } from '../../settings/schema.js';
 import { type Context, note } from '../context.js';
-import type { FatalFields } from '../error-report.js';
+import type { FatalFields } from '../messages/error-report.js';
 import { hasColour } from '../terminal/colour.js';
 import { safeJson } from '../terminal/printable.js';
 import { openLogFile } from './log-file.js';

@@ -1,5 +1,4 @@
 /** Selects failed requests: `--status`, `--domain`, `--reason`. */
-
 import type { Command } from 'commander';
 import { failedReasons, isFailedReason } from '../../crawler/requests/failed-reasons.js';
 import { UsageError } from '../../errors.js';

@@ -1,7 +1,7 @@
 /** Where the files are recorded that this user's nodes have written: nobody else can write there. */
 import path from 'node:path';
-import type { OpenOptions } from '../../frontier/store.js';
-import { FeedRecords } from '../../pipelines/feed-records.js';
+import type { OpenOptions } from '../../frontier/open-options.js';
+import { FeedRecords } from '../../pipelines/feeds/feed-records.js';
 import type { Context } from '../context.js';
 import { stateHome } from './user-folders.js';
 

@@ -7,14 +7,14 @@ import {
   type ProjectSource,
 } from '../../crawler/project/load-spider.js';
 import { SpiderLoadError } from '../../errors.js';
-import type { LoadedSettings } from '../../settings/load.js';
-import { secretFilter } from '../../settings/mask.js';
+import { secretFilter } from '../../settings/mask-secrets.js';
 import type { Settings } from '../../settings/schema.js';
+import type { LoadedSettings } from '../../settings/sources/load-settings.js';
 import type { Discovery } from '../../spider/loading/discover.js';
 import { cacheFolders } from '../cache-folders.js';
 import { type Context, globalSettings, note } from '../context.js';
 import { workerRole } from '../crawl/worker-channel.js';
-import { crawlArguments } from '../crawl-arguments.js';
+import { crawlArguments } from '../messages/crawl-arguments.js';
 
 /** Settings that options of a command set, such as JOB by `--job`. */
 export type SettingTexts = Readonly<Record<string, string | undefined>>;
@@ -29,9 +29,13 @@ export function loadProject(context: Context, texts: SettingTexts = {}): LoadedP
 }
 
 /** All spiders of the project. The result includes modules that failed to load. */
-export async function discover(context: Pick<Context, 'env'>, settings: Settings): Promise<Discovery> {
+export async function discover(
+  context: Pick<Context, 'env'>,
+  settings: Settings,
+  args: Record<string, string> = {},
+): Promise<Discovery> {
   await enableTypeScriptCache(context);
-  return discoverIn(settings);
+  return discoverIn(settings, args);
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Computes the identity of requests for `inspect` and `forget`. */
 import { type IdentifyIn, identifierOf } from '../../crawler/requests/identify-request.js';
-import type { LoadedSettings } from '../../settings/load.js';
+import type { LoadedSettings } from '../../settings/sources/load-settings.js';
 import type { Context } from '../context.js';
 import { settingTextsOf } from '../options/job-option.js';
 import { loadSpiderOrSettings } from './open-project.js';

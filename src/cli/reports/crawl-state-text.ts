@@ -1,7 +1,6 @@
 /** The state of a crawl and of its run, in a few words. */
-
-import { crawlStateOf } from '../../crawler/crawl-state.js';
-import type { CrawlStats } from '../../crawler/crawl-stats.js';
+import { crawlStateOf } from '../../crawler/stats/crawl-state.js';
+import type { CrawlStats } from '../../crawler/stats/crawl-stats.js';
 import { duration } from '../../format-amounts.js';
 import type { Paint } from '../terminal/colour.js';
 import { howMany } from '../terminal/format-values.js';

@@ -1,7 +1,7 @@
 /** `doctor`'s look at whose files crawlnode runs and keeps: what other users can write to is as good as theirs. */
 import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type { LoadedSettings } from '../../settings/load.js';
+import type { LoadedSettings } from '../../settings/sources/load-settings.js';
 import { spiderFiles } from '../../spider/loading/spider-files.js';
 import type { SpiderFinding } from './doctor-findings.js';
 

@@ -1,9 +1,8 @@
 /** `doctor --repair` for a damaged file of an embedded store: saves what can be read, and reports what is lost. */
-
 import { openOptions } from '../../crawler/project/open-frontier.js';
 import { recordedRequest } from '../../crawler/requests/recorded-request.js';
-import { openFrontier, salvageStore } from '../../frontier/open.js';
-import type { Salvaged } from '../../frontier/store.js';
+import { openFrontier, salvageStore } from '../../frontier/choose-engine.js';
+import type { Salvaged } from '../../frontier/open-options.js';
 import type { Settings } from '../../settings/schema.js';
 import { howMany, n } from '../terminal/format-values.js';
 import type { SpiderFinding } from './doctor-findings.js';

@@ -1,6 +1,6 @@
 /** The text output of `stats SPIDER`: a detailed view, or in a pipe one line for each sample of `--watch`. */
 import os from 'node:os';
-import { type CrawlStats, committedItems } from '../../crawler/crawl-stats.js';
+import { type CrawlStats, committedItems } from '../../crawler/stats/crawl-stats.js';
 import { byteSize, duration } from '../../format-amounts.js';
 import { dupefilterInWords } from '../../frontier/agreement/shape-differences.js';
 import { isRunning } from '../../frontier/feed-claim.js';

@@ -1,6 +1,5 @@
 /** A table of crawls, one row each. */
-
-import { type CrawlStats, committedItems } from '../../crawler/crawl-stats.js';
+import { type CrawlStats, committedItems } from '../../crawler/stats/crawl-stats.js';
 import { byteSize } from '../../format-amounts.js';
 import { alignColumns } from '../terminal/align-columns.js';
 import type { Paint } from '../terminal/colour.js';

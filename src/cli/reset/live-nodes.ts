@@ -1,10 +1,9 @@
 /** Finds live nodes. A reset would delete their work, so it is refused while there are any. */
-
 import { RefusedError } from '../../errors.js';
 import { duration } from '../../format-amounts.js';
 import type { Frontier, NodeSnapshot } from '../../frontier/frontier.js';
 import { type Context, note } from '../context.js';
-import { crawlArguments } from '../crawl-arguments.js';
+import { crawlArguments } from '../messages/crawl-arguments.js';
 import { crawlName, howMany } from '../terminal/format-values.js';
 import type { ResetCrawl } from './reset-plan.js';
 

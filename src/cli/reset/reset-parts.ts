@@ -1,7 +1,7 @@
 /** Selects the parts of a crawl that a command works on. Parts shared with other spiders are skipped. */
 import { UsageError } from '../../errors.js';
 import { allParts, type Part } from '../../frontier/frontier.js';
-import type { FrontierKeys, OpenOptions } from '../../frontier/store.js';
+import type { FrontierKeys, OpenOptions } from '../../frontier/open-options.js';
 import { namesSpider } from '../../settings/keys.js';
 import { didYouMean } from '../../settings/nearest.js';
 import type { Settings } from '../../settings/schema.js';

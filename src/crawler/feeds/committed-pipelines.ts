@@ -5,7 +5,7 @@ import { SettingsError } from '../../errors.js';
 import { pipelineOutboxId } from '../../feed-outbox.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
-import { CommittedCaller } from '../../pipelines/committed-batches.js';
+import { CommittedCaller } from '../../pipelines/committed/committed-batches.js';
 import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
 
 export interface CommittedOptions {

@@ -12,8 +12,8 @@ import os from 'node:os';
 import type { FeedWriter } from '../../feed-outbox.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { silentLogger } from '../../log.js';
-import type { FeedRecords } from '../../pipelines/feed-records.js';
-import { type FeedFile, openFeedWriter } from '../../pipelines/feed-writer.js';
+import type { FeedRecords } from '../../pipelines/feeds/feed-records.js';
+import { type FeedFile, openFeedWriter } from '../../pipelines/feeds/feed-writer.js';
 import type { FeedTarget } from './feed-targets.js';
 
 /** Of one step: the script that takes them runs a few ms. */

@@ -10,7 +10,7 @@ import {
   type FeedLayout,
   feedFormat,
   namedFeed,
-} from '../../pipelines/feed-format.js';
+} from '../../pipelines/feeds/formats/feed-format.js';
 import type { Settings } from '../../settings/schema.js';
 
 export interface FeedTarget extends FeedLayout {

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isPipelineOutbox } from '../../feed-outbox.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
-import type { FeedRecords } from '../../pipelines/feed-records.js';
-import { type FeedFile, openFeedWriter } from '../../pipelines/feed-writer.js';
+import type { FeedRecords } from '../../pipelines/feeds/feed-records.js';
+import { type FeedFile, openFeedWriter } from '../../pipelines/feeds/feed-writer.js';
 import type { FeedTarget } from './feed-targets.js';
 
 /** The feeds of a crawl while it runs. */

@@ -11,9 +11,9 @@ import { CrawlnodeError, RefusedError } from '../../errors.js';
 import { feedId } from '../../feed-outbox.js';
 import type { Frontier, OutboxSnapshot } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
-import type { FeedLayout } from '../../pipelines/feed-format.js';
-import type { FeedRecords } from '../../pipelines/feed-records.js';
-import { openFeedWriter } from '../../pipelines/feed-writer.js';
+import type { FeedRecords } from '../../pipelines/feeds/feed-records.js';
+import { openFeedWriter } from '../../pipelines/feeds/feed-writer.js';
+import type { FeedLayout } from '../../pipelines/feeds/formats/feed-format.js';
 import type { Settings } from '../../settings/schema.js';
 import { type FeedTarget, feedsOfSettings } from './feed-targets.js';
 

@@ -1,7 +1,7 @@
 /** The feed files around a crawl: opened before it, written to their end after it. */
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
-import { type FeedRecords, noRecords } from '../../pipelines/feed-records.js';
+import { type FeedRecords, noRecords } from '../../pipelines/feeds/feed-records.js';
 import type { Settings } from '../../settings/schema.js';
 import type { FeedTarget } from './feed-targets.js';
 import { type FeedsOptions, type OpenFeeds, openFeeds } from './open-feeds.js';

@@ -1,16 +1,15 @@
 /** `crawl()`: one node in the process of a program, which it neither ends nor prints to. */
-
 import type { EngineResult } from '../../engine/engine-options.js';
 import { commandErrorCodes, type ErrorCode } from '../../error-codes.js';
 import { CrawlnodeError, messageOf, RefusedError } from '../../errors.js';
-import type { JsonObject } from '../../http/message/request-record.js';
+import type { JsonObject } from '../../http/message/record/request-record.js';
 import type { Response } from '../../http/message/response.js';
 import { type Logger, silentLogger } from '../../log.js';
-import { statsOf } from '../crawl-stats.js';
 import { feedTargets } from '../feeds/feed-targets.js';
 import { openOptions, withFrontier } from '../project/open-frontier.js';
 import { runCrawl } from '../run/run-crawl.js';
 import { nodeIdOf } from '../run/run-node.js';
+import { statsOf } from '../stats/crawl-stats.js';
 import { loadProgramSpider } from './load-program-spider.js';
 import type { CrawlOptions, CrawlResult, SpiderChoice } from './options.js';
 

@@ -1,11 +1,11 @@
 /** Options of the functions for programs, and the results that they give. */
+import type { JsonObject } from '../../http/message/record/request-record.js';
 import type { Request } from '../../http/message/request.js';
-import type { JsonObject } from '../../http/message/request-record.js';
 import type { Response } from '../../http/message/response.js';
 import type { Logger } from '../../log.js';
 import type { SettingsInput } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
-import type { CrawlStats } from '../crawl-stats.js';
+import type { CrawlStats } from '../stats/crawl-stats.js';
 import type { ProgramConfig } from './environment.js';
 
 /** A spider: its class, or the name of a spider of the project. */
@@ -91,4 +91,4 @@ export interface SpiderOutput {
   readonly unfetchable: string[];
 }
 
-export type { CrawlStats } from '../crawl-stats.js';
+export type { CrawlStats } from '../stats/crawl-stats.js';

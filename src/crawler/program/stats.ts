@@ -1,8 +1,8 @@
 /** `stats()`: a crawl as its store has it. */
 import { SpiderLoadError } from '../../errors.js';
-import { type CrawlStats, statsOf } from '../crawl-stats.js';
 import { loadProject } from '../project/load-spider.js';
 import { openOptions, withFrontier } from '../project/open-frontier.js';
+import { type CrawlStats, statsOf } from '../stats/crawl-stats.js';
 import { programSource } from './environment.js';
 import { loadProgramSpider } from './load-program-spider.js';
 import type { ProgramOptions, SpiderChoice } from './options.js';

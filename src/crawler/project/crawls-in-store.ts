@@ -1,6 +1,5 @@
 /** List the crawls in a store by the key templates, including crawls of spiders that this project does not have. */
-
-import { findCrawls } from '../../frontier/open.js';
+import { findCrawls } from '../../frontier/choose-engine.js';
 import type { Settings } from '../../settings/schema.js';
 import { storeOf } from './store-address.js';
 

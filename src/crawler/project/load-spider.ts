@@ -2,8 +2,8 @@
 import { SettingsError } from '../../errors.js';
 import { type Logger, silentLogger } from '../../log.js';
 import { checkName } from '../../settings/keys.js';
-import { type LoadedSettings, type LoadOptions, loadSettings } from '../../settings/load.js';
 import type { Settings } from '../../settings/schema.js';
+import { type LoadedSettings, type LoadOptions, loadSettings } from '../../settings/sources/load-settings.js';
 import type { Discovery, FoundSpider } from '../../spider/loading/discover.js';
 import type { Spider } from '../../spider/spider.js';
 import { type Stats, uncountedStats } from '../../stats/stats.js';

@@ -1,7 +1,7 @@
 /** Open the frontier of a crawl from the settings of its spider. */
+import { openFrontier } from '../../frontier/choose-engine.js';
 import type { Frontier } from '../../frontier/frontier.js';
-import { openFrontier } from '../../frontier/open.js';
-import type { OpenOptions } from '../../frontier/store.js';
+import type { OpenOptions } from '../../frontier/open-options.js';
 import { expandKeys } from '../../settings/keys.js';
 import type { Settings } from '../../settings/schema.js';
 import { shapeOf } from './engine-settings.js';

@@ -1,8 +1,7 @@
 /** The address of the store from the REDIS_* settings. REDIS_PARAMS may also use names of redis-py. */
-
 import { readFileSync } from 'node:fs';
 import { SettingsError } from '../../errors.js';
-import type { RedisAddress, Store } from '../../frontier/store.js';
+import type { RedisAddress, Store } from '../../frontier/open-options.js';
 import { parseUrl } from '../../http/url/parse-url.js';
 import type { Settings } from '../../settings/schema.js';
 

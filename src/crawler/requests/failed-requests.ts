@@ -1,8 +1,8 @@
 /** Read the failed list page by page, and prepare its requests for a retry. */
 import type { FailedRequest, Frontier, FrontierRequest } from '../../frontier/frontier.js';
 import { fingerprint } from '../../http/message/fingerprint.js';
-import { encodeRecord } from '../../http/message/request-codec.js';
-import type { RequestRecord } from '../../http/message/request-record.js';
+import { encodeRecord } from '../../http/message/record/request-codec.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
 import type { Settings } from '../../settings/schema.js';
 import { domainOfRecord, readRecord } from './recorded-request.js';
 

@@ -1,12 +1,11 @@
 /** Download one page for `fetch` and `parse` as the crawl would, with redirects but without a frontier. */
-
 import type { Downloader } from '../../downloader/downloader.js';
 import { type Authorize, type AuthSpider, httpAuthOf } from '../../engine/page/http-auth.js';
 import { isRedirect, redirected } from '../../engine/page/redirected-request.js';
 import { CrawlnodeError } from '../../errors.js';
 import { inheritedOrigin } from '../../http/message/private-access.js';
+import type { Origin, RequestRecord } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
-import type { Origin, RequestRecord } from '../../http/message/request-record.js';
 import { Response } from '../../http/message/response.js';
 import type { Logger } from '../../log.js';
 import type { Settings } from '../../settings/schema.js';
@@ -83,6 +82,7 @@ function recordOf(request: Request): RequestRecord {
   return {
     ...{ url, method, headers, body, priority, dontFilter, depth, attempts, redirects, origin },
     meta: request.meta,
+    cbKwargs: request.cbKwargs,
     callback: null,
     errback: null,
     parent: null,

@@ -1,7 +1,7 @@
 /** Decode stored requests for the commands, and for the frontier when it repairs its indexes. */
 import type { RecordedRequest } from '../../frontier/frontier.js';
-import { decodeRecord } from '../../http/message/request-codec.js';
-import type { RequestRecord } from '../../http/message/request-record.js';
+import { decodeRecord } from '../../http/message/record/request-codec.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
 import { domainOf } from '../../http/url/domain.js';
 import type { Settings } from '../../settings/schema.js';
 

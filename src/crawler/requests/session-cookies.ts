@@ -1,7 +1,7 @@
 /** The cookies that a request would be sent with, for `inspect`. */
 import type { Frontier } from '../../frontier/frontier.js';
 import { CookieJars } from '../../http/cookies/cookie-jars.js';
-import type { RequestRecord } from '../../http/message/request-record.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
 import { parseUrl } from '../../http/url/parse-url.js';
 import { MASK } from '../../settings/mask-urls.js';
 

@@ -2,7 +2,6 @@
  * Push seeds in batches, with several in flight, so that the next batch is prepared while the store processes one. One
  * connection preserves the order of the batches, and so the order of the input.
  */
-
 import { InvalidRequestError } from '../../errors.js';
 import {
   type Frontier,

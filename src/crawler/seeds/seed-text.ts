@@ -1,5 +1,4 @@
 /** Seeds from any source before they are added to a crawl. */
-
 import type { Trust } from '../../engine/seeds/seed-requests.js';
 import type { Request } from '../../http/message/request.js';
 

@@ -1,6 +1,6 @@
 /** Which hosts are requested without a proxy. */
 import { BlockList, isIP } from 'node:net';
-import { isPrivateHost } from '../../http/url/domain.js';
+import { isPrivateHost } from '../../http/url/private-hosts.js';
 
 /** Whether a URL is exempt from proxies. */
 export type Exemption = (url: URL) => boolean;

@@ -7,7 +7,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { isPrivateHost } from '../../http/url/domain.js';
+import { isPrivateHost } from '../../http/url/private-hosts.js';
 import type { ProxyAddress } from '../../settings/proxy-url.js';
 import { type AgentPair, type Agents, keepIdleBounded } from '../agents.js';
 import { DownloadError } from '../download-error.js';

@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { type Logger, silentLogger } from '../../log.js';
 import type { ProxyAddress } from '../../settings/proxy-url.js';
 import type { Agents } from '../agents.js';
-import type { BodyBudget } from '../body-budget.js';
+import type { BodyBudget } from '../body/body-budget.js';
 import type { Client } from '../exchange.js';
 import { CONNECT_MS, openStream, type StreamOptions, TLS_MS } from '../open-stream.js';
 import type { Limits } from '../request-limits.js';

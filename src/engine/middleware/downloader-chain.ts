@@ -2,11 +2,11 @@
  * The modules of DOWNLOADER_MIDDLEWARES as an onion around the downloader. Requests pass it by ascending numbers, answers and
  * errors by descending ones, as in Scrapy. A call runs a part of the modules, since retries and redirects come in between.
  */
-import { DEFAULT_HEADERS, USER_AGENT } from '../../built-in-middleware.js';
 import { messageOf } from '../../errors.js';
 import { type OutgoingRequest, setDefaultHeader } from '../../http/message/outgoing-request.js';
 import { Request } from '../../http/message/request.js';
 import { Response } from '../../http/message/response.js';
+import { DEFAULT_HEADERS, USER_AGENT } from '../../settings/built-in-middleware.js';
 import { maskUrls } from '../../settings/mask-urls.js';
 import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';

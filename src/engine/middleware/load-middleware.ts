@@ -1,7 +1,7 @@
 /** Load the modules that DOWNLOADER_MIDDLEWARES and SPIDER_MIDDLEWARES name, in the order of their numbers. */
-import { builtInMiddleware, builtInOf, type MiddlewareSetting } from '../../built-in-middleware.js';
 import { CrawlnodeError, messageOf, SettingsError } from '../../errors.js';
-import { inOrder, loadProjectModule } from '../../project-modules.js';
+import { builtInMiddleware, builtInOf, type MiddlewareSetting } from '../../settings/built-in-middleware.js';
+import { inOrder, loadProjectModule } from '../../user-code/project-modules.js';
 import { DownloaderChain } from './downloader-chain.js';
 import type { DownloaderMiddleware, Loaded, MiddlewareContext } from './downloader-middleware.js';
 import { SpiderChain } from './spider-chain.js';

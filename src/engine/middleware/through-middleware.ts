@@ -13,15 +13,15 @@
  *   callback, errback ◄──────────────────────────────────┘
  * ```
  */
-import { REDIRECT, RETRY } from '../../built-in-middleware.js';
 import { DownloadError } from '../../downloader/download-error.js';
 import type { Download } from '../../downloader/downloader.js';
 import { closingReason, isIgnoreRequest } from '../../errors.js';
 import { noEffects } from '../../frontier/frontier.js';
 import { type OutgoingRequest, outgoingRequest } from '../../http/message/outgoing-request.js';
-import type { RequestRecord } from '../../http/message/request-record.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
 import type { Response } from '../../http/message/response.js';
-import { isPrivateHost } from '../../http/url/domain.js';
+import { isPrivateHost } from '../../http/url/private-hosts.js';
+import { REDIRECT, RETRY } from '../../settings/built-in-middleware.js';
 import { maskUrls } from '../../settings/mask-urls.js';
 import { close, type Ending, errback, failed, retry, type Work } from '../page/apply-verdict.js';
 import { add } from '../page/discovered-requests.js';

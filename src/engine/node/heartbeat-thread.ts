@@ -36,7 +36,7 @@ parentPort?.on('message', (order: HeartbeatOrder) => {
   else incarnation = order.incarnation;
 });
 timer = setTimeout(beat, options.intervalMs);
-const sync = import('../../frontier/open.js').then(({ syncStore }) => syncStore(options.open));
+const sync = import('../../frontier/choose-engine.js').then(({ syncStore }) => syncStore(options.open));
 
 async function beat(): Promise<void> {
   const ok = await attempt();
@@ -76,7 +76,7 @@ async function attempt(): Promise<boolean> {
 }
 
 async function open(): Promise<Frontier> {
-  const { openFrontier } = await import('../../frontier/open.js');
+  const { openFrontier } = await import('../../frontier/choose-engine.js');
   const opened = await openFrontier(options.open);
   // An open store syncs by itself.
   await sync.then((it) => it?.end());

@@ -8,7 +8,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { OpenOptions } from '../../frontier/store.js';
+import type { OpenOptions } from '../../frontier/open-options.js';
 import type { Logger } from '../../log.js';
 
 /** Handed to the thread at its start; plain data and shared memory. */

@@ -1,5 +1,4 @@
 /** One registration of this node in the crawl: its leases and its periodic work. A node that was declared dead registers anew. */
-
 import { FrontierGoneError, FrontierUnavailableError, IncarnationDeadError } from '../../errors.js';
 import { budgetOf } from '../../frontier/budget-names.js';
 import {
@@ -12,7 +11,6 @@ import {
   MAX_WAIT_MS,
 } from '../../frontier/frontier.js';
 import { type ReadCookies, SessionCookies } from '../cookies/session-cookies.js';
-import { type Ending, ending, feedEnding, type NodeView } from '../leaving/node-stop-reason.js';
 import type { PageDeps } from '../page/apply-verdict.js';
 import { crawlOne } from '../page/crawl-one.js';
 import { inRun, type LinkRules } from '../page/discovered-requests.js';
@@ -22,6 +20,7 @@ import { seenLinksOf } from '../page/seen-links.js';
 import { RobotsGate } from '../robots/robots-gate.js';
 import { SeedIntake } from '../seeds/seed-intake.js';
 import { runStart } from '../seeds/start-generator.js';
+import { type Ending, ending, feedEnding, type NodeView } from '../shutdown/node-stop-reason.js';
 import { hasStart } from './membership.js';
 import type { NodeState } from './node-state.js';
 import { Upkeep } from './periodic-work.js';
@@ -227,7 +226,7 @@ export class Incarnation {
 
   /** Null when robots.txt is not obeyed. */
   #robotsGate(authorize: Authorize): RobotsGate | null {
-    const { deps, outage, knownRules: known } = this.#node;
+    const { deps, outage, rulesCache: known } = this.#node;
     const { frontier, downloader, options, log } = deps;
     if (options.robots === null || known === null) return null;
     const { domainKey } = options.shape;

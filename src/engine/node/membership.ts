@@ -1,12 +1,11 @@
 /** Becoming a node of the crawl: join, say what was found, push the start requests if nobody has. */
-
 import { startKey } from '../../frontier/agreement/run-arguments.js';
 import type { FrontierRequest, Joined, Shape } from '../../frontier/frontier.js';
 import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
 import type { Spider } from '../../spider/spider.js';
 import type { EngineDeps } from '../engine-options.js';
-import { howToCrawlAgain, nothingNew } from '../leaving/node-stop-reason.js';
 import { hasGenerator } from '../seeds/start-generator.js';
+import { howToCrawlAgain, nothingNew } from '../shutdown/node-stop-reason.js';
 import type { Outage } from './outage.js';
 
 /**

@@ -1,16 +1,15 @@
 /** What stays the same over all incarnations of a node. */
-
 import type { EngineDeps } from '../engine-options.js';
-import { type FinalTotals, readFinalTotals } from '../leaving/final-totals.js';
-import { Losses } from '../leaving/losses.js';
 import { DeadEnds } from '../page/dead-ends.js';
 import { type LinkRules, linkRules } from '../page/discovered-requests.js';
 import { LostStarts } from '../page/failed-start-pages.js';
 import { HangingHosts } from '../page/hanging-hosts.js';
 import type { Tally } from '../page/leased-pages.js';
-import { KnownRules } from '../robots/known-rules.js';
+import { RulesCache } from '../robots/rules-cache.js';
+import { type FinalTotals, readFinalTotals } from '../shutdown/final-totals.js';
+import { Losses } from '../shutdown/lost-requests.js';
 import { DelayLog } from './autothrottle-log.js';
-import { CrawlNews } from './crawl-news.js';
+import { CrawlStateLog } from './crawl-state-log.js';
 import { Pulse } from './heartbeat.js';
 import { Outage } from './outage.js';
 import { OutsideStats } from './outside-stats.js';
@@ -26,9 +25,9 @@ export class NodeState {
   readonly lostStarts: LostStarts;
   readonly deadEnds = new DeadEnds();
   readonly hangingHosts: HangingHosts;
-  readonly knownRules: KnownRules | null;
+  readonly rulesCache: RulesCache | null;
   readonly outsideStats: OutsideStats;
-  readonly news: CrawlNews;
+  readonly news: CrawlStateLog;
   readonly losses: Losses;
   readonly pulse = new Pulse();
   readonly rules: LinkRules;
@@ -50,9 +49,9 @@ export class NodeState {
     this.hangingHosts = new HangingHosts(deps.options.retry);
     const { robots } = deps.options;
     const agent = robots?.userAgent ?? robots?.defaultUserAgent ?? '';
-    this.knownRules = robots === null ? null : new KnownRules(agent, robots.crawlDelayMaxMs);
+    this.rulesCache = robots === null ? null : new RulesCache(agent, robots.crawlDelayMaxMs);
     this.outsideStats = new OutsideStats(deps);
-    this.news = new CrawlNews(deps);
+    this.news = new CrawlStateLog(deps);
     this.losses = new Losses(deps.log, deps.crawlArguments);
     this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);
     this.pulse.note(0, 0);

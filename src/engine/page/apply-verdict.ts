@@ -4,13 +4,13 @@
  */
 import type { Downloader } from '../../downloader/downloader.js';
 import { CrawlnodeError, concernsNode, InvalidRequestError, messageOf } from '../../errors.js';
-import { ERRORS_COUNTER } from '../../frontier/budget-names.js';
+import { ERRORS_COUNTER } from '../../frontier/budgets.js';
 import { type Effects, noEffects, type Outcome } from '../../frontier/frontier.js';
 import { keptReason } from '../../frontier/kept-reason.js';
 import { priorityInBounds } from '../../http/message/priority.js';
+import { encodeRecord } from '../../http/message/record/request-codec.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
-import { encodeRecord } from '../../http/message/request-codec.js';
-import type { RequestRecord } from '../../http/message/request-record.js';
 import type { Logger } from '../../log.js';
 import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
 import { type Failure, type PageLimits, type PageResult, runErrback } from '../../spider/run-callback.js';

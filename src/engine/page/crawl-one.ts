@@ -8,9 +8,9 @@ import type { Download } from '../../downloader/downloader.js';
 import { concernsNode, messageOf } from '../../errors.js';
 import { noEffects } from '../../frontier/frontier.js';
 import { inheritedOrigin } from '../../http/message/private-access.js';
+import { decodeRecord } from '../../http/message/record/request-codec.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
-import { decodeRecord } from '../../http/message/request-codec.js';
-import type { RequestRecord } from '../../http/message/request-record.js';
 import { Response } from '../../http/message/response.js';
 import { runCallback } from '../../spider/run-callback.js';
 import { type Answer, type PageSteps, throughMiddleware } from '../middleware/through-middleware.js';
@@ -29,7 +29,7 @@ import {
 import { add } from './discovered-requests.js';
 import { askedPause, beginWithinMs, judgeFailure, judgeStatus, type Verdict } from './judge-download.js';
 import type { Flight, Slots } from './leased-pages.js';
-import { refreshTarget } from './meta-refresh.js';
+import { refreshTarget } from './meta-refresh-request.js';
 
 /**
  * A domain's delay counts from the lease. Where the download begins this much later, the delay is counted again from

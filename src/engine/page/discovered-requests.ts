@@ -1,11 +1,10 @@
 /** From what a callback yielded to what the frontier takes: depth, origin, filters, identity. */
-
 import { InvalidRequestError } from '../../errors.js';
 import type { Snapshot } from '../../frontier/frontier.js';
 import { priorityInBounds } from '../../http/message/priority.js';
+import { toFrontierRequest } from '../../http/message/record/request-codec.js';
+import type { FrontierRequest, Origin, RequestRecord } from '../../http/message/record/request-record.js';
 import type { Request } from '../../http/message/request.js';
-import { toFrontierRequest } from '../../http/message/request-codec.js';
-import type { FrontierRequest, Origin, RequestRecord } from '../../http/message/request-record.js';
 import { type TrapLimits, trapOf } from '../../http/url/url-trap.js';
 import { type Refresh, refreshOf } from '../../spider/refresh.js';
 import type { LinkOptions } from '../engine-options.js';

@@ -1,5 +1,5 @@
 /** Start pages that failed. Nothing follows from one of them, so whoever has just written a spider is told in plain words. */
-import type { RequestRecord } from '../../http/message/request-record.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
 import type { Logger } from '../../log.js';
 
 /** The first of many say it; the others are logged like any other page. */

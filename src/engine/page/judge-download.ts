@@ -10,7 +10,7 @@
  *   any other download error ─────► errback, failed
  * ```
  */
-import type { RequestRecord } from '../../http/message/request-record.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
 import type { EngineOptions } from '../engine-options.js';
 import { isRedirect } from './redirected-request.js';
 import { planRetry, type RetryPlan, retryAfterMs, statusReason } from './retry-plan.js';

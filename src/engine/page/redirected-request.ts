@@ -1,5 +1,5 @@
 /** What a redirect makes of a request: method and body by the fetch standard, secrets kept within their origin. */
-import type { JsonObject, RequestRecord } from '../../http/message/request-record.js';
+import type { JsonObject, RequestRecord } from '../../http/message/record/request-record.js';
 
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Headers that describe a body, dropped together with it (fetch standard, "request-body-header name"). */

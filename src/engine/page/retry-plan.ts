@@ -1,8 +1,7 @@
 /** When a request is tried again, how long it waits, and with which priority. Pure: chance and clock are passed in. */
-
 import { STATUS_CODES } from 'node:http';
 import { priorityInBounds } from '../../http/message/priority.js';
-import type { RequestRecord } from '../../http/message/request-record.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
 import type { RetryOptions } from '../engine-options.js';
 
 export interface RetryPlan {

@@ -16,8 +16,8 @@ import {
   type RobotsResult,
 } from '../../frontier/robots/robots-state.js';
 import { inheritedOrigin } from '../../http/message/private-access.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
-import type { RequestRecord } from '../../http/message/request-record.js';
 import { type DomainKey, domainOf } from '../../http/url/domain.js';
 import type { RetryOptions } from '../engine-options.js';
 import { add, type Counters } from '../page/discovered-requests.js';

@@ -14,7 +14,7 @@ import type { DownloadError } from '../../downloader/download-error.js';
 import { FrontierUnavailableError, messageOf } from '../../errors.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { RobotsAnswer, RobotsClaim, RobotsResult } from '../../frontier/robots/robots-state.js';
-import type { RequestRecord } from '../../http/message/request-record.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
 import { OTHER_PORT, PLAIN_HOST } from '../../http/url/host-patterns.js';
 import type { Logger } from '../../log.js';
 import type { RobotsOptions } from '../engine-options.js';
@@ -22,7 +22,7 @@ import type { Outage } from '../node/outage.js';
 import { beginWithinMs } from '../page/judge-download.js';
 import type { Flight } from '../page/leased-pages.js';
 import { type FetchDeps, type FetchEnd, fetchRobots, PageCannotBeSent } from './fetch-robots.js';
-import type { Known, KnownRules } from './known-rules.js';
+import type { Known, RulesCache } from './rules-cache.js';
 
 /** What becomes of the page. */
 export type Passage =
@@ -37,7 +37,7 @@ export type Passage =
 export interface GateDeps extends Omit<FetchDeps, 'takeInstant'> {
   readonly frontier: Frontier;
   readonly options: RobotsOptions;
-  readonly known: KnownRules;
+  readonly known: RulesCache;
   readonly outage: Outage;
   /** Aborted when the node is to stop: then it does not wait for a store that is away. */
   readonly halt: AbortSignal;

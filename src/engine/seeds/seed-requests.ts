@@ -4,9 +4,9 @@
  */
 import { InvalidRequestError, messageOf, UsageError } from '../../errors.js';
 import { type Dupefilter, MAX_SEED_REQUEST_BYTES, MAX_SEED_REQUESTS } from '../../frontier/frontier.js';
+import type { FrontierRequest } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
 import { withoutProxy } from '../../http/message/request-meta.js';
-import type { FrontierRequest } from '../../http/message/request-record.js';
 import { callbackName } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
 import { type LinkRules, toFrontier } from '../page/discovered-requests.js';

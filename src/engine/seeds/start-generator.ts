@@ -15,8 +15,8 @@ import { CrawlnodeError, closingReason, concernsNode, messageOf } from '../../er
 import { startKey } from '../../frontier/agreement/run-arguments.js';
 import type { Frontier, PushAnswer } from '../../frontier/frontier.js';
 import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
+import type { FrontierRequest } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
-import type { FrontierRequest } from '../../http/message/request-record.js';
 import type { Logger } from '../../log.js';
 import type { Spider } from '../../spider/spider.js';
 import { whereThrown } from '../../spider/where-thrown.js';

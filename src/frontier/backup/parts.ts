@@ -1,5 +1,4 @@
 /** The content and order of the parts of a backup, the same for both engines. */
-
 import type { CookieNews, FailedList, Part } from '../frontier.js';
 import { type BackupCookie, type BackupEntry, backupText, inEntries } from './entry.js';
 

@@ -4,8 +4,8 @@
  */
 import { FrontierGoneError, IncarnationDeadError } from '../../errors.js';
 import type { Frontier, JoinOptions, Shape } from '../frontier.js';
+import type { OpenOptions } from '../open-options.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
-import type { OpenOptions } from '../store.js';
 import { readCrawl } from './backup/read-crawl.js';
 import { applyEntry, beginRestore, endRestore } from './backup/restore.js';
 import { examineStore } from './care/examine.js';
@@ -16,6 +16,10 @@ import { sweepSome } from './clear/sweep.js';
 import { cookiesSince } from './cookies/read-cookies.js';
 import { CommitBatch } from './crawl/commit-batch.js';
 import type { Transaction } from './crawl/transaction.js';
+import { defer } from './domains/defer.js';
+import { takeInstant } from './domains/take-instant.js';
+import { throttle } from './domains/throttle.js';
+import { peekItems } from './feeds/items.js';
 import { checkpointFeed, countWaiting, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
 import { type Database, openDatabase } from './file/database.js';
 import { refuseOtherDupefilter, refuseOtherFormat } from './nodes/agreement.js';
@@ -27,15 +31,12 @@ import { incarnationNumber } from './nodes/node-row.js';
 import { reconcile } from './nodes/reconcile.js';
 import { heartbeat, recoverStep } from './nodes/recover.js';
 import { accept, acceptStart, retryFailed } from './queue/accept.js';
-import { defer } from './queue/defer.js';
 import { listFailed, purgeFailed } from './queue/failures.js';
 import { lease } from './queue/lease.js';
 import { settle } from './queue/settle.js';
-import { throttle } from './queue/throttle.js';
 import { inspectRequest } from './read/inspect.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
 import { robots, storeRobots } from './robots/robots.js';
-import { takeInstant } from './robots/take-instant.js';
 import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds/seeds.js';
 import { claimStart } from './seeds/starts.js';
 
@@ -135,6 +136,7 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
       checkpoint: (writer, checkpoint, after) =>
         batch.write((tx) => checkpointFeed(tx, writer, checkpoint, after)),
       take: (writer, max) => batch.write((tx) => takeItems(tx, writer, max)),
+      peek: (max) => batch.read((tx) => peekItems(tx, max)),
       release: (writer, how) => batch.write((tx) => releaseFeed(tx, writer, how?.exported === true)),
     },
     backups: {

@@ -1,6 +1,6 @@
 /** The access to one crawl that the parts of a frontier in Redis share. */
 import type { Dupefilter } from '../frontier.js';
-import type { OpenOptions } from '../store.js';
+import type { OpenOptions } from '../open-options.js';
 import type { Call } from './connection/calls.js';
 import type { RedisConnection } from './connection/connection.js';
 

@@ -2,7 +2,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { argumentsText, otherArguments, startKey } from '../agreement/run-arguments.js';
 import { type Flush, flushNotice, otherShape, tunableNotice } from '../agreement/shape-differences.js';
-import { budgetNotices, noBudgets } from '../budget-names.js';
+import { budgetNotices, noBudgets } from '../budgets.js';
 import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
 import { restoreUnderWay } from '../refusals.js';
 import { tunableText } from '../tunables/tunable-text.js';
@@ -56,7 +56,7 @@ export function joinArguments(
   };
 }
 
-/** Budgets as `lua/requests/limits.lua` has them. */
+/** Budgets as `lua/requests/budgets.lua` has them. */
 function budgetsText({ maxPages, maxItems, maxErrors, maxRunMs }: Budgets): string {
   const all = { pages: maxPages, items: maxItems, errors: maxErrors, ms: maxRunMs };
   return Object.values(all).some((most) => most > 0) ? JSON.stringify(all) : '';

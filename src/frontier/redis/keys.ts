@@ -1,5 +1,5 @@
 /** The keys of one crawl in Redis: the public ones by their templates, every internal one by a fixed word. */
-import type { FrontierKeys } from '../store.js';
+import type { FrontierKeys } from '../open-options.js';
 
 /** Words of the internal keys, `<requests>:~<word>`, in the order of KEYS; `lua/base/keys.lua` describes each. */
 export const internalWords = [

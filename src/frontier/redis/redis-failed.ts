@@ -4,7 +4,7 @@ import { pairs } from './connection/scan.js';
 import type { CrawlAccess } from './crawl-access.js';
 import { internalKey } from './keys.js';
 import { numberField, storedObject, textField } from './read/stored-json.js';
-import { columnsOf } from './requests.js';
+import { columnsOf } from './request-columns.js';
 
 export class RedisFailed implements FailedList {
   readonly #crawl: CrawlAccess;

@@ -132,6 +132,11 @@ export class RedisFeeds implements Feeds {
     return count;
   }
 
+  async peek(max: number): Promise<string[]> {
+    const { connection, options } = this.#crawl;
+    return connection.patiently((client) => client.lrange(options.keys.items, 0, max - 1));
+  }
+
   async release({ feed, owner }: FeedWriter, how?: { readonly exported?: boolean }): Promise<void> {
     await this.#crawl.call('feed_checkpoint', { feed, owner, release: true, exported: how?.exported });
   }

@@ -2,7 +2,6 @@
  * The frontier in Redis: every verb is one call of one function (`lua/`), sent again with the same number when its
  * reply is lost, so that it happens once. Ids travel as 20 raw bytes and are hex on this side.
  */
-
 import { startKey } from '../agreement/run-arguments.js';
 import type { Backups } from '../backup/entry.js';
 import type {
@@ -36,10 +35,10 @@ import type {
   StartPart,
   StatChange,
 } from '../frontier.js';
+import type { OpenOptions, RedisAddress } from '../open-options.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
 import { cannotForget } from '../refusals.js';
 import type { RobotsAnswer } from '../robots/robots-state.js';
-import type { OpenOptions, RedisAddress } from '../store.js';
 import { redisBackups } from './backup/backups.js';
 import { examineRedis } from './care/examine/examine.js';
 import { refuseOtherFormat, refuseUnsafeStore } from './care/preflight.js';
@@ -63,7 +62,7 @@ import { RedisFeeds } from './redis-feeds.js';
 import { RedisNode } from './redis-node.js';
 import { RedisRobots } from './redis-robots.js';
 import { RedisSeeds } from './redis-seeds.js';
-import { columnsOf, domainName, markOf } from './requests.js';
+import { columnsOf, domainName, markOf } from './request-columns.js';
 import { statArguments } from './stored-stats.js';
 
 /** Leases moved by one step of recovery: some hundred microseconds. */

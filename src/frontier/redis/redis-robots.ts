@@ -5,7 +5,7 @@ import type { RobotsAnswer, RobotsClaim, RobotsResult } from '../robots/robots-s
 import type { Call } from './connection/calls.js';
 import type { Arguments } from './connection/lua-message.js';
 import { int, named, text } from './connection/reply.js';
-import { domainName } from './requests.js';
+import { domainName } from './request-columns.js';
 
 export class RedisRobots {
   readonly #call: Call;

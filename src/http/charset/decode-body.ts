@@ -1,16 +1,6 @@
 /** Decodes the bytes of a page to text. */
 import { TextDecoder } from 'node:util';
-import { resolveLabel } from './charset-labels.js';
-import { declaredCharset, headerCharset } from './declared-charset.js';
-
-/** Byte order marks. The mark of UTF-32LE begins with that of UTF-16LE, so it is tried first. */
-const MARKS: readonly (readonly [mark: Buffer, decoder: string])[] = [
-  [Buffer.from([0x00, 0x00, 0xfe, 0xff]), 'utf-32be'],
-  [Buffer.from([0xff, 0xfe, 0x00, 0x00]), 'utf-32le'],
-  [Buffer.from([0xfe, 0xff]), 'utf-16be'],
-  [Buffer.from([0xff, 0xfe]), 'utf-16le'],
-  [Buffer.from([0xef, 0xbb, 0xbf]), 'utf-8'],
-];
+import { chooseCharset } from './choose-charset.js';
 
 /** The characters of windows-1252 at 0x80 to 0x9F. The five unassigned bytes are control characters (WHATWG Encoding). */
 const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
@@ -37,9 +27,9 @@ export class BodyText {
   #whole: string | undefined;
 
   constructor(body: Buffer, contentType: string | null) {
-    const found = MARKS.find(([mark]) => body.subarray(0, mark.length).equals(mark));
-    this.#bytes = found === undefined ? body : body.subarray(found[0].length);
-    this.#decoder = found?.[1] ?? declaredDecoder(body, contentType);
+    const { decoder, markBytes } = chooseCharset(body, contentType);
+    this.#bytes = body.subarray(markBytes);
+    this.#decoder = decoder;
   }
 
   get whole(): string {
@@ -51,18 +41,6 @@ export class BodyText {
   get utf8OrText(): Buffer | string {
     return this.#decoder === 'utf-8' ? this.#bytes : this.whole;
   }
-}
-
-function declaredDecoder(bytes: Buffer, contentType: string | null): string {
-  const fromHeader = decoderOf(headerCharset(contentType));
-  if (fromHeader) return fromHeader === 'utf-16' ? 'utf-16be' : fromHeader;
-  const declared = decoderOf(declaredCharset(bytes));
-  // A declaration that is readable as ASCII cannot be in UTF-16 (HTML, "prescan", step 4).
-  return declared === null || declared.startsWith('utf-16') ? 'utf-8' : declared;
-}
-
-function decoderOf(label: string | null): string | null {
-  return label === null ? null : resolveLabel(label);
 }
 
 function decode(bytes: Buffer, decoder: string): string {

@@ -1,5 +1,5 @@
 /** Whether a request may connect to private addresses, which it inherits from the page that led to it. */
-import type { Origin } from './request-record.js';
+import type { Origin } from './record/request-record.js';
 
 /**
  * The origin of the links and redirects of a page. They may connect to private addresses only if the page was allowed to

@@ -1,14 +1,18 @@
 /** The options of a request. An unknown name, such as a misspelt one or one of Scrapy's, is refused and not ignored. */
 import { InvalidRequestError } from '../../errors.js';
 import { didYouMean } from '../../settings/nearest.js';
-import type { CookiesInput } from './cookies.js';
 import type { FormData } from './form/form-data.js';
 import type { HeadersInput } from './headers.js';
+import type { CookiesInput } from './request-cookies.js';
 import type { Meta } from './request-meta.js';
 
-/** A method of the spider, stored by its name. */
-// biome-ignore lint/suspicious/noExplicitAny: a callback takes the Response, an errback the Failure.
-export type Callback = (response: any) => unknown;
+/** A method of the spider, stored by its name. It gets the Response, or as an errback the Failure, and the request's `cbKwargs`. */
+// biome-ignore lint/suspicious/noExplicitAny: each method says what it takes.
+export type Callback = (response: any, cbKwargs: any) => unknown;
+
+/** Arguments for the callback of a request, by name. They are JSON, since another node may process the request. */
+// biome-ignore lint/suspicious/noExplicitAny: the spider knows what it put there.
+export type CbKwargs = Readonly<Record<string, any>>;
 
 /** The options of `new Request(url, options)`. */
 export interface RequestOptions {
@@ -23,6 +27,8 @@ export interface RequestOptions {
   readonly formdata?: FormData;
   /** Passed to the callback as `response.meta`. Only values that JSON can represent are allowed. */
   readonly meta?: Readonly<Meta>;
+  /** Arguments for the callback and the errback, which get them as their second parameter. Only values that JSON can represent are allowed. */
+  readonly cbKwargs?: CbKwargs;
   /** Integer within ±2³¹. Requests with a higher priority are processed first. */
   readonly priority?: number;
   /** True downloads the request even when the same one was seen before. */
@@ -42,7 +48,7 @@ export interface RequestOptions {
 
 const options: Readonly<Record<keyof RequestOptions, true>> = {
   ...{ method: true, headers: true, body: true, json: true, formdata: true, meta: true, priority: true },
-  ...{ dontFilter: true, callback: true, errback: true, cookies: true, proxy: true },
+  ...{ cbKwargs: true, dontFilter: true, callback: true, errback: true, cookies: true, proxy: true },
 };
 const optionNames = new Set(Object.keys(options));
 /** Fields of a Request that are not options. They are ignored, so that a request can be spread into the options of another. */

@@ -2,18 +2,18 @@
 import { InvalidRequestError } from '../../errors.js';
 import type { FormPage } from '../markup/html-form.js';
 import { checkUrl } from '../url/http-url.js';
-import { checkCookies } from './cookies.js';
 import { encodeForm } from './form/form-data.js';
 import { type FormRequestOptions, formRequest } from './form/form-request.js';
 import { checkHeaders, type Headers, isToken, noHeaders } from './headers.js';
-import { jsonCopy, jsonObjectCopy } from './json-safe.js';
 import { MAX_PRIORITY, MIN_PRIORITY } from './priority.js';
+import { jsonCopy, jsonObjectCopy } from './record/json-safe.js';
+import type { Origin, RequestRecord } from './record/request-record.js';
+import { checkCookies } from './request-cookies.js';
 import { checkMeta, type Meta, withProxy } from './request-meta.js';
-import { type Callback, checkOptionNames, type RequestOptions } from './request-options.js';
-import type { Origin, RequestRecord } from './request-record.js';
+import { type Callback, type CbKwargs, checkOptionNames, type RequestOptions } from './request-options.js';
 
 export type { Meta } from './request-meta.js';
-export type { Callback, RequestOptions } from './request-options.js';
+export type { Callback, CbKwargs, RequestOptions } from './request-options.js';
 
 /** Fields of a request that crawlnode sets. */
 export interface Bookkeeping {
@@ -26,6 +26,9 @@ export interface Bookkeeping {
   /** The seed that the request descends from; null until the request is stored. */
   readonly origin: Origin | null;
 }
+
+/** Shared by all requests without arguments. */
+const noCbKwargs: CbKwargs = Object.freeze({});
 
 const newBookkeeping: Bookkeeping = { depth: 0, attempts: 0, redirects: 0, origin: null };
 
@@ -47,6 +50,8 @@ export class Request implements Bookkeeping {
   readonly body: Buffer | null;
   /** Passed to the callback. */
   readonly meta: Meta;
+  /** The second argument of callback and errback. */
+  readonly cbKwargs: CbKwargs;
   /** Requests with a higher priority are processed first. */
   readonly priority: number;
   /** Whether the request is downloaded even when the same one was seen before. */
@@ -81,6 +86,8 @@ export class Request implements Bookkeeping {
     this.body = content ? (asQuery ? null : content.body) : checkBody(options.body);
     const meta = options.meta === undefined ? {} : checkedMeta(options.meta);
     this.meta = options.proxy === undefined && meta.proxy == null ? meta : withProxy(meta, options.proxy);
+    this.cbKwargs =
+      options.cbKwargs === undefined ? noCbKwargs : jsonObjectCopy(options.cbKwargs, 'cbKwargs');
     this.priority = options.priority === undefined ? 0 : checkPriority(options.priority);
     this.dontFilter = options.dontFilter === undefined ? false : checkBoolean(options.dontFilter);
     this.callback = checkCallback(options, 'callback');
@@ -113,6 +120,7 @@ export class Request implements Bookkeeping {
       headers: record.headers,
       body: record.body,
       meta: record.meta as Meta,
+      cbKwargs: record.cbKwargs,
       priority: record.priority,
       dontFilter: record.dontFilter,
       callback: record.callback,
@@ -134,6 +142,7 @@ export class Request implements Bookkeeping {
       ...(newContent ? {} : { method: this.method, body: this.body }),
       headers: this.headers,
       meta: this.meta,
+      cbKwargs: this.cbKwargs,
       priority: this.priority,
       dontFilter: this.dontFilter,
       callback: this.callback,

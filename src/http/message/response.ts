@@ -16,7 +16,14 @@ import { checkUrl } from '../url/http-url.js';
 import { type UrlJoiner, urlJoiner } from '../url/join-url.js';
 import { parseUrl } from '../url/parse-url.js';
 import { type Headers, headerOf, lowerCaseHeaders } from './headers.js';
-import { type Callback, type Meta, Request, type RequestOptions, undefinedCallback } from './request.js';
+import {
+  type Callback,
+  type CbKwargs,
+  type Meta,
+  Request,
+  type RequestOptions,
+  undefinedCallback,
+} from './request.js';
 import { unfetchableRequest } from './unfetchable-request.js';
 
 /** The arguments of a Response, for tests of a spider. */
@@ -104,6 +111,11 @@ export class Response<M extends Meta = Meta> {
   /** The request's meta. */
   get meta(): M {
     return this.request.meta as M;
+  }
+
+  /** The request's cbKwargs, which the callback also gets as its second argument. */
+  get cbKwargs(): CbKwargs {
+    return this.request.cbKwargs;
   }
 
   /** The body as text. The charset is that of the byte order mark, Content-Type or `<meta>`, else UTF-8. Never throws. */

@@ -2,7 +2,6 @@
  * Joins the links of a page to its URL, by the WHATWG rules. A page may have hundreds of links, and nearly all are plain
  * paths of the same site. Such a path is only concatenated, which is much faster; all other links go to `URL`.
  */
-
 import { OTHER_PORT, PLAIN_HOST } from './host-patterns.js';
 import { parseUrl } from './parse-url.js';
 

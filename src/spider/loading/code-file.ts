@@ -6,7 +6,7 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
-import { readPrivateFile, writePrivateFile } from '../../private-file.js';
+import { readPrivateFile, writePrivateFile } from '../../disk/private-file.js';
 
 /** A CRC-32 of the rest of the file. */
 const HEADER_BYTES = 4;

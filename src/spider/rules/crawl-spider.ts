@@ -1,6 +1,5 @@
 /** A spider that follows links by rules instead of code. Source: `scrapy.spiders.CrawlSpider`. */
-
-import type { Callback, Request } from '../../http/message/request.js';
+import type { Callback, CbKwargs, Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import type { Patterns } from '../../http/url/url-patterns.js';
 import { Spider } from '../spider.js';
@@ -26,6 +25,8 @@ export interface Rule {
   readonly errback?: Callback | string;
   /** The method for the linked pages, by reference or name. Without it their links are followed, and no method is called. */
   readonly callback?: Callback | string;
+  /** Arguments for `callback`, its second parameter. */
+  readonly cbKwargs?: CbKwargs;
   /** Whether the rules apply to the linked pages too. The default is true without a callback, false with one. */
   readonly follow?: boolean;
 }
@@ -39,27 +40,31 @@ export class CrawlSpider extends Spider {
   rules: readonly Rule[] = [];
 
   /** Called with the responses of start requests and seeds, before their links are followed. */
-  parseStartUrl(_response: Response): unknown {
+  parseStartUrl(_response: Response, _cbKwargs?: CbKwargs): unknown {
     return [];
   }
 
-  override async *parse(response: Response): AsyncGenerator<unknown, void, undefined> {
-    yield this.parseStartUrl(response);
+  override async *parse(
+    response: Response,
+    cbKwargs: CbKwargs = {},
+  ): AsyncGenerator<unknown, void, undefined> {
+    yield this.parseStartUrl(response, cbKwargs);
     yield this.#requests(response);
   }
 
   /** The callback of every request made by a rule; `meta.rule` says which. */
-  async *parseRule(response: Response): AsyncGenerator<unknown, void, undefined> {
+  async *parseRule(response: Response, cbKwargs: CbKwargs = {}): AsyncGenerator<unknown, void, undefined> {
     const rule = this.rules[Number(response.meta.rule)];
     if (rule === undefined) return; // made by an earlier version of the spider
-    if (rule.callback !== undefined) yield this.#call(rule.callback, response);
+    const all = { ...rule.cbKwargs, ...cbKwargs };
+    if (rule.callback !== undefined) yield this.#call(rule.callback, response, all);
     if (rule.follow ?? rule.callback === undefined) yield this.#requests(response);
   }
 
-  #call(callback: Callback | string, response: Response): unknown {
-    if (typeof callback === 'function') return callback.call(this, response);
+  #call(callback: Callback | string, response: Response, cbKwargs: CbKwargs): unknown {
+    if (typeof callback === 'function') return callback.call(this, response, cbKwargs);
     const method = (this as unknown as Record<string, unknown>)[callback];
-    if (typeof method === 'function') return method.call(this, response);
+    if (typeof method === 'function') return method.call(this, response, cbKwargs);
     throw new Error(
       `a rule's callback, ${JSON.stringify(callback)}, is no method of the spider "${this.name}"`,
     );

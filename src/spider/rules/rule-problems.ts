@@ -16,6 +16,7 @@ const ruleFields: Readonly<Record<keyof Rule, true>> = {
   processRequest: true,
   errback: true,
   callback: true,
+  cbKwargs: true,
   follow: true,
 };
 
@@ -58,6 +59,12 @@ function extractorProblem(rule: Rule, where: string): string | null {
   for (const name of ['processLinks', 'processRequest'] as const) {
     if (name in rule && typeof rule[name] !== 'function') return `${name} of ${where} is no function`;
   }
+  const { cbKwargs } = rule as { cbKwargs?: unknown };
+  if (
+    cbKwargs !== undefined &&
+    (typeof cbKwargs !== 'object' || cbKwargs === null || Array.isArray(cbKwargs))
+  )
+    return `cbKwargs of ${where} is ${kindOf(cbKwargs)}; give an object`;
   if (!('linkExtractor' in rule)) return null;
   if (!(rule.linkExtractor instanceof LinkExtractor)) return `linkExtractor of ${where} is no LinkExtractor`;
   const both = ownFields.find((name) => name in rule);

@@ -4,7 +4,7 @@ import os from 'node:os';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { feedId } from '../../../src/feed-outbox.js';
-import { openFrontier } from '../../../src/frontier/open.js';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import { commit, request, takeOne } from '../../frontier-contract/world.js';
 import { runHere } from '../../helpers/cli/run-here.js';
 import { startCli } from '../../helpers/cli.js';

@@ -1,5 +1,4 @@
 /** `items S export` and `doctor` on both engines. */
-
 import { spawnSync } from 'node:child_process';
 import { renameSync, statSync, symlinkSync } from 'node:fs';
 import os from 'node:os';
@@ -7,11 +6,11 @@ import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { crawlFindings, nodeVersion } from '../../../src/cli/reports/doctor-findings.js';
 import { feedId } from '../../../src/feed-outbox.js';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import type { Frontier, Snapshot } from '../../../src/frontier/frontier.js';
-import { openFrontier } from '../../../src/frontier/open.js';
 import { silentLogger } from '../../../src/log.js';
-import { feedFormat } from '../../../src/pipelines/feed-format.js';
-import { openFeedWriter } from '../../../src/pipelines/feed-writer.js';
+import { openFeedWriter } from '../../../src/pipelines/feeds/feed-writer.js';
+import { feedFormat } from '../../../src/pipelines/feeds/formats/feed-format.js';
 import { runHere } from '../../helpers/cli/run-here.js';
 import { runCli, startCli } from '../../helpers/cli.js';
 import { engines, newsSpider, projectOn } from '../../helpers/engine-project.js';

@@ -1,7 +1,7 @@
 /** seed, reset, stats and control on both engines. */
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
-import type { CrawlStats } from '../../../src/crawler/crawl-stats.js';
+import type { CrawlStats } from '../../../src/crawler/stats/crawl-stats.js';
 import { request } from '../../frontier-contract/world.js';
 import { runHere } from '../../helpers/cli/run-here.js';
 import { runCli, startCli } from '../../helpers/cli.js';

@@ -1,7 +1,7 @@
 /** Seeds from sitemaps: indexes, gzip, robots.txt, and what strangers write. */
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { decodeRecord } from '../../../src/http/message/request-codec.js';
+import { decodeRecord } from '../../../src/http/message/record/request-codec.js';
 import { take } from '../../frontier-contract/world.js';
 import { runHere } from '../../helpers/cli/run-here.js';
 import { engines, projectOn } from '../../helpers/engine-project.js';

@@ -46,7 +46,7 @@ describe('with a umask of 0', () => {
   it('the files of a store at work are, too', async () => {
     const project = await createProject({ files });
     process.umask(0);
-    const { openFrontier } = await import('../../../src/frontier/open.js');
+    const { openFrontier } = await import('../../../src/frontier/choose-engine.js');
     const { openOptions } = await import('../../helpers/open-options.js');
     const { request } = await import('../../frontier-contract/world.js');
     const frontier = await openFrontier(openOptions(project.path('.crawlnode'), 'news'));

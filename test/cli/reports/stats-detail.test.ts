@@ -3,8 +3,8 @@ import os from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { detail, sampleStats, watchLine } from '../../../src/cli/reports/stats-detail.js';
 import { crawlsTable } from '../../../src/cli/reports/stats-table.js';
-import { crawlStateOf } from '../../../src/crawler/crawl-state.js';
-import type { CrawlStats } from '../../../src/crawler/crawl-stats.js';
+import { crawlStateOf } from '../../../src/crawler/stats/crawl-state.js';
+import type { CrawlStats } from '../../../src/crawler/stats/crawl-stats.js';
 
 const node = (n: number) => ({
   ...{ id: `node-${n}`, host: 'vm', pid: 1000 + n, startedAt: 0, heartbeatAgeMs: 400 },

@@ -1,7 +1,7 @@
 /** Settings, with Scrapy's names and units, become plain options of the engine. */
 import { expect, test } from 'vitest';
 import { engineOptionsOf } from '../../../src/crawler/project/engine-settings.js';
-import { loadSettings } from '../../../src/settings/load.js';
+import { loadSettings } from '../../../src/settings/sources/load-settings.js';
 import { tempDir } from '../../helpers/temp-dir.js';
 
 const tunables = (cli: Record<string, string>) => {

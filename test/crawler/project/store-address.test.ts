@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { storeOf } from '../../../src/crawler/project/store-address.js';
 import { SettingsError } from '../../../src/errors.js';
-import { loadSettings } from '../../../src/settings/load.js';
+import { loadSettings } from '../../../src/settings/sources/load-settings.js';
 
 const store = (cli: Record<string, string>) =>
   storeOf(loadSettings({ cwd: '/nowhere', env: {}, cli }).settings);

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { statsOf } from '../../../src/crawler/crawl-stats.js';
 import { feedTargets } from '../../../src/crawler/feeds/feed-targets.js';
 import {
   configureSpider,
@@ -15,6 +14,7 @@ import { type CrawlPlan, runCrawl } from '../../../src/crawler/run/run-crawl.js'
 import { nodeIdOf } from '../../../src/crawler/run/run-node.js';
 import { openSeeding } from '../../../src/crawler/seeds/open-seeding.js';
 import type { SeedText } from '../../../src/crawler/seeds/seed-text.js';
+import { statsOf } from '../../../src/crawler/stats/crawl-stats.js';
 import type { Frontier } from '../../../src/frontier/frontier.js';
 import type { Response } from '../../../src/http/message/response.js';
 import { silentLogger } from '../../../src/log.js';

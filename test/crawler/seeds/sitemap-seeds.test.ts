@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { SeedText } from '../../../src/crawler/seeds/seed-text.js';
 import { SitemapSeeds } from '../../../src/crawler/seeds/sitemap-seeds.js';
-import { isPrivateHost } from '../../../src/http/url/domain.js';
+import { isPrivateHost } from '../../../src/http/url/private-hosts.js';
 
 /** The site is a function, as no public address can be served here. */
 async function read(

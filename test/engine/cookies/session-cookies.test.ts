@@ -1,8 +1,8 @@
 /** Cookies of pages as a site sees them: every ending of a page keeps them, and what a request says of cookies is obeyed. */
 import type http from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import type { Frontier } from '../../../src/frontier/frontier.js';
-import { openFrontier } from '../../../src/frontier/open.js';
 import { Request } from '../../../src/http/message/request.js';
 import type { Response } from '../../../src/http/message/response.js';
 import { Spider } from '../../../src/spider/spider.js';

@@ -6,9 +6,9 @@ import { DownloaderChain } from '../../../src/engine/middleware/downloader-chain
 import type { DownloaderMiddleware } from '../../../src/engine/middleware/downloader-middleware.js';
 import { SpiderChain } from '../../../src/engine/middleware/spider-chain.js';
 import type { SpiderMiddleware } from '../../../src/engine/middleware/spider-middleware.js';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import type { Snapshot } from '../../../src/frontier/frontier.js';
-import { openFrontier } from '../../../src/frontier/open.js';
-import type { OpenOptions } from '../../../src/frontier/store.js';
+import type { OpenOptions } from '../../../src/frontier/open-options.js';
 import { Request } from '../../../src/http/message/request.js';
 import { Spider } from '../../../src/spider/spider.js';
 import { crawl, freshStore, type NodeChoice } from '../../helpers/engine.js';

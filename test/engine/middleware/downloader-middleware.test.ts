@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DownloaderMiddleware } from '../../../src/engine/middleware/downloader-middleware.js';
 import { IgnoreRequest } from '../../../src/errors.js';
-import { noBudgets } from '../../../src/frontier/budget-names.js';
+import { noBudgets } from '../../../src/frontier/budgets.js';
 import { Request } from '../../../src/http/message/request.js';
 import { Response } from '../../../src/http/message/response.js';
 import type { Failure } from '../../../src/spider/failure.js';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { awaitOwnTurn } from '../../../src/engine/middleware/late-download.js';
 import { Outage } from '../../../src/engine/node/outage.js';
 import { Flight } from '../../../src/engine/page/leased-pages.js';
-import { openFrontier } from '../../../src/frontier/open.js';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import { silentLogger } from '../../../src/log.js';
 import { request, takeOne } from '../../frontier-contract/world.js';
 import { freshStore } from '../../helpers/engine.js';

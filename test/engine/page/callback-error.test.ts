@@ -1,6 +1,6 @@
 /** CALLBACK_ERROR: what an error of spider code or of a pipeline costs. */
 import { describe, expect, it } from 'vitest';
-import { openFrontier } from '../../../src/frontier/open.js';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import type { Response } from '../../../src/http/message/response.js';
 import { Spider } from '../../../src/spider/spider.js';
 import { crawlLines, createProject } from '../../helpers/cli/crawled-project.js';

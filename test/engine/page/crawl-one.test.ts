@@ -1,11 +1,10 @@
 /** Each ending of a page, seen from outside: what the site was asked, what the frontier counts and keeps. */
-
 import { createHash } from 'node:crypto';
 import type http from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { noBudgets } from '../../../src/frontier/budget-names.js';
+import { noBudgets } from '../../../src/frontier/budgets.js';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import type { Frontier, Snapshot } from '../../../src/frontier/frontier.js';
-import { openFrontier } from '../../../src/frontier/open.js';
 import { Request } from '../../../src/http/message/request.js';
 import type { Response } from '../../../src/http/message/response.js';
 import type { Failure } from '../../../src/spider/run-callback.js';

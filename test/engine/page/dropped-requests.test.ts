@@ -1,6 +1,6 @@
 /** Requests that the crawl does not follow cost nothing else, and the summary counts them with an example. */
 import { expect, it } from 'vitest';
-import { openFrontier } from '../../../src/frontier/open.js';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import type { Response } from '../../../src/http/message/response.js';
 import { Spider } from '../../../src/spider/spider.js';
 import { crawl, engineOptions, freshStore } from '../../helpers/engine.js';

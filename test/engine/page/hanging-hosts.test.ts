@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { HangingHosts } from '../../../src/engine/page/hanging-hosts.js';
-import { openFrontier } from '../../../src/frontier/open.js';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import { Spider } from '../../../src/spider/spider.js';
 import { freshStore, startNode } from '../../helpers/engine.js';
 import { type RawSite, rawSite } from '../../helpers/sites/raw-site.js';

@@ -7,7 +7,7 @@ import {
   judgeStatus,
 } from '../../../src/engine/page/judge-download.js';
 import { redirected } from '../../../src/engine/page/redirected-request.js';
-import type { RequestRecord } from '../../../src/http/message/request-record.js';
+import type { RequestRecord } from '../../../src/http/message/record/request-record.js';
 import { engineOptions } from '../../helpers/engine.js';
 
 const options = engineOptions({ allowedStatuses: [410], redirectMaxTimes: 20 });
@@ -19,6 +19,7 @@ function record(some: Partial<RequestRecord> = {}): RequestRecord {
     headers: {},
     body: null,
     meta: {},
+    cbKwargs: {},
     callback: null,
     errback: null,
     priority: 0,

@@ -1,12 +1,11 @@
 /** The links of one page on their way to the frontier, where something else happens between two parts of them. */
-
 import { expect, it } from 'vitest';
 import { Outage } from '../../../src/engine/node/outage.js';
 import { DeadEnds } from '../../../src/engine/page/dead-ends.js';
 import { linkRules } from '../../../src/engine/page/discovered-requests.js';
 import { PageLinks } from '../../../src/engine/page/page-links.js';
 import { SeenLinks } from '../../../src/engine/page/seen-links.js';
-import { openFrontier } from '../../../src/frontier/open.js';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import { Request } from '../../../src/http/message/request.js';
 import { silentLogger } from '../../../src/log.js';
 import { engineOptions, freshStore } from '../../helpers/engine.js';

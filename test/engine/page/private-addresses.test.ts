@@ -1,6 +1,6 @@
 /** Who leads a crawl to private addresses: the user may, the store and public pages may not. */
 import { expect, it } from 'vitest';
-import { openFrontier } from '../../../src/frontier/open.js';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import { inheritedOrigin } from '../../../src/http/message/private-access.js';
 import type { Response } from '../../../src/http/message/response.js';
 import { Spider } from '../../../src/spider/spider.js';

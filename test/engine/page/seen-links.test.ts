@@ -2,7 +2,7 @@
 import type http from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { SeenLinks, seenLinksOf } from '../../../src/engine/page/seen-links.js';
-import { openFrontier } from '../../../src/frontier/open.js';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import { fingerprint } from '../../../src/http/message/fingerprint.js';
 import { Request, type RequestOptions } from '../../../src/http/message/request.js';
 import type { Response } from '../../../src/http/message/response.js';

@@ -2,8 +2,8 @@
 import type http from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { EngineOptions } from '../../../src/engine/engine.js';
-import { openFrontier } from '../../../src/frontier/open.js';
-import type { OpenOptions } from '../../../src/frontier/store.js';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
+import type { OpenOptions } from '../../../src/frontier/open-options.js';
 import { Request } from '../../../src/http/message/request.js';
 import type { Response } from '../../../src/http/message/response.js';
 import type { Failure } from '../../../src/spider/run-callback.js';

@@ -1,9 +1,9 @@
 /** What a node makes of external seeds: whatever a seed is and whatever the spider makes of it, the rest proceeds. */
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import type { BadSeed } from '../../../src/frontier/bad-seed-entry.js';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import type { Frontier } from '../../../src/frontier/frontier.js';
-import { openFrontier } from '../../../src/frontier/open.js';
-import type { OpenOptions } from '../../../src/frontier/store.js';
-import type { BadSeed } from '../../../src/frontier/stored-bad-seed.js';
+import type { OpenOptions } from '../../../src/frontier/open-options.js';
 import { Request } from '../../../src/http/message/request.js';
 import type { Response } from '../../../src/http/message/response.js';
 import { Spider, type SpiderClass } from '../../../src/spider/spider.js';

@@ -1,6 +1,6 @@
 /** `start()`: a generator of start requests, run by one node and read as fast as it is crawled. */
 import { describe, expect, it } from 'vitest';
-import { openFrontier } from '../../../src/frontier/open.js';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
 import { Request } from '../../../src/http/message/request.js';
 import type { Response } from '../../../src/http/message/response.js';
 import { Spider } from '../../../src/spider/spider.js';

@@ -1,6 +1,6 @@
 /** The embedded engine passes the contract, on each SQLite that this Node has. */
+import { sqliteDriver, useDriver } from '../../../src/disk/sqlite.js';
 import { openEmbedded } from '../../../src/frontier/embedded/embedded-frontier.js';
-import { sqliteDriver, useDriver } from '../../../src/sqlite.js';
 import { frontierContract } from '../../frontier-contract/frontier-contract.js';
 import { worldOf } from '../../frontier-contract/world.js';
 import { defaultShape, openOptions } from '../../helpers/open-options.js';

@@ -4,7 +4,7 @@
  */
 import { openEmbedded } from '../../../src/frontier/embedded/embedded-frontier.js';
 import type { Lease } from '../../../src/frontier/frontier.js';
-import type { OpenOptions } from '../../../src/frontier/store.js';
+import type { OpenOptions } from '../../../src/frontier/open-options.js';
 import { effects, nameOf, request } from '../../frontier-contract/world.js';
 import { joinAs } from '../../helpers/joining.js';
 

@@ -6,6 +6,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { connect } from '../../../src/disk/sqlite.js';
 import { RefusedError } from '../../../src/errors.js';
 import { openEmbedded } from '../../../src/frontier/embedded/embedded-frontier.js';
 import { openDatabase } from '../../../src/frontier/embedded/file/database.js';
@@ -13,7 +14,6 @@ import { bootId } from '../../../src/frontier/embedded/file/processes.js';
 import { fileIn } from '../../../src/frontier/embedded/file/wal.js';
 import { findInFolder as listCrawls } from '../../../src/frontier/embedded/read/find-crawls.js';
 import { allParts, type Dupefilter } from '../../../src/frontier/frontier.js';
-import { connect } from '../../../src/sqlite.js';
 import type { World } from '../../frontier-contract/frontier-contract.js';
 import {
   Crawl,

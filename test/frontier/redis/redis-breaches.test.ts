@@ -46,7 +46,7 @@ const overwrite = async (
   Buffer.from(bytes as string).copy(record, at);
   await admin.hset(key, field, record);
 };
-/** Where a domain's count of leases and its state lie in its record, see `lua/queue/domains.lua`. */
+/** Where a domain's count of leases and its state lie in its record, see `lua/domains/domains.lua`. */
 const ACTIVE = 0;
 const STATE = 4;
 const firstLease = async (key: Key): Promise<Buffer> => (await admin.hkeysBuffer(key('leases')))[0]!;

@@ -1,7 +1,7 @@
 /** The Redis engine passes the contract, and what only a store behind a network can get wrong. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Lease, noEffects } from '../../../src/frontier/frontier.js';
-import type { OpenOptions } from '../../../src/frontier/store.js';
+import type { OpenOptions } from '../../../src/frontier/open-options.js';
 import { frontierContract } from '../../frontier-contract/frontier-contract.js';
 import {
   Crawl,

@@ -1,7 +1,7 @@
 /** External seeds as producers put them into Redis: lists, sets, sorted sets, several keys, and what goes wrong there. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ConvertedSeed, Frontier } from '../../../src/frontier/frontier.js';
-import type { OpenOptions } from '../../../src/frontier/store.js';
+import type { OpenOptions } from '../../../src/frontier/open-options.js';
 import { request } from '../../frontier-contract/world.js';
 import { openOptions } from '../../helpers/open-options.js';
 import { redisOfFile } from '../../helpers/redis/redis-of-file.js';

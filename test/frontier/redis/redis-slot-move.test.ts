@@ -102,7 +102,18 @@ async function during<T>(calls: () => readonly Promise<T>[]): Promise<T[]> {
 }
 
 const ofNodes = [
-  ...['join', 'leave', 'heartbeat', 'reconcile', 'recover', 'push', 'intake', 'lease', 'settle', 'turn'],
+  ...[
+    'join',
+    'leave',
+    'heartbeat',
+    'reconcile',
+    'recover',
+    'push',
+    'intake',
+    'lease',
+    'settle',
+    'settle_and_lease',
+  ],
   ...['throttle', 'control', 'forget', 'retry_failed', 'purge_failed', 'feed_open', 'feed_take'],
   'feed_checkpoint',
 ];

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allParts, type Dupefilter, type Shape } from '../../../src/frontier/frontier.js';
+import type { RedisAddress } from '../../../src/frontier/open-options.js';
 import { RedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
-import type { RedisAddress } from '../../../src/frontier/store.js';
 import { pushAll } from '../../frontier-contract/dupefilters.js';
 import {
   Crawl,

@@ -1,5 +1,4 @@
 /** Crawl a spider of a project through the command line of this process, and read what it gave. */
-
 import type { Project } from '../project.js';
 import { runHere } from './run-here.js';
 

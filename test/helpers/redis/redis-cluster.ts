@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
-import type { RedisAddress } from '../../../src/frontier/store.js';
+import type { RedisAddress } from '../../../src/frontier/open-options.js';
 import { until } from '../../frontier-contract/world.js';
 import { type RedisServer, startRedis } from './redis-server.js';
 

@@ -1,7 +1,7 @@
 /** Fresh crawls in a Redis, each under a spider's name of its own, with any number of clients. */
 import type { Shape } from '../../../src/frontier/frontier.js';
+import type { OpenOptions } from '../../../src/frontier/open-options.js';
 import { RedisFrontier } from '../../../src/frontier/redis/redis-frontier.js';
-import type { OpenOptions } from '../../../src/frontier/store.js';
 import { type World, worldOf } from '../../frontier-contract/world.js';
 import { defaultShape, openOptions } from '../open-options.js';
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { InvalidRequestError } from '../../../src/errors.js';
-import { jsonCopy } from '../../../src/http/message/json-safe.js';
+import { jsonCopy } from '../../../src/http/message/record/json-safe.js';
 import { Request, type RequestOptions } from '../../../src/http/message/request.js';
 import { Response } from '../../../src/http/message/response.js';
 
@@ -49,6 +49,18 @@ describe('a request', () => {
     expect(() => page.followAll([], probe.parsPage)).toThrow(misspelt);
     expect(page.follow('/b').callback).toBeNull();
     expect(page.followAll(['/b'], null, { priority: 3 })).toMatchObject([{ callback: null, priority: 3 }]);
+  });
+
+  test('keeps cbKwargs in every copy, and refuses what JSON cannot hold', () => {
+    const request = new Request(url, { cbKwargs: { price: 3, tags: ['a'] } });
+    expect(request.cbKwargs).toEqual({ price: 3, tags: ['a'] });
+    expect(request.replace({ priority: 1 }).cbKwargs).toEqual({ price: 3, tags: ['a'] });
+    expect(request.replace({ cbKwargs: {} }).cbKwargs).toEqual({});
+    expect(new Request(url).cbKwargs).toEqual({});
+    expect(refusal({ cbKwargs: { when: new Date(0) } })).toMatch(/^cbKwargs.when is a Date/);
+    expect(refusal({ cbKwargs: ['a'] as unknown as Record<string, unknown> })).toMatch(
+      /^cbKwargs is an array/,
+    );
   });
 
   test('escapes its URL as Scrapy does', () => {
@@ -271,8 +283,9 @@ test("an option that a request does not know is refused, one of Scrapy's above a
     '"dont_filter" is no option of a request; did you mean dontFilter?',
   );
   expect(make({ callBack: 'parse' })).toThrow('"callBack" is no option of a request; did you mean callback?');
-  expect(make({ cb_kwargs: {} })).toThrow(
-    /^"cb_kwargs" is no option of a request; there are method, headers, /,
+  expect(make({ cb_kwargs: {} })).toThrow('"cb_kwargs" is no option of a request; did you mean cbKwargs?');
+  expect(make({ encoding: 'utf-8' })).toThrow(
+    /^"encoding" is no option of a request; there are method, headers, /,
   );
   expect(make({ callback: { meta: {} } })).toThrow('the options of follow and followAll come after it');
   expect(make({ callback: 5 })).toThrow('callback is 5, neither a method');

@@ -47,6 +47,25 @@ async function rulesOf(spider: CrawlSpider, response: Response, method: string |
 }
 
 describe('a CrawlSpider', () => {
+  it('gives the callback of a rule the arguments of the rule and of the request', async () => {
+    class Given extends CrawlSpider {
+      override name = 'given';
+      override rules: readonly Rule[] = [
+        { allow: 'book', callback: this.parseBook, cbKwargs: { kind: 'book', from: 'rule' } },
+      ];
+
+      parseBook(_response: Response, given: object) {
+        return { given };
+      }
+    }
+    const page = pageWith([], { rule: 0 });
+    const request = page.request.replace({ cbKwargs: { from: 'request' } });
+    const { url, status, headers, body } = page;
+    const response = new Response({ url, status, headers, body, request });
+    const { items } = await runCallback(new Given(), 'parseRule', response);
+    expect(items).toEqual([{ given: { kind: 'book', from: 'request' } }]);
+  });
+
   it('takes links by a LinkExtractor, and lets processLinks and processRequest choose', async () => {
     class Chosen extends Shop {
       override rules: readonly Rule[] = [

@@ -1,6 +1,5 @@
 /** Reads tables in windows by primary key. Each window is a separate short transaction. */
-
-import type { Value } from '../../../sqlite.js';
+import type { Value } from '../../../disk/sqlite.js';
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { Transaction } from '../crawl/transaction.js';
 

@@ -1,7 +1,7 @@
 /** The checks of `doctor` for the folder and one crawl. Opening the folder has already checked what would be refused. */
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
+import { sqliteDriver } from '../../../disk/sqlite.js';
 import { byteSize } from '../../../format-amounts.js';
-import { sqliteDriver } from '../../../sqlite.js';
 import { dataFormats } from '../../data-format.js';
 import { findingsAbout } from '../../findings.js';
 import type { Finding } from '../../frontier.js';

@@ -1,10 +1,10 @@
 /** Verification: checks all data of a crawl against the invariants. Each check is a separate transaction. */
 import type { CommitBatch } from '../crawl/commit-batch.js';
 import type { Transaction } from '../crawl/transaction.js';
+import type { DomainRow } from '../domains/domain-row.js';
+import { updateState } from '../domains/domain-row.js';
 import type { Database } from '../file/database.js';
 import { damagedStore } from '../file/sqlite-errors.js';
-import type { DomainRow } from '../queue/domain-row.js';
-import { updateState } from '../queue/domain-row.js';
 import { invariants } from './invariants.js';
 
 /** Domains or tables checked in one transaction. */

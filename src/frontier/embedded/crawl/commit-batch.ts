@@ -3,7 +3,7 @@
  * after the other in one transaction. If one of them throws, the others are run again without it.
  */
 import { CrawlnodeError, FrontierUnavailableError } from '../../../errors.js';
-import type { FrontierKeys } from '../../store.js';
+import type { FrontierKeys } from '../../open-options.js';
 import type { Database } from '../file/database.js';
 import { asExpected, isBusy, lockedByPeer } from '../file/sqlite-errors.js';
 import type { Statements } from '../file/statements.js';

@@ -2,7 +2,7 @@
 import { FrontierGoneError } from '../../../errors.js';
 import { dupefilterText } from '../../agreement/shape-differences.js';
 import { dataFormats } from '../../data-format.js';
-import type { FrontierKeys } from '../../store.js';
+import type { FrontierKeys } from '../../open-options.js';
 import { differ, writeRow } from '../file/rows.js';
 import type { Statements } from '../file/statements.js';
 import {
@@ -14,7 +14,7 @@ import {
   shapeOf,
   type TallyRow,
 } from './crawl-row.js';
-import { Spaces } from './spaces.js';
+import { Spaces } from './keyspaces.js';
 
 export class OpenCrawl {
   readonly sql: Statements;

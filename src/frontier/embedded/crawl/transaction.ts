@@ -3,11 +3,11 @@
  * counters, domains, nodes, statistics) are written once, however many verbs share the transaction. They are read again
  * only after somebody else has committed (`commit-batch.ts`).
  */
-import type { FrontierKeys } from '../../store.js';
+import type { FrontierKeys } from '../../open-options.js';
+import { Domains } from '../domains/domains.js';
 import { SeenIndex } from '../dupefilters/seen-index.js';
 import type { Statements } from '../file/statements.js';
 import { Nodes } from '../nodes/nodes.js';
-import { Domains } from '../queue/domains.js';
 import { Counters } from './counters.js';
 import { OpenCrawl } from './open-crawl.js';
 

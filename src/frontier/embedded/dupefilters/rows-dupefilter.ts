@@ -1,5 +1,5 @@
 /** Dupefilters whose table has one row for each fingerprint. RFP and Compact need nothing else. */
-import type { Value } from '../../../sqlite.js';
+import type { Value } from '../../../disk/sqlite.js';
 import { bufferOf, type Dupefilter, type DupefilterContext } from './dupefilter.js';
 
 /** The table of a class. */

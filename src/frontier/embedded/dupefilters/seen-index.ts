@@ -1,5 +1,4 @@
 /** The dupefilter of a crawl, of any class. Its row is read once, and written once per transaction. */
-
 import { dupefilterText } from '../../agreement/shape-differences.js';
 import type { Dupefilter as Choice, RequestLife } from '../../frontier.js';
 import { agreedDupefilter } from '../crawl/crawl-row.js';

@@ -9,6 +9,13 @@ export function addItems({ sql, spaces }: Transaction, texts: readonly string[])
   spaces.items.entries += texts.length;
 }
 
+/** The first items, in order; they stay. */
+export function peekItems({ sql, spaces }: Transaction, max: number): string[] {
+  const rows = sql.all<{ text: string }>`
+    SELECT text FROM item WHERE space = ${spaces.items.id} ORDER BY n LIMIT ${max}`;
+  return rows.map(({ text }) => text);
+}
+
 /** Remove the first items. @returns them, in order. */
 export function takeFirstItems({ sql, spaces }: Transaction, max: number): string[] {
   const rows = sql.all<{ n: number; text: string }>`

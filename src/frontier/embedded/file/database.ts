@@ -13,8 +13,8 @@ import {
   statSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { type Connection, connect } from '../../../disk/sqlite.js';
 import { FrontierGoneError, RefusedError } from '../../../errors.js';
-import { type Connection, connect } from '../../../sqlite.js';
 import { dataFormats, otherFormat } from '../../data-format.js';
 import { enterFolder, type Folder } from './folder.js';
 import { asExpected, damagedStore } from './sqlite-errors.js';

@@ -17,8 +17,8 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { makeFolder } from '../../../disk/make-folder.js';
 import { FrontierUnavailableError, messageOf, RefusedError } from '../../../errors.js';
-import { makeFolder } from '../../../make-folder.js';
 import { isRunning } from '../../feed-claim.js';
 import { bootId } from './processes.js';
 

@@ -1,5 +1,5 @@
 /** Rows of many columns, written whole or by the columns that have changed. A row object has every column of its table. */
-import type { Value } from '../../../sqlite.js';
+import type { Value } from '../../../disk/sqlite.js';
 import type { Statements } from './statements.js';
 
 type Table = 'crawl' | 'tally' | 'domain' | 'node' | 'feed' | 'robots';

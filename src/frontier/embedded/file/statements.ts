@@ -4,7 +4,7 @@
  *
  *   const row = sql.get<{ n: number }>`SELECT n FROM request WHERE space = ${space} AND id = ${id}`;
  */
-import type { Connection, Statement, Value } from '../../../sqlite.js';
+import type { Connection, Statement, Value } from '../../../disk/sqlite.js';
 
 /** A connection with its statements. */
 export class Statements {

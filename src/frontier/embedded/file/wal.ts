@@ -11,7 +11,7 @@
 import { statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Connection } from '../../../sqlite.js';
+import type { Connection } from '../../../disk/sqlite.js';
 import type { Statements } from './statements.js';
 
 /** Less than a second, so that what is written just after a sync waits at most 1.2 s for the next one to end. */

@@ -1,5 +1,4 @@
 /** What all clients of a crawl must agree on: the data format, the shape, and even before the first node the dupefilter. */
-
 import { dupefilterText, otherShape } from '../../agreement/shape-differences.js';
 import { dataFormats, otherFormat } from '../../data-format.js';
 import type { Dupefilter, Shape } from '../../frontier.js';

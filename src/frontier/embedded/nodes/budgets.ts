@@ -1,5 +1,5 @@
 /** What a run may use up, over all its nodes, and how many requests may wait. */
-import { budgetOf, closingReasons, spentBy } from '../../budget-names.js';
+import { budgetOf, closingReasons, spentBy } from '../../budgets.js';
 import type { Budgets, Effects } from '../../frontier.js';
 import { budgetsOf } from '../crawl/crawl-row.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';

@@ -1,8 +1,7 @@
 /** The join verb: register a node as a new incarnation, which starts or continues the run. */
-
 import { argumentsText, otherArguments, startKey } from '../../agreement/run-arguments.js';
 import { type Flush, flushNotice, tunableNotice } from '../../agreement/shape-differences.js';
-import { budgetNotices } from '../../budget-names.js';
+import { budgetNotices } from '../../budgets.js';
 import type { Joined, JoinOptions, NodeInfo, Tunables } from '../../frontier.js';
 import { restoreUnderWay } from '../../refusals.js';
 import { tunableText } from '../../tunables/tunable-text.js';

@@ -1,5 +1,4 @@
 /** Which nodes are alive: those with a heartbeat within the node timeout and a process that still runs. */
-
 import type { Transaction } from '../crawl/transaction.js';
 import { isGone } from '../file/processes.js';
 import type { NodeRow } from './node-row.js';

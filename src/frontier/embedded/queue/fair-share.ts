@@ -4,7 +4,6 @@
  * node that holds more than its share of the leases then gets nothing for a moment. Requests that wait for a delay need
  * none of this: any node may be the first to ask when the delay has passed.
  */
-
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 import type { NodeRow } from '../nodes/node-row.js';
 

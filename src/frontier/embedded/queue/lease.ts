@@ -2,12 +2,6 @@
 import { type CrawlState, type Lease, type LeaseAnswer, MAX_WAIT_MS } from '../../frontier.js';
 import { openWork } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
-import { areAllWritten } from '../feeds/outbox.js';
-import { closeWhenSpent, isFull } from '../nodes/budgets.js';
-import { asker, wasAsked } from '../nodes/idle.js';
-import { showLife } from '../nodes/liveness.js';
-import { type NodeRow, pipelinesOf } from '../nodes/node-row.js';
-import { isStarted } from '../seeds/starts.js';
 import {
   concurrencyOf,
   type DomainRow,
@@ -15,7 +9,13 @@ import {
   dueAtOf,
   startDelayTimer,
   updateState,
-} from './domain-row.js';
+} from '../domains/domain-row.js';
+import { areAllWritten } from '../feeds/outbox.js';
+import { closeWhenSpent, isFull } from '../nodes/budgets.js';
+import { asker, wasAsked } from '../nodes/idle.js';
+import { showLife } from '../nodes/liveness.js';
+import { type NodeRow, pipelinesOf } from '../nodes/node-row.js';
+import { isStarted } from '../seeds/starts.js';
 import { hungryWaitMs, noteHunger, STAND_BACK_MS, standsBack } from './fair-share.js';
 import { grantLease } from './leases.js';
 import { headOf, isBefore, type Order } from './order.js';

@@ -1,9 +1,9 @@
 /** Leases: granting, finding and ending them, and returning their requests to the queue. */
 import type { Lease } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
+import { type DomainRow, delayOf } from '../domains/domain-row.js';
 import type { LifeChange } from '../dupefilters/dupefilter.js';
 import { incarnationName, type NodeRow } from '../nodes/node-row.js';
-import { type DomainRow, delayOf } from './domain-row.js';
 import { noteLost } from './losses.js';
 import type { Order } from './order.js';
 import { deleteRequest, hexOf, returnToPending } from './requests.js';

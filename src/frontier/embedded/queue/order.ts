@@ -1,6 +1,6 @@
 /** The order of requests: (priority descending, arrival), arrival alone, or newest arrival first. */
 import type { Shape } from '../../frontier.js';
-import type { DomainRow } from './domain-row.js';
+import type { DomainRow } from '../domains/domain-row.js';
 
 /** Two numbers that sort requests, smallest first. `arrival` is negative under LifoQueue. */
 export interface Order {

@@ -4,6 +4,7 @@ import { delayInBounds } from '../../clamp-values.js';
 import type { Effects, Lease, Outcome, SettleAnswer } from '../../frontier.js';
 import { commitCookies } from '../cookies/write-cookies.js';
 import type { Transaction } from '../crawl/transaction.js';
+import { adjustDelay } from '../domains/autothrottle.js';
 import type { LifeChange } from '../dupefilters/dupefilter.js';
 import { addItems } from '../feeds/items.js';
 import { appendCommitted } from '../feeds/outbox.js';
@@ -11,7 +12,6 @@ import { closeWhenSpent, comesTooLate, countForBudgets } from '../nodes/budgets.
 import { closeRun } from '../nodes/control.js';
 import { feedsOf, type NodeRow } from '../nodes/node-row.js';
 import { accept } from './accept.js';
-import { adjustDelay } from './autothrottle.js';
 import { fail } from './failures.js';
 import {
   completeRequest,

@@ -5,8 +5,8 @@
  */
 import type { Lease } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
+import { concurrencyOf, dueAtOf, startDelayTimer } from '../domains/domain-row.js';
 import type { NodeRow } from '../nodes/node-row.js';
-import { concurrencyOf, dueAtOf, startDelayTimer } from './domain-row.js';
 import { grantLease } from './leases.js';
 
 /** Suspects looked at by one call at most. */

@@ -3,7 +3,7 @@
 import { splitStats } from '../../../stats/stat-change.js';
 import type { NodeSnapshot, PartCounts, RunSnapshot, Shape, Snapshot } from '../../frontier.js';
 import { newTally, openWork, shapeOf } from '../crawl/crawl-row.js';
-import type { Space } from '../crawl/spaces.js';
+import type { Space } from '../crawl/keyspaces.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { listFeeds } from '../feeds/outbox.js';
 import { otherFormatOf, refuseOtherFormat } from '../nodes/agreement.js';

@@ -1,6 +1,6 @@
 /** A page of a b-tree, decoded: its rows, or the pages below it. Format: https://sqlite.org/fileformat2.html, section 1.6. */
 import { isUtf8 } from 'node:buffer';
-import type { Value } from '../../../sqlite.js';
+import type { Value } from '../../../disk/sqlite.js';
 import { PAGE_BYTES, type PageSource } from './page-source.js';
 
 export interface Row {

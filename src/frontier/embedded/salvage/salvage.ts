@@ -4,9 +4,9 @@
  * counters may be wrong, so each crawl stays paused until it is repaired (`care/repair.ts`).
  */
 import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
+import { connect } from '../../../disk/sqlite.js';
 import { RefusedError } from '../../../errors.js';
-import { connect } from '../../../sqlite.js';
-import type { Salvaged } from '../../store.js';
+import type { Salvaged } from '../../open-options.js';
 import { type FirstShape, newCrawl, newTally } from '../crawl/crawl-row.js';
 import { createFile } from '../file/database.js';
 import { enterFolder, otherUsers } from '../file/folder.js';

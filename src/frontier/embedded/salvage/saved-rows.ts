@@ -1,5 +1,5 @@
 /** Inserts rows of a damaged file into a new one, if they fit the columns of their table. */
-import type { Statement, Value } from '../../../sqlite.js';
+import type { Statement, Value } from '../../../disk/sqlite.js';
 import type { Statements } from '../file/statements.js';
 import type { Row } from './btree-page.js';
 

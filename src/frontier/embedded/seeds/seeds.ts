@@ -1,8 +1,8 @@
 /** External seeds: read without removing, then removed and accepted in one step, or set aside as bad. */
 import { createHash } from 'node:crypto';
+import { badSeedEntry } from '../../bad-seed-entry.js';
 import type { ConvertedSeed, FrontierRequest, IntakeAnswer, PushKind, RawSeed } from '../../frontier.js';
-import { badSeedEntry } from '../../stored-bad-seed.js';
-import type { Space } from '../crawl/spaces.js';
+import type { Space } from '../crawl/keyspaces.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { bufferOf } from '../dupefilters/dupefilter.js';
 import { accept } from '../queue/accept.js';

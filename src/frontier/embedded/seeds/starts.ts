@@ -1,5 +1,4 @@
 /** The start requests that were pushed, for each set of arguments of the job, and the node that runs `start()`. */
-
 import { startKey } from '../../agreement/run-arguments.js';
 import type { StartClaim } from '../../frontier.js';
 import type { CrawlRow } from '../crawl/crawl-row.js';

@@ -1,12 +1,12 @@
 /** Reads the fingerprints of a dupefilter for a backup, and encodes them for a restore. Layouts: `lua/dupefilters/`. */
 import { type BackupEntry, inEntries } from '../../backup/entry.js';
 import type { Dupefilter, RequestLife } from '../../frontier.js';
-import type { FrontierKeys } from '../../store.js';
+import type { FrontierKeys } from '../../open-options.js';
 import type { Arguments, LuaValue } from '../connection/lua-message.js';
 import { type Ask, pairs, walk } from '../connection/scan.js';
 import { dupefilterKey, dupefilterPiece } from '../keys.js';
 import { agreedDupefilter, states } from '../read/dupefilter.js';
-import { markOf } from '../requests.js';
+import { markOf } from '../request-columns.js';
 
 type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;
 

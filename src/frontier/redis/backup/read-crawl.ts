@@ -1,7 +1,7 @@
 /** Reads the crawl and its live requests, in all states, for a backup. */
 import { type BackupEntry, type BackupRequest, inEntries } from '../../backup/entry.js';
 import type { Shape } from '../../frontier.js';
-import type { FrontierKeys } from '../../store.js';
+import type { FrontierKeys } from '../../open-options.js';
 import { repliesOf } from '../connection/client.js';
 import { type Ask, pairs } from '../connection/scan.js';
 import { internalKey } from '../keys.js';

@@ -1,7 +1,7 @@
 /** Reads seeds, feeds and their outboxes, items and counters of a crawl in Redis for a backup. */
 import { STAT_PREFIX, type StatValue } from '../../../stats/stat-change.js';
 import { type BackupEntry, type BackupSeed, backupText, inEntries } from '../../backup/entry.js';
-import type { FrontierKeys } from '../../store.js';
+import type { FrontierKeys } from '../../open-options.js';
 import { type Ask, pairs, walk } from '../connection/scan.js';
 import { badSeedsKey, internalKey } from '../keys.js';
 import { readFeeds } from '../redis-feeds.js';

@@ -10,14 +10,14 @@ import {
 } from '../../backup/entry.js';
 import { delayInBounds, requireIds } from '../../clamp-values.js';
 import type { FailedRequest, Part } from '../../frontier.js';
+import type { OpenOptions } from '../../open-options.js';
 import { nodesAtWork, otherRestore, partNotEmpty, restoreGone } from '../../refusals.js';
-import type { OpenOptions } from '../../store.js';
 import type { Arguments } from '../connection/lua-message.js';
 import { int, named, text } from '../connection/reply.js';
 import { changeArguments } from '../cookies/cookie-reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { startField } from '../join.js';
-import { domainName } from '../requests.js';
+import { domainName } from '../request-columns.js';
 import { storedStat } from '../stored-stats.js';
 import { indexArguments, seenArguments } from './dupefilter.js';
 

@@ -1,7 +1,7 @@
 /**
  * I4 and I8 for a dupefilter of many keys: its count is right, no piece is missing, and no piece has a time to live.
  */
-import type { FrontierKeys } from '../../store.js';
+import type { FrontierKeys } from '../../open-options.js';
 import type { Client } from '../connection/client.js';
 import { dupefilterKey, dupefilterPiece } from '../keys.js';
 import { agreedDupefilter, type PieceIndex, readIndex } from '../read/dupefilter.js';

@@ -2,7 +2,7 @@
 import { messageOf, RefusedError } from '../../../errors.js';
 import { dataFormats, otherFormat } from '../../data-format.js';
 import type { Dupefilter } from '../../frontier.js';
-import type { FrontierKeys, OpenOptions } from '../../store.js';
+import type { FrontierKeys, OpenOptions } from '../../open-options.js';
 import type { Client } from '../connection/client.js';
 import type { RedisConnection } from '../connection/connection.js';
 import { isMissingFunction } from '../connection/errors.js';

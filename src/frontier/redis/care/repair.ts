@@ -6,7 +6,7 @@ import { int, named } from '../connection/reply.js';
 import { type Ask, pairs, walk } from '../connection/scan.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { newEpoch } from '../join.js';
-import { domainName } from '../requests.js';
+import { domainName } from '../request-columns.js';
 import { repairPieces } from './dupefilter-pieces.js';
 
 /** Records of one step: a call of some ms. */

@@ -1,6 +1,6 @@
 /** The counts and versions of the cookies in Redis (`lua/cookies/cookies.lua`), checked at one instant. */
 import { encodeCookies } from '../../../http/cookies/stored-cookie.js';
-import type { FrontierKeys } from '../../store.js';
+import type { FrontierKeys } from '../../open-options.js';
 import { type Client, repliesOf } from '../connection/client.js';
 import { cookieSet } from '../cookies/cookie-reply.js';
 import { internalKey } from '../keys.js';

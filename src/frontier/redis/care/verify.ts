@@ -2,7 +2,7 @@
  * The invariants I1–I8 (DESIGN §5), checked on one consistent view: a MULTI reads everything at one instant. It
  * reads the whole frontier, so it is for tests and `doctor --deep`, not for a dashboard.
  */
-import type { FrontierKeys } from '../../store.js';
+import type { FrontierKeys } from '../../open-options.js';
 import { type Client, repliesOf } from '../connection/client.js';
 import { allKeys, internalKey } from '../keys.js';
 import { readEntry } from '../read/records.js';

@@ -1,5 +1,5 @@
 /** All requests of a crawl in Redis and their indexes, read atomically. */
-import type { FrontierKeys } from '../../store.js';
+import type { FrontierKeys } from '../../open-options.js';
 import { type Client, repliesOf } from '../connection/client.js';
 import { pairs } from '../connection/scan.js';
 import { type InternalWord, internalKey } from '../keys.js';

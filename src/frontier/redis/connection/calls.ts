@@ -4,19 +4,19 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Dupefilter } from '../../frontier.js';
-import type { FrontierKeys } from '../../store.js';
+import type { FrontierKeys } from '../../open-options.js';
 import { allKeys, internalKey } from '../keys.js';
-import { dupefilterArgument } from '../requests.js';
+import { dupefilterArgument } from '../request-columns.js';
 import type { RedisConnection } from './connection.js';
 import type { Arguments } from './lua-message.js';
 import type { Reply } from './reply.js';
 
 /** Verbs whose answer the store keeps until it is known to have arrived (it keeps those of settles too), and verbs that report what has arrived. */
 const answering: ReadonlySet<string> = new Set([
-  ...['join', 'leave', 'push', 'lease', 'turn', 'intake', 'feed_take', 'defer', 'add_stats'],
+  ...['join', 'leave', 'push', 'lease', 'settle_and_lease', 'intake', 'feed_take', 'defer', 'add_stats'],
 ]);
 const confirming: ReadonlySet<string> = new Set([
-  ...['push', 'lease', 'settle', 'turn', 'intake', 'reconcile', 'recover', 'feed_take', 'defer'],
+  ...['push', 'lease', 'settle', 'settle_and_lease', 'intake', 'reconcile', 'recover', 'feed_take', 'defer'],
   'add_stats',
 ]);
 

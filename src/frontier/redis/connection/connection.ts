@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import { messageOf } from '../../../errors.js';
-import type { RedisAddress } from '../../store.js';
+import type { RedisAddress } from '../../open-options.js';
 import type { Client } from './client.js';
 import {
   isFull,

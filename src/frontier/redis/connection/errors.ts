@@ -10,7 +10,7 @@ import {
 import { otherShape } from '../../agreement/shape-differences.js';
 import { otherFormat } from '../../data-format.js';
 import type { Dupefilter } from '../../frontier.js';
-import type { RedisAddress } from '../../store.js';
+import type { RedisAddress } from '../../open-options.js';
 
 const refusals =
   /^(NOAUTH|WRONGPASS|NOPERM|ERR (invalid password|AUTH|Client sent AUTH|DB index|invalid DB))/;

@@ -4,7 +4,7 @@
  */
 import type { Redis, RedisOptions } from 'ioredis';
 import { messageOf } from '../../../errors.js';
-import type { RedisAddress } from '../../store.js';
+import type { RedisAddress } from '../../open-options.js';
 
 export const needlessPasswordNotice =
   'this Redis asks for no password, so whoever reaches it may read and write; the one in the settings goes unused';

@@ -1,5 +1,5 @@
 /**
- * Leases and settles of a node. A lease and the settles that wait are sent in one call (`lua/requests/turn.lua`). The settles
+ * Leases and settles of a node. A lease and the settles that wait are sent in one call (`lua/requests/settle-and-lease.lua`). The settles
  * are gathered in `settle-batches.ts`.
  */
 import { messageOf } from '../../../errors.js';
@@ -48,7 +48,7 @@ export class LeaseCalls {
     try {
       const args = { ...this.#argumentsOf(batch), lease };
       const options = { tokens: tokensOf(batch), unlessFull: true };
-      const [settled, leased] = list(await this.#calls.run('turn', args, options));
+      const [settled, leased] = list(await this.#calls.run('settle_and_lease', args, options));
       batch.resolve(list(settled).map(readSettled));
       return list(leased).length === 0 ? null : (leased as Reply);
     } catch (error) {

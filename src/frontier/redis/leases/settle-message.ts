@@ -1,13 +1,12 @@
 /** The arguments of a settle for `lua/requests/settling.lua`, and its reply. */
-
 import { priorityInBounds } from '../../../http/message/priority.js';
-import { spentBy } from '../../budget-names.js';
+import { spentBy } from '../../budgets.js';
 import { countersInBounds, delayInBounds } from '../../clamp-values.js';
 import type { Dupefilter, Effects, Lease, Outcome, PushAnswer, SettleAnswer } from '../../frontier.js';
 import type { Arguments } from '../connection/lua-message.js';
 import { int, named, type Reply, text } from '../connection/reply.js';
 import { changeArguments } from '../cookies/cookie-reply.js';
-import { columnsOf } from '../requests.js';
+import { columnsOf } from '../request-columns.js';
 import { statArguments } from '../stored-stats.js';
 import { leaseCallOf } from './lease-reply.js';
 

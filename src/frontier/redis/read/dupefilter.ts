@@ -2,15 +2,14 @@
  * What the commands ask of a dupefilter in Redis. Counts and sizes do not depend on its class. Single fingerprints are asked
  * by the crawl's own class, since a client that only reads may have other settings.
  */
-
 import { dupefilterText } from '../../agreement/shape-differences.js';
 import type { Dupefilter, FrontierRequest, RequestLife } from '../../frontier.js';
-import type { FrontierKeys } from '../../store.js';
+import type { FrontierKeys } from '../../open-options.js';
 import type { Client } from '../connection/client.js';
 import type { RedisConnection } from '../connection/connection.js';
 import { int, named, text } from '../connection/reply.js';
 import { allKeys, dupefilterKey, dupefilterPiece, dupefilterWords, internalKey } from '../keys.js';
-import { dupefilterArgument, markOf } from '../requests.js';
+import { dupefilterArgument, markOf } from '../request-columns.js';
 import { bytesOf, lengthOf, sum } from './measuring.js';
 
 /** Of a dupefilter of many pieces so many are measured, evenly spaced; the others are taken to be like them. */

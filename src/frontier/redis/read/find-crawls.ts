@@ -1,5 +1,5 @@
 /** The crawls in a Redis, by the keys that each has. */
-import type { RedisAddress } from '../../store.js';
+import type { RedisAddress } from '../../open-options.js';
 import { RedisConnection } from '../connection/connection.js';
 import { literally, scanKeys } from '../connection/scan.js';
 

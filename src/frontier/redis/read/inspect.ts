@@ -1,6 +1,6 @@
 /** The state of one request of a crawl in Redis. Reads only. */
 import type { Dupefilter, FrontierRequest, Inspection, RequestState } from '../../frontier.js';
-import type { FrontierKeys } from '../../store.js';
+import type { FrontierKeys } from '../../open-options.js';
 import type { Client } from '../connection/client.js';
 import type { RedisConnection } from '../connection/connection.js';
 import { pairs, walk } from '../connection/scan.js';

@@ -8,7 +8,7 @@ export interface LeaseRecord {
   readonly domain: string;
 }
 
-/** A domain, see `lua/queue/domains.lua`. */
+/** A domain, see `lua/domains/domains.lua`. */
 export interface DomainRecord {
   readonly active: number;
   /** Sort key of its best request; empty for none. */

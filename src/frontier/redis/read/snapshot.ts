@@ -1,7 +1,7 @@
 /** What `stats` and `reset` ask of a crawl in Redis: a snapshot, and how much each part holds. Reads only, bounded work. */
 import { dataFormats } from '../../data-format.js';
 import type { Control, NodeSnapshot, OutboxSnapshot, PartCounts, Shape, Snapshot } from '../../frontier.js';
-import type { FrontierKeys } from '../../store.js';
+import type { FrontierKeys } from '../../open-options.js';
 import { foundFormat } from '../care/preflight.js';
 import type { Client } from '../connection/client.js';
 import { pairs } from '../connection/scan.js';

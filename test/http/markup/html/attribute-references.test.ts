@@ -1,5 +1,4 @@
 /** Character references in attributes, by the HTML standard. */
-
 import fc from 'fast-check';
 import { parseFragment } from 'parse5';
 import { describe, expect, it } from 'vitest';

@@ -1,7 +1,7 @@
 /** The checks of `doctor` for Redis and one crawl: each server, the rights of the user, the keys. */
 import { findingsAbout } from '../../../findings.js';
 import type { Finding } from '../../../frontier.js';
-import type { OpenOptions } from '../../../store.js';
+import type { OpenOptions } from '../../../open-options.js';
 import { type Client, serversOf } from '../../connection/client.js';
 import { INTSET_ENTRIES } from '../preflight.js';
 import { examineKeys } from './keys.js';

@@ -2,7 +2,7 @@
 import type { Cluster } from 'ioredis';
 import { dataFormats } from '../../../data-format.js';
 import type { Findings } from '../../../findings.js';
-import type { OpenOptions } from '../../../store.js';
+import type { OpenOptions } from '../../../open-options.js';
 import type { Client } from '../../connection/client.js';
 import { internalKey, internalWords } from '../../keys.js';
 import { foreignKeys, foundFormat } from '../preflight.js';

@@ -6,7 +6,7 @@
 import type { Redis } from 'ioredis';
 import { messageOf } from '../../../../errors.js';
 import type { Findings } from '../../../findings.js';
-import type { FrontierKeys } from '../../../store.js';
+import type { FrontierKeys } from '../../../open-options.js';
 import { library } from '../../connection/library.js';
 
 /** What this side sends beside the verbs, to any key of the crawl. */

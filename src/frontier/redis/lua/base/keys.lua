@@ -24,7 +24,7 @@ function keys.byName(KEYS)
     failures = KEYS[11], -- HASH id → JSON { reason, status, attempts, crashes, node, detail }
     crashes = KEYS[12], -- HASH id → number of nodes that died while processing it
     -- Domains.
-    domains = KEYS[13], -- HASH name → record, see queue/domains.lua
+    domains = KEYS[13], -- HASH name → record, see domains/domains.lua
     ready = KEYS[14], -- ZSET, all scores 0: entry of the best request of each domain that is ready
     waiting = KEYS[15], -- ZSET instant → name of a domain that must not be leased from before
     -- Nodes.

@@ -19,10 +19,10 @@
 --   idle_asked, idle_asked_at   run_pages when they gave nothing last, and the instant
 --   run_args, run_start  arguments of the run as JSON; the name of its field above
 --   delay, randomize, limit, node_timeout, failed_limit, queue_limit, slots, autothrottle   the tunables, as text:
---     the last two are JSON, see queue/slots.lua and queue/autothrottle.lua
+--     the last two are JSON, see domains/domain-limits.lua and domains/autothrottle.lua
 --   run, run_started, run_ended, run_closed, closing, closed_at, closed_limit   the run, and why it closes or closed
 --   run_pages, run_items, run_errors, run_failed, run_accepted   what all nodes of the run have counted
---   budgets              what the run may use up, see requests/limits.lua
+--   budgets              what the run may use up, see requests/budgets.lua
 --   volunteer, hungry, hungry_at, idle_since   see requests/suspects.lua, requests/leasing.lua
 --   cookies, cookies_floor   versions of the cookies, see cookies/cookies.lua
 --   restoring, restored, restored_from, repairing   a restore or a repair under way

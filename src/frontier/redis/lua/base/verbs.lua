@@ -22,7 +22,7 @@ function verbs.register(name, flags, body)
         nowMs = time[1] * 1000 + math.floor(time[2] / 1000),
         nowUs = time[1] * 1000000 + time[2],
         meta = {}, metaNumbers = {}, changedMeta = {}, -- meta.lua
-        decoded = {}, -- slots.lua
+        decoded = {}, -- domains/domain-limits.lua
         counters = {}, -- counters.lua
         newMembers = {}, -- queue.lua
         domains = {}, dirtyDomains = {}, reclassifyDomains = {}, -- domains.lua

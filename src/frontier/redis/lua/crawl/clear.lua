@@ -33,7 +33,7 @@ local function clearQueue(crawl, parts, refusal)
   end
   local failed = parts.failed and {} or redis.call('ZRANGE', at.failed, 0, -1)
   local records, crashes = failedRecords(crawl, failed, at.requests), failedRecords(crawl, failed, at.crashes)
-  forgetting.forgetQueue(crawl)
+  wipe.queue(crawl)
   if parts.failed then redis.call('UNLINK', at.failed, at.failures) end
   lists.send('HSET', at.requests, records)
   lists.send('HSET', at.crashes, crashes)

@@ -5,7 +5,7 @@
 --                                         call has already found all of them unseen
 --   forget(crawl, mark)                   1 when it was there; a BloomDupeFilter has none
 --   count(crawl)                          how many it holds
--- A mark is a fingerprint as the class stores it; the client makes it (requests.ts).
+-- A mark is a fingerprint as the class stores it; the client makes it (request-columns.ts).
 --
 -- The first client that writes, a node or not, sets the crawl's dupefilter: two classes, or two capacities, must never write
 -- into one record. args.dupefilter is the caller's: { text: as meta has it, class, and what else its class needs to know }.

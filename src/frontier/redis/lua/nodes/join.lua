@@ -2,7 +2,7 @@
 -- Atomic, so that two nodes that join first begin one run, and a node of another shape never joins.
 --
 -- The caller is the incarnation. args: info: JSON of the node · shape: JSON, without the dupefilter · queueClass · epoch:
---   for a new meta · run: id for a new run · budgets (requests/limits.lua) · hasStart · hasIdle · arguments: JSON, '' without any · start:
+--   for a new meta · run: id for a new run · budgets (requests/budgets.lua) · hasStart · hasIdle · arguments: JSON, '' without any · start:
 --   the field of meta for start requests under them · startsAgain: a new run pushes them again · tunables: { delay, randomize, limit,
 --   node_timeout, failed_limit, queue_limit, slots, autothrottle }, texts · crawl: id of the crawl that this process joined before; absent for none · flush
 -- Returns by name: status: joined | shape | arguments | restoring · where it is of another shape: shape, dupefilter, as
@@ -30,7 +30,7 @@ local function flush(crawl)
   meta.raiseEpoch(crawl)
   local fresh = { version = FORMAT }
   for _, name in ipairs({ 'crawl', 'epoch', 'queue', 'control' }) do fresh[name] = meta.get(crawl, name) end
-  forgetting.forget(crawl, true)
+  wipe.crawl(crawl, true)
   for name, value in pairs(fresh) do meta.set(crawl, name, value) end
   return was
 end
@@ -81,7 +81,7 @@ verbs.register('join', {}, function(crawl, args)
   if not isNew and hasOtherArguments then
     return verbs.named({ status = 'arguments', arguments = meta.get(crawl, 'run_args') or '' })
   end
-  local justClosed = isNew and limits.closedJustNow(crawl, args.budgets, timeoutMs)
+  local justClosed = isNew and budgets.closedJustNow(crawl, args.budgets, timeoutMs)
   if justClosed then
     return verbs.named({ status = 'joined', justClosed = justClosed, others = others, crawl = meta.get(crawl, 'crawl') })
   end

@@ -42,7 +42,7 @@ local function endRun(crawl, args)
   end
   local isComplete = meta.get(crawl, 'run_closed') == 'finished' and isFinished(crawl, args)
   if args.persist or not isComplete or meta.number(crawl, 'lost') > 0 then return false end
-  forgetting.forget(crawl, false)
+  wipe.crawl(crawl, false)
   return true
 end
 

@@ -7,7 +7,7 @@
 --   sortKey  order and id: 32 bytes
 --   entry    sort key and domain: a member of `ready`, `suspects` and `delayed`
 --   member   domain, NUL and sort key: a member of `queue`, so that the requests of a domain are adjacent, best first.
---            No domain contains a NUL (requests.ts).
+--            No domain contains a NUL (request-columns.ts).
 local ID_AT, DOMAIN_AT = 13, 33
 local NEWEST = 9007199254740992
 

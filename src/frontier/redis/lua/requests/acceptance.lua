@@ -1,6 +1,6 @@
 -- How requests come into the crawl: what push, intake and settle have in common.
 --
--- Requests travel as columns by name, in order (requests.ts):
+-- Requests travel as columns by name, in order (request-columns.ts):
 --   ids, marks     20 bytes each; fingerprints as the dupefilter stores them
 --   priorities, domains, records
 --   unfiltered     1 for each that bypasses the dupefilter; absent when there is none
@@ -57,7 +57,7 @@ function acceptance.accept(crawl, requests, kind)
   for n, i in ipairs(passed) do ids[n], wantedDomains[n] = requests.ids[i], requests.domains[i] end
   local stored = lists.read('HMGET', crawl.keys.requests, ids)
   domains.load(crawl, wantedDomains)
-  local room = kind == 'links' and limits.roomForLinks(crawl) or math.huge
+  local room = kind == 'links' and queueLimit.roomForLinks(crawl) or math.huge
   -- Beyond FAILED_LIMIT a failed request has no record, but it is still live.
   local anyFailed = redis.call('ZCARD', crawl.keys.failed) > 0
   local taken, records, marks, delayed = {}, {}, {}, {}

@@ -1,5 +1,5 @@
--- Leases requests and reports the state of the crawl: what lease.lua and turn.lua have in common. Which requests are
--- taken, and the delays of their domains: queue/taking.lua.
+-- Leases requests and reports the state of the crawl: what lease.lua and settle-and-lease.lua have in common. Which requests are
+-- taken, and the delays of their domains: queue/ready-requests.lua.
 -- args.lease: { max, holding, random, crawl, pipelines, cookies }, see lease.lua.
 local MAX_LEASES, MAX_SKIPPED, HUNGRY_MS = 1000, 1000, 300
 
@@ -17,7 +17,7 @@ end
 -- the time: no domain is full while there are fewer leases than its concurrency allows.
 local function mayBeFull(crawl)
   return meta.number(crawl, 'delay') == 0 and redis.call('ZCARD', crawl.keys.queue) > 0
-    and redis.call('HLEN', crawl.keys.leases) >= slots.leastLimit(crawl)
+    and redis.call('HLEN', crawl.keys.leases) >= domainLimits.leastLimit(crawl)
 end
 
 local function noteHunger(crawl, isSatisfied)
@@ -60,7 +60,7 @@ local function takeAvailable(crawl, room)
   if standsBack(crawl) then return {}, 0, 'stoodBack' end
   local found, skipped = {}, 0
   while #found < room and skipped < MAX_SKIPPED do
-    local taken, isComplete = taking.take(crawl, room - #found)
+    local taken, isComplete = readyRequests.take(crawl, room - #found)
     if #taken == 0 and isComplete then break end
     local withRecord = withRecords(crawl, taken)
     skipped = skipped + #taken - #withRecord
@@ -105,7 +105,7 @@ local function describe(crawl, answer)
   answer.control, answer.closing = meta.get(crawl, 'control'), meta.get(crawl, 'closing')
   answer.acceptedInRun, answer.seedsWaiting = meta.number(crawl, 'run_accepted'), seeds
   answer.idleMs = isBusy and 0 or math.max(0, crawl.nowMs - meta.number(crawl, 'idle_since'))
-  answer.full, answer.lost = limits.isQueueFull(crawl), meta.number(crawl, 'lost')
+  answer.full, answer.lost = queueLimit.isReached(crawl), meta.number(crawl, 'lost')
   local isIdle = not isBusy and completion.isIdle(crawl, seeds, crawl.args.lease.pipelines)
   answer.finished = isIdle and completion.wasAsked(crawl)
   answer.idleDue = isIdle and not answer.finished and not completion.asker(crawl)
@@ -116,9 +116,9 @@ end
 -- Leases up to args.lease.max requests, or gives this call's first answer again. Returns what lease.lua documents.
 function leasing.run(crawl)
   local wanted, given, crashes, emptyReason = math.min(crawl.args.lease.max, MAX_LEASES), {}, 0, nil
-  limits.closeWhenSpent(crawl)
+  budgets.closeWhenSpent(crawl)
   local isOpen = meta.get(crawl, 'control') == 'running' and not meta.get(crawl, 'closing')
-  local room, first = limits.roomForPages(crawl, wanted), answers.first(crawl)
+  local room, first = budgets.roomForPages(crawl, wanted), answers.first(crawl)
   if first then
     given, crashes = givenBefore(crawl, first)
   elseif isOpen and room > 0 then

@@ -1,4 +1,4 @@
--- Ends leases: what settle.lua and turn.lua have in common.
+-- Ends leases: what settle.lua and settle-and-lease.lua have in common.
 --
 -- args.settles, no two of one lease, each by name:
 --   id, call            the lease: its request, and the call that gave it
@@ -94,7 +94,7 @@ function settling.run(crawl)
     else
       endedIds[#endedIds + 1], ended[#ended + 1] = settle.id, lease
       local packed
-      if settle.scraped and limits.isTooLate(crawl) then
+      if settle.scraped and budgets.isTooLate(crawl) then
         queue.makePending(crawl, lease.domain, lease.order .. settle.id, lease.crashes)
         state.note(crawl, { settle.id }, 'pending')
         replies[n], packed = { 'status', 'closed' }, cmsgpack.pack({ status = 'closed' })
@@ -132,8 +132,8 @@ function settling.run(crawl)
     cookies.save(crawl)
     if pages > 0 then redis.call('HINCRBY', crawl.keys.pages, crawl.caller, pages) end
     dupefilters.agree(crawl)
-    limits.closeWhenSpent(crawl)
-    if closing then limits.close(crawl, closing, 0) end
+    budgets.closeWhenSpent(crawl)
+    if closing then budgets.close(crawl, closing, 0) end
     answers.keepSettles(crawl, kept)
   end
   return replies

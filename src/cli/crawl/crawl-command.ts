@@ -1,0 +1,206 @@
+/**
+ * What `crawl` and `runspider` do: run one node in this process, or several as child processes. Both follow the same steps:
+ * load settings and spider, open frontier and feeds, run the nodes, finish the feeds, print the summary.
+ */
+import os from 'node:os';
+import type { Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
+import { feedTargets } from '../../crawler/feeds/feed-targets.js';
+import { withFeeds } from '../../crawler/feeds/with-feeds.js';
+import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
+import { combine, difference, totalsOf } from '../../crawler/run/crawl-totals.js';
+import { runCrawl } from '../../crawler/run/run-crawl.js';
+import { hasGates, type RunGates } from '../../crawler/run/run-gates.js';
+import { loadNode } from '../../crawler/run/run-node.js';
+import { type Context, stderrIsJson } from '../context.js';
+import { exitCodeOf } from '../exit-codes.js';
+import { atLeastOne } from '../options/at-least-one.js';
+import { jobOption, settingTextsOf } from '../options/job-option.js';
+import { addPair, type Pairs } from '../options/name-value-pairs.js';
+import { ignoreStdoutErrors } from '../output-streams.js';
+import { feedRecords } from '../project/feed-records.js';
+import { loadSpider, useCrawlInMessages } from '../project/open-project.js';
+import { type Crawl, type CrawlSession, withCrawlSession } from './crawl-session.js';
+import { finishCrawl } from './finish-crawl.js';
+import { logSettingNotices } from './notices.js';
+import { followParent, sendToParent, type ToWorker, type WorkerRole, workerRole } from './worker-channel.js';
+
+/** How often the parent tells its nodes whether the feeds can be written. */
+const FEED_STATUS_INTERVAL_MS = 1_000;
+
+/** Declare the options that `crawl` and `runspider` share. */
+export function crawlOptions(command: Command): Command {
+  return command
+    .option('-a, --arg <name=value>', 'an argument for the spider; may repeat', addPair)
+    .option(
+      '-o, --output <file>',
+      'append items to a .jsonl, .json, .csv or .xml file, or to FILE:FORMAT; may repeat',
+      collect,
+    )
+    .option('-O, --overwrite-output <file>', 'the same, but empty the file first', collect)
+    .option('--workers <n>', 'number of nodes, each a process; auto: one per processor', workerCount, 1)
+    .option('--max-pages <n>', 'end the run after this many page downloads of all nodes', atLeastOne)
+    .option('--min-items <n>', 'exit with 1 if all nodes of the run together gave fewer items', wholeNumber)
+    .option('--max-failed <n>', 'exit with 1 if more requests of the run failed; 0 allows none', wholeNumber)
+    .option('--node-id <id>', 'label of this node in stats and logs')
+    .addOption(jobOption());
+}
+
+/**
+ * Crawl. In a child of `--workers`, errors go to the parent.
+ * @param findSpider gives the name of the spider. @returns the exit code
+ */
+export async function runCrawlCommand(
+  context: Context,
+  findSpider: () => Promise<string>,
+  options: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  ignoreStdoutErrors();
+  const role = workerRole(context.env);
+  try {
+    return await crawl(context, role, await findSpider(), options);
+  } catch (error) {
+    if (role !== null) await sendToParent({ type: 'failed', code: exitCodeOf(error) });
+    throw error;
+  }
+}
+
+async function crawl(
+  context: Context,
+  role: WorkerRole | null,
+  name: string,
+  options: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const texts = {
+    ...settingTextsOf(options),
+    NODE_ID: options.nodeId as string | undefined,
+    CLOSESPIDER_PAGECOUNT: options.maxPages?.toString(),
+  };
+  const workers = role === null ? (options.workers as number) : 1;
+  const beforeLoad = workers === 1 ? loadNode : undefined;
+  const spider = await loadSpider(context, name, texts, (options.arg ?? {}) as Pairs, beforeLoad);
+  const crawlArguments = useCrawlInMessages(context, name, spider);
+  const { settings } = spider.loaded;
+  const files = [list(options.output), list(options.overwriteOutput)] as const;
+  const targets =
+    role === null
+      ? feedTargets(context.cwd, ...files, settings, {
+          name: spider.found.name,
+          job: settings.JOB,
+          time: new Date(),
+        })
+      : [];
+  const open = openOptions(settings, name);
+  const exitWhenDone = options.exitWhenDone === true;
+  return withFrontier(open, (frontier) => {
+    const records = feedRecords(context, open);
+    const gates = gatesOf(options);
+    const what = { context, spider, crawlArguments, role, open, frontier, targets, records };
+    const crawl = { ...what, nodes: workers, exitWhenDone, gates };
+    return withCrawlSession(crawl, (session) =>
+      workers === 1 ? runInProcess(crawl, session) : runWorkers(crawl, workers, session),
+    );
+  });
+}
+
+/** One node, in this process. */
+async function runInProcess(crawl: Crawl, session: CrawlSession): Promise<number> {
+  const { nodeId, log, display, signals } = session;
+  const { drain, force } = signals;
+  const { spider, role, open, frontier, targets, records, exitWhenDone, gates } = crawl;
+  const parent = role === null ? null : followParent(signals);
+  let trouble: string | null = null;
+  const { result, unwritten } = await runCrawl({
+    ...{ spider, nodeId, open, frontier, targets, records, exitWhenDone, drain, force, log },
+    crawlArguments: crawl.crawlArguments,
+    awaitsFinalTotals: hasGates(gates),
+    speaksJson: stderrIsJson(crawl.context),
+    graceLeftMs: signals.graceLeftMs,
+    writer: role && parent ? { feeds: role.feeds, feedsFailing: parent.feedsFailing } : null,
+    siblings: parent?.siblings ?? null,
+    onBegin: () => {
+      if (role !== null) return;
+      logSettingNotices(spider.loaded, log);
+      display.start(frontier, log, () => trouble);
+    },
+    onTrouble: (now) => {
+      trouble = now;
+    },
+  });
+  const code = signals.forcedCode() ?? (unwritten === null ? result.exitCode : 1);
+  // The parent of workers judges the run, from the results of all its nodes.
+  if (role === null) return finishCrawl(crawl, session, { nodes: 1, result, unwritten, code });
+  await sendToParent({ type: 'result', result });
+  return code;
+}
+
+/** Several nodes, each a child of this process, which writes the feeds and shows the progress. */
+async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): Promise<number> {
+  const { log, display, signals } = session;
+  const { context, frontier, targets, records } = crawl;
+  const { settings } = crawl.spider.loaded;
+  const { drain, force, graceLeftMs } = signals;
+  const feedsPlan = { frontier, settings, targets, records, writeOrphans: true, force, graceLeftMs, log };
+  const { result: ended, unwritten } = await withFeeds(feedsPlan, async (feeds) => {
+    const startedAt = performance.now();
+    const before = totalsOf(await frontier.snapshot());
+    const ids = targets.map(({ id }) => id);
+    const { startWorkers } = await import('./workers.js');
+    const workers = startWorkers(context, { count, feeds: ids, draining: drain }, display, log);
+    drain.addEventListener('abort', () => workers.send({ type: 'drain' }));
+    force.addEventListener('abort', () => {
+      workers.send({ type: 'force', signal: signals.forcedCode() === 130 ? 'SIGINT' : 'SIGTERM' });
+    });
+    const stopFeedStatus = sendFeedStatus(feeds.failing, workers.send);
+    logSettingNotices(crawl.spider.loaded, log);
+    display.start(frontier, log, feeds.failing);
+    const outcome = await workers.ended;
+    stopFeedStatus();
+    return { outcome, before, startedAt };
+  });
+  const { outcome, before, startedAt } = ended;
+  const result = combine(outcome.results, Math.round(performance.now() - startedAt));
+  // The counts of a node that died are lost. The store has them, for the crawl as a whole.
+  const counted =
+    outcome.died === 0
+      ? null
+      : await frontier.snapshot().then(
+          (now) => difference(before, totalsOf(now)),
+          () => null,
+        );
+  const code = signals.forcedCode() ?? (unwritten === null ? outcome.code : Math.max(1, outcome.code));
+  return finishCrawl(crawl, session, { nodes: count, result: { ...result, ...counted }, unwritten, code });
+}
+
+/** Send each change, so that nodes stop committing results while items cannot be written. */
+function sendFeedStatus(failing: () => string | null, send: (message: ToWorker) => void): () => void {
+  let told: string | null = null;
+  const timer = setInterval(() => {
+    const now = failing();
+    if (now !== told) send({ type: 'feeds', failing: now });
+    told = now;
+  }, FEED_STATUS_INTERVAL_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+function workerCount(text: string): number {
+  if (text === 'auto') return os.availableParallelism();
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected a number from 1 to 999, or auto.');
+}
+
+function wholeNumber(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected a whole number, at least 0.');
+}
+
+function gatesOf({ minItems, maxFailed }: Readonly<Record<string, unknown>>): RunGates {
+  return {
+    minItems: (minItems as number | undefined) ?? null,
+    maxFailed: (maxFailed as number | undefined) ?? null,
+  };
+}
+
+const list = (value: unknown) => (value ?? []) as string[];
+const collect = (value: string, all: string[] = []) => [...all, value];

@@ -1,0 +1,80 @@
+/** The end of a crawl command: gates, final log line, summary and exit code. */
+import { judgeRun } from '../../crawler/run/run-gates.js';
+import type { EngineResult } from '../../engine/engine-options.js';
+import { type FatalFields, fatalLine } from '../messages/error-report.js';
+import { oneLine } from '../terminal/printable.js';
+import type { Crawl, CrawlSession } from './crawl-session.js';
+import { pagesOf, printSummary } from './summary.js';
+
+/** How the nodes of a command ended. */
+export interface Ending {
+  readonly nodes: number;
+  readonly result: EngineResult;
+  /** Why items could not be written to their file; null when all were written. */
+  readonly unwritten: string | null;
+  /** The exit code before the gates, which may turn 0 into 1. */
+  readonly code: number;
+}
+
+/** A failure after the crawl itself ended: a feed that could not be written, or a gate. */
+interface Failure {
+  readonly fields: FatalFields;
+  readonly why: string;
+}
+
+/** Judge the run, and print how the crawl ended. @returns the exit code of the process */
+export function finishCrawl(crawl: Crawl, session: CrawlSession, ending: Ending): number {
+  const { display, log, fatal } = session;
+  const { context, spider, targets } = crawl;
+  const { nodes, result, unwritten } = ending;
+  display.stop();
+  const verdict = judgeRun(crawl.gates, result);
+  const code = verdict.kind === 'failed' ? Math.max(1, ending.code) : ending.code;
+  const gate = verdict.kind === 'failed' ? `${verdict.message}${rewrittenFiles(crawl, verdict.code)}` : null;
+  if (verdict.kind === 'unjudged') log.warn({}, verdict.message);
+
+  const failures: Failure[] = [];
+  if (unwritten !== null) {
+    const why = `${unwritten}; committed items wait in the frontier, and the same command writes them`;
+    failures.push({ fields: { code: 'feed_unwritable', exitCode: code }, why });
+  }
+  if (verdict.kind === 'failed') {
+    failures.push({ fields: { code: verdict.code, exitCode: code }, why: gate! });
+  }
+  const inFile = spider.loaded.settings.LOG_FILE !== null;
+  // On a terminal the summary gives the same information.
+  if (inFile || !context.stderr.isTTY) logEnding(session, { ...ending, code }, failures.length > 0);
+  for (const { fields, why } of failures) {
+    context.stderr.write(fatalLine(context, oneLine(why), fields));
+    if (inFile) fatal(fields, why);
+  }
+  printSummary(context, {
+    spider: spider.found.name,
+    job: spider.loaded.settings.JOB,
+    ...{ nodes, result, feeds: targets, gate },
+  });
+  return code;
+}
+
+/** Log how the crawl itself ended. Other failures are logged separately. */
+function logEnding(
+  { log, fatal }: CrawlSession,
+  { nodes, result, code }: Ending,
+  hasOtherFailures: boolean,
+): void {
+  const { reason, pages, items, failed, elapsedMs, exitCode, message, crawl } = result;
+  if ((hasOtherFailures ? exitCode : code) === 0) {
+    const fields = { reason, pages, items, failed, elapsedMs, nodes, crawl };
+    log.info(fields, `ended: ${reason}, ${pagesOf(result, nodes)}`);
+    return;
+  }
+  const givenUp = exitCode === 0 && code === 1 ? `${reason}, but a node was given up` : reason;
+  fatal({ code: reason, exitCode: code }, message ?? givenUp);
+}
+
+/** Names the files that `-O` overwrote with a result that failed its gate. */
+function rewrittenFiles({ targets }: Crawl, code: string): string {
+  const files = targets.filter(({ overwrite }) => overwrite).map(({ path }) => path);
+  if (code !== 'too_few_items' || files.length === 0) return '';
+  return `; -O began ${files.join(', ')} anew, so only the items of this crawl are there`;
+}

@@ -1,0 +1,30 @@
+/** The command-line arguments that select a crawl: spider, job, and the options that locate its store. */
+import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
+import { maskSetting } from '../../settings/mask-secrets.js';
+import type { Context } from '../context.js';
+import { shellWord } from '../terminal/format-values.js';
+
+/** Settings that determine the store of a crawl, the names of its keys, and the identity of its requests. */
+const locatesCrawl =
+  /^(REDIS_.*|JOBDIR|SPIDER_MODULES|STATS_KEY|SCHEDULER_(QUEUE|DUPEFILTER)_KEY|SCHEDULER_QUEUE_CLASS|SCHEDULER_PERSIST|DUPEFILTER_.*|REQUEST_FINGERPRINTER|DOMAIN_KEY)=/;
+
+/** `shop`, `shop --job may`, `shop -c other.yaml -s JOBDIR=/data`: quoted for a shell, with secrets masked. */
+export function crawlArguments(
+  { globals, mask }: Pick<Context, 'globals' | 'mask'>,
+  { spider, job }: CrawlName,
+): string {
+  return [
+    spider,
+    ...(job === null ? [] : ['--job', job]),
+    ...(globals.config === undefined ? [] : ['-c', globals.config]),
+    ...globals.set.filter((pair) => locatesCrawl.test(pair)).flatMap((pair) => ['-s', mask(masked(pair))]),
+  ]
+    .map(shellWord)
+    .join(' ');
+}
+
+function masked(pair: string): string {
+  const at = pair.indexOf('=');
+  const name = pair.slice(0, at);
+  return `${name}=${maskSetting(name, pair.slice(at + 1))}`;
+}

@@ -1,0 +1,53 @@
+/** Prints errors. */
+import { CrawlnodeError, messageOf } from '../../errors.js';
+import { type Context, logLine, stderrIsJson, wantsStack } from '../context.js';
+import { exitCodeOf } from '../exit-codes.js';
+import { printable } from '../terminal/printable.js';
+import { fillCrawlArguments } from './fill-crawl-arguments.js';
+
+/** Fields of the final log line of a failed command. */
+export interface FatalFields {
+  /** The code of the error (`error-codes.ts`), or the reason why the crawl ended. */
+  readonly code: string;
+  readonly exitCode: number;
+}
+
+/** Print `crawlnode: message`. A stack trace follows with `-L DEBUG`, and after an unexpected error. */
+export function reportError(context: Context, error: unknown): void {
+  const fields = { ...fatalFieldsOf(error), stack: stackOf(error, wantsStack(context)) };
+  context.stderr.write(fatalLine(context, fillCrawlArguments(messageOf(error), context.crawl), fields));
+}
+
+/** Format the final error message of a command: as text, or as a log line when stderr is JSON. */
+export function fatalLine(
+  context: Context,
+  text: string,
+  { stack, ...fields }: FatalFields & { readonly stack?: string | undefined },
+): string {
+  const [message, trace] = [context.mask(text), stack === undefined ? undefined : context.mask(stack)];
+  if (stderrIsJson(context)) return logLine('fatal', message, { ...fields, stack: trace });
+  return `${printable(`crawlnode: ${message}${trace === undefined ? '' : `\n${trace}`}`)}\n`;
+}
+
+/** The log fields of an error. */
+export function fatalFieldsOf(error: unknown): FatalFields {
+  const { code } = error instanceof Error ? (error as { code?: unknown }) : {};
+  return { code: typeof code === 'string' ? code : 'unexpected', exitCode: exitCodeOf(error) };
+}
+
+/** The stack of an error and of its causes. Undefined for expected errors, unless stack traces are on. */
+function stackOf(error: unknown, wantsStack: boolean): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const expected = error instanceof CrawlnodeError || isSystemError(error);
+  if (expected && !wantsStack) return undefined;
+  const causes: string[] = [];
+  for (let cause: unknown = error; cause instanceof Error && causes.length < 5; cause = cause.cause) {
+    causes.push(cause.stack ?? cause.message);
+  }
+  return causes.join('\ncaused by: ');
+}
+
+/** An operating system error, such as a file that cannot be written. Its message needs no stack trace. */
+function isSystemError(error: Error): boolean {
+  return typeof (error as NodeJS.ErrnoException).syscall === 'string';
+}

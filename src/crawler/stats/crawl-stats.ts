@@ -1,0 +1,127 @@
+/** The JSON of `crawlnode stats`, which scripts of users read. */
+import { isPipelineOutbox } from '../../feed-outbox.js';
+import { dataFormats } from '../../frontier/data-format.js';
+import type {
+  Control,
+  Frontier,
+  NodeSnapshot,
+  OutboxSnapshot,
+  RunSnapshot,
+  Shape,
+  Snapshot,
+} from '../../frontier/frontier.js';
+import { type CrawlState, crawlStateOf } from './crawl-state.js';
+
+/** The names and the order of the fields up to `counters` are stable. */
+export interface CrawlStats {
+  readonly spider: string;
+  /** null when unnamed. */
+  readonly job: string | null;
+  readonly engine: 'redis' | 'embedded';
+  /** Seeds in the start_urls keys that no node has taken in yet. */
+  readonly startUrls: number;
+  /** Requests that wait for a node, except the delayed ones. */
+  readonly pending: number;
+  /** Requests that wait for their time, such as retries. */
+  readonly delayed: number;
+  /** Requests that a node is processing. */
+  readonly leased: number;
+  readonly done: number;
+  /** Requests that failed for good; `crawlnode failed SPIDER list` shows them. */
+  readonly failed: number;
+  /** Fingerprints in the dupefilter. */
+  readonly seen: number;
+  /** Items in the items list. */
+  readonly items: number;
+  /** Estimated from samples: memory in Redis, disk on the embedded engine. */
+  readonly bytes: Snapshot['bytes'];
+  /** Live nodes. */
+  readonly nodes: readonly Omit<NodeSnapshot, 'clockAheadMs'>[];
+  /** Counters, by Scrapy's names. */
+  readonly counters: Readonly<Record<string, number>>;
+  /** The latest run, with the reason why it ended or is closing; null before the first node. */
+  readonly run: RunSnapshot | null;
+  /** Pages per second of all live nodes, as they report them. */
+  readonly pagesPerSecond: number;
+  /** Requests accepted since the crawl began: pending + delayed + leased + done + failed + removed + lost. */
+  readonly accepted: number;
+  /** Requests that a command deleted, such as `failed purge`. */
+  readonly removed: number;
+  /** Requests whose records vanished from the store: somebody deleted keys or rows, or Redis evicted them. */
+  readonly lost: number;
+  /** Pending requests whose node died while it processed them. */
+  readonly suspects: number;
+  /** Seeds set aside as bad. */
+  readonly badSeeds: number;
+  /** Domains with pending or leased requests, or with a running delay. */
+  readonly domains: number;
+  /** The last order of `pause`, `resume` or `stop`. */
+  readonly control: Control;
+  /** Nodes without a heartbeat for NODE_TIMEOUT. Their requests go back to pending. */
+  readonly silentNodes: CrawlStats['nodes'];
+  /** The files of `-o` and FEEDS. */
+  readonly feeds: Snapshot['outbox'];
+  /** The item pipelines with `committed`. */
+  readonly pipelines: readonly PipelineStats[];
+  /** Number of the data format. */
+  readonly format: number;
+  /** Settings that all nodes share; null until the first node has joined. */
+  readonly shape: Shape | null;
+  readonly state: CrawlState;
+  /** Stats of the code of the project (`spider.stats`), by name: numbers and texts. */
+  readonly customStats: Snapshot['custom'];
+}
+
+/** An item pipeline with `committed`. */
+export interface PipelineStats {
+  /** Its module, as ITEM_PIPELINES names it. */
+  readonly pipeline: string;
+  /** Committed items that it has yet to accept. */
+  readonly waiting: number;
+  /** The machine of the node that calls it, or has called it last. */
+  readonly host: string;
+  /** The process that calls it; null when there is none. It may have died since. */
+  readonly callerPid: number | null;
+}
+
+export function statsOf(
+  crawl: {
+    readonly spider: string;
+    readonly job: string | null;
+    readonly frontier: Pick<Frontier, 'engine'>;
+  },
+  snapshot: Snapshot,
+): CrawlStats {
+  const { startUrls, pending, delayed, leased, done, failed, seen, items, bytes, counters } = snapshot;
+  const { accepted, removed, lost, suspects, badSeeds, domains, control, run, shape } = snapshot;
+  const nodes = snapshot.nodes.map(describe);
+  const pagesPerSecond = nodes.reduce((sum, node) => sum + node.pagesPerSecond, 0);
+  return {
+    ...{ spider: crawl.spider, job: crawl.job, engine: crawl.frontier.engine },
+    ...{ startUrls, pending, delayed, leased, done, failed, seen, items, bytes, nodes, counters, run },
+    ...{ pagesPerSecond: Math.round(pagesPerSecond * 100) / 100 },
+    ...{ accepted, removed, lost, suspects, badSeeds, domains, control },
+    ...{
+      silentNodes: snapshot.silent.map(describe),
+      feeds: snapshot.outbox.filter(({ feed }) => !isPipelineOutbox(feed)),
+      pipelines: snapshot.outbox.filter(({ feed }) => isPipelineOutbox(feed)).map(pipelineStats),
+      format: dataFormats[crawl.frontier.engine],
+      shape,
+      state: crawlStateOf({ ...snapshot, nodes }),
+      customStats: snapshot.custom,
+    },
+  };
+}
+
+function pipelineStats({ path, waiting, host, writerPid }: OutboxSnapshot): PipelineStats {
+  return { pipeline: path, waiting, host, callerPid: writerPid };
+}
+
+function describe({ id, host, pid, startedAt, heartbeatAgeMs, leased, pages, pagesPerSecond }: NodeSnapshot) {
+  return { id, host, pid, startedAt, heartbeatAgeMs, leased, pages, pagesPerSecond };
+}
+
+/** Items that the crawl has committed. `items` is what is in the items list: none where items go to files. */
+export function committedItems({ counters, items }: Pick<CrawlStats, 'counters' | 'items'>): number {
+  return counters.item_scraped_count ?? items;
+}

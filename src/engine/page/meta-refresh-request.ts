@@ -1,0 +1,34 @@
+/** `<meta http-equiv="refresh">`: the page that an HTML page leads to, which is followed like a redirect, as in Scrapy. */
+import { metaRefresh } from '../../http/markup/meta-refresh.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
+import type { Response } from '../../http/message/response.js';
+import type { MetaRefreshOptions } from '../engine-options.js';
+
+/** Bytes that hold the 4,096 characters that are looked at, whatever the charset. */
+const HEAD_BYTES = 16_384;
+/** Also in UTF-16. Most pages have none, and are not decoded. */
+const MAY_REFRESH = /r\0?e\0?f\0?r\0?e\0?s\0?h/i;
+
+/**
+ * The URL that a page refreshes to; null where it is to be processed itself. A page that refreshes to itself is: Scrapy drops
+ * it, since its new request is a duplicate.
+ * @param options null when METAREFRESH_ENABLED is false.
+ */
+export function refreshTarget(
+  response: Response,
+  { method, meta }: Pick<RequestRecord, 'method' | 'meta'>,
+  options: MetaRefreshOptions | null,
+): string | null {
+  if (options === null || method === 'HEAD' || meta.dont_redirect === true) return null;
+  const type = response.headers['content-type'];
+  if (type !== undefined && !/html/i.test(String(type))) return null;
+  if (!MAY_REFRESH.test(response.body.toString('latin1', 0, HEAD_BYTES))) return null;
+  const found = metaRefresh(response.text, response.url, options.ignoreTags);
+  if (found === null || found.delay >= options.maxDelayS || !/^https?:/i.test(found.url)) return null;
+  return withoutFragment(found.url) === withoutFragment(response.url) ? null : found.url;
+}
+
+function withoutFragment(url: string): string {
+  const at = url.indexOf('#');
+  return at < 0 ? url : url.slice(0, at);
+}

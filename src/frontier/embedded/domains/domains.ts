@@ -1,0 +1,131 @@
+/** The domains of a crawl: each is read once, changed in place, and written once a transaction. */
+import type { OpenCrawl } from '../crawl/open-crawl.js';
+import { updateRow, writeRow } from '../file/rows.js';
+import { plainText } from '../file/statements.js';
+import { headOf, isBefore, type Order } from '../queue/order.js';
+import { type DomainRow, FURTHEST_MS, newDomain, updateState } from './domain-row.js';
+
+/** Domains that are kept in memory from one transaction to the next. */
+const MOST_CACHED = 10_000;
+
+interface Loaded {
+  readonly row: DomainRow;
+  /** The row in the file; null where there is none. */
+  written: DomainRow | null;
+}
+
+export class Domains {
+  readonly #crawl: OpenCrawl;
+  readonly #loaded = new Map<string, Loaded>();
+  /** Those that were changed since they were written. */
+  readonly #changed = new Set<Loaded>();
+
+  constructor(crawl: OpenCrawl) {
+    this.#crawl = crawl;
+  }
+
+  /** A domain's row, to be read; null where there is none. */
+  find(name: string): DomainRow | null {
+    return this.#load(name)?.row ?? null;
+  }
+
+  /** A domain's row, to be changed; made where there is none. */
+  change(name: string): DomainRow {
+    let loaded = this.#load(name);
+    if (loaded === null) {
+      loaded = { row: newDomain(this.#crawl.space, plainText(name)), written: null };
+      this.#loaded.set(loaded.row.name, loaded);
+      this.#crawl.tally.domains += 1;
+    }
+    this.#changed.add(loaded);
+    return loaded.row;
+  }
+
+  /** Update the head of a domain to which a pending request was added. */
+  addPending(name: string, order: Order): void {
+    const head = headOf(this.find(name));
+    if (head !== null && !isBefore(order, head)) return;
+    const domain = this.change(name);
+    domain.head_rank = order.rank;
+    domain.head_arrival = order.arrival;
+  }
+
+  /** The first ready domains in the order of their heads, at most `max`, to be read. */
+  ready(max: number): DomainRow[] {
+    this.finish();
+    const rows = this.#crawl.sql.all<DomainRow>`
+      SELECT * FROM domain WHERE space = ${this.#crawl.space} AND state = 'ready'
+      ORDER BY head_rank, head_arrival LIMIT ${max}`;
+    return rows.map((row) => (this.#loaded.get(row.name) ?? this.#keep(row)).row);
+  }
+
+  /** Update the state of domains whose delay timer has run out, at most `max` of each state. */
+  promote(max: number): void {
+    this.finish();
+    const { sql, space, nowMs } = this.#crawl;
+    const due = [];
+    for (const state of ['waiting', 'idle']) {
+      due.push(
+        ...sql.all<{ name: string }>`SELECT name FROM domain WHERE space = ${space} AND state = ${state}
+          AND until IS NOT NULL AND until <= ${nowMs} LIMIT ${max}`,
+      );
+    }
+    // An instant so far ahead was stored before the system clock was set back.
+    due.push(
+      ...sql.all<{ name: string }>`SELECT name FROM domain WHERE space = ${space} AND state = 'waiting'
+        AND until IS NOT NULL AND until > ${nowMs + FURTHEST_MS} LIMIT ${max}`,
+    );
+    for (const { name } of due) this.change(name);
+  }
+
+  /** When the first waiting domain may be leased from again; null when none waits. */
+  nextDueAtMs(): number | null {
+    this.finish();
+    const row = this.#crawl.sql.get<{ until: number }>`
+      SELECT until FROM domain WHERE space = ${this.#crawl.space} AND state = 'waiting' AND until IS NOT NULL
+      ORDER BY until LIMIT 1`;
+    return row?.until ?? null;
+  }
+
+  /** Write every changed domain, with its state updated. */
+  finish(): void {
+    for (const loaded of this.#changed) this.#write(loaded);
+    this.#changed.clear();
+    if (this.#loaded.size > MOST_CACHED) this.#loaded.clear();
+  }
+
+  /** Drop everything read: the rows were deleted, or changed by a statement of their own. */
+  forget(): void {
+    this.#loaded.clear();
+    this.#changed.clear();
+  }
+
+  #write(loaded: Loaded): void {
+    const { sql, crawl, tally, nowMs } = this.#crawl;
+    const { row, written } = loaded;
+    if (updateState(row, crawl, nowMs)) {
+      if (written !== null) sql.run`DELETE FROM domain WHERE space = ${row.space} AND name = ${row.name}`;
+      this.#loaded.delete(row.name);
+      tally.domains -= 1;
+      return;
+    }
+    if (written === null) writeRow(sql, 'domain', row);
+    else updateRow(sql, 'domain', ['space', 'name'], row, written);
+    loaded.written = { ...row };
+  }
+
+  #load(given: string): Loaded | null {
+    const name = plainText(given);
+    const loaded = this.#loaded.get(name);
+    if (loaded !== undefined) return loaded;
+    const { sql, space } = this.#crawl;
+    const row = sql.get<DomainRow>`SELECT * FROM domain WHERE space = ${space} AND name = ${name}`;
+    return row === undefined ? null : this.#keep(row);
+  }
+
+  #keep(row: DomainRow): Loaded {
+    const loaded = { row, written: { ...row } };
+    this.#loaded.set(row.name, loaded);
+    return loaded;
+  }
+}

@@ -1,0 +1,13 @@
+/** Take the next instant at which a domain may be asked, for a request that has no lease. */
+import type { Transaction } from '../crawl/transaction.js';
+import { concurrencyOf, dueAtOf, newDomain, startDelayTimer } from './domain-row.js';
+
+/** @returns in how many ms the instant is; null where it is later than `withinMs`, or the domain is full. */
+export function takeInstant(tx: Transaction, name: string, withinMs: number): number | null {
+  const { crawl, domains, nowMs, space } = tx;
+  const found = domains.find(name) ?? newDomain(space, name);
+  const atMs = Math.max(nowMs, dueAtOf(found, nowMs));
+  if (found.active >= concurrencyOf(found, crawl) || atMs - nowMs > withinMs) return null;
+  startDelayTimer(domains.change(name), crawl, atMs);
+  return atMs - nowMs;
+}

@@ -1,0 +1,195 @@
+-- Domains: how many leases each has, when it may be leased from again, and its state.
+--
+-- A record (HASH `domains`) is packed: a lease reads and writes one for each page, and by name that took a tenth of the
+-- time.
+--   active        4 bytes: leases of this domain
+--   state         a letter: ready: may be leased from now · waiting: not before an instant · full: its leases are at the
+--                 limit · idle: nothing pending
+--   lastAt        6 bytes: instant of its last lease, 0 for never
+--   nextAt        6 bytes: earliest next lease, by its delay; 0 for any time
+--   blockedUntil  6 bytes: the same, by a throttle of the site
+--   head          1 byte of length, then the sort key (queue.lua) of its best pending request, empty for none
+--   delays        MessagePack: its own delays in ms by source: setting, robots, autothrottle; absent where it has none
+-- During a call a domain is these fields, name, and
+--   readyHead              the sort key of its entry in `ready`, or false
+--   isWaiting              it is in `waiting`
+--   isDirty                its record must be written
+--   needsReclassification  its state must be computed again
+--   lastTaken              the sort key of what was just taken from it (queue/ready-requests.lua)
+local RECORD = '>I4c1I6I6I6Bc0'
+local STATES = { r = 'ready', w = 'waiting', f = 'full', i = 'idle' }
+local A_DAY = 86400000
+
+local function pack(d)
+  local packed = struct.pack(RECORD, d.active, d.state, d.lastAt, d.nextAt, d.blockedUntil, #d.head, d.head)
+  return d.delays and packed .. cmsgpack.pack(d.delays) or packed
+end
+
+-- A domain from its record, or a new one where `packed` is false.
+function domains.unpack(name, packed)
+  local active, letter, lastAt, nextAt, blockedUntil, head, delays = 0, 'i', 0, 0, 0, '', nil
+  if packed then
+    local rest
+    active, letter, lastAt, nextAt, blockedUntil, head, rest = struct.unpack(RECORD, packed)
+    delays = rest <= #packed and cmsgpack.unpack(string.sub(packed, rest)) or nil
+  end
+  local state = STATES[letter]
+  return { name = name, active = active, state = state, lastAt = lastAt, nextAt = nextAt, blockedUntil = blockedUntil,
+    head = head, delays = delays, readyHead = state == 'ready' and head, isWaiting = state == 'waiting',
+    isDirty = false, needsReclassification = false, lastTaken = nil, lastAtBefore = nil, nextAtBefore = nil }
+end
+
+local function opened(crawl, name, packed)
+  local d = domains.unpack(name, packed)
+  -- An instant more than a day ahead comes from a server clock that jumped (a failover): it is limited to a day.
+  local latest = crawl.nowMs + A_DAY
+  if d.nextAt > latest then d.nextAt = latest end
+  if d.blockedUntil > latest then d.blockedUntil = latest end
+  crawl.domains[name] = d
+  return d
+end
+
+function domains.of(crawl, name)
+  return crawl.domains[name] or opened(crawl, name, redis.call('HGET', crawl.keys.domains, name))
+end
+
+-- Reads the domains that a verb will need, in one command.
+function domains.load(crawl, names)
+  local wanted, isWanted = {}, {}
+  for i = 1, #names do
+    local name = names[i]
+    if not crawl.domains[name] and not isWanted[name] then
+      isWanted[name] = true
+      wanted[#wanted + 1] = name
+    end
+  end
+  local found = lists.read('HMGET', crawl.keys.domains, wanted)
+  for i = 1, #wanted do opened(crawl, wanted[i], found[i]) end
+end
+
+-- The delay in force: that of the settings, and at least what robots.txt and AutoThrottle ask for.
+function domains.delay(crawl, d)
+  local robots = d.delays and d.delays.robots or 0
+  return math.max(domainLimits.delay(crawl, d), robots, autothrottle.delay(crawl, d))
+end
+
+-- When it may be leased from again; 0 for at any time.
+function domains.dueAt(d) return math.max(d.nextAt, d.blockedUntil) end
+
+-- How many leases it may have.
+function domains.limit(crawl, d)
+  local slot = domainLimits.of(crawl, d)
+  return slot and slot.concurrency or meta.number(crawl, 'limit', 8)
+end
+
+-- Call after a change of its head, leases or politeness: domains.save then computes its state and writes its record.
+function domains.markChanged(crawl, d)
+  if not d.needsReclassification then
+    d.needsReclassification = true
+    crawl.reclassifyDomains[#crawl.reclassifyDomains + 1] = d
+  end
+  if not d.isDirty then
+    d.isDirty = true
+    crawl.dirtyDomains[#crawl.dirtyDomains + 1] = d
+  end
+end
+
+-- One of its leases has ended.
+function domains.release(crawl, name)
+  local d = domains.of(crawl, name)
+  d.active = math.max(0, d.active - 1)
+  domains.markChanged(crawl, d)
+end
+
+-- Starts the delay timer for a download that begins at an instant. random: in [0, 1), for a randomized delay.
+function domains.startDelayTimer(crawl, d, random, beginAt)
+  local delay = domains.delay(crawl, d)
+  if delay > 0 then
+    local factor = domainLimits.isRandomized(crawl, d) and 1 + random / 2 or 1
+    d.lastAtBefore, d.nextAtBefore = d.lastAt, d.nextAt
+    d.nextAt = beginAt + math.ceil(delay * factor)
+  end
+  d.lastAt = beginAt
+end
+
+-- One of its leases was not granted after all: releases it, and sets the delay timer back.
+function domains.cancel(crawl, name)
+  local d = domains.of(crawl, name)
+  if d.nextAtBefore then d.lastAt, d.nextAt = d.lastAtBefore, d.nextAtBefore end
+  domains.release(crawl, name)
+end
+
+-- The state that follows from its record now.
+function domains.computeState(crawl, d)
+  if d.head ~= '' and d.active >= domains.limit(crawl, d) then return 'full' end
+  if d.nextAt > crawl.nowMs or d.blockedUntil > crawl.nowMs then return 'waiting' end
+  return d.head ~= '' and 'ready' or 'idle'
+end
+
+-- Writes the changed states to `ready` and `waiting`, and the new members to `queue`. Call it before reading `ready`.
+function domains.saveStates(crawl)
+  local out, into, awake, asleep = {}, {}, {}, {}
+  for i = 1, #crawl.reclassifyDomains do
+    local d = crawl.reclassifyDomains[i]
+    local newState = domains.computeState(crawl, d)
+    local readyHead = newState == 'ready' and d.head
+    if readyHead ~= d.readyHead then
+      if d.readyHead then out[#out + 1] = d.readyHead .. d.name end
+      if readyHead then
+        into[#into + 1] = '0'
+        into[#into + 1] = readyHead .. d.name
+      end
+    end
+    if newState == 'waiting' then
+      asleep[#asleep + 1] = domains.dueAt(d)
+      asleep[#asleep + 1] = d.name
+    elseif d.isWaiting then
+      awake[#awake + 1] = d.name
+    end
+    d.state, d.readyHead, d.isWaiting, d.needsReclassification = newState, readyHead, newState == 'waiting', false
+  end
+  lists.send('ZREM', crawl.keys.ready, out)
+  lists.send('ZADD', crawl.keys.ready, into)
+  lists.send('ZREM', crawl.keys.waiting, awake)
+  lists.send('ZADD', crawl.keys.waiting, asleep)
+  lists.send('ZADD', crawl.keys.queue, crawl.newMembers)
+  crawl.reclassifyDomains, crawl.newMembers = {}, {}
+end
+
+-- Whether the record can be deleted: it has no requests, no delay timer, and no delay of its own.
+local function isForgettable(d) return d.state == 'idle' and d.active == 0 and not d.delays end
+
+-- Writes every change that this call made to domains and queues.
+function domains.save(crawl)
+  domains.saveStates(crawl)
+  local kept, gone = {}, {}
+  for _, d in ipairs(crawl.dirtyDomains) do
+    d.isDirty = false
+    if isForgettable(d) then
+      gone[#gone + 1] = d.name
+    else
+      kept[#kept + 1] = d.name
+      kept[#kept + 1] = pack(d)
+    end
+  end
+  lists.send('HDEL', crawl.keys.domains, gone)
+  lists.send('HSET', crawl.keys.domains, kept)
+  crawl.dirtyDomains = {}
+end
+
+-- Reclassifies waiting domains whose delay has passed, a bounded number.
+function domains.promoteWaiting(crawl)
+  local due = redis.call('ZRANGEBYSCORE', crawl.keys.waiting, '-inf', lists.digits(crawl.nowMs), 'LIMIT', '0', '200')
+  -- An instant so far off comes from a server clock that was ahead (a failover): `opened` limits it.
+  local tooFar = '(' .. lists.digits(crawl.nowMs + A_DAY)
+  for _, name in ipairs(redis.call('ZRANGEBYSCORE', crawl.keys.waiting, tooFar, '+inf', 'LIMIT', '0', '200')) do
+    due[#due + 1] = name
+  end
+  domains.load(crawl, due)
+  for _, name in ipairs(due) do
+    local d = domains.of(crawl, name)
+    -- Also where somebody deleted the domain's record: nothing else would take it out of `waiting`.
+    d.isWaiting = true
+    domains.markChanged(crawl, d)
+  end
+end

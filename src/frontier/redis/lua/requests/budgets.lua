@@ -1,0 +1,71 @@
+-- The budgets of a run: how many pages, items, errors and ms all its nodes together may use.
+--
+-- meta.budgets: JSON { pages, items, errors, ms }, 0 for no limit; '' where there is none at all, as in most crawls. The
+-- node that begins a run sets them for all its nodes.
+
+-- The closing reason of each budget, in the order of the checks.
+local REASONS = {
+  { 'pages', 'closespider_pagecount' },
+  { 'items', 'closespider_itemcount' },
+  { 'errors', 'closespider_errorcount' },
+  { 'ms', 'closespider_timeout' },
+}
+
+-- The run's budgets; nil for none.
+local function ofRun(crawl)
+  local text = meta.get(crawl, 'budgets')
+  return text and cjson.decode(text) or nil
+end
+
+-- Closes the run for all nodes. The first closing reason stays. limit: the budget that was used up, else 0.
+function budgets.close(crawl, reason, limit)
+  if meta.get(crawl, 'closing') then return end
+  meta.set(crawl, 'closing', reason)
+  meta.set(crawl, 'closed_at', crawl.nowMs)
+  meta.set(crawl, 'closed_limit', limit)
+end
+
+-- Closes a run when a budget is used up.
+function budgets.closeWhenSpent(crawl)
+  local limits = ofRun(crawl)
+  if not limits or meta.get(crawl, 'closing') then return end
+  local used = {
+    -- Only when nothing is leased: a released lease no longer counts as a page.
+    pages = redis.call('HLEN', crawl.keys.leases) == 0 and meta.number(crawl, 'run_pages') or 0,
+    items = meta.number(crawl, 'run_items'),
+    errors = meta.number(crawl, 'run_errors'),
+    ms = crawl.nowMs - meta.number(crawl, 'run_started'),
+  }
+  for _, reason in ipairs(REASONS) do
+    local most = limits[reason[1]]
+    if most > 0 and used[reason[1]] >= most then
+      budgets.close(crawl, reason[2], most)
+      return
+    end
+  end
+end
+
+-- How many of the wanted pages the budget allows.
+function budgets.roomForPages(crawl, wanted)
+  local limits = ofRun(crawl)
+  if not limits or limits.pages == 0 then return wanted end
+  return math.min(wanted, math.max(0, limits.pages - meta.number(crawl, 'run_pages')))
+end
+
+-- Whether the item budget is already used up, so that a page with items comes too late.
+function budgets.isTooLate(crawl)
+  local limits = ofRun(crawl)
+  return limits and limits.items > 0 and meta.number(crawl, 'run_items') >= limits.items
+end
+
+-- Why a node with these budgets should not begin a run: the last run was just closed by the same budget. Else nil.
+function budgets.closedJustNow(crawl, text, withinMs)
+  if text == '' or crawl.nowMs - meta.number(crawl, 'closed_at') >= withinMs then return nil end
+  local limits = cjson.decode(text)
+  for _, reason in ipairs(REASONS) do
+    local most = limits[reason[1]]
+    if meta.get(crawl, 'closing') == reason[2] and most > 0 and most == meta.number(crawl, 'closed_limit') then
+      return reason[2]
+    end
+  end
+end

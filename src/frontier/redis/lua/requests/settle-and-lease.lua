@@ -1,0 +1,15 @@
+-- End leases as settle.lua does, then lease as lease.lua does, in one call for one turn of a node's loop.
+-- Atomic, as both verbs are. The links of a settled page can be leased in the same call. Refused when memory is full; the
+-- node then sends its settles without a lease.
+--
+-- args: as those of settle.lua and lease.lua
+-- Returns { what settle.lua returns, what lease.lua returns, or nothing where this node is dead }. O(n log m).
+verbs.register('settle_and_lease', {}, function(crawl)
+  meta.read(crawl)
+  acceptance.check(crawl)
+  answers.forgetArrived(crawl)
+  local settled = settling.run(crawl)
+  local leased = nodes.isLive(crawl, crawl.caller) and leasing.run(crawl) or {}
+  verbs.save(crawl)
+  return { settled, leased }
+end)

@@ -1,0 +1,88 @@
+/** Copies values as JSON and names the field that JSON cannot represent. Used for meta, items and bodies. */
+import { InvalidRequestError } from '../../../errors.js';
+import type { JsonObject, JsonValue } from './request-record.js';
+
+/** Deeper nesting is refused, since it could overflow the stack. */
+export const MAX_JSON_DEPTH = 100;
+
+/**
+ * A copy of `value` as it would be after JSON: undefined fields and fields named `__proto__` are left out, and `-0`
+ * becomes `0`.
+ * @param path the name of the value in messages, such as `meta`
+ * @throws InvalidRequestError naming the path of a value that JSON would lose or change, such as
+ *   `meta.user.birthday is a Date`
+ */
+export function jsonCopy(value: unknown, path: string): JsonValue {
+  return copy(value, path, []);
+}
+
+/** As `jsonCopy`, for a value that must be a plain object. */
+export function jsonObjectCopy(value: unknown, path: string): JsonObject {
+  if (!isPlainObject(value)) refuse(path, `${describe(value)}, not a plain object`);
+  return copy(value, path, []) as JsonObject;
+}
+
+function copy(value: unknown, path: string, ancestors: readonly object[]): JsonValue {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      if (!Number.isFinite(value)) refuse(path, `${value}, which JSON cannot hold`);
+      return value === 0 ? 0 : value;
+    case 'object':
+      return value === null ? null : copyObject(value, path, ancestors);
+    default:
+      return refuse(path, `${describe(value)}, which JSON cannot hold`);
+  }
+}
+
+function copyObject(value: object, path: string, ancestors: readonly object[]): JsonValue {
+  if (ancestors.includes(value)) refuse(path, 'part of a cycle');
+  if (ancestors.length >= MAX_JSON_DEPTH) refuse(path, `nested more than ${MAX_JSON_DEPTH} levels deep`);
+  const inner = [...ancestors, value];
+  // Array.from, so that holes are visited and refused.
+  if (Array.isArray(value)) return Array.from(value, (entry, i) => copy(entry, `${path}[${i}]`, inner));
+  if (!isPlainObject(value)) refuse(path, `${describe(value)}, which does not survive JSON${hint(value)}`);
+  if (Object.getOwnPropertySymbols(value).length > 0) refuse(path, 'an object with a symbol as key');
+
+  const result: Record<string, JsonValue> = {};
+  for (const [key, field] of Object.entries(value)) {
+    if (field === undefined || key === '__proto__') continue;
+    result[key] = copy(field, pathOf(path, key), inner);
+  }
+  return result;
+}
+
+function refuse(path: string, what: string): never {
+  throw new InvalidRequestError(`${path} is ${what}.`);
+}
+
+/** An object literal, also from another realm or without prototype; not an instance of a class. */
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function describe(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  if (typeof value === 'function') return 'a function';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value !== 'object') return `a ${typeof value}`;
+  const name: unknown = value.constructor?.name;
+  if (typeof name !== 'string' || name === '') return 'an instance of a class';
+  return `${/^[AEIOU]/.test(name) ? 'an' : 'a'} ${name}`;
+}
+
+function hint(value: object): string {
+  if (value instanceof Date) return '; give its toISOString()';
+  if (value instanceof Map) return '; give Object.fromEntries(it)';
+  if (value instanceof Set) return '; give an array of it';
+  if (value instanceof Uint8Array) return "; give it as base64 text, or as the request's body";
+  return '';
+}
+
+function pathOf(path: string, key: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
+}

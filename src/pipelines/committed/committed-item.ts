@@ -1,0 +1,42 @@
+/** A committed item as `committed` of a pipeline gets it, read from the store. */
+import type { Logger } from '../../log.js';
+
+/** An item that is committed, with an id that is the same whenever the item comes again. */
+export interface CommittedItem {
+  /**
+   * The id of its request and its number in the page: `<40 hex digits>-<n>`, n from 1. It is unique in a crawl. A page that
+   * is crawled again (a seed, a refresh, after a reset) gives its items the same ids.
+   */
+  readonly id: string;
+  /** The item after all pipelines. */
+  // biome-ignore lint/suspicious/noExplicitAny: the pipeline knows the fields its spider yields.
+  readonly item: any;
+}
+
+/** @param text `{ "id", "item" }`. Others can write to the store: anything else comes under `value`, with its sequence as id. */
+export function committedItem(text: string, sequence: number, pipeline: string, log: Logger): CommittedItem {
+  try {
+    const { id, item } = JSON.parse(text) as CommittedItem;
+    if (typeof id === 'string' && typeof item === 'object' && item !== null) return { id, item };
+  } catch {
+    // Handled below, like JSON of another kind.
+  }
+  log.warn(
+    { pipeline, sequence },
+    'the store holds something that is no committed item; it comes as "value"',
+  );
+  return { id: `damaged-${sequence}`, item: { value: text } };
+}
+
+/**
+ * The items up to the first whose id has occurred: a page that was crawled again within a batch comes with the next one,
+ * since no database takes two rows of one key in one upsert.
+ */
+export function uniqueBatch(items: readonly CommittedItem[]): readonly CommittedItem[] {
+  const seen = new Set<string>();
+  for (const [n, { id }] of items.entries()) {
+    if (seen.has(id)) return items.slice(0, n);
+    seen.add(id);
+  }
+  return items;
+}

@@ -1,0 +1,196 @@
+/**
+ * What stands in a feed file: begun, brought back to a checkpoint, and added to at its end. Items come from the store, so
+ * each is checked; how far the file is about to be written is recorded before it is (`feed-records.ts`).
+ */
+import type { FeedCheckpoint } from '../../feed-outbox.js';
+import type { Logger } from '../../log.js';
+import { FeedDisk } from './feed-disk.js';
+import { itemLine } from './feed-lines.js';
+import type { FeedLock } from './feed-lock.js';
+import { type FeedRecords, noRecords } from './feed-records.js';
+import { type FeedFormat, type FeedFormatName, type FeedLayout, formatFor } from './formats/feed-format.js';
+import { type OwnPart, restoreFeed } from './restore-feed.js';
+
+export interface ContentOptions extends FeedLayout {
+  readonly feed: string;
+  /** Absolute. */
+  readonly path: string;
+  readonly format: FeedFormatName;
+  /** False: a file without an item is removed when its writer ends (`store_empty`). */
+  readonly storeEmpty?: boolean;
+  /** `-O`: begin the file anew, unless the job has written to it before; `-o` goes on after what is there. */
+  readonly overwrite: boolean;
+  /** Where this user's files are recorded; without it only the outbox shows what of a file is crawlnode's own. */
+  readonly records?: FeedRecords;
+  readonly log: Logger;
+}
+
+export class FeedContent {
+  readonly #options: ContentOptions;
+  readonly #format: FeedFormat;
+  readonly #disk: FeedDisk;
+  readonly #lock: FeedLock | null;
+  /** What of the file this crawl has written; null before it is known. */
+  #own: OwnPart | null = null;
+  #saidDropped = false;
+  #mended = 0;
+
+  private constructor(options: ContentOptions, disk: FeedDisk, lock: FeedLock | null) {
+    this.#options = options;
+    this.#format = formatFor(options.format, options);
+    this.#disk = disk;
+    this.#lock = lock;
+  }
+
+  /**
+   * Open the file, and make it if need be; what is in it stays.
+   * @throws CrawlnodeError `feed_unwritable`; RefusedError while another process of this user writes the same file
+   */
+  static async open(options: ContentOptions): Promise<FeedContent> {
+    const { path, records = noRecords } = options;
+    const disk = await FeedDisk.open(path);
+    try {
+      const identity = await disk.identity();
+      return new FeedContent(options, disk, identity === null ? null : records.lock(identity, path));
+    } catch (error) {
+      await disk.close();
+      throw error;
+    }
+  }
+
+  /** Texts of the store that were no JSON object on one line; their content is in the file, under `value`. */
+  get mended(): number {
+    return this.#mended;
+  }
+
+  /** Whether the file holds nothing: it is new, or somebody removed or emptied it. */
+  async isEmpty(): Promise<boolean> {
+    return (await this.#disk.bytesBehind(0)) === 0;
+  }
+
+  /**
+   * Begin with the first item of this job: in an empty file, or behind what it holds.
+   * @throws UsageError where nothing can be added to what it holds.
+   */
+  async begin(): Promise<FeedCheckpoint> {
+    const { overwrite, records = noRecords } = this.#options;
+    const begun = overwrite ? await this.#disk.begin(this.#format) : await this.#disk.adopt(this.#format);
+    records.forgetOld();
+    this.#claim(begun.lengthBytes, begun.lengthBytes);
+    return { sequence: 0, ...begun };
+  }
+
+  /**
+   * Bring the file to a checkpoint of this job.
+   * @param read up to so many items of the outbox that follow a sequence
+   * @throws CrawlnodeError `feed_changed` when the file is not as this job has left it.
+   */
+  async goTo(
+    checkpoint: FeedCheckpoint,
+    read: (sequence: number) => Promise<readonly string[]>,
+  ): Promise<FeedCheckpoint> {
+    const { path, log } = this.#options;
+    this.#own ??= this.#recorded();
+    // What `removeEmpty` has removed.
+    const opening = this.#format.encode(this.#format.opening).length;
+    const { lengthBytes: goal } = checkpoint;
+    if (this.#options.storeEmpty === false && goal === opening && (await this.#disk.bytesBehind(0)) === 0) {
+      await this.#disk.begin(this.#format);
+    }
+    const restored = await restoreFeed({
+      ...{ path, disk: this.#disk, format: this.#format, checkpoint, own: this.#own },
+      next: async (from) => {
+        const items = await read(from.sequence);
+        return this.#format.render(
+          items.map((item) => itemLine(item).line),
+          { ...from, sequence: this.#itemsInFile(from) },
+        ).text;
+      },
+    });
+    const { lengthBytes } = restored.checkpoint;
+    this.#claim(this.#own?.beginBytes ?? lengthBytes, lengthBytes);
+    if (restored.copy !== null) {
+      const message = 'The file held more than the store knows of; what was cut off is in the copy';
+      log.warn({ file: path, copy: restored.copy }, message);
+    }
+    return restored.checkpoint;
+  }
+
+  /** Write items behind a checkpoint. @returns the next one. @throws CrawlnodeError `feed_unwritable`, `feed_changed` */
+  async append(texts: readonly string[], after: FeedCheckpoint): Promise<FeedCheckpoint> {
+    await this.#disk.refuseChanged(after.lengthBytes);
+    const state = { ...after, sequence: this.#itemsInFile(after) };
+    const { text, header, dropped } = this.#format.render(this.#checked(texts, after.sequence), state);
+    if (dropped.length > 0) this.#sayDropped(dropped);
+    const bytes = this.#format.encode(text);
+    const lengthBytes = after.lengthBytes + bytes.length;
+    this.#claim(this.#own?.beginBytes ?? after.lengthBytes, lengthBytes);
+    await this.#disk.write(Buffer.concat([bytes, this.#closing()]), after.lengthBytes);
+    return { sequence: after.sequence + texts.length, lengthBytes, header };
+  }
+
+  /** Cut off what a write that failed has left behind a checkpoint; where this fails too, the next start does it. */
+  async tidy({ lengthBytes }: FeedCheckpoint): Promise<void> {
+    await this.#disk.cutOff(lengthBytes, this.#format).catch(() => {});
+  }
+
+  /** Remove a file of which `store_empty: false` says that it is not wanted without items. @param written the checkpoint */
+  async removeEmpty({ lengthBytes }: FeedCheckpoint): Promise<void> {
+    const { storeEmpty = true } = this.#options;
+    if (!storeEmpty && lengthBytes === this.#format.encode(this.#format.opening).length) {
+      await this.#disk.remove();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#lock?.release();
+    await this.#disk.close();
+  }
+
+  /** A file that -O began anew in the middle of a crawl holds fewer items than the crawl has given. */
+  #itemsInFile({ sequence, lengthBytes }: FeedCheckpoint): number {
+    return lengthBytes <= this.#format.encode(this.#format.opening).length ? 0 : sequence;
+  }
+
+  #recorded(): OwnPart | null {
+    const { records = noRecords, feed, path } = this.#options;
+    const record = records.find(feed);
+    return record?.path === path ? record : null;
+  }
+
+  /** What of the file is ours, known before it is written. @param lengthBytes up to its last item */
+  #claim(beginBytes: number, lengthBytes: number): void {
+    const { feed, path, format, escapeFormulas = false, records = noRecords } = this.#options;
+    const { fields = null, indent = 0, storeEmpty = true } = this.#options;
+    const own = { beginBytes, endBytes: lengthBytes + this.#closing().length };
+    this.#own = own;
+    records.save(feed, { path, format, ...own, escapeFormulas, fields, indent, storeEmpty });
+  }
+
+  #closing(): Buffer {
+    return this.#format.encode(this.#format.closing);
+  }
+
+  /** Others can write to the store: whatever is no item is put into one. */
+  #checked(texts: readonly string[], sequence: number): string[] {
+    const { path, log } = this.#options;
+    return texts.map((text, n) => {
+      const { line, problem } = itemLine(text);
+      if (problem === null) return line;
+      this.#mended += 1;
+      const message = 'The store holds something that is no item; its content is in the file, under "value"';
+      if (this.#mended === 1) log.warn({ file: path, item: sequence + n + 1, problem }, message);
+      return line;
+    });
+  }
+
+  #sayDropped(fields: readonly string[]): void {
+    if (this.#saidDropped) return;
+    this.#saidDropped = true;
+    const { path, log } = this.#options;
+    log.warn(
+      { file: path, fields },
+      "Some items have fields without a column; the first item's fields are the columns",
+    );
+  }
+}

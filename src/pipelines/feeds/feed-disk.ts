@@ -1,0 +1,207 @@
+/** The file of a feed on disk: opened, read at its ends, cut off at a known length, written at a position and synced. */
+import { constants } from 'node:fs';
+import { type FileHandle, open, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { makeFolder } from '../../disk/make-folder.js';
+import { CrawlnodeError, UsageError } from '../../errors.js';
+import type { FileIdentity } from './feed-lock.js';
+import type { FeedFormat } from './formats/feed-format.js';
+
+/** The length a file begins with, and what its format noted of it. */
+export interface Begun {
+  readonly lengthBytes: number;
+  readonly header: string;
+}
+
+/** How much of a file is read to find its columns. */
+const BEGINNING_BYTES = 64 * 1024;
+const COPY_BYTES = 1024 * 1024;
+
+export class FeedDisk {
+  readonly #path: string;
+  readonly #handle: FileHandle;
+
+  private constructor(file: string, handle: FileHandle) {
+    this.#path = file;
+    this.#handle = handle;
+  }
+
+  /** Open for writing, with its folders; nothing of an existing file is changed. @throws CrawlnodeError `feed_unwritable` */
+  static async open(file: string): Promise<FeedDisk> {
+    try {
+      makeFolder(path.dirname(file));
+      return new FeedDisk(file, await open(file, constants.O_RDWR | constants.O_CREAT, 0o666));
+    } catch (error) {
+      throw unwritable(file, error);
+    }
+  }
+
+  /** Begin the file anew. */
+  async begin(format: FeedFormat): Promise<Begun> {
+    const opening = format.encode(format.opening);
+    await this.#change(0, Buffer.concat([opening, format.encode(format.closing)]));
+    return { lengthBytes: opening.length, header: '' };
+  }
+
+  /** Go on after what somebody else wrote. @throws UsageError where that would be no valid file of its format. */
+  async adopt(format: FeedFormat): Promise<Begun> {
+    const { size } = await this.#handle.stat();
+    if (size === 0) return this.begin(format);
+    if (format.appendsNot !== null) {
+      throw new UsageError(
+        `${this.#path} has content already, and ${format.appendsNot} cannot be added to it: use -O to overwrite it, another file, or .jsonl.`,
+      );
+    }
+    const header = format.adopt(await this.beginning(format));
+    // An unfinished last line would run into the first item.
+    const newline = (await this.before(size)) === '\n' ? '' : '\n';
+    await this.#change(size, Buffer.from(newline));
+    return { lengthBytes: size + newline.length, header };
+  }
+
+  /** The beginning of the file, as far as its columns may go. */
+  async beginning(format: FeedFormat): Promise<string> {
+    return format.decode(await this.#read(0, BEGINNING_BYTES))?.toString() ?? '';
+  }
+
+  /** The character before a position. */
+  async before(position: number): Promise<string> {
+    return (await this.#read(position - 1, 1)).toString('latin1');
+  }
+
+  /** How much of the file stands behind a position; negative where it ends before. */
+  async bytesBehind(position: number): Promise<number> {
+    return (await this.#handle.stat()).size - position;
+  }
+
+  /** What stands behind a position, up to `max` bytes of it. */
+  async behind(position: number, max: number): Promise<Buffer> {
+    return this.#read(position, max);
+  }
+
+  /** Cut the file off at a position, and close the list there. */
+  async cutOff(position: number, format: FeedFormat): Promise<void> {
+    await this.#change(position, format.encode(format.closing));
+  }
+
+  /** Copy what stands behind a position into a file beside this one. @returns its path. @throws CrawlnodeError `feed_unwritable` */
+  async copyBehind(position: number): Promise<string> {
+    const copy = `${this.#path}.cut-${new Date().toISOString().replace(/[:.]/g, '-')}`;
+    try {
+      const handle = await open(copy, 'wx', 0o600);
+      try {
+        for (let from = position; ; ) {
+          const bytes = await this.#read(from, COPY_BYTES);
+          if (bytes.length === 0) break;
+          await handle.appendFile(bytes);
+          from += bytes.length;
+        }
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      return copy;
+    } catch (error) {
+      throw unwritable(copy, error);
+    }
+  }
+
+  /**
+   * Check before a write that the path still leads to the open file, and that the file reaches up to the position.
+   * @throws CrawlnodeError `feed_changed`
+   */
+  async refuseChanged(position: number): Promise<void> {
+    const own = await this.#handle.stat({ bigint: true });
+    if (!own.isFile()) return;
+    const there = await stat(this.#path, { bigint: true }).catch(() => null);
+    const isSame = there !== null && there.ino === own.ino && there.dev === own.dev;
+    if (isSame && own.size >= position) return;
+    const what = isSame
+      ? 'was truncated'
+      : there === null
+        ? 'was removed or renamed'
+        : 'was replaced by another file';
+    throw new CrawlnodeError(
+      'feed_changed',
+      `${this.#path} ${what} while the crawl wrote to it: items that are not in it yet wait in the store. Put the file back and run the same command again, write to another file, or reset the job.`,
+    );
+  }
+
+  /** Write all of it at a position, and to the disk itself. @throws CrawlnodeError `feed_unwritable` */
+  async write(bytes: Buffer, position: number): Promise<void> {
+    try {
+      for (let done = 0; done < bytes.length; ) {
+        const { bytesWritten } = await this.#handle.write(bytes, done, bytes.length - done, position + done);
+        done += bytesWritten;
+      }
+      await this.#handle.datasync();
+    } catch (error) {
+      throw unwritable(this.#path, error);
+    }
+  }
+
+  /** What identifies a plain file on this machine, whatever path leads to it; null for a pipe or a device. */
+  async identity(): Promise<FileIdentity | null> {
+    const stat = await this.#handle.stat({ bigint: true });
+    return stat.isFile() ? stat : null;
+  }
+
+  /** Remove the file; its content has been given up. @throws CrawlnodeError `feed_unwritable` */
+  async remove(): Promise<void> {
+    try {
+      await rm(this.#path, { force: true });
+    } catch (error) {
+      throw unwritable(this.#path, error);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+
+  /** Make `tail` the end of the file, from `position` on. */
+  async #change(position: number, tail: Buffer): Promise<void> {
+    try {
+      await this.#handle.truncate(position);
+    } catch (error) {
+      throw unwritable(this.#path, error);
+    }
+    await this.write(tail, position);
+  }
+
+  /** Up to `length` bytes from `position`; fewer at the end of the file. */
+  async #read(position: number, length: number): Promise<Buffer> {
+    const bytes = Buffer.alloc(length);
+    let read = 0;
+    while (read < length) {
+      const { bytesRead } = await this.#handle.read(bytes, read, length - read, position + read);
+      if (bytesRead === 0) break;
+      read += bytesRead;
+    }
+    return bytes.subarray(0, read);
+  }
+}
+
+function unwritable(file: string, error: unknown): CrawlnodeError {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  const why = reasons[code] ?? message;
+  return new CrawlnodeError(
+    'feed_unwritable',
+    `${file} cannot be written: ${why}${code ? ` (${code})` : ''}`,
+    { cause: error },
+  );
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'not permitted',
+  EROFS: 'the file system is read-only',
+  ENOENT: 'there can be no such folder or file',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of its path is not a folder',
+  EEXIST: 'a part of its path is not a folder',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EIO: 'the disk reports an error',
+  EFBIG: 'the file would become too large',
+};

@@ -1,0 +1,93 @@
+/**
+ * One process at a time writes a file of items, whatever crawl, store, path or link led it there. The lock belongs to the
+ * file itself, by device and inode. It is an exclusive transaction of an empty SQLite file in the user's state folder: the
+ * operating system releases it when the process ends, however that happens, and a file system that cannot lock says so.
+ */
+import { closeSync, openSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { readPrivateFile, writePrivateFile } from '../../disk/private-file.js';
+import { privateFolder } from '../../disk/private-folder.js';
+import { type Connection, connect } from '../../disk/sqlite.js';
+import { messageOf, RefusedError } from '../../errors.js';
+
+/** What identifies a file: `stat` with bigint. */
+export interface FileIdentity {
+  readonly dev: bigint;
+  readonly ino: bigint;
+}
+
+/** Who holds a lock, for the message to the next one. */
+interface Holder {
+  readonly pid: number;
+  readonly crawl: string;
+}
+
+/** SQLite's result code for a lock that somebody else holds (https://sqlite.org/rescode.html#busy). */
+const BUSY = 5;
+
+/** A lock that is held until `release`, or until the process ends. */
+export interface FeedLock {
+  release(): void;
+}
+
+/**
+ * Lock a file of items for this process.
+ * @param folder of the locks, this user's own
+ * @param file its path, for the message
+ * @param crawl names the crawl that writes it
+ * @returns null where locks cannot be held: the folder is not safe, or its file system cannot lock
+ * @throws RefusedError `feed_held` while another writer holds it
+ */
+export function lockFeed(
+  folder: string,
+  { dev, ino }: FileIdentity,
+  file: string,
+  crawl: string,
+): FeedLock | null {
+  const safe = privateFolder(folder);
+  if (safe === null) return null;
+  const base = path.join(safe, `${dev}-${ino}`);
+  const holderFile = `${base}.json`;
+  let connection: Connection | null = null;
+  try {
+    // SQLite would make the file with the modes that the umask leaves.
+    closeSync(openSync(`${base}.lock`, 'a', 0o600));
+    connection = connect(`${base}.lock`);
+    connection.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    writePrivateFile(holderFile, JSON.stringify({ pid: process.pid, crawl } satisfies Holder));
+  } catch (error) {
+    connection?.close();
+    if (isBusy(error)) throw heldBy(file, holderOf(holderFile));
+    return null;
+  }
+  const held = connection;
+  return {
+    release() {
+      rmSync(holderFile, { force: true });
+      held.close();
+    },
+  };
+}
+
+function isBusy(error: unknown): boolean {
+  const { errcode } = error as { errcode?: unknown };
+  return typeof errcode === 'number'
+    ? (errcode & 0xff) === BUSY
+    : messageOf(error).startsWith('database is locked');
+}
+
+function holderOf(holderFile: string): Holder | null {
+  try {
+    return JSON.parse(readPrivateFile(holderFile)?.toString() ?? 'null') as Holder | null;
+  } catch {
+    return null;
+  }
+}
+
+function heldBy(file: string, holder: Holder | null): RefusedError {
+  const who = holder === null ? 'another process' : `process ${holder.pid} (${holder.crawl})`;
+  return new RefusedError(
+    `${file} is being written by ${who}: give this crawl another file, or stop the other writer`,
+    { code: 'feed_held' },
+  );
+}

@@ -1,0 +1,128 @@
+/**
+ * Bring a feed file back to its checkpoint before it is written again. The checkpoint comes from the store, which others may
+ * write to: nothing is cut off that crawlnode has not written itself.
+ */
+import { CrawlnodeError } from '../../errors.js';
+import type { FeedCheckpoint } from '../../feed-outbox.js';
+import type { FeedDisk } from './feed-disk.js';
+import type { FeedFormat } from './formats/feed-format.js';
+import { isUnfinishedWrite } from './unfinished-write.js';
+
+/** The part of a file that this crawl is known to have written. */
+export interface OwnPart {
+  readonly beginBytes: number;
+  readonly endBytes: number;
+}
+
+export interface RestorePlan {
+  readonly path: string;
+  readonly disk: FeedDisk;
+  readonly format: FeedFormat;
+  /** As the store has it. */
+  readonly checkpoint: FeedCheckpoint;
+  /** Null where nothing on this machine says. */
+  readonly own: OwnPart | null;
+  /** What the format makes of the items that follow the checkpoint in the outbox. */
+  next(checkpoint: FeedCheckpoint): Promise<string>;
+}
+
+/** A file that ends with its last item. */
+export interface Restored {
+  readonly checkpoint: FeedCheckpoint;
+  /** A copy of items that were cut off, of which the store knows nothing; null where there were none. */
+  readonly copy: string | null;
+}
+
+/**
+ * Cut off what a writer that died has left behind the checkpoint. Where the store knows less of the file than was written
+ * to it, since it was restored from an older copy, what is cut off is copied to a file beside it first.
+ * @throws CrawlnodeError `feed_changed` when the file is shorter than the checkpoint, has no item's end there, or ends with
+ *   what somebody else has written.
+ */
+export async function restoreFeed(plan: RestorePlan): Promise<Restored> {
+  const { disk, format, path } = plan;
+  const checkpoint = await soundCheckpoint(plan);
+  const { lengthBytes } = checkpoint;
+  const behind = await disk.bytesBehind(lengthBytes);
+  if (await isUnfinished(plan, checkpoint, behind)) {
+    await disk.cutOff(lengthBytes, format);
+    return { checkpoint, copy: null };
+  }
+  const { beginBytes, endBytes } = plan.own ?? { beginBytes: Number.POSITIVE_INFINITY, endBytes: 0 };
+  if (lengthBytes < beginBytes || lengthBytes + behind > endBytes) {
+    const what = `${path} goes on for ${behind} bytes behind the last item that the store knows of, and these are not what was to be written there`;
+    throw changed(
+      `${what}: somebody else has written to it, or the store was restored from an older copy. Cut it off at ${lengthBytes} bytes, write to another file, or reset the job.`,
+    );
+  }
+  const copy = await disk.copyBehind(lengthBytes);
+  await disk.cutOff(lengthBytes, format);
+  return { checkpoint, copy };
+}
+
+/** The checkpoint, if the file can have it, with the header that the file itself shows. */
+async function soundCheckpoint({
+  path,
+  disk,
+  format,
+  checkpoint,
+  own,
+}: RestorePlan): Promise<FeedCheckpoint> {
+  const { sequence, lengthBytes, header } = checkpoint;
+  if (![sequence, lengthBytes].every((n) => Number.isSafeInteger(n) && n >= 0)) {
+    throw changed(
+      `the store's record of ${path} is damaged (item ${sequence}, ${lengthBytes} bytes): write to another file, or reset the job.`,
+    );
+  }
+  const behind = await disk.bytesBehind(lengthBytes);
+  if (behind < 0) {
+    throw changed(
+      `${path} holds ${lengthBytes + behind} bytes, but this job has written ${lengthBytes} to it: somebody changed or removed it. Put it back, write to another file, or reset the job.`,
+    );
+  }
+  const isBegin = lengthBytes === format.encode(format.opening).length || lengthBytes === own?.beginBytes;
+  const { itemEnds } = format;
+  const end = lengthBytes === 0 ? '' : await disk.before(lengthBytes);
+  if (!isBegin && itemEnds !== null && !itemEnds.includes(end)) {
+    throw changed(
+      `${path} has no item that ends at byte ${lengthBytes}, as the store says: somebody changed the file or the store. Write to another file, or reset the job.`,
+    );
+  }
+  return {
+    sequence,
+    lengthBytes,
+    header: lengthBytes === 0 ? '' : format.resume(await disk.beginning(format), header),
+  };
+}
+
+async function isUnfinished(plan: RestorePlan, checkpoint: FeedCheckpoint, behind: number): Promise<boolean> {
+  if (behind === 0) return true;
+  const { format, disk } = plan;
+  const closing = Buffer.from(format.closing);
+  const next = Buffer.from(await plan.next(checkpoint));
+  // Longer than all that can be explained, compressed or not: not worth reading.
+  if (behind > format.encode(`${next}${closing}`).length + next.length + closing.length) return false;
+  const bytes = await disk.behind(checkpoint.lengthBytes, behind);
+  return possibleWrites(bytes, format).some((written) => {
+    const tail = format.decode(written);
+    return tail !== null && isUnfinishedWrite(tail, next, closing);
+  });
+}
+
+/**
+ * What of these bytes a write may have reached. Behind it stand zeros, after a power cut, or what is left of the old
+ * closing; both can be told from a text, and not from compressed bytes.
+ */
+function possibleWrites(bytes: Buffer, { itemEnds, encode, closing }: FeedFormat): Buffer[] {
+  if (itemEnds !== null) return [bytes];
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end -= 1;
+  const old = encode(closing);
+  const overOld = bytes.length === old.length ? Array.from(old.keys()) : [];
+  const reached = overOld.filter((at) => bytes.subarray(at).equals(old.subarray(at)));
+  return [bytes, bytes.subarray(0, end), ...reached.map((at) => bytes.subarray(0, at))];
+}
+
+function changed(message: string): CrawlnodeError {
+  return new CrawlnodeError('feed_changed', message);
+}

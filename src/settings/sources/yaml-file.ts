@@ -1,0 +1,95 @@
+/** Read the YAML settings file with the position of every key, which error messages name. */
+import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { type Document, isMap, isScalar, LineCounter, parseAllDocuments } from 'yaml';
+import { SettingsError } from '../../errors.js';
+import { findSettingsFile, projectFolderOf } from './find-project.js';
+
+/** A value that a layer gives for a setting, and its place for messages. */
+export interface LayerEntry {
+  readonly value: unknown;
+  readonly where: string;
+}
+
+export interface SettingsFile {
+  /** Absolute; null where there is none. */
+  readonly file: string | null;
+  /** The folder that holds the file, or its `config/`; the base of relative paths. */
+  readonly projectDir: string;
+  /** Shown to the user: how the file was found. */
+  readonly warnings: readonly string[];
+  readonly entries: ReadonlyMap<string, LayerEntry>;
+}
+
+const MAX_FILE_BYTES = 1024 * 1024;
+/** Protects the memory against YAML aliases that expand exponentially. */
+const MAX_ALIASES = 100;
+
+/** No file: every setting comes from elsewhere, and relative paths count from the folder. */
+export function noSettingsFile(cwd: string): SettingsFile {
+  return { file: null, projectDir: cwd, warnings: [], entries: new Map() };
+}
+
+/** @throws SettingsError naming file, line and column. */
+export function readSettingsFile(cwd: string, wanted: string | undefined): SettingsFile {
+  const { file, warnings } =
+    wanted === undefined ? findSettingsFile(cwd) : { file: path.resolve(cwd, wanted), warnings: [] };
+  if (file === null) return { ...noSettingsFile(cwd), warnings };
+  const displayPath = path.relative(cwd, file).startsWith('..') ? file : path.relative(cwd, file);
+  return {
+    file,
+    projectDir: projectFolderOf(file),
+    warnings,
+    entries: parse(readText(file, displayPath), displayPath),
+  };
+}
+
+function readText(file: string, displayPath: string): string {
+  try {
+    const size = statSync(file).size;
+    if (size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+  } catch (error) {
+    throw new SettingsError(`cannot read the settings file ${displayPath}: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+function parse(text: string, displayPath: string): Map<string, LayerEntry> {
+  const lines = new LineCounter();
+  const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: true } as const;
+  const documents: Document.Parsed[] = [...parseAllDocuments(text, options)];
+  const at = (offset: number) => {
+    const { line, col } = lines.linePos(offset);
+    return `${displayPath}:${line}:${col}`;
+  };
+  for (const document of documents) {
+    const problem = document.errors[0] ?? document.warnings[0];
+    if (problem) throw new SettingsError(`${at(problem.pos[0])}: not valid YAML: ${problem.message}`);
+  }
+  if (documents.length > 1) throw new SettingsError(`${displayPath}: more than one YAML document; keep one`);
+  const document = documents[0];
+  const root = document?.contents;
+  const entries = new Map<string, LayerEntry>();
+  if (!document || root === null || root === undefined || (isScalar(root) && root.value === null))
+    return entries;
+  if (!isMap(root)) throw new SettingsError(`${displayPath}: expected a map of settings, NAME: value`);
+  for (const pair of root.items) {
+    const key = isScalar(pair.key) ? String(pair.key.value) : String(pair.key);
+    const where = at((pair.key as { range?: [number, number, number] }).range?.[0] ?? 0);
+    entries.set(key, { value: toPlain(document, pair.value, where, key), where });
+  }
+  return entries;
+}
+
+function toPlain(document: Document.Parsed, node: unknown, where: string, key: string): unknown {
+  if (node === null || node === undefined) return null;
+  try {
+    return (node as { toJS(doc: unknown, options: object): unknown }).toJS(document, {
+      maxAliasCount: MAX_ALIASES,
+    });
+  } catch (error) {
+    throw new SettingsError(`${where}: ${key}: ${(error as Error).message}`, { cause: error });
+  }
+}
