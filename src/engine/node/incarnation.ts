@@ -1,6 +1,6 @@
 /** One registration of this node in the crawl: its leases and its periodic work. A node that was declared dead registers anew. */
 import { FrontierGoneError, FrontierUnavailableError, IncarnationDeadError } from '../../errors.js';
-import { budgetOf } from '../../frontier/budget-names.js';
+import { budgetOf } from '../../frontier/budgets.js';
 import {
   type CookieNews,
   type CrawlState,

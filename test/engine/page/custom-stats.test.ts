@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { CloseSpider } from '../../../src/errors.js';
-import { openFrontier } from '../../../src/frontier/open.js';
-import type { OpenOptions } from '../../../src/frontier/store.js';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
+import type { OpenOptions } from '../../../src/frontier/open-options.js';
 import type { Response } from '../../../src/http/message/response.js';
 import { Spider } from '../../../src/spider/spider.js';
 import { crawl, freshStore } from '../../helpers/engine.js';
