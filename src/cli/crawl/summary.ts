@@ -56,11 +56,12 @@ export function printSummary(context: Context, { spider, job, nodes, result, fee
 /** The first stats of the project's own, by name. */
 function printStats(context: Context, stats: EngineResult['customStats']): void {
   const shown = Object.entries(stats).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (shown.length > 0) print(context, 'custom stats:');
   for (const [name, value] of shown.slice(0, SHOWN_STATS)) {
-    print(context, oneLine(context.mask(`${name}: ${typeof value === 'number' ? n(value) : value}`)));
+    print(context, oneLine(context.mask(`  ${name}: ${typeof value === 'number' ? n(value) : value}`)));
   }
   const more = shown.length - SHOWN_STATS;
-  if (more > 0) print(context, `${howMany(more, 'more stat')}: crawlnode stats`);
+  if (more > 0) print(context, `  ${howMany(more, 'more stat')}: crawlnode stats`);
 }
 
 /**
