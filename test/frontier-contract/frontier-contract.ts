@@ -12,6 +12,7 @@ import { cookies } from './cookies.js';
 import { customStats } from './custom-stats.js';
 import { deferring } from './deferring.js';
 import { slots } from './domain-limits.js';
+import { domainPages } from './domain-pages.js';
 import { dupefilters } from './dupefilters.js';
 import { epochs } from './epochs.js';
 import { feeds } from './feeds.js';
@@ -33,6 +34,7 @@ import { settling } from './settling.js';
 import { starting } from './starting.js';
 import { suspects } from './suspects.js';
 import { upkeep } from './upkeep.js';
+import { validators } from './validators.js';
 import { walk } from './walk.js';
 import { Crawl, type World } from './world.js';
 
@@ -65,6 +67,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       settling,
       cookies,
       customStats,
+      validators,
       epochs,
       recovery,
       suspects,
@@ -75,6 +78,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       idleHooks,
       flushing,
       queueLimit,
+      domainPages,
       seeds,
       feeds,
       pipelineOutboxes,

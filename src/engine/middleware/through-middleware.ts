@@ -23,8 +23,10 @@ import type { Response } from '../../http/message/response.js';
 import { isPrivateHost } from '../../http/url/private-hosts.js';
 import { REDIRECT, RETRY } from '../../settings/built-in-middleware.js';
 import { maskUrls } from '../../settings/mask-urls.js';
+
+import { add } from '../links/filter-links.js';
 import { close, type Ending, errback, failed, retry, type Work } from '../page/apply-verdict.js';
-import { add } from '../page/discovered-requests.js';
+
 import { judgeFailure, judgeStatus, type Verdict } from '../page/judge-download.js';
 import type { DownloaderChain, Part, Step, Thrown } from './downloader-chain.js';
 import { awaitOwnTurn } from './late-download.js';
