@@ -109,7 +109,8 @@ export const internalErrorCodes = {
   store_replaced: 'the Redis server was restarted or replaced, so the node joins again',
   feed_rolled_back:
     'the checkpoint of a feed file in the store is older than the file, so the writer returns to the checkpoint',
-  bad_sitemap: 'a sitemap cannot be parsed; the other sitemaps are still read',
+  bad_sitemap: 'a sitemap cannot be read; the others are still read',
+  bad_feed: 'an XML or CSV feed cannot be read',
   bad_status: 'the server of a sitemap answered with an error; the other sitemaps are still read',
   bad_gzip: 'a compressed sitemap cannot be decompressed; the other sitemaps are still read',
   unreadable: 'a sitemap file cannot be opened; the other sitemaps are still read',

@@ -45,6 +45,7 @@ export {
   type RequestOptions,
 } from './http/message/request.js';
 export { type FollowOptions, Response, type ResponseParts, type SavedPage } from './http/message/response.js';
+export type { SitemapEntry } from './http/sitemap/sitemap.js';
 export { canonicalizeUrl } from './http/url/canonicalize-url.js';
 export type { Patterns } from './http/url/url-patterns.js';
 export type { Logger, SpiderLogger } from './log.js';
@@ -67,6 +68,10 @@ export {
   type Processor,
   trim,
 } from './spider/item-processors.js';
+export { CSVFeedSpider, type CSVRow } from './spider/kinds/csv-feed-spider.js';
+export type { FeedSpider } from './spider/kinds/feed-spider.js';
+export { type SitemapRule, SitemapSpider } from './spider/kinds/sitemap-spider.js';
+export { XMLFeedSpider, type XMLIterator } from './spider/kinds/xml-feed-spider.js';
 export type { RefreshRule } from './spider/refresh.js';
 export { CrawlSpider, type Rule } from './spider/rules/crawl-spider.js';
 export { type Link, LinkExtractor, type LinkExtractorOptions } from './spider/rules/link-extractor.js';

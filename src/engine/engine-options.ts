@@ -20,6 +20,7 @@ import type { Logger } from '../log.js';
 import type { ItemPipelines } from '../pipelines/item-pipeline.js';
 import type { Spider } from '../spider/spider.js';
 import type { NodeStats } from '../stats/stats.js';
+import type { ReferrerPolicy } from './links/referer.js';
 import type { Middleware } from './middleware/load-middleware.js';
 import type { DeadEnd } from './page/dead-ends.js';
 
@@ -53,6 +54,8 @@ export interface LinkOptions {
   readonly traps?: TrapLimits;
   /** REQUEST_FINGERPRINTER as a function; a spider's own `fingerprint` goes before it. 40 hex digits. */
   readonly fingerprint: (request: Request) => string;
+  /** REFERRER_POLICY with REFERER_ENABLED; absent where no Referer header is sent. */
+  readonly referrerPolicy?: ReferrerPolicy;
   /** PROXY_FROM_SEEDS: untrusted seeds may name a proxy. */
   readonly proxyFromSeeds: boolean;
 }

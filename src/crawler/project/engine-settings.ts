@@ -42,6 +42,7 @@ export function linkOptionsOf(settings: Settings): LinkOptions {
     depthPriority: settings.DEPTH_PRIORITY,
     urlLengthLimit: settings.URLLENGTH_LIMIT,
     ...trapsOf(settings),
+    ...(settings.REFERER_ENABLED && { referrerPolicy: settings.REFERRER_POLICY }),
     fingerprint: (request) => fingerprint(request, algorithm),
     proxyFromSeeds: settings.PROXY_FROM_SEEDS,
   };

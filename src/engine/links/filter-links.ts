@@ -9,6 +9,7 @@ import { type TrapLimits, trapOf } from '../../http/url/url-trap.js';
 import { type Refresh, refreshOf } from '../../spider/refresh.js';
 import type { LinkOptions } from '../engine-options.js';
 import type { DeadEnds } from '../page/dead-ends.js';
+import { withReferer } from './referer.js';
 
 /** Counters of one page, by Scrapy's names. */
 export type Counters = Record<string, number>;
@@ -92,7 +93,7 @@ function ownFingerprint(spider: { fingerprint?(request: Request): string }, requ
 export interface Page {
   /** Id of its lease. */
   readonly id: string;
-  readonly record: Pick<RequestRecord, 'depth' | 'origin'>;
+  readonly record: Pick<RequestRecord, 'depth' | 'origin' | 'url'>;
 }
 
 /** Why a discovered request is not followed. */
@@ -167,10 +168,10 @@ export function linked(
 ): FrontierRequest {
   const depth = page.record.depth + 1;
   const lowered = rules.depthPriority === 0 ? 0 : depth * rules.depthPriority;
-  const request =
-    lowered === 0
-      ? found.request
-      : found.request.replace({ priority: priorityInBounds(found.request.priority - lowered) });
+  let { request } = found;
+  if (lowered !== 0) request = request.replace({ priority: priorityInBounds(request.priority - lowered) });
+  if (rules.referrerPolicy !== undefined)
+    request = withReferer(request, page.record.url, rules.referrerPolicy);
   return toFrontier(
     request,
     found,

@@ -116,8 +116,21 @@ export const downloadSettings = {
   }),
   REFERER_ENABLED: flag({
     default: false,
-    later: { unless: [false] },
-    text: 'Send the Referer header. The records of requests hold no URL of the page that they were found on.',
+    text: 'Send the Referer header with links. It is stored with each link, so pending requests need more memory.',
+  }),
+  REFERRER_POLICY: choice({
+    of: [
+      'no-referrer-when-downgrade',
+      'no-referrer',
+      'same-origin',
+      'origin',
+      'strict-origin',
+      'origin-when-cross-origin',
+      'strict-origin-when-cross-origin',
+      'unsafe-url',
+    ],
+    default: 'no-referrer-when-downgrade',
+    text: 'What the Referer header contains with REFERER_ENABLED. The values are the names of the W3C Referrer Policy.',
   }),
   ALLOW_PRIVATE_ADDRESSES: flag({
     default: false,
