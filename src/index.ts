@@ -36,7 +36,7 @@ export type { FormData } from './http/message/form/form-data.js';
 export type { FormRequestOptions } from './http/message/form/form-request.js';
 export type { Headers, HeadersInput } from './http/message/headers.js';
 export type { OutgoingRequest } from './http/message/outgoing-request.js';
-export type { JsonObject, JsonValue } from './http/message/record/request-record.js';
+export type { FileResult, JsonObject, JsonValue } from './http/message/record/request-record.js';
 export {
   type Callback,
   type CbKwargs,

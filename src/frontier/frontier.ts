@@ -166,6 +166,8 @@ export interface Effects {
   readonly items: readonly string[];
   /** JSON texts for every outbox this node joined with, in order. A pipeline's gets `{ id, item }`, see `JoinOptions.feeds`. */
   readonly feedItems: readonly string[];
+  /** The ids of `feedItems` for pipelines, `<40 hex digits>-<n>`; absent where they are `<request id>-1`, `-2` and so on. */
+  readonly itemIds?: readonly string[];
   /** Discovered requests, in page order; at most `MAX_SETTLE_REQUESTS`. */
   readonly requests: readonly FrontierRequest[];
   /**

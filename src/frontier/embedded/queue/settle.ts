@@ -64,7 +64,7 @@ export function settle(
   if (effects.custom !== undefined) tx.counters.change(effects.custom);
   if (withheld !== undefined) tx.counters.add({ 'dupefilter/filtered': withheld.count });
   addItems(tx, effects.items);
-  if (effects.feedItems.length > 0) appendCommitted(tx, feedsOf(holder), lease.id, effects.feedItems);
+  if (effects.feedItems.length > 0) appendCommitted(tx, feedsOf(holder), lease.id, effects);
   if (effects.cookies !== undefined && outcome.kind !== 'released') {
     commitCookies(tx, effects.cookies, maxCookieJars);
   }

@@ -64,6 +64,7 @@ export function settleMessage(
       latencyMs: effects.latencyMs === undefined ? undefined : whole(effects.latencyMs) || 1,
       items: items.length === 0 ? undefined : items,
       feedItems: feedItems.length === 0 ? undefined : feedItems,
+      itemIds: feedItems.length === 0 ? undefined : effects.itemIds,
       requests: requests.length === 0 ? undefined : columnsOf(requests, dupefilter),
       validators: validators === undefined ? undefined : validatorArguments(validators),
       ...(custom.length > 0 && { custom: statArguments(custom) }),

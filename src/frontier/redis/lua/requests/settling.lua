@@ -9,6 +9,7 @@
 --   failure             of one that failed: JSON of why
 --   unstarted           no download began: if set, the page no longer counts against the budget
 --   items, feedItems    JSON texts; absent when there are none
+--   itemIds             of feedItems, for pipelines; absent where they follow from the request and the item's number
 --   counts              what it adds to each counter of args.counters
 --   latencyMs           of the answer, for AutoThrottle; absent where there was none
 --   scraped, errors     amounts that count against the budgets; absent for 0
@@ -58,7 +59,7 @@ local function addEffects(crawl, settle, sums, items, feedItems, pipelineItems)
   lists.append(items, settle.items)
   lists.append(feedItems, settle.feedItems)
   for number, item in ipairs(pipelineItems and settle.feedItems or {}) do
-    pipelineItems[#pipelineItems + 1] = feeds.withId(settle.id, number, item)
+    pipelineItems[#pipelineItems + 1] = feeds.withId(settle, number, item)
   end
   if settle.scraped then meta.add(crawl, 'run_items', settle.scraped) end
   if settle.errors then meta.add(crawl, 'run_errors', settle.errors) end
