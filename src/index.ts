@@ -14,6 +14,7 @@ export { crawl, runSpider, seed, stats } from './crawler/program/program.js';
 export type { DownloaderMiddleware, MiddlewareContext } from './engine/middleware/downloader-middleware.js';
 export type { SpiderMiddleware, SpiderResult } from './engine/middleware/spider-middleware.js';
 export {
+  CloseSpider,
   CrawlnodeError,
   DropItem,
   FrontierUnavailableError,
@@ -76,3 +77,5 @@ export type { RefreshRule } from './spider/refresh.js';
 export { CrawlSpider, type Rule } from './spider/rules/crawl-spider.js';
 export { type Link, LinkExtractor, type LinkExtractorOptions } from './spider/rules/link-extractor.js';
 export { type MadeRequests, Spider, type SpiderContext, type StartRequests } from './spider/spider.js';
+export type { StatValue } from './stats/stat-change.js';
+export type { Stats } from './stats/stats.js';

@@ -15,7 +15,7 @@
  */
 import { DownloadError } from '../../downloader/download-error.js';
 import type { Download } from '../../downloader/downloader.js';
-import { isIgnoreRequest } from '../../errors.js';
+import { closingReason, isIgnoreRequest } from '../../errors.js';
 import { noEffects } from '../../frontier/frontier.js';
 import { type OutgoingRequest, outgoingRequest } from '../../http/message/outgoing-request.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
@@ -24,8 +24,10 @@ import type { Response } from '../../http/message/response.js';
 import { isPrivateHost } from '../../http/url/private-hosts.js';
 import { COOKIES, REDIRECT, RETRY } from '../../settings/built-in-middleware.js';
 import { maskUrls } from '../../settings/mask-urls.js';
+
 import { add } from '../links/filter-links.js';
-import { type Ending, errback, failed, retry, type Work } from '../page/apply-verdict.js';
+import { close, type Ending, errback, failed, retry, type Work } from '../page/apply-verdict.js';
+
 import { judgeFailure, judgeStatus, type Verdict } from '../page/judge-download.js';
 import type { DownloaderChain, Part, Step, Thrown } from './downloader-chain.js';
 import { awaitOwnTurn } from './late-download.js';
@@ -194,8 +196,15 @@ async function refuse(
   { error, by, message }: Thrown,
   response: Response | null,
 ): Promise<Ending> {
-  const { counters, record, deps } = work;
+  const { counters, record, deps, flight } = work;
   const status = response?.status ?? null;
+  const closing = closingReason(error);
+  if (closing !== null) {
+    close(work, closing);
+    // Its request is left to the next run.
+    const outcome = { kind: 'released', reason: 'close_spider', unstarted: !flight.started } as const;
+    return { outcome, effects: noEffects };
+  }
   if (!isIgnoreRequest(error)) return failed(work, { reason: 'middleware_error', status, response, message });
   add(counters, 'downloader/exception_count');
   add(counters, 'downloader/exception_type_count/IgnoreRequest');

@@ -51,7 +51,12 @@ export async function crawlOne(
   onError: (error: unknown) => void,
 ): Promise<void> {
   try {
-    const ending = await processPage(flight, deps);
+    const ending = await deps.stats.during(
+      (changes) => {
+        flight.stats = changes;
+      },
+      () => processPage(flight, deps),
+    );
     const { latencyMs, revisit } = flight;
     let effects = latencyMs === null ? ending.effects : { ...ending.effects, latencyMs };
     if (revisit !== null) effects = revisit.addTo(effects, ending.outcome, ending.links);
