@@ -64,6 +64,7 @@ export const commandErrorCodes = {
   callback_failed: 'a callback threw an error',
   callback_timeout: 'an asynchronous callback was not over after CALLBACK_TIMEOUT',
   invalid_item: 'an item cannot be stored, or breaks the schema of the spider',
+  invalid_stat: 'a stat of the spider has a name or a value that cannot be stored',
   too_many_items: 'a page yields more items than MAX_ITEMS_PER_PAGE',
   pipeline_error: 'an item pipeline threw an error',
   middleware_error: 'a downloader or spider middleware threw an error',
@@ -103,6 +104,7 @@ export const commandErrorCodes = {
 /** Codes that are handled inside the program. No command ends with them. */
 export const internalErrorCodes = {
   drop_item: 'a pipeline dropped an item; the page is done',
+  close_spider: 'a page closes the crawl; the page is done',
   ignore_request: 'a middleware dropped a page; the page is done',
   incarnation_dead: 'the store has declared this node dead, so the node joins again',
   store_replaced: 'the Redis server was restarted or replaced, so the node joins again',

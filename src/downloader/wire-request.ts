@@ -1,6 +1,7 @@
 /** Converts a request to the options of got: its URL without userinfo, its headers over the defaults, its body. */
 import type { Method, OptionsInit } from 'got';
 import type { RequestRecord } from '../http/message/record/request-record.js';
+import { cookiesFor } from '../http/message/request-cookies.js';
 import { parseUrl } from '../http/url/parse-url.js';
 
 /**
@@ -44,7 +45,7 @@ function withHeaders(request: DownloadRequest): Outgoing {
     headers[name.toLowerCase()] = typeof value === 'string' ? value : [...value];
   }
   if (credentials !== null) headers.authorization ??= credentials;
-  const cookies = cookieHeader(request.cookies);
+  const cookies = cookieHeader(request);
   if (cookies !== '')
     headers.cookie = headers.cookie === undefined ? cookies : `${headers.cookie}; ${cookies}`;
   const options: OptionsInit = { method: request.method as Method, headers };
@@ -79,9 +80,9 @@ function percentDecoded(text: string): string {
   }
 }
 
-function cookieHeader(cookies: DownloadRequest['cookies']): string {
+function cookieHeader({ url, cookies }: Pick<DownloadRequest, 'url' | 'cookies'>): string {
   if (cookies === null) return '';
-  return Object.entries(cookies)
-    .map(([name, value]) => `${name}=${value}`)
+  return cookiesFor(url, cookies)
+    .map(({ name, value }) => `${name}=${value}`)
     .join('; ');
 }

@@ -9,6 +9,7 @@ import { backups } from './backups.js';
 import { budgets } from './budgets.js';
 import { completion } from './completion.js';
 import { cookies } from './cookies.js';
+import { customStats } from './custom-stats.js';
 import { deferring } from './deferring.js';
 import { domainLimits } from './domain-limits.js';
 import { domainPages } from './domain-pages.js';
@@ -17,6 +18,7 @@ import { epochs } from './epochs.js';
 import { feeds } from './feeds.js';
 import { flushing } from './flushing.js';
 import { hostile } from './hostile.js';
+import { idleHooks } from './idle-hooks.js';
 import { order } from './order.js';
 import { orderWalk } from './order-walk.js';
 import { pipelineOutboxes } from './pipeline-outboxes.js';
@@ -64,6 +66,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       robots,
       settling,
       cookies,
+      customStats,
       validators,
       epochs,
       recovery,
@@ -72,6 +75,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       budgets,
       completion,
       starting,
+      idleHooks,
       flushing,
       queueLimit,
       domainPages,

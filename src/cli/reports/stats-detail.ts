@@ -67,6 +67,7 @@ export function detail(sample: StatsSample, { crawl, paint, nowMs, screen }: Det
     section(3, 'nodes without a heartbeat', nodeRows(stats.silentNodes), paint),
     section(2, 'feed files', feedRows(stats.feeds), paint),
     section(2, 'pipelines of committed items', pipelineRows(stats.pipelines), paint),
+    section(2, 'custom stats', customRows(stats.customStats), paint),
     section(5, 'counters', counters, paint),
   ];
   return fitScreen(sections, screen ?? { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY });
@@ -138,6 +139,12 @@ function storageLines(stats: CrawlStats, paint: Paint, nowMs: number): string[] 
     line(engine === 'redis' ? 'memory' : 'size', sizes.join(' · ')),
     line('shape', shared.join(' · ')),
   ];
+}
+
+function customRows(stats: CrawlStats['customStats']): string[][] {
+  return Object.entries(stats)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]) => [oneLine(name), typeof value === 'number' ? n(value) : oneLine(value)]);
 }
 
 function nodeRows(nodes: CrawlStats['nodes']): string[][] {

@@ -15,16 +15,19 @@
  */
 import { DownloadError } from '../../downloader/download-error.js';
 import type { Download } from '../../downloader/downloader.js';
-import { isIgnoreRequest } from '../../errors.js';
+import { closingReason, isIgnoreRequest } from '../../errors.js';
 import { noEffects } from '../../frontier/frontier.js';
 import { type OutgoingRequest, outgoingRequest } from '../../http/message/outgoing-request.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
+import type { Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import { isPrivateHost } from '../../http/url/private-hosts.js';
-import { REDIRECT, RETRY } from '../../settings/built-in-middleware.js';
+import { COOKIES, REDIRECT, RETRY } from '../../settings/built-in-middleware.js';
 import { maskUrls } from '../../settings/mask-urls.js';
+
 import { add } from '../links/filter-links.js';
-import { type Ending, errback, failed, retry, type Work } from '../page/apply-verdict.js';
+import { close, type Ending, errback, failed, retry, type Work } from '../page/apply-verdict.js';
+
 import { judgeFailure, judgeStatus, type Verdict } from '../page/judge-download.js';
 import type { DownloaderChain, Part, Step, Thrown } from './downloader-chain.js';
 import { awaitOwnTurn } from './late-download.js';
@@ -57,6 +60,9 @@ const inward: readonly (Part & {
   { from: RETRY, below: REDIRECT, passed: 'redirect', end: 'retry' },
   { from: Number.NEGATIVE_INFINITY, below: RETRY, passed: 'retry', end: null },
 ];
+/** The Cookie header is made in between. */
+const beforeCookies: Part = { from: Number.NEGATIVE_INFINITY, below: COOKIES };
+const afterCookies: Part = { from: COOKIES, below: Number.POSITIVE_INFINITY };
 const aboveRetry: Part = { from: RETRY, below: Number.POSITIVE_INFINITY };
 const belowRetry: Part = { from: Number.NEGATIVE_INFINITY, below: RETRY };
 
@@ -83,20 +89,43 @@ export async function throughMiddleware(
 async function goOut(page: Page): Promise<Ending> {
   const { work, request, chain, steps } = page;
   const { deps, flight } = work;
-  const step = await chain.request(request, deps.spider);
+  const early = await chain.request(request, deps.spider, beforeCookies);
+  if (early.kind === 'thrown') return recover(page, early.thrown);
+  if (early.kind !== 'pass') return follow(page, early);
+  const cookie = await deps.cookies.attach(work, chain.defaultCookie);
+  const step = await chain.request(request, deps.spider, afterCookies);
+  if (step.kind !== 'pass') detach(request, cookie);
   if (step.kind === 'thrown') return recover(page, step.thrown);
-  if (step.kind !== 'pass') return follow(page, step);
+  if (step.kind === 'request') return follow(page, { ...step, request: withoutCookie(step.request, cookie) });
+  if (step.kind === 'response') return follow(page, step);
 
   if (!(await awaitOwnTurn(flight, deps))) {
     return { outcome: { kind: 'released', reason: 'late', unstarted: true }, effects: noEffects };
   }
   let download: Download;
   try {
-    download = await steps.startDownload(work);
+    download = await steps.startDownload(cookie === null ? work : { ...work, hasCookies: true });
   } catch (error) {
+    detach(request, cookie);
     return recover(page, steps.noteFailure(work, error));
   }
+  detach(request, cookie);
   return comeIn(page, steps.noteResponse(work, download));
+}
+
+/**
+ * Remove the Cookie header that was attached: whoever copies the request later would store the session of today with the copy,
+ * which would be sent in place of the jar.
+ */
+function detach({ headers }: OutgoingRequest, cookie: string | null): void {
+  if (cookie !== null && headers.Cookie === cookie) delete headers.Cookie;
+}
+
+function withoutCookie(request: Request, cookie: string | null): Request {
+  const isAttached = (name: string) => name.toLowerCase() === 'cookie' && request.headers[name] === cookie;
+  if (cookie === null || !Object.keys(request.headers).some(isAttached)) return request;
+  const headers = Object.entries(request.headers).filter(([name]) => !isAttached(name));
+  return request.replace({ headers: Object.fromEntries(headers) });
 }
 
 async function comeIn(page: Page, given: Received): Promise<Ending> {
@@ -167,8 +196,15 @@ async function refuse(
   { error, by, message }: Thrown,
   response: Response | null,
 ): Promise<Ending> {
-  const { counters, record, deps } = work;
+  const { counters, record, deps, flight } = work;
   const status = response?.status ?? null;
+  const closing = closingReason(error);
+  if (closing !== null) {
+    close(work, closing);
+    // Its request is left to the next run.
+    const outcome = { kind: 'released', reason: 'close_spider', unstarted: !flight.started } as const;
+    return { outcome, effects: noEffects };
+  }
   if (!isIgnoreRequest(error)) return failed(work, { reason: 'middleware_error', status, response, message });
   add(counters, 'downloader/exception_count');
   add(counters, 'downloader/exception_type_count/IgnoreRequest');

@@ -19,6 +19,7 @@ export function join({ frontier, node, options, spider }: EngineDeps): Promise<J
   return frontier.join(node, {
     ...{ shape, tunables, budgets, feeds, flushOnStart, args, startsAgain },
     hasStart: hasStart(spider),
+    hasIdle: false,
     maxCookieJars: cookies.maxJars,
   });
 }

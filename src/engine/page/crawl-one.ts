@@ -51,7 +51,12 @@ export async function crawlOne(
   onError: (error: unknown) => void,
 ): Promise<void> {
   try {
-    const ending = await processPage(flight, deps);
+    const ending = await deps.stats.during(
+      (changes) => {
+        flight.stats = changes;
+      },
+      () => processPage(flight, deps),
+    );
     const { latencyMs, revisit } = flight;
     let effects = latencyMs === null ? ending.effects : { ...ending.effects, latencyMs };
     if (revisit !== null) effects = revisit.addTo(effects, ending.outcome, ending.links);
@@ -157,7 +162,7 @@ const steps: PageSteps = { startDownload, noteFailure, giveUp, noteResponse, fin
 
 async function startDownload(work: Work): Promise<Download> {
   const { flight, record, deps, counters } = work;
-  const prepared = deps.cookies.prepare(work);
+  const prepared = work.hasCookies === true ? { ...work.request, cookies: null } : deps.cookies.prepare(work);
   let outgoing = prepared instanceof Promise ? await prepared : prepared;
   if (flight.over) throw new Error('the page was given back before its download');
   if (flight.revisit !== null) outgoing = withConditions(flight.revisit, outgoing);

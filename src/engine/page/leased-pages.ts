@@ -24,6 +24,7 @@ import {
 import type { PageCookies } from '../../http/cookies/page-cookies.js';
 import type { Response } from '../../http/message/response.js';
 import type { Logger } from '../../log.js';
+import type { StatChanges } from '../../stats/stat-changes.js';
 import type { ItemListener } from '../engine-options.js';
 import type { PageLinks } from '../links/page-links.js';
 import type { Outage } from '../node/outage.js';
@@ -50,6 +51,10 @@ export class Flight {
   over = false;
   /** Kept for who listens to committed items. */
   response: Response | null = null;
+  /** What the page's code changes of the user's stats; null where no code does. */
+  stats: StatChanges | null = null;
+  /** The reason of a CloseSpider that its code threw; null for none. */
+  closing: string | null = null;
   #downloading: DownloadUnderWay | null = null;
   #abort: AbortController | null = null;
 
@@ -159,10 +164,11 @@ export class Slots {
   settle(flight: Flight, outcome: Outcome, effects: Effects, links?: PageLinks): void {
     if (flight.over) return;
     flight.over = true;
+    const all = withOwn(flight, outcome, effects);
     // A body that waits for the answer to its settle costs memory and garbage collection.
     if (this.#options.onItems === undefined) flight.response = null;
     this.#inFlight.delete(flight);
-    this.#settling.set(flight, this.#send(flight, outcome, withCookies(flight, outcome, effects), links));
+    this.#settling.set(flight, this.#send(flight, outcome, all, links));
     this.#options.alarm.ring();
   }
 
@@ -221,6 +227,7 @@ export class Slots {
 
   #drop(flight: Flight): void {
     flight.over = true;
+    if (flight.stats !== null) flight.stats.isOver = true;
     this.#inFlight.delete(flight);
     flight.abort();
   }
@@ -267,10 +274,22 @@ export class Slots {
   }
 }
 
-/** With what the page has changed of the cookies, unless its request is given back. */
-function withCookies({ cookies }: Flight, { kind }: Outcome, effects: Effects): Effects {
+/**
+ * With what the page has changed of the cookies, unless its request is given back, and of the user's stats, unless the page is
+ * tried again.
+ */
+function withOwn({ cookies, stats, closing }: Flight, { kind }: Outcome, effects: Effects): Effects {
   const changes = cookies === null || kind === 'released' ? [] : cookies.changes();
-  return changes.length === 0 ? effects : { ...effects, cookies: changes };
+  if (stats !== null) stats.isOver = true;
+  const custom =
+    stats === null || stats.isEmpty || kind === 'retry' || kind === 'released' ? [] : stats.take();
+  if (changes.length === 0 && custom.length === 0 && closing === null) return effects;
+  return {
+    ...effects,
+    ...(changes.length > 0 && { cookies: changes }),
+    ...(custom.length > 0 && { custom }),
+    ...(closing !== null && { closing }),
+  };
 }
 
 function count(tally: Tally, outcome: Outcome, effects: Effects): void {

@@ -78,6 +78,22 @@ export const downloadSettings = {
     unit: 'seconds',
     text: 'Time limit of one download, from the connection to the end of the body.',
   }),
+  DNSCACHE_ENABLED: flag({
+    default: true,
+    text: 'Keep the addresses of host names in memory, each for a minute.',
+  }),
+  DNSCACHE_SIZE: integer({
+    default: 10_000,
+    min: 1,
+    unit: 'names',
+    text: 'Host names whose addresses a node keeps. Beyond it, the name used least recently is dropped.',
+  }),
+  DNS_TIMEOUT: decimal({
+    default: 60,
+    min: 0.001,
+    unit: 'seconds',
+    text: 'Longest time to resolve a host name.',
+  }),
   DOWNLOAD_MAXSIZE: integer({
     default: 67_108_864,
     unit: 'bytes',

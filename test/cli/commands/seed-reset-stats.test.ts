@@ -98,7 +98,7 @@ describe.each(engines)('on the %s engine', (engine) => {
       ],
       ...['bytes', 'nodes', 'counters', 'run'],
       ...['pagesPerSecond', 'accepted', 'removed', 'lost', 'suspects', 'badSeeds', 'domains', 'control'],
-      ...['silentNodes', 'feeds', 'pipelines', 'format', 'shape', 'state'],
+      ...['silentNodes', 'feeds', 'pipelines', 'format', 'shape', 'state', 'customStats'],
     ]);
     expect(Object.keys(first.bytes).slice(0, 2)).toEqual(['frontier', 'dupefilter']);
     expect([first.spider, first.job, first.pending, second.spider, second.pending]).toEqual([
