@@ -1,4 +1,4 @@
-/** How got is set up: what opens a request and gives the stream of its answer. */
+/** How got is set up: what opens a request and gives the stream of its response. */
 import got from 'got';
 import type { AgentPair } from './agents.js';
 import { acceptedEncodings } from './body/decode-content.js';

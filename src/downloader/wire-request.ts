@@ -6,7 +6,7 @@ import { parseUrl } from '../http/url/parse-url.js';
 
 /**
  * The part of a request that the downloader uses. `origin.private` allows private addresses. A request with `attempts`
- * above 0 is a retry: its answer is parsed leniently, and its connection is not shared.
+ * above 0 is a retry: its response is parsed leniently, and its connection is not shared.
  */
 export type DownloadRequest = Pick<RequestRecord, 'url' | 'method' | 'headers' | 'body' | 'cookies'> &
   Partial<Pick<RequestRecord, 'origin' | 'attempts'>> & {
@@ -16,7 +16,7 @@ export type DownloadRequest = Pick<RequestRecord, 'url' | 'method' | 'headers' |
     readonly meta?: Readonly<Record<string, unknown>>;
   };
 
-/** A retry parses leniently, since the strict parser may have rejected the earlier answer; the reason is not recorded. */
+/** A retry parses leniently, since the strict parser may have rejected the earlier response; the reason is not recorded. */
 export function isParsedLeniently({ attempts }: DownloadRequest): boolean {
   return attempts !== undefined && attempts > 0;
 }

@@ -20,6 +20,7 @@ import { loadPipelines } from '../../src/pipelines/item-pipeline.js';
 import { loadModule } from '../../src/spider/loading/load-module.js';
 import { createSpider, type SpiderClass } from '../../src/spider/spider.js';
 import { NodeStats } from '../../src/stats/stats.js';
+import { downloaderOptions } from './downloader/default-options.js';
 import { defaultShape, openOptions } from './open-options.js';
 import { type RedisServer, startRedis } from './redis/redis-server.js';
 import { own } from './resources.js';
@@ -130,15 +131,8 @@ export async function startNode(
   const options = engineOptions(choice.options);
   const frontier = await openFrontier(open);
   const downloader = createDownloader({
-    timeoutMs: 10_000,
+    ...downloaderOptions,
     maxBodyBytes: 10_000_000,
-    warnBodyBytes: 0,
-    minBytesPerSecond: 0,
-    failOnDataLoss: true,
-    bufferBytes: 0,
-    allowPrivateAddresses: true,
-    userAgent: 'crawlnode-test',
-    defaultHeaders: {},
     concurrency: options.concurrency,
     ...choice.downloader,
   });

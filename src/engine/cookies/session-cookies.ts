@@ -102,7 +102,7 @@ export class SessionCookies {
     return header;
   }
 
-  /** Take the cookies of an answer, whatever its status. They are committed with the page. Null when it has none. */
+  /** Take the cookies of a response, whatever its status. They are committed with the page. Null when it has none. */
   receive(page: Page, { headers }: Pick<Download, 'headers'>): Promise<void> | null {
     const header = headers['set-cookie'];
     return header === undefined || !this.#uses(page.request) ? null : this.#take(page, header);

@@ -1,5 +1,5 @@
 /**
- * The modules of DOWNLOADER_MIDDLEWARES as an onion around the downloader. Requests pass it by ascending numbers, answers and
+ * The modules of DOWNLOADER_MIDDLEWARES as an onion around the downloader. Requests pass it by ascending numbers, responses and
  * errors by descending ones, as in Scrapy. A call runs a part of the modules, since retries and redirects come in between.
  */
 import { messageOf } from '../../errors.js';

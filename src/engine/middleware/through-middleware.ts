@@ -3,12 +3,12 @@
  *
  * ```
  *   request ──► processRequest, ascending ──► download ──┐
- *                  │ a Response: no download             │ answer             error
+ *                  │ a Response: no download             │ response           error
  *                  └────────────────────────────────────►▼                      ▼
  *                        processResponse ≥ 600           │      processException ≥ 550
  *                        redirect (600) ends the way     │      retry (550) ends the way
  *                        processResponse 550–599         │      processException < 550
- *                        retry (550) ends the way        │      a Response ──► as an answer
+ *                        retry (550) ends the way        │      a Response ──► as a response
  *                        processResponse < 550           ▼
  *   callback, errback ◄──────────────────────────────────┘
  * ```
@@ -33,8 +33,8 @@ import type { DownloaderChain, Part, Step, Thrown } from './downloader-chain.js'
 import { awaitOwnTurn } from './late-download.js';
 import { takeReturned } from './returned-request.js';
 
-/** An answer to a page, downloaded or made by a module. */
-export interface Answer {
+/** The response to a page, downloaded or made by a module. */
+export interface Received {
   readonly response: Response;
   readonly fromPrivateAddress: boolean;
   /** What the server asked for in Retry-After; null when it did not. */
@@ -46,12 +46,12 @@ export interface PageSteps {
   startDownload(work: Work): Promise<Download>;
   /** Count a download error. @throws any other error, and that of a page that is over */
   noteFailure(work: Work, error: unknown): DownloadError;
-  noteAnswer(work: Work, download: Download): Answer;
-  finish(work: Work, verdict: Verdict, answer: Answer): Promise<Ending> | Ending;
+  noteResponse(work: Work, download: Download): Received;
+  finish(work: Work, verdict: Verdict, received: Received): Promise<Ending> | Ending;
   giveUp(work: Work, error: DownloadError): Promise<Ending>;
 }
 
-/** What an answer passes on its way in, and what may end its way after each part. */
+/** The steps that a response passes, and what may end its way after each. */
 const inward: readonly (Part & {
   readonly passed: 'redirect' | 'retry' | null;
   readonly end: Verdict['kind'] | null;
@@ -110,7 +110,7 @@ async function goOut(page: Page): Promise<Ending> {
     return recover(page, steps.noteFailure(work, error));
   }
   detach(request, cookie);
-  return comeIn(page, steps.noteAnswer(work, download));
+  return comeIn(page, steps.noteResponse(work, download));
 }
 
 /**
@@ -128,28 +128,28 @@ function withoutCookie(request: Request, cookie: string | null): Request {
   return request.replace({ headers: Object.fromEntries(headers) });
 }
 
-async function comeIn(page: Page, given: Answer): Promise<Ending> {
+async function comeIn(page: Page, given: Received): Promise<Ending> {
   const { work, request, chain, steps } = page;
   const { deps } = work;
   const record = asChanged(page);
-  let answer = given;
+  let received = given;
   let verdict: Verdict = { kind: 'ignored' };
   for (const part of inward) {
-    const step = await chain.response(request, answer.response, deps.spider, part);
-    if (step.kind !== 'response') return follow(page, step, answer.response);
+    const step = await chain.response(request, received.response, deps.spider, part);
+    if (step.kind !== 'response') return follow(page, step, received.response);
     const { response } = step;
-    answer = { ...answer, response };
+    received = { ...received, response };
     verdict = judgeStatus(
       response.status,
       response.headers,
       record,
       deps.options,
-      answer.pauseMs,
+      received.pauseMs,
       part.passed,
     );
     if (verdict.kind === part.end) break;
   }
-  return steps.finish(work, verdict, answer);
+  return steps.finish(work, verdict, received);
 }
 
 /** Errors of the download, and of a module on the way out. */

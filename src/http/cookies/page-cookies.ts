@@ -1,5 +1,5 @@
 /**
- * The cookies of one page: which ones go with its request, and which ones its answer sets. The rules are those of RFC 6265
+ * The cookies of one page: which ones go with its request, and which ones its response sets. The rules are those of RFC 6265
  * with the public suffix list, by tough-cookie. That package takes about 0.1 s and 11 MB to load, so import this file lazily.
  */
 import { type Callback, Cookie, CookieJar, type ErrorCallback, type Nullable, Store } from 'tough-cookie';
@@ -58,7 +58,7 @@ export class PageCookies {
     return this.#jar.getCookieStringSync(this.#url, { expire: false, sort: true });
   }
 
-  /** Take the Set-Cookie headers of the answer. @returns those that were refused. */
+  /** Take the Set-Cookie headers of the response. @returns those that were refused. */
   receive(headers: readonly string[]): RefusedCookie[] {
     const refused: RefusedCookie[] = [];
     for (const header of headers) {
