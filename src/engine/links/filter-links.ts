@@ -3,7 +3,12 @@ import { InvalidRequestError } from '../../errors.js';
 import type { Snapshot } from '../../frontier/frontier.js';
 import { priorityInBounds } from '../../http/message/priority.js';
 import { toFrontierRequest } from '../../http/message/record/request-codec.js';
-import type { FrontierRequest, Origin, RequestRecord } from '../../http/message/record/request-record.js';
+import type {
+  FrontierRequest,
+  Origin,
+  RequestRecord,
+  WaitingItem,
+} from '../../http/message/record/request-record.js';
 import type { Request } from '../../http/message/request.js';
 import { type TrapLimits, trapOf } from '../../http/url/url-trap.js';
 import { type Refresh, refreshOf } from '../../spider/refresh.js';
@@ -189,6 +194,8 @@ export interface Place {
   readonly origin: Origin | null;
   /** Of `RequestContext`. */
   readonly isTrustedSeed: boolean;
+  /** Of `RequestContext`. */
+  readonly waitingItem?: WaitingItem | null;
 }
 
 export function toFrontier(
@@ -211,6 +218,7 @@ export function toFrontier(
     domainKey: rules.domainKey,
     nowMs,
     job: rules.job,
+    waitingItem: place.waitingItem ?? null,
   });
 }
 
