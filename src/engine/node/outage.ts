@@ -105,7 +105,7 @@ export class Outage {
     this.#stable = null;
     this.#backMs = performance.now();
     const afterMs = Math.round(this.#backMs - this.#sinceMs);
-    this.#log.info({ afterMs }, 'the frontier is back');
+    this.#log.info({ afterMs }, 'the frontier can be reached again');
   }
 }
 

@@ -42,7 +42,7 @@ test('an outage is a line when it begins, now and then while it lasts, and one w
   const outage = new Outage(log, { sayAgainMs: 300 });
   await outage.through('lease', new AbortController().signal, failing(4));
   expect(lines[0]).toBe('the frontier cannot be reached; waiting for it');
-  expect(lines.at(-1)).toBe('the frontier is back');
+  expect(lines.at(-1)).toBe('the frontier can be reached again');
   const between = lines.slice(1, -1);
   expect(between.length).toBeGreaterThan(0);
   expect(new Set(between)).toEqual(new Set(['the frontier still cannot be reached; waiting for it']));
@@ -54,5 +54,5 @@ test('a store that fails on and off, as a full disk does, has one outage', async
   const { signal } = new AbortController();
   for (let n = 0; n < 8; n += 1) await outage.through('settle', signal, failing(1, 'disk_full'));
   const full = 'the disk is full; waiting for room';
-  expect(lines).toEqual([full, 'the frontier is back', full]);
+  expect(lines).toEqual([full, 'the frontier can be reached again', full]);
 });
