@@ -50,5 +50,9 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'check the machine, the store and the crawls for problems',
     load: () => import('./commands/doctor.js'),
   },
+  completion: {
+    summary: 'print a script that completes commands in a shell',
+    load: async () => ({ command: (await import('./commands/completion.js')).completionOf(commands) }),
+  },
   version: { summary: 'print the version', load: () => import('./commands/version.js') },
 };
