@@ -39,7 +39,7 @@ const has = (name: string) => spawnSync(name, ['-c', 'true']).status === 0;
 /** What Tab offers at the end of a line, by bash's own division of it into words. */
 function inBash(line: string): string[] {
   // COMP_WORDBREAKS divides at = and : too.
-  const words = line.match(/[=:]|[^\s=:]+/g) ?? [];
+  const words: string[] = line.match(/[=:]|[^\s=:]+/g) ?? [];
   if (/[\s=:]$/.test(line)) words.push('');
   const code = `source bash.script
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
