@@ -1,5 +1,5 @@
 /** Links into the frontier, canonical URL and fingerprint included: new ones, seen ones in another spelling, known ones. */
-import { SeenLinks } from '../../dist/engine/page/seen-links.js';
+import { SeenLinks } from '../../dist/engine/links/seen-links.js';
 import { Request } from '../../dist/http/message/request.js';
 import { linkOf, pushAll, urlOf } from './requests.mjs';
 import { measure } from './stage.mjs';

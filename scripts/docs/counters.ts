@@ -50,13 +50,15 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'urllength/request_ignored_count': 'links dropped because of `URLLENGTH_LIMIT`',
   'trap/path_depth': 'links dropped because of `URL_PATH_DEPTH_LIMIT`',
   'trap/repeated_segments': 'links dropped because of `URL_REPEATED_SEGMENTS_LIMIT`',
+  'trap/domain_pages': 'links dropped because of `URL_PAGES_PER_DOMAIN_LIMIT`',
+  'recrawl/not_modified': 'pages that have not changed since their last download (304); they are done',
   'crashed/count': 'requests that failed because three nodes died while processing them',
 };
 
 const src = new URL('../../src/', import.meta.url);
 
 const groups =
-  'downloader|retry|redirect|httperror|scheduler|dupefilter|offsite|urllength|request_depth|spider_exceptions|crashed|robotstxt|cookies|proxies|httpcache|privateaddress|trap';
+  'downloader|retry|redirect|httperror|scheduler|dupefilter|offsite|urllength|request_depth|spider_exceptions|crashed|robotstxt|cookies|proxies|httpcache|privateaddress|trap|recrawl';
 const name = `(?:${groups})/[A-Za-z_]+(?:/[A-Za-z_]+)*|item_[a-z]+_count|response_received_count`;
 /** A counter's name in quotes; behind `/${` stands a part that varies. */
 const quoted = new RegExp(`['"\`](${name}|spider_exceptions)(/\\$\\{[^'"\`]*)?['"\`]`, 'g');

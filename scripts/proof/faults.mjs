@@ -5,7 +5,6 @@
  */
 import Table from 'cli-table3';
 import { endings } from './faults/endings.mjs';
-import { killing } from './faults/killing.mjs';
 import { poison } from './faults/poison.mjs';
 import { politeness } from './faults/politeness.mjs';
 import { cleanUp } from './faults/stage.mjs';
@@ -15,7 +14,6 @@ import { web } from './faults/web.mjs';
 const table = new Table({ head: ['case', 'figures', 'verdict'], colWidths: [44, 84, 24], wordWrap: true });
 let broken = 0;
 for (const [name, run] of Object.entries({
-  ...killing,
   ...poison,
   ...store,
   ...politeness,

@@ -5,8 +5,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { freePort, untilListening } from './ports.mjs';
 
-/** @returns the site's URL, its requests so far as paths, and how to stop it. */
-export async function startNginx(root, dir) {
+/**
+ * It also serves the folder as /copy0/, /copy1/ and so on. With `pagesPerSecond` it answers no more than that.
+ * @returns the site's URL, its requests so far as paths or with all that the log says, and how to stop it.
+ */
+export async function startNginx(root, dir, { pagesPerSecond = 0 } = {}) {
   const port = await freePort();
   const log = path.join(dir, 'access.log');
   const file = path.join(dir, 'nginx.conf');
@@ -17,10 +20,14 @@ events { worker_connections 512; }
 http {
   types { text/html html; text/plain txt; text/css css; application/javascript js; image/png png; }
   default_type application/octet-stream;
-  log_format paths '$request_uri $status';
+  log_format paths '$request_uri $status $msec $request_time $http_user_agent';
+  ${pagesPerSecond > 0 ? `limit_req_zone $server_name zone=all:1m rate=${pagesPerSecond}r/s;` : ''}
   access_log ${log} paths;
   client_body_temp_path ${dir}/t1; proxy_temp_path ${dir}/t2; fastcgi_temp_path ${dir}/t3; uwsgi_temp_path ${dir}/t4; scgi_temp_path ${dir}/t5;
-  server { listen 127.0.0.1:${port}; root ${root}; index index.html; }
+  server { listen 127.0.0.1:${port}; root ${root}; index index.html;
+    ${pagesPerSecond > 0 ? 'limit_req zone=all burst=100000;' : ''}
+    location ~ ^/copy\\d+/(.*)$ { alias ${root}/$1; }
+  }
 }
 `,
   );
@@ -31,6 +38,15 @@ http {
     async requests() {
       const lines = (await readFile(log, 'utf8')).split('\n').filter(Boolean);
       return lines.map((line) => line.split(' ')[0]);
+    },
+    async log() {
+      const lines = (await readFile(log, 'utf8')).split('\n').filter(Boolean);
+      return lines.map((line) => {
+        const [path, status, endS, tookS, ...agent] = line.split(' ');
+        const endMs = Number(endS) * 1_000;
+        const times = { startMs: endMs - Number(tookS) * 1_000, endMs };
+        return { path, status: Number(status), agent: agent.join(' '), ...times };
+      });
     },
     async forget() {
       await writeFile(log, '');

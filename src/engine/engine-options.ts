@@ -32,7 +32,7 @@ export interface RetryOptions {
   readonly retryAfterCapMs: number;
 }
 
-/** Which requests are taken (`discovered-requests.ts`, `seed-requests.ts`), and how they are identified. */
+/** Which requests are taken (`links/filter-links.ts`, `seed-requests.ts`), and how they are identified. */
 export interface LinkOptions {
   /** DEPTH_LIMIT; 0 is no limit. */
   readonly depthLimit: number;
@@ -108,6 +108,8 @@ export interface EngineOptions {
   readonly callbackTimeoutMs: number;
   /** CALLBACK_ERROR `keep`: what a page gave before an error is committed; `keptReason` marks it in the failed list. */
   readonly keepsErrors: boolean;
+  /** CONDITIONAL_REQUESTS, but not with an HTTP cache: pages that come again are asked for with their ETag and Last-Modified. */
+  readonly conditionalRequests: boolean;
   /** REDIRECT_MAX_TIMES; null when redirects are off (REDIRECT_ENABLED false). */
   readonly redirectMaxTimes: number | null;
   /** What is followed of meta refreshes; null when METAREFRESH_ENABLED is false. */

@@ -43,6 +43,11 @@ export interface Tunables {
    * dropped. Start requests, pushed seeds, retries and released requests are never dropped. 0 is no limit.
    */
   readonly queueLimit: number;
+  /**
+   * URL_PAGES_PER_DOMAIN_LIMIT: of each domain at most so many requests are accepted, counted until the crawl has finished.
+   * Links beyond it are dropped. Start requests and seeds are counted, and never dropped. 0 is no limit.
+   */
+  readonly pagesPerDomain: number;
   /** DOWNLOAD_SLOTS: what is different for single domains, by name; null for none. */
   readonly slots: Readonly<Record<string, DomainLimits>> | null;
   /** AutoThrottle; null when it is off. */

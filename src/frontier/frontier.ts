@@ -24,7 +24,6 @@
 import type { FeedWriter, PipelineOutboxes } from '../feed-outbox.js';
 import type { CookieChange, CookieNews } from '../http/cookies/stored-cookie.js';
 import type { FrontierRequest } from '../http/message/record/request-record.js';
-import type { RunArguments } from './agreement/run-arguments.js';
 import type { Backups } from './backup/entry.js';
 import type {
   Budgets,
@@ -39,6 +38,7 @@ import type {
   Tunables,
 } from './crawl-types.js';
 import type { RobotsAnswer, RobotsClaim, RobotsResult } from './robots/robots-state.js';
+import type { RunArguments } from './shared-settings/run-arguments.js';
 
 export * from './crawl-types.js';
 export type { CookieChange, CookieNews, FrontierRequest };
@@ -72,6 +72,8 @@ export interface PushAnswer {
    * (`Tunables.queueLimit`); absent when there were none.
    */
   readonly dropped?: number;
+  /** Links dropped likewise because of `Tunables.pagesPerDomain`; absent when there were none. */
+  readonly trapped?: number;
   /** Requests that are pending or delayed now; only in the answer to requests of a generator. */
   readonly waiting?: number;
 }
@@ -162,16 +164,25 @@ export interface Effects {
   /** Discovered requests, in page order; at most `MAX_SETTLE_REQUESTS`. */
   readonly requests: readonly FrontierRequest[];
   /**
-   * Counters to add, by Scrapy's names. The store itself counts `scheduler/enqueued`, `scheduler/dropped` and
-   * `dupefilter/filtered`. The counters of `budgets.ts` also count against the run's budgets.
+   * Counters to add, by Scrapy's names. The store itself counts `scheduler/enqueued`, `scheduler/dropped`,
+   * `trap/domain_pages` and `dupefilter/filtered`. The counters of `budgets.ts` also count against the run's budgets.
    */
   readonly stats: Readonly<Record<string, number>>;
   /** Cookies that the page has set or removed, in order; absent when there are none. Not with the outcome `released`. */
   readonly cookies?: readonly CookieChange[];
   /** From the start of the download to the headers of the answer, for AutoThrottle; absent where there was no answer. */
   readonly latencyMs?: number;
+  /** What recognizes the page at its next download. Only `done` commits them, and only if no link of the page was dropped. */
+  readonly validators?: ValidatorChange;
   /** Links left out of `requests` because the node knows them to be seen; absent when there are none. */
   readonly withheld?: Withheld;
+}
+
+/** The validators of a page (`http/validators.ts`) under the fingerprint of its request. */
+export interface ValidatorChange {
+  readonly fingerprint: string;
+  /** Null removes them. */
+  readonly text: string | null;
 }
 
 /**
@@ -519,6 +530,11 @@ export interface Frontier {
    * @param readAnewAt for one who reads all cookies anew, in several calls: `latest` of the first answer.
    */
   cookies(since: number, readAnewAt?: number): Promise<CookieNews | null>;
+  /**
+   * The validators committed with the pages of these fingerprints, in order; null where there are none, and where they were
+   * committed under an earlier epoch: a forgotten fingerprint must be found again on the pages that link to it.
+   */
+  validators(fingerprints: readonly string[]): Promise<readonly (string | null)[]>;
   /** End one lease and commit its effects: all of it or nothing. */
   settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer>;
 

@@ -41,6 +41,8 @@ export interface OpenOptions {
   readonly shape: Shape;
   /** Use a Redis whose maxmemory-policy may evict the frontier's keys all the same. */
   readonly allowEviction: boolean;
+  /** REDIS_WAIT_REPLICAS: replicas of Redis that must have a write before it counts. The default is 0. */
+  readonly waitReplicas?: number;
   /**
    * Open the frontier even if a key has a foreign type, such as a queue left by Scrapy-Redis, or the crawl has another
    * data format. Only for examining, counting and clearing.

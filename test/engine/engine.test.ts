@@ -317,6 +317,7 @@ async function blockMainLoop(mainLoopTimeoutMs: number) {
     nodeTimeoutMs,
     failedLimit: 10,
     queueLimit: 0,
+    pagesPerDomain: 0,
     slots: null,
     autothrottle: null,
   };
@@ -346,6 +347,7 @@ describe('trouble', () => {
       nodeTimeoutMs: 1_500,
       failedLimit: 10,
       queueLimit: 0,
+      pagesPerDomain: 0,
       slots: null,
       autothrottle: null,
     };

@@ -11,6 +11,7 @@ import { completion } from './completion.js';
 import { cookies } from './cookies.js';
 import { deferring } from './deferring.js';
 import { slots } from './domain-limits.js';
+import { domainPages } from './domain-pages.js';
 import { dupefilters } from './dupefilters.js';
 import { epochs } from './epochs.js';
 import { feeds } from './feeds.js';
@@ -31,6 +32,7 @@ import { settling } from './settling.js';
 import { starting } from './starting.js';
 import { suspects } from './suspects.js';
 import { upkeep } from './upkeep.js';
+import { validators } from './validators.js';
 import { walk } from './walk.js';
 import { Crawl, type World } from './world.js';
 
@@ -62,6 +64,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       robots,
       settling,
       cookies,
+      validators,
       epochs,
       recovery,
       suspects,
@@ -71,6 +74,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       starting,
       flushing,
       queueLimit,
+      domainPages,
       seeds,
       feeds,
       pipelineOutboxes,

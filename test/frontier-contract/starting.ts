@@ -1,7 +1,7 @@
 /** Start requests of a generator, who runs it, and the arguments that a run has. */
 import { describe, expect, it } from 'vitest';
 import { RefusedError } from '../../src/errors.js';
-import { startKey } from '../../src/frontier/agreement/run-arguments.js';
+import { startKey } from '../../src/frontier/shared-settings/run-arguments.js';
 import { waitFor } from '../helpers/wait-for.js';
 import { type Crawl, commit, request, take, takeOne } from './world.js';
 

@@ -18,7 +18,7 @@ import { startRedis as startServer } from '../redis.mjs';
 const bin = fileURLToPath(new URL('../../../bin/crawlnode.js', import.meta.url));
 const cleanups = [];
 
-/** Follow every link and yield every page; an argument may add a fault by a path. */
+/** Follow every link, or those that begin and end so, and yield every page; an argument may add a fault by a path. */
 const walk = `
 import { Spider, type Response } from 'crawlnode';
 export default class extends Spider {
@@ -29,15 +29,23 @@ export default class extends Spider {
     if (path === this.args.exit) process.exit(0);
     if (path === this.args.abort) process.abort();
     if (path === this.args.loop) while (true);
+    if (path === this.args.fill) for (const heap = []; ; ) heap.push(new Array(1e6).fill(path));
     if (path === this.args.block) {
       const until = Date.now() + Number(this.args.blockMs);
       while (Date.now() < until);
     }
     yield { url: response.url };
-    yield* response.followAll(response.links(), this.parse);
+    const { within = '', ending = '' } = this.args;
+    const links = response.links().filter((url) => url.startsWith(within) && url.endsWith(ending));
+    yield* response.followAll(links, this.parse);
   }
 }
 `;
+
+/** Have something done at the end. */
+export function atCleanUp(clean) {
+  cleanups.push(clean);
+}
 
 /** End everything that was started, newest first. */
 export async function cleanUp() {

@@ -1,6 +1,3 @@
-/** A store that goes away, comes back, is emptied; files that cannot be written. */
-import { cp, rm } from 'node:fs/promises';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import {
@@ -12,18 +9,13 @@ import {
   startCuttingProxy,
   startRedis,
   startSite,
-  tempDir,
   until,
   written,
 } from './stage.mjs';
 
 export const store = {
-  'R7 redis-server killed and restarted, 3 times': () => killRedis(),
   'R10 redis-server stands still for 5 s': () => pauseRedis(),
-  'R8 Redis restored from an older copy': () => restored(),
   'R10 one reply in 100 cut off, 3 nodes': () => cutReplies(),
-  'R12 maxmemory reached under noeviction': () => outOfMemory(),
-  'R14 SCRIPT FLUSH and CLIENT KILL every 100 ms': () => harassed(),
   'R2 SIGTERM while redis-server stands still': () => termWhileAway(),
   'R16 FLUSHALL under a live crawl': () => flush(['--exit-when-done']),
   'R16 the same, --workers 2, idle nodes': () => flush(['--workers', '2'], { idle: true }),
@@ -32,41 +24,6 @@ export const store = {
   'R21 a file that may not grow, Redis': () => fullDisk(true, ['--workers', '1']),
   'R21 a file that may not grow, embedded': () => fullDisk(false, ['--workers', '1']),
 };
-
-async function killRedis() {
-  const redis = await startRedis();
-  const site = await startSite({ pages: 1_500, delayMs: () => 30 });
-  const project = await newProject(redis);
-  const nodes = [1, 2, 3].map((n) =>
-    crawl(project, ['-a', `start=${site.url}`, '--exit-when-done', '-o', `n${n}.jsonl`]),
-  );
-  await until(() => site.log.length > 100, 'some pages');
-  const resumes = [];
-  for (let round = 0; round < 3; round++) {
-    const before = nodes.map((node) => node.lines().length);
-    await redis.kill();
-    await sleep(2_500);
-    const said = nodes.map((node, n) => node.lines().length - before[n]);
-    const seen = site.log.length;
-    const at = performance.now();
-    await redis.start();
-    await until(() => site.log.length > seen, 'the crawl to resume');
-    resumes.push({ ms: Math.round(performance.now() - at), said: Math.max(...said) });
-    const mark = site.log.length;
-    await until(() => site.log.length > mark + 50 || nodes.every((node) => node.over()), 'more pages');
-  }
-  const ends = await Promise.all(nodes.map((node) => endOf(node)));
-  const { percent, refetched, crashed, problems, lost, twice } = await judge(site, project);
-  if (crashed > 0) problems.push(`${crashed} innocents crashed`);
-  if (ends.some(({ code }) => code !== 0))
-    problems.push(`ends: ${JSON.stringify(ends)} ${nodes.map(({ said }) => said.slice(-300))}`);
-  const lines = Math.max(...nodes.map((node) => node.lines().length));
-  const times = resumes.map(({ ms, said }) => `${ms} ms/${said} lines`).join(', ');
-  return {
-    figures: `resumed after ${times}; at most ${lines} lines a node in all; lost ${lost}, twice ${twice}, refetched ${refetched} (${percent} %)`,
-    problems,
-  };
-}
 
 async function pauseRedis() {
   const redis = await startRedis();
@@ -117,20 +74,6 @@ async function ended({ site, project, nodes }, extra = '') {
   return { figures, problems };
 }
 
-async function restored() {
-  const redis = await startRedis();
-  const crawling = await threeNodes(redis, 1_500, 30);
-  const copy = await tempDir('copy');
-  // A copy of the append-only file may end within a command: redis-server cuts that off.
-  await cp(redis.dir, copy, { recursive: true });
-  await until(() => crawling.site.log.length > 700, 'more pages');
-  await redis.kill();
-  await rm(path.join(redis.dir, 'appendonlydir'), { recursive: true });
-  await cp(copy, redis.dir, { recursive: true });
-  await redis.start();
-  return ended(crawling);
-}
-
 async function cutReplies() {
   const redis = await startRedis();
   const proxy = await startCuttingProxy(redis.port, 0.01);
@@ -138,36 +81,6 @@ async function cutReplies() {
   crawling.project = { ...crawling.project, redis };
   const verdict = await ended(crawling);
   return { ...verdict, figures: `${proxy.cuts()} cuts, ${verdict.figures}` };
-}
-
-async function harassed() {
-  const redis = await startRedis();
-  const crawling = await threeNodes(redis, 1_500, 30);
-  const db = new Redis(redis.url);
-  let times = 0;
-  while (!crawling.nodes.every((node) => node.over()) && times < 100) {
-    await db.script('FLUSH');
-    await db.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-    times += 1;
-    await sleep(100);
-  }
-  db.disconnect();
-  return ended(crawling, `${times} times, `);
-}
-
-async function outOfMemory() {
-  const redis = await startRedis();
-  const crawling = await threeNodes(redis, 2_000, 20);
-  const db = new Redis(redis.url);
-  const used = Number(/used_memory:(\d+)/.exec(await db.info('memory'))[1]);
-  await db.config('SET', 'maxmemory', String(used));
-  await sleep(4_000);
-  const stoodAt = crawling.site.log.length;
-  await sleep(2_000);
-  const went = crawling.site.log.length - stoodAt;
-  await db.config('SET', 'maxmemory', '0');
-  db.disconnect();
-  return ended(crawling, `stood at ${stoodAt} of 2000 pages (${went} fetched in 2 s more), `);
 }
 
 async function termWhileAway() {

@@ -1,7 +1,7 @@
 /** Checks that a backup fits the crawl it is restored into: queue order, fingerprints and dupefilter. */
 import { RefusedError } from '../../errors.js';
-import { dupefilterInWords, shapeDifferences } from '../../frontier/agreement/shape-differences.js';
 import type { Dupefilter, Part, Shape } from '../../frontier/frontier.js';
+import { dupefilterInWords, shapeDifferences } from '../../frontier/shared-settings/shape-differences.js';
 import type { VerifiedBackup } from './read-backup.js';
 
 /** Dupefilters that store full fingerprints. */

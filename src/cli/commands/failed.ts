@@ -5,8 +5,8 @@ import { openOptions, withFrontier } from '../../crawler/project/open-frontier.j
 import { failedReasons } from '../../crawler/requests/failed-reasons.js';
 import { failedPages, type ReadFailed, revived } from '../../crawler/requests/failed-requests.js';
 import { UsageError } from '../../errors.js';
+import { isKept } from '../../frontier/callback-error-keep.js';
 import type { Frontier } from '../../frontier/frontier.js';
-import { isKept } from '../../frontier/kept-reason.js';
 import type { Settings } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, masked, note, print, printJson, printJsonLine } from '../context.js';

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { failedReasons, isFailedReason } from '../../crawler/requests/failed-reasons.js';
 import { UsageError } from '../../errors.js';
-import { plainReason } from '../../frontier/kept-reason.js';
+import { plainReason } from '../../frontier/callback-error-keep.js';
 import { parseUrl } from '../../http/url/parse-url.js';
 import { didYouMean } from '../../settings/nearest.js';
 

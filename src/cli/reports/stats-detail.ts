@@ -2,8 +2,8 @@
 import os from 'node:os';
 import { type CrawlStats, committedItems } from '../../crawler/stats/crawl-stats.js';
 import { byteSize, duration } from '../../format-amounts.js';
-import { dupefilterInWords } from '../../frontier/agreement/shape-differences.js';
 import { isRunning } from '../../frontier/feed-claim.js';
+import { dupefilterInWords } from '../../frontier/shared-settings/shape-differences.js';
 import { alignColumns } from '../terminal/align-columns.js';
 import type { Paint } from '../terminal/colour.js';
 import { fitScreen, type ScreenSize, type Section } from '../terminal/fit-screen.js';

@@ -136,6 +136,8 @@ export function engineOptionsOf(
     maxItems: settings.MAX_ITEMS_PER_PAGE,
     callbackTimeoutMs: ms(settings.CALLBACK_TIMEOUT),
     keepsErrors: settings.CALLBACK_ERROR === 'keep',
+    // The cache would take a 304 for the page.
+    conditionalRequests: settings.CONDITIONAL_REQUESTS && !settings.HTTPCACHE_ENABLED,
     redirectMaxTimes: settings.REDIRECT_ENABLED ? settings.REDIRECT_MAX_TIMES : null,
     metaRefresh: metaRefreshOf(settings),
     maxHops: settings.REDIRECT_MAX_TIMES,
@@ -156,6 +158,7 @@ export function engineOptionsOf(
       nodeTimeoutMs: ms(settings.NODE_TIMEOUT),
       failedLimit: settings.FAILED_LIMIT,
       queueLimit: settings.SCHEDULER_QUEUE_LIMIT,
+      pagesPerDomain: settings.URL_PAGES_PER_DOMAIN_LIMIT,
       slots: slotsOf(settings),
       autothrottle: autoThrottleOf(settings),
     },

@@ -22,6 +22,7 @@ export function openOptions(settings: Settings, spider: string): OpenOptions {
     seedsFiltered: settings.SEEDS_FILTERED,
     shape: shapeOf(settings),
     allowEviction: settings.REDIS_ALLOW_EVICTION,
+    waitReplicas: settings.REDIS_WAIT_REPLICAS,
     connectTimeoutMs: settings.REDIS_CONNECT_TIMEOUT * 1000,
   };
 }

@@ -1,7 +1,7 @@
 /** The reasons for which requests are on the failed list. */
 import { downloadFailures } from '../../downloader/download-error.js';
 import { commandErrorCodes } from '../../error-codes.js';
-import { plainReason } from '../../frontier/kept-reason.js';
+import { plainReason } from '../../frontier/callback-error-keep.js';
 
 /** The reasons other than download failures, in the order of processing. */
 const otherReasons = [

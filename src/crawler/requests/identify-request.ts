@@ -1,5 +1,5 @@
 /** Turn the text that a user types into a request with the identity that the crawl gives it. */
-import { inRun, linkRules } from '../../engine/page/discovered-requests.js';
+import { inRun, linkRules } from '../../engine/links/filter-links.js';
 import { seedRequest } from '../../engine/seeds/seed-requests.js';
 import { UsageError } from '../../errors.js';
 import type { Frontier, FrontierRequest } from '../../frontier/frontier.js';

@@ -2,7 +2,7 @@
  * Add seeds to a crawl. Either the spider turns them into requests, which are pushed as the queue has room, or they are
  * appended unchanged to start_urls, where a node reads them.
  */
-import { inRun, type LinkRules, linkRules, runFor } from '../../engine/page/discovered-requests.js';
+import { inRun, type LinkRules, linkRules, runFor } from '../../engine/links/filter-links.js';
 import { requestsOfSeed, seedRequest } from '../../engine/seeds/seed-requests.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';

@@ -4,8 +4,8 @@ import { noEffects } from '../../frontier/frontier.js';
 import type { Request } from '../../http/message/request.js';
 import { maskUrls } from '../../settings/mask-urls.js';
 import { callbackName } from '../../spider/callbacks.js';
+import { add, type Place, refusalOf, toFrontier } from '../links/filter-links.js';
 import { type Ending, failed, type Work } from '../page/apply-verdict.js';
-import { add, type Place, refusalOf, toFrontier } from '../page/discovered-requests.js';
 import { planRetry } from '../page/retry-plan.js';
 
 /** @param by the module, for messages. @param status of the answer that it was returned for; null without one */

@@ -4,8 +4,8 @@ import type { Outcome } from '../../frontier/frontier.js';
 import type { Response } from '../../http/message/response.js';
 import { maskUrls } from '../../settings/mask-urls.js';
 import { runCallback } from '../../spider/run-callback.js';
+import { add } from '../links/filter-links.js';
 import { commit, type Ending, errback, failed, type Work } from '../page/apply-verdict.js';
-import { add } from '../page/discovered-requests.js';
 import type { SpiderChain } from './spider-chain.js';
 
 /** Call the callback of a page and commit what comes of it. What refuses the response on its way goes to the errback. */

@@ -8,14 +8,16 @@ import {
   type LeaseAnswer,
   type Left,
   MAX_WAIT_MS,
+  type PushAnswer,
 } from '../../frontier/frontier.js';
 import { type ReadCookies, SessionCookies } from '../cookies/session-cookies.js';
+import { inRun, type LinkRules } from '../links/filter-links.js';
+import { seenLinksOf } from '../links/seen-links.js';
 import type { PageDeps } from '../page/apply-verdict.js';
 import { crawlOne } from '../page/crawl-one.js';
-import { inRun, type LinkRules } from '../page/discovered-requests.js';
 import { type Authorize, httpAuthOf } from '../page/http-auth.js';
 import { Slots } from '../page/leased-pages.js';
-import { seenLinksOf } from '../page/seen-links.js';
+import { type ConditionalRequests, conditionalRequestsOf } from '../recrawl/conditional-requests.js';
 import { RobotsGate } from '../robots/robots-gate.js';
 import { SeedIntake } from '../seeds/seed-intake.js';
 import { runStart } from '../seeds/start-generator.js';
@@ -53,14 +55,16 @@ export class Incarnation {
     const onError = this.#onError;
     const rules = inRun(node.rules, joined.run);
     const seen = seenLinksOf(spider, options.shape.dupefilter, rules.refresh);
-    const onDropped = (dropped: number) => this.#sayDropped(dropped);
+    const onDropped = (answer: PushAnswer) => node.droppedLinks.hear(answer);
     this.rules = rules;
     const authorize = httpAuthOf(spider);
     const modules = { spider, authorize, pipelines, middleware };
     const parts = { ...modules, frontier, downloader, options, rules, outage, log };
     const robots = this.#robotsGate(authorize);
     const cookies = new SessionCookies(options.cookies, log);
-    this.#page = { ...parts, seen, robots, delays, lostStarts, deadEnds, hangingHosts, cookies, onDropped };
+    const recrawl = this.#recrawl(rules);
+    const notes = { delays, lostStarts, deadEnds, hangingHosts };
+    this.#page = { ...parts, ...notes, seen, robots, recrawl, cookies, onDropped };
     this.slots = new Slots({
       frontier,
       concurrency: options.concurrency,
@@ -214,6 +218,15 @@ export class Incarnation {
     return feedFailingSince === null && !deps.isOutboxFull() ? this.slots.free() : 0;
   }
 
+  /** Null where no page comes again, or CONDITIONAL_REQUESTS is false. */
+  #recrawl({ refresh }: LinkRules): ConditionalRequests | null {
+    const { deps, rules } = this.#node;
+    const { frontier, options, log } = deps;
+    if (!options.conditionalRequests) return null;
+    const { dupefilter } = options.shape;
+    return conditionalRequestsOf({ frontier, dupefilter, refresh, fingerprint: rules.fingerprint, log });
+  }
+
   /** Null when robots.txt is not obeyed. */
   #robotsGate(authorize: Authorize): RobotsGate | null {
     const { deps, outage, rulesCache: known } = this.#node;
@@ -226,16 +239,6 @@ export class Incarnation {
 
   #start(lease: Lease, askedAt: number): void {
     void crawlOne(this.slots.begin(lease, askedAt), this.slots, this.#page, this.#onError);
-  }
-
-  /** Warned once; the counter says how many. */
-  #sayDropped(dropped: number): void {
-    if (this.#node.saidDropped) return;
-    this.#node.saidDropped = true;
-    this.#node.deps.log.warn(
-      { dropped },
-      'the queue holds twice SCHEDULER_QUEUE_LIMIT: new links are dropped until it has room, and counted as scheduler/dropped; they are not remembered as seen',
-    );
   }
 
   #halted(): void {

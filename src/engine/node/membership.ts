@@ -1,7 +1,7 @@
 /** Becoming a node of the crawl: join, say what was found, push the start requests if nobody has. */
-import { startKey } from '../../frontier/agreement/run-arguments.js';
 import type { FrontierRequest, Joined, Shape } from '../../frontier/frontier.js';
 import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
+import { startKey } from '../../frontier/shared-settings/run-arguments.js';
 import type { Spider } from '../../spider/spider.js';
 import type { EngineDeps } from '../engine-options.js';
 import { hasGenerator } from '../seeds/start-generator.js';

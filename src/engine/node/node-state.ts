@@ -1,7 +1,7 @@
 /** What stays the same over all incarnations of a node. */
 import type { EngineDeps } from '../engine-options.js';
+import { type LinkRules, linkRules } from '../links/filter-links.js';
 import { DeadEnds } from '../page/dead-ends.js';
-import { type LinkRules, linkRules } from '../page/discovered-requests.js';
 import { LostStarts } from '../page/failed-start-pages.js';
 import { HangingHosts } from '../page/hanging-hosts.js';
 import type { Tally } from '../page/leased-pages.js';
@@ -10,6 +10,7 @@ import { type FinalTotals, readFinalTotals } from '../shutdown/final-totals.js';
 import { Losses } from '../shutdown/lost-requests.js';
 import { DelayLog } from './autothrottle-log.js';
 import { CrawlStateLog } from './crawl-state-log.js';
+import { DroppedLinks } from './dropped-links.js';
 import { Pulse } from './heartbeat.js';
 import { Outage } from './outage.js';
 import { Hooks } from './project-hooks.js';
@@ -24,6 +25,7 @@ export class NodeState {
   readonly lostStarts: LostStarts;
   readonly deadEnds = new DeadEnds();
   readonly hangingHosts: HangingHosts;
+  readonly droppedLinks: DroppedLinks;
   readonly rulesCache: RulesCache | null;
   readonly news: CrawlStateLog;
   readonly losses: Losses;
@@ -33,8 +35,6 @@ export class NodeState {
   readonly startedAt = performance.now();
   /** When a feed began to fail; null while all is well. */
   feedFailingSince: number | null = null;
-  /** Whether the user knows that links are dropped, as the queue is full. */
-  saidDropped = false;
   /** What the store counted when this node left; null before, and where it could not be read. */
   finalTotals: FinalTotals | null = null;
 
@@ -44,6 +44,7 @@ export class NodeState {
     this.hooks = new Hooks(deps);
     this.delays = new DelayLog(deps.log);
     this.lostStarts = new LostStarts(deps.log);
+    this.droppedLinks = new DroppedLinks(deps.log);
     this.hangingHosts = new HangingHosts(deps.options.retry);
     const { robots } = deps.options;
     const agent = robots?.userAgent ?? robots?.defaultUserAgent ?? '';

@@ -5,8 +5,8 @@
 import type { Downloader } from '../../downloader/downloader.js';
 import { CrawlnodeError, concernsNode, InvalidRequestError, messageOf } from '../../errors.js';
 import { ERRORS_COUNTER } from '../../frontier/budgets.js';
+import { keptReason } from '../../frontier/callback-error-keep.js';
 import { type Effects, noEffects, type Outcome } from '../../frontier/frontier.js';
-import { keptReason } from '../../frontier/kept-reason.js';
 import { priorityInBounds } from '../../http/message/priority.js';
 import { encodeRecord } from '../../http/message/record/request-codec.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
@@ -17,16 +17,17 @@ import { type Failure, type PageLimits, type PageResult, runErrback } from '../.
 import type { Spider } from '../../spider/spider.js';
 import type { SessionCookies } from '../cookies/session-cookies.js';
 import type { EngineOptions } from '../engine-options.js';
+import { add, type Counters, refusalOf, refuse, toFrontier, unfetchable } from '../links/filter-links.js';
+import { type LinkDeps, noLinks, PageLinks } from '../links/page-links.js';
 import type { Middleware } from '../middleware/load-middleware.js';
 import type { DelayLog } from '../node/autothrottle-log.js';
+import type { ConditionalRequests } from '../recrawl/conditional-requests.js';
 import type { RobotsGate } from '../robots/robots-gate.js';
-import { add, type Counters, refusalOf, refuse, toFrontier, unfetchable } from './discovered-requests.js';
 import type { LostStarts } from './failed-start-pages.js';
 import type { HangingHosts } from './hanging-hosts.js';
 import type { Authorize } from './http-auth.js';
 import type { Verdict } from './judge-download.js';
 import type { Flight } from './leased-pages.js';
-import { type LinkDeps, noLinks, PageLinks } from './page-links.js';
 import { redirected } from './redirected-request.js';
 import { effectsOf } from './settle-effects.js';
 
@@ -42,6 +43,8 @@ export interface PageDeps extends LinkDeps {
   readonly lostStarts: LostStarts;
   readonly hangingHosts: HangingHosts;
   readonly cookies: SessionCookies;
+  /** Null where no page of the crawl comes again. */
+  readonly recrawl: ConditionalRequests | null;
   /** Null when robots.txt is not obeyed. */
   readonly robots: RobotsGate | null;
   readonly log: Logger;

@@ -13,8 +13,10 @@ import type { RequestRecord } from '../../http/message/record/request-record.js'
 import { Request } from '../../http/message/request.js';
 import { Response } from '../../http/message/response.js';
 import { runCallback } from '../../spider/run-callback.js';
+import { add } from '../links/filter-links.js';
 import { type Answer, type PageSteps, throughMiddleware } from '../middleware/through-middleware.js';
 import { throughSpiderMiddleware } from '../middleware/through-spider-middleware.js';
+import { isUnchanged, withConditions } from '../recrawl/conditional-requests.js';
 import { endRefused } from '../robots/refused-page.js';
 import {
   commit,
@@ -26,7 +28,6 @@ import {
   retry,
   type Work,
 } from './apply-verdict.js';
-import { add } from './discovered-requests.js';
 import { askedPause, beginWithinMs, judgeFailure, judgeStatus, type Verdict } from './judge-download.js';
 import type { Flight, Slots } from './leased-pages.js';
 import { refreshTarget } from './meta-refresh-request.js';
@@ -49,8 +50,9 @@ export async function crawlOne(
 ): Promise<void> {
   try {
     const ending = await processPage(flight, deps);
-    const { latencyMs } = flight;
-    const effects = latencyMs === null ? ending.effects : { ...ending.effects, latencyMs };
+    const { latencyMs, revisit } = flight;
+    let effects = latencyMs === null ? ending.effects : { ...ending.effects, latencyMs };
+    if (revisit !== null) effects = revisit.addTo(effects, ending.outcome, ending.links);
     slots.settle(flight, ending.outcome, effects, ending.links);
   } catch (error) {
     if (flight.over) return; // the error of its own abort, after a drop or a release
@@ -99,6 +101,11 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
     await loading;
     if (isTooLate(flight)) return late;
   }
+  const revisiting = deps.recrawl === null ? null : deps.recrawl.ready(work);
+  if (revisiting !== null) {
+    await revisiting;
+    if (isTooLate(flight)) return late;
+  }
   const middleware = deps.middleware?.downloader ?? null;
   try {
     return await (middleware === null ? straight(work) : throughMiddleware(work, middleware, steps));
@@ -133,8 +140,9 @@ const steps: PageSteps = { startDownload, noteFailure, giveUp, noteAnswer, finis
 async function startDownload(work: Work): Promise<Download> {
   const { flight, record, deps, counters } = work;
   const prepared = deps.cookies.prepare(work);
-  const outgoing = prepared instanceof Promise ? await prepared : prepared;
+  let outgoing = prepared instanceof Promise ? await prepared : prepared;
   if (flight.over) throw new Error('the page was given back before its download');
+  if (flight.revisit !== null) outgoing = withConditions(flight.revisit, outgoing);
   add(counters, 'downloader/request_count');
   add(counters, `downloader/request_method_count/${record.method}`);
   if (isFirstDownload(record) && record.meta.proxy_ignored === true) add(counters, 'proxies/ignored_in_seed');
@@ -212,6 +220,15 @@ function finish(judged: Work, verdict: Verdict, answer: Answer): Promise<Ending>
   const { counters, record, deps } = work;
   add(counters, 'response_received_count');
   const attempts = record.attempts + 1;
+  const { revisit } = work.flight;
+  if (isUnchanged(revisit, status)) {
+    add(counters, 'recrawl/not_modified');
+    return {
+      outcome: { kind: 'done', reason: 'not_modified', status, attempts },
+      effects: { ...noEffects, stats: counters },
+    };
+  }
+  revisit?.receive(response);
   const target =
     verdict.kind === 'exhausted' ? null : refreshTarget(response, record, deps.options.metaRefresh);
   if (target !== null) return redirect(work, status, target, 'meta_refresh');

@@ -13,14 +13,22 @@
  */
 import type { Download, DownloadUnderWay } from '../../downloader/downloader.js';
 import { CrawlnodeError, FrontierUnavailableError } from '../../errors.js';
-import { type Effects, type Frontier, type Lease, noEffects, type Outcome } from '../../frontier/frontier.js';
+import {
+  type Effects,
+  type Frontier,
+  type Lease,
+  noEffects,
+  type Outcome,
+  type PushAnswer,
+} from '../../frontier/frontier.js';
 import type { PageCookies } from '../../http/cookies/page-cookies.js';
 import type { Response } from '../../http/message/response.js';
 import type { Logger } from '../../log.js';
 import type { ItemListener } from '../engine-options.js';
+import type { PageLinks } from '../links/page-links.js';
 import type { Outage } from '../node/outage.js';
 import type { Alarm } from '../node/wake-up.js';
-import type { PageLinks } from './page-links.js';
+import type { Revisit } from '../recrawl/revisit.js';
 
 /** Requests that may wait beside the slots, as a multiple of the concurrency: each holds a socket and a lease. */
 const STALLED_PER_SLOT = 4;
@@ -34,6 +42,8 @@ export class Flight {
   started = false;
   /** What the page does with the cookies of the crawl; null when it has none to do with. */
   cookies: PageCookies | null = null;
+  /** Of a page that may have been downloaded before; else null. */
+  revisit: Revisit | null = null;
   /** Of its answer; null before, and where it is not to change the delay. */
   latencyMs: number | null = null;
   /** True once it has been settled or dropped; what the page still does has no effect. */
@@ -96,8 +106,8 @@ export interface SlotsOptions {
   readonly alarm: Alarm;
   readonly outage: Outage;
   readonly log: Logger;
-  /** Told of links that were dropped as the queue is full. */
-  readonly onDropped: (dropped: number) => void;
+  /** Told of the answers to links, some of which were dropped. */
+  readonly onDropped: (answer: PushAnswer) => void;
   /** Told of committed items; absent when nobody listens. */
   readonly onItems?: ItemListener | undefined;
   /** Told once of an error that ends this incarnation, such as IncarnationDeadError. */
@@ -230,7 +240,7 @@ export class Slots {
         count(tally, outcome, effects);
         if (effects.feedItems.length > 0) onItems?.(effects.feedItems, flight.response);
         links?.learn(answer);
-        if (answer.dropped !== undefined) onDropped(answer.dropped);
+        if (answer.dropped !== undefined || answer.trapped !== undefined) onDropped(answer);
       } else {
         const why = answer.closed
           ? 'a page came after the last item of this run; it is given back to the next one'

@@ -3,8 +3,8 @@ import { CrawlnodeError } from '../../errors.js';
 import { type Effects, MAX_SETTLE_BYTES } from '../../frontier/frontier.js';
 import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
 import type { PageResult } from '../../spider/run-callback.js';
-import { add, type Counters } from './discovered-requests.js';
-import type { SettledLinks } from './page-links.js';
+import { add, type Counters } from '../links/filter-links.js';
+import type { SettledLinks } from '../links/page-links.js';
 
 /**
  * Effects of a page's items and links, with its counters so far.

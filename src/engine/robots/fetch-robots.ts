@@ -20,7 +20,7 @@ import type { RequestRecord } from '../../http/message/record/request-record.js'
 import { Request } from '../../http/message/request.js';
 import { type DomainKey, domainOf } from '../../http/url/domain.js';
 import type { RetryOptions } from '../engine-options.js';
-import { add, type Counters } from '../page/discovered-requests.js';
+import { add, type Counters } from '../links/filter-links.js';
 import type { Authorize } from '../page/http-auth.js';
 import { askedPause } from '../page/judge-download.js';
 import type { Flight } from '../page/leased-pages.js';

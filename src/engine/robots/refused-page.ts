@@ -1,7 +1,7 @@
 /** How a page ends that robots.txt keeps from being downloaded. */
 import { noEffects, type Outcome } from '../../frontier/frontier.js';
+import { add } from '../links/filter-links.js';
 import { type Ending, errback, type Work } from '../page/apply-verdict.js';
-import { add } from '../page/discovered-requests.js';
 import type { Passage } from './robots-gate.js';
 
 /** Forbidden: errback, done. Unreachable: errback, failed. No page is counted against the budget. */

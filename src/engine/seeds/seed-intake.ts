@@ -14,8 +14,8 @@ import {
 } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import type { Spider } from '../../spider/spider.js';
+import type { LinkRules } from '../links/filter-links.js';
 import type { Alarm } from '../node/wake-up.js';
-import type { LinkRules } from '../page/discovered-requests.js';
 import { requestsOfSeed } from './seed-requests.js';
 
 /** Nodes see new seeds at about the same time; those that wait a little longer find them gone already. */

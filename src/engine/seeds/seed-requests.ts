@@ -9,7 +9,7 @@ import { Request } from '../../http/message/request.js';
 import { withoutProxy } from '../../http/message/request-meta.js';
 import { callbackName } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
-import { type LinkRules, toFrontier } from '../page/discovered-requests.js';
+import { type LinkRules, toFrontier } from '../links/filter-links.js';
 
 /** Whether the user named a seed, in the spider or on the command line; anybody who reaches the store may add others. */
 export type Trust = 'trusted' | 'untrusted';

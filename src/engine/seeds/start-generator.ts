@@ -12,17 +12,17 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CrawlnodeError, concernsNode, messageOf } from '../../errors.js';
-import { startKey } from '../../frontier/agreement/run-arguments.js';
 import type { Frontier, PushAnswer } from '../../frontier/frontier.js';
 import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
+import { startKey } from '../../frontier/shared-settings/run-arguments.js';
 import type { FrontierRequest } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
 import type { Logger } from '../../log.js';
 import type { Spider } from '../../spider/spider.js';
 import { whereThrown } from '../../spider/where-thrown.js';
+import type { LinkRules } from '../links/filter-links.js';
 import type { Outage } from '../node/outage.js';
 import type { Alarm } from '../node/wake-up.js';
-import type { LinkRules } from '../page/discovered-requests.js';
 import { seedRequest } from './seed-requests.js';
 
 /** Requests pushed at a time. */

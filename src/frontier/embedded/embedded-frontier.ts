@@ -8,27 +8,28 @@ import type { OpenOptions } from '../open-options.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
 import { readCrawl } from './backup/read-crawl.js';
 import { applyEntry, beginRestore, endRestore } from './backup/restore.js';
-import { examineStore } from './care/examine.js';
-import { repair } from './care/repair.js';
-import { verify } from './care/verify.js';
 import { clear } from './clear/clear.js';
 import { sweepSome } from './clear/sweep.js';
 import { cookiesSince } from './cookies/read-cookies.js';
 import { CommitBatch } from './crawl/commit-batch.js';
 import type { Transaction } from './crawl/transaction.js';
+import { examineStore } from './doctor/examine.js';
+import { repair } from './doctor/repair.js';
+import { verify } from './doctor/verify.js';
 import { defer } from './domains/defer.js';
 import { takeInstant } from './domains/take-instant.js';
 import { throttle } from './domains/throttle.js';
+import { readValidators } from './dupefilters/validators.js';
 import { peekItems } from './feeds/items.js';
 import { checkpointFeed, countWaiting, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
 import { type Database, openDatabase } from './file/database.js';
-import { refuseOtherDupefilter, refuseOtherFormat } from './nodes/agreement.js';
 import { closeRun, control, forget } from './nodes/control.js';
 import { join } from './nodes/join.js';
 import { leave } from './nodes/leave.js';
 import { incarnationNumber } from './nodes/node-row.js';
 import { reconcile } from './nodes/reconcile.js';
 import { heartbeat, recoverStep } from './nodes/recover.js';
+import { refuseOtherDupefilter, refuseOtherFormat } from './nodes/shared-settings.js';
 import { accept, acceptStart, retryFailed } from './queue/accept.js';
 import { listFailed, purgeFailed } from './queue/failures.js';
 import { lease } from './queue/lease.js';
@@ -92,6 +93,7 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
         return news === null ? answer : { ...answer, cookies: news };
       }),
     cookies: (since, readAnewAt) => batch.read((tx) => cookiesSince(tx, since, readAnewAt)),
+    validators: (fingerprints) => batch.read((tx) => readValidators(tx, fingerprints)),
     settle: (held, outcome, effects) =>
       client.asNode((tx, { number, options }) =>
         settle(tx, number, held, outcome, effects, options.maxCookieJars),

@@ -49,6 +49,7 @@ CREATE TABLE crawl (
   node_timeout_ms  REAL NOT NULL,
   failed_limit     INTEGER NOT NULL,     -- failed requests whose record is kept
   queue_limit      INTEGER NOT NULL,     -- pending and delayed requests; 0: no limit
+  pages_per_domain INTEGER NOT NULL,     -- requests accepted of a domain; 0: no limit
   slots            TEXT NOT NULL,        -- JSON: limits of single domains (DOWNLOAD_SLOTS); '': none
   autothrottle     TEXT NOT NULL,        -- JSON of AutoThrottle; '': off
   has_start        INTEGER NOT NULL,     -- flag: the spider has start requests
@@ -282,6 +283,23 @@ CREATE TABLE cookie_jar (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX cookie_jar_version ON cookie_jar (space, version);
+
+-- What recognizes a page at its next download (src/http/validators.ts): of pages that may be downloaded again.
+CREATE TABLE validator (
+  space INTEGER NOT NULL,                -- of the requests key
+  id    BLOB NOT NULL,                   -- fingerprint, 20 bytes
+  epoch INTEGER NOT NULL,                -- of the commit; void under another one
+  text  TEXT NOT NULL,                   -- JSON: [ETag, Last-Modified]
+  PRIMARY KEY (space, id)
+) STRICT, WITHOUT ROWID;
+
+-- How many requests of a domain were accepted since the crawl began or last finished, while pages_per_domain limits them.
+CREATE TABLE domain_pages (
+  space  INTEGER NOT NULL,               -- of the requests key
+  domain TEXT NOT NULL,
+  pages  INTEGER NOT NULL,
+  PRIMARY KEY (space, domain)
+) STRICT, WITHOUT ROWID;
 
 -- External seeds, in the order they came.
 CREATE TABLE seed (

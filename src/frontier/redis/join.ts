@@ -1,11 +1,11 @@
 /** The arguments of the join verb, and its reply. */
 import { randomBytes, randomInt } from 'node:crypto';
-import { argumentsText, otherArguments, startKey } from '../agreement/run-arguments.js';
-import { type Flush, flushNotice, otherShape, tunableNotice } from '../agreement/shape-differences.js';
 import { budgetNotices, noBudgets } from '../budgets.js';
 import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
 import { restoreUnderWay } from '../refusals.js';
-import { tunableText } from '../tunables/tunable-text.js';
+import { argumentsText, otherArguments, startKey } from '../shared-settings/run-arguments.js';
+import { type Flush, flushNotice, otherShape, tunableNotice } from '../shared-settings/shape-differences.js';
+import { tunableText } from '../shared-settings/tunable-text.js';
 import type { Arguments } from './connection/lua-message.js';
 import { int, list, named, type Reply, text } from './connection/reply.js';
 
@@ -17,6 +17,7 @@ const tunableNames: readonly (readonly [name: string, key: keyof Tunables])[] = 
   ['node_timeout', 'nodeTimeoutMs'],
   ['failed_limit', 'failedLimit'],
   ['queue_limit', 'queueLimit'],
+  ['domain_pages', 'pagesPerDomain'],
   ['slots', 'slots'],
   ['autothrottle', 'autothrottle'],
 ];

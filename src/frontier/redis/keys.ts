@@ -27,6 +27,8 @@ export const internalWords = [
   'cookies',
   'cookie-versions',
   'jars',
+  'validators',
+  'domain-pages',
 ] as const;
 
 export type InternalWord = (typeof internalWords)[number] | 'repaired';

@@ -2,7 +2,6 @@
  * The frontier in Redis: every verb is one call of one function (`lua/`), sent again with the same number when its
  * reply is lost, so that it happens once. Ids travel as 20 raw bytes and are hex on this side.
  */
-import { startKey } from '../agreement/run-arguments.js';
 import type { Backups } from '../backup/entry.js';
 import type {
   Control,
@@ -38,11 +37,8 @@ import type { OpenOptions, RedisAddress } from '../open-options.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
 import { cannotForget } from '../refusals.js';
 import type { RobotsAnswer } from '../robots/robots-state.js';
+import { startKey } from '../shared-settings/run-arguments.js';
 import { redisBackups } from './backup/backups.js';
-import { examineRedis } from './care/examine/examine.js';
-import { refuseOtherFormat, refuseUnsafeStore } from './care/preflight.js';
-import { repairRedis } from './care/repair.js';
-import { verifyInvariants } from './care/verify.js';
 import { clearParts, sweep } from './clear.js';
 import { type Call, Calls } from './connection/calls.js';
 import { RedisConnection } from './connection/connection.js';
@@ -50,6 +46,10 @@ import type { Arguments } from './connection/lua-message.js';
 import { int, list, named, type Reply, text } from './connection/reply.js';
 import { readCookieNews } from './cookies/cookie-reply.js';
 import type { CrawlAccess } from './crawl-access.js';
+import { examineRedis } from './doctor/examine/examine.js';
+import { refuseOtherFormat, refuseUnsafeStore } from './doctor/preflight.js';
+import { repairRedis } from './doctor/repair.js';
+import { verifyInvariants } from './doctor/verify.js';
 import { newEpoch, startField } from './join.js';
 import { LeaseCalls } from './leases/lease-calls.js';
 import { leaseCallOf, readLeases } from './leases/lease-reply.js';
@@ -81,7 +81,7 @@ export class RedisFrontier implements Frontier {
   readonly #leaseCalls: LeaseCalls;
 
   static async open(options: OpenOptions, address: RedisAddress): Promise<RedisFrontier> {
-    const connection = await RedisConnection.open(address, options.connectTimeoutMs);
+    const connection = await RedisConnection.open(address, options.connectTimeoutMs, options.waitReplicas);
     try {
       await refuseUnsafeStore(connection, options);
       return new RedisFrontier(connection, options);
@@ -179,6 +179,14 @@ export class RedisFrontier implements Frontier {
 
   async cookies(since: number, readAnewAt?: number): Promise<CookieNews | null> {
     return readCookieNews(await this.#run('cookies', { known: since, anewAt: readAnewAt }));
+  }
+
+  /** Not in order with settles: a page is leased after the settle of its last download. */
+  async validators(fingerprints: readonly string[]): Promise<(string | null)[]> {
+    if (fingerprints.length === 0) return [];
+    const raw = fingerprints.map((fingerprint) => Buffer.from(fingerprint, 'hex'));
+    const found = list(await this.#calls.run('validators', { fingerprints: raw }));
+    return found.map((value) => text(value) || null);
   }
 
   async defer(lease: Lease): Promise<number | null> {

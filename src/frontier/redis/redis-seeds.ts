@@ -3,10 +3,10 @@ import { RefusedError } from '../../errors.js';
 import { badSeedEntry } from '../bad-seed-entry.js';
 import type { ConvertedSeed, Dupefilter, IntakeAnswer, RawSeed } from '../frontier.js';
 import { inChunks, type Weight } from '../in-chunks.js';
-import { refuseForeignKeys } from './care/preflight.js';
 import type { Arguments } from './connection/lua-message.js';
 import { int, named } from './connection/reply.js';
 import type { CrawlAccess } from './crawl-access.js';
+import { refuseForeignKeys } from './doctor/preflight.js';
 import { badSeedsKey } from './keys.js';
 import { columnsOf } from './request-columns.js';
 

@@ -1,9 +1,9 @@
 /** How requests travel to the verbs: as columns by name, see `lua/requests/acceptance.lua`. */
 import { priorityInBounds } from '../../http/message/priority.js';
-import { dupefilterText } from '../agreement/shape-differences.js';
 import { bloomSizing } from '../bloom-sizing.js';
 import { delayInBounds, requireIds } from '../clamp-values.js';
 import type { Dupefilter, FrontierRequest } from '../frontier.js';
+import { dupefilterText } from '../shared-settings/shape-differences.js';
 import type { Arguments } from './connection/lua-message.js';
 
 /** Requests in order, a list for each of their parts. */

@@ -138,7 +138,10 @@ export class Response<M extends Meta = Meta> {
     }
   }
 
-  /** The page in Cheerio, parsed on first use; empty for a body that is not markup. */
+  /**
+   * The page in Cheerio, parsed on first use; empty for a body that is not markup. Its selectors have no limit on their
+   * cost, unlike those of `css()`.
+   */
   get $(): CheerioAPI {
     // Cheerio uses the same tree, so css() and links() see the changes that a spider makes with `$`.
     this.#api ??= load(this.#root, this.#isXml ? { xml: true } : undefined);

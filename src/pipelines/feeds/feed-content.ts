@@ -9,6 +9,7 @@ import { itemLine } from './feed-lines.js';
 import type { FeedLock } from './feed-lock.js';
 import { type FeedRecords, noRecords } from './feed-records.js';
 import { type FeedFormat, type FeedFormatName, type FeedLayout, formatFor } from './formats/feed-format.js';
+import { append, overwrite } from './overwrite-or-append.js';
 import { type OwnPart, restoreFeed } from './restore-feed.js';
 
 export interface ContentOptions extends FeedLayout {
@@ -73,8 +74,8 @@ export class FeedContent {
    * @throws UsageError where nothing can be added to what it holds.
    */
   async begin(): Promise<FeedCheckpoint> {
-    const { overwrite, records = noRecords } = this.#options;
-    const begun = overwrite ? await this.#disk.begin(this.#format) : await this.#disk.adopt(this.#format);
+    const { overwrite: isOverwritten, records = noRecords } = this.#options;
+    const begun = await (isOverwritten ? overwrite : append)(this.#disk, this.#format);
     records.forgetOld();
     this.#claim(begun.lengthBytes, begun.lengthBytes);
     return { sequence: 0, ...begun };
@@ -95,7 +96,7 @@ export class FeedContent {
     const opening = this.#format.encode(this.#format.opening).length;
     const { lengthBytes: goal } = checkpoint;
     if (this.#options.storeEmpty === false && goal === opening && (await this.#disk.bytesBehind(0)) === 0) {
-      await this.#disk.begin(this.#format);
+      await overwrite(this.#disk, this.#format);
     }
     const restored = await restoreFeed({
       ...{ path, disk: this.#disk, format: this.#format, checkpoint, own: this.#own },

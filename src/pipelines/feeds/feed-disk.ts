@@ -3,26 +3,21 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolder } from '../../disk/make-folder.js';
-import { CrawlnodeError, UsageError } from '../../errors.js';
+import { CrawlnodeError } from '../../errors.js';
 import type { FileIdentity } from './feed-lock.js';
 import type { FeedFormat } from './formats/feed-format.js';
-
-/** The length a file begins with, and what its format noted of it. */
-export interface Begun {
-  readonly lengthBytes: number;
-  readonly header: string;
-}
 
 /** How much of a file is read to find its columns. */
 const BEGINNING_BYTES = 64 * 1024;
 const COPY_BYTES = 1024 * 1024;
 
 export class FeedDisk {
-  readonly #path: string;
+  /** Absolute. */
+  readonly path: string;
   readonly #handle: FileHandle;
 
   private constructor(file: string, handle: FileHandle) {
-    this.#path = file;
+    this.path = file;
     this.#handle = handle;
   }
 
@@ -36,27 +31,9 @@ export class FeedDisk {
     }
   }
 
-  /** Begin the file anew. */
-  async begin(format: FeedFormat): Promise<Begun> {
-    const opening = format.encode(format.opening);
-    await this.#change(0, Buffer.concat([opening, format.encode(format.closing)]));
-    return { lengthBytes: opening.length, header: '' };
-  }
-
-  /** Go on after what somebody else wrote. @throws UsageError where that would be no valid file of its format. */
-  async adopt(format: FeedFormat): Promise<Begun> {
-    const { size } = await this.#handle.stat();
-    if (size === 0) return this.begin(format);
-    if (format.appendsNot !== null) {
-      throw new UsageError(
-        `${this.#path} has content already, and ${format.appendsNot} cannot be added to it: use -O to overwrite it, another file, or .jsonl.`,
-      );
-    }
-    const header = format.adopt(await this.beginning(format));
-    // An unfinished last line would run into the first item.
-    const newline = (await this.before(size)) === '\n' ? '' : '\n';
-    await this.#change(size, Buffer.from(newline));
-    return { lengthBytes: size + newline.length, header };
+  /** Its length in bytes. */
+  async size(): Promise<number> {
+    return (await this.#handle.stat()).size;
   }
 
   /** The beginning of the file, as far as its columns may go. */
@@ -71,7 +48,7 @@ export class FeedDisk {
 
   /** How much of the file stands behind a position; negative where it ends before. */
   async bytesBehind(position: number): Promise<number> {
-    return (await this.#handle.stat()).size - position;
+    return (await this.size()) - position;
   }
 
   /** What stands behind a position, up to `max` bytes of it. */
@@ -81,12 +58,12 @@ export class FeedDisk {
 
   /** Cut the file off at a position, and close the list there. */
   async cutOff(position: number, format: FeedFormat): Promise<void> {
-    await this.#change(position, format.encode(format.closing));
+    await this.replaceFrom(position, format.encode(format.closing));
   }
 
   /** Copy what stands behind a position into a file beside this one. @returns its path. @throws CrawlnodeError `feed_unwritable` */
   async copyBehind(position: number): Promise<string> {
-    const copy = `${this.#path}.cut-${new Date().toISOString().replace(/[:.]/g, '-')}`;
+    const copy = `${this.path}.cut-${new Date().toISOString().replace(/[:.]/g, '-')}`;
     try {
       const handle = await open(copy, 'wx', 0o600);
       try {
@@ -113,7 +90,7 @@ export class FeedDisk {
   async refuseChanged(position: number): Promise<void> {
     const own = await this.#handle.stat({ bigint: true });
     if (!own.isFile()) return;
-    const there = await stat(this.#path, { bigint: true }).catch(() => null);
+    const there = await stat(this.path, { bigint: true }).catch(() => null);
     const isSame = there !== null && there.ino === own.ino && there.dev === own.dev;
     if (isSame && own.size >= position) return;
     const what = isSame
@@ -123,8 +100,18 @@ export class FeedDisk {
         : 'was replaced by another file';
     throw new CrawlnodeError(
       'feed_changed',
-      `${this.#path} ${what} while the crawl wrote to it: items that are not in it yet wait in the store. Put the file back and run the same command again, write to another file, or reset the job.`,
+      `${this.path} ${what} while the crawl wrote to it: items that are not in it yet wait in the store. Put the file back and run the same command again, write to another file, or reset the job.`,
     );
+  }
+
+  /** Make `tail` the end of the file, from `position` on. @throws CrawlnodeError `feed_unwritable` */
+  async replaceFrom(position: number, tail: Buffer): Promise<void> {
+    try {
+      await this.#handle.truncate(position);
+    } catch (error) {
+      throw unwritable(this.path, error);
+    }
+    await this.write(tail, position);
   }
 
   /** Write all of it at a position, and to the disk itself. @throws CrawlnodeError `feed_unwritable` */
@@ -136,7 +123,7 @@ export class FeedDisk {
       }
       await this.#handle.datasync();
     } catch (error) {
-      throw unwritable(this.#path, error);
+      throw unwritable(this.path, error);
     }
   }
 
@@ -149,24 +136,14 @@ export class FeedDisk {
   /** Remove the file; its content has been given up. @throws CrawlnodeError `feed_unwritable` */
   async remove(): Promise<void> {
     try {
-      await rm(this.#path, { force: true });
+      await rm(this.path, { force: true });
     } catch (error) {
-      throw unwritable(this.#path, error);
+      throw unwritable(this.path, error);
     }
   }
 
   async close(): Promise<void> {
     await this.#handle.close();
-  }
-
-  /** Make `tail` the end of the file, from `position` on. */
-  async #change(position: number, tail: Buffer): Promise<void> {
-    try {
-      await this.#handle.truncate(position);
-    } catch (error) {
-      throw unwritable(this.#path, error);
-    }
-    await this.write(tail, position);
   }
 
   /** Up to `length` bytes from `position`; fewer at the end of the file. */

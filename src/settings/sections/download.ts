@@ -193,6 +193,10 @@ export const downloadSettings = {
     unit: 'seconds',
     text: 'A meta refresh with this delay or a longer one is not followed.',
   }),
+  CONDITIONAL_REQUESTS: flag({
+    default: true,
+    text: 'Ask for pages that are crawled again (refresh rules, TimedRFPDupeFilter) with the ETag and Last-Modified of their last download. One that has not changed (304) is done without its callback.',
+  }),
   HTTPERROR_ALLOWED_CODES: list(httpCodes, {
     default: [],
     expects: 'a list of status codes',
@@ -220,6 +224,11 @@ export const downloadSettings = {
     default: 0,
     unit: 'times',
     text: 'A link whose path has one segment more often is not followed, such as /a/b/a/b/a/b; 0 is no limit.',
+  }),
+  URL_PAGES_PER_DOMAIN_LIMIT: integer({
+    default: 0,
+    unit: 'pages',
+    text: 'Links to a domain are dropped once so many of its requests were accepted, on all nodes, since the crawl began or last finished; 0 is no limit. Start requests and seeds count, and are never dropped.',
   }),
   URLLENGTH_LIMIT: integer({
     default: 2083,

@@ -54,9 +54,9 @@ export const redisSettings = {
   }),
   REDIS_WAIT_REPLICAS: integer({
     default: 0,
+    min: 0,
     unit: 'replicas',
-    later: { unless: [0] },
-    text: 'How many replicas must have a commit before it counts.',
+    text: 'How many replicas must have a write before a page or a request counts as committed. Each call then takes as long as replication. With fewer replicas the crawl waits.',
   }),
   REDIS_ALLOW_EVICTION: flag({
     default: false,

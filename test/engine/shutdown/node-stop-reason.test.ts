@@ -262,7 +262,14 @@ describe('a queue with a limit', () => {
       log,
       options: {
         concurrency: 2,
-        tunables: { ...tunables, failedLimit: 10, queueLimit: 10, slots: null, autothrottle: null },
+        tunables: {
+          ...tunables,
+          failedLimit: 10,
+          queueLimit: 10,
+          pagesPerDomain: 0,
+          slots: null,
+          autothrottle: null,
+        },
       },
       onProgress: () => void outsider.snapshot().then(({ pending }) => (most = Math.max(most, pending))),
     });
@@ -285,7 +292,14 @@ describe('a queue with a limit', () => {
       options: {
         concurrency: 2,
         seedBatch: 4,
-        tunables: { ...tunables, failedLimit: 10, queueLimit: 5, slots: null, autothrottle: null },
+        tunables: {
+          ...tunables,
+          failedLimit: 10,
+          queueLimit: 5,
+          pagesPerDomain: 0,
+          slots: null,
+          autothrottle: null,
+        },
       },
     });
     await waitFor(

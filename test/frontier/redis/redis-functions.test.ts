@@ -12,6 +12,7 @@ import {
   effects,
   failed,
   request,
+  sha1,
   take,
   takeOne,
 } from '../../frontier-contract/world.js';
@@ -66,12 +67,14 @@ const life: Step[] = [
         requests: links(`${name}-turn`, 4),
         stats: { [name]: 2 },
         cookies: [{ jar: '', domain: 'a.example', path: '/', name, text: 'h=1' }],
+        validators: { fingerprint: sha1(name), text: name },
       }),
     );
     const { leases, cookies } = await node.lease(2, 0, 0);
     return [
       await settled,
       cookies?.sets,
+      await node.validators([sha1(name)]),
       await Promise.all(leases.map((lease) => node.settle(lease, failed(name), effects({})))),
     ];
   },

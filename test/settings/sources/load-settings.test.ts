@@ -279,7 +279,7 @@ describe('secrets', () => {
 
 describe('documentation', () => {
   it('config/crawlnode.yaml is what the schema says (vitest -u writes it anew)', async () => {
-    await expect(documentSettings()).toMatchFileSnapshot('../../config/crawlnode.yaml');
+    await expect(documentSettings()).toMatchFileSnapshot('../../../config/crawlnode.yaml');
   });
 
   it('the file loads as it is, and with every default taken out of its comment', () => {

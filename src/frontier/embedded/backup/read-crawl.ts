@@ -9,7 +9,7 @@ import type { Transaction } from '../crawl/transaction.js';
 import { bufferOf } from '../dupefilters/dupefilter.js';
 import { readFeedRows } from '../feeds/feed-row.js';
 import { checkpointOf, readOutbox, waiting } from '../feeds/outbox.js';
-import { refuseOtherFormat } from '../nodes/agreement.js';
+import { refuseOtherFormat } from '../nodes/shared-settings.js';
 import { listFailed } from '../queue/failures.js';
 import { hexOf } from '../queue/requests.js';
 import { startsOf } from '../seeds/starts.js';

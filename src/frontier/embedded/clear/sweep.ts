@@ -24,6 +24,8 @@ const keysByTable = {
   seen_bloom: 'rowid',
   cookie_set: 'n',
   cookie_jar: 'name',
+  validator: 'id',
+  domain_pages: 'domain',
   seed: 'n',
   bad_seed: 'n',
   item: 'n',

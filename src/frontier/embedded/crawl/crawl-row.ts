@@ -1,9 +1,9 @@
 /** The two rows of a crawl: what its nodes share, and its counters. Columns are explained in `schema.sql`. */
 import { randomBytes } from 'node:crypto';
-import { dupefilterText } from '../../agreement/shape-differences.js';
 import { dataFormats } from '../../data-format.js';
 import type { AutoThrottle, Budgets, Control, Dupefilter, Shape, Tunables } from '../../frontier.js';
-import { parseTunable, tunableText } from '../../tunables/tunable-text.js';
+import { dupefilterText } from '../../shared-settings/shape-differences.js';
+import { parseTunable, tunableText } from '../../shared-settings/tunable-text.js';
 
 export type Flag = 0 | 1;
 
@@ -23,6 +23,7 @@ export interface CrawlRow {
   node_timeout_ms: number;
   failed_limit: number;
   queue_limit: number;
+  pages_per_domain: number;
   slots: string;
   autothrottle: string;
   has_start: Flag;
@@ -101,6 +102,7 @@ export function newCrawl(space: number, { queueClass, dupefilter }: FirstShape, 
     node_timeout_ms: 30_000,
     failed_limit: 100_000,
     queue_limit: 0,
+    pages_per_domain: 0,
     slots: '',
     autothrottle: '',
     has_start: 0,
@@ -172,6 +174,7 @@ export function tunablesOf(crawl: CrawlRow): Tunables {
     nodeTimeoutMs: crawl.node_timeout_ms,
     failedLimit: crawl.failed_limit,
     queueLimit: crawl.queue_limit,
+    pagesPerDomain: crawl.pages_per_domain,
     slots: parseTunable<NonNullable<Tunables['slots']>>(crawl.slots),
     autothrottle: parseTunable<AutoThrottle>(crawl.autothrottle),
   };
@@ -184,6 +187,7 @@ export function setTunables(crawl: CrawlRow, tunables: Tunables): void {
   crawl.node_timeout_ms = tunables.nodeTimeoutMs;
   crawl.failed_limit = tunables.failedLimit;
   crawl.queue_limit = tunables.queueLimit;
+  crawl.pages_per_domain = tunables.pagesPerDomain;
   crawl.slots = tunableText(tunables.slots);
   crawl.autothrottle = tunableText(tunables.autothrottle);
 }

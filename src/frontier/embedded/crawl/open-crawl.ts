@@ -1,8 +1,8 @@
 /** A crawl: its spaces and its two rows, read once, changed in place, and written once a transaction. */
 import { FrontierGoneError } from '../../../errors.js';
-import { dupefilterText } from '../../agreement/shape-differences.js';
 import { dataFormats } from '../../data-format.js';
 import type { FrontierKeys } from '../../open-options.js';
+import { dupefilterText } from '../../shared-settings/shape-differences.js';
 import { differ, writeRow } from '../file/rows.js';
 import type { Statements } from '../file/statements.js';
 import {

@@ -1,6 +1,6 @@
 /** AutoThrottle: the delay of a domain follows its latency, for all nodes together, by the formula of Scrapy. */
 import type { AutoThrottle } from '../../frontier.js';
-import { parseTunable } from '../../tunables/tunable-text.js';
+import { parseTunable } from '../../shared-settings/tunable-text.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { autoDelayOf, delayOf, settingsDelayOf } from './domain-row.js';
 

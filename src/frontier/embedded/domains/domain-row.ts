@@ -1,7 +1,7 @@
 /** The row of a domain, and the pure part of politeness: its delay timer and its state. */
 import type { AutoThrottle } from '../../frontier.js';
-import { limitsOf } from '../../tunables/domain-limits.js';
-import { parseTunable } from '../../tunables/tunable-text.js';
+import { limitsOf } from '../../shared-settings/domain-limits.js';
+import { parseTunable } from '../../shared-settings/tunable-text.js';
 import type { CrawlRow } from '../crawl/crawl-row.js';
 
 /** Columns are explained in `schema.sql`. */

@@ -1,6 +1,6 @@
 /** The dupefilter of a crawl, of any class. Its row is read once, and written once per transaction. */
-import { dupefilterText } from '../../agreement/shape-differences.js';
 import type { Dupefilter as Choice, RequestLife } from '../../frontier.js';
+import { dupefilterText } from '../../shared-settings/shape-differences.js';
 import { agreedDupefilter } from '../crawl/crawl-row.js';
 import type { OpenCrawl } from '../crawl/open-crawl.js';
 import { BloomDupefilter } from './bloom.js';

@@ -3,7 +3,7 @@ import type { Control, Dupefilter } from '../../frontier.js';
 import { cannotForget } from '../../refusals.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { bytesOf } from '../queue/requests.js';
-import { refuseOtherDupefilter } from './agreement.js';
+import { refuseOtherDupefilter } from './shared-settings.js';
 
 /** Pause, resume or stop the crawl for all nodes. */
 export function control({ crawl }: Transaction, state: Control): void {

@@ -1,20 +1,25 @@
 /** The join verb: register a node as a new incarnation, which starts or continues the run. */
-import { argumentsText, otherArguments, startKey } from '../../agreement/run-arguments.js';
-import { type Flush, flushNotice, tunableNotice } from '../../agreement/shape-differences.js';
 import { budgetNotices } from '../../budgets.js';
 import type { Joined, JoinOptions, NodeInfo, Tunables } from '../../frontier.js';
 import { restoreUnderWay } from '../../refusals.js';
-import { tunableText } from '../../tunables/tunable-text.js';
+import { argumentsText, otherArguments, startKey } from '../../shared-settings/run-arguments.js';
+import { type Flush, flushNotice, tunableNotice } from '../../shared-settings/shape-differences.js';
+import { tunableText } from '../../shared-settings/tunable-text.js';
 import { flush } from '../clear/clear.js';
 import { beginRun, budgetsOf, setTunables, tunablesOf } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { processStart } from '../file/processes.js';
 import { setStart, startOf } from '../seeds/starts.js';
-import { decideShape, refuseOtherDupefilter, refuseOtherFormat, refuseOtherShape } from './agreement.js';
 import { closedJustNow } from './budgets.js';
 import { liveNodes } from './liveness.js';
 import { incarnationName, type NodeRow, newIncarnationNumber } from './node-row.js';
 import { declareDead } from './recover.js';
+import {
+  decideShape,
+  refuseOtherDupefilter,
+  refuseOtherFormat,
+  refuseOtherShape,
+} from './shared-settings.js';
 
 /** `number` is 0 when the node should not start. @param first false for a node that was declared dead and joins anew. */
 export function join(

@@ -2,6 +2,7 @@
 import type { Left, Silence } from '../../frontier.js';
 import { clearFinished } from '../clear/clear.js';
 import type { Transaction } from '../crawl/transaction.js';
+import { forgetPages } from '../domains/page-quota.js';
 import { crawlState } from '../queue/lease.js';
 import { leasesOf, returnToQueue } from '../queue/leases.js';
 import { isSurelyAlive, liveNodes, showLife } from './liveness.js';
@@ -40,6 +41,7 @@ export function leave(
   }
   const isOver =
     crawl.closed === 'finished' && crawlState(tx, hasStart, node).finished && tx.tally.lost === 0;
+  if (isOver) forgetPages(tx);
   if (options.persist || !isOver) return { last: true, cleared: false };
   clearFinished(tx);
   return { last: true, cleared: true };

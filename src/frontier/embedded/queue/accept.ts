@@ -4,6 +4,7 @@ import { priorityInBounds } from '../../../http/message/priority.js';
 import { delayInBounds, requireIds } from '../../clamp-values.js';
 import type { FrontierRequest, PushAnswer, PushKind, StartPart } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
+import { PageQuota } from '../domains/page-quota.js';
 import { roomForLinks } from '../nodes/budgets.js';
 import { setStart, startOf } from '../seeds/starts.js';
 import { dropFailure } from './failures.js';
@@ -18,14 +19,17 @@ export interface Accepted extends PushAnswer {
  * Accept a batch. A request is new when no live one has its id and the dupefilter has not seen it; a seed skips the
  * second test, and brings a failed request back (which was accepted before, so it is not counted again). New links
  * are dropped when the queue holds twice its limit: they are not recorded, so that they are new again when there is room.
+ * Likewise beyond the limit of pages per domain.
  */
 export function accept(tx: Transaction, requests: readonly FrontierRequest[], kind: PushKind): Accepted {
   if (requests.length === 0) return { accepted: 0, duplicates: 0, allSeen: true };
   requireIds(requests);
   const passesDupefilter = kind === 'links' || kind === 'seeds-filtered';
   const room = kind === 'links' ? roomForLinks(tx) : Number.POSITIVE_INFINITY;
+  const quota = PageQuota.of(tx);
   let accepted = 0;
   let dropped = 0;
+  let trapped = 0;
   let allSeen = true;
   for (const request of requests) {
     const { unfiltered } = request;
@@ -37,8 +41,15 @@ export function accept(tx: Transaction, requests: readonly FrontierRequest[], ki
       allSeen = false;
       continue;
     }
-    if (insert(tx, request, id)) tx.tally.accepted += 1;
-    else if (kind === 'links' || !reviveFailed(tx, request, id)) {
+    if (quota?.isUsedUp(request.domain) && kind === 'links' && liveRequest(tx, id) === undefined) {
+      trapped += 1;
+      allSeen = false;
+      continue;
+    }
+    if (insert(tx, request, id)) {
+      tx.tally.accepted += 1;
+      quota?.take(request.domain);
+    } else if (kind === 'links' || !reviveFailed(tx, request, id)) {
       if (!unfiltered && !isSeen) allSeen = false;
       continue;
     }
@@ -47,14 +58,20 @@ export function accept(tx: Transaction, requests: readonly FrontierRequest[], ki
     tx.dupefilter.record(id, isSeen);
     if (delayInBounds(request.delayMs) > 0) tx.dupefilter.onLife(id, { state: 'delayed' });
   }
-  const duplicates = requests.length - accepted - dropped;
+  quota?.save();
+  const duplicates = requests.length - accepted - dropped - trapped;
   if (accepted > 0) tx.tally.run_accepted += accepted;
   tx.counters.add({
     'scheduler/enqueued': accepted,
     'dupefilter/filtered': duplicates,
     'scheduler/dropped': dropped,
+    'trap/domain_pages': trapped,
   });
-  return { accepted, duplicates, ...(dropped > 0 && { dropped }), allSeen };
+  return {
+    ...{ accepted, duplicates, allSeen },
+    ...(dropped > 0 && { dropped }),
+    ...(trapped > 0 && { trapped }),
+  };
 }
 
 /**

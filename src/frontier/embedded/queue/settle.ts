@@ -6,6 +6,7 @@ import { commitCookies } from '../cookies/write-cookies.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { adjustDelay } from '../domains/autothrottle.js';
 import type { LifeChange } from '../dupefilters/dupefilter.js';
+import { commitValidators } from '../dupefilters/validators.js';
 import { addItems } from '../feeds/items.js';
 import { appendCommitted } from '../feeds/outbox.js';
 import { closeWhenSpent, comesTooLate, countForBudgets } from '../nodes/budgets.js';
@@ -63,6 +64,9 @@ export function settle(
   if (effects.feedItems.length > 0) appendCommitted(tx, feedsOf(holder), lease.id, effects.feedItems);
   if (effects.cookies !== undefined && outcome.kind !== 'released') {
     commitCookies(tx, effects.cookies, maxCookieJars);
+  }
+  if (effects.validators !== undefined && outcome.kind === 'done') {
+    commitValidators(tx, effects.validators, (answer.dropped ?? 0) + (answer.trapped ?? 0) > 0);
   }
   return { committed: true, epoch, ...answer };
 }

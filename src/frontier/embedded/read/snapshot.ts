@@ -4,9 +4,9 @@ import { newTally, openWork, shapeOf } from '../crawl/crawl-row.js';
 import type { Space } from '../crawl/keyspaces.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { listFeeds } from '../feeds/outbox.js';
-import { otherFormatOf, refuseOtherFormat } from '../nodes/agreement.js';
 import { isAlive } from '../nodes/liveness.js';
 import type { NodeRow } from '../nodes/node-row.js';
+import { otherFormatOf, refuseOtherFormat } from '../nodes/shared-settings.js';
 
 /** Rows looked at to know how large those of a list are. */
 const SAMPLE = 50;

@@ -1,7 +1,7 @@
 /**
  * Saves what can be read of a damaged file into a new one. Each page is read by itself, so a damaged page costs only its own
  * rows. A request whose row is lost is rebuilt from the indexes. The damaged file is kept under another name. The saved
- * counters may be wrong, so each crawl stays paused until it is repaired (`care/repair.ts`).
+ * counters may be wrong, so each crawl stays paused until it is repaired (`doctor/repair.ts`).
  */
 import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import { connect } from '../../../disk/sqlite.js';

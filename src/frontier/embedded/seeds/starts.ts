@@ -1,6 +1,6 @@
 /** The start requests that were pushed, for each set of arguments of the job, and the node that runs `start()`. */
-import { startKey } from '../../agreement/run-arguments.js';
 import type { StartClaim } from '../../frontier.js';
+import { startKey } from '../../shared-settings/run-arguments.js';
 import type { CrawlRow } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
 

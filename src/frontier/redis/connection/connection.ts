@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import { messageOf } from '../../../errors.js';
 import type { RedisAddress } from '../../open-options.js';
+import { AwaitedReplicas } from './await-replicas.js';
 import type { Client } from './client.js';
 import {
   isFull,
@@ -52,6 +53,7 @@ export class RedisConnection {
   /** The server takes commands without the password of the settings. */
   readonly isPasswordNeedless: boolean;
   readonly #functions: Functions;
+  readonly #replicas: AwaitedReplicas;
   readonly #state: ConnectionState;
   /** While a client starts, its calls wait as long as its connection may. */
   readonly #connectTimeoutMs: number;
@@ -63,8 +65,10 @@ export class RedisConnection {
     state: ConnectionState,
     isPasswordNeedless: boolean,
     connectTimeoutMs: number,
+    waitReplicas: number,
   ) {
     this.client = client;
+    this.#replicas = new AwaitedReplicas(waitReplicas);
     this.#connectTimeoutMs = connectTimeoutMs;
     this.bePatient();
     this.isPasswordNeedless = isPasswordNeedless;
@@ -74,9 +78,14 @@ export class RedisConnection {
 
   /**
    * Connect, trying for `connectTimeoutMs`.
+   * @param waitReplicas REDIS_WAIT_REPLICAS
    * @throws FrontierUnavailableError with what the server or the network said.
    */
-  static async open(address: RedisAddress, connectTimeoutMs: number): Promise<RedisConnection> {
+  static async open(
+    address: RedisAddress,
+    connectTimeoutMs: number,
+    waitReplicas = 0,
+  ): Promise<RedisConnection> {
     const ioredis = await import('ioredis');
     const deadline = Date.now() + connectTimeoutMs;
     for (let attempt = 0; ; attempt++) {
@@ -96,7 +105,7 @@ export class RedisConnection {
         await client.ping();
         await selectDatabase(client);
         state.connected = true;
-        return new RedisConnection(client, state, plain !== null, connectTimeoutMs);
+        return new RedisConnection(client, state, plain !== null, connectTimeoutMs, waitReplicas);
       } catch (error) {
         client?.disconnect();
         const cause = state.lastError ?? error;
@@ -113,7 +122,7 @@ export class RedisConnection {
   async call(verb: string, keys: readonly string[], args: Arguments, unlessFull = false): Promise<Reply> {
     const packed = luaMessage(args);
     const isFinal = (error: unknown): boolean => unlessFull && isFull(error);
-    return this.patiently(() => this.#call(library().functionOf(verb), keys, packed), isFinal);
+    return this.patiently(() => this.#call(verb, keys, packed), isFinal);
   }
 
   /**
@@ -176,9 +185,11 @@ export class RedisConnection {
   }
 
   /** A server that lost our library, or never had it, is given it. */
-  async #call(name: string, keys: readonly string[], packed: Buffer): Promise<Reply> {
+  async #call(verb: string, keys: readonly string[], packed: Buffer): Promise<Reply> {
+    const name = library().functionOf(verb);
     for (let loads = 0; ; loads++) {
       try {
+        if (this.#replicas.isFor(verb)) return await this.#replicas.call(this.client, name, keys, packed);
         return await this.#functions.fcallBuffer(name, keys.length, ...keys, packed);
       } catch (error) {
         if (!isMissingFunction(error) || loads === MAX_LOADS) throw error;

@@ -7,10 +7,10 @@ import {
   messageOf,
   RefusedError,
 } from '../../../errors.js';
-import { otherShape } from '../../agreement/shape-differences.js';
 import { otherFormat } from '../../data-format.js';
 import type { Dupefilter } from '../../frontier.js';
 import type { RedisAddress } from '../../open-options.js';
+import { otherShape } from '../../shared-settings/shape-differences.js';
 
 const refusals =
   /^(NOAUTH|WRONGPASS|NOPERM|ERR (invalid password|AUTH|Client sent AUTH|DB index|invalid DB))/;
@@ -102,6 +102,7 @@ const remedies = {
   OOM: 'raise its maxmemory, or make room ("crawlnode stats" shows what takes it)',
   MISCONF: 'it cannot save to its disk: see to that, or to its log',
   READONLY: 'it is a replica: name the master, or its sentinels',
+  NOREPLICAS: 'see to its replicas, or lower REDIS_WAIT_REPLICAS or its min-replicas-to-write',
 } as const;
 
 /** The error of a failed connection. @param triedMs for how long it was tried; not used when it was refused */

@@ -2,7 +2,15 @@
 import { priorityInBounds } from '../../../http/message/priority.js';
 import { spentBy } from '../../budgets.js';
 import { countersInBounds, delayInBounds } from '../../clamp-values.js';
-import type { Dupefilter, Effects, Lease, Outcome, PushAnswer, SettleAnswer } from '../../frontier.js';
+import type {
+  Dupefilter,
+  Effects,
+  Lease,
+  Outcome,
+  PushAnswer,
+  SettleAnswer,
+  ValidatorChange,
+} from '../../frontier.js';
 import type { Arguments } from '../connection/lua-message.js';
 import { int, named, type Reply, text } from '../connection/reply.js';
 import { changeArguments } from '../cookies/cookie-reply.js';
@@ -39,7 +47,7 @@ export function settleMessage(
   effects: Effects,
   { hasFeeds, maxCookieJars, node, dupefilter }: Sender,
 ): SettleMessage {
-  const { requests, withheld, items, cookies = [] } = effects;
+  const { requests, withheld, items, cookies = [], validators } = effects;
   const id = Buffer.from(lease.id, 'hex');
   const call = leaseCallOf(lease);
   const counters = countersInBounds(effects.stats);
@@ -56,6 +64,7 @@ export function settleMessage(
       items: items.length === 0 ? undefined : items,
       feedItems: feedItems.length === 0 ? undefined : feedItems,
       requests: requests.length === 0 ? undefined : columnsOf(requests, dupefilter),
+      validators: validators === undefined ? undefined : validatorArguments(validators),
       ...(cookies.length > 0 && { cookies: cookies.map(changeArguments), maxJars: maxCookieJars }),
     },
     counters,
@@ -96,6 +105,10 @@ function outcomeArguments(outcome: Outcome, node: string): Arguments {
   return { kind, status, attempts, unstarted, failure };
 }
 
+function validatorArguments({ fingerprint, text }: ValidatorChange): Arguments {
+  return { fingerprint: Buffer.from(fingerprint, 'hex'), text: text ?? undefined };
+}
+
 const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
 
 const whole = (value: number): number => Math.min(2 ** 48 - 1, Math.round(value) || 0);
@@ -124,10 +137,12 @@ export function readSettled(reply: Reply | undefined): SettleAnswer {
 
 /** The counts of a reply to a push or a settle. */
 export function readPushed(answer: ReturnType<typeof named>): PushAnswer {
-  const [accepted, duplicates, dropped] = [int(answer.accepted), int(answer.duplicates), int(answer.dropped)];
+  const [accepted, duplicates] = [int(answer.accepted), int(answer.duplicates)];
+  const [dropped, trapped] = [int(answer.dropped), int(answer.trapped)];
   return {
     ...{ accepted, duplicates },
     ...(dropped > 0 && { dropped }),
+    ...(trapped > 0 && { trapped }),
     ...(answer.waiting != null && { waiting: int(answer.waiting) }),
   };
 }

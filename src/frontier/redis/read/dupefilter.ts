@@ -2,9 +2,9 @@
  * What the commands ask of a dupefilter in Redis. Counts and sizes do not depend on its class. Single fingerprints are asked
  * by the crawl's own class, since a client that only reads may have other settings.
  */
-import { dupefilterText } from '../../agreement/shape-differences.js';
 import type { Dupefilter, FrontierRequest, RequestLife } from '../../frontier.js';
 import type { FrontierKeys } from '../../open-options.js';
+import { dupefilterText } from '../../shared-settings/shape-differences.js';
 import type { Client } from '../connection/client.js';
 import type { RedisConnection } from '../connection/connection.js';
 import { int, named, text } from '../connection/reply.js';

@@ -2,9 +2,9 @@
 import { dataFormats } from '../../data-format.js';
 import type { Control, NodeSnapshot, OutboxSnapshot, PartCounts, Shape, Snapshot } from '../../frontier.js';
 import type { FrontierKeys } from '../../open-options.js';
-import { foundFormat } from '../care/preflight.js';
 import type { Client } from '../connection/client.js';
 import { pairs } from '../connection/scan.js';
+import { foundFormat } from '../doctor/preflight.js';
 import { badSeedsKey, type InternalWord, internalKey, internalWords } from '../keys.js';
 import { readFeeds } from '../redis-feeds.js';
 import { dupefilterBytes, seenCount } from './dupefilter.js';

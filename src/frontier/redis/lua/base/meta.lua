@@ -15,8 +15,8 @@
 --   has_start            whether the spider has start requests
 --   start_owner          the incarnation that runs start() of the spider
 --   run_args, run_start  arguments of the run as JSON; the name of its field above
---   delay, randomize, limit, node_timeout, failed_limit, queue_limit, slots, autothrottle   the tunables, as text:
---     the last two are JSON, see domains/domain-limits.lua and domains/autothrottle.lua
+--   delay, randomize, limit, node_timeout, failed_limit, queue_limit, domain_pages, slots, autothrottle   the tunables, as
+--     text: the last two are JSON, see domains/domain-limits.lua and domains/autothrottle.lua
 --   run, run_started, run_ended, run_closed, closing, closed_at, closed_limit   the run, and why it closes or closed
 --   run_pages, run_items, run_errors, run_failed, run_accepted   what all nodes of the run have counted
 --   budgets              what the run may use up, see requests/budgets.lua
@@ -29,7 +29,7 @@
 -- What the verbs of every page read. They are read together. Other fields are read on demand, about 1 µs each.
 local OFTEN = { 'version', 'epoch', 'queue', 'dupefilter', 'control', 'done', 'accepted', 'arrival', 'limit', 'delay',
   'budgets', 'closing', 'lost', 'run_pages', 'run_items', 'run_accepted', 'queue_limit', 'volunteer', 'hungry', 'idle_since',
-  'slots', 'autothrottle', 'cookies' }
+  'slots', 'autothrottle', 'cookies', 'domain_pages' }
 
 -- Whether the crawl has records.
 function meta.exists(crawl) return redis.call('EXISTS', crawl.keys.meta) == 1 end

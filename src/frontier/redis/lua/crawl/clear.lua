@@ -53,6 +53,8 @@ end
 local function clearDupefilter(crawl)
   dupefilters.drop(crawl)
   meta.raiseEpoch(crawl)
+  -- They hold no more under another epoch.
+  redis.call('UNLINK', crawl.keys.validators)
   -- Links and seeds bring lost requests back now.
   meta.add(crawl, 'removed', meta.number(crawl, 'lost'))
   meta.set(crawl, 'lost', 0)

@@ -4,7 +4,7 @@
 -- The caller is the incarnation. args: info: JSON of the node · shape: JSON, without the dupefilter · queueClass · epoch:
 --   for a new meta · run: id for a new run · budgets (requests/budgets.lua) · hasStart · arguments: JSON, '' without any · start:
 --   the field of meta for start requests under them · startsAgain: a new run pushes them again · tunables: { delay, randomize, limit,
---   node_timeout, failed_limit, queue_limit, slots, autothrottle }, texts · crawl: id of the crawl that this process joined before; absent for none · flush
+--   node_timeout, failed_limit, queue_limit, domain_pages, slots, autothrottle }, texts · crawl: id of the crawl that this process joined before; absent for none · flush
 -- Returns by name: status: joined | shape | arguments | restoring · where it is of another shape: shape, dupefilter, as
 --   found · where the run has other arguments: arguments · where
 --   it joined: pending, delayed, leased, seen, startPushed, changed: { name, before, after } of tunables, others: live

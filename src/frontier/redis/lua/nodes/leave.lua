@@ -40,8 +40,9 @@ local function endRun(crawl, args)
     meta.set(crawl, 'run_closed', meta.get(crawl, 'closing') or args.reason)
     meta.set(crawl, 'run_ended', crawl.nowMs)
   end
-  local isComplete = meta.get(crawl, 'run_closed') == 'finished' and isFinished(crawl, args)
-  if args.persist or not isComplete or meta.number(crawl, 'lost') > 0 then return false end
+  local isComplete = meta.get(crawl, 'run_closed') == 'finished' and isFinished(crawl, args) and meta.number(crawl, 'lost') == 0
+  if isComplete then pageQuota.forget(crawl) end
+  if args.persist or not isComplete then return false end
   wipe.crawl(crawl, false)
   return true
 end

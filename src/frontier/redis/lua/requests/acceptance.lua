@@ -49,29 +49,35 @@ local function enqueue(crawl, requests, i, delayed)
 end
 
 -- Accepts the requests that are new. Links are dropped when the queue holds twice its limit: they are not recorded, so that
--- they are new again when there is room.
--- Returns { accepted, duplicates, dropped, unseen: how many filtered ones the dupefilter does not hold now }.
+-- they are new again when there is room; likewise beyond the limit of pages per domain.
+-- Returns { accepted, duplicates, dropped, trapped: beyond that limit, unseen: how many filtered ones the dupefilter does not hold now }.
 function acceptance.accept(crawl, requests, kind)
   local passed = newOnes(crawl, requests, kind)
   local ids, wantedDomains = {}, {}
   for n, i in ipairs(passed) do ids[n], wantedDomains[n] = requests.ids[i], requests.domains[i] end
   local stored = lists.read('HMGET', crawl.keys.requests, ids)
   domains.load(crawl, wantedDomains)
+  local quota = pageQuota.open(crawl, wantedDomains)
   local room = kind == 'links' and queueLimit.roomForLinks(crawl) or math.huge
   -- Beyond FAILED_LIMIT a failed request has no record, but it is still live.
   local anyFailed = redis.call('ZCARD', crawl.keys.failed) > 0
   local taken, records, marks, delayed = {}, {}, {}, {}
-  local accepted, brandNew, dropped, unseen = 0, 0, 0, 0
+  local accepted, brandNew, dropped, trapped, unseen = 0, 0, 0, 0, 0
   for n, i in ipairs(passed) do
     local id, isFiltered = ids[n], not (requests.unfiltered and requests.unfiltered[i] == 1)
     local isLive = taken[id] or stored[n] or (anyFailed and redis.call('ZSCORE', crawl.keys.failed, id))
     local isRevived = isLive and not taken[id] and kind ~= 'links' and acceptance.revive(crawl, id)
     if not isLive and accepted >= room then
       dropped = dropped + 1
+    elseif not isLive and quota and kind == 'links' and pageQuota.isUsedUp(quota, wantedDomains[n]) then
+      trapped = trapped + 1
     elseif isRevived or not isLive then
       taken[id] = true
       accepted = accepted + 1
-      if not isRevived then brandNew = brandNew + 1 end
+      if not isRevived then
+        brandNew = brandNew + 1
+        if quota then pageQuota.take(quota, wantedDomains[n]) end
+      end
       records[#records + 1] = id
       records[#records + 1] = requests.records[i]
       if isFiltered then marks[#marks + 1] = requests.marks[i] end
@@ -82,11 +88,14 @@ function acceptance.accept(crawl, requests, kind)
   end
   lists.send('HSET', crawl.keys.requests, records)
   dupefilters.of(crawl).record(crawl, marks, delayed, isJudged(kind))
+  if quota then pageQuota.save(crawl, quota) end
   if brandNew > 0 then meta.add(crawl, 'accepted', brandNew) end
   if accepted > 0 then meta.add(crawl, 'run_accepted', accepted) end
-  local duplicates = #requests.ids - accepted - dropped
+  local duplicates = #requests.ids - accepted - dropped - trapped
   counters.add(crawl, 'scheduler/enqueued', accepted)
   counters.add(crawl, 'scheduler/dropped', dropped)
+  counters.add(crawl, 'trap/domain_pages', trapped)
   counters.add(crawl, 'dupefilter/filtered', duplicates)
-  return { accepted = accepted, duplicates = duplicates, dropped = dropped, unseen = unseen + dropped }
+  return { accepted = accepted, duplicates = duplicates, dropped = dropped, trapped = trapped,
+    unseen = unseen + dropped + trapped }
 end

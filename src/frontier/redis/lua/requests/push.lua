@@ -8,7 +8,7 @@
 -- generator (start-filtered) come again from its beginning when its node died: filtered ones are judged by the dupefilter,
 -- unfiltered ones by their index.
 -- A new meta has no shape yet: the first node to join decides it. A shape that was agreed holds for pushes as well.
--- Returns accepted, duplicates, dropped, by name, and of a generator's requests waiting. O(n log m) for n requests on m pending.
+-- Returns accepted, duplicates, dropped, trapped, by name, and of a generator's requests waiting. O(n log m) for n requests on m pending.
 
 -- Without the unfiltered requests that were pushed before, and those that have a smaller index than `pushed`.
 local function notPushed(requests, from, pushed)

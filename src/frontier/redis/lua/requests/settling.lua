@@ -14,6 +14,7 @@
 --   scraped, errors     amounts that count against the budgets; absent for 0
 --   requests            the links, see acceptance.lua; absent when there are none
 --   cookies, maxJars    changes of cookies, see cookies/cookies.lua; absent when there are none
+--   validators          of the page, see dupefilters/validators.lua; absent where they are not kept
 -- args.counters: names of counters. args.feeds: the feeds and outboxes of pipelines that this node joined with.
 
 -- Removes the done requests that were collected, in one batch. Before a later settle's links are judged, since a link may
@@ -98,16 +99,19 @@ function settling.run(crawl)
         replies[n], packed = { 'status', 'closed' }, cmsgpack.pack({ status = 'closed' })
       else
         replies[n], packed = plainReply, plainPacked
+        local hasDropped = false
         if settle.requests then
           removeDone(crawl, done)
           -- While its own request is still live: a page's link to itself is a duplicate.
           local answer = acceptance.accept(crawl, settle.requests, 'links')
           answer.status, answer.epoch = 'committed', epoch
+          hasDropped = answer.dropped + answer.trapped > 0
           replies[n], packed = verbs.named(answer), cmsgpack.pack(answer)
         end
         conclude(crawl, settle, lease, done)
         addEffects(crawl, settle, sums, items, feedItems, pipelineItems)
         cookies.merge(crawl, settle)
+        if settle.validators then validators.commit(crawl, settle, epoch, hasDropped) end
         if settle.latencyMs and settle.kind ~= 'released' then
           answered[#answered + 1] = { lease.domain, settle.latencyMs, settle.status }
         end

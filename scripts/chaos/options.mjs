@@ -1,0 +1,43 @@
+/** The command line of `npm run chaos`. */
+import { parseArgs } from 'node:util';
+import { newSeed } from './tools/random.mjs';
+
+export const usage = `npm run chaos -- [options]
+
+  --only R3,R9       only these rows
+  --engine NAME      redis or embedded; both unless told
+  --seed N           repeat the random choices of an earlier run, which printed its seed
+  --short            each row once, on one engine, on 526 pages: at most three minutes for all
+  --long             many faults on 21,040 pages: hours for all
+  --write            put the measured rows into docs/internals/faults.md`;
+
+/** How much of everything: copies of the documentation (526 pages each), its pages per second, and faults of one kind. */
+const scales = {
+  short: { name: 'short', copies: 1, pagesPerSecond: 130, kills: 3, faults: 1, seconds: 10 },
+  normal: { name: 'normal', copies: 4, pagesPerSecond: 150, kills: 8, faults: 3, seconds: 60 },
+  long: { name: 'long', copies: 40, pagesPerSecond: 150, kills: 100, faults: 10, seconds: 3_600 },
+};
+
+/** @throws Error that says what is wrong with the arguments. */
+export function readOptions(args) {
+  const { values } = parseArgs({
+    args,
+    options: {
+      only: { type: 'string' },
+      engine: { type: 'string' },
+      seed: { type: 'string' },
+      short: { type: 'boolean', default: false },
+      long: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.short && values.long) throw new Error('--short and --long exclude each other');
+  if (values.engine !== undefined && !['redis', 'embedded'].includes(values.engine))
+    throw new Error(`--engine is redis or embedded, not ${values.engine}`);
+  const seed = values.seed === undefined ? newSeed() : Number(values.seed);
+  if (!Number.isSafeInteger(seed)) throw new Error(`--seed is a whole number, not ${values.seed}`);
+  const scale = scales[values.short ? 'short' : values.long ? 'long' : 'normal'];
+  const only = values.only?.split(',').map((row) => row.trim().toUpperCase()) ?? null;
+  return { only, engine: values.engine ?? null, seed, scale, write: values.write, help: values.help };
+}

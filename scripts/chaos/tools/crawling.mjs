@@ -1,0 +1,196 @@
+/** A crawl of the documentation by several nodes, each a process of the executable, and the verdict at its end. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import {
+  atCleanUp,
+  crawl,
+  endOf,
+  newProject,
+  startRedis,
+  tempDir,
+  until,
+  written,
+} from '../../proof/faults/stage.mjs';
+import { startDocs } from './docs-site.mjs';
+import { refetchesOf } from './recovery.mjs';
+
+const bin = fileURLToPath(new URL('../../../bin/crawlnode.js', import.meta.url));
+/** Beside the rate of the site, so that a crawl that hangs ends the scenario and not the harness. */
+const SLACK_MS = 120_000;
+
+/**
+ * Begin a crawl.
+ * @param scenario { engine, scale } @param options `redis`: what nodes connect to instead of a server of their own;
+ * `site`: another than the documentation, with { args, urls, log() }; `args`, `settings`: of each node
+ */
+export async function beginCrawl(
+  { engine, scale },
+  { nodes = 4, redis, settings = {}, args = [], site } = {},
+) {
+  const pages = site ?? (await docsOf(scale));
+  const server = redis ?? (engine === 'redis' ? await startRedis() : null);
+  const project = await newProject(server, { ITEM_PIPELINES: { RedisPipeline: 300 }, ...settings });
+  const longestMs = (1_000 * pages.urls.length) / scale.pagesPerSecond + SLACK_MS;
+  const running = new Crawling(pages, project, args, longestMs);
+  for (let n = 0; n < nodes; n++) running.start(n);
+  return running;
+}
+
+async function docsOf(scale) {
+  const site = await startDocs(await tempDir('site'), scale);
+  atCleanUp(site.stop);
+  return site;
+}
+
+class Crawling {
+  /** All nodes by their number, the last life of each. */
+  nodes = [];
+  /** Agents that were killed or stopped, and when. */
+  faults = [];
+  #lives = 0;
+
+  constructor(site, project, args, longestMs) {
+    this.site = site;
+    this.project = project;
+    this.redis = project.redis;
+    this.args = args;
+    this.longestMs = longestMs;
+  }
+
+  /** Start node n, or start it again. */
+  start(n, more = []) {
+    this.#lives += 1;
+    const agent = `n${n}.${this.#lives}`;
+    const own = ['-o', `n${n}.jsonl`, '--node-id', `n${n}`, '-s', `USER_AGENT=${agent}`];
+    const node = crawl(this.project, ['--exit-when-done', ...this.site.args, ...own, ...this.args, ...more]);
+    this.nodes[n] = Object.assign(node, { agent });
+    return node;
+  }
+
+  /** SIGKILL, once its pages count as abandoned; and start it again. */
+  async killAndRestart(n) {
+    const node = this.nodes[n];
+    if (node.over()) return false;
+    this.faultOf(node);
+    node.signal('SIGKILL');
+    await node.ended;
+    this.start(n);
+    return true;
+  }
+
+  /** From now on, pages of this node that others ask for again count as recovered. */
+  faultOf(node) {
+    this.faults.push({ agent: node.agent, atMs: Date.now() });
+  }
+
+  get isOver() {
+    return this.nodes.every((node) => node.over());
+  }
+
+  /** Wait until so much of the site was asked for; over is far enough. */
+  async untilPart(part) {
+    const enough = this.site.urls.length * part;
+    const isFar = async () => this.isOver || (await this.site.log()).length >= enough;
+    await until(isFar, `${Math.round(enough)} requests`, this.longestMs);
+  }
+
+  /** Wait until each node has asked for a page: a signal that comes before ends any process. */
+  async untilAllCrawl() {
+    const doAll = async () => {
+      const agents = new Set((await this.site.log()).map(({ agent }) => agent));
+      return this.nodes.every((node) => node.over() || agents.has(node.agent));
+    };
+    await until(doAll, 'each node to crawl', this.longestMs);
+  }
+
+  /** Wait until the site was asked for something from now on; over is far enough. */
+  async untilNextPage() {
+    const before = (await this.site.log()).length;
+    const isFar = async () => this.isOver || (await this.site.log()).length > before;
+    await until(isFar, 'the crawl to go on', this.longestMs);
+  }
+
+  /** Between two faults; ends early with the crawl. */
+  async pause(ms) {
+    for (const endAt = Date.now() + ms; Date.now() < endAt && !this.isOver; ) await sleep(50);
+  }
+
+  /** @returns how each node ended; one that does not within the time is killed and is a problem. */
+  async ends() {
+    return Promise.all(this.nodes.map((node) => endOf(node, this.longestMs)));
+  }
+
+  /** Run a command of the executable in the project. */
+  async command(...args) {
+    const child = spawn(process.execPath, [bin, ...args], {
+      cwd: this.project.dir,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let [stdout, stderr] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      stderr += text;
+    });
+    const [code] = await once(child, 'close');
+    return { code, stdout, stderr };
+  }
+
+  /**
+   * Wait for the end, and compare what the crawl left with what the independent crawler found.
+   * @param expected URLs of the items @param exit what each node must end with; null for anything
+   * @returns missing, twice, refetched, and problems as sentences
+   */
+  async verdict({ expected = this.site.urls, exit = 0, failures = 0 } = {}) {
+    const problems = [];
+    for (const [n, { code, signal }] of (await this.ends()).entries()) {
+      if (exit !== null && code !== exit)
+        problems.push(`node ${n} ended with ${code ?? signal}: ${this.nodes[n].said.slice(-400)}`);
+    }
+    const stats = JSON.parse((await this.command('stats', 'walk', '--json')).stdout);
+    const left = stats.pending + stats.delayed + stats.leased;
+    if (left > 0) problems.push(`${stats.pending} pending, ${stats.delayed} delayed, ${stats.leased} leased`);
+    if (stats.failed !== failures) problems.push(`${stats.failed} failed: ${await this.failures()}`);
+    problems.push(...(await this.doctor()));
+    const [list, files] = [await this.items(), await written(this.project)];
+    const found = [new Set(list), new Set(files)];
+    const missing = expected.filter((url) => found.some((urls) => !urls.has(url))).length;
+    const twice = list.length - found[0].size + (files.length - found[1].size);
+    const extra = [...found[0]].filter((url) => !expected.includes(url));
+    if (missing > 0) problems.push(`${missing} pages are missing`);
+    if (twice > 0) problems.push(`${twice} items are there twice`);
+    if (extra.length > 0) problems.push(`nobody expected ${extra.slice(0, 3)}`);
+    const log = await this.site.log();
+    return { missing, twice, pages: expected.length, refetched: refetchesOf(log), problems, stats, log };
+  }
+
+  /** What `doctor --deep` finds wrong. */
+  async doctor() {
+    const { stdout, stderr } = await this.command('doctor', 'walk', '--deep', '--json');
+    if (stdout === '') return [`doctor: ${stderr}`];
+    const { findings } = JSON.parse(stdout);
+    return findings
+      .filter(({ level }) => level === 'problem')
+      .map(({ check, message }) => `doctor: ${check}: ${message}`);
+  }
+
+  /** URLs in the items list of the crawl. */
+  async items() {
+    const file = 'items-list.json';
+    const { code, stderr } = await this.command('items', 'walk', 'export', '-O', file);
+    if (code !== 0) throw new Error(`items export: ${stderr}`);
+    const text = await readFile(path.join(this.project.dir, file), 'utf8');
+    await rm(path.join(this.project.dir, file));
+    return text.trim() === '' ? [] : JSON.parse(text).map(({ url }) => url);
+  }
+
+  async failures() {
+    const { stdout } = await this.command('failed', 'walk', 'list', '--json');
+    return stdout.slice(0, 500);
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * The pages of the harness: the documentation of Python as Debian packs it, served by nginx in any number of copies. What a
+ * crawl must find is what an independent crawler reaches. nginx answers a limited number of requests per second, so that a
+ * crawl lasts long enough for faults.
+ */
+import { existsSync } from 'node:fs';
+import { startNginx } from '../../proof/nginx.mjs';
+import { walk } from '../../proof/walker.mjs';
+
+const root = '/usr/share/doc/python3-doc/html';
+/** python3-doc has some 530 pages, whichever Python it is of. */
+const FEWEST = 100;
+
+/** What one copy reaches, as paths below it; walked once for a process. */
+let reachable = null;
+
+/** @throws Error that says what to install. */
+export function requireDocs() {
+  if (!existsSync(root)) throw new Error('as root: apt-get install nginx python3-doc redis-server');
+}
+
+/**
+ * @returns the arguments of a crawl, `urls` of all pages, and `log()`: each request as
+ * { path, url, status, agent, startMs, endMs }, times of the wall clock.
+ */
+export async function startDocs(dir, { copies, pagesPerSecond }) {
+  requireDocs();
+  reachable ??= await walkOnce(dir);
+  const site = await startNginx(root, dir, { pagesPerSecond });
+  const prefixes = Array.from({ length: copies }, (_, n) => `${site.url}copy${n}/`);
+  const starts = prefixes.map((prefix) => `${prefix}index.html`);
+  return {
+    args: [`start=${starts.join(' ')}`, `within=${site.url}copy`, 'ending=.html'].flatMap((arg) => [
+      '-a',
+      arg,
+    ]),
+    urls: prefixes.flatMap((prefix) => reachable.map((path) => prefix + path)),
+    log: site.log,
+    stop: site.stop,
+  };
+}
+
+async function walkOnce(dir) {
+  const site = await startNginx(root, dir);
+  const pages = [...(await walk(`${site.url}index.html`))].map((url) => url.slice(site.url.length));
+  await site.stop();
+  if (pages.length < FEWEST) throw new Error('the walker found next to nothing, so nothing can be missing');
+  return pages;
+}

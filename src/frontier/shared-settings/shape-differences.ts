@@ -1,0 +1,90 @@
+/** Messages about the shape of a crawl, its tunables and a flush, with the names of the settings; for both engines. */
+import { RefusedError } from '../../errors.js';
+import type { Dupefilter, Shape, Tunables } from '../frontier.js';
+
+/** The refusal of a node (exit 3), with both values of each difference; null when the shapes are equal. */
+export function otherShape(theirs: Partial<Shape>, ours: Partial<Shape>): RefusedError | null {
+  const differences = shapeDifferences(theirs, ours);
+  if (differences.length === 0) return null;
+  return new RefusedError(
+    `this crawl was started with another shape: ${differences.join('; ')}. Use the same settings, another --job, or reset the crawl`,
+    { code: 'shape' },
+  );
+}
+
+/** The differences of two shapes, one clause for each field. */
+export function shapeDifferences(theirs: Partial<Shape>, ours: Partial<Shape>): string[] {
+  return (Object.keys(theirs) as (keyof Shape)[])
+    .map((name) => ({ name, there: inWords(theirs[name]), here: inWords(ours[name]) }))
+    .filter(({ there, here }) => there !== here)
+    .map(({ name, there, here }) => `${shapeSettings[name]} is ${there} there and ${here} here`);
+}
+
+/** The setting of each field of a shape. Parameters of the dupefilter are named after its class. */
+const shapeSettings: Readonly<Record<keyof Shape, string>> = {
+  queueClass: 'SCHEDULER_QUEUE_CLASS',
+  dupefilter: 'DUPEFILTER_CLASS',
+  fingerprinter: 'REQUEST_FINGERPRINTER',
+  domainKey: 'DOMAIN_KEY',
+  persist: 'SCHEDULER_PERSIST',
+};
+
+function inWords(value: Shape[keyof Shape] | undefined): string {
+  return typeof value === 'object' ? dupefilterInWords(value) : String(value);
+}
+
+/** Class and parameters of a dupefilter, such as `BloomDupeFilter(capacity 1000000, errorRate 0.001)`. */
+export function dupefilterInWords({ class: name, ...parameters }: Dupefilter): string {
+  const given = Object.entries(parameters).map(([parameter, value]) => `${parameter} ${value}`);
+  return given.length === 0 ? name : `${name}(${given.join(', ')})`;
+}
+
+/** The text by which the engines store and compare a dupefilter. Equal dupefilters have equal texts. */
+export function dupefilterText(dupefilter: Dupefilter): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(dupefilter).sort(([a], [b]) => (a < b ? -1 : 1))));
+}
+
+const settingOf: Readonly<Record<keyof Tunables, string>> = {
+  delayMs: 'DOWNLOAD_DELAY (ms)',
+  randomizeDelay: 'RANDOMIZE_DOWNLOAD_DELAY',
+  concurrencyPerDomain: 'CONCURRENT_REQUESTS_PER_DOMAIN',
+  nodeTimeoutMs: 'NODE_TIMEOUT (ms)',
+  failedLimit: 'FAILED_LIMIT',
+  queueLimit: 'SCHEDULER_QUEUE_LIMIT',
+  pagesPerDomain: 'URL_PAGES_PER_DOMAIN_LIMIT',
+  slots: 'DOWNLOAD_SLOTS',
+  autothrottle: 'AUTOTHROTTLE',
+};
+
+/** A sentence for the user of a node that changed a tunable for all nodes. '' and null are shown as off. */
+export function tunableNotice(name: keyof Tunables, before: unknown, after: unknown): string {
+  return `${settingOf[name]} was ${shown(before)} and is ${shown(after)} now, for all nodes`;
+}
+
+function shown(value: unknown): string {
+  if (value === null || value === '' || value === undefined) return 'off';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** The result of SCHEDULER_FLUSH_ON_START; null when it was not set or there was nothing to clear. */
+export type Flush = 'flushed' | 'others' | 'interrupted';
+
+/** A sentence for the user, or none. @param others the number of other live nodes. */
+export function flushNotice(flush: Flush | null, others: number): string[] {
+  switch (flush) {
+    case 'flushed':
+      return [
+        'SCHEDULER_FLUSH_ON_START: cleared the requests, failed requests and fingerprints that earlier runs had left',
+      ];
+    case 'others':
+      return [
+        `SCHEDULER_FLUSH_ON_START has no effect here: ${others} other node${others === 1 ? ' is' : 's are'} working on this crawl`,
+      ];
+    case 'interrupted':
+      return [
+        'SCHEDULER_FLUSH_ON_START has no effect here: this node goes on with a run that was interrupted; reset the crawl to begin anew',
+      ];
+    case null:
+      return [];
+  }
+}

@@ -1,0 +1,33 @@
+/** How a job begins a feed file: `-O` empties the file, `-o` goes on behind what it holds. */
+import { UsageError } from '../../errors.js';
+import type { FeedDisk } from './feed-disk.js';
+import type { FeedFormat } from './formats/feed-format.js';
+
+/** The length a file begins with, and what its format noted of it. */
+export interface Begun {
+  readonly lengthBytes: number;
+  readonly header: string;
+}
+
+/** Empty the file, and begin it as its format does. @throws CrawlnodeError `feed_unwritable` */
+export async function overwrite(disk: FeedDisk, format: FeedFormat): Promise<Begun> {
+  const opening = format.encode(format.opening);
+  await disk.replaceFrom(0, Buffer.concat([opening, format.encode(format.closing)]));
+  return { lengthBytes: opening.length, header: '' };
+}
+
+/** Go on after what somebody else wrote. @throws UsageError where that would be no valid file of its format. */
+export async function append(disk: FeedDisk, format: FeedFormat): Promise<Begun> {
+  const size = await disk.size();
+  if (size === 0) return overwrite(disk, format);
+  if (format.appendsNot !== null) {
+    throw new UsageError(
+      `${disk.path} has content already, and ${format.appendsNot} cannot be added to it: use -O to overwrite it, another file, or .jsonl.`,
+    );
+  }
+  const header = format.adopt(await disk.beginning(format));
+  // An unfinished last line would run into the first item.
+  const newline = (await disk.before(size)) === '\n' ? '' : '\n';
+  await disk.replaceFrom(size, Buffer.from(newline));
+  return { lengthBytes: size + newline.length, header };
+}

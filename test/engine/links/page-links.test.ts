@@ -1,0 +1,45 @@
+/** The links of one page on their way to the frontier, where something else happens between two parts of them. */
+import { expect, it } from 'vitest';
+import { linkRules } from '../../../src/engine/links/filter-links.js';
+import { PageLinks } from '../../../src/engine/links/page-links.js';
+import { SeenLinks } from '../../../src/engine/links/seen-links.js';
+import { Outage } from '../../../src/engine/node/outage.js';
+import { DeadEnds } from '../../../src/engine/page/dead-ends.js';
+import { openFrontier } from '../../../src/frontier/choose-engine.js';
+import { Request } from '../../../src/http/message/request.js';
+import { silentLogger } from '../../../src/log.js';
+import { engineOptions, freshStore } from '../../helpers/engine.js';
+
+it('a page that began before anything was known to be seen sends all of its links', async () => {
+  const frontier = await openFrontier(await freshStore());
+  const seen = new SeenLinks();
+  const rules = linkRules({}, engineOptions().links, 'host', null);
+  const outage = new Outage(silentLogger);
+  const page = { id: 'a'.repeat(40), record: { depth: 0, origin: { seed: 'a', private: false } } };
+  const links = new PageLinks(page, {
+    frontier,
+    rules,
+    outage,
+    seen,
+    deadEnds: new DeadEnds(),
+    onDropped: () => {},
+  });
+  const found = Array.from({ length: 2_500 }, (_, n) => ({
+    request: new Request(`http://a.example/${n}`),
+    callback: null,
+    errback: null,
+  }));
+
+  const taken = links.take(found, {}, new AbortController());
+  // Its first thousand are being pushed; another page is settled meanwhile.
+  seen.learn([{ found: found[2_400]! }], 'epoch', 0);
+  const { requests, withheld } = await taken;
+
+  const { pending } = await frontier.snapshot();
+  expect({ pending, sent: requests.length, withheld }).toEqual({
+    pending: 1_000,
+    sent: 1_500,
+    withheld: undefined,
+  });
+  await frontier.close();
+});
