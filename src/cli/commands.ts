@@ -42,6 +42,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   settings: { summary: 'print the settings in effect', load: () => import('./commands/settings.js') },
   fetch: { summary: 'download one page and print it', load: () => import('./commands/fetch.js') },
   parse: { summary: 'run a callback on one page', load: () => import('./commands/parse.js') },
+  shell: { summary: 'try selectors and requests at a prompt', load: () => import('./commands/shell.js') },
   fingerprint: {
     summary: 'print the fingerprints of a URL',
     load: () => import('./commands/fingerprint.js'),

@@ -79,8 +79,7 @@ function explainArgumentCount(text: string, command: Command | undefined): strin
 /** Scrapy commands and their nearest crawlnode command. */
 const scrapyCommands: Readonly<Record<string, string>> = {
   startproject: 'init DIR',
-  shell: 'parse SPIDER URL',
-  view: 'fetch URL',
+  view: 'shell URL',
   check: 'doctor',
 };
 

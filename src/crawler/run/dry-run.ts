@@ -4,14 +4,14 @@
  */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { linkRules } from '../../engine/links/filter-links.js';
 import { loadMiddleware } from '../../engine/middleware/load-middleware.js';
-import { linkRules } from '../../engine/page/discovered-requests.js';
 import { startRequests } from '../../engine/seeds/seed-requests.js';
 import { hasGenerator, startIterator, startRequestOf } from '../../engine/seeds/start-generator.js';
 import { CrawlnodeError, messageOf } from '../../errors.js';
-import { otherShape } from '../../frontier/agreement/shape-differences.js';
 import type { Frontier, FrontierRequest } from '../../frontier/frontier.js';
 import type { OpenOptions } from '../../frontier/open-options.js';
+import { otherShape } from '../../frontier/shared-settings/shape-differences.js';
 import { decodeRecord } from '../../http/message/record/request-codec.js';
 import { silentLogger } from '../../log.js';
 import { loadPipelines } from '../../pipelines/item-pipeline.js';
