@@ -14,6 +14,7 @@ export { crawl, runSpider, seed, stats } from './crawler/program/program.js';
 export type { DownloaderMiddleware, MiddlewareContext } from './engine/middleware/downloader-middleware.js';
 export type { SpiderMiddleware, SpiderResult } from './engine/middleware/spider-middleware.js';
 export {
+  CloseSpider,
   CrawlnodeError,
   DropItem,
   FrontierUnavailableError,
@@ -35,7 +36,7 @@ export type { FormData } from './http/message/form/form-data.js';
 export type { FormRequestOptions } from './http/message/form/form-request.js';
 export type { Headers, HeadersInput } from './http/message/headers.js';
 export type { OutgoingRequest } from './http/message/outgoing-request.js';
-export type { JsonObject, JsonValue } from './http/message/record/request-record.js';
+export type { FileResult, JsonObject, JsonValue } from './http/message/record/request-record.js';
 export {
   type Callback,
   type CbKwargs,
@@ -43,7 +44,9 @@ export {
   Request,
   type RequestOptions,
 } from './http/message/request.js';
+export type { CookieInput, RequestCookie, RequestCookies } from './http/message/request-cookies.js';
 export { type FollowOptions, Response, type ResponseParts, type SavedPage } from './http/message/response.js';
+export type { SitemapEntry } from './http/sitemap/sitemap.js';
 export { canonicalizeUrl } from './http/url/canonicalize-url.js';
 export type { Patterns } from './http/url/url-patterns.js';
 export type { Logger, SpiderLogger } from './log.js';
@@ -66,7 +69,13 @@ export {
   type Processor,
   trim,
 } from './spider/item-processors.js';
+export { CSVFeedSpider, type CSVRow } from './spider/kinds/csv-feed-spider.js';
+export type { FeedSpider } from './spider/kinds/feed-spider.js';
+export { type SitemapRule, SitemapSpider } from './spider/kinds/sitemap-spider.js';
+export { XMLFeedSpider, type XMLIterator } from './spider/kinds/xml-feed-spider.js';
 export type { RefreshRule } from './spider/refresh.js';
 export { CrawlSpider, type Rule } from './spider/rules/crawl-spider.js';
 export { type Link, LinkExtractor, type LinkExtractorOptions } from './spider/rules/link-extractor.js';
 export { type MadeRequests, Spider, type SpiderContext, type StartRequests } from './spider/spider.js';
+export type { StatValue } from './stats/stat-change.js';
+export type { Stats } from './stats/stats.js';

@@ -13,6 +13,8 @@ export async function startRedis(dir, args = []) {
   const all = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', dir, ...args];
   const url = `redis://127.0.0.1:${port}`;
   const db = new Redis(url, { lazyConnect: true });
+  // It connects again after a kill.
+  db.on('error', () => {});
   let child;
   const start = async () => {
     child = spawn('redis-server', all, { stdio: 'ignore' });

@@ -2,8 +2,9 @@
  * Run items through the pipelines in ascending order of their numbers, and serialize them as the JSON texts that are
  * committed with the page. A pipeline may see an item twice when its page is fetched again.
  */
-import { CrawlnodeError, DropItem, messageOf } from '../errors.js';
-import type { JsonObject } from '../http/message/record/request-record.js';
+import { CrawlnodeError, closingReason, DropItem, messageOf } from '../errors.js';
+import type { FileResult, JsonObject, WaitingItem } from '../http/message/record/request-record.js';
+import type { FileStage, FileStep } from './files/file-stage.js';
 import { type LoadedPipeline, type LoadOptions, loadStages, type PipelineContext } from './load-pipelines.js';
 
 export type { ItemPipeline, PipelineContext, PipelineInput } from './load-pipelines.js';
@@ -13,17 +14,38 @@ export interface ProcessedItems {
   readonly listItems: string[];
   /** For the feeds: the items after all pipelines. */
   readonly feedItems: string[];
+  /** The number in its page of each of `feedItems`, from 1; items that wait count too. */
+  readonly numbers: number[];
+  /** Items that wait for a file. */
+  readonly waiting: ItemWait[];
   /** Items that passed every pipeline. */
   readonly scraped: number;
   /** Items a pipeline dropped. */
   readonly dropped: number;
   /** Items that an error of a pipeline cost, where errors are kept. */
   readonly broken: number;
+  /** The reason of the first CloseSpider that a pipeline threw, which drops its item; null for none. */
+  readonly closing: string | null;
+}
+
+/** An item that waits for its next file. */
+export interface ItemWait extends Omit<WaitingItem, 'id'> {
+  /** Its number in the page, from 1. */
+  readonly number: number;
+  /** The URL of the file, as the item names it. */
+  readonly next: string;
 }
 
 export interface ItemPipelines {
   /** @throws CrawlnodeError `pipeline_error` that names a pipeline which threw anything but DropItem, unless errors are kept. */
   process(items: readonly JsonObject[]): Promise<ProcessedItems>;
+  /**
+   * Go on with an item after its next file.
+   * @throws CrawlnodeError as `process`, and `bad_record` where no pipeline of its name fetches files.
+   */
+  goOn(waiting: WaitingItem, result: FileResult): Promise<ProcessedItems>;
+  /** The pipeline that fetches files under a name; null where there is none. */
+  fileStage(name: string): FileStage | null;
   /** Open the pipelines in order. @throws CrawlnodeError `pipeline_error`, after closing those opened before. */
   open(): Promise<void>;
   /** Those with `committed`, by their order. */
@@ -40,34 +62,75 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
   const { before, after, toList } = await loadStages(options);
   const { context, addNodeId = false, keepsErrors = false } = options;
   const all = [...before, ...after];
+  const listAt = toList ? before.length : -1;
   const opened: LoadedPipeline[] = [];
 
   async function process(items: readonly JsonObject[]): Promise<ProcessedItems> {
-    const out = { listItems: [] as string[], feedItems: [] as string[], scraped: 0, dropped: 0, broken: 0 };
-    for (const item of items) {
-      const inList = out.listItems.length;
-      try {
-        const listItem = before.length === 0 ? item : await runPipelines(before, item, context);
-        // Usually no pipeline follows RedisPipeline. List and feeds then share one text.
-        let text = toList || after.length === 0 ? toJson(listItem, before) : '';
-        if (toList) out.listItems.push(addNodeId ? withNodeId(text, listItem, context.nodeId) : text);
-        if (after.length > 0) text = toJson(await runPipelines(after, listItem, context), all);
-        out.feedItems.push(text);
-        out.scraped += 1;
-      } catch (error) {
-        if (isDrop(error)) {
-          out.dropped += 1;
-          context.log.debug({ reason: error.message }, 'an item was dropped');
-        } else if (keepsErrors) {
-          out.listItems.length = inList;
-          out.broken += 1;
-          context.log.error({ reason: 'pipeline_error' }, `an item is lost: ${messageOf(error)}`);
-        } else {
-          throw error;
-        }
+    const out = newResult();
+    for (const item of items) await pass(item, out, null);
+    return out;
+  }
+
+  async function goOn(waiting: WaitingItem, result: FileResult): Promise<ProcessedItems> {
+    const from = all.findIndex(({ name, files }) => files !== null && name === waiting.pipeline);
+    if (from === -1) throw notInPipelines(waiting.pipeline);
+    const out = newResult();
+    await pass(waiting.item, out, { from, files: [...waiting.files, result] });
+    return out;
+  }
+
+  /** @param resumed the pipeline that an item waited in, and all results of its files so far; null for a new item */
+  async function pass(item: JsonObject, out: Results, resumed: Resumed | null): Promise<void> {
+    const inList = out.listItems.length;
+    try {
+      await passOn(item, out, resumed);
+    } catch (error) {
+      const closing = closingReason(error);
+      if (closing !== null) {
+        out.closing ??= closing;
+        out.listItems.length = inList;
+        out.dropped += 1;
+        context.log.info({ reason: closing }, `an item pipeline closes the crawl: ${closing}`);
+      } else if (isDrop(error)) {
+        out.dropped += 1;
+        context.log.debug({ reason: error.message }, 'an item was dropped');
+      } else if (keepsErrors) {
+        out.listItems.length = inList;
+        out.broken += 1;
+        context.log.error({ reason: 'pipeline_error' }, `an item is lost: ${messageOf(error)}`);
+      } else {
+        throw error;
       }
     }
-    return out;
+  }
+
+  async function passOn(item: JsonObject, out: Results, resumed: Resumed | null): Promise<void> {
+    let current = item;
+    // Usually no pipeline follows RedisPipeline. List and feeds then share one text.
+    let text: string | null = null;
+    for (let at = resumed?.from ?? 0; at <= all.length; at += 1) {
+      // An item that waited behind RedisPipeline came into the list with its page.
+      if (at === listAt && at !== resumed?.from) {
+        text = toJson(current, before);
+        out.listItems.push(addNodeId ? withNodeId(text, current, context.nodeId) : text);
+      }
+      const pipeline = all[at];
+      if (pipeline === undefined) break;
+      text = null;
+      if (pipeline.files === null) {
+        current = await runPipeline(pipeline, current, context);
+        continue;
+      }
+      const step = await filesOf(pipeline, current, at === resumed?.from ? resumed.files : []);
+      if ('next' in step) {
+        out.waiting.push({ number: nextNumber(out), pipeline: pipeline.name, item: current, ...step });
+        return;
+      }
+      current = step.item;
+    }
+    out.feedItems.push(text ?? toJson(current, all));
+    out.numbers.push(nextNumber(out));
+    out.scraped += 1;
   }
 
   async function open(): Promise<void> {
@@ -92,33 +155,71 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
     }
   }
 
-  return { process, open, close, withCommitted: all.filter(({ batches }) => batches !== null) };
+  const withCommitted = all.filter(({ batches }) => batches !== null);
+  const fileStage = (name: string) => all.find((one) => one.name === name)?.files ?? null;
+  return { process, goOn, fileStage, open, close, withCommitted };
 }
 
-async function runPipelines(
-  pipelines: readonly LoadedPipeline[],
+/** The result while it is collected. */
+interface Results extends ProcessedItems {
+  scraped: number;
+  dropped: number;
+  broken: number;
+  closing: string | null;
+}
+
+interface Resumed {
+  readonly from: number;
+  readonly files: readonly FileResult[];
+}
+
+const newResult = (): Results => ({
+  ...{ listItems: [], feedItems: [], numbers: [], waiting: [] },
+  ...{ scraped: 0, dropped: 0, broken: 0, closing: null },
+});
+
+/** Items that passed and items that wait are numbered together. */
+const nextNumber = ({ numbers, waiting }: ProcessedItems): number => numbers.length + waiting.length + 1;
+
+async function filesOf(
+  { name, files }: LoadedPipeline,
+  item: JsonObject,
+  results: readonly FileResult[],
+): Promise<FileStep> {
+  try {
+    return await files!.goOn(item, results);
+  } catch (error) {
+    throw pipelineError(name, error);
+  }
+}
+
+async function runPipeline(
+  pipeline: LoadedPipeline,
   item: JsonObject,
   { nodeId, spider, job }: PipelineContext,
 ): Promise<JsonObject> {
-  let current = item;
-  for (const pipeline of pipelines) {
-    let result: unknown;
-    try {
-      result = await pipeline.processItem({ item: current, nodeId, spider, job });
-    } catch (error) {
-      throw isDrop(error) ? error : pipelineError(pipeline.name, error);
-    }
-    if (result === undefined) continue;
-    if (typeof result !== 'object' || result === null || Array.isArray(result)) {
-      const got = Array.isArray(result) ? 'a list' : result === null ? 'null' : `a ${typeof result}`;
-      throw pipelineError(
-        pipeline.name,
-        new TypeError(`returned ${got} instead of the item; throw DropItem to drop it`),
-      );
-    }
-    current = result as JsonObject;
+  let result: unknown;
+  try {
+    result = await pipeline.processItem({ item, nodeId, spider, job });
+  } catch (error) {
+    throw isDrop(error) || closingReason(error) !== null ? error : pipelineError(pipeline.name, error);
   }
-  return current;
+  if (result === undefined) return item;
+  if (typeof result !== 'object' || result === null || Array.isArray(result)) {
+    const got = Array.isArray(result) ? 'a list' : result === null ? 'null' : `a ${typeof result}`;
+    throw pipelineError(
+      pipeline.name,
+      new TypeError(`returned ${got} instead of the item; throw DropItem to drop it`),
+    );
+  }
+  return result as JsonObject;
+}
+
+function notInPipelines(name: string): CrawlnodeError {
+  return new CrawlnodeError(
+    'bad_record',
+    `an item waits for files in ${name}, which ITEM_PIPELINES does not name: add it, and run "crawlnode failed SPIDER retry"`,
+  );
 }
 
 /** The spider's items are checked when they are yielded, so a value that is not JSON came from a pipeline. */

@@ -6,6 +6,8 @@ import { withinTimeout } from '../user-code/callback-timeout.js';
 import { inOrder, loadProjectModule } from '../user-code/project-modules.js';
 import type { BatchPipeline } from './committed/committed-batches.js';
 import type { CommittedItem } from './committed/committed-item.js';
+import type { FileStage } from './files/file-stage.js';
+import { type FileSettings, isFileStage, loadFileStage } from './files/load-file-stage.js';
 
 const MAX_BATCH_ITEMS = 10_000;
 
@@ -62,6 +64,8 @@ export interface LoadedPipeline extends Required<Pick<ItemPipeline, 'open' | 'pr
   readonly modulePath: string;
   /** Null for a pipeline without `committed`. */
   readonly batches: BatchPipeline | null;
+  /** Of FilesPipeline and ImagesPipeline; null for a module. */
+  readonly files: FileStage | null;
 }
 
 export interface LoadOptions {
@@ -77,6 +81,8 @@ export interface LoadOptions {
   readonly keepsErrors?: boolean;
   /** A `processItem` that is not over after this time throws; no bound by default. */
   readonly callbackTimeoutMs?: number;
+  /** For FilesPipeline and ImagesPipeline. */
+  readonly files?: { readonly settings: FileSettings; readonly host: string };
 }
 
 /** The pipelines before and after `RedisPipeline`. Without it all are `before`, and `toList` is false. */
@@ -101,8 +107,12 @@ export async function loadStages(options: LoadOptions): Promise<Stages> {
 }
 
 async function loadPipeline(name: string, options: LoadOptions): Promise<LoadedPipeline> {
-  const { projectDir, loadModule, callbackTimeoutMs } = options;
-  const from = { setting: 'ITEM_PIPELINES', folder: 'pipelines', builtIn: ['RedisPipeline'] };
+  const { projectDir, loadModule, callbackTimeoutMs, files } = options;
+  if (files !== undefined && isFileStage(name)) {
+    return filePipeline(name, await loadFileStage(name, files.settings, files.host));
+  }
+  const builtIn = ['RedisPipeline', 'FilesPipeline', 'ImagesPipeline'];
+  const from = { setting: 'ITEM_PIPELINES', folder: 'pipelines', builtIn };
   const pipeline = instantiate(await loadProjectModule(name, { ...from, projectDir, loadModule }));
   if (pipeline === null) {
     throw new SettingsError(
@@ -115,7 +125,17 @@ async function loadPipeline(name: string, options: LoadOptions): Promise<LoadedP
     open: (context) => pipeline.open?.(context),
     processItem: (input) => withinTimeout(pipeline.processItem?.(input), callbackTimeoutMs),
     batches: batchesOf(pipeline, name),
+    files: null,
     close: () => pipeline.close?.(),
+  };
+}
+
+function filePipeline(name: string, files: FileStage): LoadedPipeline {
+  return {
+    ...{ name, modulePath: name, batches: null, files },
+    open: () => files.options.store.open(),
+    processItem: () => {},
+    close: () => {},
   };
 }
 

@@ -2,6 +2,7 @@
  * Parse robots.txt (RFC 9309). A URL is compared with the rules of one group only. Where the RFC leaves a choice, this parser
  * behaves as those of Google and Scrapy (Protego) do.
  */
+import { robotsLines } from '../http/robots-lines.js';
 import { matchesPath, normalisePath, type PathPattern, parsePathPattern } from './path-pattern.js';
 
 /** A parsed robots.txt. */
@@ -67,7 +68,7 @@ function readBlocks(text: string): { blocks: Map<string, Block[]>; sitemaps: str
   let block: Block | undefined;
   let isNamingCrawlers = false;
 
-  for (const { key, value } of linesOf(text)) {
+  for (const { key, value } of robotsLines(text)) {
     if (key === 'user-agent') {
       if (!block || !isNamingCrawlers) block = { rules: [], crawlDelay: null };
       isNamingCrawlers = true;
@@ -103,17 +104,6 @@ function mergeBlocks(blocks: readonly Block[]): Block {
 /** The longest pattern has precedence; among equally long patterns, `allow` does. */
 function byPrecedence(a: Rule, b: Rule): number {
   return b.pattern.length - a.pattern.length || Number(b.isAllow) - Number(a.isAllow);
-}
-
-/** Keys are case-insensitive. A missing colon or hyphen is accepted, as in Google's parser and Protego. */
-const LINE = /^\s*(user[- ]?agent|[^\s:]+)\s*[:\s]\s*(.*)$/is;
-
-function* linesOf(text: string): Generator<{ key: string; value: string }> {
-  for (const line of text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/)) {
-    const [, key, value] = LINE.exec(line.split('#', 1)[0]!.trimEnd()) ?? [];
-    if (key !== undefined)
-      yield { key: key.toLowerCase().replace(/^user ?agent$/, 'user-agent'), value: value! };
-  }
 }
 
 /** The product token at the beginning of a User-Agent value, in lower case, or `*`. */

@@ -3,6 +3,7 @@ import { stringify } from 'yaml';
 import { definitionOf } from './schema.js';
 import { cookieSettings } from './sections/cookies.js';
 import { downloadSettings } from './sections/download.js';
+import { fileSettings } from './sections/files.js';
 import { frontierSettings } from './sections/frontier.js';
 import { httpCacheSettings } from './sections/http-cache.js';
 import { itemSettings } from './sections/items.js';
@@ -25,6 +26,7 @@ const sections: readonly (readonly [title: string, settings: object])[] = [
   ['Redis (without a Redis address the crawl is embedded, under JOBDIR)', redisSettings],
   ['The frontier: order, seen requests, seeds, names of keys, closing', frontierSettings],
   ['Items', itemSettings],
+  ['Files and images of items', fileSettings],
   ['Politeness, download, retries, limits', downloadSettings],
   ['Cookies', cookieSettings],
   ['Proxies', proxySettings],

@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import type { Definition } from './kinds.js';
 import { cookieSettings } from './sections/cookies.js';
 import { downloadSettings } from './sections/download.js';
+import { fileSettings } from './sections/files.js';
 import { frontierSettings } from './sections/frontier.js';
 import { httpCacheSettings } from './sections/http-cache.js';
 import { itemSettings } from './sections/items.js';
@@ -19,6 +20,7 @@ export const definitions = {
   ...redisSettings,
   ...frontierSettings,
   ...itemSettings,
+  ...fileSettings,
   ...downloadSettings,
   ...cookieSettings,
   ...proxySettings,

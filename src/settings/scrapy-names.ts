@@ -23,8 +23,12 @@ const adviceByName: readonly (readonly [names: RegExp, advice: string])[] = [
     /^HTTPCACHE_(POLICY|STORAGE|DBM_MODULE|ALWAYS_STORE|IGNORE_RESPONSE_CACHE_CONTROLS)$/,
     'the cache holds every page as a file, as the DummyPolicy does: delete it',
   ],
-  [/^(FILES|IMAGES)_/, 'crawlnode has no such feature: delete it'],
-  [/^(TWISTED_REACTOR|ASYNCIO_EVENT_LOOP|REACTOR_.*|DNS_.*|DNSCACHE_.*)$/, deleteIt],
+  [/^IMAGES_THUMBS$/, 'images are stored as they are: make thumbnails from IMAGES_STORE with another tool'],
+  [
+    /^(FILES|IMAGES)_STORE_|^AWS_|^GCS_|^FTP_/,
+    'files are written to a folder: mount the bucket, or upload from committed() of an item pipeline',
+  ],
+  [/^(TWISTED_REACTOR|ASYNCIO_EVENT_LOOP|REACTOR_.*|DNS_RESOLVER)$/, deleteIt],
   [/^(MEMUSAGE|MEMDEBUG|MAIL|ADDONS|COMMANDS_MODULE|NEWSPIDER_MODULE|TEMPLATES_DIR|EDITOR)(_|$)/, deleteIt],
   [
     /^(SPIDER_LOADER_.*|SCHEDULER_(DISK|MEMORY|PRIORITY)_QUEUE|DUPEFILTER_KEY|DEPTH_STATS_VERBOSE)$/,

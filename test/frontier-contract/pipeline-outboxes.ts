@@ -44,6 +44,21 @@ export function pipelineOutboxes(crawl: () => Crawl): void {
       expect(asTheyAre.map((text) => JSON.parse(text))).toEqual(expected.map(({ item }) => item));
     });
 
+    it('has an item under the id that its settle gives it', async () => {
+      const { frontier } = await crawl().node({ feeds: [store] });
+      await frontier.push([request('file')], 'links');
+      const itemIds = [`${'ab'.repeat(20)}-7`, `${'cd'.repeat(20)}-12`];
+      await commit(frontier, await takeOne(frontier), undefined, {
+        feedItems: ['{"a":1}', '{"b":2}'],
+        itemIds,
+      });
+      const texts = await frontier.feeds.read(store, 0, 10);
+      expect(texts.map((text) => JSON.parse(text))).toEqual([
+        { id: itemIds[0], item: { a: 1 } },
+        { id: itemIds[1], item: { b: 2 } },
+      ]);
+    });
+
     it('gets nothing of a page whose lease was lost', async () => {
       const { frontier } = await crawl().node({ feeds: [store] });
       await frontier.push([request('a')], 'links');

@@ -42,6 +42,16 @@ export function queueLimit(crawl: () => Crawl): void {
       expect(await frontier.push(found.slice(11), 'links')).toEqual({ accepted: 3, duplicates: 0 });
     });
 
+    it('never drops a request that carries an item', async () => {
+      const { frontier } = await crawl().node(choice);
+      await frontier.push(named('start', 2), 'start');
+      const lease = await takeOne(frontier);
+      const file = { ...request('file', { unfiltered: true }), carriesItem: true } as const;
+      const answer = await commit(frontier, lease, undefined, { requests: [...named('page', 14), file] });
+      expect(answer).toMatchObject({ accepted: 10, dropped: 5 });
+      expect((await frontier.inspect(file)).state).toBe('pending');
+    });
+
     it('never drops what is pushed as a start request or seed, is retried, or comes back', async () => {
       const { frontier } = await crawl().node(choice);
       await frontier.push(named('start', 12), 'start');

@@ -45,6 +45,8 @@ test('items go to the list and the feeds in the order they were yielded, as one 
   expect(out).toEqual({
     listItems: ['{"n":1}', '{"n":2}'],
     feedItems: ['{"n":1}', '{"n":2}'],
+    numbers: [1, 2],
+    waiting: [],
     scraped: 2,
     dropped: 0,
     broken: 0,
@@ -95,6 +97,8 @@ test('DropItem drops one item and counts it; the others go on', async () => {
   expect(await early.process([{ n: 1 }, { n: 2 }, { n: 3 }])).toEqual({
     listItems: ['{"n":2}'],
     feedItems: ['{"n":2}'],
+    numbers: [1],
+    waiting: [],
     scraped: 1,
     dropped: 2,
     broken: 0,
@@ -204,7 +208,9 @@ test('an unknown pipeline is a SettingsError that lists those that exist', async
     const error = await pipelines({ [name]: 1 }).catch((e) => e);
     expect(error).toBeInstanceOf(SettingsError);
     expect(error.message).toContain(name);
-    expect(error.message).toContain('There are: RedisPipeline, ./pipelines/clean.ts.');
+    expect(error.message).toContain(
+      'There are: RedisPipeline, FilesPipeline, ImagesPipeline, ./pipelines/clean.ts.',
+    );
   }
 });
 

@@ -24,7 +24,7 @@ const SLACK_MS = 120_000;
 
 /**
  * Begin a crawl.
- * @param scenario { engine, scale } @param options `redis`: what nodes connect to instead of a server of their own;
+ * @param scenario { engine, scale } @param options `redis`: what nodes connect to instead of a server of their own, null where `settings` say it;
  * `site`: another than the documentation, with { args, urls, log() }; `args`, `settings`: of each node
  */
 export async function beginCrawl(
@@ -32,7 +32,7 @@ export async function beginCrawl(
   { nodes = 4, redis, settings = {}, args = [], site } = {},
 ) {
   const pages = site ?? (await docsOf(scale));
-  const server = redis ?? (engine === 'redis' ? await startRedis() : null);
+  const server = redis === undefined && engine === 'redis' ? await startRedis() : (redis ?? null);
   const project = await newProject(server, { ITEM_PIPELINES: { RedisPipeline: 300 }, ...settings });
   const longestMs = (1_000 * pages.urls.length) / scale.pagesPerSecond + SLACK_MS;
   const running = new Crawling(pages, project, args, longestMs);

@@ -42,6 +42,7 @@ export function linkOptionsOf(settings: Settings): LinkOptions {
     depthPriority: settings.DEPTH_PRIORITY,
     urlLengthLimit: settings.URLLENGTH_LIMIT,
     ...trapsOf(settings),
+    ...(settings.REFERER_ENABLED && { referrerPolicy: settings.REFERRER_POLICY }),
     fingerprint: (request) => fingerprint(request, algorithm),
     proxyFromSeeds: settings.PROXY_FROM_SEEDS,
   };
@@ -188,6 +189,10 @@ export function downloaderOptionsOf(settings: Settings): DownloaderOptions {
     userAgent: settings.USER_AGENT,
     defaultHeaders: Object.fromEntries(headers) as Record<string, string>,
     concurrency: settings.CONCURRENT_REQUESTS,
+    dns: {
+      cacheSize: settings.DNSCACHE_ENABLED ? settings.DNSCACHE_SIZE : 0,
+      timeoutMs: ms(settings.DNS_TIMEOUT),
+    },
     proxies: proxyOptionsOf(settings),
   };
 }

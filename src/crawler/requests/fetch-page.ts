@@ -88,6 +88,7 @@ function recordOf(request: Request): RequestRecord {
     parent: null,
     cookies: request.cookies,
     cookieJar: null,
+    waitingItem: null,
     acceptedAtMs: 0,
   };
 }

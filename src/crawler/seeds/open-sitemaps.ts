@@ -31,7 +31,8 @@ export async function openSitemaps(
 ): Promise<OpenSitemaps | null> {
   if (sitemaps.length === 0) return null;
   const { createSitemapFetch } = await import('./sitemap-fetch.js');
-  const { MAX_SITEMAP_BYTES, SitemapSeeds } = await import('./sitemap-seeds.js');
+  const { SitemapSeeds } = await import('./sitemap-seeds.js');
+  const { MAX_SITEMAP_BYTES } = await import('../../http/sitemap/sitemap-document.js');
   const { fetch, close } = createSitemapFetch(settings, MAX_SITEMAP_BYTES);
   const seeds = new SitemapSeeds({
     fetch,

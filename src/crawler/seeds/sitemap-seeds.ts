@@ -9,23 +9,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Trust } from '../../engine/seeds/seed-requests.js';
 import { CrawlnodeError, messageOf } from '../../errors.js';
-import { decodeBody } from '../../http/charset/decode-body.js';
-import { readSitemap, type SitemapEntry, SitemapError } from '../../http/markup/sitemap.js';
+import { type SitemapEntry, SitemapError } from '../../http/sitemap/sitemap.js';
+import {
+  MAX_SITEMAP_BYTES,
+  refuseDeepIndex,
+  sitemapEntries,
+  sitemapText,
+} from '../../http/sitemap/sitemap-document.js';
 import { urlJoiner } from '../../http/url/join-url.js';
 import { isPrivateHost } from '../../http/url/private-hosts.js';
-import { parseRobots } from '../../robots/parse-robots.js';
-import { gunzipIfCompressed } from './gunzip-if-compressed.js';
 import type { SeedText } from './seed-text.js';
 import type { SitemapFetch } from './sitemap-fetch.js';
 
-/** The protocol allows 50 MB. */
-export const MAX_SITEMAP_BYTES = 64 * 1024 * 1024;
-/** The protocol allows 50,000. */
-const MAX_ENTRIES = 100_000;
 /** An index names 50,000 sitemaps at most. */
 const MAX_FILES = 50_000;
-/** The protocol allows no index in an index. */
-const MAX_DEPTH = 3;
 
 export interface SitemapOptions {
   readonly fetch: SitemapFetch;
@@ -85,22 +82,23 @@ export class SitemapSeeds {
     try {
       const { text, trust } = isLocal ? await readLocal(source) : await this.#download(file);
       this.counts.read += 1;
-      for (const entry of entriesOf(text, source)) {
+      for (const entry of sitemapEntries(text, source)) {
         if (stop.aborted) return;
         entries += 1;
-        if (entries > MAX_ENTRIES) throw new SitemapError(`it has more than ${MAX_ENTRIES} entries`);
         if (this.#isOlder(entry)) continue;
         const where = `${source}: entry ${entries}`;
         const found = this.#toSeed(entry, source, trust);
         if (entry.kind === 'page' || found.problem !== undefined) yield { ...found, where, trust };
-        else if (depth >= MAX_DEPTH) throw new SitemapError(`an index within ${MAX_DEPTH} others`);
-        else if (this.#visited.size >= MAX_FILES) throw new SitemapError(`more than ${MAX_FILES} sitemaps`);
-        else yield* this.#read({ source: found.text, isLocal: false, trust, depth: depth + 1, stop });
+        else {
+          refuseDeepIndex(depth);
+          if (this.#visited.size >= MAX_FILES) throw new SitemapError(`more than ${MAX_FILES} sitemaps`);
+          yield* this.#read({ source: found.text, isLocal: false, trust, depth: depth + 1, stop });
+        }
       }
     } catch (error) {
       if (stop.aborted) return;
       if (!(error instanceof CrawlnodeError)) throw error;
-      const before = entries > 0 ? ` (its first ${Math.min(entries, MAX_ENTRIES)} entries are taken)` : '';
+      const before = entries > 0 ? ` (its first ${entries} entries are taken)` : '';
       this.counts.unread += 1;
       this.#options.onUnread(source, `${messageOf(error)}${before}`);
     }
@@ -110,7 +108,7 @@ export class SitemapSeeds {
     const { fetch, delayMs } = this.#options;
     if (this.#visited.size > 1 && delayMs > 0) await sleep(delayMs, undefined, { signal: stop });
     const { body, contentType, leadsToPrivate } = await fetch(source, trust, stop);
-    const text = decodeBody(await gunzipIfCompressed(body, MAX_SITEMAP_BYTES), contentType);
+    const text = await sitemapText(body, contentType);
     return { text, trust: leadsToPrivate ? 'trusted' : 'untrusted' };
   }
 
@@ -141,17 +139,6 @@ export class SitemapSeeds {
 
 const privateAddressProblem = 'a private address, which a public site may not name (ALLOW_PRIVATE_ADDRESSES)';
 
-/** The entries of a sitemap, or the sitemaps that a robots.txt names. */
-function* entriesOf(text: string, source: string): Iterable<SitemapEntry> {
-  if (!/\/robots\.txt(?:[?#]|$)/i.test(source)) {
-    yield* readSitemap(text);
-    return;
-  }
-  const { sitemaps } = parseRobots(text);
-  if (sitemaps.length === 0) throw new SitemapError('this robots.txt names no sitemap');
-  for (const loc of sitemaps) yield { kind: 'sitemap', loc, lastmod: null, problem: null };
-}
-
 /** The text of a sitemap. `trust` says whether its URLs may be at private addresses. */
 interface SitemapText {
   readonly text: string;
@@ -162,8 +149,7 @@ async function readLocal(file: string): Promise<SitemapText> {
   try {
     const { size } = await stat(file);
     if (size > MAX_SITEMAP_BYTES) throw new SitemapError(`it has ${size} bytes, more than 64 MB`);
-    const text = decodeBody(await gunzipIfCompressed(await readFile(file), MAX_SITEMAP_BYTES), null);
-    return { text, trust: 'trusted' };
+    return { text: await sitemapText(await readFile(file), null), trust: 'trusted' };
   } catch (error) {
     if (error instanceof CrawlnodeError) throw error;
     throw new CrawlnodeError('unreadable', messageOf(error), { cause: error });

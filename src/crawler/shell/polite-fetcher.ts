@@ -49,13 +49,14 @@ export async function politeFetcher(settings: Settings, spider: Spider, log: Log
     close: downloader.close,
     fetch: async (request, stop) => {
       const delayMs = await robots.check(request, stop);
-      await turns.next(request.url, delayMs, stop);
-      if (!settings.COOKIES_ENABLED) return downloader.fetch(request, stop);
-      const download = await downloader.fetch(withCookies(request, jar), stop);
-      for (const header of [download.headers['set-cookie'] ?? []].flat()) {
-        jar.setCookieSync(header, request.url, { ignoreError: true });
-      }
-      return download;
+      return turns.take(request.url, delayMs, stop, async () => {
+        if (!settings.COOKIES_ENABLED) return downloader.fetch(request, stop);
+        const download = await downloader.fetch(withCookies(request, jar), stop);
+        for (const header of [download.headers['set-cookie'] ?? []].flat()) {
+          jar.setCookieSync(header, request.url, { ignoreError: true });
+        }
+        return download;
+      });
     },
   };
   return {
@@ -88,14 +89,21 @@ class Turns {
     this.#settings = settings;
   }
 
-  /** Wait for the next turn of the domain. @param leastMs a longer delay, such as that of robots.txt */
-  async next(url: string, leastMs: number, stop: AbortSignal): Promise<void> {
+  /**
+   * Download in the next turn of the domain. The delay counts from the end of a download.
+   * @param leastMs a longer delay, such as that of robots.txt
+   */
+  async take<T>(url: string, leastMs: number, stop: AbortSignal, download: () => Promise<T>): Promise<T> {
     const { DOMAIN_KEY, DOWNLOAD_DELAY, DOWNLOAD_SLOTS } = this.#settings;
     const domain = domainOf(url, DOMAIN_KEY);
     const waitMs = (this.#nextAtMs.get(domain) ?? 0) - Date.now();
     if (waitMs > 0) await sleep(waitMs, undefined, { signal: stop });
-    const delayMs = Math.max((DOWNLOAD_SLOTS[domain]?.delay ?? DOWNLOAD_DELAY) * 1000, leastMs);
-    this.#nextAtMs.set(domain, Date.now() + delayMs);
+    try {
+      return await download();
+    } finally {
+      const delayMs = Math.max((DOWNLOAD_SLOTS[domain]?.delay ?? DOWNLOAD_DELAY) * 1000, leastMs);
+      this.#nextAtMs.set(domain, Date.now() + delayMs);
+    }
   }
 }
 
@@ -131,12 +139,12 @@ class RobotsRules {
     let url = new URL('/robots.txt', origin);
     let access: Origin | null = trustedOrigin;
     for (let hops = 0; ; hops += 1) {
-      await this.#turns.next(url.href, 0, stop);
       const request = {
         ...{ url: url.href, method: 'GET', headers: {}, body: null, cookies: null, meta: {} },
         ...{ origin: access, firstBytes: MAX_ROBOTS_BYTES },
       };
-      const verdict = await this.#downloader.fetch(request, stop).then(
+      const fetched = this.#turns.take(url.href, 0, stop, () => this.#downloader.fetch(request, stop));
+      const verdict = await fetched.then(
         (download) => {
           // A redirect of a public site must not lead to a private address.
           access = inheritedOrigin(access, download.fromPrivateAddress);

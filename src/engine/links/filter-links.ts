@@ -3,12 +3,18 @@ import { InvalidRequestError } from '../../errors.js';
 import type { Snapshot } from '../../frontier/frontier.js';
 import { priorityInBounds } from '../../http/message/priority.js';
 import { toFrontierRequest } from '../../http/message/record/request-codec.js';
-import type { FrontierRequest, Origin, RequestRecord } from '../../http/message/record/request-record.js';
+import type {
+  FrontierRequest,
+  Origin,
+  RequestRecord,
+  WaitingItem,
+} from '../../http/message/record/request-record.js';
 import type { Request } from '../../http/message/request.js';
 import { type TrapLimits, trapOf } from '../../http/url/url-trap.js';
 import { type Refresh, refreshOf } from '../../spider/refresh.js';
 import type { LinkOptions } from '../engine-options.js';
 import type { DeadEnds } from '../page/dead-ends.js';
+import { withReferer } from './referer.js';
 
 /** Counters of one page, by Scrapy's names. */
 export type Counters = Record<string, number>;
@@ -92,7 +98,7 @@ function ownFingerprint(spider: { fingerprint?(request: Request): string }, requ
 export interface Page {
   /** Id of its lease. */
   readonly id: string;
-  readonly record: Pick<RequestRecord, 'depth' | 'origin'>;
+  readonly record: Pick<RequestRecord, 'depth' | 'origin' | 'url'>;
 }
 
 /** Why a discovered request is not followed. */
@@ -167,10 +173,10 @@ export function linked(
 ): FrontierRequest {
   const depth = page.record.depth + 1;
   const lowered = rules.depthPriority === 0 ? 0 : depth * rules.depthPriority;
-  const request =
-    lowered === 0
-      ? found.request
-      : found.request.replace({ priority: priorityInBounds(found.request.priority - lowered) });
+  let { request } = found;
+  if (lowered !== 0) request = request.replace({ priority: priorityInBounds(request.priority - lowered) });
+  if (rules.referrerPolicy !== undefined)
+    request = withReferer(request, page.record.url, rules.referrerPolicy);
   return toFrontier(
     request,
     found,
@@ -188,6 +194,8 @@ export interface Place {
   readonly origin: Origin | null;
   /** Of `RequestContext`. */
   readonly isTrustedSeed: boolean;
+  /** Of `RequestContext`. */
+  readonly waitingItem?: WaitingItem | null;
 }
 
 export function toFrontier(
@@ -210,6 +218,7 @@ export function toFrontier(
     domainKey: rules.domainKey,
     nowMs,
     job: rules.job,
+    waitingItem: place.waitingItem ?? null,
   });
 }
 

@@ -52,6 +52,8 @@ export class PageLinks {
   /** Places in the page of the others. */
   #withheld: number[] = [];
   #epoch: string | null = null;
+  /** Requests that carry items of the page: never withheld, never pushed early. */
+  #carriers: readonly FrontierRequest[] = [];
   #hasPushed = false;
 
   constructor(page: Page, deps: LinkDeps) {
@@ -87,6 +89,12 @@ export class PageLinks {
         this.#send({ found, ordinal });
       }
     }
+    return this.#settled();
+  }
+
+  /** Have requests that carry items settled together with the links. */
+  carry(carriers: readonly FrontierRequest[]): SettledLinks {
+    this.#carriers = carriers;
     return this.#settled();
   }
 
@@ -135,7 +143,7 @@ export class PageLinks {
   }
 
   #settled(): SettledLinks {
-    const requests = this.#requests;
+    const requests = this.#carriers.length === 0 ? this.#requests : [...this.#requests, ...this.#carriers];
     const count = this.#withheld.length;
     if (count === 0 || this.#epoch === null) return { requests };
     return { requests, withheld: { count, epoch: this.#epoch } };

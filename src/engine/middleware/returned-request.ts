@@ -8,7 +8,7 @@ import { add, type Place, refusalOf, toFrontier } from '../links/filter-links.js
 import { type Ending, failed, type Work } from '../page/apply-verdict.js';
 import { planRetry } from '../page/retry-plan.js';
 
-/** @param by the module, for messages. @param status of the answer that it was returned for; null without one */
+/** @param by the module, for messages. @param status of the response that it was returned for; null without one */
 export async function takeReturned(
   work: Work,
   returned: Request,
@@ -70,7 +70,7 @@ async function hop(work: Work, returned: Request, by: string, status: number | n
     effects: { ...noEffects, stats: counters },
   };
   const refusal = refusalOf(returned, record.depth, deps.rules);
-  if (refusal !== null) {
+  if (refusal !== null && record.waitingItem === null) {
     add(counters, refusal.counter);
     deps.deadEnds.note(`request of ${by} to a URL that the crawl does not follow`, record.url);
     return done;
@@ -87,7 +87,9 @@ function store({ record, deps }: Work, request: Request, parentId: string | null
     callback: callback === 'parse' ? null : callback,
     errback: callbackName(deps.spider, request.errback),
   };
-  const { depth, origin } = record;
-  const place: Place = { parentId, ordinal: 0, depth, origin, isTrustedSeed: false };
-  return toFrontier(request, names, place, deps.rules, nowMs);
+  const { depth, origin, waitingItem } = record;
+  const place: Place = { parentId, ordinal: 0, depth, origin, isTrustedSeed: false, waitingItem };
+  // The dupefilter must not take a request that carries an item.
+  const stored = waitingItem === null ? request : request.replace({ dontFilter: true });
+  return toFrontier(stored, names, place, deps.rules, nowMs);
 }

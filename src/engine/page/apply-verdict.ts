@@ -15,10 +15,12 @@ import type { Logger } from '../../log.js';
 import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
 import { type Failure, type PageLimits, type PageResult, runErrback } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
+import type { NodeStats } from '../../stats/stats.js';
 import type { SessionCookies } from '../cookies/session-cookies.js';
 import type { EngineOptions } from '../engine-options.js';
+import { endFile, type FileEnd } from '../files/end-file.js';
 import { add, type Counters, refusalOf, refuse, toFrontier, unfetchable } from '../links/filter-links.js';
-import { type LinkDeps, noLinks, PageLinks } from '../links/page-links.js';
+import { type LinkDeps, PageLinks } from '../links/page-links.js';
 import type { Middleware } from '../middleware/load-middleware.js';
 import type { DelayLog } from '../node/autothrottle-log.js';
 import type { ConditionalRequests } from '../recrawl/conditional-requests.js';
@@ -43,6 +45,7 @@ export interface PageDeps extends LinkDeps {
   readonly lostStarts: LostStarts;
   readonly hangingHosts: HangingHosts;
   readonly cookies: SessionCookies;
+  readonly stats: NodeStats;
   /** Null where no page of the crawl comes again. */
   readonly recrawl: ConditionalRequests | null;
   /** Null when robots.txt is not obeyed. */
@@ -64,6 +67,8 @@ export interface Work {
   readonly record: RequestRecord;
   readonly request: Request;
   readonly counters: Counters;
+  /** Its Cookie header has been made, for middleware to see. */
+  readonly hasCookies?: boolean;
   readonly deps: PageDeps;
 }
 
@@ -117,7 +122,7 @@ export async function redirect(
   if (hop === null) {
     add(counters, 'redirect/bad_location');
     deps.deadEnds.note(badLocation, record.url);
-    return done();
+    return record.waitingItem === null ? done() : endOfFile(work, { failed: 'bad_redirect' }, outcome);
   }
   const maxTimes = deps.options.redirectMaxTimes ?? deps.options.maxHops;
   if (hop.redirects > maxTimes) {
@@ -128,21 +133,24 @@ export async function redirect(
   const priority = priorityInBounds(hop.priority + deps.options.redirectPriorityAdjust);
   try {
     const request = Request.fromRecord(hop).replace({ url: hop.url, priority });
-    const refusal = refusalOf(request, hop.depth, deps.rules);
+    const refusal = record.waitingItem === null ? refusalOf(request, hop.depth, deps.rules) : null;
     if (refusal !== null) {
       add(counters, refusal.counter);
       deps.deadEnds.note('redirect to a URL that the crawl does not follow', record.url);
       return done();
     }
     add(counters, 'redirect/count');
-    const { depth, origin } = hop;
-    const place = { parentId: flight.lease.id, ordinal: 0, depth, origin, isTrustedSeed: false };
+    const { depth, origin, waitingItem } = hop;
+    const place = {
+      ...{ parentId: flight.lease.id, ordinal: 0, depth, origin, waitingItem },
+      isTrustedSeed: false,
+    };
     return done(toFrontier(request, hop, place, deps.rules, Date.now()));
   } catch (error) {
     if (!(error instanceof InvalidRequestError)) throw error;
     add(counters, 'redirect/bad_location');
     deps.deadEnds.note(badLocation, record.url);
-    return done();
+    return record.waitingItem === null ? done() : endOfFile(work, { failed: 'bad_redirect' }, outcome);
   }
 }
 
@@ -165,6 +173,10 @@ export async function errback(
   outcome: Outcome,
 ): Promise<Ending> {
   const { record, request, deps } = work;
+  if (record.waitingItem !== null) {
+    const { reason, status } = failure;
+    return endOfFile(work, { failed: reason === 'http_status' ? `http_${status}` : reason }, outcome);
+  }
   if (!deps.lostStarts.tell(record, failure.message)) logLoss(work, failure, outcome);
   if (record.errback === null) return { outcome, effects: { ...noEffects, stats: work.counters } };
   return commit(
@@ -178,6 +190,33 @@ export async function errback(
       ),
     outcome,
   );
+}
+
+/** The request of a file is done, whatever came of it: its item says so. What `endFile` throws fails the request. */
+export async function endOfFile(work: Work, end: FileEnd, outcome: Outcome): Promise<Ending> {
+  const { flight, record, counters } = work;
+  const status = 'status' in outcome ? outcome.status : undefined;
+  const { unstarted } = outcome;
+  try {
+    const effects = await endFile(work, end);
+    const reason = 'failed' in end ? 'file_failed' : 'file';
+    const attempts = record.attempts + (unstarted === true ? 0 : 1);
+    return {
+      outcome: {
+        ...{ kind: 'done', reason, attempts },
+        ...(status !== undefined && { status }),
+        ...(unstarted !== undefined && { unstarted }),
+      },
+      effects,
+    };
+  } catch (error) {
+    if (flight.over || concernsNode(error)) throw error;
+    const failed = failedOutcome(work, error, status, false);
+    return {
+      outcome: { ...failed, ...(unstarted && { unstarted }) },
+      effects: { ...noEffects, stats: counters },
+    };
+  }
 }
 
 /** As in Scrapy, spider middleware sees what an errback yields for a response, but not for an error without one. */
@@ -207,14 +246,22 @@ export async function commit(work: Work, run: () => Promise<PageResult>, wanted:
   const { flight, counters, deps } = work;
   const status = 'status' in wanted ? wanted.status : undefined;
   try {
-    const { items, requests, unfetchable: links, error } = await run();
+    const { items, requests, unfetchable: links, error, closing } = await run();
+    if (closing !== null) close(work, closing);
     const outcome = error === null ? wanted : failedOutcome(work, error, status, true);
     for (const url of links) refuse(unfetchable, url, counters, deps.deadEnds);
     return await endingOf(work, items, requests, outcome);
   } catch (error) {
     if (flight.over || concernsNode(error)) throw error;
+    flight.stats?.take();
     return { outcome: failedOutcome(work, error, status, false), effects: { ...noEffects, stats: counters } };
   }
+}
+
+/** The run is closed with the settle of the page. The first reason stays. */
+export function close({ flight, record, deps }: Work, reason: string): void {
+  flight.closing ??= reason;
+  deps.log.info({ url: record.url, reason }, `a page closes the crawl: ${reason}`);
 }
 
 async function endingOf(
@@ -223,12 +270,12 @@ async function endingOf(
   requests: PageResult['requests'],
   outcome: Outcome,
 ): Promise<Ending> {
-  if (requests.length === 0) {
-    return { outcome, effects: await effectsOf(items, noLinks, counters, deps.pipelines) };
-  }
-  const links = new PageLinks({ id: flight.lease.id, record }, deps);
+  const { lease } = flight;
+  const carrier = { lease, record, pipelines: deps.pipelines, rules: deps.rules };
+  if (requests.length === 0) return { outcome, effects: await effectsOf(items, null, counters, carrier) };
+  const links = new PageLinks({ id: lease.id, record }, deps);
   const settled = await links.take(requests, counters, flight);
-  return { outcome, effects: await effectsOf(items, settled, counters, deps.pipelines), links };
+  return { outcome, effects: await effectsOf(items, { settled, all: links }, counters, carrier), links };
 }
 
 /** @param isKept what the page gave before the error is committed. */
@@ -238,7 +285,7 @@ function failedOutcome(work: Work, error: unknown, status: number | undefined, i
   const why = code === 'callback_failed' ? 'callback_error' : code;
   const reason = isKept ? keptReason(why) : why;
   const thrown = error instanceof CrawlnodeError && error.cause instanceof Error ? error.cause : error;
-  if (why === 'pipeline_error') {
+  if (why === 'pipeline_error' || why === 'files_unwritable') {
     add(counters, 'item_error_count');
   } else {
     add(counters, `spider_exceptions/${nameOf(thrown)}`);
@@ -246,7 +293,7 @@ function failedOutcome(work: Work, error: unknown, status: number | undefined, i
   }
   const detail = messageOf(error);
   deps.log.error({ url: record.url, reason }, detail);
-  if (thrown instanceof Error) deps.log.debug({ url: record.url, stack: thrown.stack }, 'the error in full');
+  if (thrown instanceof Error) deps.log.debug({ url: record.url, stack: thrown.stack }, 'stack trace');
   const attempts = record.attempts + 1;
   return { kind: 'failed', reason, attempts, detail, ...(status !== undefined && { status }) };
 }

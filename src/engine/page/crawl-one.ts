@@ -13,14 +13,16 @@ import type { RequestRecord } from '../../http/message/record/request-record.js'
 import { Request } from '../../http/message/request.js';
 import { Response } from '../../http/message/response.js';
 import { runCallback } from '../../spider/run-callback.js';
+import { followsRedirects, inTurn, knownFile } from '../files/end-file.js';
 import { add } from '../links/filter-links.js';
-import { type Answer, type PageSteps, throughMiddleware } from '../middleware/through-middleware.js';
+import { type PageSteps, type Received, throughMiddleware } from '../middleware/through-middleware.js';
 import { throughSpiderMiddleware } from '../middleware/through-spider-middleware.js';
 import { isUnchanged, withConditions } from '../recrawl/conditional-requests.js';
 import { endRefused } from '../robots/refused-page.js';
 import {
   commit,
   type Ending,
+  endOfFile,
   errback,
   failed,
   type PageDeps,
@@ -49,7 +51,12 @@ export async function crawlOne(
   onError: (error: unknown) => void,
 ): Promise<void> {
   try {
-    const ending = await processPage(flight, deps);
+    const ending = await deps.stats.during(
+      (changes) => {
+        flight.stats = changes;
+      },
+      () => processPage(flight, deps),
+    );
     const { latencyMs, revisit } = flight;
     let effects = latencyMs === null ? ending.effects : { ...ending.effects, latencyMs };
     if (revisit !== null) effects = revisit.addTo(effects, ending.outcome, ending.links);
@@ -89,6 +96,21 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
     const outcome = { kind: 'failed', reason: 'bad_record', attempts: 0, detail: messageOf(error) } as const;
     return { outcome, effects: noEffects };
   }
+  return work.record.waitingItem === null ? proceed(work) : inTurn(work, () => proceedToFile(work));
+}
+
+/** A file that another request has fetched meanwhile is not downloaded again. */
+async function proceedToFile(work: Work): Promise<Ending> {
+  if (work.flight.over) throw new Error('the file was given back before its download');
+  const known = await knownFile(work);
+  if (known === null) return proceed(work);
+  const outcome = { kind: 'done', reason: 'file', attempts: work.record.attempts, unstarted: true } as const;
+  return endOfFile(work, known, outcome);
+}
+
+async function proceed(work: Work): Promise<Ending> {
+  const { flight, deps } = work;
+  if (isTooLate(flight)) return late;
   if (deps.robots !== null) {
     const checked = deps.robots.check(flight, work.record);
     const passage = checked instanceof Promise ? await checked : checked;
@@ -101,7 +123,8 @@ async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
     await loading;
     if (isTooLate(flight)) return late;
   }
-  const revisiting = deps.recrawl === null ? null : deps.recrawl.ready(work);
+  const { waitingItem } = work.record;
+  const revisiting = deps.recrawl === null || waitingItem !== null ? null : deps.recrawl.ready(work);
   if (revisiting !== null) {
     await revisiting;
     if (isTooLate(flight)) return late;
@@ -129,17 +152,17 @@ async function straight(work: Work): Promise<Ending> {
     const verdict = judgeFailure(failure, work.record, work.deps.options);
     return verdict.kind === 'retry' ? retry(work, verdict, null) : giveUp(work, failure);
   }
-  const answer = noteAnswer(work, download);
-  const { response, pauseMs } = answer;
+  const received = noteResponse(work, download);
+  const { response, pauseMs } = received;
   const verdict = judgeStatus(response.status, response.headers, work.record, work.deps.options, pauseMs);
-  return finish(work, verdict, answer);
+  return finish(work, verdict, received);
 }
 
-const steps: PageSteps = { startDownload, noteFailure, giveUp, noteAnswer, finish };
+const steps: PageSteps = { startDownload, noteFailure, giveUp, noteResponse, finish };
 
 async function startDownload(work: Work): Promise<Download> {
   const { flight, record, deps, counters } = work;
-  const prepared = deps.cookies.prepare(work);
+  const prepared = work.hasCookies === true ? { ...work.request, cookies: null } : deps.cookies.prepare(work);
   let outgoing = prepared instanceof Promise ? await prepared : prepared;
   if (flight.over) throw new Error('the page was given back before its download');
   if (flight.revisit !== null) outgoing = withConditions(flight.revisit, outgoing);
@@ -178,7 +201,7 @@ function giveUp(work: Work, error: DownloadError): Promise<Ending> {
   return failed(work, { reason: error.reason, status: null, response: null, message: error.message });
 }
 
-function noteAnswer(work: Work, download: Download): Answer {
+function noteResponse(work: Work, download: Download): Received {
   const { url, status, headers, body, flags, fromPrivateAddress } = download;
   const { counters, deps, request } = work;
   deps.hangingHosts.answered(work.flight.lease.domain);
@@ -209,17 +232,23 @@ function noteAnswer(work: Work, download: Download): Answer {
   return { response, fromPrivateAddress, pauseMs };
 }
 
-/** Carry out what an answer means. Not async, which saves every page a promise. */
-function finish(judged: Work, verdict: Verdict, answer: Answer): Promise<Ending> | Ending {
-  const { response, fromPrivateAddress } = answer;
+/** Carry out what a response means. Not async, which saves every page a promise. */
+function finish(judged: Work, verdict: Verdict, received: Received): Promise<Ending> | Ending {
+  const { response, fromPrivateAddress } = received;
   const { status } = response;
   if (verdict.kind === 'retry') return retry(judged, verdict, status);
   const work = passingOn(judged, inheritedOrigin(judged.record.origin, fromPrivateAddress));
-  if (verdict.kind === 'redirect') return redirect(work, status, verdict.location, 'redirect');
+  const isFile = work.record.waitingItem !== null;
+  if (verdict.kind === 'redirect' && !(isFile && !followsRedirects(work))) {
+    return redirect(work, status, verdict.location, 'redirect');
+  }
 
   const { counters, record, deps } = work;
   add(counters, 'response_received_count');
   const attempts = record.attempts + 1;
+  if (isFile && verdict.kind === 'callback') {
+    return endOfFile(work, response, { kind: 'done', reason: 'file', status, attempts });
+  }
   const { revisit } = work.flight;
   if (isUnchanged(revisit, status)) {
     add(counters, 'recrawl/not_modified');
@@ -230,7 +259,7 @@ function finish(judged: Work, verdict: Verdict, answer: Answer): Promise<Ending>
   }
   revisit?.receive(response);
   const target =
-    verdict.kind === 'exhausted' ? null : refreshTarget(response, record, deps.options.metaRefresh);
+    isFile || verdict.kind === 'exhausted' ? null : refreshTarget(response, record, deps.options.metaRefresh);
   if (target !== null) return redirect(work, status, target, 'meta_refresh');
   work.flight.response = response;
   if (verdict.kind === 'callback') {
@@ -245,7 +274,7 @@ function finish(judged: Work, verdict: Verdict, answer: Answer): Promise<Ending>
     add(counters, 'retry/max_reached');
     return failed(work, failure);
   }
-  deps.deadEnds.note(`status ${status}`, record.url);
+  if (!isFile) deps.deadEnds.note(`status ${status}`, record.url);
   add(counters, 'httperror/response_ignored_count');
   add(counters, `httperror/response_ignored_status_count/${status}`);
   return errback(work, failure, { kind: 'done', reason: 'httperror', status, attempts });

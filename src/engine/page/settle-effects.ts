@@ -1,29 +1,59 @@
 /** The effects of a page's settle: its items after the pipelines, its links and its counters. */
 import { CrawlnodeError } from '../../errors.js';
 import { type Effects, MAX_SETTLE_BYTES } from '../../frontier/frontier.js';
-import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
+import type { ProcessedItems } from '../../pipelines/item-pipeline.js';
 import type { PageResult } from '../../spider/run-callback.js';
+import { type Carrier, carrierRequests } from '../files/carrier-requests.js';
 import { add, type Counters } from '../links/filter-links.js';
-import type { SettledLinks } from '../links/page-links.js';
+import { noLinks, type PageLinks, type SettledLinks } from '../links/page-links.js';
 
 /**
  * Effects of a page's items and links, with its counters so far.
+ * @param links what of them is settled, and the links themselves; null where the page has none
  * @throws CrawlnodeError `pipeline_error` or `too_many_items`.
  */
 export async function effectsOf(
   items: PageResult['items'],
-  links: SettledLinks,
+  links: { readonly settled: SettledLinks; readonly all: PageLinks } | null,
   counters: Counters,
-  pipelines: ItemPipelines,
+  carrier: Carrier,
 ): Promise<Effects> {
-  if (items.length === 0) return { items: [], feedItems: [], stats: counters, ...links };
+  const settled = links?.settled ?? noLinks;
+  if (items.length === 0) return { items: [], feedItems: [], stats: counters, ...settled };
 
-  const processed = await pipelines.process(items);
-  refuseTooManyBytes(processed.listItems, processed.feedItems);
-  if (processed.scraped > 0) add(counters, 'item_scraped_count', processed.scraped);
-  if (processed.broken > 0) add(counters, 'item_error_count', processed.broken);
-  if (processed.dropped > 0) add(counters, 'item_dropped_count', processed.dropped);
-  return { items: processed.listItems, feedItems: processed.feedItems, stats: counters, ...links };
+  const processed = await carrier.pipelines.process(items);
+  return settledItems(processed, settled, counters, carrier, links?.all);
+}
+
+/** The effects of items that came through the pipelines, or wait in one. */
+export function settledItems(
+  processed: ProcessedItems,
+  settled: SettledLinks,
+  counters: Counters,
+  carrier: Carrier,
+  links?: PageLinks,
+): Effects {
+  const { listItems, feedItems, scraped, broken, dropped, waiting, closing } = processed;
+  const carriers = carrierRequests(waiting, carrier);
+  refuseTooManyBytes(
+    listItems,
+    feedItems,
+    carriers.map(({ record }) => record),
+  );
+  if (scraped > 0) add(counters, 'item_scraped_count', scraped);
+  if (broken > 0) add(counters, 'item_error_count', broken);
+  if (dropped > 0) add(counters, 'item_dropped_count', dropped);
+  const effects = {
+    ...{ items: listItems, feedItems, stats: counters, ...settled },
+    ...(closing !== null && { closing }),
+  };
+  const known = carrier.record.waitingItem?.id;
+  if (waiting.length === 0 && known === undefined) return effects;
+  return {
+    ...effects,
+    ...(links === undefined ? { requests: [...settled.requests, ...carriers] } : links.carry(carriers)),
+    itemIds: processed.numbers.map((number) => known ?? `${carrier.lease.id}-${number}`),
+  };
 }
 
 function refuseTooManyBytes(...lists: readonly (readonly string[])[]): void {

@@ -15,6 +15,8 @@ export interface RequestColumns extends Arguments {
   readonly records: readonly string[];
   /** Absent where all pass the dupefilter. */
   readonly unfiltered?: readonly number[];
+  /** Absent where none carries an item. */
+  readonly carriers?: readonly number[];
   /** Absent where none is delayed; ms. */
   readonly delays?: readonly number[];
 }
@@ -35,6 +37,9 @@ export function columnsOf(requests: readonly FrontierRequest[], dupefilter: Dupe
     records: requests.map(({ record }) => record),
     ...(requests.some(({ unfiltered }) => unfiltered) && {
       unfiltered: requests.map(({ unfiltered }) => (unfiltered ? 1 : 0)),
+    }),
+    ...(requests.some(({ carriesItem }) => carriesItem) && {
+      carriers: requests.map(({ carriesItem }) => (carriesItem ? 1 : 0)),
     }),
     ...(delays.some((delay) => delay > 0) && { delays }),
   };

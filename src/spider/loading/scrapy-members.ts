@@ -2,6 +2,9 @@
  * Members of spiders of Scrapy and Scrapy-Redis that crawlnode has under another name, or not at all. Without this check
  * they would silently have no effect.
  */
+import { CSVFeedSpider } from '../kinds/csv-feed-spider.js';
+import { SitemapSpider } from '../kinds/sitemap-spider.js';
+import { XMLFeedSpider } from '../kinds/xml-feed-spider.js';
 import { CrawlSpider } from '../rules/crawl-spider.js';
 import { Spider } from '../spider.js';
 
@@ -18,6 +21,7 @@ const insteadOf: Readonly<Record<string, string>> = {
   make_request_from_data: 'makeRequestFromData',
   make_requests_from_url: 'start(), a generator of requests',
   process_results: 'an item pipeline, or the callback itself',
+  sitemap_urls: 'sitemapUrls of a SitemapSpider',
   handle_httpstatus_list: `${inCustomSettings('HTTPERROR_ALLOWED_CODES')}, or meta.handle_httpstatus_list of a request`,
   handle_httpstatus_all: `${inCustomSettings('HTTPERROR_ALLOW_ALL')}, or meta.handle_httpstatus_all of a request`,
   download_delay: inCustomSettings('DOWNLOAD_DELAY'),
@@ -52,17 +56,29 @@ const known = new Set([
   ...['httpUser', 'httpPass', 'httpAuthDomain'],
 ]);
 
+/** The members that only these kinds of spiders have. */
+const kinds = [SitemapSpider, XMLFeedSpider, CSVFeedSpider].map((Kind) => {
+  const names = new Set(Object.keys(new Kind()));
+  for (let owner = Kind.prototype; owner !== Spider.prototype; owner = Object.getPrototypeOf(owner)) {
+    for (const name of Object.getOwnPropertyNames(owner)) names.add(name);
+  }
+  return { Kind, names };
+});
+
 /** The correct spelling by letters, for names of several words. A single word may be a name of the author's own. */
-const spellings = new Map(
-  [...known].filter((name) => /[a-z][A-Z]/.test(name)).map((name) => [lettersOf(name), name]),
-);
+function spellingsOf(names: ReadonlySet<string>): ReadonlyMap<string, string> {
+  return new Map([...names].filter((name) => /[a-z][A-Z]/.test(name)).map((name) => [lettersOf(name), name]));
+}
 
 /** A message about the first member that has no effect; null when there is none. */
 export function scrapyMemberProblem(spider: Spider): string | null {
+  const own = kinds.filter(({ Kind }) => spider instanceof Kind).flatMap(({ names }) => [...names]);
+  const having = new Set([...known, ...own]);
+  const spellings = spellingsOf(having);
   for (const name of memberNames(spider)) {
-    if (known.has(name)) continue;
+    if (having.has(name)) continue;
     const letters = lettersOf(name);
-    const instead = byLetters.get(letters) ?? spellings.get(letters);
+    const instead = spellings.get(letters) ?? byLetters.get(letters);
     if (instead !== undefined) return `its spider has ${name}, which has no effect: use ${instead}`;
   }
   return null;

@@ -1,4 +1,5 @@
 /** Detect members of a spider that would silently have no effect, or a wrong one. */
+import { kindProblem } from '../kinds/kind-problems.js';
 import { ruleProblem } from '../rules/rule-problems.js';
 import type { Spider } from '../spider.js';
 import { scrapyMemberProblem } from './scrapy-members.js';
@@ -10,7 +11,8 @@ export function spiderProblem(spider: Spider): string | null {
     listProblem(spider) ??
     startProblem(spider) ??
     authProblem(spider) ??
-    ruleProblem(spider)
+    ruleProblem(spider) ??
+    kindProblem(spider)
   );
 }
 

@@ -1,6 +1,6 @@
 /** Detect fields of a `Rule` that would silently have no effect, or a wrong one. */
 import { didYouMean } from '../../settings/nearest.js';
-import { isMethodOf } from '../callbacks.js';
+import { kindOf, methodProblem } from '../method-problem.js';
 import type { Spider } from '../spider.js';
 import { CrawlSpider, type Rule } from './crawl-spider.js';
 import { LinkExtractor } from './link-extractor.js';
@@ -48,8 +48,8 @@ function problemOfRule(rule: unknown, where: string, spider: Spider): string | n
   return (
     unknownField(rule, where) ??
     extractorProblem(rule as Rule, where) ??
-    methodProblem('callback', rule as Rule, where, spider) ??
-    methodProblem('errback', rule as Rule, where, spider)
+    methodProblem('callback', rule, where, spider, 'to only follow the links') ??
+    methodProblem('errback', rule, where, spider)
   );
 }
 
@@ -81,38 +81,10 @@ function unknownField(rule: object, where: string): string | null {
   return `${where} has the unknown field ${name}${hint || `; the fields are ${Object.keys(ruleFields).join(', ')}`}`;
 }
 
-/** Also detects a misspelt method such as `this.parsItem`, which JavaScript evaluates to undefined. */
-function methodProblem(
-  field: 'callback' | 'errback',
-  rule: Rule,
-  where: string,
-  spider: Spider,
-): string | null {
-  if (!(field in rule)) return null;
-  const method: unknown = rule[field];
-  if (method === undefined) {
-    const instead = field === 'callback' ? ' to only follow the links' : '';
-    return `the ${field} of ${where} is undefined: is its name misspelt? Leave ${field} out${instead}`;
-  }
-  if (typeof method === 'function') return null;
-  if (typeof method !== 'string')
-    return `the ${field} of ${where} is ${kindOf(method)}; give a method or its name`;
-  return isMethodOf(spider, method)
-    ? null
-    : `the ${field} of ${where}, ${JSON.stringify(method)}, is no method of the spider`;
-}
-
 /** Whether a field named `rules` of another spider holds rules, and not something of the author's own. */
 function looksLikeRules(value: unknown): boolean {
   return (
     Array.isArray(value) &&
     value.some((rule) => typeof rule === 'object' && rule !== null && ('allow' in rule || 'follow' in rule))
   );
-}
-
-function kindOf(value: unknown): string {
-  if (value === undefined || value === null) return String(value);
-  if (Array.isArray(value)) return 'a list';
-  if (value instanceof RegExp) return 'a regular expression';
-  return typeof value === 'object' ? 'an object' : `of type ${typeof value}`;
 }

@@ -15,7 +15,10 @@ it('a page that began before anything was known to be seen sends all of its link
   const seen = new SeenLinks();
   const rules = linkRules({}, engineOptions().links, 'host', null);
   const outage = new Outage(silentLogger);
-  const page = { id: 'a'.repeat(40), record: { depth: 0, origin: { seed: 'a', private: false } } };
+  const page = {
+    id: 'a'.repeat(40),
+    record: { url: 'http://127.0.0.1/', depth: 0, origin: { seed: 'a', private: false } },
+  };
   const links = new PageLinks(page, {
     frontier,
     rules,

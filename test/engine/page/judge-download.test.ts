@@ -32,6 +32,7 @@ function record(some: Partial<RequestRecord> = {}): RequestRecord {
     cookies: null,
     cookieJar: null,
     acceptedAtMs: 0,
+    waitingItem: null,
     ...some,
   };
 }

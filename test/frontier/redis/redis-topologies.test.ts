@@ -89,16 +89,61 @@ describe('a Redis Cluster', { timeout: 60_000 }, () => {
 });
 
 describe('Redis behind Sentinels', { timeout: 60_000 }, () => {
-  it('goes on after its master was killed: what was committed is there, and the node joins anew', async () => {
+  it('leaves a master that Sentinel has replaced, also one that still takes writes and believes to be the master', async () => {
     const master = await startRedis();
     const replica = await startRedis({ args: ['--replicaof', master.host, String(master.port)] });
+    // It asks a master for its replicas when it starts, and then each ten seconds.
+    await untilReplicated(master);
     const sentinel = await startSentinel(master);
     const address: RedisAddress = {
       kind: 'sentinel',
       options: { sentinels: [{ host: sentinel.host, port: sentinel.port }], name: 'mymaster' },
     };
     try {
+      const crawl = crawlAt(address, 'news');
+      const { frontier } = await crawl.node();
+      await frontier.push([request('a'), request('b')], 'links');
+      await commit(frontier, await takeOne(frontier), done);
       await untilReplicated(master);
+      // Nobody can demote it.
+      await asking(master.url, (admin) => admin.call('ACL', 'SETUSER', 'default', '-replicaof', '-slaveof'));
+      await asking(sentinel.url, (admin) =>
+        until(
+          () => admin.call('SENTINEL', 'FAILOVER', 'mymaster').catch(String),
+          (answer) => answer === 'OK',
+          20_000,
+        ),
+      );
+      await until(
+        () => frontier.lease(0, 0).catch((error) => (error as { code: string }).code),
+        (answer) => answer === 'store_replaced',
+        30_000,
+      );
+      expect(await isMaster(master)).toBe(true);
+      await crawl.join(frontier);
+      await commit(frontier, await takeOne(frontier), done);
+      expect(await asking(replica.url, (admin) => admin.hlen('news:requests'))).toBe(0);
+      expect(await asking(master.url, (admin) => admin.hlen('news:requests'))).toBe(1);
+      await frontier.leave('finished');
+      await crawl.end();
+    } finally {
+      await sentinel.stop();
+      await replica.stop();
+      await master.stop();
+    }
+  });
+
+  it('goes on after its master was killed: what was committed is there, and the node joins anew', async () => {
+    const master = await startRedis();
+    const replica = await startRedis({ args: ['--replicaof', master.host, String(master.port)] });
+    // It asks a master for its replicas when it starts, and then each ten seconds.
+    await untilReplicated(master);
+    const sentinel = await startSentinel(master);
+    const address: RedisAddress = {
+      kind: 'sentinel',
+      options: { sentinels: [{ host: sentinel.host, port: sentinel.port }], name: 'mymaster' },
+    };
+    try {
       const crawl = crawlAt(address, 'news');
       const { frontier } = await crawl.node();
       await frontier.push([request('a'), request('b')], 'links');

@@ -8,21 +8,21 @@ import {
   isPipelineOutbox,
 } from '../../../feed-outbox.js';
 import { feedHeld, feedRolledBack, feedTaken, isRunning, otherFeedFormat } from '../../feed-claim.js';
-import type { OutboxSnapshot } from '../../frontier.js';
+import type { Effects, OutboxSnapshot } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { type FeedRow, newFeed, readFeedRow, readFeedRows, writeFeedRow } from './feed-row.js';
 import { takeFirstItems } from './items.js';
 
-/** Append the committed items of a page to outboxes; those of pipelines get them with ids. @param id of the request */
+/** Append the committed items of a settle to outboxes; those of pipelines get them with ids. @param id of the request */
 export function appendCommitted(
   tx: Transaction,
   outboxes: readonly string[],
   id: string,
-  texts: readonly string[],
+  { feedItems: texts, itemIds }: Pick<Effects, 'feedItems' | 'itemIds'>,
 ): void {
   if (texts.length === 0 || outboxes.length === 0) return;
   const withIds = outboxes.some(isPipelineOutbox)
-    ? texts.map((text, n) => `{"id":"${id}-${n + 1}","item":${text}}`)
+    ? texts.map((text, n) => `{"id":"${itemIds?.[n] ?? `${id}-${n + 1}`}","item":${text}}`)
     : [];
   for (const outbox of outboxes) appendToOutbox(tx, outbox, isPipelineOutbox(outbox) ? withIds : texts);
 }

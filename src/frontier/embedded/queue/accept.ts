@@ -36,7 +36,7 @@ export function accept(tx: Transaction, requests: readonly FrontierRequest[], ki
     const id = bytesOf(request.id);
     const isSeen = !unfiltered && tx.dupefilter.has(id);
     if (passesDupefilter && isSeen) continue;
-    if (accepted >= room && liveRequest(tx, id) === undefined) {
+    if (accepted >= room && request.carriesItem !== true && liveRequest(tx, id) === undefined) {
       dropped += 1;
       allSeen = false;
       continue;

@@ -8,7 +8,7 @@ import type { ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import { messageOf } from '../../../errors.js';
 import type { RedisAddress } from '../../open-options.js';
 import { AwaitedReplicas } from './await-replicas.js';
-import type { Client } from './client.js';
+import type { Client, Ioredis } from './client.js';
 import {
   isFull,
   isMissingFunction,
@@ -22,6 +22,7 @@ import { library, loadLibrary } from './library.js';
 import { type Arguments, luaMessage } from './lua-message.js';
 import { withoutNeedlessPassword } from './needless-password.js';
 import type { Reply } from './reply.js';
+import { SentinelWatch } from './sentinel-watch.js';
 
 /** A method of ioredis that its types lack. */
 interface Functions {
@@ -57,6 +58,7 @@ export class RedisConnection {
   readonly #state: ConnectionState;
   /** While a client starts, its calls wait as long as its connection may. */
   readonly #connectTimeoutMs: number;
+  readonly #watch: SentinelWatch | null;
   #patientUntil = 0;
   #closed = false;
 
@@ -66,9 +68,11 @@ export class RedisConnection {
     isPasswordNeedless: boolean,
     connectTimeoutMs: number,
     waitReplicas: number,
+    watch: SentinelWatch | null,
   ) {
     this.client = client;
     this.#replicas = new AwaitedReplicas(waitReplicas);
+    this.#watch = watch;
     this.#connectTimeoutMs = connectTimeoutMs;
     this.bePatient();
     this.isPasswordNeedless = isPasswordNeedless;
@@ -105,7 +109,9 @@ export class RedisConnection {
         await client.ping();
         await selectDatabase(client);
         state.connected = true;
-        return new RedisConnection(client, state, plain !== null, connectTimeoutMs, waitReplicas);
+        const watch =
+          address.kind === 'sentinel' ? new SentinelWatch(ioredis, client as Redis, address.options) : null;
+        return new RedisConnection(client, state, plain !== null, connectTimeoutMs, waitReplicas, watch);
       } catch (error) {
         client?.disconnect();
         const cause = state.lastError ?? error;
@@ -174,6 +180,7 @@ export class RedisConnection {
 
   close(): void {
     this.#closed = true;
+    this.#watch?.close();
     this.client.disconnect();
   }
 
@@ -198,8 +205,6 @@ export class RedisConnection {
     }
   }
 }
-
-type Ioredis = Pick<typeof import('ioredis'), 'Redis' | 'Cluster'>;
 
 function createClient(
   ioredis: Ioredis,
@@ -235,9 +240,9 @@ function createClient(
     };
     return new ioredis.Cluster([...address.nodes], clusterOptions);
   }
-  // The detector follows `+switch-master`: an old master may say for ten seconds after a failover that it is the master.
-  if (address.kind === 'sentinel')
-    return new ioredis.Redis({ failoverDetector: true, ...options, sentinelRetryStrategy: delayOf });
+  // `SentinelWatch` follows failovers. The `failoverDetector` of ioredis ends a client for good when `+switch-master` comes while
+  // it asks the Sentinels.
+  if (address.kind === 'sentinel') return new ioredis.Redis({ ...options, sentinelRetryStrategy: delayOf });
   return address.url === null ? new ioredis.Redis(options) : new ioredis.Redis(address.url, options);
 }
 

@@ -5,7 +5,10 @@
 import { detached } from '../../detached-text.js';
 import type { RequestRecord } from './request-record.js';
 
-type Ending = Omit<RequestRecord, 'url' | 'method' | 'headers' | 'body' | 'meta' | 'cbKwargs'>;
+type Ending = Omit<
+  RequestRecord,
+  'url' | 'method' | 'headers' | 'body' | 'meta' | 'cbKwargs' | 'waitingItem'
+>;
 
 let lastEncoded: { readonly ending: Ending; readonly text: string } | undefined;
 

@@ -5,7 +5,7 @@
  *
  * Keys: v version, u url, m method, h headers, b body (base64), x meta, g cbKwargs, c callback, e errback, p priority,
  * n dontFilter, d depth, o origin (`!` at its end: it may connect to private addresses), q parent, a attempts,
- * r redirects, k cookies, j cookie jar, t accepted at.
+ * r redirects, k cookies, j cookie jar, t accepted at, f the item that waits for this file (`waiting-item.ts`).
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -19,7 +19,8 @@ import type { Request } from '../request.js';
 import { cookieJarOf } from '../request-meta.js';
 import { jsonCopy } from './json-safe.js';
 import { endingOf } from './record-suffix.js';
-import type { FrontierRequest, JsonObject, Origin, RequestRecord } from './request-record.js';
+import type { FrontierRequest, JsonObject, Origin, RequestRecord, WaitingItem } from './request-record.js';
+import { decodeWaitingItem, encodeWaitingItem, storedWaitingItem } from './waiting-item.js';
 
 export const RECORD_VERSION = 1;
 export const MAX_RECORD_BYTES = 1024 * 1024;
@@ -35,6 +36,7 @@ export function encodeRecord(record: RequestRecord): string {
   if (record.body !== null) text += `,"b":"${record.body.toString('base64')}"`;
   if (!isEmpty(record.meta)) text += `,"x":${JSON.stringify(record.meta)}`;
   if (!isEmpty(record.cbKwargs)) text += `,"g":${JSON.stringify(record.cbKwargs)}`;
+  if (record.waitingItem !== null) text += `,"f":${encodeWaitingItem(record.waitingItem)}`;
   text += endingOf(record);
   // A UTF-16 code unit takes at most three bytes of UTF-8, so most records need no byte count.
   if (text.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(text) > MAX_RECORD_BYTES) {
@@ -54,6 +56,13 @@ const count = z.int().min(0);
 const text = z.string().max(MAX_RECORD_BYTES);
 const headerName = text.refine(isToken);
 const jsonObject = z.custom<JsonObject>((x) => typeof x === 'object' && x !== null && !Array.isArray(x));
+const cookie = z.strictObject({
+  name: text,
+  value: text,
+  domain: text.exactOptional(),
+  path: text.exactOptional(),
+  secure: z.boolean().exactOptional(),
+});
 const base64 = text.refine((value) => Buffer.from(value, 'base64').toString('base64') === value);
 
 const schema = z.strictObject({
@@ -79,9 +88,10 @@ const schema = z.strictObject({
     .optional(),
   a: count.optional(),
   r: count.optional(),
-  k: z.record(text, text).optional(),
+  k: z.union([z.record(text, text), z.array(cookie)]).optional(),
   j: text.optional(),
   t: count.optional(),
+  f: storedWaitingItem.optional(),
 });
 
 /**
@@ -111,9 +121,10 @@ export function decodeRecord(record: string): RequestRecord {
     parent: f.q ?? null,
     attempts: f.a ?? 0,
     redirects: f.r ?? 0,
-    cookies: f.k === undefined ? null : Object.assign(Object.create(null), f.k),
+    cookies: f.k === undefined ? null : Array.isArray(f.k) ? f.k : Object.assign(Object.create(null), f.k),
     cookieJar: f.j ?? null,
     acceptedAtMs: f.t ?? 0,
+    waitingItem: f.f === undefined ? null : decodeWaitingItem(f.f),
   };
 }
 
@@ -141,6 +152,7 @@ function decodePlain(record: string): RequestRecord | null {
     cookies: null,
     cookieJar: null,
     acceptedAtMs: Number(acceptedAtMs ?? 0),
+    waitingItem: null,
   };
 }
 
@@ -152,7 +164,7 @@ function parse(record: string): unknown {
     bad('it is not JSON', cause);
   }
   // jsonCopy removes `__proto__` and bounds the nesting. The name may be written with `\u` escapes.
-  if (!/"[xg]"|__proto__|\\u/.test(record)) return value;
+  if (!/"[xgf]"|__proto__|\\u/.test(record)) return value;
   try {
     return jsonCopy(value, 'record');
   } catch (cause) {
@@ -194,6 +206,8 @@ export interface RequestContext {
   readonly nowMs: number;
   readonly job: string | null;
   readonly delayMs?: number;
+  /** The item that waits for what is fetched; absent for a page. */
+  readonly waitingItem?: WaitingItem | null;
 }
 
 /**
@@ -204,6 +218,7 @@ export interface RequestContext {
 export function toFrontierRequest(request: Request, context: RequestContext): FrontierRequest {
   const fingerprint = context.fingerprint(request);
   const id = request.dontFilter ? unfilteredId(fingerprint, context) : fingerprint;
+  const waitingItem = context.waitingItem ?? null;
   const record = encodeRecord({
     url: request.url,
     method: request.method,
@@ -223,6 +238,7 @@ export function toFrontierRequest(request: Request, context: RequestContext): Fr
     cookies: request.cookies,
     cookieJar: cookieJarOf(request.meta),
     acceptedAtMs: context.nowMs,
+    waitingItem,
   });
   const slot: unknown = request.meta.download_slot;
   const frontierRequest = {
@@ -233,7 +249,12 @@ export function toFrontierRequest(request: Request, context: RequestContext): Fr
     priority: request.priority,
     unfiltered: request.dontFilter,
   };
-  return context.delayMs === undefined ? frontierRequest : { ...frontierRequest, delayMs: context.delayMs };
+  if (context.delayMs === undefined && waitingItem === null) return frontierRequest;
+  return {
+    ...frontierRequest,
+    ...(context.delayMs !== undefined && { delayMs: context.delayMs }),
+    ...(waitingItem !== null && { carriesItem: true as const }),
+  };
 }
 
 function unfilteredId(fingerprint: string, context: RequestContext): string {

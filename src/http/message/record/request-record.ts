@@ -1,4 +1,5 @@
 /** A request as plain data: the codec stores it, a node leases it and `inspect` shows it. */
+import type { RequestCookies } from '../request-cookies.js';
 
 /** Anything that JSON can hold. */
 export type JsonValue =
@@ -45,10 +46,37 @@ export interface RequestRecord {
   /** HTTP attempts so far that ended in a retry. The frontier counts crashes separately. */
   readonly attempts: number;
   readonly redirects: number;
-  readonly cookies: Readonly<Record<string, string>> | null;
+  readonly cookies: RequestCookies | null;
   readonly cookieJar: string | null;
   /** Instant of acceptance, ms. */
   readonly acceptedAtMs: number;
+  /** The item that waits for the file which the request fetches; null for a page. */
+  readonly waitingItem: WaitingItem | null;
+}
+
+/** What became of one URL of an item: an entry of `files` or `images`. */
+export interface FileResult {
+  /** As the item names it. */
+  readonly url: string;
+  /** Below FILES_STORE or IMAGES_STORE; null for a file that could not be fetched. */
+  readonly path: string | null;
+  /** MD5 in hex, as Scrapy has it; null for a file that could not be fetched. */
+  readonly checksum: string | null;
+  /** `uptodate`: it was in the store, and younger than FILES_EXPIRES or IMAGES_EXPIRES. */
+  readonly status: 'downloaded' | 'uptodate' | 'failed';
+  /** Why it failed, such as `http_404` or `timeout`; absent otherwise. */
+  readonly reason?: string;
+}
+
+export interface WaitingItem {
+  /** The id of the item once it is committed: that of its page's request, and its number in the page. */
+  readonly id: string;
+  /** The pipeline it waits in, as ITEM_PIPELINES names it. */
+  readonly pipeline: string;
+  /** As the pipeline got it. */
+  readonly item: JsonObject;
+  /** What became of its first URLs, in their order. */
+  readonly files: readonly FileResult[];
 }
 
 /** A request as the frontier stores it; made by `http/message/record/request-codec.ts`. */
@@ -67,4 +95,6 @@ export interface FrontierRequest {
   readonly unfiltered: boolean;
   /** The request becomes due this many ms after its acceptance; 0 is at once. */
   readonly delayMs?: number;
+  /** It carries an item, so it is accepted even where links are dropped for a full queue. */
+  readonly carriesItem?: true;
 }

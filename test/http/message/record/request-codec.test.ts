@@ -32,6 +32,10 @@ const context: RequestContext = {
 const hex = (length: number) => fc.stringMatching(new RegExp(`^[0-9a-f]{${length}}$`));
 const token = fc.stringMatching(/^[A-Za-z][A-Za-z0-9-]{0,12}$/);
 const headerValue = fc.stringMatching(/^[ -~]{0,20}$/);
+const cookie = fc.record(
+  { name: token, value: headerValue, domain: token, path: fc.constant('/a'), secure: fc.boolean() },
+  { requiredKeys: ['name', 'value'] },
+);
 const nat = fc.nat({ max: 2 ** 40 });
 
 const record: fc.Arbitrary<RequestRecord> = fc.record({
@@ -50,16 +54,48 @@ const record: fc.Arbitrary<RequestRecord> = fc.record({
   parent: fc.option(hex(40)),
   attempts: nat,
   redirects: nat,
-  cookies: fc.option(fc.dictionary(token, headerValue)),
+  cookies: fc.option(fc.oneof(fc.dictionary(token, headerValue), fc.array(cookie, { minLength: 1 }))),
   cookieJar: fc.option(fc.string()),
   acceptedAtMs: nat,
+  waitingItem: fc.option(
+    fc.record({
+      id: fc.tuple(hex(40), fc.integer({ min: 1, max: 10_000 })).map(([page, n]) => `${page}-${n}`),
+      pipeline: fc.constantFrom('FilesPipeline', 'ImagesPipeline'),
+      item: fc.dictionary(fc.string(), fc.jsonValue()).map((item) => jsonCopy(item, 'item') as JsonObject),
+      files: fc.array(
+        fc.oneof(
+          fc.record({
+            url: fc.webUrl(),
+            path: hex(40).map((name) => `node-1/full/${name}.pdf`),
+            checksum: hex(32),
+            status: fc.constantFrom('downloaded' as const, 'uptodate' as const),
+          }),
+          fc.record({
+            url: fc.string(),
+            path: fc.constant(null),
+            checksum: fc.constant(null),
+            status: fc.constant('failed' as const),
+            reason: fc.constantFrom('http_404', 'timeout'),
+          }),
+        ),
+        { maxLength: 3 },
+      ),
+    }),
+  ),
 });
+
+/** A record that carries an item with one file. */
+const carrying = (file: object, changes: object = {}) => {
+  const stored = { url, path: `full/${'a'.repeat(40)}.pdf`, checksum: 'b'.repeat(32), status: 'downloaded' };
+  const f = { d: `${parentId}-1`, s: 'FilesPipeline', i: {}, r: [{ ...stored, ...file }], ...changes };
+  return JSON.stringify({ v: 1, u: url, f });
+};
 
 /** Plain objects, whatever their prototype. */
 const plain = (value: RequestRecord) => ({
   ...value,
   headers: { ...value.headers },
-  cookies: value.cookies && { ...value.cookies },
+  cookies: Array.isArray(value.cookies) ? value.cookies : value.cookies && { ...value.cookies },
 });
 
 describe('a record', () => {
@@ -84,6 +120,7 @@ describe('a record', () => {
         attempts: 0,
       },
       ...{ redirects: 0, cookies: null, cookieJar: null, acceptedAtMs: 1_764_000_000_000 },
+      waitingItem: null,
     };
     const changes: Partial<RequestRecord>[] = [
       ...[
@@ -144,6 +181,10 @@ describe('a record', () => {
     expect(() => toFrontierRequest(request, context)).toThrow(/more than 1 MB/);
   });
 
+  test('carries an item that waits for a file', () => {
+    expect(decodeRecord(carrying({})).waitingItem).toMatchObject({ id: `${parentId}-1`, item: {} });
+  });
+
   test.each([
     ['not JSON', '{"v":1'],
     ['a list', '[]'],
@@ -165,6 +206,11 @@ describe('a record', () => {
       'with meta nested without end',
       `{"v":1,"u":"${url}","x":{"a":${'['.repeat(9_000)}${']'.repeat(9_000)}}}`,
     ],
+    ['with a file that lies outside the store', carrying({ path: '../../etc/passwd' })],
+    ['with a file in a hidden folder', carrying({ path: `.ssh/full/${'a'.repeat(40)}` })],
+    ['with a file in no known state', carrying({ status: 'run' })],
+    ['with an item of no page', carrying({}, { d: 'x-1' })],
+    ['with an item that is a list', carrying({}, { i: [] })],
     ['past 1 MB', `{"v":1,"u":"${url}","c":"${'x'.repeat(1024 * 1024)}"}`],
   ])('%s is bad, with a message', (_, text) => {
     expect(() => decodeRecord(text)).toThrow(
@@ -201,6 +247,7 @@ describe('a record', () => {
       priority: -5,
       attempts: 2,
       acceptedAtMs: 1_764_000_000_000,
+      waitingItem: decodeRecord(carrying({})).waitingItem,
     });
     const bytes = Buffer.from(whole);
     const place = fc.nat({ max: bytes.length - 1 });

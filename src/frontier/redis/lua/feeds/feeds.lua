@@ -57,10 +57,15 @@ function feeds.byKind(names)
   return files, pipelines
 end
 
--- An item of a page as a pipeline gets it. The id is that of the request in hex, and the item's number in the page.
-function feeds.withId(requestId, number, item)
-  local hex = string.gsub(requestId, '.', function(byte) return string.format('%02x', string.byte(byte)) end)
-  return '{"id":"' .. hex .. '-' .. number .. '","item":' .. item .. '}'
+-- An item of a settle as a pipeline gets it. The id is that of the request in hex and the item's number in the page, unless
+-- the settle gives it another.
+function feeds.withId(settle, number, item)
+  local id = settle.itemIds and settle.itemIds[number]
+  if not id then
+    local hex = string.gsub(settle.id, '.', function(byte) return string.format('%02x', string.byte(byte)) end)
+    id = hex .. '-' .. number
+  end
+  return '{"id":"' .. id .. '","item":' .. item .. '}'
 end
 
 -- The number of its last item.

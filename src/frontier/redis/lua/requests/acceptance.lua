@@ -4,6 +4,7 @@
 --   ids, marks     20 bytes each; fingerprints as the dupefilter stores them
 --   priorities, domains, records
 --   unfiltered     1 for each that bypasses the dupefilter; absent when there is none
+--   carriers       1 for each that carries an item, and is never dropped; absent when there is none
 --   delays         ms that each waits at first; absent when none does
 -- kind: `links` pass the dupefilter. `seeds` do not, unless `seeds-filtered`, are recorded all the same, and bring a failed
 -- request back. `start` requests are like seeds.
@@ -67,7 +68,8 @@ function acceptance.accept(crawl, requests, kind)
     local id, isFiltered = ids[n], not (requests.unfiltered and requests.unfiltered[i] == 1)
     local isLive = taken[id] or stored[n] or (anyFailed and redis.call('ZSCORE', crawl.keys.failed, id))
     local isRevived = isLive and not taken[id] and kind ~= 'links' and acceptance.revive(crawl, id)
-    if not isLive and accepted >= room then
+    local carriesItem = requests.carriers and requests.carriers[i] == 1
+    if not isLive and accepted >= room and not carriesItem then
       dropped = dropped + 1
     elseif not isLive and quota and kind == 'links' and pageQuota.isUsedUp(quota, wantedDomains[n]) then
       trapped = trapped + 1

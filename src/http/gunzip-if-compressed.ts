@@ -1,7 +1,7 @@
 /** Decompress gzip content, detected by its first bytes, up to a size limit. */
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
-import { CrawlnodeError, messageOf } from '../../errors.js';
+import { CrawlnodeError, messageOf } from '../errors.js';
 
 const gunzip = promisify(zlib.gunzip);
 /** Some servers compress a file that is already compressed. */

@@ -1,6 +1,6 @@
 /** Reading sitemaps: what the protocol allows, what people write, and what a hostile one may hold. */
 import { describe, expect, it } from 'vitest';
-import { readSitemap, SitemapError } from '../../../src/http/markup/sitemap.js';
+import { readSitemap, SitemapError } from '../../../src/http/sitemap/sitemap.js';
 
 const NS = 'http://www.sitemaps.org/schemas/sitemap/0.9';
 const urlset = (inner: string) =>
@@ -18,6 +18,10 @@ function read(text: string): (string | null)[] {
   return found;
 }
 
+const page = {
+  ...{ kind: 'page', lastmod: null, changefreq: null, priority: null, alternates: [], problem: null },
+};
+
 describe('a sitemap in XML', () => {
   it('gives its addresses in order, with the time of the last change', () => {
     const text = urlset(`
@@ -25,16 +29,16 @@ describe('a sitemap in XML', () => {
       <url><changefreq>daily</changefreq><loc><![CDATA[https://a.example/c&d]]></loc></url>
       <url><loc>https://a.example/&#252;&#x20AC;</loc></url>`);
     expect([...readSitemap(text)]).toEqual([
-      { kind: 'page', loc: 'https://a.example/?a=1&b=2', lastmod: '2026-01-02', problem: null },
-      { kind: 'page', loc: 'https://a.example/c&d', lastmod: null, problem: null },
-      { kind: 'page', loc: 'https://a.example/ü€', lastmod: null, problem: null },
+      { ...page, loc: 'https://a.example/?a=1&b=2', lastmod: '2026-01-02', priority: '0.5' },
+      { ...page, loc: 'https://a.example/c&d', changefreq: 'daily' },
+      { ...page, loc: 'https://a.example/ü€' },
     ]);
   });
 
   it('may be an index of further sitemaps', () => {
     const text = `<sitemapindex xmlns="${NS}"><sitemap><loc>https://a.example/1.xml.gz</loc><lastmod>2026-01-02T03:04:05Z</lastmod></sitemap></sitemapindex>`;
     expect([...readSitemap(text)]).toEqual([
-      { kind: 'sitemap', loc: 'https://a.example/1.xml.gz', lastmod: '2026-01-02T03:04:05Z', problem: null },
+      { ...page, kind: 'sitemap', loc: 'https://a.example/1.xml.gz', lastmod: '2026-01-02T03:04:05Z' },
     ]);
   });
 
@@ -44,6 +48,19 @@ describe('a sitemap in XML', () => {
       <image:image><image:loc>https://a.example/i.png</image:loc></image:image>
       <image:loc>https://a.example/j.png</image:loc><video:video><loc>https://a.example/v</loc></video:video></url>`);
     expect(read(text)).toEqual(['https://a.example/']);
+  });
+
+  it('gives the addresses of a page in other languages, at most 1,000', () => {
+    const link = (rel: string, to: string) => `<xhtml:link rel="${rel}" hreflang="x" href="${to}"/>`;
+    const [entry] = readSitemap(
+      urlset(`<url><loc>https://a.example/</loc>${link('alternate', 'https://a.example/?a=1&amp;b=2')}
+        ${link('stylesheet', 'https://a.example/x.css')}<link href=" /fr "/><xhtml:link rel="alternate"/></url>`),
+    );
+    expect(entry?.alternates).toEqual(['https://a.example/?a=1&b=2', '/fr']);
+    const [hostile] = readSitemap(
+      urlset(`<url><loc>https://a.example/</loc>${link('alternate', '/b').repeat(2_000)}</url>`),
+    );
+    expect(hostile?.alternates.length).toBe(1_000);
   });
 
   it.each([

@@ -5,13 +5,20 @@
 import { Parser } from 'htmlparser2';
 import { CrawlnodeError } from '../../errors.js';
 
+/** One entry of a sitemap. Texts are trimmed, with entities replaced, and otherwise as they are written. */
 export interface SitemapEntry {
-  /** `sitemap`: the entry of a sitemap index, which lists further entries. */
+  /** `sitemap`: the entry of a sitemap index or a robots.txt, which lists further entries. */
   readonly kind: 'page' | 'sitemap';
-  /** The text of the element, trimmed and with entities replaced. The protocol requires an absolute URL. */
+  /** The protocol requires an absolute URL. */
   readonly loc: string;
-  /** The W3C date or date-time as written; null without one. */
+  /** The W3C date or date-time, such as `2026-11-23` or `2026-11-23T04:00:00Z`; null without one. */
   readonly lastmod: string | null;
+  /** Such as `daily`; null without one. */
+  readonly changefreq: string | null;
+  /** A text such as `0.5`; null without one. */
+  readonly priority: string | null;
+  /** The `href` of each `<xhtml:link rel="alternate">`: the page in other languages. */
+  readonly alternates: readonly string[];
   /** Why `loc` cannot be used; null when it can. */
   readonly problem: string | null;
 }
@@ -27,6 +34,8 @@ export class SitemapError extends CrawlnodeError {
 const MAX_LOC_CHARS = 8_192;
 /** A sitemap has three levels of elements, with extensions five. The cost of parsing grows with the depth. */
 const MAX_DEPTH = 32;
+/** A page in all languages of the world has 200. */
+const MAX_ALTERNATES = 1_000;
 /** Characters parsed before their entries are yielded. */
 const SLICE = 64 * 1024;
 
@@ -49,7 +58,7 @@ function* readList(text: string): Generator<SitemapEntry> {
     if (isFirst && !/^https?:\/\//i.test(loc))
       throw new SitemapError('it is neither XML nor a list of URLs, one a line');
     isFirst = false;
-    yield entryOf('page', loc, null);
+    yield entryOf('page', { ...noFields(), loc });
   }
   if (isFirst) throw new SitemapError('it is empty');
 }
@@ -74,8 +83,10 @@ class XmlReader {
   /** The end of the text was reached: elements closed from here on were cut off. */
   #isEnding = false;
   /** The entry that is being read; null between entries. */
-  #fields: { loc: string | null; lastmod: string | null } | null = null;
-  #field: 'loc' | 'lastmod' | null = null;
+  #fields: Fields | null = null;
+  #field: TextField | null = null;
+  /** The attributes of the link that is being read; null outside of one. */
+  #link: { rel?: string; href?: string } | null = null;
   #text = '';
   #error: SitemapError | null = null;
 
@@ -83,6 +94,9 @@ class XmlReader {
     this.#parser = new Parser(
       {
         onopentagname: (name) => this.#open(name),
+        onattribute: (name, value) => {
+          if (this.#link !== null && (name === 'rel' || name === 'href')) this.#link[name] = value.trim();
+        },
         onclosetag: () => this.#close(),
         ontext: (text) => {
           if (this.#field !== null && this.#text.length <= MAX_LOC_CHARS) this.#text += text;
@@ -135,12 +149,23 @@ class XmlReader {
     }
     if (this.#depth === 1) this.#root(name);
     else if (this.#depth === 2 && this.#localName(name) === (this.#kind === 'page' ? 'url' : 'sitemap')) {
-      this.#fields = { loc: null, lastmod: null };
+      this.#fields = noFields();
     } else if (this.#depth === 3 && this.#fields !== null) {
       const field = this.#localName(name);
-      this.#field = field === 'loc' || field === 'lastmod' ? field : null;
+      this.#field = textFields.find((one) => one === field) ?? null;
       this.#text = '';
+      // In any namespace, as in Scrapy.
+      this.#link = /^(?:.*:)?link$/s.test(name) ? {} : null;
     }
+  }
+
+  #addAlternate(): void {
+    const { rel = 'alternate', href } = this.#link ?? {};
+    this.#link = null;
+    const alternates = this.#fields?.alternates;
+    if (alternates === undefined || href === undefined || href.length > MAX_LOC_CHARS) return;
+    const isAlternate = /(?:^|\s)alternate(?:\s|$)/i.test(rel);
+    if (isAlternate && alternates.length < MAX_ALTERNATES) alternates.push(href);
   }
 
   #root(name: string): void {
@@ -162,20 +187,29 @@ class XmlReader {
 
   #close(): void {
     if (this.#isEnding) return;
+    if (this.#depth === 3) this.#addAlternate();
     if (this.#depth === 3 && this.#field !== null && this.#fields !== null) {
       this.#fields[this.#field] ??= this.#text.trim();
       this.#field = null;
     } else if (this.#depth === 2 && this.#fields !== null) {
-      const { loc, lastmod } = this.#fields;
-      this.#entries.push(entryOf(this.#kind ?? 'page', loc, lastmod));
+      this.#entries.push(entryOf(this.#kind ?? 'page', this.#fields));
       this.#fields = null;
     } else if (this.#depth === 1) this.#isClosed = true;
     this.#depth -= 1;
   }
 }
 
-function entryOf(kind: SitemapEntry['kind'], loc: string | null, lastmod: string | null): SitemapEntry {
-  return { kind, loc: loc ?? '', lastmod, problem: problemOf(loc) };
+/** Elements of an entry whose text is read. */
+const textFields = ['loc', 'lastmod', 'changefreq', 'priority'] as const;
+type TextField = (typeof textFields)[number];
+type Fields = Record<TextField, string | null> & { readonly alternates: string[] };
+
+function noFields(): Fields {
+  return { loc: null, lastmod: null, changefreq: null, priority: null, alternates: [] };
+}
+
+function entryOf(kind: SitemapEntry['kind'], fields: Fields): SitemapEntry {
+  return { kind, ...fields, loc: fields.loc ?? '', problem: problemOf(fields.loc) };
 }
 
 function problemOf(loc: string | null): string | null {

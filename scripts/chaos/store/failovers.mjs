@@ -1,0 +1,79 @@
+/** R9: Sentinel replaces the master, for good reason or on demand, and the old one may not know. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beginCrawl } from '../tools/crawling.mjs';
+import { resumeDelays } from '../tools/recovery.mjs';
+import { startSentinels } from '../tools/sentinel.mjs';
+
+/** For how long a master stands still, before it goes on as if nothing had happened. */
+const FROZEN_MS = 12_000;
+const DOWN_MS = 20_000;
+
+/** Each does it once, and resolves with the instant from which the crawl can go on. */
+const faults = {
+  'Sentinel: SIGKILL of the master, started again as a replica': async ({ master, untilOther }) => {
+    const old = await master();
+    await old.kill();
+    await untilOther(old);
+    const at = Date.now();
+    await old.start();
+    return at;
+  },
+  'Sentinel: SENTINEL FAILOVER, the old master goes on taking writes': async ({
+    master,
+    untilOther,
+    ask,
+  }) => {
+    const old = await master();
+    while (String(await ask('FAILOVER').catch(String)) !== 'OK') await sleep(200);
+    await untilOther(old);
+    return Date.now();
+  },
+  [`Sentinel: the master stands still for ${FROZEN_MS / 1_000} s (SIGSTOP)`]: async ({
+    master,
+    untilOther,
+  }) => {
+    const old = await master();
+    old.signal('SIGSTOP');
+    const frozen = sleep(FROZEN_MS);
+    await untilOther(old);
+    const at = Date.now();
+    await frozen;
+    old.signal('SIGCONT');
+    return at;
+  },
+  [`Sentinel: all servers and Sentinels are down for ${DOWN_MS / 1_000} s`]: async ({
+    servers,
+    sentinels,
+  }) => {
+    const all = [...servers, ...sentinels];
+    await Promise.all(all.map((server) => server.kill()));
+    await sleep(DOWN_MS);
+    await Promise.all(all.map((server) => server.start()));
+    return Date.now();
+  },
+};
+
+export const failovers = Object.entries(faults).map(([fault, cause]) => ({
+  row: 'R9',
+  fault,
+  engines: ['redis'],
+  run: (scenario) => crawlUnder(scenario, cause),
+}));
+
+async function crawlUnder(scenario, cause) {
+  const { scale, random } = scenario;
+  const topology = await startSentinels();
+  const { settings } = topology;
+  const crawling = await beginCrawl(scenario, { nodes: 3, redis: null, settings });
+  const backAtMs = [];
+  for (let n = 0; n < scale.faults && !crawling.isOver; n++) {
+    await crawling.untilPart(0.15 + (0.6 * n) / scale.faults);
+    await crawling.untilAllCrawl();
+    await crawling.pause(random.between(0, 1_000));
+    if (crawling.isOver) break;
+    backAtMs.push(await cause(topology));
+    await crawling.untilNextPage();
+  }
+  const verdict = await crawling.verdict();
+  return { ...verdict, times: backAtMs.length, recoveryMs: resumeDelays(verdict.log, backAtMs) };
+}

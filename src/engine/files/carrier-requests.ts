@@ -1,0 +1,50 @@
+/** The requests that carry items to their next file. */
+import { createHash } from 'node:crypto';
+import { CrawlnodeError } from '../../errors.js';
+import type { FrontierRequest, Lease } from '../../frontier/frontier.js';
+import { priorityInBounds } from '../../http/message/priority.js';
+import type { RequestRecord } from '../../http/message/record/request-record.js';
+import { Request } from '../../http/message/request.js';
+import type { ItemPipelines, ItemWait } from '../../pipelines/item-pipeline.js';
+import { type LinkRules, toFrontier } from '../links/filter-links.js';
+
+/** The page or file whose settle commits the requests. */
+export interface Carrier {
+  readonly lease: Pick<Lease, 'id' | 'token'>;
+  readonly record: Pick<RequestRecord, 'depth' | 'origin' | 'priority' | 'waitingItem'>;
+  readonly pipelines: ItemPipelines;
+  readonly rules: LinkRules;
+}
+
+/** They are committed with their page in one step, and never before it. */
+const MAX_CARRIERS = 2_000;
+
+/**
+ * Requests for the next file of each item. An item keeps the id that it has from its page.
+ * @throws CrawlnodeError `too_many_items`
+ */
+export function carrierRequests(waiting: readonly ItemWait[], carrier: Carrier): FrontierRequest[] {
+  if (waiting.length > MAX_CARRIERS) {
+    const message = `${waiting.length} items of one page have files; at most ${MAX_CARRIERS} may`;
+    throw new CrawlnodeError('too_many_items', message);
+  }
+  return waiting.map((wait) => carrierRequest(wait, carrier));
+}
+
+function carrierRequest({ number, next, ...waiting }: ItemWait, carrier: Carrier): FrontierRequest {
+  const { lease, record, rules } = carrier;
+  const id = record.waitingItem?.id ?? `${lease.id}-${number}`;
+  const maxBytes = carrier.pipelines.fileStage(waiting.pipeline)?.options.maxBytes ?? 0;
+  // Files go before pages, so that few items wait in the store.
+  const priority = record.waitingItem === null ? priorityInBounds(record.priority + 1) : record.priority;
+  const meta = maxBytes > 0 ? { download_maxsize: maxBytes } : {};
+  const request = new Request(next, { priority, meta, dontFilter: true });
+  // Each lease of a page makes other requests: a page that is crawled again must not find those of the time before.
+  const unique = createHash('sha1').update(`file ${lease.id} ${lease.token} ${number} ${next}`).digest('hex');
+  const place = {
+    ...{ parentId: lease.id, ordinal: number, depth: record.depth, origin: record.origin },
+    ...{ isTrustedSeed: false, waitingItem: { ...waiting, id } },
+  };
+  const names = { callback: null, errback: null };
+  return toFrontier(request, names, place, { ...rules, fingerprint: () => unique }, Date.now());
+}

@@ -1,0 +1,80 @@
+/**
+ * How the request of a file ends: its result joins the item that the request carries, and the settle commits either the
+ * request of the next file or the item.
+ */
+import type { Effects } from '../../frontier/frontier.js';
+import type { FileResult, RequestRecord } from '../../http/message/record/request-record.js';
+import type { FileAnswer, FileStage } from '../../pipelines/files/file-stage.js';
+import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
+import type { LinkRules } from '../links/filter-links.js';
+import type { Flight } from '../page/leased-pages.js';
+import { settledItems } from '../page/settle-effects.js';
+
+/** A request of a file in work. */
+export interface FileWork {
+  readonly flight: Flight;
+  readonly record: RequestRecord;
+  readonly counters: Record<string, number>;
+  readonly deps: { readonly pipelines: ItemPipelines; readonly rules: LinkRules };
+}
+
+/** What came of a download: an answer, or why there is none. */
+export type FileEnd = FileAnswer | { readonly failed: string } | { readonly known: FileResult };
+
+/** Nodes that died while they processed a file; one more, and its item would be given up with it. */
+const DEADLY_CRASHES = 2;
+
+/**
+ * The effects of the settle.
+ * @throws CrawlnodeError `files_unwritable`, `bad_record`, and errors of the pipelines behind
+ */
+export async function endFile(work: FileWork, end: FileEnd): Promise<Effects> {
+  const { flight, record, counters, deps } = work;
+  const waiting = record.waitingItem!;
+  const result = await resultOf(work, end);
+  counters.file_count = (counters.file_count ?? 0) + 1;
+  const status = `file_status_count/${result.status}`;
+  counters[status] = (counters[status] ?? 0) + 1;
+  const processed = await deps.pipelines.goOn(waiting, result);
+  const carrier = { lease: flight.lease, record, ...deps };
+  return settledItems(processed, { requests: [] }, counters, carrier);
+}
+
+/** What is known of the file of a leased request without a download; null where it must be fetched. */
+export async function knownFile(work: FileWork): Promise<FileEnd | null> {
+  const stage = stageOf(work);
+  if (stage === null) return { failed: 'no_pipeline' };
+  if (work.flight.lease.crashes >= DEADLY_CRASHES) return { failed: 'crashed' };
+  const known = await stage.known(urlOf(work, stage));
+  return known === null ? null : { known };
+}
+
+/** Run when no other request of this node fetches the same file. */
+export function inTurn<T>(work: FileWork, run: () => Promise<T>): Promise<T> {
+  const stage = stageOf(work);
+  return stage === null ? run() : stage.inTurn(urlOf(work, stage), run);
+}
+
+/** Whether a redirect of the file is followed. */
+export function followsRedirects(work: FileWork): boolean {
+  return stageOf(work)?.options.allowsRedirects === true;
+}
+
+function stageOf({ record, deps }: FileWork): FileStage | null {
+  return deps.pipelines.fileStage(record.waitingItem!.pipeline);
+}
+
+/** As the item names it. A record that names no URL was written by somebody else: its own URL then stands for it. */
+function urlOf({ record }: FileWork, stage: FileStage): string {
+  const { item, files } = record.waitingItem!;
+  return stage.urlAt(item, files.length) ?? record.url;
+}
+
+async function resultOf(work: FileWork, end: FileEnd): Promise<FileResult> {
+  if ('known' in end) return end.known;
+  const stage = stageOf(work);
+  // `goOn` refuses what waits in a pipeline that is not there.
+  if (stage === null) return { url: work.record.url, path: null, checksum: null, status: 'failed' };
+  const url = urlOf(work, stage);
+  return 'failed' in end ? stage.fail(url, end.failed) : stage.receive(url, end);
+}

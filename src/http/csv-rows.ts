@@ -1,0 +1,50 @@
+/** The rows of a CSV text, one after the other. The input is untrusted: a row is bounded, and a damaged one ends the reading. */
+import { CrawlnodeError, messageOf } from '../errors.js';
+
+/** How a CSV text is written. */
+export interface CsvFormat {
+  /** Between two fields, such as `,` or `\t`. */
+  readonly delimiter: string;
+  /** Around a field that holds a delimiter or a line break. Within the field it is doubled. */
+  readonly quotechar: string;
+}
+
+/** Characters parsed before their rows are yielded. */
+const SLICE = 64 * 1024;
+/** Bytes of one row. A quote that is never closed makes the rest of the text one row. */
+const MAX_ROW_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Yields the fields of each row; empty lines are skipped. A quote within an unquoted field is part of its text, as in Python's csv.
+ * @throws CrawlnodeError `bad_feed`, after the rows before a row that cannot be read
+ */
+export async function* csvRows(text: string, { delimiter, quotechar }: CsvFormat): AsyncGenerator<string[]> {
+  const { parse } = await import('csv-parse');
+  // The rows are collected as they are parsed: an error of the stream would drop those that it still holds.
+  let rows: string[][] = [];
+  const parser = parse({
+    ...{ delimiter, quote: quotechar, escape: quotechar, max_record_size: MAX_ROW_BYTES },
+    ...{ bom: true, relax_quotes: true, relax_column_count: true, skip_empty_lines: true },
+    on_record: (row: string[]) => {
+      rows.push(row);
+      return null;
+    },
+  });
+  let error: Error | null = null;
+  parser.on('error', (reason) => {
+    error = reason;
+  });
+  parser.resume();
+  for (let at = 0; at <= text.length && error === null; at += SLICE) {
+    const slice = text.slice(at, at + SLICE);
+    await new Promise<void>((resolve) => {
+      if (at + SLICE <= text.length) parser.write(slice, () => resolve());
+      else parser.end(slice, () => resolve());
+    });
+    yield* rows;
+    rows = [];
+  }
+  if (error !== null) {
+    throw new CrawlnodeError('bad_feed', `the CSV cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,47 @@
+/** A sitemap, a sitemap index or a robots.txt as it was downloaded: decompressed, decoded, and read within limits. */
+import { decodeBody } from '../charset/decode-body.js';
+import { gunzipIfCompressed } from '../gunzip-if-compressed.js';
+import { robotsLines } from '../robots-lines.js';
+import { readSitemap, type SitemapEntry, SitemapError } from './sitemap.js';
+
+/** Decompressed. The protocol allows 50 MB. */
+export const MAX_SITEMAP_BYTES = 64 * 1024 * 1024;
+/** The protocol allows 50,000. */
+export const MAX_SITEMAP_ENTRIES = 100_000;
+/** The protocol allows no index in an index. */
+const MAX_INDEXES = 3;
+
+/** @throws CrawlnodeError `bad_gzip` for truncated, damaged or too large content */
+export async function sitemapText(body: Buffer, contentType: string | null): Promise<string> {
+  return decodeBody(await gunzipIfCompressed(body, MAX_SITEMAP_BYTES), contentType);
+}
+
+/**
+ * The entries of a sitemap, or the sitemaps that a robots.txt names, in order.
+ * @param url decides which of the two it is. @throws SitemapError, possibly after some entries
+ */
+export function* sitemapEntries(text: string, url: string): Generator<SitemapEntry> {
+  const isRobots = /\/robots\.txt(?:[?#]|$)/i.test(url);
+  let entries = 0;
+  for (const entry of isRobots ? sitemapsOfRobots(text) : readSitemap(text)) {
+    entries += 1;
+    if (entries > MAX_SITEMAP_ENTRIES) {
+      throw new SitemapError(`it has more than ${MAX_SITEMAP_ENTRIES} entries`);
+    }
+    yield entry;
+  }
+  if (isRobots && entries === 0) throw new SitemapError('this robots.txt names no sitemap');
+}
+
+/** @param indexes number of indexes on the path to an index. @throws SitemapError when it may lead no further */
+export function refuseDeepIndex(indexes: number): void {
+  if (indexes >= MAX_INDEXES) throw new SitemapError(`an index within ${MAX_INDEXES} others`);
+}
+
+function* sitemapsOfRobots(text: string): Generator<SitemapEntry> {
+  for (const { key, value } of robotsLines(text)) {
+    if (key === 'sitemap' && value !== '') yield { ...noFields, kind: 'sitemap', loc: value, problem: null };
+  }
+}
+
+const noFields = { lastmod: null, changefreq: null, priority: null, alternates: [] };

@@ -1,0 +1,59 @@
+/** A spider of CSV files. Source: `scrapy.spiders.CSVFeedSpider`. */
+import { type CsvFormat, csvRows } from '../../http/csv-rows.js';
+import type { Response } from '../../http/message/response.js';
+import { FeedSpider } from './feed-spider.js';
+
+/** The fields of a row by the names of the columns. */
+export type CSVRow = Readonly<Record<string, string>>;
+
+/**
+ * Calls `parseRow` with each row of a CSV file.
+ * ```ts
+ * export default class Stock extends CSVFeedSpider {
+ *   name = 'stock';
+ *   startUrls = ['https://shop.example/stock.csv'];
+ *   delimiter = ';';
+ *
+ *   parseRow(_response: Response, row: CSVRow) {
+ *     return { id: row.id, pieces: Number(row.pieces) };
+ *   }
+ * }
+ * ```
+ */
+export class CSVFeedSpider extends FeedSpider implements CsvFormat {
+  /** Between two fields, such as `;` or `\t`. */
+  delimiter = ',';
+  /** Around a field that holds a delimiter or a line break. */
+  quotechar = '"';
+  /** The names of the columns; null takes them from the first row. */
+  headers: readonly string[] | null = null;
+
+  /** Called with each row that has as many fields as there are columns. It gives items and requests, as any callback does. */
+  parseRow(_response: Response, _row: CSVRow): unknown {
+    throw new Error(`the spider "${this.name}" has no method parseRow`);
+  }
+
+  protected override async *readRecords(response: Response): AsyncGenerator<() => unknown> {
+    let { headers } = this;
+    let number = 0;
+    let misfits = 0;
+    let firstMisfit = 0;
+    for await (const fields of csvRows(response.text, this)) {
+      number += 1;
+      if (headers === null) headers = fields;
+      else if (fields.length !== headers.length) {
+        misfits += 1;
+        firstMisfit ||= number;
+      } else {
+        const row = Object.fromEntries(headers.map((name, at) => [name, fields[at]!]));
+        yield () => this.parseRow(response, row);
+      }
+    }
+    if (misfits === 0) return;
+    const { url } = response;
+    this.log.warn(
+      { url, rows: misfits, first: firstMisfit },
+      'rows of a CSV file have too few or too many fields and are left out',
+    );
+  }
+}

@@ -1,0 +1,37 @@
+/** Detects a callback in a field of a spider that is no method of it. */
+import { isMethodOf } from './callbacks.js';
+import type { Spider } from './spider.js';
+
+/**
+ * A message about a field that holds a callback; null when it is a method, the name of one, or not there. Also detects a
+ * misspelt method such as `this.parsItem`, which JavaScript evaluates to undefined.
+ * @param where the object that has the field, for the message. @param without what it is for to leave the field out
+ */
+export function methodProblem(
+  field: 'callback' | 'errback',
+  holder: object,
+  where: string,
+  spider: Spider,
+  without = '',
+): string | null {
+  if (!(field in holder)) return null;
+  const method = (holder as Record<string, unknown>)[field];
+  if (method === undefined) {
+    const instead = without === '' ? '' : ` ${without}`;
+    return `the ${field} of ${where} is undefined: is its name misspelt? Leave ${field} out${instead}`;
+  }
+  if (typeof method === 'function') return null;
+  if (typeof method !== 'string')
+    return `the ${field} of ${where} is ${kindOf(method)}; give a method or its name`;
+  return isMethodOf(spider, method)
+    ? null
+    : `the ${field} of ${where}, ${JSON.stringify(method)}, is no method of the spider`;
+}
+
+/** What a value is, for a message. */
+export function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  if (Array.isArray(value)) return 'a list';
+  if (value instanceof RegExp) return 'a regular expression';
+  return typeof value === 'object' ? 'an object' : `of type ${typeof value}`;
+}

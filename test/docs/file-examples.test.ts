@@ -1,0 +1,72 @@
+/** The examples of the guide on files and images. */
+import { existsSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { runCli } from '../helpers/cli.js';
+import { createProject } from '../helpers/project.js';
+import { startSite } from '../helpers/sites/site.js';
+import { pages } from './pages.js';
+
+const guide = pages.find(({ file }) => file === 'docs/guide/files-and-images.md')!;
+const blockWith = (text: string) => guide.blocks.find((block) => block.text.includes(text))!.text;
+
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+png.writeUInt32BE(200, 16);
+
+const startShop = () =>
+  startSite({
+    handler: ({ url = '/' }, response) => {
+      const link = (name: string) => `<li class="product"><a href="/${name}">${name}</a>`;
+      if (url === '/') response.setHeader('content-type', 'text/html').end(link('a.pdf') + link('gone.pdf'));
+      else if (url === '/gone.pdf') response.writeHead(404).end();
+      else response.end(url === '/photo.jpg' ? png : '%PDF-1.7');
+      return true;
+    },
+  });
+
+it('files: each item has its results, failed ones included', async () => {
+  const site = await startShop();
+  const project = await createProject({
+    settings: blockWith('FILES_STORE: files'),
+    files: { 'spiders/manuals.ts': blockWith('// spiders/manuals.ts') },
+  });
+  const args = ['crawl', 'manuals', '-a', `start=${site.origin}/`, '--exit-when-done', '-O', 'out.jsonl'];
+  expect(await runCli(args, { cwd: project.dir })).toMatchObject({ code: 0 });
+  const items = await project.readJsonLines<{ title: string; files: { path: string; reason?: string }[] }>(
+    'out.jsonl',
+  );
+  const shown = items.map(({ title, files: [file] }) => [
+    title,
+    file!.reason ?? existsSync(project.path('files', file!.path)),
+  ]);
+  expect(shown.sort()).toEqual([
+    ['a.pdf', true],
+    ['gone.pdf', 'http_404'],
+  ]);
+});
+
+it('images: only what is one, and large enough', async () => {
+  const site = await startShop();
+  const project = await createProject({
+    settings: blockWith('IMAGES_STORE: images'),
+    files: {
+      'spiders/photos.ts': `
+import { Spider } from 'crawlnode';
+export default class extends Spider {
+  name = 'photos';
+  startUrls = [this.args.start];
+  *parse(response) { yield { image_urls: ['/photo.jpg', '/a.pdf'].map((path) => response.urljoin(path)) }; }
+}
+`,
+    },
+  });
+  const args = ['crawl', 'photos', '-a', `start=${site.origin}/`, '--exit-when-done', '-O', 'out.jsonl'];
+  expect(await runCli(args, { cwd: project.dir })).toMatchObject({ code: 0 });
+  const [item] = await project.readJsonLines<{ images: { path: string; reason?: string }[] }>('out.jsonl');
+  expect(item!.images.map(({ path, reason }) => reason ?? path.replace(/[0-9a-f]{40}/, 'HASH'))).toEqual([
+    'full/HASH.png',
+    'not_an_image',
+  ]);
+});
