@@ -1,9 +1,8 @@
 /** `crawlnode completion SHELL`: a script for the user's shell, made from the declarations of all commands. */
 import { Argument, type Command } from 'commander';
 import type { CliCommand } from '../command.js';
-import type { CommandEntry } from '../commands.js';
 import { bashScript } from '../completion/bash.js';
-import { commandTree } from '../completion/command-tree.js';
+import { type CommandTable, commandTree } from '../completion/command-tree.js';
 import { fishScript } from '../completion/fish.js';
 import { zshScript } from '../completion/zsh.js';
 import { print } from '../context.js';
@@ -25,7 +24,7 @@ Examples:
   crawlnode completion zsh > ~/.zsh/functions/_crawlnode`;
 
 /** @param commands the table of all commands */
-export function completionOf(commands: Readonly<Record<string, CommandEntry>>): CliCommand {
+export function completionOf(commands: CommandTable): CliCommand {
   return {
     define: (command: Command) =>
       void command

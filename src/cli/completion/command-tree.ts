@@ -30,7 +30,8 @@ export interface CommandTree {
   readonly settings: readonly string[];
 }
 
-type CommandTable = Readonly<
+/** The table of `commands.ts`. */
+export type CommandTable = Readonly<
   Record<string, { readonly summary: string; load(): Promise<{ readonly command: CliCommand }> }>
 >;
 
