@@ -93,7 +93,7 @@ export const command: CliCommand = {
           const reading = {
             opened: progress.opened,
             guessed: (file: string, column: string) =>
-              say(`${file}: taking the URLs of its column ${column}`),
+              say(`${file}: reading URLs from its column ${column}`),
             stop,
           };
           const lines = seedLines(context, sources, sitemaps, reading);
