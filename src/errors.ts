@@ -117,6 +117,37 @@ export class IgnoreRequest extends CrawlnodeError {
   }
 }
 
+/** Longer reasons are cut. */
+const MAX_REASON_CHARS = 200;
+
+/**
+ * Thrown by a callback, an item pipeline, middleware or an extension to close the crawl on all nodes. What its page gave
+ * before is committed; pages in work are finished, and pending requests stay for the next run.
+ * Source: `scrapy.exceptions.CloseSpider`.
+ */
+export class CloseSpider extends CrawlnodeError {
+  /** The closing reason of the run, in `stats` and the summary. */
+  readonly reason: string;
+
+  constructor(reason = 'cancelled') {
+    const plain =
+      String(reason)
+        .replace(/\p{Cc}+/gu, ' ')
+        .trim()
+        .slice(0, MAX_REASON_CHARS) || 'cancelled';
+    super('close_spider', `the crawl is to be closed: ${plain}`);
+    this.reason = plain;
+  }
+}
+
+/** The reason of a CloseSpider, or of one that a middleware threw; null for any other error. */
+export function closingReason(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  const { code, reason } = error as { code?: unknown; reason?: unknown };
+  if (code === 'close_spider') return new CloseSpider(reason as string).reason;
+  return code === 'middleware_error' ? closingReason(error.cause) : null;
+}
+
 /** Checks the code too, because a module may import its own copy of crawlnode. */
 export function isIgnoreRequest(error: unknown): boolean {
   return (

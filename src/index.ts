@@ -14,6 +14,7 @@ export { crawl, runSpider, seed, stats } from './crawler/program/program.js';
 export type { DownloaderMiddleware, MiddlewareContext } from './engine/middleware/downloader-middleware.js';
 export type { SpiderMiddleware, SpiderResult } from './engine/middleware/spider-middleware.js';
 export {
+  CloseSpider,
   CrawlnodeError,
   DropItem,
   FrontierUnavailableError,
@@ -43,6 +44,7 @@ export {
   Request,
   type RequestOptions,
 } from './http/message/request.js';
+export type { CookieInput, RequestCookie, RequestCookies } from './http/message/request-cookies.js';
 export { type FollowOptions, Response, type ResponseParts, type SavedPage } from './http/message/response.js';
 export type { SitemapEntry } from './http/sitemap/sitemap.js';
 export { canonicalizeUrl } from './http/url/canonicalize-url.js';
@@ -75,3 +77,5 @@ export type { RefreshRule } from './spider/refresh.js';
 export { CrawlSpider, type Rule } from './spider/rules/crawl-spider.js';
 export { type Link, LinkExtractor, type LinkExtractorOptions } from './spider/rules/link-extractor.js';
 export { type MadeRequests, Spider, type SpiderContext, type StartRequests } from './spider/spider.js';
+export type { StatValue } from './stats/stat-change.js';
+export type { Stats } from './stats/stats.js';

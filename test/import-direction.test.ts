@@ -17,6 +17,7 @@ const layers: Readonly<Record<string, number>> = {
   disk: 1,
   'user-code': 1,
   settings: 1,
+  stats: 1,
   http: 2,
   spider: 3,
   pipelines: 3,

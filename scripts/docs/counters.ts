@@ -8,7 +8,7 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'downloader/response_count': 'answers received, with any status',
   'downloader/response_status_count/*': 'the same, by HTTP status',
   'downloader/response_bytes': 'bytes of response bodies as they came over the network',
-  'downloader/exception_count': 'downloads that ended without an answer',
+  'downloader/exception_count': 'downloads that ended without a response',
   'downloader/exception_type_count/*':
     'the same, by [reason](../guide/failures-and-retries.md#reasons-of-a-failure)',
   'httpcache/hit': 'pages that came from the HTTP cache',
@@ -32,7 +32,7 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'robotstxt/request_count': 'fetches of a robots.txt; not among the downloads',
   'robotstxt/response_count': 'answers to them, with any status, after redirects',
   'robotstxt/response_status_count/*': 'the same, by HTTP status',
-  'robotstxt/exception_count/*': 'fetches without an answer, by reason',
+  'robotstxt/exception_count/*': 'fetches without a response, by reason',
   'robotstxt/forbidden': 'pages that a robots.txt forbids; the request is done',
   'robotstxt/unreachable': 'requests that failed because the robots.txt of their site could not be fetched',
   item_scraped_count: 'items committed',
@@ -44,6 +44,8 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'scheduler/enqueued': 'requests accepted into the queue',
   'scheduler/dropped': 'links dropped because the queue was twice as long as `SCHEDULER_QUEUE_LIMIT`',
   'cookies/dropped': 'cookies dropped beyond the [limits](../guide/cookies.md#how-long-cookies-are-kept)',
+  'custom_stats/dropped':
+    'changes of [stats of your own](../guide/stats-and-extensions.md#stats-of-your-own) beyond 10,000 names',
   'dupefilter/filtered': 'links not accepted because they were seen before',
   'offsite/filtered': "links dropped because they leave the spider's `allowedDomains`",
   'request_depth/request_ignored_count': 'links dropped because of `DEPTH_LIMIT`',
@@ -58,7 +60,7 @@ export const counterMeanings: Readonly<Record<string, string>> = {
 const src = new URL('../../src/', import.meta.url);
 
 const groups =
-  'downloader|retry|redirect|httperror|scheduler|dupefilter|offsite|urllength|request_depth|spider_exceptions|crashed|robotstxt|cookies|proxies|httpcache|privateaddress|trap|recrawl';
+  'custom_stats|downloader|retry|redirect|httperror|scheduler|dupefilter|offsite|urllength|request_depth|spider_exceptions|crashed|robotstxt|cookies|proxies|httpcache|privateaddress|trap|recrawl';
 const name = `(?:${groups})/[A-Za-z_]+(?:/[A-Za-z_]+)*|item_[a-z]+_count|response_received_count`;
 /** A counter's name in quotes; behind `/${` stands a part that varies. */
 const quoted = new RegExp(`['"\`](${name}|spider_exceptions)(/\\$\\{[^'"\`]*)?['"\`]`, 'g');

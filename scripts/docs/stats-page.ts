@@ -12,6 +12,7 @@ const ends: readonly (readonly [reason: string, meaning: string])[] = [
   ['closespider_itemcount', '`CLOSESPIDER_ITEMCOUNT` was reached'],
   ['closespider_errorcount', '`CLOSESPIDER_ERRORCOUNT` was reached'],
   ['closespider_timeout', '`CLOSESPIDER_TIMEOUT` passed'],
+  ['any other', '`throw new CloseSpider(reason)` in the code of the project'],
   ['stopped', 'somebody typed `crawlnode stop`'],
   ['shutdown', 'a signal ended the last node'],
   ['feed_unwritable', 'a file of items could not be written for the whole grace time'],
@@ -45,7 +46,7 @@ export function statsPage(source: SourceApi): string {
     '## Each of `pipelines`',
     fields(source.exportOf('crawler/stats/crawl-stats.ts', 'PipelineStats').members),
     '## Counters',
-    "`counters` is also what `HGETALL <spider>:stats` shows in Redis. Names are Scrapy's where it has one; `*` stands for a part that varies. A counter that has never counted is absent. `reset` sets all of them back, and `reset --only stats` does nothing else.",
+    "`counters` is also what `HGETALL <spider>:stats` shows in Redis, beside `customStats` with `custom/` before their names. Names are Scrapy's where it has one; `*` stands for a part that varies. A counter that has never counted is absent. `reset` sets all of them back, and `reset --only stats` does nothing else.",
     table(
       ['counter', 'counts'],
       Object.entries(counterMeanings).map(([name, meaning]) => [code(name), meaning]),

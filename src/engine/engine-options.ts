@@ -3,7 +3,15 @@
  * here is plain (ms, bytes, counts), so that nothing in the engine reads a setting by name.
  */
 import type { Downloader } from '../downloader/downloader.js';
-import type { Budgets, CrawlState, Frontier, NodeInfo, Shape, Tunables } from '../frontier/frontier.js';
+import type {
+  Budgets,
+  CrawlState,
+  Frontier,
+  NodeInfo,
+  Shape,
+  Snapshot,
+  Tunables,
+} from '../frontier/frontier.js';
 import type { OpenOptions } from '../frontier/open-options.js';
 import type { Request } from '../http/message/request.js';
 import type { Response } from '../http/message/response.js';
@@ -11,6 +19,7 @@ import type { TrapLimits } from '../http/url/url-trap.js';
 import type { Logger } from '../log.js';
 import type { ItemPipelines } from '../pipelines/item-pipeline.js';
 import type { Spider } from '../spider/spider.js';
+import type { NodeStats } from '../stats/stats.js';
 import type { ReferrerPolicy } from './links/referer.js';
 import type { Middleware } from './middleware/load-middleware.js';
 import type { DeadEnd } from './page/dead-ends.js';
@@ -103,7 +112,7 @@ export interface EngineOptions {
   readonly allowedStatuses: readonly number[];
   /** HTTPERROR_ALLOW_ALL. */
   readonly allowAllStatuses: boolean;
-  /** AUTOTHROTTLE_DEBUG: log the delay and the latency of every answer. */
+  /** AUTOTHROTTLE_DEBUG: log the delay and the latency of every response. */
   readonly autoThrottleDebug: boolean;
   /** MAX_ITEMS_PER_PAGE: a page that yields more fails as `too_many_items`; at most MAX_SETTLE_ITEMS. */
   readonly maxItems: number;
@@ -134,7 +143,7 @@ export interface EngineOptions {
   readonly flushOnStart: boolean;
   /** MAX_IDLE_TIME_BEFORE_CLOSE: leave when all nodes together have had nothing to do for so long; 0 is never. */
   readonly maxIdleMs: number;
-  /** The result is judged by the totals of the run: a node that leaves at its end waits until no page is in work. */
+  /** The result is judged by the totals of the run: a node that leaves at its end waits until no page is in progress. */
   readonly awaitsFinalTotals: boolean;
   /** Feed ids of the `-o` files of this command (`feedId`); none without `-o`. */
   readonly feeds: readonly string[];
@@ -147,7 +156,7 @@ export interface EngineProgress {
   readonly pagesPerSecond: number;
   readonly failed: number;
   readonly items: number;
-  /** Pages in work now. */
+  /** Pages in progress now. */
   readonly inFlight: number;
   /** The last thing the store said of the crawl; null before the first answer. */
   readonly crawl: CrawlState | null;
@@ -170,11 +179,13 @@ export interface EngineDeps {
   readonly downloader: Downloader;
   /** The engine calls `open()` before the first page and `close()` at the end. */
   readonly pipelines: ItemPipelines;
+  /** Those of the user's own code. The engine writes what is changed outside of pages. */
+  readonly stats: NodeStats;
   /** Null without any. The engine opens and closes it like the pipelines. */
   readonly middleware?: Middleware | null;
   readonly options: EngineOptions;
   readonly log: Logger;
-  /** First SIGINT or SIGTERM: finish what is in work, then leave. */
+  /** First SIGINT or SIGTERM: finish what is in progress, then leave. */
   readonly drain: AbortSignal;
   /** The second one: release everything and leave at once. */
   readonly force: AbortSignal;
@@ -216,6 +227,8 @@ export interface EngineResult {
   readonly elapsedMs: number;
   /** Pages of which nothing came, by kind, with an example of each; those of this node alone. */
   readonly deadEnds: readonly DeadEnd[];
+  /** The stats of the user's own code when this node had ended; empty where it has none. */
+  readonly customStats: Snapshot['custom'];
   /** The totals of the whole crawl when this node left; null when they could not be read. */
   readonly crawl: CrawlTotals | null;
   /** The totals of the run when this node left; null when it took part in none, or they could not be read. */

@@ -55,13 +55,17 @@ export async function runEngine(deps: EngineDeps): Promise<EngineResult> {
     message: end.message ?? failure ?? lossWhy,
     ...{ pages, failed, items, elapsedMs },
     deadEnds: node.deadEnds.list(),
+    customStats: await node.outsideStats.readAll(),
     crawl: node.finalTotals?.crawl ?? null,
     run: node.finalTotals?.run ?? null,
   };
 }
 
 /** The item pipelines and the middleware are open while the node runs. */
-async function withModules({ deps, hooks }: NodeState, run: () => Promise<Ending>): Promise<Ending> {
+async function withModules(
+  { deps, hooks, outsideStats }: NodeState,
+  run: () => Promise<Ending>,
+): Promise<Ending> {
   const { pipelines, middleware } = deps;
   try {
     const areOpen =
@@ -71,6 +75,7 @@ async function withModules({ deps, hooks }: NodeState, run: () => Promise<Ending
   } finally {
     await hooks.close('close() of the middleware', () => middleware?.close());
     await hooks.close('close() of the item pipelines', () => pipelines.close());
+    await outsideStats.write();
   }
 }
 
@@ -206,7 +211,7 @@ async function rejoin(node: NodeState, old: Incarnation, why: IncarnationDeadErr
 
 /** The subject is this node. */
 function whyJoinAnew({ code, message }: IncarnationDeadError, { options }: EngineDeps): string {
-  if (code === 'store_replaced') return `${message}: this node drops what it had in work`;
+  if (code === 'store_replaced') return `${message}: this node drops what it had in progress`;
   const seconds = options.tunables.nodeTimeoutMs / 1_000;
   return `this node was not heard of for ${seconds} s (NODE_TIMEOUT), so the others count it as dead and take over its requests`;
 }

@@ -24,6 +24,9 @@
 import type { FeedWriter, PipelineOutboxes } from '../feed-outbox.js';
 import type { CookieChange, CookieNews } from '../http/cookies/stored-cookie.js';
 import type { FrontierRequest } from '../http/message/record/request-record.js';
+
+import type { StatChange, StatValue } from '../stats/stat-change.js';
+
 import type { Backups } from './backup/entry.js';
 import type {
   Budgets,
@@ -41,7 +44,7 @@ import type { RobotsAnswer, RobotsClaim, RobotsResult } from './robots/robots-st
 import type { RunArguments } from './shared-settings/run-arguments.js';
 
 export * from './crawl-types.js';
-export type { CookieChange, CookieNews, FrontierRequest };
+export type { CookieChange, CookieNews, FrontierRequest, StatChange, StatValue };
 
 /**
  * The kind of a push. `links` are checked by the dupefilter. `seeds` skip that check (unless `filtered`), are still
@@ -94,10 +97,12 @@ export interface Lease {
 export interface CrawlState {
   readonly control: Control;
   /**
-   * True completion: nothing pending, delayed, leased or suspect, no seed waiting, start requests pushed, running, and no
-   * item waiting for a pipeline of this node.
+   * True completion: nothing pending, delayed, leased or suspect, no seed waiting, start requests pushed, running, no item
+   * waiting for a pipeline of this node, and the hooks for an idle crawl have nothing to add.
    */
   readonly finished: boolean;
+  /** All is done but asking the hooks for an idle crawl, which no node does now (`claimIdle`). */
+  readonly idleDue: boolean;
   /** Requests accepted in this run so far; 0 lets a node wait for its first seed. */
   readonly acceptedInRun: number;
   /** Why this run is closing, such as `closespider_pagecount`; null while it goes on. */
@@ -172,6 +177,10 @@ export interface Effects {
   readonly stats: Readonly<Record<string, number>>;
   /** Cookies that the page has set or removed, in order; absent when there are none. Not with the outcome `released`. */
   readonly cookies?: readonly CookieChange[];
+  /** Changes of the user's own stats, in order; absent when there are none. Not with the outcome `released`. */
+  readonly custom?: readonly StatChange[];
+  /** The reason to close the run with, for all nodes; absent where the page does not want that. The first reason stays. */
+  readonly closing?: string;
   /** From the start of the download to the headers of the answer, for AutoThrottle; absent where there was no answer. */
   readonly latencyMs?: number;
   /** What recognizes the page at its next download. Only `done` commits them, and only if no link of the page was dropped. */
@@ -250,6 +259,8 @@ export interface JoinOptions {
   readonly feeds: readonly string[];
   /** Whether the spider has start requests. If so, the crawl is complete only after they were pushed. */
   readonly hasStart: boolean;
+  /** Whether the nodes have hooks for an idle crawl. If so, the crawl is complete only after these had nothing to add. */
+  readonly hasIdle: boolean;
   /** `-a name=value`: the run has those of its first node, and refuses a node with others. */
   readonly args: RunArguments;
   /** A new run makes all start requests again, although they were pushed before. */
@@ -368,6 +379,8 @@ export interface Snapshot {
   /** Registered nodes without a heartbeat for the node timeout, or declared dead. Their leases return to pending. */
   readonly silent: readonly NodeSnapshot[];
   readonly counters: Readonly<Record<string, number>>;
+  /** Stats of the user's own code. */
+  readonly custom: Readonly<Record<string, StatValue>>;
   readonly outbox: readonly OutboxSnapshot[];
   readonly run: RunSnapshot | null;
   readonly control: Control;
@@ -523,6 +536,13 @@ export interface Frontier {
   /** Become the node that runs `start()` of the spider, if there is none that lives. Safe to ask again. */
   claimStart(): Promise<StartClaim>;
   /**
+   * Become the node that asks the hooks for an idle crawl, if the crawl is idle and no live node asks them. Where they had
+   * nothing to add, they are asked again only after a page has begun, or after `againAfterMs`; null is never.
+   * @returns whether this node is to ask; it ends with `endIdle`, after it has pushed what they added.
+   */
+  claimIdle(againAfterMs: number | null): Promise<boolean>;
+  endIdle(): Promise<void>;
+  /**
    * Take up to `max` due, polite requests in order; `holding` is how many this node processes now. Never blocks in the store.
    * @param cookies the version of the cookies that this node knows, 0 at first; without it the answer brings none.
    */
@@ -588,6 +608,8 @@ export interface Frontier {
     result: RobotsResult,
     stats: Readonly<Record<string, number>>,
   ): Promise<boolean>;
+  /** Change stats of the user's own code outside of a page. Without a crawl nothing is written. */
+  addStats(changes: readonly StatChange[]): Promise<void>;
   control(state: Control): Promise<void>;
   /** Close the run for all nodes with a reason; pending requests stay for the next run. */
   closeRun(reason: string): Promise<void>;

@@ -2,7 +2,7 @@
  * Run items through the pipelines in ascending order of their numbers, and serialize them as the JSON texts that are
  * committed with the page. A pipeline may see an item twice when its page is fetched again.
  */
-import { CrawlnodeError, DropItem, messageOf } from '../errors.js';
+import { CrawlnodeError, closingReason, DropItem, messageOf } from '../errors.js';
 import type { FileResult, JsonObject, WaitingItem } from '../http/message/record/request-record.js';
 import type { FileStage, FileStep } from './files/file-stage.js';
 import { type LoadedPipeline, type LoadOptions, loadStages, type PipelineContext } from './load-pipelines.js';
@@ -24,6 +24,8 @@ export interface ProcessedItems {
   readonly dropped: number;
   /** Items that an error of a pipeline cost, where errors are kept. */
   readonly broken: number;
+  /** The reason of the first CloseSpider that a pipeline threw, which drops its item; null for none. */
+  readonly closing: string | null;
 }
 
 /** An item that waits for its next file. */
@@ -83,7 +85,13 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
     try {
       await passOn(item, out, resumed);
     } catch (error) {
-      if (isDrop(error)) {
+      const closing = closingReason(error);
+      if (closing !== null) {
+        out.closing ??= closing;
+        out.listItems.length = inList;
+        out.dropped += 1;
+        context.log.info({ reason: closing }, `an item pipeline closes the crawl: ${closing}`);
+      } else if (isDrop(error)) {
         out.dropped += 1;
         context.log.debug({ reason: error.message }, 'an item was dropped');
       } else if (keepsErrors) {
@@ -157,6 +165,7 @@ interface Results extends ProcessedItems {
   scraped: number;
   dropped: number;
   broken: number;
+  closing: string | null;
 }
 
 interface Resumed {
@@ -166,7 +175,7 @@ interface Resumed {
 
 const newResult = (): Results => ({
   ...{ listItems: [], feedItems: [], numbers: [], waiting: [] },
-  ...{ scraped: 0, dropped: 0, broken: 0 },
+  ...{ scraped: 0, dropped: 0, broken: 0, closing: null },
 });
 
 /** Items that passed and items that wait are numbered together. */
@@ -193,7 +202,7 @@ async function runPipeline(
   try {
     result = await pipeline.processItem({ item, nodeId, spider, job });
   } catch (error) {
-    throw isDrop(error) ? error : pipelineError(pipeline.name, error);
+    throw isDrop(error) || closingReason(error) !== null ? error : pipelineError(pipeline.name, error);
   }
   if (result === undefined) return item;
   if (typeof result !== 'object' || result === null || Array.isArray(result)) {

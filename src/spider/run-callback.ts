@@ -1,5 +1,5 @@
 /** Run a callback on a page and collect the items and requests that it yields, in order. */
-import { CrawlnodeError, UsageError } from '../errors.js';
+import { CrawlnodeError, closingReason, UsageError } from '../errors.js';
 import { SelectorList } from '../http/markup/selector.js';
 import type { JsonObject } from '../http/message/record/request-record.js';
 import { type Callback, Request } from '../http/message/request.js';
@@ -33,9 +33,11 @@ export interface PageResult {
   readonly unfetchable: string[];
   /** Why the callback ended early, where `PageLimits.keepsErrors` is set; null when it came to its end. */
   readonly error: CrawlnodeError | null;
+  /** The reason of a CloseSpider that ended the callback; null for none. */
+  readonly closing: string | null;
 }
 
-const nothing: PageResult = { items: [], requests: [], unfetchable: [], error: null };
+const nothing: PageResult = { items: [], requests: [], unfetchable: [], error: null, closing: null };
 
 /** Limits for one page. */
 export interface PageLimits {
@@ -91,6 +93,8 @@ async function run(
     await withinTimeout(results, limits.callbackTimeoutMs);
   } catch (error) {
     page.isOver = true;
+    page.closing = closingReason(error);
+    if (page.closing !== null) return page;
     const described = callbackError(`${spider.name}.${method}`, url, error);
     if (limits.keepsErrors !== true) throw described;
     page.error = described;
@@ -103,6 +107,7 @@ class Page implements PageResult {
   readonly requests: DiscoveredRequest[] = [];
   readonly unfetchable: string[] = [];
   error: CrawlnodeError | null = null;
+  closing: string | null = null;
   /** Set when the callback failed. One that was too late still runs: what it gives from then on is refused. */
   isOver = false;
   readonly #spider: Spider;

@@ -3,6 +3,7 @@ import type { CbKwargs, Request } from '../http/message/request.js';
 import type { Response } from '../http/message/response.js';
 import { type Logger, type SpiderLogger, silentLogger, spiderLogger } from '../log.js';
 import type { Settings, SettingsInput } from '../settings/schema.js';
+import { type Stats, uncountedStats } from '../stats/stats.js';
 import type { ItemSchema } from './item.js';
 import { parseSeed } from './parse-seed.js';
 import type { RefreshRule } from './refresh.js';
@@ -14,9 +15,15 @@ export interface SpiderContext {
   readonly log: Logger;
   /** All settings in effect; empty while crawlnode only lists the spiders. */
   readonly settings: Settings;
+  readonly stats: Stats;
 }
 
-const noContext: SpiderContext = { args: {}, log: silentLogger, settings: Object.freeze({}) as Settings };
+const noContext: SpiderContext = {
+  args: {},
+  log: silentLogger,
+  settings: Object.freeze({}) as Settings,
+  stats: uncountedStats,
+};
 
 /** The context of the spider under construction. A class field initializer cannot receive it as an argument. */
 let constructionContext: SpiderContext = noContext;
@@ -60,6 +67,11 @@ export class Spider {
   readonly log: SpiderLogger = spiderLogger(constructionContext.log);
   /** All settings in effect, by name. */
   readonly settings: Settings = constructionContext.settings;
+  /**
+   * Stats of one's own, for all nodes together. Changes in a callback are committed with its page, so a page that is tried
+   * again counts once: `this.stats.incValue('prices/missing')`.
+   */
+  readonly stats: Stats = constructionContext.stats;
 
   /**
    * Makes the start requests, as a sync or async generator: of any number, read as fast as they are crawled. It replaces

@@ -53,6 +53,10 @@ export function backups(crawl: () => Crawl): void {
         items: ['{"n":1}', '{"n":"ü"}'],
         feedItems: ['one', 'two', 'three'],
         stats: { pages: 7 },
+        custom: [
+          { name: 'price', op: 'max', value: 0.1 },
+          { name: 'last', op: 'set', value: 'ü"1"' },
+        ],
       });
       const [a, b] = await take(frontier, 2);
       await commit(frontier, a!, failed('timeout'));

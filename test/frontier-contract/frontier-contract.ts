@@ -9,14 +9,16 @@ import { backups } from './backups.js';
 import { budgets } from './budgets.js';
 import { completion } from './completion.js';
 import { cookies } from './cookies.js';
+import { customStats } from './custom-stats.js';
 import { deferring } from './deferring.js';
-import { slots } from './domain-limits.js';
+import { domainLimits } from './domain-limits.js';
 import { domainPages } from './domain-pages.js';
 import { dupefilters } from './dupefilters.js';
 import { epochs } from './epochs.js';
 import { feeds } from './feeds.js';
 import { flushing } from './flushing.js';
 import { hostile } from './hostile.js';
+import { idleHooks } from './idle-hooks.js';
 import { order } from './order.js';
 import { orderWalk } from './order-walk.js';
 import { pipelineOutboxes } from './pipeline-outboxes.js';
@@ -58,12 +60,13 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       order,
       orderWalk,
       politeness,
-      slots,
+      domainLimits,
       autothrottle,
       deferring,
       robots,
       settling,
       cookies,
+      customStats,
       validators,
       epochs,
       recovery,
@@ -72,6 +75,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       budgets,
       completion,
       starting,
+      idleHooks,
       flushing,
       queueLimit,
       domainPages,

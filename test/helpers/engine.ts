@@ -19,6 +19,8 @@ import { type Logger, silentLogger } from '../../src/log.js';
 import { loadPipelines } from '../../src/pipelines/item-pipeline.js';
 import { loadModule } from '../../src/spider/loading/load-module.js';
 import { createSpider, type SpiderClass } from '../../src/spider/spider.js';
+import { NodeStats } from '../../src/stats/stats.js';
+import { downloaderOptions } from './downloader/default-options.js';
 import { defaultShape, openOptions } from './open-options.js';
 import { type RedisServer, startRedis } from './redis/redis-server.js';
 import { own } from './resources.js';
@@ -124,19 +126,13 @@ export async function startNode(
   choice: NodeChoice = {},
 ): Promise<RunningNode> {
   const log = choice.log ?? silentLogger;
-  const spider = createSpider(Spider, { log });
+  const stats = new NodeStats().enable();
+  const spider = createSpider(Spider, { log, stats });
   const options = engineOptions(choice.options);
   const frontier = await openFrontier(open);
   const downloader = createDownloader({
-    timeoutMs: 10_000,
+    ...downloaderOptions,
     maxBodyBytes: 10_000_000,
-    warnBodyBytes: 0,
-    minBytesPerSecond: 0,
-    failOnDataLoss: true,
-    bufferBytes: 0,
-    allowPrivateAddresses: true,
-    userAgent: 'crawlnode-test',
-    defaultHeaders: {},
     concurrency: options.concurrency,
     ...choice.downloader,
   });
@@ -156,6 +152,7 @@ export async function startNode(
     job: null,
     crawlArguments: spider.name,
     spider,
+    stats,
     downloader,
     pipelines,
     middleware: choice.middleware ?? null,

@@ -27,6 +27,7 @@ export interface JoinChoice {
   readonly budgets?: Partial<Budgets>;
   readonly feeds?: readonly string[];
   readonly hasStart?: boolean;
+  readonly hasIdle?: boolean;
   readonly maxCookieJars?: number;
   readonly flushOnStart?: boolean;
   readonly args?: Readonly<Record<string, string>>;
@@ -43,6 +44,7 @@ export function joinAs(frontier: Frontier, choice: JoinChoice = {}): Promise<Joi
       budgets: { ...noBudgets, ...choice.budgets },
       feeds: choice.feeds ?? [],
       hasStart: choice.hasStart ?? false,
+      hasIdle: choice.hasIdle ?? false,
       maxCookieJars: choice.maxCookieJars ?? 100,
       flushOnStart: choice.flushOnStart ?? false,
       args: choice.args ?? {},

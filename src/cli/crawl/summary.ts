@@ -18,10 +18,12 @@ export interface Summary {
 
 /** How many kinds of dead ends are shown as text. JSON has all. */
 const SHOWN_DEAD_ENDS = 5;
+/** How many stats of the project's own are shown as text. JSON has all. */
+const SHOWN_STATS = 20;
 
 /** Print the summary: text, or one JSON object with `--json`. */
 export function printSummary(output: Context, { spider, job, nodes, result, feeds, gate }: Summary): void {
-  const { reason, pages, items, failed, elapsedMs, message, deadEnds, crawl, run } = result;
+  const { reason, pages, items, failed, elapsedMs, message, deadEnds, customStats, crawl, run } = result;
   // Standard output holds nothing but items then.
   const context = feeds.some(({ isStdout }) => isStdout) ? { ...output, stdout: output.stderr } : output;
   if (context.globals.json) {
@@ -31,6 +33,7 @@ export function printSummary(output: Context, { spider, job, nodes, result, feed
     printJson(context, {
       ...{ spider, job, reason, ...ownCounts, message, gate, crawl, run },
       deadEnds: ends,
+      customStats: masked(context, customStats),
       feeds: files,
     });
     return;
@@ -43,12 +46,24 @@ export function printSummary(output: Context, { spider, job, nodes, result, feed
     const counted = unit === 'page' ? howMany(count, 'page') : `${howMany(count, 'request')} not followed`;
     print(context, `${what}: ${counted}, such as ${oneLine(context.mask(example))}`);
   }
+  printStats(context, customStats);
   if (pages > failed && items === 0 && (crawl?.items ?? 0) === 0) print(context, 'no page gave an item');
   if (failed > 0) {
     const args = crawlArguments(context, { spider, job });
     print(context, `failed requests are kept with the crawl; "crawlnode failed ${args} list" says why`);
   }
   for (const { path } of feeds) print(context, `items: ${path}`);
+}
+
+/** The first stats of the project's own, by name. */
+function printStats(context: Context, stats: EngineResult['customStats']): void {
+  const shown = Object.entries(stats).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (shown.length > 0) print(context, 'custom stats:');
+  for (const [name, value] of shown.slice(0, SHOWN_STATS)) {
+    print(context, oneLine(context.mask(`  ${name}: ${typeof value === 'number' ? n(value) : value}`)));
+  }
+  const more = shown.length - SHOWN_STATS;
+  if (more > 0) print(context, `  ${howMany(more, 'more stat')}: crawlnode stats`);
 }
 
 /**

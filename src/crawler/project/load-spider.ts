@@ -6,6 +6,7 @@ import type { Settings } from '../../settings/schema.js';
 import { type LoadedSettings, type LoadOptions, loadSettings } from '../../settings/sources/load-settings.js';
 import type { Discovery, FoundSpider } from '../../spider/loading/discover.js';
 import type { Spider } from '../../spider/spider.js';
+import { type Stats, uncountedStats } from '../../stats/stats.js';
 import { refuseUnsendable } from './sendable-headers.js';
 
 /** The sources of the settings of a project, except those of a spider. */
@@ -22,7 +23,7 @@ export interface LoadedSpider {
   readonly loaded: LoadedSettings;
   readonly found: FoundSpider;
   /** Create the spider as the crawl uses it, with arguments, logger and settings. */
-  create(log?: Logger): Promise<Spider>;
+  create(log?: Logger, stats?: Stats): Promise<Spider>;
 }
 
 /** The settings of a project, without those of a spider. @throws SettingsError */
@@ -76,8 +77,8 @@ export async function configureSpider(
   return {
     loaded,
     found,
-    create: async (log = silentLogger) =>
-      createSpider(found.SpiderClass, { args, log, settings: loaded.settings }),
+    create: async (log = silentLogger, stats = uncountedStats) =>
+      createSpider(found.SpiderClass, { args, log, settings: loaded.settings, stats }),
   };
 }
 

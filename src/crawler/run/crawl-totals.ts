@@ -20,6 +20,7 @@ export function combine(results: readonly EngineResult[], elapsedMs: number): En
     ...{ pages: sum('pages'), failed: sum('failed'), items: sum('items') },
     elapsedMs,
     deadEnds: sumOfDeadEnds(results.map(({ deadEnds }) => deadEnds)),
+    customStats: latestStats(results),
     crawl: latestCrawl(results),
     run: latestTotals(results.map(({ run }) => run)),
   };
@@ -32,6 +33,12 @@ function latestCrawl(results: readonly EngineResult[]): CrawlTotals | null {
     (latest, crawl) => (latest === null || crawl.pages >= latest.pages ? crawl : latest),
     null,
   );
+}
+
+/** Each node reads the stats when it has ended. The last one to end knows the most pages. */
+function latestStats(results: readonly EngineResult[]): EngineResult['customStats'] {
+  const inOrder = [...results].sort((a, b) => (a.crawl?.pages ?? 0) - (b.crawl?.pages ?? 0));
+  return Object.assign({}, ...inOrder.map(({ customStats }) => customStats));
 }
 
 export type Totals = Pick<EngineResult, 'pages' | 'failed' | 'items'>;

@@ -11,6 +11,8 @@ import { loadPipelines } from '../../pipelines/item-pipeline.js';
 import type { Settings } from '../../settings/schema.js';
 import type { LoadedSettings } from '../../settings/sources/load-settings.js';
 import { loadModule } from '../../spider/loading/load-module.js';
+import { Spider } from '../../spider/spider.js';
+import { mentionsStats, NodeStats } from '../../stats/stats.js';
 import { committedPipelines } from '../feeds/committed-pipelines.js';
 import { downloaderOptionsOf, engineOptionsOf } from '../project/engine-settings.js';
 import { cachedIfWanted } from '../project/http-cache.js';
@@ -74,7 +76,9 @@ export function pipelinesOf(
 export async function runNode(plan: NodePlan): Promise<EngineResult> {
   const { spider: loadedSpider, nodeId, open, frontier, drain, force, log } = plan;
   const { settings, projectDir } = loadedSpider.loaded;
-  const spider = await loadedSpider.create(log);
+  const stats = new NodeStats();
+  const spider = await loadedSpider.create(log, stats);
+  if (mentionsStats(spider, Spider.prototype)) stats.enable();
   const job = settings.JOB;
   const pipelines = await loadPipelines({
     pipelines: pipelinesOf(loadedSpider.loaded, plan.feeds),
@@ -106,7 +110,7 @@ export async function runNode(plan: NodePlan): Promise<EngineResult> {
   );
   try {
     const result = await runEngine({
-      ...{ frontier, open, job, spider, downloader, middleware, drain, force, log },
+      ...{ frontier, open, job, spider, stats, downloader, middleware, drain, force, log },
       pipelines: committed.pipelines,
       crawlArguments: plan.crawlArguments,
       node: { id: nodeId, host: os.hostname(), pid: process.pid },

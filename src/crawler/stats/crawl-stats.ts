@@ -68,6 +68,8 @@ export interface CrawlStats {
   /** Settings that all nodes share; null until the first node has joined. */
   readonly shape: Shape | null;
   readonly state: CrawlState;
+  /** Stats of the code of the project (`spider.stats`), by name: numbers and texts. */
+  readonly customStats: Snapshot['custom'];
 }
 
 /** An item pipeline with `committed`. */
@@ -106,6 +108,7 @@ export function statsOf(
       format: dataFormats[crawl.frontier.engine],
       shape,
       state: crawlStateOf({ ...snapshot, nodes }),
+      customStats: snapshot.custom,
     },
   };
 }

@@ -1,5 +1,6 @@
 /** One registration of this node in the crawl: its leases and its periodic work. A node that was declared dead registers anew. */
 import { FrontierGoneError, FrontierUnavailableError, IncarnationDeadError } from '../../errors.js';
+import { budgetOf } from '../../frontier/budgets.js';
 import {
   type CookieNews,
   type CrawlState,
@@ -58,7 +59,7 @@ export class Incarnation {
     const onDropped = (answer: PushAnswer) => node.droppedLinks.hear(answer);
     this.rules = rules;
     const authorize = httpAuthOf(spider);
-    const modules = { spider, authorize, pipelines, middleware };
+    const modules = { spider, authorize, pipelines, middleware, stats: deps.stats };
     const parts = { ...modules, frontier, downloader, options, rules, outage, log };
     const robots = this.#robotsGate(authorize);
     const cookies = new SessionCookies(options.cookies, log);
@@ -92,9 +93,18 @@ export class Incarnation {
       log,
       heartbeatMs: options.heartbeatMs,
       nodeTimeoutMs: options.tunables.nodeTimeoutMs,
-      onTick: (rate) => this.#showProgress(rate),
+      onTick: (rate) => {
+        this.#showProgress(rate);
+        void node.outsideStats.write();
+      },
       onError,
     });
+  }
+
+  /** A CloseSpider closes the run. Unlike a budget, it does not keep a node that joins late from beginning another one. */
+  get isClosedByCode(): boolean {
+    const closing = this.#crawl?.closing ?? null;
+    return closing !== null && budgetOf(closing) === null;
   }
 
   /** Aborted when this node is to stop, so that it does not wait any longer for a store that is away. */

@@ -13,6 +13,7 @@ import { CrawlStateLog } from './crawl-state-log.js';
 import { DroppedLinks } from './dropped-links.js';
 import { Pulse } from './heartbeat.js';
 import { Outage } from './outage.js';
+import { OutsideStats } from './outside-stats.js';
 import { Hooks } from './project-hooks.js';
 import { Alarm } from './wake-up.js';
 
@@ -27,6 +28,7 @@ export class NodeState {
   readonly hangingHosts: HangingHosts;
   readonly droppedLinks: DroppedLinks;
   readonly rulesCache: RulesCache | null;
+  readonly outsideStats: OutsideStats;
   readonly news: CrawlStateLog;
   readonly losses: Losses;
   readonly pulse = new Pulse();
@@ -49,6 +51,7 @@ export class NodeState {
     const { robots } = deps.options;
     const agent = robots?.userAgent ?? robots?.defaultUserAgent ?? '';
     this.rulesCache = robots === null ? null : new RulesCache(agent, robots.crawlDelayMaxMs);
+    this.outsideStats = new OutsideStats(deps);
     this.news = new CrawlStateLog(deps);
     this.losses = new Losses(deps.log, deps.crawlArguments);
     this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);

@@ -15,6 +15,7 @@ import type { Logger } from '../../log.js';
 import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
 import { type Failure, type PageLimits, type PageResult, runErrback } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
+import type { NodeStats } from '../../stats/stats.js';
 import type { SessionCookies } from '../cookies/session-cookies.js';
 import type { EngineOptions } from '../engine-options.js';
 import { endFile, type FileEnd } from '../files/end-file.js';
@@ -44,6 +45,7 @@ export interface PageDeps extends LinkDeps {
   readonly lostStarts: LostStarts;
   readonly hangingHosts: HangingHosts;
   readonly cookies: SessionCookies;
+  readonly stats: NodeStats;
   /** Null where no page of the crawl comes again. */
   readonly recrawl: ConditionalRequests | null;
   /** Null when robots.txt is not obeyed. */
@@ -65,6 +67,8 @@ export interface Work {
   readonly record: RequestRecord;
   readonly request: Request;
   readonly counters: Counters;
+  /** Its Cookie header has been made, for middleware to see. */
+  readonly hasCookies?: boolean;
   readonly deps: PageDeps;
 }
 
@@ -242,14 +246,22 @@ export async function commit(work: Work, run: () => Promise<PageResult>, wanted:
   const { flight, counters, deps } = work;
   const status = 'status' in wanted ? wanted.status : undefined;
   try {
-    const { items, requests, unfetchable: links, error } = await run();
+    const { items, requests, unfetchable: links, error, closing } = await run();
+    if (closing !== null) close(work, closing);
     const outcome = error === null ? wanted : failedOutcome(work, error, status, true);
     for (const url of links) refuse(unfetchable, url, counters, deps.deadEnds);
     return await endingOf(work, items, requests, outcome);
   } catch (error) {
     if (flight.over || concernsNode(error)) throw error;
+    flight.stats?.take();
     return { outcome: failedOutcome(work, error, status, false), effects: { ...noEffects, stats: counters } };
   }
+}
+
+/** The run is closed with the settle of the page. The first reason stays. */
+export function close({ flight, record, deps }: Work, reason: string): void {
+  flight.closing ??= reason;
+  deps.log.info({ url: record.url, reason }, `a page closes the crawl: ${reason}`);
 }
 
 async function endingOf(
@@ -281,7 +293,7 @@ function failedOutcome(work: Work, error: unknown, status: number | undefined, i
   }
   const detail = messageOf(error);
   deps.log.error({ url: record.url, reason }, detail);
-  if (thrown instanceof Error) deps.log.debug({ url: record.url, stack: thrown.stack }, 'the error in full');
+  if (thrown instanceof Error) deps.log.debug({ url: record.url, stack: thrown.stack }, 'stack trace');
   const attempts = record.attempts + 1;
   return { kind: 'failed', reason, attempts, detail, ...(status !== undefined && { status }) };
 }

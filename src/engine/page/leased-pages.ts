@@ -24,6 +24,7 @@ import {
 import type { PageCookies } from '../../http/cookies/page-cookies.js';
 import type { Response } from '../../http/message/response.js';
 import type { Logger } from '../../log.js';
+import type { StatChanges } from '../../stats/stat-changes.js';
 import type { ItemListener } from '../engine-options.js';
 import type { PageLinks } from '../links/page-links.js';
 import type { Outage } from '../node/outage.js';
@@ -33,7 +34,7 @@ import type { Revisit } from '../recrawl/revisit.js';
 /** Requests that may wait beside the slots, as a multiple of the concurrency: each holds a socket and a lease. */
 const STALLED_PER_SLOT = 4;
 
-/** One leased page in work. */
+/** One leased page in progress. */
 export class Flight {
   readonly lease: Lease;
   /** `performance.now()` from which the delay of its domain counts: when the lease was asked for, or a later instant of `defer`. */
@@ -44,12 +45,16 @@ export class Flight {
   cookies: PageCookies | null = null;
   /** Of a page that may have been downloaded before; else null. */
   revisit: Revisit | null = null;
-  /** Of its answer; null before, and where it is not to change the delay. */
+  /** Of its response; null before, and where it is not to change the delay. */
   latencyMs: number | null = null;
   /** True once it has been settled or dropped; what the page still does has no effect. */
   over = false;
   /** Kept for who listens to committed items. */
   response: Response | null = null;
+  /** What the page's code changes of the user's stats; null where no code does. */
+  stats: StatChanges | null = null;
+  /** The reason of a CloseSpider that its code threw; null for none. */
+  closing: string | null = null;
   #downloading: DownloadUnderWay | null = null;
   #abort: AbortController | null = null;
 
@@ -124,7 +129,7 @@ export class Slots {
     this.#options = options;
   }
 
-  /** Pages in work, those included whose download stalls. */
+  /** Pages in progress, those included whose download stalls. */
   get inFlight(): number {
     return this.#inFlight.size;
   }
@@ -159,10 +164,11 @@ export class Slots {
   settle(flight: Flight, outcome: Outcome, effects: Effects, links?: PageLinks): void {
     if (flight.over) return;
     flight.over = true;
+    const all = withOwn(flight, outcome, effects);
     // A body that waits for the answer to its settle costs memory and garbage collection.
     if (this.#options.onItems === undefined) flight.response = null;
     this.#inFlight.delete(flight);
-    this.#settling.set(flight, this.#send(flight, outcome, withCookies(flight, outcome, effects), links));
+    this.#settling.set(flight, this.#send(flight, outcome, all, links));
     this.#options.alarm.ring();
   }
 
@@ -178,7 +184,7 @@ export class Slots {
 
   /**
    * The store does not know these leases any more: stop the work, settle nothing. A lease that is being settled may be
-   * among them, when its answer is still on its way. @returns how many were in work
+   * among them, when its answer is still on its way. @returns how many were in progress
    */
   drop(ids: readonly string[]): number {
     if (ids.length === 0) return 0;
@@ -189,13 +195,13 @@ export class Slots {
     return dropped.length;
   }
 
-  /** This incarnation is dead: other nodes get what was in work. */
+  /** This incarnation is dead: other nodes get what was in progress. */
   dropAll(): void {
     this.#giveUp.abort();
     for (const flight of this.#inFlight) this.#drop(flight);
   }
 
-  /** Give back what is in work, uncounted. */
+  /** Give back what is in progress, uncounted. */
   releaseAll(reason: string): void {
     for (const flight of [...this.#inFlight]) {
       this.settle(flight, { kind: 'released', reason, unstarted: !flight.started }, noEffects);
@@ -221,6 +227,7 @@ export class Slots {
 
   #drop(flight: Flight): void {
     flight.over = true;
+    if (flight.stats !== null) flight.stats.isOver = true;
     this.#inFlight.delete(flight);
     flight.abort();
   }
@@ -267,10 +274,22 @@ export class Slots {
   }
 }
 
-/** With what the page has changed of the cookies, unless its request is given back. */
-function withCookies({ cookies }: Flight, { kind }: Outcome, effects: Effects): Effects {
+/**
+ * With what the page has changed of the cookies, unless its request is given back, and of the user's stats, unless the page is
+ * tried again.
+ */
+function withOwn({ cookies, stats, closing }: Flight, { kind }: Outcome, effects: Effects): Effects {
   const changes = cookies === null || kind === 'released' ? [] : cookies.changes();
-  return changes.length === 0 ? effects : { ...effects, cookies: changes };
+  if (stats !== null) stats.isOver = true;
+  const custom =
+    stats === null || stats.isEmpty || kind === 'retry' || kind === 'released' ? [] : stats.take();
+  if (changes.length === 0 && custom.length === 0 && closing === null) return effects;
+  return {
+    ...effects,
+    ...(changes.length > 0 && { cookies: changes }),
+    ...(custom.length > 0 && { custom }),
+    ...(closing !== null && { closing }),
+  };
 }
 
 function count(tally: Tally, outcome: Outcome, effects: Effects): void {

@@ -33,7 +33,7 @@ export function settledItems(
   carrier: Carrier,
   links?: PageLinks,
 ): Effects {
-  const { listItems, feedItems, scraped, broken, dropped, waiting } = processed;
+  const { listItems, feedItems, scraped, broken, dropped, waiting, closing } = processed;
   const carriers = carrierRequests(waiting, carrier);
   refuseTooManyBytes(
     listItems,
@@ -43,7 +43,10 @@ export function settledItems(
   if (scraped > 0) add(counters, 'item_scraped_count', scraped);
   if (broken > 0) add(counters, 'item_error_count', broken);
   if (dropped > 0) add(counters, 'item_dropped_count', dropped);
-  const effects = { items: listItems, feedItems, stats: counters, ...settled };
+  const effects = {
+    ...{ items: listItems, feedItems, stats: counters, ...settled },
+    ...(closing !== null && { closing }),
+  };
   const known = carrier.record.waitingItem?.id;
   if (waiting.length === 0 && known === undefined) return effects;
   return {

@@ -11,7 +11,9 @@
  * store accepts a filtered request once by its fingerprint, and an unfiltered one once by its place.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CrawlnodeError, concernsNode, messageOf } from '../../errors.js';
+
+import { CrawlnodeError, closingReason, concernsNode, messageOf } from '../../errors.js';
+
 import type { Frontier, PushAnswer } from '../../frontier/frontier.js';
 import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
 import { startKey } from '../../frontier/shared-settings/run-arguments.js';
@@ -68,7 +70,7 @@ export async function runStart(deps: StartDeps): Promise<void> {
 }
 
 async function readAll(deps: StartDeps): Promise<void> {
-  const { log, spider, stop } = deps;
+  const { frontier, log, outage, spider, stop } = deps;
   const reader = new StartReader(spider);
   const pusher = new StartPusher(deps);
   try {
@@ -83,6 +85,12 @@ async function readAll(deps: StartDeps): Promise<void> {
     }
   } catch (error) {
     if (stop.aborted || concernsNode(error)) throw error;
+    const closing = closingReason(error);
+    if (closing !== null) {
+      log.info({ reason: closing }, `start() closes the crawl: ${closing}`);
+      await outage.through('close', stop, () => frontier.closeRun(closing));
+      return;
+    }
     const where = whereThrown(error);
     const what = `start() of the spider "${spider.name}" failed after ${pusher.count.toLocaleString('en')} requests`;
     throw new CrawlnodeError(

@@ -13,7 +13,7 @@
  * store decides this within the leave. If each node looked first, both could leave, each relying on the other.
  *
  * A node also waits until all nodes of its command (`--workers`) have joined: one that joined a cleared crawl would crawl
- * it again.
+ * it again, and one that came after a CloseSpider would begin another run.
  *
  * Rejected: clearing at once. A node that was only paused for a few seconds, or is between two heartbeats, would find its
  * crawl gone and exit with 1. How long to wait is what NODE_TIMEOUT is for.
@@ -68,8 +68,9 @@ export class Parting {
   /** At most for NODE_TIMEOUT: a sibling that hangs while it starts is not waited for any longer. */
   #awaitsSibling({ reason }: Ending): boolean {
     const { siblings, options } = this.#node.deps;
-    const beginsAgain = !options.shape.persist || options.flushOnStart;
-    if (reason !== 'finished' || !beginsAgain || siblings?.missing() !== true) return false;
+    const beginsAgain =
+      reason === 'finished' ? !options.shape.persist || options.flushOnStart : this.#self.isClosedByCode;
+    if (!beginsAgain || siblings?.missing() !== true) return false;
     this.#missingSince ??= performance.now();
     return performance.now() - this.#missingSince < options.tunables.nodeTimeoutMs;
   }

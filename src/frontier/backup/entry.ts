@@ -3,6 +3,7 @@
  * other. Entries do not contain key names, so a backup of one spider and job can be restored as another.
  */
 import type { CookieChange, StoredCookie } from '../../http/cookies/stored-cookie.js';
+import type { StatValue } from '../../stats/stat-change.js';
 import type { Dupefilter, Engine, FailedRequest, Part, RequestLife, Shape } from '../crawl-types.js';
 
 /** Text, or bytes that are not UTF-8 in base64. */
@@ -97,7 +98,8 @@ export type BackupEntry =
       } | null;
     }
   | { readonly kind: 'outbox'; readonly feed: string; readonly values: readonly BackupText[] }
-  | { readonly kind: 'stats'; readonly values: readonly (readonly [name: string, value: number])[] };
+  /** Counters, and with `STAT_PREFIX` before their names the user's own stats. */
+  | { readonly kind: 'stats'; readonly values: readonly (readonly [name: string, value: StatValue])[] };
 
 /** An entry is full at so many values or bytes. */
 export const ENTRY_VALUES = 1_000;

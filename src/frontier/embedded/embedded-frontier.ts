@@ -24,6 +24,7 @@ import { peekItems } from './feeds/items.js';
 import { checkpointFeed, countWaiting, openFeed, readFeed, releaseFeed, takeItems } from './feeds/outbox.js';
 import { type Database, openDatabase } from './file/database.js';
 import { closeRun, control, forget } from './nodes/control.js';
+import { claimIdle, endIdle } from './nodes/idle.js';
 import { join } from './nodes/join.js';
 import { leave } from './nodes/leave.js';
 import { incarnationNumber } from './nodes/node-row.js';
@@ -86,6 +87,8 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
         return answer;
       }),
     claimStart: () => client.asNode((tx, { number }) => claimStart(tx, number)),
+    claimIdle: (againAfterMs) => client.asNode((tx, { number }) => claimIdle(tx, number, againAfterMs)),
+    endIdle: () => client.asNode((tx, { number }) => endIdle(tx, number)),
     lease: (max, holding, cookies) =>
       client.asNode((tx, { number, options }) => {
         const answer = lease(tx, number, max, holding, options.hasStart);
@@ -116,6 +119,10 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
       client.asNode((tx, { number }) => robots(tx, number, origin, domain, isFetching)),
     storeRobots: (claim, result, stats) =>
       client.asNode((tx, { number }) => storeRobots(tx, number, claim, result, stats)),
+    addStats: (changes) =>
+      batch.write((tx) => {
+        if (tx.hasCrawl) tx.counters.change(changes);
+      }),
     control: (state) => batch.write((tx) => control(tx, state)),
     closeRun: (reason) => batch.write((tx) => closeRun(tx, reason)),
     snapshot: () => batch.read(takeSnapshot),

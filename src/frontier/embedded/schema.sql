@@ -55,6 +55,11 @@ CREATE TABLE crawl (
   has_start        INTEGER NOT NULL,     -- flag: the spider has start requests
   starts           TEXT NOT NULL,        -- JSON: for each set of arguments, start requests pushed so far, or "pushed"
   start_owner      INTEGER,              -- node that runs start() of the spider; NULL: none did
+  has_idle         INTEGER NOT NULL,     -- flag: the nodes have hooks for an idle crawl
+  idle_owner       INTEGER,              -- node that asks them now; NULL: none does
+  idle_pages       INTEGER NOT NULL,     -- run_pages when it began
+  idle_asked       INTEGER,              -- run_pages when they gave nothing last; NULL: not in this run
+  idle_asked_at    INTEGER NOT NULL,     -- when that was
   run_id           TEXT,                 -- NULL before the first run
   run_args         TEXT NOT NULL,        -- arguments of the run, JSON; '': none
   run_started_at   INTEGER NOT NULL,
@@ -330,11 +335,11 @@ CREATE TABLE item (
 
 CREATE INDEX item_of_space ON item (space);
 
--- Statistics, by Scrapy's names.
+-- Statistics, by Scrapy's names. Those of the user's own code begin with custom/ and may also be fractions or texts.
 CREATE TABLE counter (
   space INTEGER NOT NULL,                -- of the stats key
   name  TEXT NOT NULL,
-  value INTEGER NOT NULL,
+  value ANY NOT NULL,                    -- of a counter a whole number
   PRIMARY KEY (space, name)
 ) STRICT, WITHOUT ROWID;
 

@@ -42,7 +42,7 @@ export function joinArguments(
   { shape: { dupefilter: _, ...shape }, args, startsAgain, ...options }: JoinOptions,
   crawl: string,
 ): Arguments {
-  const { budgets, hasStart, tunables, flushOnStart } = options;
+  const { budgets, hasStart, hasIdle, tunables, flushOnStart } = options;
   return {
     info: JSON.stringify({ ...node, startedAt: Date.now(), pagesPerSecond: 0 }),
     shape: JSON.stringify(shape),
@@ -50,7 +50,7 @@ export function joinArguments(
     epoch: newEpoch(),
     run: `${new Date().toISOString()}-${randomBytes(3).toString('hex')}`,
     budgets: budgetsText(budgets),
-    ...{ hasStart, start: startField(startKey(args)), startsAgain, arguments: argumentsText(args) },
+    ...{ hasStart, hasIdle, start: startField(startKey(args)), startsAgain, arguments: argumentsText(args) },
     tunables: Object.fromEntries(tunableNames.map(([name, key]) => [name, tunableText(tunables[key])])),
     crawl: crawl || undefined,
     flush: flushOnStart,

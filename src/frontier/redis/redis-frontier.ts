@@ -32,6 +32,7 @@ import type {
   Snapshot,
   StartClaim,
   StartPart,
+  StatChange,
 } from '../frontier.js';
 import type { OpenOptions, RedisAddress } from '../open-options.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
@@ -62,6 +63,7 @@ import { RedisNode } from './redis-node.js';
 import { RedisRobots } from './redis-robots.js';
 import { RedisSeeds } from './redis-seeds.js';
 import { columnsOf, domainName, markOf } from './request-columns.js';
+import { statArguments } from './stored-stats.js';
 
 /** Leases moved by one step of recovery: some hundred microseconds. */
 const RECOVERY_STEP = 100;
@@ -164,6 +166,17 @@ export class RedisFrontier implements Frontier {
     return text(await this.#run('claim_start', { start, crawl: this.#node.crawl })) as StartClaim;
   }
 
+  async claimIdle(againAfterMs: number | null): Promise<boolean> {
+    await this.#node.live();
+    const args = { crawl: this.#node.crawl, againAfterMs: againAfterMs ?? undefined };
+    return int(await this.#run('ask_idle', args)) === 1;
+  }
+
+  async endIdle(): Promise<void> {
+    await this.#node.live();
+    await this.#run('ask_idle', { crawl: this.#node.crawl, ended: true });
+  }
+
   async lease(max: number, holding: number, cookies?: number): Promise<LeaseAnswer> {
     await this.#node.live();
     const args = { max, holding, random: Math.random(), crawl: this.#node.crawl, cookies };
@@ -231,6 +244,10 @@ export class RedisFrontier implements Frontier {
   async storeRobots(...[claim, result, stats]: Parameters<Frontier['storeRobots']>): Promise<boolean> {
     this.#node.joined();
     return this.#robots.store(claim, result, stats);
+  }
+
+  async addStats(changes: readonly StatChange[]): Promise<void> {
+    await this.#run('add_stats', { changes: statArguments(changes) });
   }
 
   async control(state: Control): Promise<void> {

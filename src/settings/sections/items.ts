@@ -37,7 +37,7 @@ export const itemSettings = {
       default: {},
       expects:
         'a map of files to { format, overwrite, fields, indent, store_empty, batch_item_count, item_filter, postprocessing, escape_formulas } (instead of item_classes use item_filter; instead of uri_params %(name)s, %(job)s and %(time)s; files are UTF-8)',
-      text: 'Files items are written to: { out.jsonl: { format: jsonl, overwrite: false } }. Formats: jsonl, json, csv, xml; without one, by the extension, which .gz may follow. Names may have %(name)s, %(job)s and %(time)s. fields: a list, or a map of fields to names. indent: spaces, for json and xml. store_empty: false keeps no file without items. batch_item_count: begins a new file after so many items; the name must have %(batch_id)d. item_filter: a module such as ./filters/cheap.ts, whose default export says of an item whether it goes to the file. stdout: in place of a file is standard output. postprocessing: [GzipPlugin] compresses. escape_formulas: true puts an apostrophe before a CSV text that a spreadsheet would run (=, +, -, @).',
+      text: 'Files that items are written to: { out.jsonl: { format: jsonl, overwrite: false } }. Formats: jsonl, json, csv, xml; without one, the extension decides, which .gz may follow. Names may contain %(name)s, %(job)s and %(time)s. fields: a list, or a map of fields to names. indent: spaces, for json and xml. store_empty: false removes a file without items. batch_item_count: begins a new file after so many items; the name must contain %(batch_id)d. item_filter: a module such as ./filters/cheap.ts, whose default export decides which items go to the file. stdout: in place of a file is standard output. postprocessing: [GzipPlugin] compresses. escape_formulas: true puts an apostrophe before a CSV text that a spreadsheet would run (=, +, -, @).',
     }),
     resolve: (feeds: Record<string, z.output<typeof feed>>, dir: string) =>
       Object.fromEntries(
@@ -61,7 +61,7 @@ export const itemSettings = {
   REDIS_ITEMS_SERIALIZER: text({
     default: 'json',
     ignored: 'items are JSON',
-    text: 'Scrapy-Redis; without effect.',
+    text: 'A setting of Scrapy-Redis. It has no effect.',
   }),
   CALLBACK_ERROR: choice({
     of: ['fail', 'keep'],
@@ -73,7 +73,7 @@ export const itemSettings = {
     min: 0.1,
     max: 2_000_000,
     unit: 'seconds',
-    text: 'An asynchronous callback or errback that is not over after this time fails its page as callback_timeout, and a processItem fails it as pipeline_error. For code that blocks the process see MAIN_LOOP_TIMEOUT.',
+    text: 'An asynchronous callback or errback that has not finished after this time fails its page as callback_timeout, a processItem fails it as pipeline_error, and a method of a middleware as middleware_error. For code that blocks the process see MAIN_LOOP_TIMEOUT.',
   }),
   MAX_ITEMS_PER_PAGE: integer({
     default: 10_000,

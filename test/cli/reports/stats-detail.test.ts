@@ -20,7 +20,7 @@ const crawl = (changed: Partial<CrawlStats> = {}): CrawlStats => {
     bytes: { frontier: 1e6, dupefilter: 1e6, startUrls: 0, items: 1e6, stats: 0 },
     counters: Object.fromEntries(Array.from({ length: 35 }, (_, n) => [`downloader/count_${n}`, n])),
     ...{ accepted: 655, removed: 0, lost: 0, suspects: 0, badSeeds: 0, domains: 1, control: 'running' },
-    ...{ silentNodes: [], feeds: [], pipelines: [], format: 5 },
+    ...{ silentNodes: [], feeds: [], pipelines: [], format: 5, customStats: {} },
     shape: {
       queueClass: 'PriorityQueue',
       dupefilter: { class: 'RFPDupeFilter' },

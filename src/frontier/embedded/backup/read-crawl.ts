@@ -159,6 +159,6 @@ async function* readFeeds(batch: CommitBatch, withItems: boolean): AsyncIterable
 }
 
 async function* readStats(batch: CommitBatch): AsyncIterable<BackupEntry> {
-  const counters = Object.entries(await batch.read((tx) => tx.counters.read()));
+  const counters = await batch.read((tx) => tx.counters.all());
   for await (const values of inEntries([counters], ([name]) => name.length)) yield { kind: 'stats', values };
 }

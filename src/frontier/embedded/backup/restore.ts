@@ -115,7 +115,7 @@ function put(tx: Transaction, entry: BackupEntry): void {
       appendToOutbox(tx, entry.feed, entry.values.map(textOf));
       break;
     case 'stats':
-      tx.counters.add(Object.fromEntries(entry.values));
+      tx.counters.restore(entry.values);
       break;
   }
 }

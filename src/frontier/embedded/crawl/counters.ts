@@ -1,4 +1,16 @@
-/** Statistics of a crawl, by Scrapy's names: summed up within a transaction, and added to their rows at its end. */
+/**
+ * Statistics of a crawl, by Scrapy's names: summed up within a transaction, and added to their rows at its end. The stats of
+ * the user's own code stand beside them, with a prefix.
+ */
+import {
+  boundedChanges,
+  changedStat,
+  DROPPED_STATS,
+  MAX_STAT_NAMES,
+  STAT_PREFIX,
+  type StatChange,
+  type StatValue,
+} from '../../../stats/stat-change.js';
 import { countersInBounds } from '../../clamp-values.js';
 import { plainText } from '../file/statements.js';
 import type { OpenCrawl } from './open-crawl.js';
@@ -6,6 +18,8 @@ import type { OpenCrawl } from './open-crawl.js';
 export class Counters {
   readonly #crawl: OpenCrawl;
   readonly #added = new Map<string, number>();
+  /** Stats of the user's own that have changed, with their prefix. */
+  readonly #changed = new Map<string, StatValue>();
 
   constructor(crawl: OpenCrawl) {
     this.#crawl = crawl;
@@ -18,25 +32,70 @@ export class Counters {
     }
   }
 
-  /** All of them. */
-  read(): Record<string, number> {
+  /** Change stats of the user's own. */
+  change(changes: readonly StatChange[]): void {
+    for (const { name, ...change } of boundedChanges(changes)) {
+      const row = plainText(`${STAT_PREFIX}${name}`);
+      const before = this.#changed.get(row) ?? this.#read(row);
+      if (before === undefined && this.#isFull()) this.add({ [DROPPED_STATS]: 1 });
+      else this.#changed.set(row, changedStat(before, change));
+    }
+  }
+
+  /** Bring back what a backup holds: counters add up, and a stat of the user's own that is there stays. */
+  restore(values: readonly (readonly [name: string, value: StatValue])[]): void {
+    for (const [name, value] of values) {
+      if (!name.startsWith(STAT_PREFIX)) this.add({ [name]: Number(value) });
+      else if (this.#read(plainText(name)) === undefined) this.#changed.set(plainText(name), value);
+    }
+  }
+
+  /** All of them, with their prefix. */
+  all(): [name: string, value: StatValue][] {
     const { sql, spaces } = this.#crawl;
-    const rows = sql.all<{ name: string; value: number }>`
+    const rows = sql.all<{ name: string; value: StatValue }>`
       SELECT name, value FROM counter WHERE space = ${spaces.stats.id}`;
-    // Not by assignment: `__proto__` is a name like any other.
-    return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+    return rows.map(({ name, value }) => [name, value]);
   }
 
   finish(): void {
-    if (this.#added.size === 0) return;
+    if (this.#added.size > 0) this.#writeCounters();
+    if (this.#changed.size > 0) this.#writeStats();
+  }
+
+  #writeCounters(): void {
     const { sql, spaces } = this.#crawl;
     const space = spaces.stats.need();
     for (const [name, added] of this.#added) {
-      const before = sql.run`UPDATE counter SET value = value + ${added} WHERE space = ${space} AND name = ${plainText(name)}`;
+      const before = sql.run`
+        UPDATE counter SET value = CAST(value + ${added} AS INTEGER) WHERE space = ${space} AND name = ${plainText(name)}`;
       if (before > 0) continue;
-      sql.run`INSERT INTO counter (space, name, value) VALUES (${space}, ${plainText(name)}, ${added})`;
+      sql.run`INSERT INTO counter (space, name, value) VALUES (${space}, ${plainText(name)}, CAST(${added} AS INTEGER))`;
       spaces.stats.entries += 1;
     }
     this.#added.clear();
+  }
+
+  #writeStats(): void {
+    const { sql, spaces } = this.#crawl;
+    const space = spaces.stats.need();
+    for (const [name, value] of this.#changed) {
+      const stored = typeof value === 'string' ? plainText(value) : value;
+      const before = sql.run`UPDATE counter SET value = ${stored} WHERE space = ${space} AND name = ${name}`;
+      if (before > 0) continue;
+      sql.run`INSERT INTO counter (space, name, value) VALUES (${space}, ${name}, ${stored})`;
+      spaces.stats.entries += 1;
+    }
+    this.#changed.clear();
+  }
+
+  #isFull(): boolean {
+    return this.#crawl.spaces.stats.entries >= MAX_STAT_NAMES;
+  }
+
+  #read(name: string): StatValue | undefined {
+    const { sql, spaces } = this.#crawl;
+    return sql.get<{ value: StatValue }>`
+      SELECT value FROM counter WHERE space = ${spaces.stats.id} AND name = ${name}`?.value;
   }
 }

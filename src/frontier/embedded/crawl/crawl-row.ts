@@ -29,6 +29,11 @@ export interface CrawlRow {
   has_start: Flag;
   starts: string;
   start_owner: number | null;
+  has_idle: Flag;
+  idle_owner: number | null;
+  idle_pages: number;
+  idle_asked: number | null;
+  idle_asked_at: number;
   run_id: string | null;
   run_args: string;
   run_started_at: number;
@@ -108,6 +113,11 @@ export function newCrawl(space: number, { queueClass, dupefilter }: FirstShape, 
     has_start: 0,
     starts: '{}',
     start_owner: null,
+    has_idle: 0,
+    idle_owner: null,
+    idle_pages: 0,
+    idle_asked: null,
+    idle_asked_at: 0,
     run_id: null,
     run_args: '',
     run_started_at: 0,
@@ -144,6 +154,8 @@ export function beginRun(crawl: CrawlRow, tally: TallyRow, budgets: Budgets, now
     closing_limit: 0,
     closed: null,
     closed_at: 0,
+    idle_owner: null,
+    idle_asked: null,
   });
   setBudgets(crawl, budgets);
   const counted = { run_pages: 0, run_items: 0, run_errors: 0, run_failed: 0, run_accepted: 0 };

@@ -76,6 +76,7 @@ export function join(
     notices,
   };
   tx.crawl.has_start = options.hasStart ? 1 : 0;
+  tx.crawl.has_idle = options.hasIdle ? 1 : 0;
   register(tx, number, node, options.feeds);
   return { number, joined };
 }

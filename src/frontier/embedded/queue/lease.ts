@@ -12,6 +12,7 @@ import {
 } from '../domains/domain-row.js';
 import { areAllWritten } from '../feeds/outbox.js';
 import { closeWhenSpent, isFull } from '../nodes/budgets.js';
+import { asker, wasAsked } from '../nodes/idle.js';
 import { showLife } from '../nodes/liveness.js';
 import { type NodeRow, pipelinesOf } from '../nodes/node-row.js';
 import { isStarted } from '../seeds/starts.js';
@@ -65,14 +66,17 @@ export function crawlState(tx: Transaction, hasStart: boolean, node: NodeRow | n
   const { crawl, tally } = tx;
   const seedsWaiting = tx.spaces.startUrls.reduce((sum, { good }) => sum + good.entries, 0);
   const isIdle = openWork(tally) === 0;
+  const isDone =
+    isIdle &&
+    seedsWaiting === 0 &&
+    (!hasStart || isStarted(crawl)) &&
+    crawl.control === 'running' &&
+    (node === null || areAllWritten(tx, pipelinesOf(node)));
+  const finished = isDone && wasAsked(tx);
   return {
     control: crawl.control,
-    finished:
-      isIdle &&
-      seedsWaiting === 0 &&
-      (!hasStart || isStarted(crawl)) &&
-      crawl.control === 'running' &&
-      (node === null || areAllWritten(tx, pipelinesOf(node))),
+    finished,
+    idleDue: isDone && !finished && asker(tx) === null,
     acceptedInRun: tally.run_accepted,
     closing: crawl.closing,
     seedsWaiting,

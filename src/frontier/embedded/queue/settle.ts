@@ -10,6 +10,7 @@ import { commitValidators } from '../dupefilters/validators.js';
 import { addItems } from '../feeds/items.js';
 import { appendCommitted } from '../feeds/outbox.js';
 import { closeWhenSpent, comesTooLate, countForBudgets } from '../nodes/budgets.js';
+import { closeRun } from '../nodes/control.js';
 import { feedsOf, type NodeRow } from '../nodes/node-row.js';
 import { accept } from './accept.js';
 import { fail } from './failures.js';
@@ -58,7 +59,9 @@ export function settle(
   if (outcome.kind === 'done' || outcome.kind === 'failed') holder.pages += 1;
   countForBudgets(tx, effects.stats);
   closeWhenSpent(tx);
+  if (effects.closing !== undefined) closeRun(tx, effects.closing);
   tx.counters.add(effects.stats);
+  if (effects.custom !== undefined) tx.counters.change(effects.custom);
   if (withheld !== undefined) tx.counters.add({ 'dupefilter/filtered': withheld.count });
   addItems(tx, effects.items);
   if (effects.feedItems.length > 0) appendCommitted(tx, feedsOf(holder), lease.id, effects);

@@ -1,4 +1,6 @@
 /** What `stats` shows: a crawl at one instant, in bounded work. */
+
+import { splitStats } from '../../../stats/stat-change.js';
 import type { NodeSnapshot, PartCounts, RunSnapshot, Shape, Snapshot } from '../../frontier.js';
 import { newTally, openWork, shapeOf } from '../crawl/crawl-row.js';
 import type { Space } from '../crawl/keyspaces.js';
@@ -40,7 +42,7 @@ export function takeSnapshot(tx: Transaction): Snapshot {
     },
     nodes: nodes.filter((node) => isAlive(tx, node)).map((node) => describe(tx, node)),
     silent: nodes.filter((node) => !isAlive(tx, node)).map((node) => describe(tx, node)),
-    counters: tx.counters.read(),
+    ...splitStats(tx.counters.all()),
     outbox: listFeeds(tx),
     run: runOf(tx),
     control: tx.hasCrawl ? tx.crawl.control : 'running',

@@ -1,9 +1,11 @@
 /** Reads seeds, feeds and their outboxes, items and counters of a crawl in Redis for a backup. */
+import { STAT_PREFIX, type StatValue } from '../../../stats/stat-change.js';
 import { type BackupEntry, type BackupSeed, backupText, inEntries } from '../../backup/entry.js';
 import type { FrontierKeys } from '../../open-options.js';
 import { type Ask, pairs, walk } from '../connection/scan.js';
 import { badSeedsKey, internalKey } from '../keys.js';
 import { readFeeds } from '../redis-feeds.js';
+import { statOf } from '../stored-stats.js';
 
 /** Values of one reply. Such a command takes well below a ms. */
 const WINDOW = 500;
@@ -73,8 +75,8 @@ async function* outbox(
 export async function* readStats(ask: Ask, { stats }: FrontierKeys): AsyncIterable<BackupEntry> {
   for await (const page of walk(ask, (client, cursor) => client.hscan(stats, cursor, 'COUNT', WINDOW))) {
     const values = pairs(page)
-      .map(([name, value]): [string, number] => [name, Number(value)])
-      .filter(([, value]) => Number.isSafeInteger(value));
+      .map(([name, text]): [string, StatValue] => [name, statOf(text)])
+      .filter(([name, value]) => name.startsWith(STAT_PREFIX) || Number.isSafeInteger(value));
     if (values.length > 0) yield { kind: 'stats', values };
   }
 }

@@ -1,4 +1,5 @@
 /** Restores a backup into Redis with one call per entry. An entry that is sent again is not applied again (`lua/backup/`). */
+import { STAT_PREFIX } from '../../../stats/stat-change.js';
 import {
   type BackupEntry,
   type BackupRequest,
@@ -17,6 +18,7 @@ import { changeArguments } from '../cookies/cookie-reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { startField } from '../join.js';
 import { domainName } from '../request-columns.js';
+import { storedStat } from '../stored-stats.js';
 import { indexArguments, seenArguments } from './dupefilter.js';
 
 type Entry<Kind extends BackupEntry['kind']> = Extract<BackupEntry, { kind: Kind }>;
@@ -82,7 +84,7 @@ function callFor(entry: BackupEntry, options: OpenOptions): VerbCall | null {
     case 'feed':
       return ['restore_values', feedArguments(entry)];
     case 'stats':
-      return ['restore_values', { kind: 'stats', counters: Object.fromEntries(entry.values) }];
+      return ['restore_values', statsArguments(entry)];
   }
 }
 
@@ -94,6 +96,16 @@ function crawlArguments(entry: Entry<'crawl'>): Arguments {
     shape: shape === null ? undefined : JSON.stringify(shape),
     began: beganAtMs ?? undefined,
     seen_since: seenSinceMs ?? undefined,
+  };
+}
+
+/** Counters add up; a stat of the user's own that is there stays. */
+function statsArguments({ values }: Entry<'stats'>): Arguments {
+  const isCustom = ([name]: readonly [string, unknown]) => name.startsWith(STAT_PREFIX);
+  return {
+    kind: 'stats',
+    counters: Object.fromEntries(values.filter((each) => !isCustom(each))),
+    custom: values.filter(isCustom).flatMap(([name, value]) => [name, storedStat(value)]),
   };
 }
 

@@ -31,6 +31,7 @@ export function readLeases(reply: Reply): LeaseAnswer {
     crawl: {
       control: text(answer.control) as Control,
       finished: int(answer.finished) === 1,
+      idleDue: int(answer.idleDue) === 1,
       acceptedInRun: int(answer.acceptedInRun),
       closing: text(answer.closing) || null,
       seedsWaiting: int(answer.seedsWaiting),

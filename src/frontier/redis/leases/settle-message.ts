@@ -15,6 +15,7 @@ import type { Arguments } from '../connection/lua-message.js';
 import { int, named, type Reply, text } from '../connection/reply.js';
 import { changeArguments } from '../cookies/cookie-reply.js';
 import { columnsOf } from '../request-columns.js';
+import { statArguments } from '../stored-stats.js';
 import { leaseCallOf } from './lease-reply.js';
 
 /** A settle that is to be sent. */
@@ -47,7 +48,7 @@ export function settleMessage(
   effects: Effects,
   { hasFeeds, maxCookieJars, node, dupefilter }: Sender,
 ): SettleMessage {
-  const { requests, withheld, items, cookies = [], validators } = effects;
+  const { requests, withheld, items, cookies = [], custom = [], closing, validators } = effects;
   const id = Buffer.from(lease.id, 'hex');
   const call = leaseCallOf(lease);
   const counters = countersInBounds(effects.stats);
@@ -66,6 +67,8 @@ export function settleMessage(
       itemIds: feedItems.length === 0 ? undefined : effects.itemIds,
       requests: requests.length === 0 ? undefined : columnsOf(requests, dupefilter),
       validators: validators === undefined ? undefined : validatorArguments(validators),
+      ...(custom.length > 0 && { custom: statArguments(custom) }),
+      closing,
       ...(cookies.length > 0 && { cookies: cookies.map(changeArguments), maxJars: maxCookieJars }),
     },
     counters,
@@ -75,6 +78,7 @@ export function settleMessage(
       lengthOf(items) +
       lengthOf(feedItems) +
       lengthOf(requests.map(({ record }) => record)) +
+      lengthOf(custom.map(({ name, value }) => `${name}${value}`)) +
       lengthOf(cookies.map(({ text }) => text ?? '')),
   };
 }

@@ -7,6 +7,7 @@ import { pairs } from '../connection/scan.js';
 import { foundFormat } from '../doctor/preflight.js';
 import { badSeedsKey, type InternalWord, internalKey, internalWords } from '../keys.js';
 import { readFeeds } from '../redis-feeds.js';
+import { readStats } from '../stored-stats.js';
 import { dupefilterBytes, seenCount } from './dupefilter.js';
 import { bytesOf, lengthOf, sum } from './measuring.js';
 import { numberField, storedObject, textField } from './stored-json.js';
@@ -14,7 +15,7 @@ import { numberField, storedObject, textField } from './stored-json.js';
 /** Everything `stats` shows: cardinalities, the nodes, the counters; MEMORY USAGE samples five entries a key. */
 export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<Snapshot> {
   const key = (word: InternalWord): string => internalKey(keys, word);
-  const [queued, suspects, delayed, leased, failed, items, domains, seen, seeds, bad, meta, counters, time] =
+  const [queued, suspects, delayed, leased, failed, items, domains, seen, seeds, bad, meta, stats, time] =
     await Promise.all([
       client.zcard(key('queue')),
       client.zcard(key('suspects')),
@@ -65,7 +66,7 @@ export async function takeSnapshot(client: Client, keys: FrontierKeys): Promise<
     },
     nodes,
     silent,
-    counters: Object.fromEntries(Object.entries(counters).map(([name, value]) => [name, Number(value)])),
+    ...readStats(stats),
     outbox,
     run:
       meta.run === undefined

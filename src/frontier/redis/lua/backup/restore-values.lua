@@ -2,7 +2,7 @@
 -- Atomic: an entry is added to its list or counters once.
 --
 -- args (and those of restoring.lua): kind, and by kind
---   items: values · stats: counters: numbers by name
+--   items: values · stats: counters: numbers by name · custom: { name, stored value, … }
 --   seeds: key: its number, from 1 · type (list | set | zset | bad) · values, each after its score in a zset
 --   feed: feed · record: its JSON · last: number of its last item; one that is known stays as it is
 --   outbox: feed · values, which go to its end
@@ -20,6 +20,7 @@ local restore = {
   items = function(crawl, args) lists.send('RPUSH', crawl.keys.items, args.values) end,
   stats = function(crawl, args)
     for name, amount in pairs(args.counters) do counters.add(crawl, name, amount) end
+    customStats.restore(crawl, args.custom)
   end,
   seeds = function(crawl, args)
     local key, type = seedsKey(crawl, args)

@@ -14,6 +14,9 @@
 --                        arguments (run-arguments.ts)
 --   has_start            whether the spider has start requests
 --   start_owner          the incarnation that runs start() of the spider
+--   has_idle             whether the nodes have hooks for an idle crawl
+--   idle_owner, idle_pages   the incarnation that asks them now, and run_pages when it began
+--   idle_asked, idle_asked_at   run_pages when they gave nothing last, and the instant
 --   run_args, run_start  arguments of the run as JSON; the name of its field above
 --   delay, randomize, limit, node_timeout, failed_limit, queue_limit, domain_pages, slots, autothrottle   the tunables, as
 --     text: the last two are JSON, see domains/domain-limits.lua and domains/autothrottle.lua

@@ -5,10 +5,7 @@
 verbs.register('control', { 'allow-oom' }, function(crawl, args)
   meta.read(crawl)
   if args.control then meta.set(crawl, 'control', args.control) end
-  if args.closing and not meta.get(crawl, 'closing') then
-    meta.set(crawl, 'closing', args.closing)
-    meta.set(crawl, 'closed_at', crawl.nowMs)
-  end
+  if args.closing then budgets.close(crawl, args.closing, 0) end
   verbs.save(crawl)
   return redis.status_reply('OK')
 end)

@@ -2,7 +2,7 @@
 -- Atomic, so that two nodes that join first begin one run, and a node of another shape never joins.
 --
 -- The caller is the incarnation. args: info: JSON of the node · shape: JSON, without the dupefilter · queueClass · epoch:
---   for a new meta · run: id for a new run · budgets (requests/budgets.lua) · hasStart · arguments: JSON, '' without any · start:
+--   for a new meta · run: id for a new run · budgets (requests/budgets.lua) · hasStart · hasIdle · arguments: JSON, '' without any · start:
 --   the field of meta for start requests under them · startsAgain: a new run pushes them again · tunables: { delay, randomize, limit,
 --   node_timeout, failed_limit, queue_limit, domain_pages, slots, autothrottle }, texts · crawl: id of the crawl that this process joined before; absent for none · flush
 -- Returns by name: status: joined | shape | arguments | restoring · where it is of another shape: shape, dupefilter, as
@@ -38,7 +38,7 @@ end
 local function beginRun(crawl, args)
   local begun = { run = args.run, run_started = crawl.nowMs, run_pages = 0, run_items = 0, run_errors = 0,
     run_failed = 0, run_accepted = 0, run_closed = '', run_ended = '', closing = '', idle_since = '', budgets = args.budgets,
-    run_args = args.arguments, run_start = args.start }
+    run_args = args.arguments, run_start = args.start, idle_owner = '', idle_asked = '' }
   for name, value in pairs(begun) do meta.set(crawl, name, value) end
   if args.startsAgain then meta.set(crawl, args.start, '') end
 end
@@ -105,6 +105,7 @@ verbs.register('join', {}, function(crawl, args)
   if alone then meta.set(crawl, 'idle_since', '') end
   local changed = setTunables(crawl, args.tunables, alone)
   meta.set(crawl, 'has_start', args.hasStart and 1 or 0)
+  meta.set(crawl, 'has_idle', args.hasIdle and 1 or 0)
   redis.call('ZADD', at.nodes, crawl.nowMs, crawl.caller)
   local info = string.sub(args.info, 1, -2) .. ',"joinedAtMs":' .. lists.digits(crawl.nowMs) .. '}'
   redis.call('HSET', at['node-info'], crawl.caller, info)

@@ -17,7 +17,15 @@ local function ofRun(crawl)
   return text and cjson.decode(text) or nil
 end
 
--- Closes a run when a budget is used up. The first closing reason stays.
+-- Closes the run for all nodes. The first closing reason stays. limit: the budget that was used up, else 0.
+function budgets.close(crawl, reason, limit)
+  if meta.get(crawl, 'closing') then return end
+  meta.set(crawl, 'closing', reason)
+  meta.set(crawl, 'closed_at', crawl.nowMs)
+  meta.set(crawl, 'closed_limit', limit)
+end
+
+-- Closes a run when a budget is used up.
 function budgets.closeWhenSpent(crawl)
   local limits = ofRun(crawl)
   if not limits or meta.get(crawl, 'closing') then return end
@@ -31,9 +39,7 @@ function budgets.closeWhenSpent(crawl)
   for _, reason in ipairs(REASONS) do
     local most = limits[reason[1]]
     if most > 0 and used[reason[1]] >= most then
-      meta.set(crawl, 'closing', reason[2])
-      meta.set(crawl, 'closed_at', crawl.nowMs)
-      meta.set(crawl, 'closed_limit', most)
+      budgets.close(crawl, reason[2], most)
       return
     end
   end

@@ -106,7 +106,9 @@ local function describe(crawl, answer)
   answer.acceptedInRun, answer.seedsWaiting = meta.number(crawl, 'run_accepted'), seeds
   answer.idleMs = isBusy and 0 or math.max(0, crawl.nowMs - meta.number(crawl, 'idle_since'))
   answer.full, answer.lost = queueLimit.isReached(crawl), meta.number(crawl, 'lost')
-  answer.finished = not isBusy and completion.isFinished(crawl, seeds, crawl.args.lease.pipelines)
+  local isIdle = not isBusy and completion.isIdle(crawl, seeds, crawl.args.lease.pipelines)
+  answer.finished = isIdle and completion.wasAsked(crawl)
+  answer.idleDue = isIdle and not answer.finished and not completion.asker(crawl)
   -- Idle nodes ask once a second, and a node that leaves a finished crawl checks when the others were heard from (leave.lua).
   if answer.finished then redis.call('ZADD', crawl.keys.nodes, 'XX', crawl.nowMs, crawl.caller) end
 end

@@ -11,10 +11,12 @@
 --   items, feedItems    JSON texts; absent when there are none
 --   itemIds             of feedItems, for pipelines; absent where they follow from the request and the item's number
 --   counts              what it adds to each counter of args.counters
---   latencyMs           of the answer, for AutoThrottle; absent where there was none
+--   latencyMs           of the response, for AutoThrottle; absent where there was none
 --   scraped, errors     amounts that count against the budgets; absent for 0
 --   requests            the links, see acceptance.lua; absent when there are none
 --   cookies, maxJars    changes of cookies, see cookies/cookies.lua; absent when there are none
+--   custom              changes of the user's own stats, see base/custom-stats.lua; absent when there are none
+--   closing             a reason to close the run with; absent for none
 --   validators          of the page, see dupefilters/validators.lua; absent where they are not kept
 -- args.counters: names of counters. args.feeds: the feeds and outboxes of pipelines that this node joined with.
 
@@ -83,7 +85,7 @@ function settling.run(crawl)
   local files, pipelines = feeds.byKind(crawl.args.feeds)
   local pipelineItems = #pipelines > 0 and {} or nil
   local done = { ids = {}, crashed = {}, statuses = {}, attempts = {} }
-  local answered = {}
+  local answered, closing = {}, nil
   for n, settle in ipairs(settles) do
     local lease = found[n]
     if not isLive or not isOurs(crawl, settle, lease) then
@@ -112,6 +114,8 @@ function settling.run(crawl)
         conclude(crawl, settle, lease, done)
         addEffects(crawl, settle, sums, items, feedItems, pipelineItems)
         cookies.merge(crawl, settle)
+        if settle.custom then customStats.apply(crawl, settle.custom) end
+        closing = closing or settle.closing
         if settle.validators then validators.commit(crawl, settle, epoch, hasDropped) end
         if settle.latencyMs and settle.kind ~= 'released' then
           answered[#answered + 1] = { lease.domain, settle.latencyMs, settle.status }
@@ -134,6 +138,7 @@ function settling.run(crawl)
     if pages > 0 then redis.call('HINCRBY', crawl.keys.pages, crawl.caller, pages) end
     dupefilters.agree(crawl)
     budgets.closeWhenSpent(crawl)
+    if closing then budgets.close(crawl, closing, 0) end
     answers.keepSettles(crawl, kept)
   end
   return replies

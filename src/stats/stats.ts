@@ -1,0 +1,89 @@
+/**
+ * The stats of the user's own code, and which page a change belongs to. A page's changes are committed with it. Those outside
+ * of pages, as in `opened()` or a timer, are written within about a second.
+ *
+ * The code of many pages runs at the same time, so each page runs in an asynchronous context of its own. That slows down every
+ * promise of the process a little before Node 24. So a node does it only once some code has asked for the stats.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { StatChange, StatValue } from './stat-change.js';
+import { StatChanges } from './stat-changes.js';
+
+/** Stats of one's own, for all nodes of the crawl together. Their changes are committed with the page that makes them. */
+export interface Stats {
+  /** Add a number, 1 by default. */
+  incValue(name: string, by?: number): void;
+  /** Set a number or a text. Of several pages, the one that is committed last wins. */
+  setValue(name: string, value: StatValue): void;
+  /** Keep the largest number. */
+  maxValue(name: string, value: number): void;
+  /** Keep the smallest number. */
+  minValue(name: string, value: number): void;
+}
+
+/** The stats of one node. */
+export class NodeStats implements Stats {
+  readonly #outside = new StatChanges();
+  #pages: AsyncLocalStorage<StatChanges> | null = null;
+
+  get isEnabled(): boolean {
+    return this.#pages !== null;
+  }
+
+  /** Some code may change stats: from now on pages run in a context of their own. */
+  enable(): this {
+    this.#pages ??= new AsyncLocalStorage();
+    return this;
+  }
+
+  /** Run the code of a page. @returns what `run` returns; its changes are in `changes` */
+  during<T>(begin: (changes: StatChanges) => void, run: () => T): T {
+    if (this.#pages === null) return run();
+    const changes = new StatChanges();
+    begin(changes);
+    return this.#pages.run(changes, run);
+  }
+
+  /** Remove and return the changes outside of pages. */
+  takeOutside(): StatChange[] {
+    return this.#outside.take();
+  }
+
+  incValue(name: string, by = 1): void {
+    this.#add({ name, op: 'inc', value: by });
+  }
+
+  setValue(name: string, value: StatValue): void {
+    this.#add({ name, op: 'set', value });
+  }
+
+  maxValue(name: string, value: number): void {
+    this.#add({ name, op: 'max', value });
+  }
+
+  minValue(name: string, value: number): void {
+    this.#add({ name, op: 'min', value });
+  }
+
+  #add(change: StatChange): void {
+    const page = this.enable().#pages?.getStore();
+    if (page === undefined || page.isOver) this.#outside.add(change);
+    else page.add(change);
+  }
+}
+
+/** Checks what it is given and keeps nothing: for spiders outside of a crawl, as in `crawlnode parse` and in tests. */
+export const uncountedStats: Stats = {
+  incValue: (name, by = 1) => new StatChanges().add({ name, op: 'inc', value: by }),
+  setValue: (name, value) => new StatChanges().add({ name, op: 'set', value }),
+  maxValue: (name, value) => new StatChanges().add({ name, op: 'max', value }),
+  minValue: (name, value) => new StatChanges().add({ name, op: 'min', value }),
+};
+
+/** Whether the code of a class mentions `stats`, in itself or in a class between it and `base`. */
+export function mentionsStats(instance: object, base: object): boolean {
+  for (let owner = instance; owner !== base && owner !== null; owner = Object.getPrototypeOf(owner)) {
+    if (/\bstats\b/.test(Function.prototype.toString.call(owner.constructor))) return true;
+  }
+  return false;
+}
