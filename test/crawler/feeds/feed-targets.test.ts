@@ -35,7 +35,7 @@ it('the parts of a name stand for the spider, the job and the start', () => {
   });
   expect(batches('%(batch_id)d', 0)).toThrow('needs batch_item_count');
   expect(batches('all', 5)).toThrow('needs %(batch_id)d');
-  expect(batches('%(batch_time)s', 0)).toThrow('knows no %(batch_time)s');
+  expect(batches('%(batch_time)s', 0)).toThrow('unknown placeholder %(batch_time)s');
 });
 
 it("Scrapy's options of a feed", () => {
