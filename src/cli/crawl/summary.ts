@@ -48,7 +48,7 @@ export function printSummary(output: Context, { spider, job, nodes, result, feed
   }
   printStats(context, customStats);
   if (pages > failed && items === 0 && (crawl?.items ?? 0) === 0) print(context, 'no page gave an item');
-  if (failed > 0) {
+  if (failed > 0 || (crawl?.failed ?? 0) > 0) {
     const args = crawlArguments(context, { spider, job });
     print(context, `failed requests are kept with the crawl; "crawlnode failed ${args} list" says why`);
   }
