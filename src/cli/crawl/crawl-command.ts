@@ -6,6 +6,7 @@ import os from 'node:os';
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { feedTargets } from '../../crawler/feeds/feed-targets.js';
+import { userFeedRecords } from '../../crawler/feeds/user-feed-records.js';
 import { withFeeds } from '../../crawler/feeds/with-feeds.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { combine, difference, totalsOf } from '../../crawler/run/crawl-totals.js';
@@ -18,7 +19,6 @@ import { atLeastOne } from '../options/at-least-one.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
 import { ignoreStdoutErrors } from '../output-streams.js';
-import { feedRecords } from '../project/feed-records.js';
 import { loadSpider, useCrawlInMessages } from '../project/open-project.js';
 import { type Crawl, type CrawlSession, withCrawlSession } from './crawl-session.js';
 import { finishCrawl } from './finish-crawl.js';
@@ -93,7 +93,7 @@ async function crawl(
   const open = openOptions(settings, name);
   const exitWhenDone = options.exitWhenDone === true;
   return withFrontier(open, (frontier) => {
-    const records = feedRecords(context, open);
+    const records = userFeedRecords(context.env, open);
     const gates = gatesOf(options);
     const what = { context, spider, crawlArguments, role, open, frontier, targets, records };
     const crawl = { ...what, nodes: workers, exitWhenDone, gates };
