@@ -36,6 +36,9 @@ const URL_FORM = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(?:(.*)@)?([^@]*)$/is;
 const LIST_FORM =
   /^(?:([a-z][a-z0-9+.-]*):\/\/)?([^:@/]+|\[[^\]@]+\]):(\d+):([^:]+):(?!.*@[^@]+:\d+\/?$)(.+)$/is;
 
+/** `host` or `host:port`. Any other text without an `@` may hold a password, such as `user:password:host:port`. */
+const PLAIN_FORM = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?\/?$/i;
+
 /**
  * Read the address of a proxy: a URL, `host:port`, `user:password@host:port` or `host:port:user:password`. Without a scheme
  * it is an HTTP proxy. `socks5` and `socks5h` both leave name look-ups to the proxy.
@@ -44,7 +47,7 @@ const LIST_FORM =
 export function parseProxy(text: string): ProxyAddress {
   const { scheme, username, password, place } = partsOf(text.trim());
   const protocol = protocols[scheme.toLowerCase()];
-  if (protocol === undefined) throw new Error('its scheme is none of http, https and socks5');
+  if (protocol === undefined) throw new Error('its scheme is not http, https or socks5');
   const { host, port } = placeOf(place, protocol);
   if (/[\r\n\0]/.test(username + password)) throw new Error('its user name or password has a line break');
   const label = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
@@ -56,7 +59,7 @@ export function parseProxy(text: string): ProxyAddress {
 /** The address of a proxy, or a text that should be one, without its credentials. */
 export function maskProxy(text: string): string {
   const { scheme, username, password, place } = partsOf(text);
-  if (username === '' && password === '') return maskUrls(text);
+  if (username === '' && password === '') return PLAIN_FORM.test(place) ? maskUrls(text) : MASK;
   return `${scheme}://${MASK}@${place}`;
 }
 
@@ -94,7 +97,7 @@ function placeOf(text: string, protocol: ProxyProtocol): { host: string; port: n
     throw new Error('its host or port is not valid');
   }
   if (parsed.pathname !== '/' || parsed.search !== '' || parsed.hash !== '') {
-    throw new Error('something stands after its port');
+    throw new Error('there is text after its port');
   }
   const host = parsed.hostname.replace(/^\[|\]$/g, '');
   // URL removes port 80, the default of http, also where it was written.

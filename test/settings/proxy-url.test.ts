@@ -69,6 +69,14 @@ describe('a password', () => {
     },
   );
 
+  it.each([`us:${secret}:proxy.example:8080`, `http://us:${secret}:proxy:1`, `proxy ${secret}`])(
+    'is masked with the whole text where nothing tells the password from the host: %s',
+    (text) => {
+      expect(maskProxy(text)).toBe('***');
+      expect(JSON.stringify(maskSetting('PROXIES', [text]))).not.toContain(secret);
+    },
+  );
+
   it('is masked in an error about the setting', () => {
     for (const text of bad) {
       for (const name of ['PROXIES', 'HTTP_PROXY']) {

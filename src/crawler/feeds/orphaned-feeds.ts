@@ -52,15 +52,12 @@ export async function writeOrphanedFeeds(options: OrphansOptions): Promise<void>
     const { path } = orphan.file;
     try {
       const items = await writeOrphanedFeed(orphan, options);
-      options.log.info(
-        { file: path, items },
-        'wrote items that a node which died on this machine had committed',
-      );
+      options.log.info({ file: path, items }, 'wrote committed items of a node that died on this machine');
     } catch (error) {
       if (error instanceof RefusedError) continue;
       options.log.warn(
         { file: path, waiting, error: String(error) },
-        'items of a node that died on this machine still wait',
+        'items of a node that died on this machine are not written yet',
       );
     }
   }
