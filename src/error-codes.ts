@@ -70,6 +70,8 @@ export const commandErrorCodes = {
   middleware_error: 'a downloader or spider middleware threw an error',
   bad_json: 'the body of a page is not valid JSON',
   selector_cost: 'a page makes a CSS selector too costly; the message names the selector',
+  shell_code: 'code that was given to "crawlnode shell" threw an error',
+  robots_forbidden: 'the robots.txt of the site forbids the page, or cannot be read',
   too_many_redirects: 'a page redirects more often than REDIRECT_MAX_TIMES',
 
   download_timeout: 'the server did not response in time',

@@ -61,7 +61,7 @@ export class Outage {
     if (!this.#failing.delete(verb) || this.#failing.size > 0) return;
     this.#why = null;
     const afterMs = Math.round(performance.now() - this.#sinceMs);
-    this.#log.info({ afterMs }, 'the frontier is back');
+    this.#log.info({ afterMs }, 'the frontier can be reached again');
   }
 }
 

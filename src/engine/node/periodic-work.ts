@@ -104,7 +104,7 @@ export class Upkeep {
     if (dropped > 0 || returned > 0) {
       log.info(
         { dropped, returned },
-        'the leases of this node and of the frontier differed and were set right',
+        'differences between the leases of this node and of the frontier were corrected',
       );
     }
   }
