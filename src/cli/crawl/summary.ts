@@ -1,9 +1,10 @@
 /** The summary that a crawl command prints on stdout. */
 import type { FeedTarget } from '../../crawler/feeds/feed-targets.js';
 import type { CrawlTotals, EngineResult } from '../../engine/engine-options.js';
+import { howMany, n } from '../../format-amounts.js';
 import { type Context, masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
-import { crawlName, howMany, n } from '../terminal/format-values.js';
+import { crawlName } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
 export interface Summary {
@@ -22,8 +23,10 @@ const SHOWN_DEAD_ENDS = 5;
 const SHOWN_STATS = 20;
 
 /** Print the summary: text, or one JSON object with `--json`. */
-export function printSummary(context: Context, { spider, job, nodes, result, feeds, gate }: Summary): void {
+export function printSummary(output: Context, { spider, job, nodes, result, feeds, gate }: Summary): void {
   const { reason, pages, items, failed, elapsedMs, message, deadEnds, customStats, crawl, run } = result;
+  // Standard output holds nothing but items then.
+  const context = feeds.some(({ isStdout }) => isStdout) ? { ...output, stdout: output.stderr } : output;
   if (context.globals.json) {
     const files = feeds.map(({ path }) => path);
     const ownCounts = { pages, items, failed, nodes, elapsedMs };
