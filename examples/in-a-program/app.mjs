@@ -14,7 +14,7 @@ class Quotes extends Spider {
 }
 
 const stop = new AbortController();
-process.once('SIGINT', () => stop.abort()); // finish the pages in work, then end
+process.once('SIGINT', () => stop.abort()); // finish the pages in progress, then end
 
 const authors = new Map();
 const { reason, pages, items } = await crawl(Quotes, {

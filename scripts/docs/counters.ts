@@ -8,7 +8,7 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'downloader/response_count': 'answers received, with any status',
   'downloader/response_status_count/*': 'the same, by HTTP status',
   'downloader/response_bytes': 'bytes of response bodies as they came over the network',
-  'downloader/exception_count': 'downloads that ended without an answer',
+  'downloader/exception_count': 'downloads that ended without a response',
   'downloader/exception_type_count/*':
     'the same, by [reason](../guide/failures-and-retries.md#reasons-of-a-failure)',
   'httpcache/hit': 'pages that came from the HTTP cache',
@@ -32,7 +32,7 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'robotstxt/request_count': 'fetches of a robots.txt; not among the downloads',
   'robotstxt/response_count': 'answers to them, with any status, after redirects',
   'robotstxt/response_status_count/*': 'the same, by HTTP status',
-  'robotstxt/exception_count/*': 'fetches without an answer, by reason',
+  'robotstxt/exception_count/*': 'fetches without a response, by reason',
   'robotstxt/forbidden': 'pages that a robots.txt forbids; the request is done',
   'robotstxt/unreachable': 'requests that failed because the robots.txt of their site could not be fetched',
   item_scraped_count: 'items committed',

@@ -83,7 +83,7 @@ async function prove(engine) {
     breaches,
     seconds,
   });
-  // A page in work when its node is killed is fetched again; it is done once all the same.
+  // A page in progress when its node is killed is fetched again; it is done once all the same.
   const isSound =
     code === 0 && missing === 0 && done === requests && pending + failed + breaches.length === 0;
   if (!isSound) process.exitCode = 1;

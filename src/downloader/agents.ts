@@ -24,7 +24,7 @@ export interface AgentPair {
 }
 
 export interface Agents extends AgentPair {
-  /** These use a new connection for each request, so that bytes after a malformed answer cannot reach another request. */
+  /** These use a new connection for each request, so that bytes after a malformed response cannot reach another request. */
   readonly unpooled: AgentPair;
   /** Whether a page came from a private address. @param socket of these agents. */
   isToPrivateAddress(socket: Duplex, url: string): boolean;
@@ -128,7 +128,7 @@ function guardIdle(agent: http.Agent, idle: Map<Duplex, number>, maxIdle: number
   const reuse = hooks.reuseSocket.bind(agent);
   hooks.keepSocketAlive = (socket) => {
     if (!keep(socket)) return false;
-    // Unsolicited bytes from the server would be read as the answer to the next request.
+    // Unsolicited bytes from the server would be read as the response to the next request.
     socket.on('data', destroyThis);
     idle.set(socket, Date.now());
     if (idle.size > maxIdle) dropOldest(idle);

@@ -22,7 +22,7 @@ const retryableByReason = {
   bad_encoding: false,
   /** The body was slower than the minimum rate for too long. */
   too_slow: true,
-  /** The answer is not HTTP. */
+  /** The response is not HTTP. */
   not_http: true,
   /** The status line is not valid. */
   bad_status: true,
@@ -30,7 +30,7 @@ const retryableByReason = {
   bad_header: true,
   /** The length of the body, or a chunk of it, is not valid HTTP. */
   bad_framing: true,
-  /** The answer is not valid HTTP for another reason. */
+  /** The response is not valid HTTP for another reason. */
   bad_response: true,
   /** The proxy cannot be reached, or does not speak its protocol. */
   proxy_error: true,
@@ -51,7 +51,7 @@ export type DownloadFailure = keyof typeof retryableByReason;
 
 export const downloadFailures = Object.keys(retryableByReason) as readonly DownloadFailure[];
 
-/** Malformed answers. A retry parses leniently (`DownloadRequest`), so more than one is useless. */
+/** Malformed responses. A retry parses leniently (`DownloadRequest`), so more than one is useless. */
 const malformedReasons: ReadonlySet<DownloadFailure> = new Set([
   'not_http',
   'bad_status',
@@ -139,7 +139,7 @@ function classify(code: string, detail: string, cause: unknown): { reason: Downl
     case 'ECONNABORTED':
       return {
         reason: 'connection_reset',
-        says: `the server closed the connection without an answer (${code})`,
+        says: `the server closed the connection without a response (${code})`,
       };
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
@@ -164,7 +164,7 @@ function classify(code: string, detail: string, cause: unknown): { reason: Downl
       break;
   }
   if (code.startsWith('HPE_'))
-    return { reason: parseFailure(code), says: `the answer is not valid HTTP (${detail})` };
+    return { reason: parseFailure(code), says: `the response is not valid HTTP (${detail})` };
   if (isTlsError(code)) return { reason: 'tls', says: `TLS failed: ${detail.trim()} (${code})` };
   if (code === '' || cause instanceof TypeError)
     return { reason: 'bad_request', says: 'the request cannot be sent' };

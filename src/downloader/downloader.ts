@@ -9,6 +9,7 @@ import { setMaxListeners } from 'node:events';
 import { type Logger, silentLogger } from '../log.js';
 import { type Agents, type AgentsOptions, createAgents } from './agents.js';
 import { BodyBudget } from './body/body-budget.js';
+import { cachedLookup } from './dns-cache.js';
 import { DownloadError, toDownloadError } from './download-error.js';
 import { type Client, type Download, type DownloadUnderWay, Exchange } from './exchange.js';
 import { openStream } from './open-stream.js';
@@ -41,9 +42,18 @@ export interface DownloaderOptions extends Omit<AgentsOptions, 'maxSockets' | 'r
   readonly defaultHeaders: Readonly<Record<string, string>>;
   /** Requests of the node at once, not counting stalled ones; also the limit of connections to one host. */
   readonly concurrency: number;
+  /** How host names are resolved; by default without a cache, within a minute. */
+  readonly dns?: DnsOptions;
   /** Proxies of the settings; none by default. */
   readonly proxies?: ProxyOptions;
   readonly log?: Logger;
+}
+
+export interface DnsOptions {
+  /** DNSCACHE_SIZE: names that are kept; 0 without DNSCACHE_ENABLED. */
+  readonly cacheSize: number;
+  /** DNS_TIMEOUT. */
+  readonly timeoutMs: number;
 }
 
 /** When a download may still begin. */
@@ -65,7 +75,8 @@ export interface Downloader {
 }
 
 /** Create the downloader of a node. */
-export function createDownloader(options: DownloaderOptions): Downloader {
+export function createDownloader(given: DownloaderOptions): Downloader {
+  const options = withDnsCache(given);
   const clients = new Clients(options);
   const routes = new ProxyRoutes(options.proxies ?? noProxies);
   const underWay = new Set<{ abort: () => void; checkPace: () => void }>();
@@ -130,6 +141,11 @@ export function createDownloader(options: DownloaderOptions): Downloader {
       clients.close();
     },
   };
+}
+
+function withDnsCache(options: DownloaderOptions): DownloaderOptions {
+  const size = options.dns?.cacheSize ?? 0;
+  return size === 0 ? options : { ...options, lookup: cachedLookup(size, options.lookup) };
 }
 
 function doNothing(): void {}

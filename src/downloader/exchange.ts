@@ -1,4 +1,4 @@
-/** One request and its answer: turns the events of got into exactly one result. */
+/** One request and its response: turns the events of got into exactly one result. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Request as GotRequest, OptionsInit } from 'got';
@@ -57,13 +57,13 @@ export interface Client {
   readonly log: Logger;
 }
 
-/** Interim (1xx) answers that are accepted before the final one. */
+/** Interim (1xx) responses that are accepted before the final one. */
 const MAX_INTERIM = 20;
 
 const noFlags: readonly string[] = [];
 const cutFlags: readonly string[] = ['dataloss'];
 
-/** One request and its answer. The first event that ends it settles `result`; later events have no effect. */
+/** One request and its response. The first event that ends it settles `result`; later events have no effect. */
 export class Exchange implements DownloadUnderWay {
   readonly result: Promise<Download>;
   readonly #client: Client;
@@ -161,7 +161,7 @@ export class Exchange implements DownloadUnderWay {
   }
 
   /**
-   * Whether the answer is complete and only the bytes after it were invalid: more than the announced body, or a body where
+   * Whether the response is complete and only the bytes after it were invalid: more than the announced body, or a body where
    * none is allowed (204). If so, the page is kept and the connection destroyed.
    */
   #endedBeforeError(): boolean {
@@ -181,7 +181,7 @@ export class Exchange implements DownloadUnderWay {
   #countInterim(): void {
     this.#interim += 1;
     if (this.#interim > MAX_INTERIM)
-      this.#fail('bad_response', `more than ${MAX_INTERIM} interim (1xx) answers`);
+      this.#fail('bad_response', `more than ${MAX_INTERIM} interim (1xx) responses`);
   }
 
   #head(response: IncomingMessage, stream: GotRequest): void {
@@ -297,7 +297,7 @@ export class Exchange implements DownloadUnderWay {
   #settleWith(error: DownloadError): void {
     if (this.#settled) return;
     this.#close();
-    // This destroys the socket too, so that no later request receives the rest of this answer.
+    // This destroys the socket too, so that no later request receives the rest of this response.
     this.#stream?.destroy();
     this.#reject(error);
   }

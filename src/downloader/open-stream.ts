@@ -1,4 +1,4 @@
-/** How got is set up: what opens a request and gives the stream of its answer. */
+/** How got is set up: what opens a request and gives the stream of its response. */
 import got from 'got';
 import type { AgentPair } from './agents.js';
 import { acceptedEncodings } from './body/decode-content.js';
@@ -7,12 +7,13 @@ import { type ForwardingProxy, requestThrough, withoutFrozenOptions } from './na
 
 export interface StreamOptions {
   readonly timeoutMs: number;
+  readonly dns?: { readonly timeoutMs: number };
   readonly userAgent: string;
   readonly defaultHeaders: Readonly<Record<string, string>>;
 }
 
 /** Timeouts of the phases. Each is at most the total timeout. */
-const LOOKUP_MS = 20_000;
+const LOOKUP_MS = 60_000;
 export const CONNECT_MS = 20_000;
 export const TLS_MS = 20_000;
 const RESPONSE_MS = 120_000;
@@ -40,7 +41,7 @@ export function openStream(
       'accept-encoding': acceptedEncodings,
     },
     timeout: {
-      lookup: phase(LOOKUP_MS),
+      lookup: phase(options.dns?.timeoutMs ?? LOOKUP_MS),
       connect: phase(CONNECT_MS),
       secureConnect: phase(TLS_MS),
       response: phase(RESPONSE_MS),

@@ -1,6 +1,6 @@
 /**
  * Which addresses a request may connect to. A public site must not make a crawler send requests to its own machine or
- * network (SSRF). The check is on the connected address, so host names, redirects and changing DNS answers cannot evade it.
+ * network (SSRF). The check is on the connected address, so host names, redirects and changing DNS records cannot evade it.
  */
 import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';

@@ -1,11 +1,12 @@
 /** Converts a request to the options of got: its URL without userinfo, its headers over the defaults, its body. */
 import type { Method, OptionsInit } from 'got';
 import type { RequestRecord } from '../http/message/record/request-record.js';
+import { cookiesFor } from '../http/message/request-cookies.js';
 import { parseUrl } from '../http/url/parse-url.js';
 
 /**
  * The part of a request that the downloader uses. `origin.private` allows private addresses. A request with `attempts`
- * above 0 is a retry: its answer is parsed leniently, and its connection is not shared.
+ * above 0 is a retry: its response is parsed leniently, and its connection is not shared.
  */
 export type DownloadRequest = Pick<RequestRecord, 'url' | 'method' | 'headers' | 'body' | 'cookies'> &
   Partial<Pick<RequestRecord, 'origin' | 'attempts'>> & {
@@ -15,7 +16,7 @@ export type DownloadRequest = Pick<RequestRecord, 'url' | 'method' | 'headers' |
     readonly meta?: Readonly<Record<string, unknown>>;
   };
 
-/** A retry parses leniently, since the strict parser may have rejected the earlier answer; the reason is not recorded. */
+/** A retry parses leniently, since the strict parser may have rejected the earlier response; the reason is not recorded. */
 export function isParsedLeniently({ attempts }: DownloadRequest): boolean {
   return attempts !== undefined && attempts > 0;
 }
@@ -44,7 +45,7 @@ function withHeaders(request: DownloadRequest): Outgoing {
     headers[name.toLowerCase()] = typeof value === 'string' ? value : [...value];
   }
   if (credentials !== null) headers.authorization ??= credentials;
-  const cookies = cookieHeader(request.cookies);
+  const cookies = cookieHeader(request);
   if (cookies !== '')
     headers.cookie = headers.cookie === undefined ? cookies : `${headers.cookie}; ${cookies}`;
   const options: OptionsInit = { method: request.method as Method, headers };
@@ -79,9 +80,9 @@ function percentDecoded(text: string): string {
   }
 }
 
-function cookieHeader(cookies: DownloadRequest['cookies']): string {
+function cookieHeader({ url, cookies }: Pick<DownloadRequest, 'url' | 'cookies'>): string {
   if (cookies === null) return '';
-  return Object.entries(cookies)
-    .map(([name, value]) => `${name}=${value}`)
+  return cookiesFor(url, cookies)
+    .map(({ name, value }) => `${name}=${value}`)
     .join('; ');
 }

@@ -113,7 +113,7 @@ export interface EngineOptions {
   readonly allowedStatuses: readonly number[];
   /** HTTPERROR_ALLOW_ALL. */
   readonly allowAllStatuses: boolean;
-  /** AUTOTHROTTLE_DEBUG: log the delay and the latency of every answer. */
+  /** AUTOTHROTTLE_DEBUG: log the delay and the latency of every response. */
   readonly autoThrottleDebug: boolean;
   /** MAX_ITEMS_PER_PAGE: a page that yields more fails as `too_many_items`; at most MAX_SETTLE_ITEMS. */
   readonly maxItems: number;
@@ -144,7 +144,7 @@ export interface EngineOptions {
   readonly flushOnStart: boolean;
   /** MAX_IDLE_TIME_BEFORE_CLOSE: leave when all nodes together have had nothing to do for so long; 0 is never. */
   readonly maxIdleMs: number;
-  /** The result is judged by the totals of the run: a node that leaves at its end waits until no page is in work. */
+  /** The result is judged by the totals of the run: a node that leaves at its end waits until no page is in progress. */
   readonly awaitsFinalTotals: boolean;
   /** Feed ids of the `-o` files of this command (`feedId`); none without `-o`. */
   readonly feeds: readonly string[];
@@ -157,7 +157,7 @@ export interface EngineProgress {
   readonly pagesPerSecond: number;
   readonly failed: number;
   readonly items: number;
-  /** Pages in work now. */
+  /** Pages in progress now. */
   readonly inFlight: number;
   /** The last thing the store said of the crawl; null before the first answer. */
   readonly crawl: CrawlState | null;
@@ -188,7 +188,7 @@ export interface EngineDeps {
   readonly middleware?: Middleware | null;
   readonly options: EngineOptions;
   readonly log: Logger;
-  /** First SIGINT or SIGTERM: finish what is in work, then leave. */
+  /** First SIGINT or SIGTERM: finish what is in progress, then leave. */
   readonly drain: AbortSignal;
   /** The second one: release everything and leave at once. */
   readonly force: AbortSignal;

@@ -220,7 +220,7 @@ async function rejoin(node: NodeState, old: Incarnation, why: IncarnationDeadErr
 
 /** The subject is this node. */
 function whyJoinAnew({ code, message }: IncarnationDeadError, { options }: EngineDeps): string {
-  if (code === 'store_replaced') return `${message}: this node drops what it had in work`;
+  if (code === 'store_replaced') return `${message}: this node drops what it had in progress`;
   const seconds = options.tunables.nodeTimeoutMs / 1_000;
   return `this node was not heard of for ${seconds} s (NODE_TIMEOUT), so the others count it as dead and take over its requests`;
 }

@@ -10,6 +10,7 @@ export const DEFAULT_HEADERS = 400;
 export const USER_AGENT = 500;
 export const RETRY = 550;
 export const REDIRECT = 600;
+export const COOKIES = 700;
 
 export interface BuiltIn {
   readonly name: string;
@@ -133,7 +134,7 @@ export const builtInMiddleware: Readonly<Record<MiddlewareSetting, readonly Buil
       'referer',
       'RefererMiddleware',
       700,
-      'sends the URL of the page with the link as `Referer`; not in crawlnode',
+      'sends the URL of the page with the link as `Referer`; here the setting `REFERER_ENABLED` does',
       {},
     ),
     spider('urllength', 'UrlLengthMiddleware', 800, 'drops links that are too long', { URLLENGTH_LIMIT: 0 }),

@@ -28,7 +28,7 @@ const adviceByName: readonly (readonly [names: RegExp, advice: string])[] = [
     /^(FILES|IMAGES)_STORE_|^AWS_|^GCS_|^FTP_/,
     'files are written to a folder: mount the bucket, or upload from committed() of an item pipeline',
   ],
-  [/^(TWISTED_REACTOR|ASYNCIO_EVENT_LOOP|REACTOR_.*|DNS_.*|DNSCACHE_.*)$/, deleteIt],
+  [/^(TWISTED_REACTOR|ASYNCIO_EVENT_LOOP|REACTOR_.*|DNS_RESOLVER)$/, deleteIt],
   [/^(MEMUSAGE|MEMDEBUG|MAIL|ADDONS|COMMANDS_MODULE|NEWSPIDER_MODULE|TEMPLATES_DIR|EDITOR)(_|$)/, deleteIt],
   [
     /^(SPIDER_LOADER_.*|SCHEDULER_(DISK|MEMORY|PRIORITY)_QUEUE|DUPEFILTER_KEY|DEPTH_STATS_VERBOSE)$/,

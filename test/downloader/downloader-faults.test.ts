@@ -7,20 +7,9 @@ import {
   type DownloaderOptions,
   type DownloadRequest,
 } from '../../src/downloader/downloader.js';
+import { downloaderOptions } from '../helpers/downloader/default-options.js';
 import { type Answer, httpAnswer, rawSite } from '../helpers/sites/raw-site.js';
 
-const defaults: DownloaderOptions = {
-  timeoutMs: 10_000,
-  maxBodyBytes: 0,
-  warnBodyBytes: 0,
-  minBytesPerSecond: 0,
-  failOnDataLoss: true,
-  bufferBytes: 0,
-  allowPrivateAddresses: true,
-  userAgent: 'crawlnode-test',
-  defaultHeaders: {},
-  concurrency: 4,
-};
 const never = new AbortController().signal;
 const cleanups: (() => Promise<void>)[] = [];
 
@@ -34,7 +23,7 @@ async function against(answer: Answer, options: Partial<DownloaderOptions> = {})
     if (head.startsWith('GET /good ')) socket.write(httpAnswer('good'));
     else answer(socket, head, nth);
   });
-  const downloader = createDownloader({ ...defaults, ...options });
+  const downloader = createDownloader({ ...downloaderOptions, ...options });
   cleanups.push(site.close, () => downloader.close());
   const fetch = (path: string, more: Partial<DownloadRequest> = {}) =>
     downloader.fetch(
@@ -135,7 +124,7 @@ test.each([
   ['a NUL in a header', `${ok}x: a\u0000b\r\ncontent-length: 0\r\n\r\n`, 'bad_header'],
   ['a greeting of another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', 'not_http'],
   ['a connection closed in the headers', `${ok}content-type: text/ht`, 'connection_reset'],
-  ['a connection closed without an answer', '', 'connection_reset'],
+  ['a connection closed without a response', '', 'connection_reset'],
   [
     'a switch of protocols',
     'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',

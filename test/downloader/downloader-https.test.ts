@@ -13,6 +13,7 @@ import {
   type Downloader,
   type DownloaderOptions,
 } from '../../src/downloader/downloader.js';
+import { downloaderOptions } from '../helpers/downloader/default-options.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'crawlnode-tls-'));
 const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')];
@@ -102,20 +103,8 @@ function trusting(): Downloader {
 }
 
 function made(options: Partial<DownloaderOptions> = {}): Downloader {
-  const limits = {
-    timeoutMs: 10_000,
-    maxBodyBytes: 0,
-    warnBodyBytes: 0,
-    minBytesPerSecond: 0,
-    failOnDataLoss: true,
-    bufferBytes: 0,
-    concurrency: 4,
-  };
   const downloader = createDownloader({
-    ...limits,
-    allowPrivateAddresses: true,
-    userAgent: 'crawlnode-test',
-    defaultHeaders: {},
+    ...downloaderOptions,
     lookup,
     ...options,
   });

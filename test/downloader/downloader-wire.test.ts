@@ -6,6 +6,7 @@ import {
   type DownloaderOptions,
   type DownloadRequest,
 } from '../../src/downloader/downloader.js';
+import { downloaderOptions } from '../helpers/downloader/default-options.js';
 import { httpAnswer, rawSite } from '../helpers/sites/raw-site.js';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -18,16 +19,9 @@ afterEach(async () => {
 async function recorder(host?: string, options: Partial<DownloaderOptions> = {}) {
   const site = await rawSite((socket) => socket.write(httpAnswer('')), host);
   const downloader = createDownloader({
-    timeoutMs: 10_000,
-    maxBodyBytes: 0,
-    warnBodyBytes: 0,
-    minBytesPerSecond: 0,
-    failOnDataLoss: true,
-    bufferBytes: 0,
-    allowPrivateAddresses: true,
+    ...downloaderOptions,
     userAgent: 'a crawler',
     defaultHeaders: { Accept: 'text/html' },
-    concurrency: 4,
     ...options,
   });
   cleanups.push(site.close, () => downloader.close());

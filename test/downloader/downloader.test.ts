@@ -8,18 +8,12 @@ import {
   type DownloaderOptions,
   type DownloadRequest,
 } from '../../src/downloader/downloader.js';
+import { downloaderOptions } from '../helpers/downloader/default-options.js';
 
 const defaults: DownloaderOptions = {
-  timeoutMs: 10_000,
+  ...downloaderOptions,
   maxBodyBytes: 1_000_000,
-  warnBodyBytes: 0,
-  minBytesPerSecond: 0,
-  failOnDataLoss: true,
-  bufferBytes: 0,
-  allowPrivateAddresses: true,
-  userAgent: 'crawlnode-test',
   defaultHeaders: { Accept: 'text/html', 'Accept-Language': 'en' },
-  concurrency: 4,
 };
 const never = new AbortController().signal;
 const cleanups: (() => unknown)[] = [];

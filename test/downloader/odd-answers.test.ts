@@ -2,6 +2,7 @@
 import zlib from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createDownloader } from '../../src/downloader/downloader.js';
+import { downloaderOptions } from '../helpers/downloader/default-options.js';
 import { httpAnswer, rawSite } from '../helpers/sites/raw-site.js';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -16,16 +17,8 @@ async function against(bytes: string | Buffer) {
     socket.write(head.startsWith('GET /good ') ? httpAnswer('good') : Buffer.from(bytes as string, 'latin1')),
   );
   const downloader = createDownloader({
-    timeoutMs: 10_000,
+    ...downloaderOptions,
     maxBodyBytes: 20_000_000,
-    warnBodyBytes: 0,
-    minBytesPerSecond: 0,
-    failOnDataLoss: true,
-    bufferBytes: 0,
-    allowPrivateAddresses: true,
-    userAgent: 'crawlnode-test',
-    defaultHeaders: {},
-    concurrency: 4,
   });
   cleanups.push(site.close, () => downloader.close());
   const fetch = (path: string, attempts = 0) =>

@@ -2,6 +2,7 @@
 import type { LookupFunction } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createDownloader, type DownloaderOptions } from '../../src/downloader/downloader.js';
+import { downloaderOptions } from '../helpers/downloader/default-options.js';
 import { httpAnswer, rawSite } from '../helpers/sites/raw-site.js';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -26,16 +27,8 @@ async function inNetwork(
     else callback(null, found[0]?.address ?? '', found[0]?.family ?? 0);
   };
   const downloader = createDownloader({
-    timeoutMs: 10_000,
-    maxBodyBytes: 0,
-    warnBodyBytes: 0,
-    minBytesPerSecond: 0,
-    failOnDataLoss: true,
-    bufferBytes: 0,
+    ...downloaderOptions,
     allowPrivateAddresses: false,
-    userAgent: 'crawlnode-test',
-    defaultHeaders: {},
-    concurrency: 4,
     lookup,
     ...options,
   });

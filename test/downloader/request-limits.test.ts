@@ -4,18 +4,12 @@ import type { AddressInfo } from 'node:net';
 import zlib from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import { createDownloader, type DownloaderOptions } from '../../src/downloader/downloader.js';
+import { downloaderOptions } from '../helpers/downloader/default-options.js';
 
 const defaults: DownloaderOptions = {
+  ...downloaderOptions,
   timeoutMs: 30_000,
   maxBodyBytes: 1_000_000,
-  warnBodyBytes: 0,
-  minBytesPerSecond: 0,
-  failOnDataLoss: true,
-  bufferBytes: 0,
-  allowPrivateAddresses: true,
-  userAgent: 'crawlnode-test',
-  defaultHeaders: {},
-  concurrency: 4,
 };
 const never = new AbortController().signal;
 const cleanups: (() => unknown)[] = [];

@@ -208,7 +208,7 @@ describe('seeds', () => {
 });
 
 describe('a signal', () => {
-  it('has a node finish what is in work and leave the rest to the next', async () => {
+  it('has a node finish what is in progress and leave the rest to the next', async () => {
     const slow = gate();
     const site = await startSite({
       pages: 0,
@@ -233,7 +233,7 @@ describe('a signal', () => {
     await closeOutsider();
   });
 
-  it('given twice, or when the grace time is over, has it give back what is in work', async () => {
+  it('given twice, or when the grace time is over, has it give back what is in progress', async () => {
     const hanging = gate();
     const site = await startSite({
       pages: 0,

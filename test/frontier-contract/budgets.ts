@@ -94,7 +94,7 @@ export function budgets(crawl: () => Crawl): void {
         leases: [],
         crawl: { closing: 'closespider_errorcount' },
       });
-      // What is in work is finished, whatever comes of it.
+      // What is in progress is finished, whatever comes of it.
       await commit(one, leases[0][2]!, done, { items: ['{}'], stats: { item_scraped_count: 1 } });
       await commit(two, leases[1][2]!, failed('callback_error'), thrown);
       expect(await one.snapshot()).toMatchObject({ failed: 4, done: 1, items: 1, pending: 2, delayed: 1 });

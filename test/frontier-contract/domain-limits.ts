@@ -1,9 +1,9 @@
 /** DOWNLOAD_SLOTS: single domains have a delay, a concurrency and a randomization of their own, for all nodes. */
 import { describe, expect, it } from 'vitest';
 import type { Tunables } from '../../src/frontier/frontier.js';
-import { type Crawl, commit, request, takeOne, until } from './world.js';
+import { type Crawl, commit, crawlTogether, request, takeOne } from './world.js';
 
-export function slots(crawl: () => Crawl): void {
+export function domainLimits(crawl: () => Crawl): void {
   describe('a domain with limits of its own', () => {
     const many = (domain: string, count: number) =>
       Array.from({ length: count }, (_, n) => request(`${domain}/${n}`, { domain }));
@@ -44,22 +44,7 @@ export function slots(crawl: () => Crawl): void {
       const tunables = { slots: { 'a.example': { concurrency: 4 } } };
       const nodes = [await node(tunables), await node(tunables)];
       await nodes[0]!.frontier.push(many('a.example', 60), 'links');
-      const held = nodes.map(() => [] as Awaited<ReturnType<typeof takeOne>>[]);
-      const pages = [0, 0];
-      await until(
-        async () => {
-          for (const [at, { frontier }] of nodes.entries()) {
-            const ended = held[at]!.shift();
-            if (ended !== undefined) {
-              await commit(frontier, ended);
-              pages[at]! += 1;
-            }
-            held[at]!.push(...(await frontier.lease(8 - held[at]!.length, held[at]!.length)).leases);
-          }
-          return pages[0]! + pages[1]!;
-        },
-        (sum) => sum === 60,
-      );
+      const pages = await crawlTogether(nodes, 60);
       expect(Math.min(...pages)).toBeGreaterThan(10);
     });
 

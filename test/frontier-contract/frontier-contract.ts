@@ -11,7 +11,7 @@ import { completion } from './completion.js';
 import { cookies } from './cookies.js';
 import { customStats } from './custom-stats.js';
 import { deferring } from './deferring.js';
-import { slots } from './domain-limits.js';
+import { domainLimits } from './domain-limits.js';
 import { domainPages } from './domain-pages.js';
 import { dupefilters } from './dupefilters.js';
 import { epochs } from './epochs.js';
@@ -60,7 +60,7 @@ export function frontierContract(name: string, openWorld: () => Promise<World>):
       order,
       orderWalk,
       politeness,
-      slots,
+      domainLimits,
       autothrottle,
       deferring,
       robots,

@@ -1,9 +1,9 @@
 /** One clock per domain for all nodes; a slow domain holds up no other. */
 import { describe, expect, it } from 'vitest';
-import type { Lease } from '../../src/frontier/frontier.js';
 import {
   type Crawl,
   commit,
+  crawlTogether,
   done,
   failed,
   nameOf,
@@ -39,23 +39,7 @@ export function politeness(crawl: () => Crawl): void {
       const tunables = { concurrencyPerDomain: 4 };
       const nodes = [await crawl().node({ tunables }), await crawl().node({ tunables })];
       await nodes[0]!.frontier.push(many('a.example', 60), 'links');
-      const held: Lease[][] = [[], []];
-      const pages = [0, 0];
-      await until(
-        async () => {
-          // Each node as an engine does it: a page ends, and its slot asks for the next at once.
-          for (const [at, { frontier }] of nodes.entries()) {
-            const ended = held[at]!.shift();
-            if (ended !== undefined) {
-              await commit(frontier, ended);
-              pages[at]! += 1;
-            }
-            held[at]!.push(...(await frontier.lease(8 - held[at]!.length, held[at]!.length)).leases);
-          }
-          return pages[0]! + pages[1]!;
-        },
-        (sum) => sum === 60,
-      );
+      const pages = await crawlTogether(nodes, 60);
       expect(Math.min(...pages)).toBeGreaterThan(10);
     });
 

@@ -103,7 +103,7 @@ export function suspects(crawl: () => Crawl): void {
       await peer.frontier.throttle('a.example', { forMs: 60_000, source: 'retry-after' });
       const good = Array.from({ length: 4 }, (_, n) => request(`good-${n}`, { domain: 'b.example' }));
       await peer.frontier.push(good, 'links');
-      // One after the other, with the one before still in work: nobody empties itself for what cannot be had.
+      // One after the other, with the one before still in progress: nobody empties itself for what cannot be had.
       for (let n = 0; n < good.length; n += 1) {
         expect((await peer.frontier.lease(1, n)).leases.map(nameOf)).toEqual([`good-${n}`]);
       }

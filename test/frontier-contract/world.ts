@@ -142,6 +142,30 @@ export async function commit(
   return answer as Extract<SettleAnswer, { committed: true }>;
 }
 
+/**
+ * Crawl `count` pages of one domain with nodes of eight slots. Each does as an engine does: a page ends, and its slot asks
+ * for the next at once. @returns the pages of each node
+ */
+export async function crawlTogether(nodes: readonly Node[], count: number): Promise<number[]> {
+  const held: Lease[][] = nodes.map(() => []);
+  const pages = nodes.map(() => 0);
+  await until(
+    async () => {
+      for (const [at, { frontier }] of nodes.entries()) {
+        const ended = held[at]!.shift();
+        if (ended !== undefined) {
+          await commit(frontier, ended);
+          pages[at]! += 1;
+        }
+        held[at]!.push(...(await frontier.lease(8 - held[at]!.length, held[at]!.length)).leases);
+      }
+      return pages.reduce((sum, more) => sum + more);
+    },
+    (sum) => sum === count,
+  );
+  return pages;
+}
+
 /** One crawl of one test. */
 export class Crawl {
   readonly world: World;

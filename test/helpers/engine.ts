@@ -23,6 +23,7 @@ import type { Settings } from '../../src/settings/schema.js';
 import { loadModule } from '../../src/spider/loading/load-module.js';
 import { createSpider, type SpiderClass } from '../../src/spider/spider.js';
 import { NodeStats } from '../../src/stats/stats.js';
+import { downloaderOptions } from './downloader/default-options.js';
 import { defaultShape, openOptions } from './open-options.js';
 import { type RedisServer, startRedis } from './redis/redis-server.js';
 import { own } from './resources.js';
@@ -134,15 +135,8 @@ export async function startNode(
   const options = engineOptions(choice.options);
   const frontier = await openFrontier(open);
   const downloader = createDownloader({
-    timeoutMs: 10_000,
+    ...downloaderOptions,
     maxBodyBytes: 10_000_000,
-    warnBodyBytes: 0,
-    minBytesPerSecond: 0,
-    failOnDataLoss: true,
-    bufferBytes: 0,
-    allowPrivateAddresses: true,
-    userAgent: 'crawlnode-test',
-    defaultHeaders: {},
     concurrency: options.concurrency,
     ...choice.downloader,
   });

@@ -15,7 +15,7 @@ export const poison = {
   'R5 while (true), MAIN_LOOP_TIMEOUT 2, embedded': () => endless(false),
 };
 
-/** 51 pages that all stand on the first, so that the poison is in work with its fullest company. */
+/** 51 pages that all stand on the first, so that the poison is in progress with its fullest company. */
 async function poisonedSite() {
   const links = Array.from({ length: 50 }, (_, n) => `/p${n}`);
   const site = await startSite({

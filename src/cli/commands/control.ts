@@ -71,7 +71,7 @@ function sentence(name: string, control: Control, nodes: number, hasBegun: boole
   const who = nodes === 0 ? 'no node is running' : howMany(nodes, 'node');
   if (control === 'running' && !hasBegun) return `${name}: nothing to resume, the crawl has not begun`;
   if (control === 'stopping' && nodes === 0) return `${name}: nothing to stop, no node is running`;
-  const what = { paused: 'paused', running: 'resumed', stopping: 'stopping after the pages in work' }[
+  const what = { paused: 'paused', running: 'resumed', stopping: 'stopping after the pages in progress' }[
     control
   ];
   return `${name}: ${what} (${who})`;

@@ -32,7 +32,7 @@ Examples:
 const meanings: Readonly<Record<RequestState, string>> = {
   pending: 'waits for a node',
   delayed: 'waits for its time: a retry, or a delayed request',
-  leased: 'a node has it in work',
+  leased: 'a node has it in progress',
   failed: 'failed for good; "crawlnode failed CRAWL retry" brings it back',
   seen: 'was accepted, and is done or was dropped; its links are not taken again',
   unknown: 'was never accepted, or has been forgotten since',

@@ -10,16 +10,14 @@ export function logSettingNotices({ notices }: LoadedSettings, log: Logger): voi
 
 /** Logged at the first and the second signal. */
 export function logStopping(log: Logger, signal: NodeJS.Signals, count: number): void {
-  if (count === 1) log.info({ signal }, 'finishing the pages in work; the same signal again leaves at once');
-  if (count === 2) log.warn({ signal }, 'leaving at once; what was in work goes back to the frontier');
+  if (count === 1)
+    log.info({ signal }, 'finishing the pages in progress; the same signal again exits at once');
+  if (count === 2) log.warn({ signal }, 'exiting at once; unfinished requests go back to the queue');
 }
 
-/** Logged for an unhandled rejection, such as of a call that a callback does not await. */
+/** Logged for an unhandled promise rejection, for example of a call without `await` in a callback. */
 export function logUnhandledRejection(log: Logger, error: unknown): void {
   const message = messageOf(error);
-  log.error(
-    { error: message },
-    'a promise was rejected and nobody handled it: is an await missing in the spider?',
-  );
-  if (error instanceof Error) log.debug({ stack: error.stack }, 'the error in full');
+  log.error({ error: message }, 'unhandled promise rejection: is an await missing in the spider?');
+  if (error instanceof Error) log.debug({ stack: error.stack }, 'stack trace');
 }

@@ -47,7 +47,7 @@ function live(context: Context, update: Redraw): Display {
       const draw = () => {
         if (last === null) return;
         const now = performance.now();
-        const silence = now - lastAnswerAt > STALE_AFTER_MS ? `no answer from ${storeName(frontier)}` : null;
+        const silence = now - lastAnswerAt > STALE_AFTER_MS ? `no reply from ${storeName(frontier)}` : null;
         const notes = {
           control: last.control,
           elapsedMs: now - startedAt,

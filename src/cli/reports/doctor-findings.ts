@@ -165,7 +165,7 @@ export function crawlFindings(
     found(
       'info',
       'suspects',
-      `${howMany(suspects, 'request')} in work when a node died, each to be tried alone`,
+      `${howMany(suspects, 'request')} in progress when a node died, each to be tried alone`,
       null,
     );
   }

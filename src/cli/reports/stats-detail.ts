@@ -64,8 +64,8 @@ export function detail(sample: StatsSample, { crawl, paint, nowMs, screen }: Det
     { cutFirst: 0, lines: countLines(sample, crawl, paint) },
     { cutFirst: 4, lines: storageLines(stats, paint, nowMs) },
     section(1, 'nodes', nodeRows(stats.nodes), paint),
-    section(3, 'silent nodes', nodeRows(stats.silentNodes), paint),
-    section(2, 'files of items', feedRows(stats.feeds), paint),
+    section(3, 'nodes without a heartbeat', nodeRows(stats.silentNodes), paint),
+    section(2, 'feed files', feedRows(stats.feeds), paint),
     section(2, 'pipelines of committed items', pipelineRows(stats.pipelines), paint),
     section(2, 'custom stats', customRows(stats.customStats), paint),
     section(5, 'counters', counters, paint),
@@ -89,13 +89,13 @@ export function watchLine({ stats }: StatsSample, now: Date): string {
 }
 
 function countLines({ stats, rates }: StatsSample, crawl: string, paint: Paint): string[] {
-  const alone = stats.suspects === 0 ? '' : `, ${n(stats.suspects)} of them alone`;
+  const alone = stats.suspects === 0 ? '' : `, ${n(stats.suspects)} of them one at a time, after a crash`;
   const rows: readonly (readonly [label: string, value: number, meaning: string])[] = [
-    ['start_urls', stats.startUrls, 'seeds that wait to be taken in'],
-    ['pending', stats.pending, `wait for a node${alone}`],
-    ['delayed', stats.delayed, 'wait for their time, such as retries'],
-    ['leased', stats.leased, 'in work'],
-    ['done', stats.done, 'fetched'],
+    ['start_urls', stats.startUrls, 'seeds not read yet'],
+    ['pending', stats.pending, `ready for a node${alone}`],
+    ['delayed', stats.delayed, 'ready later, such as retries'],
+    ['leased', stats.leased, 'being processed by a node'],
+    ['done', stats.done, 'finished'],
     ['failed', stats.failed, stats.failed === 0 ? 'given up' : `given up: crawlnode failed ${crawl} list`],
     ['seen', stats.seen, 'fingerprints in the dupefilter'],
     ['items', committedItems(stats), `committed, ${n(stats.items)} of them in the items list`],
@@ -109,11 +109,13 @@ function countLines({ stats, rates }: StatsSample, crawl: string, paint: Paint):
   });
   if (stats.lost > 0) {
     const lost = paint('red', `${howMany(stats.lost, 'request')} lost`);
-    lines.push(`  ${lost}: their records vanished from the store; crawlnode doctor ${crawl} says what to do`);
+    lines.push(
+      `  ${lost}: their records disappeared from the store; crawlnode doctor ${crawl} says what to do`,
+    );
   }
   if (stats.badSeeds === 0) return lines;
   const bad = paint('red', `${n(stats.badSeeds)} bad seeds`);
-  return [...lines, `  ${bad} were put aside: crawlnode seed ${crawl} --list-bad`];
+  return [...lines, `  ${bad} were set aside: crawlnode seed ${crawl} --list-bad`];
 }
 
 function storageLines(stats: CrawlStats, paint: Paint, nowMs: number): string[] {
@@ -149,10 +151,10 @@ function nodeRows(nodes: CrawlStats['nodes']): string[][] {
   return nodes.map((node) => [
     oneLine(node.id),
     `${oneLine(node.host)}:${node.pid}`,
-    `${n(node.leased)} in work`,
+    `${n(node.leased)} leased`,
     howMany(node.pages, 'page'),
     `${node.pagesPerSecond.toFixed(1)}/s`,
-    `heard ${node.heartbeatAgeMs < 10_000 ? `${(node.heartbeatAgeMs / 1000).toFixed(1)} s` : duration(node.heartbeatAgeMs)} ago`,
+    `heartbeat ${node.heartbeatAgeMs < 10_000 ? `${(node.heartbeatAgeMs / 1000).toFixed(1)} s` : duration(node.heartbeatAgeMs)} ago`,
   ]);
 }
 

@@ -1,12 +1,12 @@
 /**
- * SIGINT and SIGTERM. The first signal drains the node: it finishes the pages in work. The second releases its leases and
+ * SIGINT and SIGTERM. The first signal drains the node: it finishes the pages in progress. The second releases its leases and
  * exits at once. A worker gets the same requests from its parent; a duplicate request has no effect.
  */
 import os from 'node:os';
 import { exit } from '../exit-process.js';
 
 export interface Signals {
-  /** Aborted by the first signal: finish the pages in work. */
+  /** Aborted by the first signal: finish the pages in progress. */
   readonly drain: AbortSignal;
   /** Aborted by the second signal: exit at once. */
   readonly force: AbortSignal;

@@ -27,7 +27,7 @@ export interface CrawlOptions extends ProgramOptions {
   readonly exitWhenDone?: boolean;
   /** End the run after this many page downloads of all nodes. */
   readonly maxPages?: number;
-  /** Abort it to finish the pages in work and leave. What is pending stays for the next crawl. */
+  /** Abort it to finish the pages in progress and leave. What is pending stays for the next crawl. */
   readonly signal?: AbortSignal;
   /**
    * Called with each item after its page was committed, in the order of the page, with the page's response (null for an

@@ -189,6 +189,10 @@ export function downloaderOptionsOf(settings: Settings): DownloaderOptions {
     userAgent: settings.USER_AGENT,
     defaultHeaders: Object.fromEntries(headers) as Record<string, string>,
     concurrency: settings.CONCURRENT_REQUESTS,
+    dns: {
+      cacheSize: settings.DNSCACHE_ENABLED ? settings.DNSCACHE_SIZE : 0,
+      timeoutMs: ms(settings.DNS_TIMEOUT),
+    },
     proxies: proxyOptionsOf(settings),
   };
 }

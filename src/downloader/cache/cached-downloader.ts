@@ -79,7 +79,7 @@ class Cache {
   async #read(request: DownloadRequest): Promise<Download | null> {
     const { fingerprint, maxAgeMs, failsIfMissing } = this.#options;
     const { url, attempts = 0 } = request;
-    // A retry is always sent, since the stored answer may be what is retried.
+    // A retry is always sent, since the stored response may be what is retried.
     const stored = attempts > 0 ? null : await this.#files.read(fingerprint(request), Date.now(), maxAgeMs);
     if (stored !== null) {
       return { ...stored, url, wireBytes: 0, latencyMs: 0, flags: cachedFlags, cache: 'hit' };

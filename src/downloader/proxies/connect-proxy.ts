@@ -111,7 +111,7 @@ function openConnect(socket: Socket, proxy: ProxyAddress, { host, port }: Target
         reject(new ProxyRefusal('proxy_refused', answerText(statusCode)));
       // The site speaks only after the TLS handshake, so these bytes are not the site's.
       else if (head.length > 0)
-        reject(new ProxyRefusal('proxy_refused', 'it sent more than its answer to CONNECT'));
+        reject(new ProxyRefusal('proxy_refused', 'it sent more than its response to CONNECT'));
       else resolve();
     });
     request.once('error', reject);

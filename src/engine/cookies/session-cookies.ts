@@ -5,7 +5,8 @@
 import type { Download, DownloadRequest } from '../../downloader/downloader.js';
 import type { CookieNews } from '../../frontier/frontier.js';
 import { CookieJars } from '../../http/cookies/cookie-jars.js';
-import type { PageCookies } from '../../http/cookies/page-cookies.js';
+import type { PageCookies, RefusedCookie } from '../../http/cookies/page-cookies.js';
+import type { OutgoingRequest } from '../../http/message/outgoing-request.js';
 import type { Request } from '../../http/message/request.js';
 import { cookieJarOf } from '../../http/message/request-meta.js';
 import type { Logger } from '../../log.js';
@@ -71,7 +72,8 @@ export class SessionCookies {
   async #withCookies(page: Page): Promise<DownloadRequest> {
     const { request } = page;
     const cookies = await this.#cookiesOf(page);
-    if (request.cookies !== null) cookies.give(request.cookies);
+    const refused = request.cookies === null ? [] : cookies.give(request.cookies);
+    if (this.#options.debug) this.#logRefused(request, refused);
     if (hasCookieHeader(request)) return request;
     const header = cookies.header();
     if (header === '') return { ...request, cookies: null };
@@ -82,7 +84,25 @@ export class SessionCookies {
     return { ...request, headers: { ...request.headers, Cookie: header }, cookies: null };
   }
 
-  /** Take the cookies of an answer, whatever its status. They are committed with the page. Null when it has none. */
+  /**
+   * Set the Cookie header of a request on its way through middleware, so that the modules after it see the header. As
+   * everywhere, the one of the settings is sent only where the request has no other cookie.
+   * @param fallback of the settings; null for none. @returns the header; null where none was set
+   */
+  async attach(
+    page: Page & { readonly request: OutgoingRequest },
+    fallback: string | null,
+  ): Promise<string | null> {
+    const { request } = page;
+    const prepared = this.prepare(page);
+    const { headers, cookies } = prepared instanceof Promise ? await prepared : prepared;
+    if (cookies !== null || hasCookieHeader(request)) return null;
+    const header = typeof headers.Cookie === 'string' ? headers.Cookie : fallback;
+    if (header !== null) request.headers.Cookie = header;
+    return header;
+  }
+
+  /** Take the cookies of a response, whatever its status. They are committed with the page. Null when it has none. */
   receive(page: Page, { headers }: Pick<Download, 'headers'>): Promise<void> | null {
     const header = headers['set-cookie'];
     return header === undefined || !this.#uses(page.request) ? null : this.#take(page, header);
@@ -93,10 +113,16 @@ export class SessionCookies {
     const all = typeof header === 'string' ? [header] : header;
     const refused = cookies.receive(all);
     if (!this.#options.debug) return;
-    const fields = { url: page.request.url, jar: page.request.meta.cookiejar };
+    const { url, meta } = page.request;
+    const fields = { url, jar: meta.cookiejar };
     for (const cookie of all) this.#log.debug({ ...fields, cookie }, `received a cookie: ${cookie}`);
+    this.#logRefused(page.request, refused);
+  }
+
+  #logRefused({ url, meta }: Request, refused: readonly RefusedCookie[]): void {
     for (const { header, why } of refused) {
-      this.#log.debug({ ...fields, cookie: header, why }, `the cookie is not taken, as ${why}: ${header}`);
+      const fields = { url, jar: meta.cookiejar, cookie: header, why };
+      this.#log.debug(fields, `the cookie is not taken, as ${why}: ${header}`);
     }
   }
 

@@ -79,7 +79,7 @@ export class IdleHooks {
     const isOurs = await outage.through('idle', stop, () => frontier.claimIdle(againAfterMs));
     if (!isOurs || stop.aborted) return;
     const accepted = await this.#pushAll();
-    if (accepted > 0) log.info({ accepted }, "the hooks for an idle crawl added requests");
+    if (accepted > 0) log.info({ accepted }, 'the hooks for an idle crawl added requests');
     await outage.through('idle', stop, () => frontier.endIdle());
   }
 

@@ -1,5 +1,5 @@
 /**
- * The modules of DOWNLOADER_MIDDLEWARES as an onion around the downloader. Requests pass it by ascending numbers, answers and
+ * The modules of DOWNLOADER_MIDDLEWARES as an onion around the downloader. Requests pass it by ascending numbers, responses and
  * errors by descending ones, as in Scrapy. A call runs a part of the modules, since retries and redirects come in between.
  */
 import { messageOf } from '../../errors.js';
@@ -11,6 +11,7 @@ import { maskUrls } from '../../settings/mask-urls.js';
 import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
 import { describeError, whereThrown } from '../../spider/where-thrown.js';
+import { withinTimeout } from '../../user-code/callback-timeout.js';
 import type { DownloaderMiddleware, Loaded } from './downloader-middleware.js';
 
 /** What a pass through the modules led to. */
@@ -42,20 +43,26 @@ type Method = 'processRequest' | 'processResponse' | 'processException';
 const pass: Step = { kind: 'pass' };
 
 export class DownloaderChain {
+  /** The Cookie of DEFAULT_REQUEST_HEADERS, for a request that has no other cookie; null for none. */
+  readonly defaultCookie: string | null;
   readonly #modules: readonly Loaded<DownloaderMiddleware>[];
+  readonly #timeoutMs: number;
 
-  /** @param modules by ascending numbers. @param settings for the headers that are added between them. */
-  constructor(modules: readonly Loaded<DownloaderMiddleware>[], settings: HeaderSettings) {
+  /** @param modules by ascending numbers. @param settings for the headers that are added between them, and the time of a call. */
+  constructor(modules: readonly Loaded<DownloaderMiddleware>[], settings: ChainSettings) {
+    this.defaultCookie = cookieIn(settings.DEFAULT_REQUEST_HEADERS);
+    this.#timeoutMs = settings.CALLBACK_TIMEOUT * 1_000;
     this.#modules = [...headerModules(settings), ...modules].sort((a, b) => a.number - b.number);
   }
 
-  /** Run every `processRequest`. */
-  async request(request: OutgoingRequest, spider: Spider): Promise<Step> {
-    for (const { name, methods } of this.#modules) {
+  /** Run every `processRequest` of a part. */
+  async request(request: OutgoingRequest, spider: Spider, { from, below }: Part): Promise<Step> {
+    for (const { name, number, methods } of this.#modules) {
+      if (number < from || number >= below) continue;
       if (methods.processRequest === undefined) continue;
       try {
         const step = stepOf(
-          await methods.processRequest(request, spider),
+          await withinTimeout(methods.processRequest(request, spider), this.#timeoutMs),
           name,
           'nothing, a Response or a Request',
         );
@@ -79,7 +86,7 @@ export class DownloaderChain {
       if (methods.processResponse === undefined) continue;
       try {
         const step = stepOf(
-          await methods.processResponse(request, response, spider),
+          await withinTimeout(methods.processResponse(request, response, spider), this.#timeoutMs),
           name,
           'a Response or a Request',
         );
@@ -99,7 +106,7 @@ export class DownloaderChain {
       if (methods.processException === undefined) continue;
       try {
         const step = stepOf(
-          await methods.processException(request, error, spider),
+          await withinTimeout(methods.processException(request, error, spider), this.#timeoutMs),
           name,
           'nothing, a Response or a Request',
         );
@@ -116,14 +123,21 @@ export class DownloaderChain {
   }
 }
 
-type HeaderSettings = Pick<Settings, 'DEFAULT_REQUEST_HEADERS' | 'USER_AGENT'>;
+/** The settings of a chain. */
+export type ChainSettings = Pick<Settings, 'DEFAULT_REQUEST_HEADERS' | 'USER_AGENT' | 'CALLBACK_TIMEOUT'>;
+
+function cookieIn(headers: Settings['DEFAULT_REQUEST_HEADERS']): string | null {
+  return Object.entries(headers).find(([name]) => isCookie(name))?.[1] ?? null;
+}
+
+const isCookie = (name: string): boolean => name.toLowerCase() === 'cookie';
 
 /**
  * The headers of the settings, so that modules with higher numbers see them. The downloader would add them anyway. They come
- * before modules with the same number, as in Scrapy.
+ * before modules with the same number, as in Scrapy. A Cookie waits for the cookies of the jar.
  */
-function headerModules(settings: HeaderSettings): Loaded<DownloaderMiddleware>[] {
-  const headers = Object.entries(settings.DEFAULT_REQUEST_HEADERS);
+function headerModules(settings: ChainSettings): Loaded<DownloaderMiddleware>[] {
+  const headers = Object.entries(settings.DEFAULT_REQUEST_HEADERS).filter(([name]) => !isCookie(name));
   const addDefaults = (request: OutgoingRequest): undefined => {
     for (const [name, value] of headers) if (value !== null) setDefaultHeader(request, name, value);
   };

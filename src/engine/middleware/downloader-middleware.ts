@@ -33,7 +33,7 @@ export interface DownloaderMiddleware {
    */
   processRequest?(request: OutgoingRequest, spider: Spider): MiddlewareResult<Response | Request | undefined>;
   /**
-   * Called with every answer, those of other middleware included.
+   * Called with every response, those of other middleware included.
    * @returns the response or another one; or a Request to be crawled in place of this one
    */
   processResponse?(

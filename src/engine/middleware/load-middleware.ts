@@ -66,7 +66,7 @@ export async function loadMiddleware(options: LoadMiddlewareOptions): Promise<Mi
 
   return {
     downloader: downloader.length === 0 ? null : new DownloaderChain(downloader, settings),
-    spider: spider.length === 0 ? null : new SpiderChain(spider),
+    spider: spider.length === 0 ? null : new SpiderChain(spider, settings.CALLBACK_TIMEOUT * 1_000),
     open,
     close,
   };

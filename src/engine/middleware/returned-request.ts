@@ -8,7 +8,7 @@ import { add, type Place, refusalOf, toFrontier } from '../links/filter-links.js
 import { type Ending, failed, type Work } from '../page/apply-verdict.js';
 import { planRetry } from '../page/retry-plan.js';
 
-/** @param by the module, for messages. @param status of the answer that it was returned for; null without one */
+/** @param by the module, for messages. @param status of the response that it was returned for; null without one */
 export async function takeReturned(
   work: Work,
   returned: Request,

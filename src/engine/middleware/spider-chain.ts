@@ -7,6 +7,7 @@ import type { Response } from '../../http/message/response.js';
 import { resultsOf } from '../../spider/callback-results.js';
 import type { Spider } from '../../spider/spider.js';
 import { describeError, whereThrown } from '../../spider/where-thrown.js';
+import { withinTimeout } from '../../user-code/callback-timeout.js';
 import type { Thrown } from './downloader-chain.js';
 import type { Loaded } from './downloader-middleware.js';
 import type { SpiderMiddleware, SpiderResult } from './spider-middleware.js';
@@ -16,17 +17,19 @@ export type Results = AsyncIterable<unknown>;
 
 export class SpiderChain {
   readonly #modules: readonly Loaded<SpiderMiddleware>[];
+  readonly #timeoutMs: number | undefined;
 
-  /** @param modules by ascending numbers. */
-  constructor(modules: readonly Loaded<SpiderMiddleware>[]) {
+  /** @param modules by ascending numbers. @param timeoutMs of a `processSpiderInput`; results are bounded with their callback. */
+  constructor(modules: readonly Loaded<SpiderMiddleware>[], timeoutMs?: number) {
     this.#modules = modules;
+    this.#timeoutMs = timeoutMs;
   }
 
   /** Run every `processSpiderInput`. @returns what one of them threw; null when none did */
   async input(response: Response, spider: Spider): Promise<Thrown | null> {
     for (const { name, methods } of this.#modules) {
       try {
-        await methods.processSpiderInput?.(response, spider);
+        await withinTimeout(methods.processSpiderInput?.(response, spider), this.#timeoutMs);
       } catch (error) {
         const { message } = failed(name, 'processSpiderInput', error);
         return { by: name, message, error: asError(error) };

@@ -3,12 +3,12 @@
  *
  * ```
  *   request ──► processRequest, ascending ──► download ──┐
- *                  │ a Response: no download             │ answer             error
+ *                  │ a Response: no download             │ response           error
  *                  └────────────────────────────────────►▼                      ▼
  *                        processResponse ≥ 600           │      processException ≥ 550
  *                        redirect (600) ends the way     │      retry (550) ends the way
  *                        processResponse 550–599         │      processException < 550
- *                        retry (550) ends the way        │      a Response ──► as an answer
+ *                        retry (550) ends the way        │      a Response ──► as a response
  *                        processResponse < 550           ▼
  *   callback, errback ◄──────────────────────────────────┘
  * ```
@@ -19,9 +19,10 @@ import { closingReason, isIgnoreRequest } from '../../errors.js';
 import { noEffects } from '../../frontier/frontier.js';
 import { type OutgoingRequest, outgoingRequest } from '../../http/message/outgoing-request.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
+import type { Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import { isPrivateHost } from '../../http/url/private-hosts.js';
-import { REDIRECT, RETRY } from '../../settings/built-in-middleware.js';
+import { COOKIES, REDIRECT, RETRY } from '../../settings/built-in-middleware.js';
 import { maskUrls } from '../../settings/mask-urls.js';
 
 import { add } from '../links/filter-links.js';
@@ -32,8 +33,8 @@ import type { DownloaderChain, Part, Step, Thrown } from './downloader-chain.js'
 import { awaitOwnTurn } from './late-download.js';
 import { takeReturned } from './returned-request.js';
 
-/** An answer to a page, downloaded or made by a module. */
-export interface Answer {
+/** The response to a page, downloaded or made by a module. */
+export interface Received {
   readonly response: Response;
   readonly fromPrivateAddress: boolean;
   /** What the server asked for in Retry-After; null when it did not. */
@@ -45,12 +46,12 @@ export interface PageSteps {
   startDownload(work: Work): Promise<Download>;
   /** Count a download error. @throws any other error, and that of a page that is over */
   noteFailure(work: Work, error: unknown): DownloadError;
-  noteAnswer(work: Work, download: Download): Answer;
-  finish(work: Work, verdict: Verdict, answer: Answer): Promise<Ending> | Ending;
+  noteResponse(work: Work, download: Download): Received;
+  finish(work: Work, verdict: Verdict, received: Received): Promise<Ending> | Ending;
   giveUp(work: Work, error: DownloadError): Promise<Ending>;
 }
 
-/** What an answer passes on its way in, and what may end its way after each part. */
+/** The steps that a response passes, and what may end its way after each. */
 const inward: readonly (Part & {
   readonly passed: 'redirect' | 'retry' | null;
   readonly end: Verdict['kind'] | null;
@@ -59,6 +60,9 @@ const inward: readonly (Part & {
   { from: RETRY, below: REDIRECT, passed: 'redirect', end: 'retry' },
   { from: Number.NEGATIVE_INFINITY, below: RETRY, passed: 'retry', end: null },
 ];
+/** The Cookie header is made in between. */
+const beforeCookies: Part = { from: Number.NEGATIVE_INFINITY, below: COOKIES };
+const afterCookies: Part = { from: COOKIES, below: Number.POSITIVE_INFINITY };
 const aboveRetry: Part = { from: RETRY, below: Number.POSITIVE_INFINITY };
 const belowRetry: Part = { from: Number.NEGATIVE_INFINITY, below: RETRY };
 
@@ -85,44 +89,67 @@ export async function throughMiddleware(
 async function goOut(page: Page): Promise<Ending> {
   const { work, request, chain, steps } = page;
   const { deps, flight } = work;
-  const step = await chain.request(request, deps.spider);
+  const early = await chain.request(request, deps.spider, beforeCookies);
+  if (early.kind === 'thrown') return recover(page, early.thrown);
+  if (early.kind !== 'pass') return follow(page, early);
+  const cookie = await deps.cookies.attach(work, chain.defaultCookie);
+  const step = await chain.request(request, deps.spider, afterCookies);
+  if (step.kind !== 'pass') detach(request, cookie);
   if (step.kind === 'thrown') return recover(page, step.thrown);
-  if (step.kind !== 'pass') return follow(page, step);
+  if (step.kind === 'request') return follow(page, { ...step, request: withoutCookie(step.request, cookie) });
+  if (step.kind === 'response') return follow(page, step);
 
   if (!(await awaitOwnTurn(flight, deps))) {
     return { outcome: { kind: 'released', reason: 'late', unstarted: true }, effects: noEffects };
   }
   let download: Download;
   try {
-    download = await steps.startDownload(work);
+    download = await steps.startDownload(cookie === null ? work : { ...work, hasCookies: true });
   } catch (error) {
+    detach(request, cookie);
     return recover(page, steps.noteFailure(work, error));
   }
-  return comeIn(page, steps.noteAnswer(work, download));
+  detach(request, cookie);
+  return comeIn(page, steps.noteResponse(work, download));
 }
 
-async function comeIn(page: Page, given: Answer): Promise<Ending> {
+/**
+ * Remove the Cookie header that was attached: whoever copies the request later would store the session of today with the copy,
+ * which would be sent in place of the jar.
+ */
+function detach({ headers }: OutgoingRequest, cookie: string | null): void {
+  if (cookie !== null && headers.Cookie === cookie) delete headers.Cookie;
+}
+
+function withoutCookie(request: Request, cookie: string | null): Request {
+  const isAttached = (name: string) => name.toLowerCase() === 'cookie' && request.headers[name] === cookie;
+  if (cookie === null || !Object.keys(request.headers).some(isAttached)) return request;
+  const headers = Object.entries(request.headers).filter(([name]) => !isAttached(name));
+  return request.replace({ headers: Object.fromEntries(headers) });
+}
+
+async function comeIn(page: Page, given: Received): Promise<Ending> {
   const { work, request, chain, steps } = page;
   const { deps } = work;
   const record = asChanged(page);
-  let answer = given;
+  let received = given;
   let verdict: Verdict = { kind: 'ignored' };
   for (const part of inward) {
-    const step = await chain.response(request, answer.response, deps.spider, part);
-    if (step.kind !== 'response') return follow(page, step, answer.response);
+    const step = await chain.response(request, received.response, deps.spider, part);
+    if (step.kind !== 'response') return follow(page, step, received.response);
     const { response } = step;
-    answer = { ...answer, response };
+    received = { ...received, response };
     verdict = judgeStatus(
       response.status,
       response.headers,
       record,
       deps.options,
-      answer.pauseMs,
+      received.pauseMs,
       part.passed,
     );
     if (verdict.kind === part.end) break;
   }
-  return steps.finish(work, verdict, answer);
+  return steps.finish(work, verdict, received);
 }
 
 /** Errors of the download, and of a module on the way out. */

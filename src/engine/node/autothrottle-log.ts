@@ -1,4 +1,4 @@
-/** What AUTOTHROTTLE_DEBUG logs: of every answer the delay in force and the latency, as Scrapy does. */
+/** What AUTOTHROTTLE_DEBUG logs: of every response the delay in force and the latency, as Scrapy does. */
 import type { Download } from '../../downloader/downloader.js';
 import type { Lease } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
@@ -14,7 +14,7 @@ export class DelayLog {
     this.#log = log;
   }
 
-  /** Log an answer. The delay is that of its lease, and the difference is to the lease before of this node. */
+  /** Log a response. The delay is that of its lease, and the difference is to the lease before of this node. */
   note({ domain, delayMs }: Lease, { latencyMs, body }: Pick<Download, 'latencyMs' | 'body'>): void {
     const changedMs = delayMs - (this.#lastMs.get(domain) ?? delayMs);
     if (this.#lastMs.size >= MOST_DOMAINS) this.#lastMs.clear();

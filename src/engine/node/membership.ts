@@ -49,7 +49,7 @@ function whatItFinds(found: Joined['found'], spider: string): string {
   const parts = [
     ...(pending > 0 ? [`${requests(pending, 'is', 'are')} pending`] : []),
     ...(delayed > 0 ? [`${requests(delayed, 'waits', 'wait')} to be tried again`] : []),
-    ...(leased > 0 ? [`${requests(leased, 'was', 'were')} in work when a node died`] : []),
+    ...(leased > 0 ? [`${requests(leased, 'was', 'were')} in progress when a node died`] : []),
   ];
   return parts.length === 0 ? `crawling ${spider}` : `crawling ${spider}: ${parts.join(', ')}`;
 }

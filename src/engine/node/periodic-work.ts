@@ -88,7 +88,7 @@ export class Upkeep {
     await this.#beside(async () => {
       const onDead = (node: string, requests: number) => {
         const were = requests === 1 ? '1 request goes' : `${requests} requests go`;
-        const work = requests === 0 ? 'it had nothing in work' : `${were} back to the queue`;
+        const work = requests === 0 ? 'it had nothing in progress' : `${were} back to the queue`;
         log.warn({ node, requests }, `the node ${node} counts as dead: ${work}`);
       };
       const moved = await frontier.recover(onDead);

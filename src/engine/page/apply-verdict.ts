@@ -70,6 +70,8 @@ export interface Work {
   readonly record: RequestRecord;
   readonly request: Request;
   readonly counters: Counters;
+  /** Its Cookie header has been made, for middleware to see. */
+  readonly hasCookies?: boolean;
   readonly deps: PageDeps;
 }
 
@@ -323,7 +325,7 @@ function failedOutcome(work: Work, error: unknown, status: number | undefined, i
   }
   const detail = messageOf(error);
   deps.log.error({ url: record.url, reason }, detail);
-  if (thrown instanceof Error) deps.log.debug({ url: record.url, stack: thrown.stack }, 'the error in full');
+  if (thrown instanceof Error) deps.log.debug({ url: record.url, stack: thrown.stack }, 'stack trace');
   const attempts = record.attempts + 1;
   return { kind: 'failed', reason, attempts, detail, ...(status !== undefined && { status }) };
 }

@@ -16,7 +16,7 @@ import { runCallback } from '../../spider/run-callback.js';
 import type { Signals } from '../extensions/signals.js';
 import { followsRedirects, inTurn, knownFile } from '../files/end-file.js';
 import { add } from '../links/filter-links.js';
-import { type Answer, type PageSteps, throughMiddleware } from '../middleware/through-middleware.js';
+import { type PageSteps, type Received, throughMiddleware } from '../middleware/through-middleware.js';
 import { throughSpiderMiddleware } from '../middleware/through-spider-middleware.js';
 import { isUnchanged, withConditions } from '../recrawl/conditional-requests.js';
 import { endRefused } from '../robots/refused-page.js';
@@ -153,17 +153,17 @@ async function straight(work: Work): Promise<Ending> {
     const verdict = judgeFailure(failure, work.record, work.deps.options);
     return verdict.kind === 'retry' ? retry(work, verdict, null) : giveUp(work, failure);
   }
-  const answer = noteAnswer(work, download);
-  const { response, pauseMs } = answer;
+  const received = noteResponse(work, download);
+  const { response, pauseMs } = received;
   const verdict = judgeStatus(response.status, response.headers, work.record, work.deps.options, pauseMs);
-  return finish(work, verdict, answer);
+  return finish(work, verdict, received);
 }
 
-const steps: PageSteps = { startDownload, noteFailure, giveUp, noteAnswer, finish };
+const steps: PageSteps = { startDownload, noteFailure, giveUp, noteResponse, finish };
 
 async function startDownload(work: Work): Promise<Download> {
   const { flight, record, deps, counters } = work;
-  const prepared = deps.cookies.prepare(work);
+  const prepared = work.hasCookies === true ? { ...work.request, cookies: null } : deps.cookies.prepare(work);
   let outgoing = prepared instanceof Promise ? await prepared : prepared;
   if (flight.over) throw new Error('the page was given back before its download');
   if (flight.revisit !== null) outgoing = withConditions(flight.revisit, outgoing);
@@ -202,7 +202,7 @@ function giveUp(work: Work, error: DownloadError): Promise<Ending> {
   return failed(work, { reason: error.reason, status: null, response: null, message: error.message });
 }
 
-function noteAnswer(work: Work, download: Download): Answer {
+function noteResponse(work: Work, download: Download): Received {
   const { url, status, headers, body, flags, fromPrivateAddress } = download;
   const { counters, deps, request } = work;
   deps.hangingHosts.answered(work.flight.lease.domain);
@@ -233,9 +233,9 @@ function noteAnswer(work: Work, download: Download): Answer {
   return { response, fromPrivateAddress, pauseMs };
 }
 
-/** Carry out what an answer means. Not async, which saves every page a promise. */
-function finish(judged: Work, verdict: Verdict, answer: Answer): Promise<Ending> | Ending {
-  const { response, fromPrivateAddress } = answer;
+/** Carry out what a response means. Not async, which saves every page a promise. */
+function finish(judged: Work, verdict: Verdict, received: Received): Promise<Ending> | Ending {
+  const { response, fromPrivateAddress } = received;
   const { status } = response;
   if (verdict.kind === 'retry') return retry(judged, verdict, status);
   const work = passingOn(judged, inheritedOrigin(judged.record.origin, fromPrivateAddress));

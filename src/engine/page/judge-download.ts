@@ -30,7 +30,7 @@ export type Verdict =
  * Judge an HTTP status. As in Scrapy a retryable status is retried before `handle_httpstatus_list` is asked, a
  * redirect after it; HTTPERROR_ALLOWED_CODES counts for what is left.
  * @param pauseMs what the server asked for in Retry-After (`askedPause`), or null.
- * @param passed the last of redirect and retry that an answer on its way through middleware has passed: redirect comes first.
+ * @param passed the last of redirect and retry that a response on its way through middleware has passed: redirect comes first.
  */
 export function judgeStatus(
   status: number,

@@ -34,7 +34,7 @@ import type { Revisit } from '../recrawl/revisit.js';
 /** Requests that may wait beside the slots, as a multiple of the concurrency: each holds a socket and a lease. */
 const STALLED_PER_SLOT = 4;
 
-/** One leased page in work. */
+/** One leased page in progress. */
 export class Flight {
   readonly lease: Lease;
   /** `performance.now()` from which the delay of its domain counts: when the lease was asked for, or a later instant of `defer`. */
@@ -45,7 +45,7 @@ export class Flight {
   cookies: PageCookies | null = null;
   /** Of a page that may have been downloaded before; else null. */
   revisit: Revisit | null = null;
-  /** Of its answer; null before, and where it is not to change the delay. */
+  /** Of its response; null before, and where it is not to change the delay. */
   latencyMs: number | null = null;
   /** True once it has been settled or dropped; what the page still does has no effect. */
   over = false;
@@ -129,7 +129,7 @@ export class Slots {
     this.#options = options;
   }
 
-  /** Pages in work, those included whose download stalls. */
+  /** Pages in progress, those included whose download stalls. */
   get inFlight(): number {
     return this.#inFlight.size;
   }
@@ -184,7 +184,7 @@ export class Slots {
 
   /**
    * The store does not know these leases any more: stop the work, settle nothing. A lease that is being settled may be
-   * among them, when its answer is still on its way. @returns how many were in work
+   * among them, when its answer is still on its way. @returns how many were in progress
    */
   drop(ids: readonly string[]): number {
     if (ids.length === 0) return 0;
@@ -195,13 +195,13 @@ export class Slots {
     return dropped.length;
   }
 
-  /** This incarnation is dead: other nodes get what was in work. */
+  /** This incarnation is dead: other nodes get what was in progress. */
   dropAll(): void {
     this.#giveUp.abort();
     for (const flight of this.#inFlight) this.#drop(flight);
   }
 
-  /** Give back what is in work, uncounted. */
+  /** Give back what is in progress, uncounted. */
   releaseAll(reason: string): void {
     for (const flight of [...this.#inFlight]) {
       this.settle(flight, { kind: 'released', reason, unstarted: !flight.started }, noEffects);

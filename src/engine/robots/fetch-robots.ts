@@ -31,7 +31,7 @@ import { judgeRobots } from './judge-robots.js';
 const GIVE_UP_MS = 60_000;
 /** A redirect waits so long at most for the turn of another domain. It holds a slot of the node meanwhile. */
 const TURN_WITHIN_MS = 1_000;
-/** An answer to robots.txt is not wanted compressed: of a long one only the beginning is read. */
+/** A response to robots.txt is not wanted compressed: of a long one only the beginning is read. */
 const plainText = { accept: 'text/plain,*/*;q=0.8', 'accept-encoding': 'identity' };
 
 export interface FetchDeps {

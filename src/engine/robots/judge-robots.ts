@@ -1,4 +1,4 @@
-/** What the answer to a request for robots.txt means (RFC 9309 §2.3.1). Pure functions. */
+/** What the response to a request for robots.txt means (RFC 9309 §2.3.1). Pure functions. */
 import type { Download } from '../../downloader/downloader.js';
 import { MAX_ROBOTS_BYTES } from '../../frontier/robots/robots-state.js';
 import { decodeBody } from '../../http/charset/decode-body.js';
@@ -15,7 +15,7 @@ export type RobotsVerdict =
   | { readonly kind: 'failed'; readonly why: string };
 
 /**
- * Judge an answer. A 2xx has the rules. A 4xx allows everything, and so does a redirect that leads nowhere or is one too
+ * Judge a response. A 2xx has the rules. A 4xx allows everything, and so does a redirect that leads nowhere or is one too
  * many. Any other status is a failure, which forbids everything for a time.
  * @param hops redirects followed before.
  */

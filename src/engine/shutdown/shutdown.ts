@@ -1,5 +1,5 @@
 /**
- * Shutdown of a node: finish the pages in work, return the others to the queue, deregister. It takes at most
+ * Shutdown of a node: finish the pages in progress, return the others to the queue, deregister. It takes at most
  * SHUTDOWN_TIMEOUT and a moment, even if the store is away. Other nodes recover what could not be returned.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -45,7 +45,7 @@ export async function windDown(ending: Ending, leaving: Leaving): Promise<void> 
 
   // After a signal the user has been told already.
   if (ending.leave && slots.inFlight > 0 && ending.reason !== 'shutdown') {
-    log.info({ inFlight: slots.inFlight }, `${ending.reason}: finishing the pages in work`);
+    log.info({ inFlight: slots.inFlight }, `${ending.reason}: finishing the pages in progress`);
   }
   while (ending.leave && slots.inFlight > 0 && leftMs() > 0 && !disowned()) await alarm.wait(leftMs());
 

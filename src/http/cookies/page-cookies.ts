@@ -1,9 +1,10 @@
 /**
- * The cookies of one page: which ones go with its request, and which ones its answer sets. The rules are those of RFC 6265
+ * The cookies of one page: which ones go with its request, and which ones its response sets. The rules are those of RFC 6265
  * with the public suffix list, by tough-cookie. That package takes about 0.1 s and 11 MB to load, so import this file lazily.
  */
 import { type Callback, Cookie, CookieJar, type ErrorCallback, type Nullable, Store } from 'tough-cookie';
 import { messageOf } from '../../errors.js';
+import { listOfCookies, type RequestCookies } from '../message/request-cookies.js';
 import type { KnownJar } from './cookie-jars.js';
 import { type CookieChange, isSendable, MAX_COOKIE_BYTES, type StoredCookie } from './stored-cookie.js';
 
@@ -16,7 +17,7 @@ const MAX_CHANGES = 200;
 /** A cookie that is only renewed is not written again before this share of its lifetime has passed. */
 const RENEWED_AFTER = 0.1;
 
-/** A Set-Cookie header that was not taken, and why. */
+/** A Set-Cookie header, or a cookie of a request, that was not taken, and why. */
 export interface RefusedCookie {
   readonly header: string;
   readonly why: string;
@@ -37,12 +38,19 @@ export class PageCookies {
     this.#jar = new CookieJar(new PageStore(known, this.#changed));
   }
 
-  /** Put the cookies of a request into the jar. They are for the very host; from https they are sent over https alone. */
-  give(cookies: Readonly<Record<string, string>>): void {
-    const secure = this.#url.startsWith('https:');
-    for (const [key, value] of Object.entries(cookies)) {
-      this.#set(new Cookie({ key, value, secure }));
+  /**
+   * Put the cookies of a request into the jar. Without a domain they are for the very host; without `secure`, those of an https
+   * URL are sent over https alone. @returns those that were refused, such as for another domain
+   */
+  give(cookies: RequestCookies): RefusedCookie[] {
+    const refused: RefusedCookie[] = [];
+    for (const { name: key, value, domain, path, secure } of listOfCookies(cookies)) {
+      const place = { ...(domain !== undefined && { domain }), ...(path !== undefined && { path }) };
+      const isSecure = secure ?? this.#url.startsWith('https:');
+      const why = this.#set(new Cookie({ key, value, secure: isSecure, ...place }));
+      if (why !== null) refused.push({ header: `${key}=${value}`, why });
     }
+    return refused;
   }
 
   /** The Cookie header of the request; '' for none. */
@@ -50,7 +58,7 @@ export class PageCookies {
     return this.#jar.getCookieStringSync(this.#url, { expire: false, sort: true });
   }
 
-  /** Take the Set-Cookie headers of the answer. @returns those that were refused. */
+  /** Take the Set-Cookie headers of the response. @returns those that were refused. */
   receive(headers: readonly string[]): RefusedCookie[] {
     const refused: RefusedCookie[] = [];
     for (const header of headers) {

@@ -1,6 +1,7 @@
 /** A request on its way through downloader middleware, which may change it in place as in Scrapy. */
 import { checkHeaders } from './headers.js';
 import type { Meta, Request } from './request.js';
+import type { RequestCookies } from './request-cookies.js';
 
 /**
  * The request that downloader middleware gets. Its headers, cookies and meta may be changed in place. The changes hold for
@@ -10,8 +11,8 @@ import type { Meta, Request } from './request.js';
 export interface OutgoingRequest extends Request {
   /** Names in any case mean the same header. Assigning undefined removes a header. */
   readonly headers: Record<string, string | readonly string[]>;
-  /** Cookies by name, sent with this request; null for none. */
-  cookies: Readonly<Record<string, string>> | null;
+  /** Sent with this request: by name, or a list of `{ name, value, domain?, path?, secure? }`; null for none. */
+  cookies: RequestCookies | null;
   readonly meta: Meta;
 }
 

@@ -8,7 +8,7 @@ import { checkHeaders, type Headers, isToken, noHeaders } from './headers.js';
 import { MAX_PRIORITY, MIN_PRIORITY } from './priority.js';
 import { jsonCopy, jsonObjectCopy } from './record/json-safe.js';
 import type { Origin, RequestRecord } from './record/request-record.js';
-import { checkCookies } from './request-cookies.js';
+import { checkCookies, type RequestCookies } from './request-cookies.js';
 import { checkMeta, type Meta, withProxy } from './request-meta.js';
 import { type Callback, type CbKwargs, checkOptionNames, type RequestOptions } from './request-options.js';
 
@@ -60,8 +60,8 @@ export class Request implements Bookkeeping {
   readonly callback: Callback | string | null;
   /** Null for none. */
   readonly errback: Callback | string | null;
-  /** Cookies by name; null for none. */
-  readonly cookies: Readonly<Record<string, string>> | null;
+  /** Cookies by name, or a list where one has a domain, a path or `secure`; null for none. */
+  readonly cookies: RequestCookies | null;
   readonly depth: number;
   readonly attempts: number;
   readonly redirects: number;

@@ -8,12 +8,12 @@ export const cookieSettings = {
   }),
   COOKIES_DEBUG: flag({
     default: false,
-    text: 'Log the cookies of each request and answer, with their values, at level DEBUG.',
+    text: 'Log the cookies of each request and response, with their values, at level DEBUG.',
   }),
   COOKIES_MAX_JARS: integer({
     default: 10_000,
     min: 1,
     unit: 'jars',
-    text: 'Cookie jars (meta.cookiejar) of a crawl. Beyond it, the jar whose cookies changed least recently is dropped.',
+    text: 'Maximum number of cookie jars (meta.cookiejar) of a crawl. Above it, the jar whose cookies have not changed for the longest time is deleted.',
   }),
 };

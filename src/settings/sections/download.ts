@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { choice, decimal, flag, integer, list, map, optionalText, parseNumber, text } from '../kinds.js';
 
 const httpCodes = z.int().min(100).max(599);
-/** The store keeps no longer delay. */
+/** The store accepts no longer delay. */
 const MAX_DELAY_S = 86_400;
 
 export const downloadSettings = {
@@ -45,7 +45,7 @@ export const downloadSettings = {
     {
       default: {},
       expects: 'a map of domains to { delay, concurrency, randomize_delay }',
-      text: 'Delay (seconds), concurrency and randomization of single domains, for all nodes together. A domain is a host, with its port if that is not the default of the scheme, or the name of a meta.download_slot. What is absent is DOWNLOAD_DELAY, CONCURRENT_REQUESTS_PER_DOMAIN and RANDOMIZE_DOWNLOAD_DELAY.',
+      text: 'Delay (seconds), concurrency and randomization of single domains, for all nodes together. A domain is a host, with its port if that is not the default of the scheme, or the name of a meta.download_slot. A field that is absent has the value of DOWNLOAD_DELAY, CONCURRENT_REQUESTS_PER_DOMAIN or RANDOMIZE_DOWNLOAD_DELAY.',
     },
   ),
   AUTOTHROTTLE_ENABLED: flag({
@@ -55,7 +55,7 @@ export const downloadSettings = {
   AUTOTHROTTLE_START_DELAY: decimal({
     default: 5,
     unit: 'seconds',
-    text: 'AutoThrottle: the delay of a domain before its first answer.',
+    text: 'AutoThrottle: the delay of a domain before its first response.',
   }),
   AUTOTHROTTLE_MAX_DELAY: decimal({
     default: 60,
@@ -70,18 +70,34 @@ export const downloadSettings = {
   }),
   AUTOTHROTTLE_DEBUG: flag({
     default: false,
-    text: 'AutoThrottle: log the delay and the latency of every answer.',
+    text: 'AutoThrottle: log the delay and the latency of every response.',
   }),
   DOWNLOAD_TIMEOUT: decimal({
     default: 180,
     min: 0.001,
     unit: 'seconds',
-    text: 'Longest time of one download, in total.',
+    text: 'Time limit of one download, from the connection to the end of the body.',
+  }),
+  DNSCACHE_ENABLED: flag({
+    default: true,
+    text: 'Keep the addresses of host names in memory, each for a minute.',
+  }),
+  DNSCACHE_SIZE: integer({
+    default: 10_000,
+    min: 1,
+    unit: 'names',
+    text: 'Host names whose addresses a node keeps. Beyond it, the name used least recently is dropped.',
+  }),
+  DNS_TIMEOUT: decimal({
+    default: 60,
+    min: 0.001,
+    unit: 'seconds',
+    text: 'Longest time to resolve a host name.',
   }),
   DOWNLOAD_MAXSIZE: integer({
     default: 67_108_864,
     unit: 'bytes',
-    text: 'A longer body, on the wire or decoded, fails the download as too_large; 0 is no limit.',
+    text: 'Largest body, as received or decompressed. A larger one fails the download as too_large. 0 is no limit.',
   }),
   DOWNLOAD_BUFFER_LIMIT: integer({
     default: 134_217_728,
@@ -95,12 +111,12 @@ export const downloadSettings = {
   }),
   DOWNLOAD_FAIL_ON_DATALOSS: flag({
     default: true,
-    text: 'Fail and retry a download whose body ends too early. When false, the callback gets what came, and response.flags contains dataloss.',
+    text: 'Fail and retry a download whose body ends too early. When false, the callback gets the part that was received, and response.flags contains dataloss.',
   }),
   DOWNLOAD_WARNSIZE: integer({
     default: 33_554_432,
     unit: 'bytes',
-    text: 'A longer body is logged as a warning; 0 is never.',
+    text: 'A larger body is logged as a warning. 0 is never.',
   }),
   USER_AGENT: text({
     default: 'crawlnode',
@@ -147,7 +163,7 @@ export const downloadSettings = {
     default: 60,
     max: 86_400,
     unit: 'seconds',
-    text: 'A longer Crawl-delay of robots.txt is cut to this; 0 ignores Crawl-delay.',
+    text: 'A longer Crawl-delay of robots.txt is shortened to this. 0 ignores Crawl-delay.',
   }),
   RETRY_ENABLED: flag({ default: true, text: 'Retry requests that failed for a temporary reason.' }),
   RETRY_TIMES: integer({
@@ -178,7 +194,7 @@ export const downloadSettings = {
   RETRY_AFTER_MAX: integer({
     default: 3600,
     unit: 'seconds',
-    text: 'Longest Retry-After that is obeyed; a longer one is shortened to this.',
+    text: 'A longer Retry-After of a site is shortened to this.',
   }),
   REDIRECT_PRIORITY_ADJUST: integer({
     default: 2,
@@ -190,7 +206,7 @@ export const downloadSettings = {
     default: 20,
     max: 1000,
     unit: 'hops',
-    text: 'Most redirects of one request.',
+    text: 'Maximum number of redirects of one request.',
   }),
   METAREFRESH_ENABLED: flag({
     default: true,
@@ -220,7 +236,7 @@ export const downloadSettings = {
   DEPTH_LIMIT: integer({
     default: 0,
     unit: 'links',
-    text: 'Longest chain of links that is followed from a seed; 0 is no limit.',
+    text: 'Maximum number of links between a seed and a page. 0 is no limit.',
   }),
   DEPTH_PRIORITY: integer({
     default: 0,
@@ -231,12 +247,12 @@ export const downloadSettings = {
   URL_PATH_DEPTH_LIMIT: integer({
     default: 0,
     unit: 'segments',
-    text: 'A link whose path has more segments is not followed; 0 is no limit.',
+    text: 'A link whose path has more segments than this is not followed. 0 is no limit.',
   }),
   URL_REPEATED_SEGMENTS_LIMIT: integer({
     default: 0,
     unit: 'times',
-    text: 'A link whose path has one segment more often is not followed, such as /a/b/a/b/a/b; 0 is no limit.',
+    text: 'A link whose path has the same segment more often than this is not followed: /a/b/a/b/a/b has three times the segment a. 0 is no limit.',
   }),
   URL_PAGES_PER_DOMAIN_LIMIT: integer({
     default: 0,
@@ -246,6 +262,6 @@ export const downloadSettings = {
   URLLENGTH_LIMIT: integer({
     default: 2083,
     unit: 'characters',
-    text: 'A longer URL is not followed; 0 is no limit.',
+    text: 'A link with a longer URL is not followed. 0 is no limit.',
   }),
 };

@@ -21,18 +21,18 @@ export const frontierSettings = {
   SCHEDULER: text({
     default: 'crawlnode',
     ignored: 'there is one scheduler',
-    text: 'Scrapy; without effect.',
+    text: 'A setting of Scrapy. It has no effect.',
   }),
   SCHEDULER_SERIALIZER: text({
     default: 'json',
     ignored: 'records are JSON',
-    text: 'Scrapy-Redis; without effect.',
+    text: 'A setting of Scrapy-Redis. It has no effect.',
   }),
   SCHEDULER_IDLE_BEFORE_CLOSE: integer({
     default: 0,
     unit: 'seconds',
-    ignored: 'nothing blocks in the store',
-    text: 'Scrapy-Redis; without effect.',
+    ignored: 'no call to the store blocks',
+    text: 'A setting of Scrapy-Redis. It has no effect.',
   }),
   SCHEDULER_PARTITIONS: integer({
     default: 1,
@@ -40,7 +40,7 @@ export const frontierSettings = {
     max: 1024,
     unit: 'partitions',
     later: { unless: [1] },
-    text: 'Over how many hash slots of a Cluster one crawl is spread.',
+    text: 'Number of hash slots of a Redis Cluster that one crawl is spread over.',
   }),
   SCHEDULER_QUEUE_CLASS: choice({
     of: ['PriorityQueue', 'FifoQueue', 'LifoQueue'],
@@ -61,7 +61,7 @@ export const frontierSettings = {
   SCHEDULER_QUEUE_LIMIT: integer({
     default: 0,
     unit: 'requests',
-    text: 'Limit of pending and delayed requests. At the limit, seeds wait in their keys. At twice the limit, discovered links are dropped and counted. 0 is no limit. The value of the latest crawl command holds for all nodes.',
+    text: 'Maximum number of pending and delayed requests. At the limit, seeds wait in their keys. At twice the limit, discovered links are dropped and counted. 0 is no limit. The value of the latest crawl command holds for all nodes.',
   }),
   MAX_IDLE_TIME_BEFORE_CLOSE: integer({
     default: 0,
@@ -95,7 +95,7 @@ export const frontierSettings = {
   DUPEFILTER_DEBUG: flag({
     default: false,
     ignored: 'duplicates are counted',
-    text: 'Scrapy; without effect.',
+    text: 'A setting of Scrapy. It has no effect.',
   }),
   REQUEST_FINGERPRINTER: choice({
     of: ['scrapy-redis', 'scrapy', 'scrapy-2.6'],
@@ -114,7 +114,7 @@ export const frontierSettings = {
   REDIS_START_URLS_AS_SET: flag({ default: false, text: 'The seeds are a set instead of a list.' }),
   REDIS_START_URLS_AS_ZSET: flag({
     default: false,
-    text: 'The seeds are a sorted set instead of a list; the highest score goes first.',
+    text: 'The seeds are a sorted set instead of a list, read from the highest score.',
   }),
   REDIS_START_URLS_BATCH_SIZE: optionalInteger({
     min: 1,
@@ -124,7 +124,7 @@ export const frontierSettings = {
   REDIS_START_URLS_ENCODING: text({
     default: 'utf-8',
     ignored: 'everything is UTF-8',
-    text: 'Scrapy-Redis; without effect.',
+    text: 'A setting of Scrapy-Redis. It has no effect.',
   }),
   SEEDS_FILTERED: flag({
     default: false,

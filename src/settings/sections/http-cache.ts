@@ -5,7 +5,7 @@ import { decimal, filePath, flag, list, parseNumber } from '../kinds.js';
 export const httpCacheSettings = {
   HTTPCACHE_ENABLED: flag({
     default: false,
-    text: 'Keep every page in a file and do not download it again, for development and tests without a network. meta.dont_cache leaves a request out.',
+    text: 'Keep every page in a file and do not download it again, for development and tests without a network. A request with meta.dont_cache does not use the cache.',
   }),
   HTTPCACHE_DIR: filePath({
     default: '.crawlnode/httpcache',
@@ -14,13 +14,13 @@ export const httpCacheSettings = {
   HTTPCACHE_EXPIRATION_SECS: decimal({
     default: 0,
     unit: 'seconds',
-    text: 'An older page is downloaded again; 0 is never.',
+    text: 'Pages older than this are downloaded again. 0 is never.',
   }),
   HTTPCACHE_IGNORE_HTTP_CODES: list(z.int().min(100).max(999), {
     default: [],
     expects: 'a list of status codes',
     item: parseNumber,
-    text: 'Answers with these statuses are not cached.',
+    text: 'Responses with these statuses are not cached.',
   }),
   HTTPCACHE_IGNORE_MISSING: flag({
     default: false,

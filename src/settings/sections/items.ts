@@ -34,7 +34,7 @@ export const itemSettings = {
       default: {},
       expects:
         'a map of files to { format, overwrite, fields, indent, store_empty, postprocessing, escape_formulas }',
-      text: 'Files items are written to: { out.jsonl: { format: jsonl, overwrite: false } }. Formats: jsonl, json, csv, xml; without one, by the extension, which .gz may follow. Names may have %(name)s, %(job)s and %(time)s. fields: a list, or a map of fields to names. indent: spaces, for json and xml. store_empty: false keeps no file without items. postprocessing: [GzipPlugin] compresses. escape_formulas: true puts an apostrophe before a CSV text that a spreadsheet would run (=, +, -, @).',
+      text: 'Files that items are written to: { out.jsonl: { format: jsonl, overwrite: false } }. Formats: jsonl, json, csv, xml; without one, the extension decides, which .gz may follow. Names may contain %(name)s, %(job)s and %(time)s. fields: a list, or a map of fields to names. indent: spaces, for json and xml. store_empty: false removes a file without items. postprocessing: [GzipPlugin] compresses. escape_formulas: true puts an apostrophe before a CSV text that a spreadsheet would run (=, +, -, @).',
     }),
     resolve: (feeds: Record<string, z.output<typeof feed>>, dir: string) =>
       Object.fromEntries(
@@ -56,7 +56,7 @@ export const itemSettings = {
   REDIS_ITEMS_SERIALIZER: text({
     default: 'json',
     ignored: 'items are JSON',
-    text: 'Scrapy-Redis; without effect.',
+    text: 'A setting of Scrapy-Redis. It has no effect.',
   }),
   CALLBACK_ERROR: choice({
     of: ['fail', 'keep'],
@@ -68,7 +68,7 @@ export const itemSettings = {
     min: 0.1,
     max: 2_000_000,
     unit: 'seconds',
-    text: 'An asynchronous callback or errback that is not over after this time fails its page as callback_timeout, and a processItem fails it as pipeline_error. For code that blocks the process see MAIN_LOOP_TIMEOUT.',
+    text: 'An asynchronous callback or errback that has not finished after this time fails its page as callback_timeout, a processItem fails it as pipeline_error, and a method of a middleware as middleware_error. For code that blocks the process see MAIN_LOOP_TIMEOUT.',
   }),
   MAX_ITEMS_PER_PAGE: integer({
     default: 10_000,

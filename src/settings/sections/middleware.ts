@@ -1,4 +1,4 @@
-/** Settings: modules of the project that take part in the way of every page. */
+/** Settings: middleware modules of the project. */
 import { z } from 'zod';
 import { map } from '../kinds.js';
 
@@ -9,11 +9,11 @@ export const middlewareSettings = {
   DOWNLOADER_MIDDLEWARES: map(number, {
     default: {} as Record<string, number | null>,
     expects,
-    text: "Modules that see every request before its download and every answer after it: { ./middlewares/sign.ts: 450 }. Requests pass from the lowest number to the highest, answers the other way. The numbers of what is built in are Scrapy's.",
+    text: "Modules that see every request before its download and every response after it: { ./middlewares/sign.ts: 450 }. Requests pass from the lowest number to the highest, responses from the highest to the lowest. Built-in features have the numbers of Scrapy's middleware.",
   }),
   SPIDER_MIDDLEWARES: map(number, {
     default: {} as Record<string, number | null>,
     expects,
-    text: 'Modules that see every response before its callback and all that the callback yields: { ./middlewares/tag.ts: 543 }. Responses pass from the lowest number to the highest, results the other way.',
+    text: 'Modules that see every response before its callback and all that the callback yields: { ./middlewares/tag.ts: 543 }. Responses pass from the lowest number to the highest, results from the highest to the lowest.',
   }),
 };

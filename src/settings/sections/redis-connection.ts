@@ -65,6 +65,6 @@ export const redisSettings = {
   REDIS_ENCODING: text({
     default: 'utf-8',
     ignored: 'everything is UTF-8',
-    text: 'Scrapy-Redis; without effect.',
+    text: 'A setting of Scrapy-Redis. It has no effect.',
   }),
 };

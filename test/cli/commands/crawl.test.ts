@@ -338,15 +338,15 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
     expect(site.compare()).toEqual({ missing: [], twice: [] });
   });
 
-  it('a second signal leaves at once, with its code, and gives back what was in work', async () => {
+  it('a second signal exits at once, with its code, and gives back what was in progress', async () => {
     await site.close();
     site = await startSite({ pages: PAGES, delayMs: (path) => (path === '/' ? 0 : 600_000) });
     const node = startCli(crawl('--workers', '2'), { cwd: here.project.dir });
     await node.waitForOutput('pushed the start requests');
     const leased = async () => JSON.parse((await run('stats', 'docs', '--json')).stdout).leased;
-    await waitFor(async () => (await leased()) > 0, { what: 'pages in work' });
+    await waitFor(async () => (await leased()) > 0, { what: 'pages in progress' });
     node.kill('SIGINT');
-    await node.waitForOutput('again leaves at once');
+    await node.waitForOutput('again exits at once');
     node.kill('SIGINT');
     expect(await node.wait()).toMatchObject({ code: 130 });
     expect(await leased()).toBe(0);

@@ -83,7 +83,7 @@ describe.each(engines)('on the %s engine', (engine) => {
     });
   });
 
-  it('names the node of a request in work, and the time of one that is delayed', async () => {
+  it('names the node of a request in progress, and the time of one that is delayed', async () => {
     const [slow, gone] = [`${site.origin}/hang`, 'http://127.0.0.1:1/'];
     await run('seed', 'news', slow, gone);
     const node = startCli(['crawl', 'news', '--node-id', 'one', '-L', 'debug'], { cwd: here.project.dir });

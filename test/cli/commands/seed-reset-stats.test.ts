@@ -109,7 +109,7 @@ describe.each(engines)('on the %s engine', (engine) => {
       0,
     ]);
     expect((await run(['stats', 'news', '--job', 'may'])).stdout).toMatch(
-      /^news@may {2}\(.*waits for its first node\n(.*\n)* +pending +1 +wait for a node\n/,
+      /^news@may {2}\(.*waits for its first node\n(.*\n)* +pending +1 +ready for a node\n/,
     );
   });
 
@@ -200,7 +200,9 @@ describe.each(engines)('on the %s engine', (engine) => {
     await run(['seed', 'news', site.url]);
     expect(await stats('news')).toMatchObject({ pending: 1, nodes: [{ id: 'one', pid: crawl.pid }] });
     expect((await run(['resume', 'news'])).code).toBe(0);
-    expect((await run(['stop', 'news'])).stdout).toBe('news: stopping after the pages in work (1 node)\n');
+    expect((await run(['stop', 'news'])).stdout).toBe(
+      'news: stopping after the pages in progress (1 node)\n',
+    );
     expect(await crawl.wait()).toMatchObject({ code: 0, stdout: expect.stringContaining('news: stopped, ') });
     expect((await run(['stop', 'news'])).stdout).toContain('nothing to stop');
     await site.close();

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import zlib from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import { createDownloader, type DownloaderOptions } from '../../../src/downloader/downloader.js';
+import { downloaderOptions } from '../../helpers/downloader/default-options.js';
 import { type Answer, httpAnswer, rawSite } from '../../helpers/sites/raw-site.js';
 import { waitFor } from '../../helpers/wait-for.js';
 
@@ -17,15 +18,9 @@ const MB = 1024 * 1024;
 async function against(answer: Answer, options: Partial<DownloaderOptions>) {
   const site = await rawSite(answer);
   const downloader = createDownloader({
+    ...downloaderOptions,
     timeoutMs: 20_000,
-    maxBodyBytes: 0,
-    warnBodyBytes: 0,
-    minBytesPerSecond: 0,
-    failOnDataLoss: true,
     bufferBytes: 8 * MB,
-    allowPrivateAddresses: true,
-    userAgent: 'crawlnode-test',
-    defaultHeaders: {},
     concurrency: 16,
     ...options,
   });

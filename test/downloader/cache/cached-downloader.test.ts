@@ -9,6 +9,7 @@ import { createDownloader, type DownloadRequest } from '../../../src/downloader/
 import { fingerprint } from '../../../src/http/message/fingerprint.js';
 import { Request } from '../../../src/http/message/request.js';
 import { silentLogger } from '../../../src/log.js';
+import { downloaderOptions } from '../../helpers/downloader/default-options.js';
 import { type TempDir, tempDir } from '../../helpers/temp-dir.js';
 
 const never = new AbortController().signal;
@@ -40,16 +41,7 @@ afterEach(async () => {
 });
 
 function cached(options: Partial<HttpCacheOptions> = {}) {
-  const downloader = createDownloader({
-    ...{ timeoutMs: 10_000, maxBodyBytes: 0, warnBodyBytes: 0, minBytesPerSecond: 0, bufferBytes: 0 },
-    ...{
-      failOnDataLoss: true,
-      allowPrivateAddresses: true,
-      userAgent: 'x',
-      defaultHeaders: {},
-      concurrency: 4,
-    },
-  });
+  const downloader = createDownloader(downloaderOptions);
   const cache = withHttpCache(downloader, {
     dir: path.join(folder.dir, 'cache', 'news'),
     maxAgeMs: 0,

@@ -15,6 +15,7 @@ import {
 } from '../../../src/downloader/downloader.js';
 import { noProxies, type ProxyOptions } from '../../../src/downloader/proxies/proxy-routes.js';
 import type { Logger } from '../../../src/log.js';
+import { downloaderOptions } from '../../helpers/downloader/default-options.js';
 import { startProxy, type TestProxy, type TestProxyOptions } from '../../helpers/sites/proxy.js';
 import { httpAnswer, rawSite } from '../../helpers/sites/raw-site.js';
 import { waitFor } from '../../helpers/wait-for.js';
@@ -47,16 +48,8 @@ async function proxyOf(options: TestProxyOptions = {}): Promise<TestProxy> {
 
 function downloaderBy(proxies: Partial<ProxyOptions>, more: Partial<DownloaderOptions> = {}) {
   const downloader = createDownloader({
-    timeoutMs: 10_000,
+    ...downloaderOptions,
     maxBodyBytes: 1_000_000,
-    warnBodyBytes: 0,
-    minBytesPerSecond: 0,
-    bufferBytes: 0,
-    failOnDataLoss: true,
-    allowPrivateAddresses: true,
-    userAgent: 'crawlnode-test',
-    defaultHeaders: {},
-    concurrency: 4,
     ca: readFileSync(cert),
     ...more,
     proxies: { ...noProxies, ...proxies },

@@ -2,7 +2,7 @@
 import type http from 'node:http';
 import { Redis } from 'ioredis';
 import { expect } from 'vitest';
-import { DownloaderChain } from '../../../src/engine/middleware/downloader-chain.js';
+import { type ChainSettings, DownloaderChain } from '../../../src/engine/middleware/downloader-chain.js';
 import type { DownloaderMiddleware } from '../../../src/engine/middleware/downloader-middleware.js';
 import { SpiderChain } from '../../../src/engine/middleware/spider-chain.js';
 import type { SpiderMiddleware } from '../../../src/engine/middleware/spider-middleware.js';
@@ -43,7 +43,8 @@ export interface Setup {
   readonly downloader?: Readonly<Record<number, DownloaderMiddleware>>;
   readonly spider?: Readonly<Record<number, SpiderMiddleware>>;
   readonly choice?: NodeChoice;
-  readonly headers?: ConstructorParameters<typeof DownloaderChain>[1];
+  /** What is different from the defaults of a test. */
+  readonly headers?: Partial<ChainSettings>;
 }
 
 /** Crawl from `/` with middleware by number. */
@@ -65,10 +66,13 @@ export async function crawlThrough(setup: Setup): Promise<Outcome> {
     override startUrls = [new Request(`${site.origin}/`, setup.start ?? {})];
   }
   Object.assign(One.prototype, setup.methods ?? { parse: () => ({ reached: true }) });
-  const headers = setup.headers ?? { DEFAULT_REQUEST_HEADERS: {}, USER_AGENT: 'crawlnode-test' };
+  const headers = {
+    ...{ DEFAULT_REQUEST_HEADERS: {}, USER_AGENT: 'crawlnode-test', CALLBACK_TIMEOUT: 300 },
+    ...setup.headers,
+  };
   const middleware = {
     downloader: setup.downloader ? new DownloaderChain(loaded(setup.downloader), headers) : null,
-    spider: setup.spider ? new SpiderChain(loaded(setup.spider)) : null,
+    spider: setup.spider ? new SpiderChain(loaded(setup.spider), headers.CALLBACK_TIMEOUT * 1_000) : null,
     open: async () => {},
     close: async () => {},
   };

@@ -73,7 +73,7 @@ describe('the log of a node', () => {
       options: { tunables, heartbeatMs: 200, exitWhenDone: false },
     });
     await waitFor(() => said.some((line) => line.includes('the node doomed counts as dead')));
-    expect(said).toContainEqual('warn the node doomed counts as dead: it had nothing in work');
+    expect(said).toContainEqual('warn the node doomed counts as dead: it had nothing in progress');
     node.drain();
     await node.result;
     await doomed.close();

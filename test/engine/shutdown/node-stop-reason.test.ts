@@ -57,7 +57,7 @@ function warnings() {
 }
 
 describe('a budget over two nodes', () => {
-  it('of items is exact where each page gives one, and what was in work waits for the next run', async () => {
+  it('of items is exact where each page gives one, and what was in progress waits for the next run', async () => {
     const site = await startSite({ pages: 60, delayMs: 20 });
     const { open, outsider, closeOutsider } = await stage();
     const Walk = walker([site.url]);
@@ -91,7 +91,7 @@ describe('a budget over two nodes', () => {
     await closeOutsider();
   });
 
-  it('of time ends a crawl that would go on, finishing what is in work', async () => {
+  it('of time ends a crawl that would go on, finishing what is in progress', async () => {
     const site = await startSite({ pages: 500, delayMs: 50 });
     const { open, outsider, closeOutsider } = await stage();
     const choice = service({ concurrency: 2, budgets: { ...noBudgets, maxRunMs: 400 } });
@@ -116,7 +116,7 @@ describe('a budget over two nodes', () => {
 });
 
 describe('a cluster that is idle for too long', () => {
-  it('is left by all its nodes, with a sentence; never while one still has a page in work', async () => {
+  it('is left by all its nodes, with a sentence; never while one still has a page in progress', async () => {
     let release = () => {};
     const site = await startSite({
       pages: 3,

@@ -4,6 +4,7 @@ import { CookieJars } from '../../../src/http/cookies/cookie-jars.js';
 import { PageCookies } from '../../../src/http/cookies/page-cookies.js';
 import type { CookieChange, StoredCookie } from '../../../src/http/cookies/stored-cookie.js';
 import { decodeCookies, encodeCookies } from '../../../src/http/cookies/stored-cookie.js';
+import type { RequestCookies } from '../../../src/http/message/request-cookies.js';
 
 /** Jars that hold what pages have set, as if each were committed at once. */
 class Browser {
@@ -11,7 +12,7 @@ class Browser {
   readonly nowMs = Date.now();
 
   /** Visit a URL whose answer sets these cookies. @returns the Cookie header, and what is committed. */
-  visit(url: string, setCookie: readonly string[] = [], given?: Record<string, string>, jar = '') {
+  visit(url: string, setCookie: readonly string[] = [], given?: RequestCookies, jar = '') {
     const page = new PageCookies(jar, this.jars.jar(jar), url);
     if (given !== undefined) page.give(given);
     const sent = page.header();
@@ -39,6 +40,36 @@ class Browser {
     });
   }
 }
+
+describe('a cookie of a request', () => {
+  it('goes where its domain, path and secure say', () => {
+    const browser = new Browser();
+    const given = [
+      { name: 'all', value: '1', domain: 'shop.com', path: '/', secure: false },
+      { name: 'list', value: '2', domain: 'shop.com', path: '/list', secure: false },
+      { name: 'safe', value: '3', domain: 'shop.com', path: '/', secure: true },
+      { name: 'here', value: '4' },
+    ];
+    expect(browser.visit('https://www.shop.com/list/1', [], given).sent).toBe(
+      'list=2; here=4; all=1; safe=3',
+    );
+    expect(browser.visit('https://www.shop.com/').sent).toBe('all=1; safe=3');
+    expect(browser.visit('https://api.shop.com/list').sent).toBe('list=2; all=1; safe=3');
+    expect(browser.visit('http://www.shop.com/list/2').sent).toBe('list=2; all=1');
+  });
+
+  it('is refused for a domain that its host is not in, or that is a public suffix', () => {
+    const { jars } = new Browser();
+    const page = new PageCookies('', jars.jar(''), 'https://www.shop.com/');
+    const refused = page.give([
+      { name: 'a', value: '1', domain: 'other.com' },
+      { name: 'b', value: '2', domain: 'com' },
+      { name: 'c', value: '3', domain: 'shop.com' },
+    ]);
+    expect(refused.map(({ header }) => header)).toEqual(['a=1', 'b=2']);
+    expect(page.header()).toBe('c=3');
+  });
+});
 
 describe('a cookie', () => {
   it('goes to its host and path, the longer path first, and not to other hosts', () => {

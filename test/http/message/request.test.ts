@@ -119,6 +119,11 @@ describe('a request', () => {
     expect({ ...new Request(url, { cookies: { a: 1, b: 'x' } }).cookies }).toEqual({ a: '1', b: 'x' });
     expect({ ...new Request(url, { cookies: [{ name: 'a', value: 'y' }] }).cookies }).toEqual({ a: 'y' });
     expect(new Request(url, { cookies: {} }).cookies).toBeNull();
+    const placed = { name: 'a', value: 1, domain: '.Example.org', path: '/shop', secure: false };
+    expect(new Request(url, { cookies: [placed, { name: 'b', value: 'x' }] }).cookies).toEqual([
+      { name: 'a', value: '1', domain: 'example.org', path: '/shop', secure: false },
+      { name: 'b', value: 'x' },
+    ]);
   });
 
   test('keeps a copy of its meta', () => {
@@ -236,7 +241,16 @@ describe('a request is refused, naming the culprit,', () => {
     [{ cookies: { 'a b': 'x' } }, /"a b", which is no cookie name/],
     [{ cookies: { a: 'x; Path=/' } }, /cookies\.a has a character/],
     [{ cookies: { a: null } }, /cookies\.a is not text/],
-    [{ cookies: [{ name: 'a', value: 'x', domain: 'b.c' }] }, /cookies\[0\]\.domain is not supported/],
+    [
+      { cookies: [{ name: 'a', value: 'x', domain: 'b.c/d' }] },
+      /cookies\[0\]\.domain is "b\.c\/d", which is no host name/,
+    ],
+    [{ cookies: [{ name: 'a', value: 'x', path: 'b' }] }, /cookies\[0\]\.path is "b"; it must be a path/],
+    [{ cookies: [{ name: 'a', value: 'x', secure: 1 }] }, /cookies\[0\]\.secure is 1, neither/],
+    [
+      { cookies: [{ name: 'a', value: 'x', expires: 1 }] },
+      /cookies\[0\]\.expires is not known; a cookie has name, value/,
+    ],
     [{ cookies: ['a=b'] }, /cookies\[0\] is not an object/],
   ])('with %j', (options, message) => {
     expect(refusal(options)).toMatch(message);

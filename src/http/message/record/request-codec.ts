@@ -56,6 +56,13 @@ const count = z.int().min(0);
 const text = z.string().max(MAX_RECORD_BYTES);
 const headerName = text.refine(isToken);
 const jsonObject = z.custom<JsonObject>((x) => typeof x === 'object' && x !== null && !Array.isArray(x));
+const cookie = z.strictObject({
+  name: text,
+  value: text,
+  domain: text.exactOptional(),
+  path: text.exactOptional(),
+  secure: z.boolean().exactOptional(),
+});
 const base64 = text.refine((value) => Buffer.from(value, 'base64').toString('base64') === value);
 
 const schema = z.strictObject({
@@ -81,7 +88,7 @@ const schema = z.strictObject({
     .optional(),
   a: count.optional(),
   r: count.optional(),
-  k: z.record(text, text).optional(),
+  k: z.union([z.record(text, text), z.array(cookie)]).optional(),
   j: text.optional(),
   t: count.optional(),
   f: storedWaitingItem.optional(),
@@ -114,7 +121,7 @@ export function decodeRecord(record: string): RequestRecord {
     parent: f.q ?? null,
     attempts: f.a ?? 0,
     redirects: f.r ?? 0,
-    cookies: f.k === undefined ? null : Object.assign(Object.create(null), f.k),
+    cookies: f.k === undefined ? null : Array.isArray(f.k) ? f.k : Object.assign(Object.create(null), f.k),
     cookieJar: f.j ?? null,
     acceptedAtMs: f.t ?? 0,
     waitingItem: f.f === undefined ? null : decodeWaitingItem(f.f),

@@ -1,4 +1,5 @@
 /** A request as plain data: the codec stores it, a node leases it and `inspect` shows it. */
+import type { RequestCookies } from '../request-cookies.js';
 
 /** Anything that JSON can hold. */
 export type JsonValue =
@@ -45,7 +46,7 @@ export interface RequestRecord {
   /** HTTP attempts so far that ended in a retry. The frontier counts crashes separately. */
   readonly attempts: number;
   readonly redirects: number;
-  readonly cookies: Readonly<Record<string, string>> | null;
+  readonly cookies: RequestCookies | null;
   readonly cookieJar: string | null;
   /** Instant of acceptance, ms. */
   readonly acceptedAtMs: number;

@@ -32,6 +32,10 @@ const context: RequestContext = {
 const hex = (length: number) => fc.stringMatching(new RegExp(`^[0-9a-f]{${length}}$`));
 const token = fc.stringMatching(/^[A-Za-z][A-Za-z0-9-]{0,12}$/);
 const headerValue = fc.stringMatching(/^[ -~]{0,20}$/);
+const cookie = fc.record(
+  { name: token, value: headerValue, domain: token, path: fc.constant('/a'), secure: fc.boolean() },
+  { requiredKeys: ['name', 'value'] },
+);
 const nat = fc.nat({ max: 2 ** 40 });
 
 const record: fc.Arbitrary<RequestRecord> = fc.record({
@@ -50,7 +54,7 @@ const record: fc.Arbitrary<RequestRecord> = fc.record({
   parent: fc.option(hex(40)),
   attempts: nat,
   redirects: nat,
-  cookies: fc.option(fc.dictionary(token, headerValue)),
+  cookies: fc.option(fc.oneof(fc.dictionary(token, headerValue), fc.array(cookie, { minLength: 1 }))),
   cookieJar: fc.option(fc.string()),
   acceptedAtMs: nat,
   waitingItem: fc.option(
@@ -91,7 +95,7 @@ const carrying = (file: object, changes: object = {}) => {
 const plain = (value: RequestRecord) => ({
   ...value,
   headers: { ...value.headers },
-  cookies: value.cookies && { ...value.cookies },
+  cookies: Array.isArray(value.cookies) ? value.cookies : value.cookies && { ...value.cookies },
 });
 
 describe('a record', () => {

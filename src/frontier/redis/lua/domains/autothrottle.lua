@@ -10,7 +10,7 @@ function autothrottle.delay(crawl, d)
   return d.delays and d.delays.autothrottle or auto.startDelayMs
 end
 
--- Adjusts the delay of a domain to an answer. An answer other than 200 does not lower it, as error pages are often fast.
+-- Adjusts the delay of a domain to a response. A response other than 200 does not lower it, as error pages are often fast.
 -- A longer delay counts from the last lease on.
 function autothrottle.adjust(crawl, name, latencyMs, status)
   local auto = domainLimits.decoded(crawl, 'autothrottle')

@@ -11,7 +11,7 @@
 --   items, feedItems    JSON texts; absent when there are none
 --   itemIds             of feedItems, for pipelines; absent where they follow from the request and the item's number
 --   counts              what it adds to each counter of args.counters
---   latencyMs           of the answer, for AutoThrottle; absent where there was none
+--   latencyMs           of the response, for AutoThrottle; absent where there was none
 --   scraped, errors     amounts that count against the budgets; absent for 0
 --   requests            the links, see acceptance.lua; absent when there are none
 --   cookies, maxJars    changes of cookies, see cookies/cookies.lua; absent when there are none
