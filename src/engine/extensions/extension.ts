@@ -65,7 +65,7 @@ export interface Extension {
   spiderClosed?(event: ExtensionEvents['spiderClosed']): unknown;
   /** Called when a callback or errback threw. */
   spiderError?(event: ExtensionEvents['spiderError']): unknown;
-  /** Called with every answer that is not retried and not a redirect, before its callback. */
+  /** Called with every response that is not retried and not a redirect, before its callback. */
   responseReceived?(event: ExtensionEvents['responseReceived']): unknown;
   /** Called with a request that a rule of the crawl, robots.txt or middleware dropped. Duplicates are only counted. */
   requestDropped?(event: ExtensionEvents['requestDropped']): unknown;

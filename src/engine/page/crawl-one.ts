@@ -246,24 +246,23 @@ function finish(judged: Work, verdict: Verdict, received: Received): Promise<End
 
   add(work.counters, 'response_received_count');
   const { signals } = work.deps;
-  if (signals?.hears('responseReceived')) return tellAndPassOn(work, verdict, answer, signals);
-  return passOn(work, verdict, answer);
+  if (signals?.hears('responseReceived')) return tellAndPassOn(work, verdict, response, signals);
+  return passOn(work, verdict, response);
 }
 
-/** Tell the extensions of an answer before it is passed on. */
+/** Tell the extensions of a response before it is passed on. */
 async function tellAndPassOn(
   work: Work,
   verdict: Verdict,
-  answer: Answer,
+  response: Response,
   signals: Signals,
 ): Promise<Ending> {
-  const { response } = answer;
   await signals.ofPage('responseReceived', { response, request: work.request }, work);
-  return passOn(work, verdict, answer);
+  return passOn(work, verdict, response);
 }
 
-/** Pass on an answer that is neither tried again nor redirected: to its callback or errback, or to the item of its file. */
-function passOn(work: Work, verdict: Verdict, { response }: Answer): Promise<Ending> | Ending {
+/** Pass on a response that is neither tried again nor redirected: to its callback or errback, or to the item of its file. */
+function passOn(work: Work, verdict: Verdict, response: Response): Promise<Ending> | Ending {
   const { counters, record, deps } = work;
   const { status } = response;
   const isFile = record.waitingItem !== null;
