@@ -10,7 +10,7 @@ export default defineConfig({
     alias: [{ find: /^crawlnode$/, replacement: fileURLToPath(new URL('src/index.ts', import.meta.url)) }],
   },
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'examples/test/*.test.ts'],
     globalSetup: ['test/helpers/global-setup.ts'],
     setupFiles: ['test/helpers/setup.ts'],
     exclude: ['test/fixtures/**', 'node_modules/**', 'dist/**'],

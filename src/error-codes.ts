@@ -48,6 +48,7 @@ export const commandErrorCodes = {
 
   frontier_unavailable: 'the store cannot be reached',
   unauthorized: 'Redis does not accept the user name, the password or the rights of the user',
+  disk_full: 'the disk of the embedded store is full',
   frontier_locked: 'another process holds the lock of the embedded store for too long',
   frontier_closed: 'the store was used after it was closed',
   frontier_gone: 'the records of the crawl were deleted while a node was running',
@@ -71,6 +72,8 @@ export const commandErrorCodes = {
   extension_error: 'open() of an extension threw an error',
   bad_json: 'the body of a page is not valid JSON',
   selector_cost: 'a page makes a CSS selector too costly; the message names the selector',
+  shell_code: 'code that was given to "crawlnode shell" threw an error',
+  robots_forbidden: 'the robots.txt of the site forbids the page, or cannot be read',
   too_many_redirects: 'a page redirects more often than REDIRECT_MAX_TIMES',
 
   download_timeout: 'the server did not response in time',

@@ -1,7 +1,7 @@
 /** docs/reference/commands.md, from the command line's own declarations. */
 import type { Argument, Command, Option } from 'commander';
 import { commands } from '../../src/cli/commands.js';
-import { createProgram } from '../../src/cli/main.js';
+import { createProgram } from '../../src/cli/program.js';
 import { commandErrorCodes } from '../../src/error-codes.js';
 import { code, fence, page, plain, table } from './markdown.js';
 

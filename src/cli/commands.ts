@@ -42,6 +42,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   settings: { summary: 'print the settings in effect', load: () => import('./commands/settings.js') },
   fetch: { summary: 'download one page and print it', load: () => import('./commands/fetch.js') },
   parse: { summary: 'run a callback on one page', load: () => import('./commands/parse.js') },
+  shell: { summary: 'try selectors and requests at a prompt', load: () => import('./commands/shell.js') },
   fingerprint: {
     summary: 'print the fingerprints of a URL',
     load: () => import('./commands/fingerprint.js'),
@@ -49,6 +50,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   doctor: {
     summary: 'check the machine, the store and the crawls for problems',
     load: () => import('./commands/doctor.js'),
+  },
+  completion: {
+    summary: 'print a script that completes commands in a shell',
+    load: async () => ({ command: (await import('./commands/completion.js')).completionOf(commands) }),
   },
   version: { summary: 'print the version', load: () => import('./commands/version.js') },
 };

@@ -3,7 +3,7 @@
  * Exit codes: 0 done, 1 run-time failure, 2 usage, settings or spider code, 3 refused, 4 frontier unreachable,
  * 130/143 forced by a second signal.
  */
-import { Command, CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { UsageError } from '../errors.js';
 import { commands } from './commands.js';
 import { type Context, type Globals, processContext } from './context.js';
@@ -12,9 +12,8 @@ import { guardExit } from './exit-process.js';
 import { fatalLine, reportError } from './messages/error-report.js';
 import { spiderFirst } from './options/spider-argument.js';
 import { flushAndExit, guardStreams } from './output-streams.js';
+import { createProgram } from './program.js';
 import { exitOnSignalAsProcessOne } from './signals/crawl-signals.js';
-import { helpColumns, reflow } from './terminal/reflow.js';
-import { version } from './version.js';
 
 /** Run the command line of this process, then exit. @param argv without node and script */
 export async function start(argv: readonly string[]): Promise<void> {
@@ -64,48 +63,6 @@ export async function main(argv: readonly string[], contextOf = processContext):
   }
 }
 
-const help = `
-First steps:
-  crawlnode init my-project     a project with a spider that runs at once
-  crawlnode COMMAND --help      what a command does, with examples
-
-Exit codes: 0 done, 1 failed at run time, 2 wrong usage, settings or spider, 3 refused, 4 the store cannot be reached,
-130 and 143 ended by a second signal.`;
-
-/** The program with its global options and no command. Help is as wide as the terminal of `stdout`. */
-export function createProgram(
-  { stdout }: Pick<Context, 'stdout'>,
-  printError: (text: string) => void,
-): Command {
-  const columns = helpColumns(stdout);
-  return new Command('crawlnode')
-    .description(
-      'A distributed crawler: any number of equal nodes share one request queue, in Redis or in a local file.',
-    )
-    .usage('<command> [arguments] [options]')
-    .option(
-      '-c, --config <file>',
-      'settings file (default: that of the project which contains the working folder)',
-    )
-    .option('-s, --set <NAME=VALUE>', 'change a setting; may repeat', collect)
-    .option(
-      '-L, --level <level>',
-      'log level: DEBUG, INFO, WARNING, ERROR or CRITICAL; DEBUG also shows stack traces',
-    )
-    .option('--logfile <file>', 'write the log to a file instead of stderr')
-    .option('--json', 'print results as JSON; in a pipe also notices and errors')
-    .option('--no-color', 'no colours, as with NO_COLOR in the environment')
-    .version(version(), '-V, --version')
-    .helpCommand('help [command]', 'show the help of a command')
-    .configureHelp({ sortSubcommands: false, helpWidth: columns })
-    .configureOutput({
-      writeOut: (text) => stdout.write(reflow(text, columns)),
-      outputError: (text) => printError(text.replace(/^error: /, '')),
-    })
-    .addHelpText('after', help)
-    .exitOverride();
-}
-
 /** A short reminder. The full list would be longer than the help of most commands. */
 const globalOptionsHelp = `
 Every command takes -c FILE, -s NAME=VALUE, -L LEVEL, --logfile FILE, --json and --no-color too; "crawlnode --help"
@@ -122,8 +79,7 @@ function explainArgumentCount(text: string, command: Command | undefined): strin
 /** Scrapy commands and their nearest crawlnode command. */
 const scrapyCommands: Readonly<Record<string, string>> = {
   startproject: 'init DIR',
-  shell: 'parse SPIDER URL',
-  view: 'fetch URL',
+  view: 'shell URL',
   check: 'doctor',
 };
 
@@ -180,5 +136,3 @@ function earlyGlobals(argv: readonly string[]): Globals {
     level: at === -1 ? undefined : argv[at + 1],
   };
 }
-
-const collect = (value: string, all: string[] = []) => [...all, value];

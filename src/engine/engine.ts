@@ -222,7 +222,7 @@ async function rejoin(node: NodeState, old: Incarnation, why: IncarnationDeadErr
 function whyJoinAnew({ code, message }: IncarnationDeadError, { options }: EngineDeps): string {
   if (code === 'store_replaced') return `${message}: this node drops what it had in progress`;
   const seconds = options.tunables.nodeTimeoutMs / 1_000;
-  return `this node was not heard of for ${seconds} s (NODE_TIMEOUT), so the others count it as dead and take over its requests`;
+  return `this node sent no heartbeat for ${seconds} s (NODE_TIMEOUT), so the other nodes count it as dead and take over its requests`;
 }
 
 /** The same budget has just closed the run on other nodes: a node that joins late does not begin another run. */

@@ -121,7 +121,7 @@ async function loadPipeline(name: string, options: LoadOptions): Promise<LoadedP
   const pipeline = instantiate(await loadProjectModule(name, { ...from, projectDir, loadModule }));
   if (pipeline === null) {
     throw new SettingsError(
-      `ITEM_PIPELINES names ${name}, whose default export is no pipeline: export a class with processItem({ item }) or committed(batch), or the function processItem.`,
+      `ITEM_PIPELINES names ${name}, whose default export is not a pipeline: export a class with processItem({ item }) or committed(batch), or the function processItem.`,
     );
   }
   return {

@@ -71,7 +71,7 @@ function expandKey(
   const unknownPlaceholder = /%(\([^)]*\))?.?/.exec(template.replace(/%\((?:spider|name)\)s|%%/g, ''))?.[0];
   if (unknownPlaceholder !== undefined) {
     throw new SettingsError(
-      `${name}: ${JSON.stringify(template)} holds ${unknownPlaceholder}; only %(spider)s and %(name)s are known`,
+      `${name}: ${JSON.stringify(template)} contains ${unknownPlaceholder}; only %(spider)s and %(name)s are known`,
     );
   }
   if (cluster && (!namesSpider(template) || template.includes('{'))) {
@@ -94,5 +94,5 @@ function refuseCollisions(keys: ExpandedKeys): void {
   const all = [keys.requests, keys.dupefilter, keys.items, keys.stats, ...keys.startUrls];
   const duplicate = all.find((key, index) => all.indexOf(key) !== index);
   if (duplicate !== undefined)
-    throw new SettingsError(`the key ${duplicate} is used by two settings; give each its own`);
+    throw new SettingsError(`the key ${duplicate} is used by two settings; give each setting its own key`);
 }

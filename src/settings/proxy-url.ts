@@ -44,7 +44,7 @@ const LIST_FORM =
 export function parseProxy(text: string): ProxyAddress {
   const { scheme, username, password, place } = partsOf(text.trim());
   const protocol = protocols[scheme.toLowerCase()];
-  if (protocol === undefined) throw new Error('its scheme is none of http, https and socks5');
+  if (protocol === undefined) throw new Error('its scheme is not http, https or socks5');
   const { host, port } = placeOf(place, protocol);
   if (/[\r\n\0]/.test(username + password)) throw new Error('its user name or password has a line break');
   const label = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
@@ -94,7 +94,7 @@ function placeOf(text: string, protocol: ProxyProtocol): { host: string; port: n
     throw new Error('its host or port is not valid');
   }
   if (parsed.pathname !== '/' || parsed.search !== '' || parsed.hash !== '') {
-    throw new Error('something stands after its port');
+    throw new Error('there is text after its port');
   }
   const host = parsed.hostname.replace(/^\[|\]$/g, '');
   // URL removes port 80, the default of http, also where it was written.

@@ -21,7 +21,7 @@ export function callbackName(spider: Spider, callback: Callback | string | null)
   const name = methods.byReference.get(callback);
   if (name !== undefined) return name;
   throw new InvalidRequestError(
-    `callback: ${callback.name ? `the function "${callback.name}"` : 'an anonymous function'} is no method of the spider "${spider.name}"; ` +
+    `callback: ${callback.name ? `the function "${callback.name}"` : 'an anonymous function'} is not a method of the spider "${spider.name}"; ` +
       'give a method itself (this.parsePage: no arrow function, no bind), as it is stored by name, and pass data in meta',
     { code: 'unknown_callback' },
   );

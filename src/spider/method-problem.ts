@@ -25,7 +25,7 @@ export function methodProblem(
     return `the ${field} of ${where} is ${kindOf(method)}; give a method or its name`;
   return isMethodOf(spider, method)
     ? null
-    : `the ${field} of ${where}, ${JSON.stringify(method)}, is no method of the spider`;
+    : `the ${field} of ${where}, ${JSON.stringify(method)}, is not a method of the spider`;
 }
 
 /** What a value is, for a message. */

@@ -46,7 +46,7 @@ describe('in an empty folder', () => {
     const { code, stdout } = await run(['doctor'], { cwd: dir });
     expect(code).toBe(1);
     expect(stdout).toContain('"crawlnode init DIR" makes a project');
-    expect(stdout).not.toContain('mend the module');
+    expect(stdout).not.toContain('correct the module');
     await remove();
   });
 
@@ -149,7 +149,7 @@ describe('what is wrong is named', () => {
     ['failed shop drop', /"drop" is not an action; the actions are list, retry, purge/],
     [
       'failed shop retry --reason nonsense',
-      /no request fails for that; the reasons are robots_unreachable, http_status, /,
+      /unknown reason; the reasons are robots_unreachable, http_status, /,
     ],
     ['failed shop retry --reason timout', /did you mean timeout\?/],
     ['failed shop retry --status 9xx', /9xx/],

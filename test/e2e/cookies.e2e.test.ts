@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type RunningCli, runCli, startCli } from '../helpers/cli.js';
 import { engines, projectOn } from '../helpers/engine-project.js';
 import { expectSound } from '../helpers/expect-sound.js';
+import { startProxy, type TestProxy } from '../helpers/sites/proxy.js';
 import { type Site, startSite } from '../helpers/sites/site.js';
 import { waitFor } from '../helpers/wait-for.js';
 
@@ -88,9 +89,12 @@ describe.each(engines)('a login on the %s engine', (engine) => {
   });
   let site: Site;
   let members: Members;
+  /** Of all requests; null for none. */
+  let proxy: TestProxy | null = null;
   afterEach(async () => {
     await expectSound('login', { cwd: here.project.dir });
-    await site.close();
+    await Promise.all([site.close(), proxy?.close()]);
+    proxy = null;
   });
 
   const open = async () => {
@@ -100,7 +104,7 @@ describe.each(engines)('a login on the %s engine', (engine) => {
   const node = (name: string): RunningCli =>
     startCli(
       ['crawl', 'login', '-a', `site=${site.origin}`, '-s', `USER_AGENT=${name}`, '--exit-when-done'],
-      { cwd: here.project.dir },
+      { cwd: here.project.dir, env: { PROXIES: proxy?.url() } },
     );
   const authors = () =>
     here.look(async (frontier) => {
@@ -117,8 +121,12 @@ describe.each(engines)('a login on the %s engine', (engine) => {
     expect(await authors()).toEqual(Array.from({ length: AUTHORS }, (_, n) => `/author/${n}`).sort());
   };
 
-  it('serves pages on the other nodes, when its node is killed right after it', async () => {
+  it.each([
+    ['', false],
+    [', through a proxy with a password', true],
+  ])('serves pages on the other nodes, when its node is killed right after it%s', async (_, isProxied) => {
     await open();
+    if (isProxied) proxy = await startProxy({ username: 'me', password: 'hunter2/@' });
     members.opens = (userAgent) =>
       userAgent !== 'one' && members.asking.has('two') && members.asking.has('three');
     const one = node('one');
@@ -130,6 +138,7 @@ describe.each(engines)('a login on the %s engine', (engine) => {
     await expectAll();
     expect(members.served.get('one')).toBeUndefined();
     expect([...members.served.keys()].sort()).toEqual(['three', 'two']);
+    if (proxy !== null) expect(proxy.log.length).toBeGreaterThanOrEqual(AUTHORS + 3);
   });
 
   it('serves pages on all nodes at once, and inspect shows its cookies without their values', async () => {

@@ -506,7 +506,7 @@ describe('trouble', () => {
     expect(await node.result).toMatchObject({ reason: 'finished', exitCode: 0 });
     expect(site.compare().missing).toEqual([]);
     expect(lines.filter((line) => line.includes('cannot be reached'))).toHaveLength(1);
-    expect(lines.filter((line) => line.includes('is back'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('can be reached again'))).toHaveLength(1);
 
     const outsider = await openFrontier(open);
     expect(await outsider.snapshot()).toMatchObject({ done: 60, items: 60 });

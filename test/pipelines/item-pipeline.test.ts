@@ -269,7 +269,7 @@ test.each([
   ['a number', 3],
 ])('a module that exports %s is refused', async (_what, exported) => {
   const loading = pipelines({ './pipelines/x.ts': 1 }, { './pipelines/x.ts': exported });
-  await expect(loading).rejects.toThrow('whose default export is no pipeline');
+  await expect(loading).rejects.toThrow('whose default export is not a pipeline');
 });
 
 test('a TypeScript module of a project is loaded, and its DropItem is understood', async () => {

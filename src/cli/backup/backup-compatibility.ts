@@ -25,7 +25,7 @@ export function refuseIncompatible(
   const order = parts.includes('queue') ? shapeDifferences({ queueClass, domainKey }, ours) : [];
   if (identity.length + order.length > 0) {
     throw new RefusedError(
-      `the backup is of a crawl of another shape: ${[...identity, ...order].join('; ')}. Use the settings it was made under`,
+      `the backup is of a crawl with other settings: ${[...identity, ...order].join('; ')}. Use the settings of the backup`,
       { code: 'shape' },
     );
   }
@@ -44,14 +44,14 @@ function refuseIncompatibleDupefilter(
   const instead = 'use the same settings, or bring back the other parts with --only';
   if (bloomEngine !== null && bloomEngine !== engine) {
     throw new RefusedError(
-      `the bits of a BloomDupeFilter lie in another way on the ${engine} engine, and the backup is of the ${bloomEngine} engine: bring it back there, or the other parts with --only`,
+      `the BloomDupeFilter of a backup of the ${bloomEngine} engine cannot be restored on the ${engine} engine: restore it there, or restore the other parts with --only`,
       { code: 'dupefilter' },
     );
   }
   if (there === here) return [];
   if (!exactClasses.includes(theirs.class)) {
     throw new RefusedError(
-      `the backup is of a ${there}, which does not keep fingerprints whole, and the crawl has a ${here}: ${instead}`,
+      `the backup is of a ${there}, which does not store complete fingerprints, and the crawl has a ${here}: ${instead}`,
       { code: 'dupefilter' },
     );
   }

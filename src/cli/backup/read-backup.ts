@@ -105,7 +105,7 @@ export class BackupReader {
   }
 
   async #readHeader(): Promise<BackupHeader> {
-    const noBackup = () => new UsageError(`${this.#file} is no backup of a crawl`);
+    const noBackup = () => new UsageError(`${this.#file} is not a backup of a crawl`);
     const { value: bytes, done } = await this.#readLine();
     if (done) throw noBackup();
     let header: BackupHeader;
@@ -170,7 +170,7 @@ export class BackupReader {
   #damaged(what: string): CrawlnodeError {
     return new CrawlnodeError(
       'backup_damaged',
-      `the backup ${this.#file} is not whole: ${what}; take another copy of it`,
+      `the backup ${this.#file} is damaged: ${what}; use another copy of it`,
     );
   }
 }

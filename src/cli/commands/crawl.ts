@@ -19,7 +19,12 @@ ITEM_PIPELINES names RedisPipeline.
 these options checks the totals when the run has ended. If a limit is not met, the node exits with 1 and prints the reason. A
 node that exits while other nodes continue reports that it could not check.
 
+--dry-run loads settings, spider, pipelines and middleware, connects to the store, and checks that the crawl in it has the
+same shape and that the files of items can be written. It reads the start requests (of start() the first ten), and prints
+what would be crawled. It joins nothing, downloads nothing and writes nothing. Exit codes are those of the crawl.
+
 Examples:
+  crawlnode crawl shop -o shop.jsonl --dry-run
   crawlnode crawl shop -o shop.jsonl --exit-when-done     crawl to the end, then exit
   crawlnode crawl shop -O new.jsonl --exit-when-done --min-items 1000 --max-failed 50
   crawlnode crawl shop --workers auto                     a service: waits for seeds

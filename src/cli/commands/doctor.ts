@@ -105,7 +105,7 @@ async function crawlsOf(
   const found = (messages: readonly string[], action: string | null) => {
     for (const message of messages) findings.push({ ...problem('spiders', message), spider: null, action });
   };
-  found(problemsOf({ ...discovery, missing: [] }), 'mend the module');
+  found(problemsOf({ ...discovery, missing: [] }), 'correct the module');
   // These messages already say what to do.
   found(problemsOf({ ...discovery, broken: [], duplicates: [] }), null);
   const crawls: [string, Settings][] = [];
@@ -215,7 +215,7 @@ async function invariants(
     ...limitBreaches(left).map((breach) => ({
       ...problem('invariants', breach),
       spider,
-      action: `"crawlnode reset ${crawl} --only queue" and seed anew`,
+      action: `"crawlnode reset ${crawl} --only queue" and seed again`,
     })),
   ];
 }

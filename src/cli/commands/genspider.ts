@@ -120,5 +120,5 @@ async function placeFor(
 }
 
 function exists(file: string): UsageError {
-  return new UsageError(`${file} exists already, and nothing is written over; choose another name`);
+  return new UsageError(`${file} exists already; existing files are not overwritten: choose another name`);
 }

@@ -30,7 +30,7 @@ export const command: CliCommand = {
     const conflicts = existing.filter((file) => !mayExist.has(file));
     if (conflicts.length > 0) {
       throw new UsageError(
-        `${dir} holds ${conflicts.join(', ')} already, and nothing is written over; choose another folder`,
+        `${dir} holds ${conflicts.join(', ')} already; existing files are not overwritten: choose another folder`,
       );
     }
     const written = files.filter(([file]) => !existing.includes(file));
@@ -39,7 +39,7 @@ export const command: CliCommand = {
       // `wx` fails if the file was created since the check.
       await writeFile(path.join(folder, file), text, { flag: 'wx' });
     }
-    for (const file of existing) note(context, `${file} was there, and stays as it is`);
+    for (const file of existing) note(context, `${file} exists already and was not changed`);
     if (context.globals.json) {
       printJson(context, { dir: folder, files: written.map(([file]) => file) });
       return 0;

@@ -53,7 +53,7 @@ async function spiderOfFile(
   if (!/\.(ts|js|mjs)$/.test(file)) {
     const isPython = file.endsWith('.py');
     throw new UsageError(
-      `${file} is no .ts, .js or .mjs file${isPython ? '; spiders of Scrapy must be rewritten: docs/guide/from-scrapy-redis.md' : ''}`,
+      `${file} is not a .ts, .js or .mjs file${isPython ? '; spiders of Scrapy must be rewritten: docs/guide/from-scrapy-redis.md' : ''}`,
     );
   }
   const { set } = context.globals;

@@ -92,8 +92,7 @@ export const command: CliCommand = {
         interrupted = await runUntilSignal((stop) => {
           const reading = {
             opened: progress.opened,
-            guessed: (file: string, column: string) =>
-              say(`${file}: taking the URLs of its column ${column}`),
+            guessed: (file: string, column: string) => say(`${file}: reading URLs from its column ${column}`),
             stop,
           };
           const lines = seedLines(context, sources, sitemaps, reading);

@@ -103,7 +103,7 @@ async function openCrawls(
     const isKnown = ({ spider: name, job }: CrawlName) => job === null && spiders.has(name);
     const found = await crawlsInStore(settings);
     if (found.isCut)
-      note(context, 'this Redis holds very many keys: not all were looked at, so there may be more crawls');
+      note(context, 'this Redis has very many keys, and not all were read: there may be more crawls');
     names.push(...found.crawls.filter((crawl) => !isKnown(crawl)));
   }
   const crawls: Crawl[] = [];

@@ -20,6 +20,7 @@ import { addPair, type Pairs } from '../options/name-value-pairs.js';
 import { ignoreStdoutErrors } from '../output-streams.js';
 import { feedRecords } from '../project/feed-records.js';
 import { loadSpider, useCrawlInMessages } from '../project/open-project.js';
+import { printDryRun } from '../reports/dry-run-report.js';
 import { type Crawl, type CrawlSession, withCrawlSession } from './crawl-session.js';
 import { finishCrawl } from './finish-crawl.js';
 import { logSettingNotices } from './notices.js';
@@ -43,6 +44,7 @@ export function crawlOptions(command: Command): Command {
     .option('--min-items <n>', 'exit with 1 if all nodes of the run together gave fewer items', wholeNumber)
     .option('--max-failed <n>', 'exit with 1 if more requests of the run failed; 0 allows none', wholeNumber)
     .option('--node-id <id>', 'label of this node in stats and logs')
+    .option('--dry-run', 'check everything and print what would be crawled; change nothing')
     .addOption(jobOption());
 }
 
@@ -92,7 +94,12 @@ async function crawl(
       : [];
   const open = openOptions(settings, name);
   const exitWhenDone = options.exitWhenDone === true;
-  return withFrontier(open, (frontier) => {
+  return withFrontier(open, async (frontier) => {
+    if (options.dryRun === true) {
+      const { dryRun } = await import('../../crawler/run/dry-run.js');
+      printDryRun(context, await dryRun({ spider, frontier, open, targets }));
+      return 0;
+    }
     const records = feedRecords(context, open);
     const gates = gatesOf(options);
     const what = { context, spider, crawlArguments, role, open, frontier, targets, records };

@@ -46,7 +46,7 @@ export function printSummary(context: Context, { spider, job, nodes, result, fee
   }
   printStats(context, customStats);
   if (pages > failed && items === 0 && (crawl?.items ?? 0) === 0) print(context, 'no page gave an item');
-  if (failed > 0) {
+  if (failed > 0 || (crawl?.failed ?? 0) > 0) {
     const args = crawlArguments(context, { spider, job });
     print(context, `failed requests are kept with the crawl; "crawlnode failed ${args} list" says why`);
   }

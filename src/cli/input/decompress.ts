@@ -23,7 +23,9 @@ export async function decompressGzip(name: string, stream: Readable): Promise<Re
   const other = packed.find(({ begins }) => begins.equals(head.subarray(0, begins.length)));
   if (other !== undefined) {
     stream.destroy();
-    throw new UsageError(`${name} is packed with ${other.name}: unpack it first, with "${other.unpack}"`);
+    throw new UsageError(
+      `${name} is compressed with ${other.name}: decompress it first, with "${other.unpack}"`,
+    );
   }
   if (!GZIP.equals(head.subarray(0, GZIP.length))) return stream;
   const gunzip = createGunzip({ chunkSize: stream.readableHighWaterMark });

@@ -49,6 +49,6 @@ function pathOfUrl(url: string): string {
   try {
     return fileURLToPath(url);
   } catch (cause) {
-    throw new UsageError(`${url} names no file of this machine`, { cause });
+    throw new UsageError(`${url} is not a file on this machine`, { cause });
   }
 }

@@ -41,7 +41,7 @@ function refuseUnknown(reason: string): void {
   if (isFailedReason(reason)) return;
   const near = didYouMean(reason, failedReasons);
   throw new UsageError(
-    `--reason ${reason}: no request fails for that${near || `; the reasons are ${failedReasons.join(', ')}`}`,
+    `--reason ${reason}: unknown reason${near || `; the reasons are ${failedReasons.join(', ')}`}`,
   );
 }
 

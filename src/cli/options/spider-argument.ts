@@ -65,7 +65,7 @@ function splitJob(word: string, options: Options): { spider: string; options: Op
   const at = word.indexOf('@');
   if (at === -1) return { spider: word, options };
   const [spider, job] = [word.slice(0, at), word.slice(at + 1)];
-  if (job === '') throw new UsageError(`${word}: the name of the job is missing behind the @`);
+  if (job === '') throw new UsageError(`${word}: the name of the job is missing after the @`);
   if (options.job !== undefined && options.job !== job) {
     throw new UsageError(`${word} and --job ${options.job} name two jobs; give one of them`);
   }

@@ -67,7 +67,7 @@ export async function loadSpiderOrSettings(
 ): Promise<LoadedProject & { readonly create: LoadedSpider['create'] | null }> {
   const project = await loadSpider(context, name, texts).catch((error: unknown) => {
     if (!(error instanceof SpiderLoadError)) throw error;
-    note(context, `${error.message}; going on with the settings of the project, without customSettings`);
+    note(context, `${error.message}; continuing with the settings of the project, without customSettings`);
     return { ...loadProject(context, texts), create: null };
   });
   useCrawlInMessages(context, name, project);

@@ -93,7 +93,7 @@ export function crawlFindings(
     found(
       'problem',
       'bad_seeds',
-      `${howMany(badSeeds, 'seed')} could not be understood: put aside`,
+      `${howMany(badSeeds, 'seed')} could not be parsed and were set aside`,
       `"crawlnode seed ${crawl} --list-bad" prints them with their reasons; "crawlnode reset ${crawl} --only start_urls" deletes them, and the seeds that wait`,
     );
   }
@@ -140,7 +140,7 @@ export function crawlFindings(
     found(
       'info',
       'silent_node',
-      `the node ${id} was last heard of ${duration(heartbeatAgeMs)} ago and counts as dead; what it held goes to the others`,
+      `the node ${id} sent its last heartbeat ${duration(heartbeatAgeMs)} ago and counts as dead; other nodes get its requests`,
       null,
     );
   }
@@ -149,7 +149,7 @@ export function crawlFindings(
     found(
       'problem',
       'stale_node',
-      `the node ${id} has not been heard for ${Math.round(heartbeatAgeMs / 1000)} s`,
+      `the node ${id} has sent no heartbeat for ${Math.round(heartbeatAgeMs / 1000)} s`,
       'see whether it hangs, has lost its network, or its machine is overloaded; the others take over what it holds',
     );
   }
@@ -165,7 +165,7 @@ export function crawlFindings(
     found(
       'info',
       'suspects',
-      `${howMany(suspects, 'request')} in progress when a node died, each to be tried alone`,
+      `${howMany(suspects, 'request')} in progress when a node died; each is repeated alone`,
       null,
     );
   }

@@ -30,7 +30,7 @@ export async function liveNodesText(
   // A running node sends heartbeats more often than this.
   const silentMs = settings.HEARTBEAT_INTERVAL * 2_000;
   const which = nodes.map(({ id, heartbeatAgeMs }) =>
-    heartbeatAgeMs < silentMs ? id : `${id}, not heard for ${duration(heartbeatAgeMs)}`,
+    heartbeatAgeMs < silentMs ? id : `${id}, no heartbeat for ${duration(heartbeatAgeMs)}`,
   );
   const verb = nodes.length === 1 ? 'is' : 'are';
   return {
@@ -49,7 +49,7 @@ async function nodesOf(context: Context, frontier: Frontier): Promise<readonly N
     if (!(error instanceof RefusedError && error.code === 'format')) throw error;
     note(
       context,
-      `${error.message}; its failed requests, and items not yet in their files, go with the queue`,
+      `${error.message}; its failed requests, and items that are not yet in their files, are deleted with the queue`,
     );
     return [];
   }

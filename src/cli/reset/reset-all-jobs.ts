@@ -31,7 +31,7 @@ export async function resetAllJobs(
 ): Promise<number> {
   const found = await crawlsInStore(settings);
   if (found.isCut)
-    note(context, 'this Redis holds very many keys: not all were looked at, so there may be more jobs');
+    note(context, 'this Redis has very many keys, and not all were read: there may be more jobs');
   const crawls = found.crawls
     .filter((crawl) => crawl.spider === spider)
     .map(({ job }) => ({ spider, job, settings: { ...settings, JOB: job } }));
@@ -47,7 +47,7 @@ export async function resetAllJobs(
       if (nodes === null) plans.push(plan);
       else {
         busy += 1;
-        note(context, `${nodes.who}: it is left as it is${nodes.remark}`);
+        note(context, `${nodes.who}: it is not changed${nodes.remark}`);
       }
     });
   }

@@ -10,7 +10,7 @@ import { printable } from './printable.js';
  */
 export async function confirm(context: Context, what: string, question: string): Promise<void> {
   if (context.stdin.isTTY !== true || !context.stderr.isTTY) {
-    throw new UsageError(`${what} deletes for good: confirm with --yes`);
+    throw new UsageError(`${what} deletes permanently: confirm with --yes`);
   }
   const asking = createInterface({ input: context.stdin, output: process.stderr });
   try {

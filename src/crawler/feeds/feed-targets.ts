@@ -62,7 +62,7 @@ export function feedTargets(
         })
       : ofSettings;
   const twice = targets.find(({ id }, n) => targets.findIndex((other) => other.id === id) !== n);
-  if (twice !== undefined) throw new UsageError(`${twice.path} is named twice as a file for items`);
+  if (twice !== undefined) throw new UsageError(`${twice.path} is given twice as a file of items`);
   return targets;
 }
 
@@ -97,7 +97,7 @@ function expanded(file: string, names: FeedNames | undefined): string {
     const value = values[name];
     if (value !== undefined) return value;
     const known = 'use %(name)s (the spider), %(job)s and %(time)s';
-    throw new UsageError(`${file}: crawlnode knows no ${part} in the name of a file: ${known}`);
+    throw new UsageError(`${file}: unknown placeholder ${part} in the name of a file: ${known}`);
   });
 }
 

@@ -54,13 +54,13 @@ export async function writeOrphanedFeeds(options: OrphansOptions): Promise<void>
       const items = await writeOrphanedFeed(orphan, options);
       options.log.info(
         { file: path, items },
-        'wrote items that a node which died on this machine had committed',
+        'wrote committed items of a node that died on this machine',
       );
     } catch (error) {
       if (error instanceof RefusedError) continue;
       options.log.warn(
         { file: path, waiting, error: String(error) },
-        'items of a node that died on this machine still wait',
+        'items of a node that died on this machine are not written yet',
       );
     }
   }

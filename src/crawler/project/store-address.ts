@@ -138,7 +138,7 @@ function hostPort(address: Settings['REDIS_SENTINELS'][number]): { host: string;
 function checkedUrl(url: string): string {
   const parsed = parseUrl(url);
   if (parsed !== null && !/^\/?\d*$/.test(parsed.pathname)) {
-    throw new SettingsError(`REDIS_URL: the database is a number, and ${parsed.pathname} is none`);
+    throw new SettingsError(`REDIS_URL: ${parsed.pathname} is not the number of a database`);
   }
   if (parsed !== null) return url;
   throw new SettingsError(

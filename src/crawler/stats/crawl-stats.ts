@@ -18,16 +18,16 @@ export interface CrawlStats {
   /** null when unnamed. */
   readonly job: string | null;
   readonly engine: 'redis' | 'embedded';
-  /** Seeds in the start_urls keys that no node has taken in yet. */
+  /** Seeds in the start_urls keys that no node has read yet. */
   readonly startUrls: number;
   /** Requests that wait for a node, except the delayed ones. */
   readonly pending: number;
-  /** Requests that wait for their time, such as retries. */
+  /** Requests that are due later, such as retries. */
   readonly delayed: number;
   /** Requests that a node is processing. */
   readonly leased: number;
   readonly done: number;
-  /** Requests that failed for good; `crawlnode failed SPIDER list` shows them. */
+  /** Requests that were given up; `crawlnode failed SPIDER list` shows them. */
   readonly failed: number;
   /** Fingerprints in the dupefilter. */
   readonly seen: number;
@@ -47,7 +47,7 @@ export interface CrawlStats {
   readonly accepted: number;
   /** Requests that a command deleted, such as `failed purge`. */
   readonly removed: number;
-  /** Requests whose records vanished from the store: somebody deleted keys or rows, or Redis evicted them. */
+  /** Requests whose records disappeared from the store: somebody deleted keys or rows, or Redis evicted them. */
   readonly lost: number;
   /** Pending requests whose node died while it processed them. */
   readonly suspects: number;

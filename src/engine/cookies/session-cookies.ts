@@ -122,7 +122,7 @@ export class SessionCookies {
   #logRefused({ url, meta }: Request, refused: readonly RefusedCookie[]): void {
     for (const { header, why } of refused) {
       const fields = { url, jar: meta.cookiejar, cookie: header, why };
-      this.#log.debug(fields, `the cookie is not taken, as ${why}: ${header}`);
+      this.#log.debug(fields, `the cookie is refused: ${why}: ${header}`);
     }
   }
 

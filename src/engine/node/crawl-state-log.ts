@@ -40,8 +40,8 @@ export class CrawlStateLog {
     const { log, crawlArguments } = this.#deps;
     this.#control = control;
     if (control === 'paused' && before !== 'paused') {
-      log.info({}, `the crawl is paused; "crawlnode resume ${crawlArguments}" lets it go on`);
-    } else if (control === 'running' && before === 'paused') log.info({}, 'the crawl goes on');
+      log.info({}, `the crawl is paused; "crawlnode resume ${crawlArguments}" continues it`);
+    } else if (control === 'running' && before === 'paused') log.info({}, 'the crawl was resumed');
   }
 
   #hearFirstSeedAwaited({ finished, acceptedInRun }: CrawlState, view: NodeView): void {

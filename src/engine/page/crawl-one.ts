@@ -273,17 +273,18 @@ function passOn(work: Work, verdict: Verdict, response: Response): Promise<Endin
   const { revisit } = work.flight;
   if (isUnchanged(revisit, status)) {
     add(counters, 'recrawl/not_modified');
+    deps.deadEnds.note('not modified since the last download', record.url);
     return {
       outcome: { kind: 'done', reason: 'not_modified', status, attempts },
       effects: { ...noEffects, stats: counters },
     };
   }
-  revisit?.receive(response);
   const target =
     isFile || verdict.kind === 'exhausted' ? null : refreshTarget(response, record, deps.options.metaRefresh);
   if (target !== null) return redirect(work, status, target, 'meta_refresh');
   work.flight.response = response;
   if (verdict.kind === 'callback') {
+    revisit?.receive(response);
     deps.log.debug({ url: record.url, status }, 'crawled');
     const outcome = { kind: 'done', reason: 'crawled', status, attempts } as const;
     const middleware = deps.middleware?.spider ?? null;
@@ -311,7 +312,7 @@ function letRest(work: Work): void {
   const { domain } = flight.lease;
   const restMs = deps.hangingHosts.hung(domain, performance.now());
   if (restMs === null) return;
-  deps.log.debug({ domain, forMs: restMs }, 'a server hangs; the crawl leaves it alone for a while');
+  deps.log.debug({ domain, forMs: restMs }, 'a server does not respond; the crawl sends it no requests for a while');
   leaveAlone(work, restMs, 'autothrottle');
 }
 

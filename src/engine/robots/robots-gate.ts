@@ -177,7 +177,7 @@ export class RobotsGate {
     } catch (error) {
       log.debug(
         { origin: claim.origin, error: messageOf(error) },
-        'what came of a robots.txt was not stored',
+        'the result of fetching a robots.txt could not be stored',
       );
       return false;
     }

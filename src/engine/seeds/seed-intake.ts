@@ -86,7 +86,7 @@ export class SeedIntake {
       if (seeds.length === 0) return;
       const converted = await Promise.all(seeds.map((seed) => this.#convert(seed)));
       const answer = await frontier.intake(converted);
-      log.debug({ ...answer }, 'took in seeds');
+      log.debug({ ...answer }, 'read seeds');
     } catch (error) {
       this.#sayOnce(error);
     }
@@ -98,7 +98,7 @@ export class SeedIntake {
     const what = error instanceof CrawlnodeError ? error.message : String(error);
     const isTheLoops = concernsNode(error);
     const say = isTheLoops || what === this.#said ? log.debug : log.warn;
-    say.call(log, { error: what }, 'seeds could not be taken in; they stay in start_urls');
+    say.call(log, { error: what }, 'seeds could not be read; they stay in start_urls');
     if (!isTheLoops) this.#said = what;
   }
 

@@ -123,7 +123,7 @@ class StartReader {
   }
 
   async nextChunk(): Promise<Chunk> {
-    this.#iterator ??= await iteratorOf(this.#spider);
+    this.#iterator ??= await startIterator(this.#spider);
     const values: unknown[] = [];
     let late: Promise<null> | null = null;
     while (values.length < CHUNK) {
@@ -149,7 +149,8 @@ class StartReader {
   }
 }
 
-async function iteratorOf(spider: Spider): Promise<Iterator<unknown> | AsyncIterator<unknown>> {
+/** @throws TypeError for a `start()` that gives no list; what it throws */
+export async function startIterator(spider: Spider): Promise<Iterator<unknown> | AsyncIterator<unknown>> {
   const started: unknown = await spider.start?.();
   if (typeof started === 'object' && started !== null) {
     if (Symbol.asyncIterator in started) return (started as AsyncIterable<unknown>)[Symbol.asyncIterator]();
@@ -180,7 +181,8 @@ class StartPusher {
 
   async push(values: readonly unknown[], isLast: boolean): Promise<void> {
     const { alarm, stop } = this.#deps;
-    const requests = values.map((value, at) => this.#requestOf(value, this.#count + at));
+    const { spider, rules } = this.#deps;
+    const requests = values.map((value, at) => startRequestOf(value, this.#count + at, spider, rules));
     let waiting = 0;
     for (const chunk of inChunks(requests, requestWeight)) {
       ({ waiting = 0 } = await this.#send(chunk, null));
@@ -204,19 +206,23 @@ class StartPusher {
     const part = { from: this.#count, total, key: this.#key };
     return outage.through('push', stop, () => frontier.push(chunk, 'start-filtered', part));
   }
+}
 
-  /** @throws TypeError for what is neither a request nor a URL; InvalidRequestError for a bad one. */
-  #requestOf(value: unknown, ordinal: number): FrontierRequest {
-    const { spider, rules } = this.#deps;
-    if (!(value instanceof Request) && typeof value !== 'string') {
-      const what = value === null ? 'null' : typeof value;
-      throw new TypeError(
-        `it yielded ${what === 'object' ? 'an object' : what} where a Request or a URL is needed`,
-      );
-    }
-    const request = typeof value === 'string' ? new Request(value) : value;
-    return seedRequest(request, ordinal, spider, rules, Date.now(), 'trusted');
+/** What `start()` yielded as a request. @throws TypeError for what is neither a request nor a URL; InvalidRequestError */
+export function startRequestOf(
+  value: unknown,
+  ordinal: number,
+  spider: Spider,
+  rules: LinkRules,
+): FrontierRequest {
+  if (!(value instanceof Request) && typeof value !== 'string') {
+    const what = value === null ? 'null' : typeof value;
+    throw new TypeError(
+      `it yielded ${what === 'object' ? 'an object' : what} where a Request or a URL is needed`,
+    );
   }
+  const request = typeof value === 'string' ? new Request(value) : value;
+  return seedRequest(request, ordinal, spider, rules, Date.now(), 'trusted');
 }
 
 async function pause(ms: number, stop: AbortSignal): Promise<void> {

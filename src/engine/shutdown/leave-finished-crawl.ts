@@ -109,7 +109,7 @@ export class Parting {
     const nodes = incarnations.length > MAX_NAMED ? `${named} and others` : named;
     this.#node.deps.log.info(
       { silent: incarnations.length, forMs },
-      `the crawl is over, but ${nodes} did not leave and cannot be heard: this node stays until they count as dead, ` +
+      `the crawl is over, but ${nodes} did not leave and send no heartbeat: this node stays until they count as dead, ` +
         `${Math.ceil(forMs / 1_000)} s at most (NODE_TIMEOUT), and then clears the crawl (SCHEDULER_PERSIST false)`,
     );
   }

@@ -21,7 +21,7 @@ export async function sitemapText(body: Buffer, contentType: string | null): Pro
  * @param url decides which of the two it is. @throws SitemapError, possibly after some entries
  */
 export function* sitemapEntries(text: string, url: string): Generator<SitemapEntry> {
-  const isRobots = /\/robots\.txt(?:[?#]|$)/i.test(url);
+  const isRobots = isRobotsTxt(url);
   let entries = 0;
   for (const entry of isRobots ? sitemapsOfRobots(text) : readSitemap(text)) {
     entries += 1;
@@ -31,6 +31,11 @@ export function* sitemapEntries(text: string, url: string): Generator<SitemapEnt
     yield entry;
   }
   if (isRobots && entries === 0) throw new SitemapError('this robots.txt names no sitemap');
+}
+
+/** Whether a URL or path is that of a robots.txt. */
+export function isRobotsTxt(url: string): boolean {
+  return /\/robots\.txt(?:[?#]|$)/i.test(url);
 }
 
 /** @param indexes number of indexes on the path to an index. @throws SitemapError when it may lead no further */

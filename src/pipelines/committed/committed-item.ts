@@ -23,7 +23,7 @@ export function committedItem(text: string, sequence: number, pipeline: string, 
   }
   log.warn(
     { pipeline, sequence },
-    'the store holds something that is no committed item; it comes as "value"',
+    'the store contains something that is not a committed item; it is written in the field "value"',
   );
   return { id: `damaged-${sequence}`, item: { value: text } };
 }

@@ -226,8 +226,8 @@ export class FeedFile {
     log.warn(
       { file: path, from, to: this.#written.sequence },
       known === null && overwrite
-        ? 'the crawl was flushed, so its file begins anew'
-        : 'the store is older than the file, so the file is cut back to where the store stands',
+        ? 'the crawl was flushed, so its file is started again'
+        : 'the store is older than the file, so the file is truncated to the checkpoint of the store',
     );
   }
 

@@ -133,7 +133,7 @@ export class FileStage {
     const value = item[field];
     const urls = typeof value === 'string' ? [value] : value;
     if (Array.isArray(urls) && urls.every((url) => typeof url === 'string')) return urls;
-    throw new CrawlnodeError('invalid_item', `the field ${field} of an item is no list of URLs`);
+    throw new CrawlnodeError('invalid_item', `the field ${field} of an item is not a list of URLs`);
   }
 }
 

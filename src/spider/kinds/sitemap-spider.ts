@@ -6,6 +6,7 @@ import type { Response } from '../../http/message/response.js';
 import { unfetchableRequest } from '../../http/message/unfetchable-request.js';
 import type { SitemapEntry } from '../../http/sitemap/sitemap.js';
 import {
+  isRobotsTxt,
   MAX_SITEMAP_ENTRIES,
   refuseDeepIndex,
   sitemapEntries,
@@ -45,7 +46,7 @@ export class SitemapSpider extends Spider {
   sitemapUrls: readonly string[] = [];
   /** A page is requested by the first rule that matches it, and not at all where none does. */
   sitemapRules: readonly SitemapRule[] = [{}];
-  /** Which sitemaps of an index are read: those that one of these matches, anywhere in the URL. The default is all. */
+  /** Which sitemaps of an index are read: those that one of these matches, anywhere in the URL. The default is all. A robots.txt has all its sitemaps read. */
   sitemapFollow: Patterns = [''];
   /** Whether a page is requested in its other languages too. */
   sitemapAlternateLinks = false;
@@ -77,7 +78,8 @@ export class SitemapSpider extends Spider {
     const text = await sitemapText(response.body, headerOf(response.headers, 'content-type'));
     const requestFor = this.#requestMaker(response.url, indexes);
     let made = 0;
-    for (const entry of this.sitemapFilter(this.#readable(text, response.url))) {
+    const entries = this.#readable(text, response.url);
+    for (const entry of isRobotsTxt(response.url) ? entries : this.sitemapFilter(entries)) {
       const others = this.sitemapAlternateLinks ? entry.alternates : [];
       for (const loc of [entry.loc, ...others]) {
         const request = requestFor(entry.kind, loc);
@@ -98,7 +100,7 @@ export class SitemapSpider extends Spider {
   /** Makes the request of an entry; null for one that is not wanted. @param indexes on the path to this sitemap */
   #requestMaker(base: string, indexes: number): (kind: SitemapEntry['kind'], loc: string) => Request | null {
     const joiner = urlJoiner(base);
-    const isFollowed = matcher(this.sitemapFollow, 'sitemapFollow');
+    const isFollowed = isRobotsTxt(base) ? () => true : matcher(this.sitemapFollow, 'sitemapFollow');
     const rules = this.sitemapRules.map(({ allow = '', ...rule }) => ({
       matches: matcher(allow, 'sitemapRules'),
       options: { callback: rule.callback ?? null, cbKwargs: rule.cbKwargs ?? {} },

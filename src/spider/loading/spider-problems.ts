@@ -32,7 +32,7 @@ function listProblem(spider: Spider): string | null {
 function startProblem(spider: Spider): string | null {
   const start: unknown = spider.start;
   if (start === undefined || typeof start === 'function') return null;
-  return 'start is no method; make it a generator of requests, *start() { yield new Request(url); }, or use startUrls';
+  return 'start is not a method; make it a generator of requests, *start() { yield new Request(url); }, or use startUrls';
 }
 
 /** As in Scrapy since 2.5.1: without a domain the credentials would be sent to any site. */

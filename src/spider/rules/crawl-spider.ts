@@ -66,7 +66,7 @@ export class CrawlSpider extends Spider {
     const method = (this as unknown as Record<string, unknown>)[callback];
     if (typeof method === 'function') return method.call(this, response, cbKwargs);
     throw new Error(
-      `a rule's callback, ${JSON.stringify(callback)}, is no method of the spider "${this.name}"`,
+      `a rule's callback, ${JSON.stringify(callback)}, is not a method of the spider "${this.name}"`,
     );
   }
 

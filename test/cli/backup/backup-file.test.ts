@@ -127,8 +127,8 @@ describe('a backup file', () => {
     writeFileSync(`${dir}/empty`, '');
     writeFileSync(`${dir}/json`, '{"some":"json"}\n');
     writeFileSync(`${dir}/newer`, '{"crawlnodeBackup":9}\n');
-    await expect(verify('empty')).rejects.toThrow('is no backup of a crawl');
-    await expect(verify('json')).rejects.toThrow('is no backup of a crawl');
+    await expect(verify('empty')).rejects.toThrow('is not a backup of a crawl');
+    await expect(verify('json')).rejects.toThrow('is not a backup of a crawl');
     await expect(verify('newer')).rejects.toThrow('of format 9, and this crawlnode reads format 1');
     await expect(verify('nowhere')).rejects.toThrow('cannot be read');
     expect(existsSync(`${dir}/nowhere`)).toBe(false);

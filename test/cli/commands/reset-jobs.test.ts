@@ -65,7 +65,7 @@ describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
     expect(await run('reset', 'news', '--all-jobs', '--yes')).toMatchObject({
       code: 3,
       stdout: expect.stringContaining('news@old: deleted'),
-      stderr: expect.stringContaining('1 node is crawling news@live (one): it is left as it is'),
+      stderr: expect.stringContaining('1 node is crawling news@live (one): it is not changed'),
     });
     expect((await run('stats', 'news@live', '--json')).stdout).toContain('"id":"one"');
     node.kill();

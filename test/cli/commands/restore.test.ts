@@ -40,7 +40,7 @@ describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
     expect(await run('restore', 'news', 'cut.jsonl')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /is not whole: it ends after line \d+, before its last; take another copy/,
+        /is damaged: it ends after line \d+, before its last; use another copy/,
       ),
     });
     expect(await here.look(contents)).toEqual([]);
@@ -121,8 +121,8 @@ describe('a backup of one engine', { timeout: 120_000 }, () => {
     await run('reset', 'news', '--all', '--yes', '--backup', 'a.jsonl', ...bloom);
     for (const [args, says] of [
       [['-s', 'SCHEDULER_QUEUE_CLASS=FifoQueue', ...bloom], 'SCHEDULER_QUEUE_CLASS is PriorityQueue there'],
-      [[], 'does not keep fingerprints whole'],
-      [['-s', `REDIS_URL=${redis.url}`, ...bloom], 'is of the embedded engine'],
+      [[], 'does not store complete fingerprints'],
+      [['-s', `REDIS_URL=${redis.url}`, ...bloom], 'a backup of the embedded engine cannot be restored'],
     ] as const) {
       expect(await run('restore', 'news', 'a.jsonl', ...args)).toMatchObject({
         code: 3,

@@ -192,11 +192,11 @@ describe.each(engines)('on the %s engine', (engine) => {
       // On the embedded engine it may hold the lock of the folder as it is stopped.
       crawl.kill('SIGSTOP');
       const reset = ['reset', 'news', '--yes', '-s', 'HEARTBEAT_INTERVAL=1'];
-      await waitFor(async () => /\(one, not heard for \d+ s\).*NODE_TIMEOUT/.test((await run(reset)).stderr));
+      await waitFor(async () => /\(one, no heartbeat for \d+ s\).*NODE_TIMEOUT/.test((await run(reset)).stderr));
       crawl.kill('SIGCONT');
     }
     expect((await run(['pause', 'news'])).stdout).toBe('news: paused (1 node)\n');
-    await crawl.waitForOutput('the crawl is paused; \\"crawlnode resume news\\" lets it go on');
+    await crawl.waitForOutput('the crawl is paused; \\"crawlnode resume news\\" continues it');
     await run(['seed', 'news', site.url]);
     expect(await stats('news')).toMatchObject({ pending: 1, nodes: [{ id: 'one', pid: crawl.pid }] });
     expect((await run(['resume', 'news'])).code).toBe(0);

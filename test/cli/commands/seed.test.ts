@@ -63,7 +63,7 @@ describe.each(engines)('seed on the %s engine', (engine) => {
     writeFileSync(here.project.path('urls.zst'), Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x04]));
     for (const [args, said] of [
       [['--file', 'cut.gz'], 'cut.gz: unexpected end of file'],
-      [['--file', 'urls.zst'], 'packed with zstd: unpack it first'],
+      [['--file', 'urls.zst'], 'compressed with zstd: decompress it first'],
       [[], 'no seeds: give URLs'],
     ] as const) {
       expect(await run(['seed', 'news', ...args])).toMatchObject({
@@ -109,7 +109,7 @@ describe.each(engines)('seed on the %s engine', (engine) => {
     ] as const) {
       const { stdout, stderr } = await run(['seed', 'news', '--file', file]);
       expect(stdout).toBe(`news: ${accepted} accepted, 0 duplicate, 0 bad\n`);
-      expect(stderr).toContain(`${file}: taking the URLs of its column ${column}`);
+      expect(stderr).toContain(`${file}: reading URLs from its column ${column}`);
     }
   });
 

@@ -107,6 +107,22 @@ test('a page with a link that comes again is read in full, so that the link is f
   });
 });
 
+test('a page that refreshes to another one is read in full, so that the other one is found', async () => {
+  const asked: Asked[] = [];
+  const { url } = await startSite({
+    handler: ({ url: path, headers }, response) => {
+      asked.push({ path: path!, ...(headers['if-none-match'] && { ifNoneMatch: headers['if-none-match'] }) });
+      const head = path === '/moved' ? '<meta http-equiv="refresh" content="0; url=/target">' : '';
+      response.writeHead(200, { etag: '"1"', 'content-type': 'text/html' }).end(`${head}<p>x</p>`);
+      return true;
+    },
+  });
+  const store = await freshStore();
+  const Again = spiderOf(`${url}moved`, [{ allow: /moved$/ }]);
+  expect((await run(store, Again, asked)).asked).toEqual([{ path: '/moved' }, { path: '/target' }]);
+  expect((await run(store, Again, asked)).asked).toEqual([{ path: '/moved' }]);
+});
+
 test('under a TimedRFPDupeFilter pages without links are asked for conditionally', async () => {
   const pages = { '/list': { version: '1', links: ['/item'] }, '/item': { version: '1' } };
   const { origin, asked } = await startVersionedSite(pages);

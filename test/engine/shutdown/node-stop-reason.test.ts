@@ -179,7 +179,7 @@ describe('a finished crawl that does not persist', () => {
     const said: string[] = [];
     const log: Logger = { ...silentLogger, info: (_, text) => said.push(text ?? '') };
     const node = await startNode(open, walker([site.url]), { log, options: { shape, tunables } });
-    const waits = () => said.filter((text) => /silent:.* did not leave and cannot be heard/.test(text));
+    const waits = () => said.filter((text) => /silent:.* did not leave and send no heartbeat/.test(text));
     const close = async () => {
       await silent.close();
       await closeOutsider();

@@ -137,7 +137,7 @@ describe('FilesPipeline', () => {
   it('refuses a field that holds no URLs, and an item that no request could carry', async () => {
     const stage = await files();
     await expect(stage.goOn({ file_urls: [{ href: 'x' }] }, [])).rejects.toThrow(
-      /file_urls .* no list of URLs/,
+      /file_urls .* not a list of URLs/,
     );
     const large = { file_urls: ['https://shop.example/a'], page: 'x'.repeat(1_000_000) };
     await expect(stage.goOn(large, [])).rejects.toThrow(/at most 900000 fit/);

@@ -30,7 +30,7 @@ describe('a sitemap or feed spider', () => {
     [
       SitemapSpider,
       { sitemapRules: [{ callback: 'parsProduct' }] },
-      /"parsProduct", is no method of the spider/,
+      /"parsProduct", is not a method of the spider/,
     ],
     [
       SitemapSpider,

@@ -90,7 +90,7 @@ describe('a SitemapSpider', () => {
     ]);
   });
 
-  it('follows an index and a robots.txt to the sitemaps that sitemapFollow matches', async () => {
+  it('follows an index to the sitemaps that sitemapFollow matches, and a robots.txt to all', async () => {
     class Chosen extends Shop {
       override sitemapFollow = [/shop/];
     }
@@ -98,8 +98,13 @@ describe('a SitemapSpider', () => {
     const { found, requests } = await requestsOf(new Chosen(), sitemap(text));
     expect(found).toEqual([['https://a.example/shop.xml.gz', 'parseSitemap']]);
     expect(requests[0]?.cbKwargs).toEqual({ indexes: 1 });
+    class Strict extends Chosen {
+      override sitemapFilter() {
+        return [];
+      }
+    }
     const robots = 'User-agent: *\nDisallow: /x\nSitemap: https://a.example/shop.xml # main\nsitemap: /b.xml';
-    expect((await requestsOf(new Shop(), sitemap(robots, 'https://a.example/robots.txt'))).found).toEqual([
+    expect((await requestsOf(new Strict(), sitemap(robots, 'https://a.example/robots.txt'))).found).toEqual([
       ['https://a.example/shop.xml', 'parseSitemap'],
       ['https://a.example/b.xml', 'parseSitemap'],
     ]);

@@ -95,7 +95,7 @@ describe('discovery', () => {
       ['custom_settings = { DOWNLOAD_DELAY: 1 };', 'use customSettings'],
       ['*start_requests() {}', 'use start(), a generator of requests, or startUrls'],
       ['*startRequests() {}', 'has startRequests, which has no effect: use start()'],
-      ["start = 'http://a.example/'", 'start is no method; make it a generator of requests'],
+      ["start = 'http://a.example/'", 'start is not a method; make it a generator of requests'],
       ["http_user = 'me'", 'has http_user, which has no effect: use httpUser'],
       ["httpUser = 'me'; httpPass = 'x'", 'no httpAuthDomain: give the domain that they are for'],
       ['httpUser = 7', 'httpUser is of type number; give a text'],

@@ -74,14 +74,14 @@ describe('a rule', () => {
       'has linkExtractor and allow',
     );
     expect(withRules({ errback: 'parseErors' })).toContain(
-      'the errback of rules[0], "parseErors", is no method',
+      'the errback of rules[0], "parseErors", is not a method',
     );
     expect(withRules({ processLinks: 'tidy' })).toContain('processLinks of rules[0] is no function');
     expect(withRules({ tags: 'x' })).toContain('the fields are allow, deny, selector');
   });
 
   it('whose callback is no method is refused at once, not page by page', () => {
-    expect(withRules({ callback: 'parsItem' })).toContain('"parsItem", is no method of the spider');
+    expect(withRules({ callback: 'parsItem' })).toContain('"parsItem", is not a method of the spider');
     expect(withRules({ callback: undefined })).toContain('is undefined: is its name misspelt?');
     expect(withRules({ callback: 3 })).toContain('is of type number');
     expect(withRules({ callback: 'parse' }, { callback: () => [] }, { allow: /a/, follow: true })).toBeNull();

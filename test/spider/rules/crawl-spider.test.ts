@@ -203,7 +203,7 @@ describe('a CrawlSpider', () => {
       override rules: readonly Rule[] = [{ callback: 'parseBok' }];
     }
     await expect(runCallback(new Wrong(), 'parseRule', pageWith([], { rule: 0 }))).rejects.toThrow(
-      `a rule's callback, "parseBok", is no method of the spider "shop"`,
+      `a rule's callback, "parseBok", is not a method of the spider "shop"`,
     );
   });
 });

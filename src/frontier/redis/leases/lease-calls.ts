@@ -1,5 +1,5 @@
 /**
- * Leases and settles of a node. A lease and the settles that wait are sent in one call (`lua/requests/settle-and-lease.lua`). The settles
+ * Leases and settles of a node. A lease and the settles that wait are sent in one call (`lua/leases/settle-and-lease.lua`). The settles
  * are gathered in `settle-batches.ts`.
  */
 import { messageOf } from '../../../errors.js';
@@ -26,7 +26,7 @@ export class LeaseCalls {
     return this.#batches.add(settle);
   }
 
-  /** Send the settles that wait, then lease, in one call. @returns the reply of `lua/requests/lease.lua`. */
+  /** Send the settles that wait, then lease, in one call. @returns the reply of `lua/leases/lease.lua`. */
   lease(lease: Arguments): Promise<Reply> {
     const args = { ...lease, pipelines: pipelinesAmong(this.#feeds()) };
     return this.#batches.during(this.#lease(args, this.#batches.take()));

@@ -9,7 +9,7 @@ export function leaseCallOf({ id, token }: Pick<Lease, 'id' | 'token'>): number 
   return token === `${call}.${id}` ? Number(call) : 0;
 }
 
-/** @param reply of `lua/requests/lease.lua`. */
+/** @param reply of `lua/leases/lease.lua`. */
 export function readLeases(reply: Reply): LeaseAnswer {
   const answer = named(reply);
   const cookies = readCookieNews(answer.cookies);

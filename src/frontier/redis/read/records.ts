@@ -1,6 +1,6 @@
 /** Readers of the records that the verbs write; `lua/base/keys.lua` tells where each is described. */
 
-/** A lease, see `lua/requests/leases.lua`. */
+/** A lease, see `lua/leases/leases.lua`. */
 export interface LeaseRecord {
   readonly node: string;
   readonly atMs: number;

@@ -19,7 +19,7 @@ function keys.byName(KEYS)
     queue = KEYS[6], -- ZSET, all scores 0: member of each pending request that is not a suspect
     suspects = KEYS[7], -- ZSET, all scores 0: entry of each pending request that was leased when its node died
     delayed = KEYS[8], -- ZSET due at → entry
-    leases = KEYS[9], -- HASH id → record, see requests/leases.lua
+    leases = KEYS[9], -- HASH id → record, see leases/leases.lua
     failed = KEYS[10], -- ZSET failed at in µs → id
     failures = KEYS[11], -- HASH id → JSON { reason, status, attempts, crashes, node, detail }
     crashes = KEYS[12], -- HASH id → number of nodes that died while processing it

@@ -1,0 +1,158 @@
+/**
+ * `crawl --dry-run`: everything that a node does before it joins, and nothing that changes the store or a file. It loads
+ * settings, spider, pipelines and middleware, reads the state of the crawl, and reads the first start requests.
+ */
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { linkRules } from '../../engine/links/filter-links.js';
+import { loadMiddleware } from '../../engine/middleware/load-middleware.js';
+import { startRequests } from '../../engine/seeds/seed-requests.js';
+import { hasGenerator, startIterator, startRequestOf } from '../../engine/seeds/start-generator.js';
+import { CrawlnodeError, messageOf } from '../../errors.js';
+import type { Frontier, FrontierRequest } from '../../frontier/frontier.js';
+import type { OpenOptions } from '../../frontier/open-options.js';
+import { otherShape } from '../../frontier/shared-settings/shape-differences.js';
+import { decodeRecord } from '../../http/message/record/request-codec.js';
+import { silentLogger } from '../../log.js';
+import { loadPipelines } from '../../pipelines/item-pipeline.js';
+import { loadModule } from '../../spider/loading/load-module.js';
+import type { Spider } from '../../spider/spider.js';
+import { whereThrown } from '../../spider/where-thrown.js';
+import { inOrder } from '../../user-code/project-modules.js';
+import type { FeedTarget } from '../feeds/feed-targets.js';
+import { linkOptionsOf } from '../project/engine-settings.js';
+import type { LoadedSpider } from '../project/load-spider.js';
+import { storeInWords } from '../project/store-address.js';
+import { type CrawlStats, statsOf } from '../stats/crawl-stats.js';
+import { nodeIdOf, pipelinesOf } from './run-node.js';
+
+/** Start requests that are read of a `start()`, which may never end. */
+export const READ_OF_START = 10;
+
+export interface DryRunPlan {
+  readonly spider: LoadedSpider;
+  readonly frontier: Frontier;
+  readonly open: OpenOptions;
+  readonly targets: readonly FeedTarget[];
+}
+
+/** A start request as it would be pushed. */
+export interface PlannedRequest {
+  readonly url: string;
+  readonly method: string;
+  readonly callback: string;
+  readonly priority: number;
+}
+
+/** What a crawl with these settings would be. */
+export interface DryRun {
+  readonly spider: string;
+  /** The module of the spider. */
+  readonly file: string;
+  readonly job: string | null;
+  /** The settings file; null when there is none. */
+  readonly settingsFile: string | null;
+  readonly notices: readonly string[];
+  /** A folder or an address; it may contain a password. */
+  readonly store: string;
+  /** The crawl as the store has it. */
+  readonly stats: CrawlStats;
+  /** All of `startUrls`, or the first of `start()`. */
+  readonly startRequests: readonly PlannedRequest[];
+  /** Whether the spider has a `start()`, of which no more were read. */
+  readonly isGenerator: boolean;
+  readonly feeds: readonly { readonly file: string; readonly format: string; readonly overwrite: boolean }[];
+  /** As the settings name them, in order. */
+  readonly pipelines: readonly string[];
+  readonly middleware: readonly string[];
+}
+
+/**
+ * Check a crawl without beginning it.
+ * @throws what `crawl` would: SettingsError, SpiderLoadError, UsageError; RefusedError for a crawl of another shape;
+ *   CrawlnodeError `feed_unwritable`, `start_failed`
+ */
+export async function dryRun({ spider: loadedSpider, frontier, open, targets }: DryRunPlan): Promise<DryRun> {
+  const { loaded, found } = loadedSpider;
+  const { settings, projectDir } = loaded;
+  const spider = await loadedSpider.create();
+  const context = {
+    nodeId: nodeIdOf(settings.NODE_ID),
+    spider: spider.name,
+    job: settings.JOB,
+    log: silentLogger,
+  };
+  const pipelines = pipelinesOf(
+    loaded,
+    targets.map(({ id }) => id),
+  );
+  await loadPipelines({ pipelines, projectDir, loadModule, context });
+  await loadMiddleware({ projectDir, loadModule, context: { ...context, settings } });
+
+  const snapshot = await frontier.snapshot();
+  const isFlushed = settings.SCHEDULER_FLUSH_ON_START && snapshot.nodes.length === 0;
+  const refusal = snapshot.shape === null || isFlushed ? null : otherShape(snapshot.shape, open.shape);
+  if (refusal !== null) throw refusal;
+  for (const { path: file } of targets) refuseUnwritable(file);
+
+  return {
+    ...{ spider: spider.name, file: found.file, job: settings.JOB, settingsFile: loaded.file },
+    ...{ notices: loaded.notices, store: storeInWords(settings) },
+    stats: statsOf({ spider: spider.name, job: settings.JOB, frontier }, snapshot),
+    startRequests: (await firstRequests(spider, loadedSpider)).map(planned),
+    isGenerator: hasGenerator(spider),
+    feeds: targets.map(({ path: file, format, overwrite }) => ({ file, format, overwrite })),
+    pipelines: namesInOrder(pipelines),
+    middleware: [
+      ...namesInOrder(settings.DOWNLOADER_MIDDLEWARES),
+      ...namesInOrder(settings.SPIDER_MIDDLEWARES),
+    ],
+  };
+}
+
+async function firstRequests(spider: Spider, { loaded }: LoadedSpider): Promise<FrontierRequest[]> {
+  const { settings } = loaded;
+  const rules = linkRules(spider, linkOptionsOf(settings), settings.DOMAIN_KEY, settings.JOB);
+  if (!hasGenerator(spider)) return startRequests(spider, rules, Date.now());
+  try {
+    const iterator = await startIterator(spider);
+    const requests: FrontierRequest[] = [];
+    while (requests.length < READ_OF_START) {
+      const { value, done } = await iterator.next();
+      if (done === true) return requests;
+      requests.push(startRequestOf(value, requests.length, spider, rules));
+    }
+    await iterator.return?.();
+    return requests;
+  } catch (cause) {
+    const where = whereThrown(cause);
+    throw new CrawlnodeError(
+      'start_failed',
+      `start() of the spider "${spider.name}" failed: ${messageOf(cause)}${where === null ? '' : ` (${where})`}`,
+      { cause },
+    );
+  }
+}
+
+function planned({ record }: FrontierRequest): PlannedRequest {
+  const { url, method, callback, priority } = decodeRecord(record);
+  return { url, method, callback: callback ?? 'parse', priority };
+}
+
+/** Whether a file can be written is asked of the file, or of the nearest folder that exists. */
+function refuseUnwritable(file: string): void {
+  let place = file;
+  while (!existsSync(place) && path.dirname(place) !== place) place = path.dirname(place);
+  try {
+    accessSync(place, constants.W_OK);
+  } catch (cause) {
+    throw new CrawlnodeError('feed_unwritable', `${file} cannot be written: ${messageOf(cause)}`, { cause });
+  }
+  const isFolder = statSync(place).isDirectory();
+  if (isFolder !== (place === file)) return;
+  const why = isFolder ? 'it is a folder' : `${place} is no folder`;
+  throw new CrawlnodeError('feed_unwritable', `${file} cannot be written: ${why}`);
+}
+
+const namesInOrder = (setting: Readonly<Record<string, number | null>>) =>
+  inOrder(setting).map(([name]) => name);
