@@ -22,8 +22,10 @@ const SHOWN_DEAD_ENDS = 5;
 const SHOWN_STATS = 20;
 
 /** Print the summary: text, or one JSON object with `--json`. */
-export function printSummary(context: Context, { spider, job, nodes, result, feeds, gate }: Summary): void {
+export function printSummary(output: Context, { spider, job, nodes, result, feeds, gate }: Summary): void {
   const { reason, pages, items, failed, elapsedMs, message, deadEnds, customStats, crawl, run } = result;
+  // Standard output holds nothing but items then.
+  const context = feeds.some(({ isStdout }) => isStdout) ? { ...output, stdout: output.stderr } : output;
   if (context.globals.json) {
     const files = feeds.map(({ path }) => path);
     const ownCounts = { pages, items, failed, nodes, elapsedMs };
