@@ -1,7 +1,7 @@
 /** A small run of the proof that kills nodes while they fetch the files of items; the feeds are read by Python. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { root } from '../docs/pages.js';
+import { root } from '../../docs/pages.js';
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
