@@ -1,7 +1,7 @@
 /** Load the pipelines that ITEM_PIPELINES names, in the order of their numbers. */
 import path from 'node:path';
 import { SettingsError } from '../errors.js';
-import type { Logger } from '../log.js';
+import type { SpiderLogger } from '../log.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
 import { inOrder, loadProjectModule } from '../user-code/project-modules.js';
 import type { BatchPipeline } from './committed/committed-batches.js';
@@ -17,7 +17,7 @@ export interface PipelineContext {
   readonly spider: string;
   /** The name of the job; null for the unnamed job. */
   readonly job: string | null;
-  readonly log: Logger;
+  readonly log: SpiderLogger;
 }
 
 /** What `processItem` is called with. */

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DropItem, SettingsError } from '../../src/errors.js';
-import { silentLogger } from '../../src/log.js';
+import { silentLogger, spiderLogger } from '../../src/log.js';
 import { type ItemPipeline, loadPipelines, type PipelineInput } from '../../src/pipelines/item-pipeline.js';
 import { loadModule } from '../../src/spider/loading/load-module.js';
 import { type TempDir, tempDir } from '../helpers/temp-dir.js';
@@ -32,7 +32,7 @@ function pipelines(
     pipelines: numbers,
     projectDir: folder.dir,
     loadModule: async (path) => ({ default: code[`./pipelines/${path.split('/').at(-1)}`] }),
-    context: { nodeId: 'node-1', spider: 'quotes', job: null, log: choice.log ?? silentLogger },
+    context: { nodeId: 'node-1', spider: 'quotes', job: null, log: spiderLogger(choice.log ?? silentLogger) },
     addNodeId: choice.addNodeId ?? false,
   });
 }
@@ -236,7 +236,7 @@ export default class Clean {
     pipelines: { './pipelines/clean.ts': 200, RedisPipeline: 300 },
     projectDir: folder.dir,
     loadModule,
-    context: { nodeId: 'node-1', spider: 'quotes', job: null, log: silentLogger },
+    context: { nodeId: 'node-1', spider: 'quotes', job: null, log: spiderLogger(silentLogger) },
   });
   expect(await process([{ text: ' a ' }, { text: '' }])).toMatchObject({
     listItems: ['{"text":"a"}'],

@@ -52,10 +52,7 @@ export async function writeOrphanedFeeds(options: OrphansOptions): Promise<void>
     const { path } = orphan.file;
     try {
       const items = await writeOrphanedFeed(orphan, options);
-      options.log.info(
-        { file: path, items },
-        'wrote committed items of a node that died on this machine',
-      );
+      options.log.info({ file: path, items }, 'wrote committed items of a node that died on this machine');
     } catch (error) {
       if (error instanceof RefusedError) continue;
       options.log.warn(

@@ -6,7 +6,7 @@ import { loadMiddleware } from '../../engine/middleware/load-middleware.js';
 import { loadEngine } from '../../frontier/choose-engine.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { OpenOptions } from '../../frontier/open-options.js';
-import type { Logger } from '../../log.js';
+import { type Logger, spiderLogger } from '../../log.js';
 import { loadPipelines } from '../../pipelines/item-pipeline.js';
 import type { Settings } from '../../settings/schema.js';
 import type { LoadedSettings } from '../../settings/sources/load-settings.js';
@@ -84,7 +84,7 @@ export async function runNode(plan: NodePlan): Promise<EngineResult> {
     pipelines: pipelinesOf(loadedSpider.loaded, plan.feeds),
     projectDir,
     loadModule,
-    context: { nodeId, spider: spider.name, job, log },
+    context: { nodeId, spider: spider.name, job, log: spiderLogger(log) },
     addNodeId: settings.ITEM_NODE_ID,
     keepsErrors: settings.CALLBACK_ERROR === 'keep',
     callbackTimeoutMs: settings.CALLBACK_TIMEOUT * 1000,
@@ -92,7 +92,7 @@ export async function runNode(plan: NodePlan): Promise<EngineResult> {
   });
   const middleware = await loadMiddleware({
     ...{ projectDir, loadModule },
-    context: { nodeId, spider: spider.name, job, settings, log },
+    context: { nodeId, spider: spider.name, job, settings, log: spiderLogger(log) },
   });
   const committed = committedPipelines({
     ...{ frontier, pipelines, force, log },

@@ -2,7 +2,7 @@
 import type { OutgoingRequest } from '../../http/message/outgoing-request.js';
 import type { Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
-import type { Logger } from '../../log.js';
+import type { SpiderLogger } from '../../log.js';
 import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
 
@@ -14,7 +14,7 @@ export interface MiddlewareContext {
   /** The name of the job; null for the unnamed job. */
   readonly job: string | null;
   readonly settings: Settings;
-  readonly log: Logger;
+  readonly log: SpiderLogger;
 }
 
 /**

@@ -291,7 +291,10 @@ function letRest(work: Work): void {
   const { domain } = flight.lease;
   const restMs = deps.hangingHosts.hung(domain, performance.now());
   if (restMs === null) return;
-  deps.log.debug({ domain, forMs: restMs }, 'a server does not respond; the crawl sends it no requests for a while');
+  deps.log.debug(
+    { domain, forMs: restMs },
+    'a server does not respond; the crawl sends it no requests for a while',
+  );
   leaveAlone(work, restMs, 'autothrottle');
 }
 

@@ -39,9 +39,7 @@ describe.each(engines)('on the %s engine', { timeout: 120_000 }, (engine) => {
     await here.project.write('cut.jsonl', (await here.project.read('b.jsonl')).slice(0, -50));
     expect(await run('restore', 'news', 'cut.jsonl')).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(
-        /is damaged: it ends after line \d+, before its last; use another copy/,
-      ),
+      stderr: expect.stringMatching(/is damaged: it ends after line \d+, before its last; use another copy/),
     });
     expect(await here.look(contents)).toEqual([]);
   });

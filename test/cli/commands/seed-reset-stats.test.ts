@@ -192,7 +192,9 @@ describe.each(engines)('on the %s engine', (engine) => {
       // On the embedded engine it may hold the lock of the folder as it is stopped.
       crawl.kill('SIGSTOP');
       const reset = ['reset', 'news', '--yes', '-s', 'HEARTBEAT_INTERVAL=1'];
-      await waitFor(async () => /\(one, no heartbeat for \d+ s\).*NODE_TIMEOUT/.test((await run(reset)).stderr));
+      await waitFor(async () =>
+        /\(one, no heartbeat for \d+ s\).*NODE_TIMEOUT/.test((await run(reset)).stderr),
+      );
       crawl.kill('SIGCONT');
     }
     expect((await run(['pause', 'news'])).stdout).toBe('news: paused (1 node)\n');
