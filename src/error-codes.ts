@@ -48,6 +48,7 @@ export const commandErrorCodes = {
 
   frontier_unavailable: 'the store cannot be reached',
   unauthorized: 'Redis does not accept the user name, the password or the rights of the user',
+  disk_full: 'the disk of the embedded store is full',
   frontier_locked: 'another process holds the lock of the embedded store for too long',
   frontier_closed: 'the store was used after it was closed',
   frontier_gone: 'the records of the crawl were deleted while a node was running',

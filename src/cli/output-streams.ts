@@ -1,4 +1,5 @@
 /** stdout and stderr of the process: errors while writing, and an exit that loses no output. */
+import type { Writable } from 'node:stream';
 import { exit } from './exit-process.js';
 
 let ignoresStdoutErrors = false;
@@ -22,6 +23,12 @@ export function guardStreams(fatalLine: (text: string) => string): void {
 /** Continue when stdout cannot be written. For crawls, whose results are in the store. */
 export function ignoreStdoutErrors(): void {
   ignoresStdoutErrors = true;
+}
+
+/** Where items go with `-o -`. @param onGone called when nobody reads it any more */
+export function itemOutput(onGone: () => void): Writable {
+  process.stdout.on('error', onGone);
+  return process.stdout;
 }
 
 /** Exit once all output is written. User code that still runs does not delay the exit. */

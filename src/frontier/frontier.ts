@@ -239,6 +239,8 @@ export const MAX_SEED_REQUEST_BYTES = 64 * 1024 * 1024;
 export const MAX_WAIT_MS = 1_000;
 /** Crashes after which a request is failed as `crashed`. */
 export const MAX_CRASHES = 3;
+/** The same while nodes die that no request explains: then somebody kills them from outside. */
+export const MAX_CRASHES_AMONG_KILLS = 5;
 
 export interface NodeInfo {
   /** The label given with `--node-id`, or host-pid. May repeat. */
@@ -449,6 +451,14 @@ export interface FailedList {
   purge(ids: readonly string[]): Promise<number>;
 }
 
+/** A request that failed as `crashed`. */
+export interface CrashedRequest {
+  readonly id: string;
+  /** Null where the failed list is too long to keep it. */
+  readonly record: string | null;
+  readonly crashes: number;
+}
+
 export interface Inspection {
   readonly state: RequestState;
   readonly seen: boolean;
@@ -524,9 +534,13 @@ export interface Frontier {
    * Mark silent incarnations dead, then return their requests to the queue, a bounded step at a time.
    * @param onDead called for each dead incarnation that this call handled, with its node id and the number of its requests
    *   that were returned or, after too many crashes, failed.
+   * @param onFailed called for each request that failed as `crashed`.
    * @returns the number of these requests of all incarnations.
    */
-  recover(onDead?: (node: string, requests: number) => void): Promise<number>;
+  recover(
+    onDead?: (node: string, requests: number) => void,
+    onFailed?: (request: CrashedRequest) => void,
+  ): Promise<number>;
 
   /**
    * Accept requests in one atomic batch (at most `MAX_SETTLE_REQUESTS`). Needs no join.

@@ -5,7 +5,11 @@ const deleteIt = 'delete it';
 
 const adviceByName: readonly (readonly [names: RegExp, advice: string])[] = [
   [/^FEED_(URI|FORMAT)$/, 'name files in FEEDS, or with -o FILE'],
-  [/^FEED_(EXPORT|STOR|TEMPDIR|EMPTY)/, 'files are UTF-8, with the fields that the items have: delete it'],
+  [
+    /^FEED_(EXPORT_(FIELDS|INDENT|BATCH_ITEM_COUNT)|STORE_EMPTY)$/,
+    'use fields, indent, batch_item_count and store_empty of a file in FEEDS',
+  ],
+  [/^FEED_(EXPORT|STOR|TEMPDIR|EMPTY|URI_PARAMS)/, 'files are UTF-8 on a local disk: delete it'],
   [/^LOG_(ENABLED|STDOUT)$/, 'LOG_LEVEL: SILENT keeps the log quiet'],
   [
     /^LOG_(ENCODING|FORMAT|FORMATTER|DATEFORMAT|SHORT_NAMES|FILE_APPEND)$/,

@@ -130,7 +130,7 @@ describe('a crawl', () => {
     });
     expect(await run(['parse', 'shop'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('shop is not a URL'),
+      stderr: expect.stringContaining('shop is neither a URL'),
     });
   });
 });

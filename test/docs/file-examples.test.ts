@@ -1,13 +1,16 @@
-/** The examples of the guide on files and images. */
+/** The examples of the guides on files and images, and on batches and filters of feeds. */
 import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
 import { runCli } from '../helpers/cli.js';
 import { createProject } from '../helpers/project.js';
 import { startSite } from '../helpers/sites/site.js';
 import { pages } from './pages.js';
 
 const guide = pages.find(({ file }) => file === 'docs/guide/files-and-images.md')!;
-const blockWith = (text: string) => guide.blocks.find((block) => block.text.includes(text))!.text;
+const blockWith = (text: string, from = guide) =>
+  from.blocks.find((block) => block.text.includes(text))!.text;
+const feedGuide = pages.find(({ file }) => file === 'docs/guide/items-and-feeds.md')!;
 
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -69,4 +72,29 @@ export default class extends Spider {
     'full/HASH.png',
     'not_an_image',
   ]);
+});
+
+it('feeds: a filter for one file, and batches', async () => {
+  const site = await startShop();
+  const filtered = parse(blockWith('item_filter: ./filters', feedGuide));
+  const batched = parse(blockWith('batch_item_count: 10000', feedGuide));
+  const project = await createProject({
+    settings: stringify({ FEEDS: { ...filtered.FEEDS, ...batched.FEEDS } }),
+    files: {
+      'filters/cheap.ts': blockWith('// filters/cheap.ts', feedGuide),
+      'spiders/shop.ts': `
+import { Spider } from 'crawlnode';
+export default class extends Spider {
+  name = 'shop';
+  startUrls = [this.args.start];
+  *parse() { for (const price of [10, 30, 19]) yield { price }; }
+}
+`,
+    },
+  });
+  const args = ['crawl', 'shop', '-a', `start=${site.origin}/`, '--exit-when-done'];
+  expect(await runCli(args, { cwd: project.dir })).toMatchObject({ code: 0 });
+  expect(await project.read('out/cheap.csv')).toBe('price\r\n10\r\n19\r\n');
+  expect(await project.readJsonLines('out/all.jsonl')).toHaveLength(3);
+  expect(existsSync(project.path('out/shop-0001.jsonl.gz'))).toBe(true);
 });

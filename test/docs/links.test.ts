@@ -1,5 +1,5 @@
 /** Where the docs point to is there: pages, headings, files of the repository. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { pages, root } from './pages.js';
@@ -29,6 +29,21 @@ it('files and folders of the repository that are named in code exist', () => {
       .filter((text) => !existsSync(path.join(root, text)))
       .map((text) => `${file}: ${text}`),
   );
+  expect(missing).toEqual([]);
+});
+
+it('files that comments of the source name exist', () => {
+  const files = ['src', 'test'].flatMap((top) =>
+    readdirSync(path.join(root, top), { recursive: true, encoding: 'utf8' }).map((file) => `/${top}/${file}`),
+  );
+  const sources = files.filter((file) => /^\/src\/.*\.(ts|lua|sql)$/.test(file));
+  const missing = sources.flatMap((file) => {
+    const text = readFileSync(path.join(root, file), 'utf8');
+    const named = [...text.matchAll(/[(`]((?:[a-z0-9-]+\/)*[a-z0-9-]+(?:\.test)?\.(?:ts|lua|sql))[)`]/g)];
+    return named
+      .filter(([, name]) => !files.some((each) => each.endsWith(`/${name}`)))
+      .map(([, name]) => `${file}: ${name}`);
+  });
   expect(missing).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
 /** A request whose node died is processed alone, and given up after three crashes. */
 import { describe, expect, it } from 'vitest';
-import { MAX_CRASHES } from '../../src/frontier/frontier.js';
+import { type CrashedRequest, MAX_CRASHES, MAX_CRASHES_AMONG_KILLS } from '../../src/frontier/frontier.js';
 import { type Crawl, commit, type Node, nameOf, request, take, takeOne, until } from './world.js';
 
 const quick = { tunables: { nodeTimeoutMs: 300 } };
@@ -94,6 +94,34 @@ export function suspects(crawl: () => Crawl): void {
       expect(requests).toMatchObject([
         { reason: 'crashed', crashes: MAX_CRASHES, record: request('poison').record },
       ]);
+    });
+
+    it('is given up later while other nodes are killed too, and then named', async () => {
+      const peer = await crawl().node(quick);
+      await peer.frontier.push([request('unlucky')], 'links');
+      const failed: CrashedRequest[] = [];
+      const recover = (count: number) =>
+        until(
+          async () => {
+            await peer.frontier.heartbeat(peer.joined.incarnation, { pages: 0, pagesPerSecond: 0 });
+            await peer.frontier.recover(undefined, (request) => void failed.push(request));
+            return (await peer.frontier.snapshot()).nodes.length;
+          },
+          (live) => live === count,
+        );
+      // Nothing that these two process explains their deaths.
+      await crawl().node(quick);
+      await crawl().node(quick);
+      await recover(1);
+      for (let crash = 1; crash <= MAX_CRASHES_AMONG_KILLS; crash += 1) {
+        expect(failed).toEqual([]);
+        const doomed = await crawl().node(quick);
+        await takeOne(doomed.frontier);
+        await recover(1);
+      }
+      const { record } = request('unlucky');
+      expect(failed).toMatchObject([{ record, crashes: MAX_CRASHES_AMONG_KILLS }]);
+      expect(await peer.frontier.snapshot()).toMatchObject({ failed: 1, pending: 0, leased: 0 });
     });
 
     it('whose domain must wait keeps nobody from other work', async () => {

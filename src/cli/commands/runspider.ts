@@ -17,7 +17,7 @@ Crawls the spider that the file exports by default, and exits when the crawl is 
 project, its settings apply.
 
 SCHEDULER_PERSIST is false unless it is set elsewhere: a finished crawl is deleted from the store, so that the next run
-begins anew. A crawl that was interrupted is continued by the same command. Several nodes may run the same file.
+starts from the beginning. A crawl that was interrupted is continued by the same command. Several nodes may run the same file.
 
 Without -o, -O or FEEDS, the items are in the list of the store: "crawlnode items SPIDER list" shows them. Other commands
 find the spider with -s SPIDER_MODULES=FILE.

@@ -26,7 +26,8 @@ const BATCH = 1_000;
 
 const help = `
 Seeds are accepted even if their URL has been crawled (SEEDS_FILTERED changes this). A seed that is still waiting is a
-duplicate. Bad seeds are reported with the reason; the others are accepted. After Ctrl-C, run the same command again.
+duplicate. Bad seeds are reported with the reason, and the others are accepted. The exit code is 2 only if all seeds were
+bad. After Ctrl-C, run the same command again.
 
 A sitemap is a URL or a file: XML, a list of URLs, an index of sitemaps, or a robots.txt that names sitemaps. It may be
 gzip. The spider's allowedDomains apply to its URLs. A sitemap that cannot be read is reported, and the others continue.

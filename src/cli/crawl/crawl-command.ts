@@ -3,6 +3,7 @@
  * load settings and spider, open frontier and feeds, run the nodes, finish the feeds, print the summary.
  */
 import os from 'node:os';
+import type { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { feedTargets } from '../../crawler/feeds/feed-targets.js';
@@ -17,7 +18,7 @@ import { exitCodeOf } from '../exit-codes.js';
 import { atLeastOne } from '../options/at-least-one.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
-import { ignoreStdoutErrors } from '../output-streams.js';
+import { ignoreStdoutErrors, itemOutput } from '../output-streams.js';
 import { feedRecords } from '../project/feed-records.js';
 import { loadSpider, useCrawlInMessages } from '../project/open-project.js';
 import { printDryRun } from '../reports/dry-run-report.js';
@@ -35,7 +36,7 @@ export function crawlOptions(command: Command): Command {
     .option('-a, --arg <name=value>', 'an argument for the spider; may repeat', addPair)
     .option(
       '-o, --output <file>',
-      'append items to a .jsonl, .json, .csv or .xml file, or to FILE:FORMAT; may repeat',
+      'append items to a .jsonl, .json, .csv or .xml file, to FILE:FORMAT, or to stdout (- or -:FORMAT); may repeat',
       collect,
     )
     .option('-O, --overwrite-output <file>', 'the same, but empty the file first', collect)
@@ -119,6 +120,7 @@ async function runInProcess(crawl: Crawl, session: CrawlSession): Promise<number
   let trouble: string | null = null;
   const { result, unwritten } = await runCrawl({
     ...{ spider, nodeId, open, frontier, targets, records, exitWhenDone, drain, force, log },
+    stdout: stdoutOf(targets, signals),
     crawlArguments: crawl.crawlArguments,
     awaitsFinalTotals: hasGates(gates),
     speaksJson: stderrIsJson(crawl.context),
@@ -147,7 +149,17 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
   const { context, frontier, targets, records } = crawl;
   const { settings } = crawl.spider.loaded;
   const { drain, force, graceLeftMs } = signals;
-  const feedsPlan = { frontier, settings, targets, records, writeOrphans: true, force, graceLeftMs, log };
+  const feedsPlan = {
+    frontier,
+    settings,
+    targets,
+    records,
+    writeOrphans: true,
+    force,
+    graceLeftMs,
+    log,
+    stdout: stdoutOf(targets, signals),
+  };
   const { result: ended, unwritten } = await withFeeds(feedsPlan, async (feeds) => {
     const startedAt = performance.now();
     const before = totalsOf(await frontier.snapshot());
@@ -177,6 +189,12 @@ async function runWorkers(crawl: Crawl, count: number, session: CrawlSession): P
         );
   const code = signals.forcedCode() ?? (unwritten === null ? outcome.code : Math.max(1, outcome.code));
   return finishCrawl(crawl, session, { nodes: count, result: { ...result, ...counted }, unwritten, code });
+}
+
+/** With `-o -`: when its reader is gone, the crawl ends as after a signal. */
+function stdoutOf(targets: Crawl['targets'], signals: CrawlSession['signals']): Writable | undefined {
+  if (!targets.some(({ isStdout }) => isStdout)) return undefined;
+  return itemOutput(() => signals.requestDrain());
 }
 
 /** Send each change, so that nodes stop committing results while items cannot be written. */

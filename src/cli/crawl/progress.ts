@@ -78,6 +78,8 @@ function loggedDisplay(context: Context, everyMs: number): Display {
     start(frontier, log, _trouble) {
       if (everyMs === 0) return;
       const rate = pageRate();
+      // The first line shows the pages since now.
+      frontier.snapshot().then(rate, () => {});
       stop = pollSnapshots(frontier, everyMs, (snapshot) =>
         log.info(progressOf(snapshot, rate(snapshot)), 'progress of the crawl, over all its nodes'),
       );

@@ -22,8 +22,10 @@ const SHOWN_DEAD_ENDS = 5;
 const SHOWN_STATS = 20;
 
 /** Print the summary: text, or one JSON object with `--json`. */
-export function printSummary(context: Context, { spider, job, nodes, result, feeds, gate }: Summary): void {
+export function printSummary(output: Context, { spider, job, nodes, result, feeds, gate }: Summary): void {
   const { reason, pages, items, failed, elapsedMs, message, deadEnds, customStats, crawl, run } = result;
+  // Standard output holds nothing but items then.
+  const context = feeds.some(({ isStdout }) => isStdout) ? { ...output, stdout: output.stderr } : output;
   if (context.globals.json) {
     const files = feeds.map(({ path }) => path);
     const ownCounts = { pages, items, failed, nodes, elapsedMs };
@@ -46,7 +48,7 @@ export function printSummary(context: Context, { spider, job, nodes, result, fee
   }
   printStats(context, customStats);
   if (pages > failed && items === 0 && (crawl?.items ?? 0) === 0) print(context, 'no page gave an item');
-  if (failed > 0) {
+  if (failed > 0 || (crawl?.failed ?? 0) > 0) {
     const args = crawlArguments(context, { spider, job });
     print(context, `failed requests are kept with the crawl; "crawlnode failed ${args} list" says why`);
   }

@@ -78,7 +78,7 @@ export function startWorkers(
       died += 1;
       notJoined.add(number);
       sendAssembled();
-      if (plan.draining.aborted) return { result: null, code: signal === null ? (code ?? 1) : 0 };
+      if (plan.draining.aborted) return { result: null, code: codeWhileDraining(code, signal) };
       if (message?.type === 'failed' && (message.code !== UNREACHABLE || deaths === 0)) {
         return { result: null, code: message.code };
       }
@@ -116,6 +116,12 @@ export function startWorkers(
       code: Math.max(0, ...all.map(({ code }) => code)),
     })),
   };
+}
+
+/** A node that is asked to leave before it listens to signals ends by the signal. Any other death leaves its work to others. */
+export function codeWhileDraining(code: number | null, signal: NodeJS.Signals | null): number {
+  if (signal === null) return code ?? 1;
+  return ['SIGINT', 'SIGTERM', 'SIGHUP'].includes(signal) ? 0 : 1;
 }
 
 /** Start a child with the same command line and node options as this process. */

@@ -9,12 +9,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import os from 'node:os';
+import { UsageError } from '../../errors.js';
 import type { FeedWriter } from '../../feed-outbox.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { silentLogger } from '../../log.js';
 import type { FeedRecords } from '../../pipelines/feeds/feed-records.js';
 import { type FeedFile, openFeedWriter } from '../../pipelines/feeds/feed-writer.js';
 import type { FeedTarget } from './feed-targets.js';
+import { loadItemFilter } from './item-filter.js';
 
 /** Of one step: the script that takes them runs a few ms. */
 const TAKE = 1_000;
@@ -51,7 +53,11 @@ export async function exportItems(options: ExportOptions): Promise<Exported> {
   const { frontier, target, records, staleMs } = options;
   const { id: feed, path, format, overwrite, ...layout } = target;
   const writer = { feed, host: os.hostname(), path, pid: process.pid, owner: randomUUID(), format };
+  if (target.isStdout)
+    throw new UsageError('-o -: export writes a file; to look at items use "items SPIDER list"');
+  const accepts = await loadItemFilter(target.itemFilter);
   const file = await openFeedWriter({
+    accepts,
     ...{ feeds: frontier.feeds, writer, path, format, overwrite, ...layout, records, staleMs },
     anew: overwrite,
     log: silentLogger,

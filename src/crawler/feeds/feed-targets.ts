@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../../errors.js';
 import { feedId } from '../../feed-outbox.js';
+import { BATCH_ID } from '../../pipelines/feeds/batched-content.js';
 import {
   compressed,
   type FeedFormatName,
@@ -21,6 +22,12 @@ export interface FeedTarget extends FeedLayout {
   readonly overwrite: boolean;
   /** False: a file without items is removed at the end. */
   readonly storeEmpty?: boolean;
+  /** `batch_item_count`: the path has `%(batch_id)d` then. */
+  readonly batchItems?: number;
+  /** `item_filter`: the path of its module; null for none. */
+  readonly itemFilter?: string | null;
+  /** Items go to standard output, and `path` is its name. */
+  readonly isStdout?: boolean;
 }
 
 /** What the parts of a file's name stand for, such as `%(name)s`. */
@@ -49,7 +56,7 @@ export function feedTargets(
     given.length > 0
       ? given.map(({ file: text, fresh }) => {
           const { file, format } = namedFeed(text);
-          if (file === '-') throw new UsageError('-o -: items go to files; read one with "tail -f"');
+          if (file === '-') return stdoutTarget(format);
           const found = target(localPath(expanded(file, names), cwd), format, fresh);
           const configured = ofSettings.find(({ id }) => id === found.id);
           if (configured === undefined) return { ...found, escapeFormulas: false };
@@ -69,10 +76,15 @@ export function feedTargets(
 /** The files that FEEDS names. @throws UsageError for one without a known extension or format. */
 export function feedsOfSettings({ FEEDS }: Pick<Settings, 'FEEDS'>, names?: FeedNames): FeedTarget[] {
   return Object.entries(FEEDS).map(([file, feed]) => {
-    const found = target(localPath(expanded(file, names), '/'), feed.format, feed.overwrite ?? false);
-    const { fields } = feed;
+    const { fields, batch_item_count: batchItems = 0 } = feed;
+    const isStdout = STDOUT_URI.test(file);
+    const found = isStdout
+      ? stdoutTarget(feed.format)
+      : target(localPath(expanded(file, names, batchItems > 0), '/'), feed.format, feed.overwrite ?? false);
     return {
       ...found,
+      batchItems: isStdout ? 0 : batchItems,
+      itemFilter: feed.item_filter ?? null,
       format: (feed.postprocessing ?? []).length > 0 ? compressed(found.format) : found.format,
       escapeFormulas: feed.escape_formulas ?? false,
       fields: Array.isArray(fields)
@@ -84,8 +96,30 @@ export function feedsOfSettings({ FEEDS }: Pick<Settings, 'FEEDS'>, names?: Feed
   });
 }
 
-/** A name with its parts in place. Without `names`, as for the file of another run, it stays as it is. */
-function expanded(file: string, names: FeedNames | undefined): string {
+/** As Scrapy names standard output in FEEDS. */
+const STDOUT_URI = /^stdout:/i;
+
+function stdoutTarget(format = 'jsonl'): FeedTarget {
+  const path = 'stdout';
+  // Not /dev/stdout, which is another file in each process.
+  const id = feedId(os.hostname(), '/stdout:');
+  return {
+    ...{ id, path, format: feedFormat('', format), overwrite: false },
+    isStdout: true,
+  };
+}
+
+/**
+ * A name with its parts in place; without `names`, as for the file of another run, it stays as it is. `%(batch_id)d` always
+ * stays. @param inBatches whether it must have, or must not have that
+ */
+function expanded(file: string, names: FeedNames | undefined, inBatches = false): string {
+  if (inBatches !== file.search(BATCH_ID) >= 0) {
+    const why = inBatches
+      ? 'batch_item_count needs %(batch_id)d in the name of the file, such as items-%(batch_id)03d.jsonl'
+      : '%(batch_id)d in the name of a file needs batch_item_count in FEEDS';
+    throw new UsageError(`${file}: ${why}`);
+  }
   if (names === undefined) return file;
   const values: Readonly<Record<string, string>> = {
     name: names.name,
@@ -94,9 +128,10 @@ function expanded(file: string, names: FeedNames | undefined): string {
     time: `${names.time.toISOString().slice(0, 19).replaceAll(':', '-')}+00-00`,
   };
   return file.replace(/%\((\w+)\)(\d*[sd])/g, (part, name: string) => {
+    if (name === 'batch_id') return part;
     const value = values[name];
     if (value !== undefined) return value;
-    const known = 'use %(name)s (the spider), %(job)s and %(time)s';
+    const known = 'use %(name)s (the spider), %(job)s, %(time)s, and %(batch_id)d with batch_item_count';
     throw new UsageError(`${file}: unknown placeholder ${part} in the name of a file: ${known}`);
   });
 }

@@ -1,13 +1,16 @@
 /** The files of a crawl while it runs: one writer each, which alone drains its outbox. */
 import { randomUUID } from 'node:crypto';
 import os from 'node:os';
+import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { UsageError } from '../../errors.js';
 import { isPipelineOutbox } from '../../feed-outbox.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import type { FeedRecords } from '../../pipelines/feeds/feed-records.js';
 import { type FeedFile, openFeedWriter } from '../../pipelines/feeds/feed-writer.js';
 import type { FeedTarget } from './feed-targets.js';
+import { loadItemFilter } from './item-filter.js';
 
 /** The feeds of a crawl while it runs. */
 export interface OpenFeeds {
@@ -28,6 +31,8 @@ export interface FeedsOptions {
   readonly maxWaiting: number;
   /** Where this user's files are recorded. */
   readonly records: FeedRecords;
+  /** For `-o -`; items cannot go there where it is absent. */
+  readonly stdout?: Writable | undefined;
   readonly log: Logger;
 }
 
@@ -76,15 +81,20 @@ async function within(work: Promise<unknown>, ms: number): Promise<boolean> {
 /** All of them or none. */
 async function openFiles(
   targets: readonly FeedTarget[],
-  { frontier, staleMs, records, log }: FeedsOptions,
+  { frontier, staleMs, records, stdout, log }: FeedsOptions,
 ): Promise<FeedFile[]> {
   const files: FeedFile[] = [];
   try {
-    for (const { id, path: file, ...how } of targets) {
+    for (const { id, path: file, isStdout = false, ...how } of targets) {
+      if (isStdout && stdout === undefined) throw new UsageError('items cannot go to standard output here');
+      const accepts = await loadItemFilter(how.itemFilter);
       const self = { host: os.hostname(), pid: process.pid, owner: randomUUID() };
       const writer = { feed: id, ...self, path: file, format: how.format };
       files.push(
-        await openFeedWriter({ feeds: frontier.feeds, writer, path: file, ...how, staleMs, records, log }),
+        await openFeedWriter({
+          ...{ feeds: frontier.feeds, writer, path: file, ...how, staleMs, records, log, accepts },
+          stdout: isStdout ? stdout : undefined,
+        }),
       );
     }
     return files;

@@ -16,6 +16,7 @@ import { openFeedWriter } from '../../pipelines/feeds/feed-writer.js';
 import type { FeedLayout } from '../../pipelines/feeds/formats/feed-format.js';
 import type { Settings } from '../../settings/schema.js';
 import { type FeedTarget, feedsOfSettings } from './feed-targets.js';
+import { loadItemFilter } from './item-filter.js';
 
 export interface OrphansOptions {
   readonly frontier: Frontier;
@@ -30,7 +31,10 @@ export interface OrphansOptions {
 export interface OrphanedFeed {
   readonly feed: string;
   readonly waiting: number;
-  readonly file: Pick<FeedTarget, 'path' | 'format' | 'storeEmpty' | keyof FeedLayout>;
+  readonly file: Pick<
+    FeedTarget,
+    'path' | 'format' | 'storeEmpty' | 'batchItems' | 'itemFilter' | keyof FeedLayout
+  > & { readonly template?: string };
 }
 
 /** The file of a feed, as this user's records or FEEDS name it; null where neither does. */
@@ -72,7 +76,9 @@ export async function writeOrphanedFeed(
   { feed, file }: OrphanedFeed,
   { frontier, staleMs, records, log }: OrphansOptions,
 ): Promise<number> {
-  const { path, format, escapeFormulas = false, fields = null, indent = 0, storeEmpty = true } = file;
+  const { format, escapeFormulas = false, fields = null, indent = 0, storeEmpty = true } = file;
+  const { template, batchItems = 0, itemFilter = null } = file;
+  const path = template ?? file.path;
   const host = os.hostname();
   if (feedId(host, path) !== feed) {
     const what = `${path} leads to another file than when it was written: have it lead to that one again`;
@@ -81,7 +87,8 @@ export async function writeOrphanedFeed(
   const writer = { feed, host, path, pid: process.pid, owner: randomUUID(), format };
   const writing = await openFeedWriter({
     ...{ feeds: frontier.feeds, writer, path, format, staleMs, records, log },
-    ...{ escapeFormulas, fields, indent, storeEmpty },
+    ...{ escapeFormulas, fields, indent, storeEmpty, batchItems, itemFilter },
+    accepts: await loadItemFilter(itemFilter),
     overwrite: false,
   });
   try {

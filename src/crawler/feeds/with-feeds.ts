@@ -1,4 +1,5 @@
 /** The feed files around a crawl: opened before it, written to their end after it. */
+import type { Writable } from 'node:stream';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import { type FeedRecords, noRecords } from '../../pipelines/feeds/feed-records.js';
@@ -14,6 +15,8 @@ export interface FeedsPlan {
   readonly targets: readonly FeedTarget[];
   /** Where this user's files are recorded; nowhere unless told. */
   readonly records?: FeedRecords;
+  /** `FeedsOptions.stdout`. */
+  readonly stdout?: Writable | undefined;
   /** Also write what nodes that died on this machine had committed for files of their own. */
   readonly writeOrphans: boolean;
   /** Aborted to leave at once: what is not written then waits in the frontier. */
@@ -61,7 +64,7 @@ async function closeFeeds(plan: FeedsPlan, feeds: OpenFeeds): Promise<string | n
   return unwritten;
 }
 
-function optionsOf({ frontier, settings, records = noRecords, log }: FeedsPlan): FeedsOptions {
+function optionsOf({ frontier, settings, records = noRecords, stdout, log }: FeedsPlan): FeedsOptions {
   const { NODE_TIMEOUT, FEED_OUTBOX_LIMIT } = settings;
-  return { frontier, staleMs: NODE_TIMEOUT * 1000, maxWaiting: FEED_OUTBOX_LIMIT, records, log };
+  return { frontier, staleMs: NODE_TIMEOUT * 1000, maxWaiting: FEED_OUTBOX_LIMIT, records, stdout, log };
 }

@@ -6,7 +6,7 @@ import { type NodePlan, runNode } from './run-node.js';
 /** Options of a crawl in this process. */
 export interface CrawlPlan
   extends Omit<NodePlan, 'feeds' | 'feedsFailing'>,
-    Pick<FeedsPlan, 'targets' | 'records' | 'graceLeftMs'> {
+    Pick<FeedsPlan, 'targets' | 'records' | 'stdout' | 'graceLeftMs'> {
   /** Another process writes the feed files: their ids, and why they cannot be written. Null when this one does. */
   readonly writer: Pick<NodePlan, 'feeds' | 'feedsFailing'> | null;
   /** Called when the files are open, before the node starts. */

@@ -91,6 +91,8 @@ export class Incarnation {
       pulse,
       alarm,
       log,
+      deadEnds,
+      crawlArguments: deps.crawlArguments,
       heartbeatMs: options.heartbeatMs,
       nodeTimeoutMs: options.tunables.nodeTimeoutMs,
       onTick: (rate) => {

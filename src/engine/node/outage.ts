@@ -1,11 +1,31 @@
-/** Calls to a store that may be away: tried again with backoff, and logged once for each outage, not for each attempt. */
+/**
+ * Calls to a store that may be away: tried again with backoff. An outage is logged when it begins, once a minute, and when it
+ * is over. A store that fails on and off has one outage: a full disk takes small writes and refuses large ones.
+ */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ErrorCode } from '../../error-codes.js';
 import { FrontierUnavailableError } from '../../errors.js';
 import type { Logger } from '../../log.js';
 
 const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 2_000;
+
+/** Defaults of the times between log lines, in ms. */
+const times = { sayAgainMs: 60_000, flapsWithinMs: 10_000, stableMs: 5_000 };
+
+/** What is wrong, as its log line begins and goes on, for codes of errors that are no failure of the connection. */
+const headlines: Partial<Record<ErrorCode, readonly [string, string]>> = {
+  disk_full: ['the disk is full; waiting for room', 'the disk is still full; waiting for room'],
+  eviction_policy: [
+    'Redis may evict the frontier; waiting for another policy',
+    'Redis still may evict the frontier; waiting for another policy',
+  ],
+};
+const away = [
+  'the frontier cannot be reached; waiting for it',
+  'the frontier still cannot be reached; waiting for it',
+] as const;
 
 export class Outage {
   readonly #log: Logger;
@@ -14,11 +34,17 @@ export class Outage {
    * and refuses leases, and each change would be a log line otherwise.
    */
   readonly #failing = new Set<string>();
+  readonly #times: typeof times;
   #sinceMs = 0;
+  #saidMs = 0;
+  #backMs = Number.NEGATIVE_INFINITY;
+  #isFlapping = false;
+  #stable: NodeJS.Timeout | null = null;
   #why: string | null = null;
 
-  constructor(log: Logger) {
+  constructor(log: Logger, spans: Partial<typeof times> = {}) {
     this.#log = log;
+    this.#times = { ...times, ...spans };
   }
 
   /** The error message of the current outage; null when there is none. */
@@ -49,18 +75,36 @@ export class Outage {
   }
 
   #began(verb: string, error: FrontierUnavailableError): void {
-    if (this.#failing.size === 0) {
-      this.#sinceMs = performance.now();
-      this.#log.warn({ verb, error: error.message }, 'the frontier cannot be reached; waiting for it');
-    }
+    const isNew = this.#failing.size === 0 && this.#stable === null;
+    if (this.#stable !== null) clearTimeout(this.#stable);
+    this.#stable = null;
     this.#failing.add(verb);
     this.#why = error.message;
+    const now = performance.now();
+    if (isNew) {
+      this.#sinceMs = now;
+      this.#isFlapping = now - this.#backMs < this.#times.flapsWithinMs;
+    } else if (now - this.#saidMs < this.#times.sayAgainMs) return;
+    this.#saidMs = now;
+    const [begun, goesOn] = headlines[error.code] ?? away;
+    const what = isNew ? begun : goesOn;
+    const forMs = isNew ? {} : { forMs: Math.round(now - this.#sinceMs) };
+    this.#log.warn({ verb, error: error.message, ...forMs }, what);
   }
 
   #over(verb: string): void {
     if (!this.#failing.delete(verb) || this.#failing.size > 0) return;
     this.#why = null;
-    const afterMs = Math.round(performance.now() - this.#sinceMs);
+    if (this.#isFlapping) {
+      this.#stable = setTimeout(() => this.#sayBack(), this.#times.stableMs);
+      this.#stable.unref();
+    } else this.#sayBack();
+  }
+
+  #sayBack(): void {
+    this.#stable = null;
+    this.#backMs = performance.now();
+    const afterMs = Math.round(this.#backMs - this.#sinceMs);
     this.#log.info({ afterMs }, 'the frontier can be reached again');
   }
 }

@@ -3,8 +3,10 @@
  * and compare this node's leases with the store's (reconcile).
  */
 import { FrontierUnavailableError } from '../../errors.js';
-import type { Frontier } from '../../frontier/frontier.js';
+import type { CrashedRequest, Frontier } from '../../frontier/frontier.js';
+import { decodeRecord } from '../../http/message/record/request-codec.js';
 import type { Logger } from '../../log.js';
+import type { DeadEnds } from '../page/dead-ends.js';
 import type { Slots, Tally } from '../page/leased-pages.js';
 import type { Pulse } from './heartbeat.js';
 import type { Alarm } from './wake-up.js';
@@ -20,6 +22,9 @@ export interface UpkeepOptions {
   readonly pulse: Pulse;
   readonly alarm: Alarm;
   readonly log: Logger;
+  readonly deadEnds: DeadEnds;
+  /** The crawl as an argument of a command. */
+  readonly crawlArguments: string;
   readonly heartbeatMs: number;
   readonly nodeTimeoutMs: number;
   readonly onTick: (pagesPerSecond: number) => void;
@@ -83,7 +88,7 @@ export class Upkeep {
   }
 
   async #recover(): Promise<void> {
-    const { frontier, alarm, log } = this.#options;
+    const { frontier, alarm, log, deadEnds, crawlArguments } = this.#options;
     this.#recovering = true;
     await this.#beside(async () => {
       const onDead = (node: string, requests: number) => {
@@ -91,7 +96,14 @@ export class Upkeep {
         const work = requests === 0 ? 'it had nothing in progress' : `${were} back to the queue`;
         log.warn({ node, requests }, `the node ${node} counts as dead: ${work}`);
       };
-      const moved = await frontier.recover(onDead);
+      const onFailed = ({ record, crashes }: CrashedRequest) => {
+        const url = record === null ? null : decodeRecord(record).url;
+        const why = `${crashes} nodes died while they processed it`;
+        const retry = `"crawlnode failed ${crawlArguments} retry --reason crashed" tries it again`;
+        log.error({ url, reason: 'crashed' }, `gave up on ${url ?? 'a page'}: ${why}; ${retry}`);
+        deadEnds.note('given up as crashed', url ?? 'a page');
+      };
+      const moved = await frontier.recover(onDead, onFailed);
       if (moved > 0) alarm.ring();
     });
     this.#recovering = false;

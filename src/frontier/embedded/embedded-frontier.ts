@@ -71,10 +71,11 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
     heartbeat: (incarnation, report) =>
       batch.write((tx) => heartbeat(tx, incarnationNumber(incarnation), report), { patienceMs: 0 }),
     reconcile: (held, graceMs) => client.asNode((tx, { number }) => reconcile(tx, number, held, graceMs)),
-    recover: async (onDead) => {
+    recover: async (onDead, onFailed) => {
       const recovered = new RecoveredNodes();
       for (;;) {
-        const { handled, isDone } = await batch.write(recoverStep);
+        const { handled, failed, isDone } = await batch.write(recoverStep);
+        for (const request of failed) onFailed?.(request);
         for (const { number, id, requests } of handled) recovered.add(number, id, requests);
         if (isDone) return recovered.report(onDead);
       }

@@ -97,6 +97,8 @@ CREATE TABLE tally (
   tokens         INTEGER NOT NULL,       -- leases given so far
   alive          INTEGER NOT NULL,       -- nodes not declared dead
   volunteer      INTEGER NOT NULL,       -- number of the node that takes the next suspect; 0: none
+  killed_at      INTEGER NOT NULL,       -- when a node last died that was not processing a suspect; 0: none
+  killed_before  INTEGER NOT NULL,       -- the same of the one before it
   hungry         INTEGER NOT NULL,       -- number of the node that got nothing last; 0: none
   hungry_at      INTEGER NOT NULL,
   busy_at        INTEGER NOT NULL,       -- when something was last pending, delayed or leased

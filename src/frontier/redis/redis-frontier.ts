@@ -43,8 +43,9 @@ import { redisBackups } from './backup/backups.js';
 import { clearParts, sweep } from './clear.js';
 import { type Call, Calls } from './connection/calls.js';
 import { RedisConnection } from './connection/connection.js';
+import { EvictionWatch } from './connection/eviction-watch.js';
 import type { Arguments } from './connection/lua-message.js';
-import { int, list, named, type Reply, text } from './connection/reply.js';
+import { hex, int, list, named, type Reply, text } from './connection/reply.js';
 import { readCookieNews } from './cookies/cookie-reply.js';
 import type { CrawlAccess } from './crawl-access.js';
 import { examineRedis } from './doctor/examine/examine.js';
@@ -81,6 +82,7 @@ export class RedisFrontier implements Frontier {
   readonly #seeds: RedisSeeds;
   readonly #robots: RedisRobots;
   readonly #leaseCalls: LeaseCalls;
+  readonly #eviction: EvictionWatch | null;
 
   static async open(options: OpenOptions, address: RedisAddress): Promise<RedisFrontier> {
     const connection = await RedisConnection.open(address, options.connectTimeoutMs, options.waitReplicas);
@@ -98,6 +100,7 @@ export class RedisFrontier implements Frontier {
     this.#options = options;
     this.#calls = new Calls(connection, options.keys, options.shape.dupefilter);
     const call: Call = (verb, args) => this.#run(verb, args);
+    this.#eviction = options.allowEviction ? null : new EvictionWatch(connection.client);
     this.#node = new RedisNode(connection, this.#calls, call);
     this.#leaseCalls = new LeaseCalls(this.#calls, () => this.#node.options?.feeds ?? []);
     this.#crawl = {
@@ -136,13 +139,17 @@ export class RedisFrontier implements Frontier {
     return this.#node.reconcile(held, graceMs);
   }
 
-  async recover(onDead?: (node: string, requests: number) => void): Promise<number> {
+  async recover(...[onDead, onFailed]: Parameters<Frontier['recover']>): Promise<number> {
     const recovered = new RecoveredNodes();
     for (;;) {
       const answer = named(await this.#run('recover', { most: RECOVERY_STEP }));
       const counts = list(answer.counts).map(int);
       for (const [n, incarnation] of list(answer.incarnations).map(text).entries()) {
         recovered.add(incarnation, text(list(answer.nodes)[n]), counts[n] ?? 0);
+      }
+      for (const [n, id] of list(answer.failed).map(hex).entries()) {
+        const record = text(list(answer.records)[n]) || null;
+        onFailed?.({ id, record, crashes: int(list(answer.crashes)[n]) });
       }
       if (int(answer.moved) === 0 || int(answer.dead) === 0) return recovered.report(onDead);
     }
@@ -179,6 +186,7 @@ export class RedisFrontier implements Frontier {
 
   async lease(max: number, holding: number, cookies?: number): Promise<LeaseAnswer> {
     await this.#node.live();
+    this.#eviction?.refuse();
     const args = { max, holding, random: Math.random(), crawl: this.#node.crawl, cookies };
     return readLeases(await this.#leaseCalls.lease(args));
   }

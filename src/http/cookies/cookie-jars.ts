@@ -1,7 +1,7 @@
 /** A node's copy of the crawl's cookies. It is only read by pages; changes come from the store (`CookieNews`). */
 import type { CookieNews, StoredCookie } from './stored-cookie.js';
 
-/** One jar of the copy, for the rules of `cookie-rules.ts`. */
+/** One jar of the copy, for the rules of `page-cookies.ts`. */
 export interface KnownJar {
   /** The cookies of exactly this domain. */
   of(domain: string): readonly StoredCookie[];

@@ -21,6 +21,10 @@ export interface ContentOptions extends FeedLayout {
   readonly storeEmpty?: boolean;
   /** `-O`: begin the file anew, unless the job has written to it before; `-o` goes on after what is there. */
   readonly overwrite: boolean;
+  /** For the record: of a feed in several files, and of one with a filter (`FeedRecord`). */
+  readonly template?: string;
+  readonly batchItems?: number;
+  readonly itemFilter?: string | null;
   /** Where this user's files are recorded; without it only the outbox shows what of a file is crawlnode's own. */
   readonly records?: FeedRecords;
   readonly log: Logger;
@@ -165,7 +169,13 @@ export class FeedContent {
     const { fields = null, indent = 0, storeEmpty = true } = this.#options;
     const own = { beginBytes, endBytes: lengthBytes + this.#closing().length };
     this.#own = own;
-    records.save(feed, { path, format, ...own, escapeFormulas, fields, indent, storeEmpty });
+    const { template, batchItems, itemFilter } = this.#options;
+    records.save(feed, {
+      ...{ path, format, ...own, escapeFormulas, fields, indent, storeEmpty },
+      ...(template !== undefined && { template }),
+      ...(batchItems !== undefined && { batchItems }),
+      ...(itemFilter != null && { itemFilter }),
+    });
   }
 
   #closing(): Buffer {

@@ -22,6 +22,11 @@ export interface FeedRecord extends FeedLayout {
   readonly endBytes: number;
   /** `store_empty` of the feed in FEEDS. */
   readonly storeEmpty?: boolean;
+  /** Of a feed in several files: its path with `%(batch_id)d`, and `batch_item_count`. */
+  readonly template?: string;
+  readonly batchItems?: number;
+  /** `item_filter`: the path of its module. */
+  readonly itemFilter?: string | null;
 }
 
 /** A record is one file; that of a file that nobody has written to for so long is removed. */

@@ -9,10 +9,13 @@
  * next start, cut off: neither a missing nor a double line. A file that cannot be written leaves its items in the
  * outbox; `failing` says why, and writing goes on when it can.
  */
+import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CrawlnodeError, FrontierUnavailableError, messageOf } from '../../errors.js';
 import type { FeedCheckpoint, FeedWriter, Outbox } from '../../feed-outbox.js';
+import { BatchedContent, type Batching } from './batched-content.js';
 import { type ContentOptions, FeedContent } from './feed-content.js';
+import { StdoutContent } from './stdout-content.js';
 
 export interface FeedOptions extends Omit<ContentOptions, 'feed'> {
   readonly feeds: Outbox;
@@ -21,7 +24,17 @@ export interface FeedOptions extends Omit<ContentOptions, 'feed'> {
   readonly anew?: boolean;
   /** A writer that gives no sign for so long may be replaced. */
   readonly staleMs: number;
+  /** Which items go to the feed; null for all. */
+  readonly accepts?: Batching['accepts'];
+  /** Given where items go to standard output instead of the path. */
+  readonly stdout?: Writable | undefined;
 }
+
+/** What items are written to. */
+type Content = Pick<
+  FeedContent,
+  'mended' | 'isEmpty' | 'begin' | 'goTo' | 'append' | 'tidy' | 'removeEmpty' | 'close'
+>;
 
 const BATCH = 1_000;
 const MIN_POLL_MS = 50;
@@ -36,7 +49,7 @@ const MAX_BACKOFF_MS = 5_000;
 export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
   const { feeds, writer, path, staleMs, log } = options;
   // The file first: where it cannot be written, nobody need wait for this writer's claim to go stale.
-  const content = await FeedContent.open({ ...options, feed: writer.feed });
+  const content = await openContent(options);
   try {
     const { anew = false, overwrite: overwrites } = options;
     const known = await feeds.open(writer, { staleMs, anew, overwrites });
@@ -68,10 +81,18 @@ export async function openFeedWriter(options: FeedOptions): Promise<FeedFile> {
   }
 }
 
+async function openContent({ writer, stdout, accepts = null, ...options }: FeedOptions): Promise<Content> {
+  if (stdout !== undefined) return new StdoutContent({ ...options, stdout, accepts });
+  const { batchItems = 0, path: template } = options;
+  const content = { ...options, feed: writer.feed };
+  if (batchItems === 0 && accepts === null) return FeedContent.open(content);
+  return new BatchedContent({ ...content, template }, { batchItems, accepts });
+}
+
 /** An open feed file. Use `run` for as long as the crawl lasts, or `drain` for what waits now. */
 export class FeedFile {
   readonly #options: FeedOptions;
-  readonly #content: FeedContent;
+  readonly #content: Content;
   /** Where this writer began. */
   readonly #first: FeedCheckpoint;
   #written: FeedCheckpoint;
@@ -80,7 +101,7 @@ export class FeedFile {
   #confirmedAt = performance.now();
   #failing: string | null = null;
 
-  constructor(options: FeedOptions, content: FeedContent, written: FeedCheckpoint) {
+  constructor(options: FeedOptions, content: Content, written: FeedCheckpoint) {
     this.#options = options;
     this.#content = content;
     this.#first = written;
@@ -126,8 +147,9 @@ export class FeedFile {
         this.#note(null);
         return count;
       }
+      const before = this.#written.sequence;
       await this.#append(items);
-      count += items.length;
+      count += this.#written.sequence - before;
     }
   }
 

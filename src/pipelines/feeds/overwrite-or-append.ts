@@ -19,7 +19,7 @@ export async function overwrite(disk: FeedDisk, format: FeedFormat): Promise<Beg
 /** Go on after what somebody else wrote. @throws UsageError where that would be no valid file of its format. */
 export async function append(disk: FeedDisk, format: FeedFormat): Promise<Begun> {
   const size = await disk.size();
-  if (size === 0) return overwrite(disk, format);
+  if (size === 0 || (await isEmptyList(disk, format, size))) return overwrite(disk, format);
   if (format.appendsNot !== null) {
     throw new UsageError(
       `${disk.path} has content already, and ${format.appendsNot} cannot be added to it: use -O to overwrite it, another file, or .jsonl.`,
@@ -30,4 +30,14 @@ export async function append(disk: FeedDisk, format: FeedFormat): Promise<Begun>
   const newline = (await disk.before(size)) === '\n' ? '' : '\n';
   await disk.replaceFrom(size, Buffer.from(newline));
   return { lengthBytes: size + newline.length, header };
+}
+
+/** What `overwrite` leaves, and nothing else. */
+async function isEmptyList(
+  disk: FeedDisk,
+  { encode, opening, closing }: FeedFormat,
+  size: number,
+): Promise<boolean> {
+  const empty = Buffer.concat([encode(opening), encode(closing)]);
+  return empty.length > 0 && size === empty.length && (await disk.behind(0, size)).equals(empty);
 }

@@ -12,6 +12,8 @@ const feed = z.strictObject({
   fields: z.union([z.array(z.string()).min(1), z.record(z.string(), z.string())]).nullish(),
   indent: z.int().min(0).max(16).nullish(),
   store_empty: z.boolean().optional(),
+  batch_item_count: z.int().min(0).max(1_000_000_000).optional(),
+  item_filter: z.string().min(1).nullish(),
   postprocessing: z.array(z.enum(GZIP_NAMES)).optional(),
   encoding: z.enum(['utf8', 'utf-8']).optional(),
   escape_formulas: z.boolean().optional(),
@@ -34,14 +36,16 @@ export const itemSettings = {
     ...map(feed, {
       default: {},
       expects:
-        'a map of files to { format, overwrite, fields, indent, store_empty, postprocessing, escape_formulas }',
-      text: 'Files that items are written to: { out.jsonl: { format: jsonl, overwrite: false } }. Formats: jsonl, json, csv, xml; without one, the extension decides, which .gz may follow. Names may contain %(name)s, %(job)s and %(time)s. fields: a list, or a map of fields to names. indent: spaces, for json and xml. store_empty: false removes a file without items. postprocessing: [GzipPlugin] compresses. escape_formulas: true puts an apostrophe before a CSV text that a spreadsheet would run (=, +, -, @).',
+        'a map of files to { format, overwrite, fields, indent, store_empty, batch_item_count, item_filter, postprocessing, escape_formulas } (instead of item_classes use item_filter; instead of uri_params %(name)s, %(job)s and %(time)s; files are UTF-8)',
+      text: 'Files that items are written to: { out.jsonl: { format: jsonl, overwrite: false } }. Formats: jsonl, json, csv, xml; without one, the extension decides, which .gz may follow. Names may contain %(name)s, %(job)s and %(time)s. fields: a list, or a map of fields to names. indent: spaces, for json and xml. store_empty: false removes a file without items. batch_item_count: begins a new file after so many items; the name must contain %(batch_id)d. item_filter: a module such as ./filters/cheap.ts, whose default export decides which items go to the file. stdout: in place of a file is standard output. postprocessing: [GzipPlugin] compresses. escape_formulas: true puts an apostrophe before a CSV text that a spreadsheet would run (=, +, -, @).',
     }),
     resolve: (feeds: Record<string, z.output<typeof feed>>, dir: string) =>
       Object.fromEntries(
         Object.entries(feeds).map(([file, options]) => [
-          /^[a-z][a-z0-9+.-]*:\/\//i.test(file) ? file : path.resolve(dir, file),
-          options,
+          /^(?:[a-z][a-z0-9+.-]*:\/\/|stdout:)/i.test(file) ? file : path.resolve(dir, file),
+          options.item_filter == null
+            ? options
+            : { ...options, item_filter: path.resolve(dir, options.item_filter) },
         ]),
       ),
   },

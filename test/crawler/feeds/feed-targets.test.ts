@@ -28,8 +28,14 @@ it('the parts of a name stand for the spider, the job and the start', () => {
     path: '/data/shop-default-2026-03-01T10-20-30+00-00.jsonl.gz',
     format: 'jsonl.gz',
   });
-  const batch = { FEEDS: { '/data/%(batch_id)d.csv': {} } };
-  expect(() => feedTargets('/data', [], [], batch, names)).toThrow('knows no %(batch_id)d');
+  const batches = (name: string, count: number) => () =>
+    feedTargets('/data', [], [], { FEEDS: { [`/data/${name}.csv`]: { batch_item_count: count } } }, names);
+  expect(batches('%(name)s-%(batch_id)03d', 5)()[0]).toMatchObject({
+    ...{ path: '/data/shop-%(batch_id)03d.csv', batchItems: 5 },
+  });
+  expect(batches('%(batch_id)d', 0)).toThrow('needs batch_item_count');
+  expect(batches('all', 5)).toThrow('needs %(batch_id)d');
+  expect(batches('%(batch_time)s', 0)).toThrow('unknown placeholder %(batch_time)s');
 });
 
 it("Scrapy's options of a feed", () => {

@@ -1,8 +1,9 @@
 /** Waiting for a store that cannot be reached. */
 import { afterEach, expect, test } from 'vitest';
 import { Outage } from '../../../src/engine/node/outage.js';
+import type { ErrorCode } from '../../../src/error-codes.js';
 import { FrontierUnavailableError } from '../../../src/errors.js';
-import { silentLogger } from '../../../src/log.js';
+import { type Logger, silentLogger } from '../../../src/log.js';
 
 const warnings: Error[] = [];
 const keep = (warning: Error) => void warnings.push(warning);
@@ -21,4 +22,37 @@ test('any number of pages wait under one signal, and Node has nothing to say abo
   const pages = Array.from({ length: 20 }, () => outage.through('settle', stop.signal, settle));
   expect(await Promise.all(pages)).toEqual(Array(20).fill('settled'));
   expect({ why: outage.why, warnings }).toEqual({ why: null, warnings: [] });
+});
+
+/** A log that keeps its messages. */
+function keptLog(): { readonly log: Logger; readonly lines: string[] } {
+  const lines: string[] = [];
+  const note = (_: object, message: string) => void lines.push(message);
+  return { log: { ...silentLogger, info: note, warn: note } as Logger, lines };
+}
+
+/** Fail so often, with such an error, then succeed. */
+const failing = (times: number, code?: ErrorCode) => async () => {
+  times -= 1;
+  if (times >= 0) throw new FrontierUnavailableError('away', code === undefined ? {} : { code });
+};
+
+test('an outage is a line when it begins, now and then while it lasts, and one when it is over', async () => {
+  const { log, lines } = keptLog();
+  const outage = new Outage(log, { sayAgainMs: 300 });
+  await outage.through('lease', new AbortController().signal, failing(4));
+  expect(lines[0]).toBe('the frontier cannot be reached; waiting for it');
+  expect(lines.at(-1)).toBe('the frontier can be reached again');
+  const between = lines.slice(1, -1);
+  expect(between.length).toBeGreaterThan(0);
+  expect(new Set(between)).toEqual(new Set(['the frontier still cannot be reached; waiting for it']));
+});
+
+test('a store that fails on and off, as a full disk does, has one outage', async () => {
+  const { log, lines } = keptLog();
+  const outage = new Outage(log, { stableMs: 3_600_000, flapsWithinMs: 3_600_000 });
+  const { signal } = new AbortController();
+  for (let n = 0; n < 8; n += 1) await outage.through('settle', signal, failing(1, 'disk_full'));
+  const full = 'the disk is full; waiting for room';
+  expect(lines).toEqual([full, 'the frontier can be reached again', full]);
 });

@@ -52,6 +52,33 @@ describe('the frontier in Redis', { timeout: 60_000 }, () => {
       expect(await admin.hlen(`${spider}:requests:~held`)).toBe(0);
     }));
 
+  it('that may evict keys, by a policy set under the crawl, leases nothing until it is changed; pages under way are committed', async () => {
+    const evicting = await startRedis();
+    try {
+      await withCrawl(async (crawl, admin) => {
+        const { frontier } = await crawl.node();
+        await frontier.push([request('a'), request('b')], 'links');
+        const lease = await takeOne(frontier);
+        await admin.config('SET', 'maxmemory', '100mb');
+        await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
+        const codeOf = () =>
+          frontier.lease(0, 1).then(
+            () => 'leased',
+            ({ code }) => code as string,
+          );
+        await until(codeOf, (code) => code === 'eviction_policy', 20_000);
+        await expect(frontier.lease(1, 1)).rejects.toThrow(/maxmemory-policy is allkeys-lru/);
+        await commit(frontier, lease);
+        await admin.config('SET', 'maxmemory-policy', 'noeviction');
+        await until(codeOf, (code) => code === 'leased', 20_000);
+        await commit(frontier, await takeOne(frontier));
+        expect(await frontier.snapshot()).toMatchObject({ done: 2, pending: 0 });
+      }, evicting.url);
+    } finally {
+      await evicting.stop();
+    }
+  });
+
   it('that is full lets settles, heartbeats and leaving through, and nothing that brings more', async () => {
     const full = await startRedis();
     try {

@@ -69,6 +69,8 @@ const counters = [
   'tokens',
   'alive',
   'volunteer',
+  'killed_at',
+  'killed_before',
   'hungry',
   'hungry_at',
   'busy_at',

@@ -12,6 +12,8 @@ import { otherFormatOf } from '../nodes/shared-settings.js';
 
 /** Below this a commit may soon fail. */
 const LITTLE_SPACE = 512 * 1024 ** 2;
+/** Twice what the write-ahead log may take. */
+const LEAST_SPACE = 64 * 1024 ** 2;
 
 /** Writers keep the log below this size. A larger log means that a long-running reader prevents its truncation. */
 const LARGE_LOG = 128 * 1024 ** 2;
@@ -24,13 +26,10 @@ export function examineStore(tx: Transaction, { path, file }: Database): Finding
   about.ok('local_folder', `${path} is on a local disk${type === '' ? '' : ` (${type})`}`);
   const free = bavail * bsize;
   const room = `${byteSize(free)} free on its disk, ${byteSize(fileSize(file))} in use`;
-  if (free < LITTLE_SPACE) {
-    about.problem(
-      'disk_space',
-      room,
-      'make room, or set JOBDIR to another disk: without room no node can commit',
-    );
-  } else about.ok('disk_space', room);
+  const todo = 'make room, or set JOBDIR to another disk: without room no node can commit';
+  if (free < Math.max(LEAST_SPACE, fileSize(file))) about.problem('disk_space', room, todo);
+  else if (free < LITTLE_SPACE) about.info('disk_space', room, todo);
+  else about.ok('disk_space', room);
   const closed = [path, file, `${file}-wal`, `${file}-shm`].filter((each) => !isWritable(each));
   if (closed.length === 0) about.ok('permissions', 'this user may write it');
   else {

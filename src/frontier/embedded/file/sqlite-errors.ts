@@ -4,13 +4,14 @@ import { CrawlnodeError, DamagedStoreError, FrontierUnavailableError, messageOf 
 /** SQLite's primary result codes (https://sqlite.org/rescode.html). */
 const BUSY = 5;
 const LOCKED = 6;
+const FULL = 13;
 /** Corrupt, not a database; and what our statements never meet in a sound file: no such table, a broken constraint, a mismatch. */
 const damaged = new Set([11, 26, 1, 19, 20]);
 const advice: Readonly<Record<number, string>> = {
   3: 'may not be used by this user: run as the user that owns it, or chown it',
   8: 'cannot be written: mount its disk for writing, or run as the user that owns the folder and its files',
   10: 'cannot be read or written (an error of its disk): see to the disk, or set JOBDIR to another one',
-  13: 'has no room on its disk: make room, and the crawl goes on by itself',
+  13: 'cannot grow, because the disk is full: make room, and the crawl goes on by itself',
   14: 'cannot be opened: see that the folder is there and that this user may write it',
 };
 
@@ -53,7 +54,8 @@ export function asExpected(error: unknown, file: string): unknown {
   if (isDamaged(error)) return damagedStore(file, messageOf(error), error);
   if (isBusy(error)) return lockedByPeer(file, 0);
   const why = advice[code] ?? 'could not be used';
-  return new FrontierUnavailableError(`${file} ${why} (${messageOf(error)})`, { cause: error });
+  const options = { cause: error, ...(code === FULL && { code: 'disk_full' as const }) };
+  return new FrontierUnavailableError(`${file} ${why} (${messageOf(error)})`, options);
 }
 
 /** Of errors that come without a code, as those of `all` do in @photostructure/sqlite 1.2.1. */

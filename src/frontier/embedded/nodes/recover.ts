@@ -1,14 +1,31 @@
 /** Recovery: mark silent nodes dead, then give their leases back, a bounded step at a time. And the sign of life. */
-import { type HeartbeatAnswer, type HeartbeatReport, MAX_CRASHES } from '../../frontier.js';
+import {
+  type CrashedRequest,
+  type HeartbeatAnswer,
+  type HeartbeatReport,
+  MAX_CRASHES,
+  MAX_CRASHES_AMONG_KILLS,
+} from '../../frontier.js';
 import { sweepSome } from '../clear/sweep.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { fail } from '../queue/failures.js';
-import { holderName, leasesOf, recordState, releaseCapacity, returnToQueue } from '../queue/leases.js';
+import {
+  holderName,
+  type LeasedRow,
+  leasesOf,
+  recordState,
+  releaseCapacity,
+  returnToQueue,
+} from '../queue/leases.js';
+import { hexOf } from '../queue/requests.js';
 import { isAlive } from './liveness.js';
 import type { NodeRow } from './node-row.js';
 
 /** Leases moved by one step: a transaction of a few ms. */
 const STEP = 100;
+/** Two kills within so many node timeouts, or a minute: a request that kills its nodes explains one, its first. */
+const KILLS_WITHIN = 10;
+const KILLS_WITHIN_MS = 60_000;
 
 /** A sign of life. */
 export function heartbeat(tx: Transaction, number: number, report: HeartbeatReport): HeartbeatAnswer {
@@ -28,22 +45,44 @@ interface HandledNode {
 }
 
 /** One step of recovery, and of sweeping what a process that was killed had cleared. @returns whether that was all. */
-export function recoverStep(tx: Transaction): { handled: HandledNode[]; isDone: boolean } {
+export function recoverStep(tx: Transaction): {
+  handled: HandledNode[];
+  failed: CrashedRequest[];
+  isDone: boolean;
+} {
   const handled: HandledNode[] = [];
+  const failed: CrashedRequest[] = [];
   let isDone = sweepSome(tx);
-  if (!tx.hasCrawl) return { handled, isDone };
+  if (!tx.hasCrawl) return { handled, failed, isDone };
   isDone = tx.dupefilter.tidy() && isDone;
   declareDead(tx);
   let left = STEP;
   for (const node of tx.nodes.all()) {
     if (node.is_dead === 0) continue;
-    const requests = node.leased > 0 ? moveLeases(tx, node, left) : 0;
+    const leases = node.leased > 0 ? moveLeases(tx, node, left, failed) : [];
+    const requests = leases.length;
     left -= requests;
     if (requests > 0 || node.leased === 0) handled.push({ number: node.number, id: node.id, requests });
     if (node.leased > 0) isDone = false;
-    else tx.nodes.drop(node.number);
+    else {
+      const wasSuspect = requests === 1 && leases[0]!.crashes > 0;
+      if (!wasSuspect) noteKill(tx);
+      tx.nodes.drop(node.number);
+    }
   }
-  return { handled, isDone };
+  return { handled, failed, isDone };
+}
+
+/** A node died that was not processing a suspect. */
+function noteKill({ tally, nowMs }: Transaction): void {
+  tally.killed_before = tally.killed_at;
+  tally.killed_at = nowMs;
+}
+
+/** While nodes die that no suspect explains, somebody kills them from outside: then a suspect proves less by its crashes. */
+function maxCrashes({ tally, crawl, nowMs }: Transaction): number {
+  const withinMs = Math.max(KILLS_WITHIN_MS, KILLS_WITHIN * crawl.node_timeout_ms);
+  return tally.killed_before > nowMs - withinMs ? MAX_CRASHES_AMONG_KILLS : MAX_CRASHES;
 }
 
 /** Mark nodes dead that are silent for too long, or whose process is gone from this machine: their tokens are stale now. */
@@ -66,13 +105,13 @@ export function noLongerAlive({ tally }: Transaction, { number }: NodeRow): void
 }
 
 /** Move up to `max` leases of a dead node: each counts a crash, the last one fails the request. */
-function moveLeases(tx: Transaction, node: NodeRow, max: number): number {
+function moveLeases(tx: Transaction, node: NodeRow, max: number, failed: CrashedRequest[]): LeasedRow[] {
   const leases = leasesOf(tx, node.number, max);
   // None is left, whatever its counter says.
   if (leases.length === 0 && max > 0) node.leased = 0;
   for (const held of leases) {
     const crashes = held.crashes + 1;
-    if (crashes < MAX_CRASHES) {
+    if (crashes < maxCrashes(tx)) {
       returnToQueue(tx, held, crashes);
       continue;
     }
@@ -81,6 +120,8 @@ function moveLeases(tx: Transaction, node: NodeRow, max: number): number {
     const why = { reason: 'crashed', status: null, attempts: crashes, detail: null };
     fail(tx, held.n, { ...why, node: holderName(node), failedAtMs: tx.nowMs }, crashes);
     tx.counters.add({ 'crashed/count': 1 });
+    const kept = tx.sql.get<{ text: string }>`SELECT text FROM record WHERE n = ${held.n}`;
+    failed.push({ id: hexOf(held.id), record: kept?.text ?? null, crashes });
   }
-  return leases.length;
+  return leases;
 }

@@ -24,6 +24,7 @@
 --   run_pages, run_items, run_errors, run_failed, run_accepted   what all nodes of the run have counted
 --   budgets              what the run may use up, see requests/budgets.lua
 --   volunteer, hungry, hungry_at, idle_since   see leases/suspects.lua, leases/leasing.lua
+--   killed_at, killed_before   when the last two nodes died that were not processing a suspect, see nodes/recover.lua
 --   cookies, cookies_floor   versions of the cookies, see cookies/cookies.lua
 --   restoring, restored, restored_from, repairing   a restore or a repair under way
 --

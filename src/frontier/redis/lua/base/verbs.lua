@@ -4,7 +4,7 @@
 --   caller      an incarnation, or a client that never joined
 --   call        number of the call, unique per caller
 --   arrived     answers that the caller has received, which can be deleted (answers.lua)
---   dupefilter  { text, class, … }: the dupefilter of the caller's settings (dupefilters/agreement.lua)
+--   dupefilter  { text, class, … }: the dupefilter of the caller's settings (request-columns.ts)
 -- and the verb's own, which its header lists. An id is 20 raw bytes. Instants and durations are in ms.
 
 -- body(crawl, args) is the verb. crawl holds all state of one call; nothing is kept between calls.

@@ -1,0 +1,165 @@
+/**
+ * A feed in several files of so many items each (`batch_item_count`), or of some items only (`item_filter`). The checkpoint
+ * says in its header which file it is in and how many items that holds, so both are exact under a kill: a new file is
+ * recorded in the store before its first item is written.
+ */
+import { CrawlnodeError } from '../../errors.js';
+import type { FeedCheckpoint } from '../../feed-outbox.js';
+import { type ContentOptions, FeedContent } from './feed-content.js';
+import { itemLine } from './feed-lines.js';
+
+/** Which items of the crawl go to which file. */
+export interface Batching {
+  /** The most items of a file; 0 for one file with all. */
+  readonly batchItems: number;
+  /** Whether an item goes to the feed; null where all do. It must not change its mind. */
+  readonly accepts: ((item: unknown) => boolean) | null;
+}
+
+/** What the header of a checkpoint says. */
+interface Place {
+  /** The number of the file, from 1. */
+  readonly batch: number;
+  /** Items in it. */
+  readonly items: number;
+  /** The header of its format. */
+  readonly header: string;
+}
+
+export class BatchedContent {
+  readonly #options: ContentOptions;
+  readonly #batching: Batching;
+  /** The file in work; null where it is full, or not known yet. */
+  #file: { readonly batch: number; readonly content: FeedContent } | null = null;
+  #mended = 0;
+
+  constructor(options: ContentOptions, batching: Batching) {
+    this.#options = options;
+    this.#batching = batching;
+  }
+
+  get mended(): number {
+    return this.#mended + (this.#file?.content.mended ?? 0);
+  }
+
+  /** A file that was moved away is no reason to begin the feed anew. */
+  async isEmpty(): Promise<boolean> {
+    return false;
+  }
+
+  async begin(): Promise<FeedCheckpoint> {
+    return this.#beginFile(1, 0);
+  }
+
+  async goTo(
+    checkpoint: FeedCheckpoint,
+    read: (sequence: number) => Promise<readonly string[]>,
+  ): Promise<FeedCheckpoint> {
+    const place = placeOf(checkpoint, this.#options.path);
+    // A full file may have been moved away.
+    if (this.#isFull(place)) return checkpoint;
+    const { content } = await this.#open(place.batch);
+    const { sequence, lengthBytes } = checkpoint;
+    const reached = await content.goTo(
+      { sequence: place.items, lengthBytes, header: place.header },
+      async () => this.#select(await read(sequence), place.items).accepted,
+    );
+    return this.#checkpoint(sequence, place.batch, reached);
+  }
+
+  async append(texts: readonly string[], after: FeedCheckpoint): Promise<FeedCheckpoint> {
+    const place = placeOf(after, this.#options.path);
+    if (this.#isFull(place)) {
+      await this.#closeFile();
+      return this.#beginFile(place.batch + 1, after.sequence);
+    }
+    const { accepted, consumed } = this.#select(texts, place.items);
+    const sequence = after.sequence + consumed;
+    if (accepted.length === 0) return { ...after, sequence };
+    const { content } = await this.#open(place.batch);
+    const inFile = { sequence: place.items, lengthBytes: after.lengthBytes, header: place.header };
+    return this.#checkpoint(sequence, place.batch, await content.append(accepted, inFile));
+  }
+
+  async tidy(checkpoint: FeedCheckpoint): Promise<void> {
+    await this.#file?.content.tidy(checkpoint);
+  }
+
+  async removeEmpty(checkpoint: FeedCheckpoint): Promise<void> {
+    await this.#file?.content.removeEmpty(checkpoint);
+  }
+
+  async close(): Promise<void> {
+    await this.#closeFile();
+  }
+
+  async #beginFile(batch: number, sequence: number): Promise<FeedCheckpoint> {
+    const { content } = await this.#open(batch);
+    return this.#checkpoint(sequence, batch, { ...(await content.begin()), sequence: 0 });
+  }
+
+  async #open(batch: number): Promise<{ readonly content: FeedContent }> {
+    if (this.#file?.batch === batch) return this.#file;
+    await this.#closeFile();
+    const path = batchPath(this.#options.path, batch);
+    this.#file = { batch, content: await FeedContent.open({ ...this.#options, path }) };
+    return this.#file;
+  }
+
+  async #closeFile(): Promise<void> {
+    if (this.#file === null) return;
+    this.#mended += this.#file.content.mended;
+    const { content } = this.#file;
+    this.#file = null;
+    await content.close();
+  }
+
+  /** The items that go to the file, of as many texts as it has room for. */
+  #select(texts: readonly string[], inFile: number): { accepted: string[]; consumed: number } {
+    const { batchItems, accepts } = this.#batching;
+    const room = batchItems === 0 ? Number.POSITIVE_INFINITY : batchItems - inFile;
+    const accepted: string[] = [];
+    let consumed = 0;
+    for (const text of texts) {
+      if (accepted.length >= room) break;
+      consumed += 1;
+      if (accepts === null || accepts(JSON.parse(itemLine(text).line))) accepted.push(text);
+    }
+    return { accepted, consumed };
+  }
+
+  #isFull({ items }: Place): boolean {
+    const { batchItems } = this.#batching;
+    return batchItems > 0 && items >= batchItems;
+  }
+
+  #checkpoint(sequence: number, batch: number, inFile: FeedCheckpoint): FeedCheckpoint {
+    const place: Place = { batch, items: inFile.sequence, header: inFile.header };
+    return { sequence, lengthBytes: inFile.lengthBytes, header: JSON.stringify(place) };
+  }
+}
+
+/** `%(batch_id)d` in a name, perhaps with a width that is filled with zeros, as Python has it. */
+export const BATCH_ID = /%\(batch_id\)(\d*)d/g;
+
+/** The path of one file. */
+export function batchPath(template: string, batch: number): string {
+  return template.replace(BATCH_ID, (_, width: string) =>
+    String(batch).padStart(Number(width), width.startsWith('0') ? '0' : ' '),
+  );
+}
+
+/** @throws CrawlnodeError `feed_changed` where the store holds another kind of checkpoint */
+function placeOf({ header }: FeedCheckpoint, path: string): Place {
+  try {
+    const { batch, items, header: inner } = JSON.parse(header) as Place;
+    const isPlace = Number.isSafeInteger(batch) && batch >= 1 && Number.isSafeInteger(items) && items >= 0;
+    if (isPlace && typeof inner === 'string') return { batch, items, header: inner };
+  } catch {
+    // It is not JSON.
+  }
+  throw new CrawlnodeError(
+    'feed_changed',
+    `this job has written to ${path} without batch_item_count and item_filter: keep its options, write to another file, or reset the job.`,
+  );
+}
