@@ -251,9 +251,11 @@ export interface SettingsInput {
    * Files that items are written to: { out.jsonl: { format: jsonl, overwrite: false } }. Formats: jsonl,
    * json, csv, xml; without one, the extension decides, which .gz may follow. Names may contain %(name)s,
    * %(job)s and %(time)s. fields: a list, or a map of fields to names. indent: spaces, for json and xml.
-   * store_empty: false removes a file without items. postprocessing: [GzipPlugin] compresses.
-   * escape_formulas: true puts an apostrophe before a CSV text that a spreadsheet would run (=, +, -, @).
-   * Default: {}.
+   * store_empty: false removes a file without items. batch_item_count: begins a new file after so many items;
+   * the name must contain %(batch_id)d. item_filter: a module such as ./filters/cheap.ts, whose default
+   * export decides which items go to the file. stdout: in place of a file is standard output. postprocessing:
+   * [GzipPlugin] compresses. escape_formulas: true puts an apostrophe before a CSV text that a spreadsheet
+   * would run (=, +, -, @). Default: {}.
    */
   readonly FEEDS?: Input<'FEEDS'>;
   /**
