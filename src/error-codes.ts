@@ -69,6 +69,7 @@ export const commandErrorCodes = {
   too_many_items: 'a page yields more items than MAX_ITEMS_PER_PAGE',
   pipeline_error: 'an item pipeline threw an error',
   middleware_error: 'a downloader or spider middleware threw an error',
+  extension_error: 'open() of an extension threw an error',
   bad_json: 'the body of a page is not valid JSON',
   selector_cost: 'a page makes a CSS selector too costly; the message names the selector',
   shell_code: 'code that was given to "crawlnode shell" threw an error',

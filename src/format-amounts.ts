@@ -1,4 +1,14 @@
-/** Human-readable sizes and durations for reports and statistics. */
+/** Human-readable numbers, sizes and durations for messages and reports. */
+
+/** A number with commas: `1,234,567`. */
+export function n(value: number): string {
+  return value.toLocaleString('en');
+}
+
+/** A count with its noun: `1 node`, `2 nodes`. */
+export function howMany(count: number, noun: string): string {
+  return `${n(count)} ${count === 1 ? noun : `${noun}s`}`;
+}
 
 /** Bytes in powers of 1,000. */
 export function byteSize(bytes: number): string {

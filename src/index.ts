@@ -11,6 +11,12 @@ export type {
   SpiderOutput,
 } from './crawler/program/options.js';
 export { crawl, runSpider, seed, stats } from './crawler/program/program.js';
+export type {
+  Extension,
+  ExtensionContext,
+  ExtensionEvents,
+  IdleRequests,
+} from './engine/extensions/extension.js';
 export type { DownloaderMiddleware, MiddlewareContext } from './engine/middleware/downloader-middleware.js';
 export type { SpiderMiddleware, SpiderResult } from './engine/middleware/spider-middleware.js';
 export {

@@ -44,6 +44,8 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'scheduler/enqueued': 'requests accepted into the queue',
   'scheduler/dropped': 'links dropped because the queue was twice as long as `SCHEDULER_QUEUE_LIMIT`',
   'cookies/dropped': 'cookies dropped beyond the [limits](../guide/cookies.md#how-long-cookies-are-kept)',
+  'extension_exceptions/count':
+    'errors of [extensions](../guide/stats-and-extensions.md#extensions) in methods that hear of pages',
   'custom_stats/dropped':
     'changes of [stats of your own](../guide/stats-and-extensions.md#stats-of-your-own) beyond 10,000 names',
   'dupefilter/filtered': 'links not accepted because they were seen before',
@@ -60,7 +62,7 @@ export const counterMeanings: Readonly<Record<string, string>> = {
 const src = new URL('../../src/', import.meta.url);
 
 const groups =
-  'custom_stats|downloader|retry|redirect|httperror|scheduler|dupefilter|offsite|urllength|request_depth|spider_exceptions|crashed|robotstxt|cookies|proxies|httpcache|privateaddress|trap|recrawl';
+  'custom_stats|extension_exceptions|downloader|retry|redirect|httperror|scheduler|dupefilter|offsite|urllength|request_depth|spider_exceptions|crashed|robotstxt|cookies|proxies|httpcache|privateaddress|trap|recrawl';
 const name = `(?:${groups})/[A-Za-z_]+(?:/[A-Za-z_]+)*|item_[a-z]+_count|response_received_count`;
 /** A counter's name in quotes; behind `/${` stands a part that varies. */
 const quoted = new RegExp(`['"\`](${name}|spider_exceptions)(/\\$\\{[^'"\`]*)?['"\`]`, 'g');

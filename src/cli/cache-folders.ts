@@ -1,7 +1,7 @@
 /** Where compiled code is cached between runs: in a folder that only this user can write to, or nowhere. */
 import path from 'node:path';
 import { privateFolder } from '../disk/private-folder.js';
-import { cacheHome } from './project/user-folders.js';
+import { cacheHome } from '../disk/user-folders.js';
 
 export interface CacheFolders {
   /** For `module.enableCompileCache`. */

@@ -6,7 +6,7 @@
  */
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 
 const MAX_AGE_MS = 60_000;
 
@@ -23,12 +23,13 @@ export function cachedLookup(
   size: number,
   lookup: LookupFunction = systemLookup as LookupFunction,
 ): LookupFunction {
-  const answers = new LRUCache<string, Found>({ max: size, ttl: MAX_AGE_MS });
+  let answers: LRUCache<string, Found> | null = null;
+  let loading: Promise<LRUCache<string, Found>> | null = null;
   const waiting = new Map<string, Callback[]>();
   return (host, options, callback) => {
     const { family, hints, all } = options;
     const key = `${host.toLowerCase()} ${family} ${hints} ${all}`;
-    const known = answers.get(key);
+    const known = answers?.get(key);
     if (known !== undefined) return process.nextTick(answer, callback, known);
     const others = waiting.get(key);
     if (others !== undefined) {
@@ -36,7 +37,9 @@ export function cachedLookup(
       return;
     }
     waiting.set(key, [callback]);
-    lookup(host, options, (error, address, family) => {
+    lookup(host, options, async (error, address, family) => {
+      loading ??= emptyCache(size);
+      answers = await loading;
       const callbacks = waiting.get(key) ?? [];
       waiting.delete(key);
       const found: Found = [address, family];
@@ -47,6 +50,12 @@ export function cachedLookup(
       }
     });
   };
+}
+
+/** Loaded with the first name, as many crawls have only addresses, and a node starts sooner without it. */
+async function emptyCache(size: number): Promise<LRUCache<string, Found>> {
+  const { LRUCache } = await import('lru-cache');
+  return new LRUCache<string, Found>({ max: size, ttl: MAX_AGE_MS });
 }
 
 /** A list is copied, so that no caller can change the cached one. */

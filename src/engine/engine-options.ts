@@ -20,6 +20,7 @@ import type { Logger } from '../log.js';
 import type { ItemPipelines } from '../pipelines/item-pipeline.js';
 import type { Spider } from '../spider/spider.js';
 import type { NodeStats } from '../stats/stats.js';
+import type { Extensions } from './extensions/load-extensions.js';
 import type { ReferrerPolicy } from './links/referer.js';
 import type { Middleware } from './middleware/load-middleware.js';
 import type { DeadEnd } from './page/dead-ends.js';
@@ -181,6 +182,8 @@ export interface EngineDeps {
   readonly pipelines: ItemPipelines;
   /** Those of the user's own code. The engine writes what is changed outside of pages. */
   readonly stats: NodeStats;
+  /** Null without any. The engine opens and closes them like the pipelines. */
+  readonly extensions?: Extensions | null;
   /** Null without any. The engine opens and closes it like the pipelines. */
   readonly middleware?: Middleware | null;
   readonly options: EngineOptions;

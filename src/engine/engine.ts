@@ -61,18 +61,20 @@ export async function runEngine(deps: EngineDeps): Promise<EngineResult> {
   };
 }
 
-/** The item pipelines and the middleware are open while the node runs. */
+/** The item pipelines, the middleware and the extensions are open while the node runs. */
 async function withModules(
   { deps, hooks, outsideStats }: NodeState,
   run: () => Promise<Ending>,
 ): Promise<Ending> {
-  const { pipelines, middleware } = deps;
+  const { pipelines, middleware, extensions } = deps;
   try {
     const areOpen =
       (await hooks.open('open() of the item pipelines', () => pipelines.open())) &&
-      (await hooks.open('open() of the middleware', () => middleware?.open()));
+      (await hooks.open('open() of the middleware', () => middleware?.open())) &&
+      (await hooks.open('open() of the extensions', () => extensions?.open()));
     return areOpen ? await run() : ending('shutdown');
   } finally {
+    await hooks.close('close() of the extensions', () => extensions?.close());
     await hooks.close('close() of the middleware', () => middleware?.close());
     await hooks.close('close() of the item pipelines', () => pipelines.close());
     await outsideStats.write();
@@ -120,7 +122,7 @@ function endingOf(error: unknown, self: Incarnation, { persist }: Shape): Ending
 
 /** From joining to leaving, through as many incarnations as it takes. */
 async function live(node: NodeState, joined: Joined): Promise<Ending> {
-  const { deps, hooks } = node;
+  const { deps, hooks, signals } = node;
   const { spider } = deps;
   announce(joined, deps);
   node.losses.hear(joined.found);
@@ -129,6 +131,10 @@ async function live(node: NodeState, joined: Joined): Promise<Ending> {
   let end: Ending = ending('error');
   try {
     if (!(await hooks.open(`opened() of the spider "${spider.name}"`, () => spider.opened()))) {
+      end = ending('shutdown');
+      return end;
+    }
+    if (!(await hooks.open('spiderOpened of the extensions', () => signals?.ofNode('spiderOpened', {})))) {
       end = ending('shutdown');
       return end;
     }
@@ -150,6 +156,9 @@ async function live(node: NodeState, joined: Joined): Promise<Ending> {
     await leave(node, self, end);
     await heartbeat.stop();
     await hooks.close(`closed() of the spider "${spider.name}"`, () => spider.closed(end.reason));
+    await hooks.close('spiderClosed of the extensions', () =>
+      signals?.ofNode('spiderClosed', { reason: end.reason }),
+    );
   }
 }
 

@@ -36,14 +36,21 @@ export interface ItemWait extends Omit<WaitingItem, 'id'> {
   readonly next: string;
 }
 
+/** Hears what became of each item. The page waits for it. */
+export interface ItemObserver {
+  scraped(item: JsonObject): Promise<void>;
+  dropped(item: JsonObject, error: Error): Promise<void>;
+  failed(item: JsonObject, error: Error): Promise<void>;
+}
+
 export interface ItemPipelines {
   /** @throws CrawlnodeError `pipeline_error` that names a pipeline which threw anything but DropItem, unless errors are kept. */
-  process(items: readonly JsonObject[]): Promise<ProcessedItems>;
+  process(items: readonly JsonObject[], observer?: ItemObserver): Promise<ProcessedItems>;
   /**
    * Go on with an item after its next file.
    * @throws CrawlnodeError as `process`, and `bad_record` where no pipeline of its name fetches files.
    */
-  goOn(waiting: WaitingItem, result: FileResult): Promise<ProcessedItems>;
+  goOn(waiting: WaitingItem, result: FileResult, observer?: ItemObserver): Promise<ProcessedItems>;
   /** The pipeline that fetches files under a name; null where there is none. */
   fileStage(name: string): FileStage | null;
   /** Open the pipelines in order. @throws CrawlnodeError `pipeline_error`, after closing those opened before. */
@@ -65,25 +72,35 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
   const listAt = toList ? before.length : -1;
   const opened: LoadedPipeline[] = [];
 
-  async function process(items: readonly JsonObject[]): Promise<ProcessedItems> {
+  async function process(items: readonly JsonObject[], observer?: ItemObserver): Promise<ProcessedItems> {
     const out = newResult();
-    for (const item of items) await pass(item, out, null);
+    for (const item of items) await pass(item, out, null, observer);
     return out;
   }
 
-  async function goOn(waiting: WaitingItem, result: FileResult): Promise<ProcessedItems> {
+  async function goOn(
+    waiting: WaitingItem,
+    result: FileResult,
+    observer?: ItemObserver,
+  ): Promise<ProcessedItems> {
     const from = all.findIndex(({ name, files }) => files !== null && name === waiting.pipeline);
     if (from === -1) throw notInPipelines(waiting.pipeline);
     const out = newResult();
-    await pass(waiting.item, out, { from, files: [...waiting.files, result] });
+    await pass(waiting.item, out, { from, files: [...waiting.files, result] }, observer);
     return out;
   }
 
   /** @param resumed the pipeline that an item waited in, and all results of its files so far; null for a new item */
-  async function pass(item: JsonObject, out: Results, resumed: Resumed | null): Promise<void> {
+  async function pass(
+    item: JsonObject,
+    out: Results,
+    resumed: Resumed | null,
+    observer: ItemObserver | undefined,
+  ): Promise<void> {
     const inList = out.listItems.length;
     try {
-      await passOn(item, out, resumed);
+      const scraped = await passOn(item, out, resumed);
+      if (scraped !== null) await observer?.scraped(scraped);
     } catch (error) {
       const closing = closingReason(error);
       if (closing !== null) {
@@ -91,20 +108,25 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
         out.listItems.length = inList;
         out.dropped += 1;
         context.log.info({ reason: closing }, `an item pipeline closes the crawl: ${closing}`);
+        await observer?.dropped(item, error as Error);
       } else if (isDrop(error)) {
         out.dropped += 1;
         context.log.debug({ reason: error.message }, 'an item was dropped');
+        await observer?.dropped(item, error);
       } else if (keepsErrors) {
+        await observer?.failed(item, asError(error));
         out.listItems.length = inList;
         out.broken += 1;
         context.log.error({ reason: 'pipeline_error' }, `an item is lost: ${messageOf(error)}`);
       } else {
+        await observer?.failed(item, asError(error));
         throw error;
       }
     }
   }
 
-  async function passOn(item: JsonObject, out: Results, resumed: Resumed | null): Promise<void> {
+  /** @returns the item after all pipelines; null where it waits for a file */
+  async function passOn(item: JsonObject, out: Results, resumed: Resumed | null): Promise<JsonObject | null> {
     let current = item;
     // Usually no pipeline follows RedisPipeline. List and feeds then share one text.
     let text: string | null = null;
@@ -124,13 +146,14 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
       const step = await filesOf(pipeline, current, at === resumed?.from ? resumed.files : []);
       if ('next' in step) {
         out.waiting.push({ number: nextNumber(out), pipeline: pipeline.name, item: current, ...step });
-        return;
+        return null;
       }
       current = step.item;
     }
     out.feedItems.push(text ?? toJson(current, all));
     out.numbers.push(nextNumber(out));
     out.scraped += 1;
+    return current;
   }
 
   async function open(): Promise<void> {
@@ -166,6 +189,12 @@ interface Results extends ProcessedItems {
   dropped: number;
   broken: number;
   closing: string | null;
+}
+
+/** The error as the code of the project threw it. */
+function asError(error: unknown): Error {
+  const thrown = error instanceof CrawlnodeError && error.cause !== undefined ? error.cause : error;
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
 interface Resumed {

@@ -2,6 +2,8 @@
 import path from 'node:path';
 import { SettingsError } from '../errors.js';
 import type { SpiderLogger } from '../log.js';
+import type { Settings } from '../settings/schema.js';
+import type { Stats } from '../stats/stats.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
 import { inOrder, loadProjectModule } from '../user-code/project-modules.js';
 import type { BatchPipeline } from './committed/committed-batches.js';
@@ -17,6 +19,9 @@ export interface PipelineContext {
   readonly spider: string;
   /** The name of the job; null for the unnamed job. */
   readonly job: string | null;
+  readonly settings: Settings;
+  /** Changes in `processItem` are committed with the page. */
+  readonly stats: Stats;
   readonly log: SpiderLogger;
 }
 

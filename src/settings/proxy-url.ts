@@ -36,6 +36,9 @@ const URL_FORM = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(?:(.*)@)?([^@]*)$/is;
 const LIST_FORM =
   /^(?:([a-z][a-z0-9+.-]*):\/\/)?([^:@/]+|\[[^\]@]+\]):(\d+):([^:]+):(?!.*@[^@]+:\d+\/?$)(.+)$/is;
 
+/** `host` or `host:port`. Any other text without an `@` may hold a password, such as `user:password:host:port`. */
+const PLAIN_FORM = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?\/?$/i;
+
 /**
  * Read the address of a proxy: a URL, `host:port`, `user:password@host:port` or `host:port:user:password`. Without a scheme
  * it is an HTTP proxy. `socks5` and `socks5h` both leave name look-ups to the proxy.
@@ -56,7 +59,7 @@ export function parseProxy(text: string): ProxyAddress {
 /** The address of a proxy, or a text that should be one, without its credentials. */
 export function maskProxy(text: string): string {
   const { scheme, username, password, place } = partsOf(text);
-  if (username === '' && password === '') return maskUrls(text);
+  if (username === '' && password === '') return PLAIN_FORM.test(place) ? maskUrls(text) : MASK;
   return `${scheme}://${MASK}@${place}`;
 }
 

@@ -241,8 +241,8 @@ export interface SettingsInput {
    */
   readonly ITEM_PIPELINES?: Input<'ITEM_PIPELINES'>;
   /**
-   * Modules that are called when something happens in the crawl. Default: {}. Its feature comes in a later
-   * version.
+   * Extensions: modules such as ./extensions/alerts.ts that are called when something happens in the crawl,
+   * lowest number first. Default: {}.
    */
   readonly EXTENSIONS?: Input<'EXTENSIONS'>;
   /** Add node_id to every item in the items list. Default: false. */

@@ -72,4 +72,5 @@ const notCallbacks = new Set([
   'fingerprint',
   'item',
   'start',
+  'idle',
 ]);

@@ -100,6 +100,13 @@ export class Spider {
   /** Called once a node has joined the crawl, before its first page. */
   opened(): void | Promise<void> {}
 
+  /**
+   * Called on one node when nothing is left to crawl, before the crawl counts as complete. What it returns or yields, requests or URLs, is
+   * crawled, and it is called again when that is done. Nodes without `--exit-when-done` call it every five seconds while
+   * the crawl is idle.
+   */
+  idle?(): StartRequests | Promise<StartRequests | undefined> | undefined;
+
   /** Called when the node leaves, with Scrapy's closing reason, such as `finished` or `shutdown`. */
   closed(_reason: string): void | Promise<void> {}
 

@@ -34,6 +34,13 @@ export async function loadProjectModule(name: string, options: ProjectModuleOpti
   return exported;
 }
 
+/** What a module exports: an instance of a class, or the export itself. */
+export function instantiate(exported: unknown): unknown {
+  const isClass =
+    typeof exported === 'function' && /^class\b/.test(Function.prototype.toString.call(exported));
+  return isClass ? new (exported as new () => unknown)() : exported;
+}
+
 /** Whether a setting means a module by this name, not something that is built in. */
 export function isModulePath(name: string): boolean {
   return /\.[cm]?[jt]s$/.test(name);

@@ -43,6 +43,13 @@ test('a name is looked up once, also when several ask at the same time, in whate
   expect(asked).toEqual(['a.example', 'a.example']);
 });
 
+test('names that are looked up at the same time at first are all kept', async () => {
+  const { asked, lookup } = resolver({ a: '192.0.2.1', b: '192.0.2.2' });
+  const cached = cachedLookup(10, lookup);
+  for (const _ of [1, 2]) await Promise.all([ask(cached, 'a'), ask(cached, 'b')]);
+  expect(asked.toSorted()).toEqual(['a', 'b']);
+});
+
 test('an error reaches everyone who waits, and is not kept', async () => {
   const { asked, lookup } = resolver({});
   const cached = cachedLookup(10, lookup);

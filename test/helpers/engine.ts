@@ -9,6 +9,8 @@ import {
   type EngineResult,
   runEngine,
 } from '../../src/engine/engine.js';
+import type { Extension } from '../../src/engine/extensions/extension.js';
+import type { Extensions } from '../../src/engine/extensions/load-extensions.js';
 import type { Middleware } from '../../src/engine/middleware/load-middleware.js';
 import { noBudgets } from '../../src/frontier/budgets.js';
 import { openFrontier } from '../../src/frontier/choose-engine.js';
@@ -17,6 +19,7 @@ import type { OpenOptions } from '../../src/frontier/open-options.js';
 import { fingerprint } from '../../src/http/message/fingerprint.js';
 import { type Logger, silentLogger, spiderLogger } from '../../src/log.js';
 import { loadPipelines } from '../../src/pipelines/item-pipeline.js';
+import type { Settings } from '../../src/settings/schema.js';
 import { loadModule } from '../../src/spider/loading/load-module.js';
 import { createSpider, type SpiderClass } from '../../src/spider/spider.js';
 import { NodeStats } from '../../src/stats/stats.js';
@@ -103,6 +106,7 @@ export interface NodeChoice {
   readonly downloader?: Partial<DownloaderOptions>;
   readonly log?: Logger;
   readonly middleware?: Middleware;
+  readonly extensions?: Readonly<Record<string, Extension>>;
   readonly onProgress?: (progress: EngineProgress) => void;
   readonly feedsFailing?: () => string | null;
   readonly isOutboxFull?: () => boolean;
@@ -141,7 +145,14 @@ export async function startNode(
     pipelines: { RedisPipeline: 300 },
     projectDir: process.cwd(),
     loadModule,
-    context: { nodeId: id, spider: spider.name, job: null, log: spiderLogger(log) },
+    context: {
+      nodeId: id,
+      spider: spider.name,
+      job: null,
+      settings: {} as Settings,
+      stats,
+      log: spiderLogger(log),
+    },
   });
   const drain = new AbortController();
   const force = new AbortController();
@@ -156,6 +167,7 @@ export async function startNode(
     downloader,
     pipelines,
     middleware: choice.middleware ?? null,
+    extensions: extensionsOf(choice.extensions),
     options,
     log,
     drain: drain.signal,
@@ -177,6 +189,12 @@ export async function startNode(
     },
   });
   return { frontier, result, drain: () => drain.abort(), force: () => force.abort() };
+}
+
+function extensionsOf(given: NodeChoice['extensions']): Extensions | null {
+  if (given === undefined) return null;
+  const all = Object.entries(given).map(([name, methods]) => ({ name, methods }));
+  return { all, open: async () => {}, close: async () => {} };
 }
 
 /** Run a node to its end. */

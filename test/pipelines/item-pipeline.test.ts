@@ -3,10 +3,17 @@ import { writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { DropItem, SettingsError } from '../../src/errors.js';
+import { CloseSpider, DropItem, SettingsError } from '../../src/errors.js';
 import { silentLogger, spiderLogger } from '../../src/log.js';
-import { type ItemPipeline, loadPipelines, type PipelineInput } from '../../src/pipelines/item-pipeline.js';
+import {
+  type ItemPipeline,
+  loadPipelines,
+  type PipelineContext,
+  type PipelineInput,
+} from '../../src/pipelines/item-pipeline.js';
+import type { Settings } from '../../src/settings/schema.js';
 import { loadModule } from '../../src/spider/loading/load-module.js';
+import { uncountedStats } from '../../src/stats/stats.js';
 import { type TempDir, tempDir } from '../helpers/temp-dir.js';
 
 let folder: TempDir;
@@ -32,10 +39,21 @@ function pipelines(
     pipelines: numbers,
     projectDir: folder.dir,
     loadModule: async (path) => ({ default: code[`./pipelines/${path.split('/').at(-1)}`] }),
-    context: { nodeId: 'node-1', spider: 'quotes', job: null, log: spiderLogger(choice.log ?? silentLogger) },
+    context: contextOf(choice.log),
     addNodeId: choice.addNodeId ?? false,
   });
 }
+
+const contextOf = (log = silentLogger): PipelineContext => ({
+  ...{
+    nodeId: 'node-1',
+    spider: 'quotes',
+    job: null,
+    settings: {} as Settings,
+    stats: uncountedStats,
+    log: spiderLogger(log),
+  },
+});
 
 const append = (letter: string) => (input: PipelineInput) => ({ path: `${input.item.path ?? ''}${letter}` });
 
@@ -50,6 +68,7 @@ test('items go to the list and the feeds in the order they were yielded, as one 
     scraped: 2,
     dropped: 0,
     broken: 0,
+    closing: null,
   });
 });
 
@@ -102,6 +121,7 @@ test('DropItem drops one item and counts it; the others go on', async () => {
     scraped: 1,
     dropped: 2,
     broken: 0,
+    closing: null,
   });
   const late = await pipelines(
     { './pipelines/drop.ts': 400, RedisPipeline: 300 },
@@ -114,6 +134,42 @@ test('DropItem drops one item and counts it; the others go on', async () => {
     dropped: 1,
     broken: 0,
   });
+});
+
+test('CloseSpider drops its item, and the page says so; the others go on', async () => {
+  const quota = ({ item }: PipelineInput) => {
+    if (item.n === 2) throw new CloseSpider('quota');
+  };
+  const { process } = await pipelines(
+    { './pipelines/quota.ts': 400, RedisPipeline: 300 },
+    { './pipelines/quota.ts': quota },
+  );
+  expect(await process([{ n: 1 }, { n: 2 }, { n: 3 }])).toMatchObject({
+    ...{ listItems: ['{"n":1}', '{"n":3}'], feedItems: ['{"n":1}', '{"n":3}'] },
+    ...{ scraped: 2, dropped: 1, broken: 0, closing: 'quota' },
+  });
+});
+
+test('an observer hears what became of each item, as the pipelines left it', async () => {
+  const odd = ({ item }: PipelineInput) => {
+    if (item.n === 2) throw new DropItem('even');
+    if (item.n === 3) throw new TypeError('no price');
+    return { ...item, seen: true };
+  };
+  const heard: unknown[] = [];
+  const observer = {
+    scraped: async (item: object) => void heard.push(['scraped', item]),
+    dropped: async (item: object, error: Error) => void heard.push(['dropped', item, error.message]),
+    failed: async (item: object, error: Error) =>
+      void heard.push(['failed', item, error.name, error.message]),
+  };
+  const { process } = await pipelines({ './pipelines/odd.ts': 1 }, { './pipelines/odd.ts': odd });
+  await expect(process([{ n: 1 }, { n: 2 }, { n: 3 }], observer)).rejects.toThrow('no price');
+  expect(heard).toEqual([
+    ['scraped', { n: 1, seen: true }],
+    ['dropped', { n: 2 }, 'even'],
+    ['failed', { n: 3 }, 'TypeError', 'no price'],
+  ]);
 });
 
 test('an async pipeline that changes its item in place and returns nothing is fine', async () => {
@@ -236,7 +292,7 @@ export default class Clean {
     pipelines: { './pipelines/clean.ts': 200, RedisPipeline: 300 },
     projectDir: folder.dir,
     loadModule,
-    context: { nodeId: 'node-1', spider: 'quotes', job: null, log: spiderLogger(silentLogger) },
+    context: contextOf(),
   });
   expect(await process([{ text: ' a ' }, { text: '' }])).toMatchObject({
     listItems: ['{"text":"a"}'],

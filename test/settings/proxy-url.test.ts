@@ -44,7 +44,7 @@ it.each([
   'http://proxy:1/path',
   'proxy:0',
 ])('"%s" is no proxy', (text) => {
-  expect(() => parseProxy(text)).toThrow(/^its |^something /);
+  expect(() => parseProxy(text)).toThrow(/^its |^there is /);
 });
 
 const secret = 'hunter22';
@@ -66,6 +66,14 @@ describe('a password', () => {
         expect(String(maskSetting(name, text))).not.toContain(secret);
         expect(String(maskSetting(name, [text]))).not.toContain(secret);
       }
+    },
+  );
+
+  it.each([`us:${secret}:proxy.example:8080`, `http://us:${secret}:proxy:1`, `proxy ${secret}`])(
+    'is masked with the whole text where nothing tells the password from the host: %s',
+    (text) => {
+      expect(maskProxy(text)).toBe('***');
+      expect(JSON.stringify(maskSetting('PROXIES', [text]))).not.toContain(secret);
     },
   );
 

@@ -1,9 +1,9 @@
 /** The backup before a reset. Nothing is cleared unless the whole backup is on the disk. */
 import path from 'node:path';
 import { CrawlnodeError } from '../../errors.js';
+import { n } from '../../format-amounts.js';
 import type { Frontier, Part, PartCounts, Shape } from '../../frontier/frontier.js';
 import type { Context } from '../context.js';
-import { n } from '../terminal/format-values.js';
 import { withLiveLine } from '../terminal/live-line.js';
 import { BACKUP_FORMAT, type BackupHeader } from './backup-file.js';
 import { type WrittenBackup, writeBackup } from './write-backup.js';

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { CrawlnodeError } from '../../errors.js';
+import { howMany } from '../../format-amounts.js';
 import type { Control } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
 import { type Context, print, printJson } from '../context.js';
@@ -10,7 +11,7 @@ import { crawlArguments } from '../messages/crawl-arguments.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
-import { crawlName, howMany } from '../terminal/format-values.js';
+import { crawlName } from '../terminal/format-values.js';
 
 const helps: Readonly<Record<Control, string>> = {
   paused: `

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { openOptions } from '../../crawler/project/open-frontier.js';
 import { recordedRequest } from '../../crawler/requests/recorded-request.js';
 import { DamagedStoreError, FrontierUnavailableError, RefusedError, UsageError } from '../../errors.js';
+import { howMany, n } from '../../format-amounts.js';
 import { openFrontier } from '../../frontier/choose-engine.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
@@ -17,7 +18,6 @@ import { discover, loadProject, loadSpider, loadSpiderOrSettings } from '../proj
 import { crawlFindings, nodeVersion, type SpiderFinding, showFindings } from '../reports/doctor-findings.js';
 import { openFiles } from '../reports/file-permissions.js';
 import { type DamagedCrawl, repairDamagedStore } from '../reports/repair-damaged-store.js';
-import { howMany, n } from '../terminal/format-values.js';
 
 const help = `
 Checks Node, the spiders of the project, the store (Redis: version, memory, persistence, clock, rights; embedded: folder

@@ -5,6 +5,7 @@ import { openOptions, withFrontier } from '../../crawler/project/open-frontier.j
 import { failedReasons } from '../../crawler/requests/failed-reasons.js';
 import { failedPages, type ReadFailed, revived } from '../../crawler/requests/failed-requests.js';
 import { UsageError } from '../../errors.js';
+import { n } from '../../format-amounts.js';
 import { isKept } from '../../frontier/callback-error-keep.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
@@ -17,7 +18,7 @@ import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { confirm } from '../terminal/confirm.js';
-import { crawlName, n } from '../terminal/format-values.js';
+import { crawlName } from '../terminal/format-values.js';
 import { rowPrinter } from '../terminal/result-rows.js';
 
 const help = `

@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { UsageError } from '../../errors.js';
+import { n } from '../../format-amounts.js';
 import type { Frontier, FrontierRequest, RequestState } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJsonLine } from '../context.js';
@@ -10,7 +11,7 @@ import { readLines, refuseUnreadable } from '../input/read-lines.js';
 import { jobOption } from '../options/job-option.js';
 import { spiderWords } from '../options/spider-argument.js';
 import { openIdentifier } from '../project/request-identity.js';
-import { crawlName, n } from '../terminal/format-values.js';
+import { crawlName } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
 const help = `

@@ -4,7 +4,7 @@ import { openOptions, withFrontier } from '../../crawler/project/open-frontier.j
 import type { Identified } from '../../crawler/requests/identify-request.js';
 import { domainOfRecord, readRecord } from '../../crawler/requests/recorded-request.js';
 import { maskedCookies } from '../../crawler/requests/session-cookies.js';
-import { duration } from '../../format-amounts.js';
+import { duration, howMany } from '../../format-amounts.js';
 import type { Inspection, RequestLife, RequestState } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
 import { masked, print, printJson } from '../context.js';
@@ -12,7 +12,6 @@ import { crawlArguments } from '../messages/crawl-arguments.js';
 import { jobOption } from '../options/job-option.js';
 import { spiderWords } from '../options/spider-argument.js';
 import { openIdentifier } from '../project/request-identity.js';
-import { howMany } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
 const help = `

@@ -8,9 +8,11 @@ import { Argument, type Command } from 'commander';
 import { exportItems } from '../../crawler/feeds/export-items.js';
 import { type FeedTarget, feedTargets } from '../../crawler/feeds/feed-targets.js';
 import { type OrphansOptions, orphanOf, writeOrphanedFeed } from '../../crawler/feeds/orphaned-feeds.js';
+import { userFeedRecords } from '../../crawler/feeds/user-feed-records.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { CrawlnodeError, RefusedError, UsageError } from '../../errors.js';
 import { isPipelineOutbox } from '../../feed-outbox.js';
+import { n } from '../../format-amounts.js';
 import type { Frontier, OutboxSnapshot } from '../../frontier/frontier.js';
 import { silentLogger } from '../../log.js';
 import type { FeedRecords } from '../../pipelines/feeds/feed-records.js';
@@ -21,10 +23,9 @@ import { crawlArguments } from '../messages/crawl-arguments.js';
 import { atLeastOne } from '../options/at-least-one.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { spiderWords } from '../options/spider-argument.js';
-import { feedRecords } from '../project/feed-records.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { printItems } from '../reports/items-list.js';
-import { crawlName, n } from '../terminal/format-values.js';
+import { crawlName } from '../terminal/format-values.js';
 import { withLiveLine } from '../terminal/live-line.js';
 import { oneLine } from '../terminal/printable.js';
 
@@ -84,7 +85,7 @@ export const command: CliCommand = {
     const { settings } = loaded;
     const target = targetOf(context, spider, options, settings);
     const open = openOptions(settings, spider);
-    const records = feedRecords(context, open);
+    const records = userFeedRecords(context.env, open);
     return withFrontier(open, async (frontier) => {
       if (action === 'list') {
         const limit = (options.limit as number | undefined) ?? SHOWN;

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { shapeOf } from '../../crawler/project/engine-settings.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { UsageError } from '../../errors.js';
+import { n } from '../../format-amounts.js';
 import { allParts, type Part } from '../../frontier/frontier.js';
 import { createBackup } from '../backup/create-backup.js';
 import { refuseExisting, type WrittenBackup } from '../backup/write-backup.js';
@@ -20,7 +21,7 @@ import { type AllJobsOptions, resetAllJobs } from '../reset/reset-all-jobs.js';
 import { namedParts, ownParts } from '../reset/reset-parts.js';
 import { noSuchCrawl, planJson, planReset, type ResetCrawl, showPlan } from '../reset/reset-plan.js';
 import { confirm } from '../terminal/confirm.js';
-import { crawlName, n } from '../terminal/format-values.js';
+import { crawlName } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
 /** The parts without `--only` or `--all`. They do not include the items. */

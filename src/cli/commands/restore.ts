@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { shapeOf } from '../../crawler/project/engine-settings.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { UsageError } from '../../errors.js';
+import { n } from '../../format-amounts.js';
 import { allParts, type Part } from '../../frontier/frontier.js';
 import { refuseIncompatible } from '../backup/backup-compatibility.js';
 import { type VerifiedBackup, verifyBackup } from '../backup/read-backup.js';
@@ -14,7 +15,7 @@ import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { spiderWords } from '../options/spider-argument.js';
 import { loadSpiderOrSettings } from '../project/open-project.js';
 import { namedParts, ownParts } from '../reset/reset-parts.js';
-import { crawlName, n } from '../terminal/format-values.js';
+import { crawlName } from '../terminal/format-values.js';
 import { withLiveLine } from '../terminal/live-line.js';
 
 const help = `

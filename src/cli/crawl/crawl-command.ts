@@ -7,6 +7,7 @@ import type { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { feedTargets } from '../../crawler/feeds/feed-targets.js';
+import { userFeedRecords } from '../../crawler/feeds/user-feed-records.js';
 import { withFeeds } from '../../crawler/feeds/with-feeds.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { combine, difference, totalsOf } from '../../crawler/run/crawl-totals.js';
@@ -19,7 +20,6 @@ import { atLeastOne } from '../options/at-least-one.js';
 import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
 import { ignoreStdoutErrors, itemOutput } from '../output-streams.js';
-import { feedRecords } from '../project/feed-records.js';
 import { loadSpider, useCrawlInMessages } from '../project/open-project.js';
 import { printDryRun } from '../reports/dry-run-report.js';
 import { type Crawl, type CrawlSession, withCrawlSession } from './crawl-session.js';
@@ -101,7 +101,7 @@ async function crawl(
       printDryRun(context, await dryRun({ spider, frontier, open, targets }));
       return 0;
     }
-    const records = feedRecords(context, open);
+    const records = userFeedRecords(context.env, open);
     const gates = gatesOf(options);
     const what = { context, spider, crawlArguments, role, open, frontier, targets, records };
     const crawl = { ...what, nodes: workers, exitWhenDone, gates };

@@ -1,5 +1,5 @@
 /** Formats the live line of a crawl. It fits the terminal: the least important parts are omitted first. */
-import { howMany, n } from '../terminal/format-values.js';
+import { howMany, n } from '../../format-amounts.js';
 import { printable } from '../terminal/printable.js';
 
 /** The numbers of the crawl, summed over all its nodes. */

@@ -1,9 +1,10 @@
 /** The summary that a crawl command prints on stdout. */
 import type { FeedTarget } from '../../crawler/feeds/feed-targets.js';
 import type { CrawlTotals, EngineResult } from '../../engine/engine-options.js';
+import { howMany, n } from '../../format-amounts.js';
 import { type Context, masked, print, printJson } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
-import { crawlName, howMany, n } from '../terminal/format-values.js';
+import { crawlName } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
 export interface Summary {

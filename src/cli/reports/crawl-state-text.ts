@@ -1,9 +1,8 @@
 /** The state of a crawl and of its run, in a few words. */
 import { crawlStateOf } from '../../crawler/stats/crawl-state.js';
 import type { CrawlStats } from '../../crawler/stats/crawl-stats.js';
-import { duration } from '../../format-amounts.js';
+import { duration, howMany } from '../../format-amounts.js';
 import type { Paint } from '../terminal/colour.js';
-import { howMany } from '../terminal/format-values.js';
 
 /** For the head of `stats SPIDER`, the table of crawls and the lines of `--watch`. */
 export function stateText(stats: CrawlStats, paint: Paint, nowMs: number): string {

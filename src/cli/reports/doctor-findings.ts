@@ -1,10 +1,10 @@
 /** The findings of `doctor`, their output, and the checks that need only a snapshot of a crawl. */
 import { isPipelineOutbox } from '../../feed-outbox.js';
-import { duration } from '../../format-amounts.js';
+import { duration, howMany, n } from '../../format-amounts.js';
 import type { Finding, Snapshot } from '../../frontier/frontier.js';
 import { type Context, print, printJson } from '../context.js';
 import { paintFor } from '../terminal/colour.js';
-import { crawlName, howMany, n } from '../terminal/format-values.js';
+import { crawlName } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 
 /** A finding with its crawl. `spider` is null when it concerns all crawls. */

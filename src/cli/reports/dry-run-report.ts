@@ -1,9 +1,10 @@
 /** What `crawl --dry-run` prints. */
 import path from 'node:path';
 import { type DryRun, READ_OF_START } from '../../crawler/run/dry-run.js';
+import { howMany, n } from '../../format-amounts.js';
 import { type Context, masked, note, print, printJson } from '../context.js';
 import { paintFor } from '../terminal/colour.js';
-import { crawlName, howMany, n } from '../terminal/format-values.js';
+import { crawlName } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 import { stateText } from './crawl-state-text.js';
 

@@ -1,8 +1,9 @@
 /** `items S list`: items of the list, one line of JSON each. They stay in the list. */
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
+import { howMany, n } from '../../format-amounts.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import { type Context, note, printJsonLine } from '../context.js';
-import { crawlName, howMany, n } from '../terminal/format-values.js';
+import { crawlName } from '../terminal/format-values.js';
 
 /** Print the first items. @param limit at most so many */
 export async function printItems(

@@ -1,10 +1,10 @@
 /** `doctor --repair` for a damaged file of an embedded store: saves what can be read, and reports what is lost. */
 import { openOptions } from '../../crawler/project/open-frontier.js';
 import { recordedRequest } from '../../crawler/requests/recorded-request.js';
+import { howMany, n } from '../../format-amounts.js';
 import { openFrontier, salvageStore } from '../../frontier/choose-engine.js';
 import type { Salvaged } from '../../frontier/open-options.js';
 import type { Settings } from '../../settings/schema.js';
-import { howMany, n } from '../terminal/format-values.js';
 import type { SpiderFinding } from './doctor-findings.js';
 
 export interface DamagedCrawl {

@@ -1,13 +1,13 @@
 /** The text output of `stats SPIDER`: a detailed view, or in a pipe one line for each sample of `--watch`. */
 import os from 'node:os';
 import { type CrawlStats, committedItems } from '../../crawler/stats/crawl-stats.js';
-import { byteSize, duration } from '../../format-amounts.js';
+import { byteSize, duration, howMany, n } from '../../format-amounts.js';
 import { isRunning } from '../../frontier/feed-claim.js';
 import { dupefilterInWords } from '../../frontier/shared-settings/shape-differences.js';
 import { alignColumns } from '../terminal/align-columns.js';
 import type { Paint } from '../terminal/colour.js';
 import { fitScreen, type ScreenSize, type Section } from '../terminal/fit-screen.js';
-import { crawlName, howMany, n } from '../terminal/format-values.js';
+import { crawlName } from '../terminal/format-values.js';
 import { oneLine } from '../terminal/printable.js';
 import { runText, stateText } from './crawl-state-text.js';
 

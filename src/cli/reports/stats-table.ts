@@ -1,10 +1,10 @@
 /** A table of crawls, one row each. */
 import { type CrawlStats, committedItems } from '../../crawler/stats/crawl-stats.js';
-import { byteSize } from '../../format-amounts.js';
+import { byteSize, n } from '../../format-amounts.js';
 import { alignColumns } from '../terminal/align-columns.js';
 import type { Paint } from '../terminal/colour.js';
 import { cut } from '../terminal/fit-screen.js';
-import { crawlName, n } from '../terminal/format-values.js';
+import { crawlName } from '../terminal/format-values.js';
 import { stateText } from './crawl-state-text.js';
 
 interface Column {

@@ -1,7 +1,8 @@
 /** Decides whether a crawl is due for a reset: `--older-than` or `--if-larger-than`. One match is enough. */
+
+import { n } from '../../format-amounts.js';
 import type { Part, Snapshot } from '../../frontier/frontier.js';
 import { inWords } from '../options/duration.js';
-import { n } from '../terminal/format-values.js';
 
 export interface CleanPolicy {
   readonly olderThanMs?: number;

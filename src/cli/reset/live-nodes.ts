@@ -1,10 +1,10 @@
 /** Finds live nodes. A reset would delete their work, so it is refused while there are any. */
 import { RefusedError } from '../../errors.js';
-import { duration } from '../../format-amounts.js';
+import { duration, howMany } from '../../format-amounts.js';
 import type { Frontier, NodeSnapshot } from '../../frontier/frontier.js';
 import { type Context, note } from '../context.js';
 import { crawlArguments } from '../messages/crawl-arguments.js';
-import { crawlName, howMany } from '../terminal/format-values.js';
+import { crawlName } from '../terminal/format-values.js';
 import type { ResetCrawl } from './reset-plan.js';
 
 /** @throws RefusedError while nodes are live, with their ids and how to stop them. */

@@ -1,10 +1,11 @@
 /** `reset SPIDER --all-jobs`: every job of a spider in the store, including the unnamed one, or only those that are due. */
 import { crawlsInStore } from '../../crawler/project/crawls-in-store.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
+import { howMany } from '../../format-amounts.js';
 import type { Part } from '../../frontier/frontier.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { confirm } from '../terminal/confirm.js';
-import { crawlName, howMany } from '../terminal/format-values.js';
+import { crawlName } from '../terminal/format-values.js';
 import type { CleanPolicy } from './clean-policy.js';
 import { liveNodesText } from './live-nodes.js';
 import { ownParts } from './reset-parts.js';

@@ -1,6 +1,6 @@
 /** The notice of `seed` while it waits for space in the queue. */
 import type { FullQueue } from '../../crawler/seeds/queue-room.js';
-import { n } from '../terminal/format-values.js';
+import { n } from '../../format-amounts.js';
 
 /**
  * Prints one notice each time the queue becomes full, with what to do.

@@ -2,8 +2,8 @@
 import type { ReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { SeedCounts } from '../../crawler/seeds/seed-text.js';
+import { n } from '../../format-amounts.js';
 import type { Context } from '../context.js';
-import { n } from '../terminal/format-values.js';
 import { liveLine } from '../terminal/live-line.js';
 
 export interface SeedProgress {

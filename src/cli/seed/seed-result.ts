@@ -2,8 +2,9 @@
 import type { CrawlName } from '../../crawler/project/crawls-in-store.js';
 import type { SeedCounts } from '../../crawler/seeds/seed-text.js';
 import type { SitemapCounts } from '../../crawler/seeds/sitemap-seeds.js';
+import { howMany, n } from '../../format-amounts.js';
 import { type Context, note, print, printJson } from '../context.js';
-import { crawlName, howMany, n } from '../terminal/format-values.js';
+import { crawlName } from '../terminal/format-values.js';
 
 /** Only the first bad seeds are printed one by one; the others are counted. */
 export const MAX_BAD_SEEDS_SHOWN = 20;

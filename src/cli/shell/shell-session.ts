@@ -7,6 +7,7 @@ import path from 'node:path';
 import { Writable } from 'node:stream';
 import { inspect } from 'node:util';
 import type { PoliteFetcher } from '../../crawler/shell/polite-fetcher.js';
+import { howMany, n } from '../../format-amounts.js';
 import { SelectorList } from '../../http/markup/selector.js';
 import { Request, type RequestOptions } from '../../http/message/request.js';
 import { Response } from '../../http/message/response.js';
@@ -14,7 +15,6 @@ import type { Spider } from '../../spider/spider.js';
 import type { Context } from '../context.js';
 import { print } from '../context.js';
 import { hasColour } from '../terminal/colour.js';
-import { howMany, n } from '../terminal/format-values.js';
 import { printable } from '../terminal/printable.js';
 
 export const shellHelp = `  response, request     the last page; null before the first one

@@ -6,18 +6,22 @@ import type { JsonObject } from '../../http/message/record/request-record.js';
 import type { Response } from '../../http/message/response.js';
 import { type Logger, silentLogger } from '../../log.js';
 import { feedTargets } from '../feeds/feed-targets.js';
+import { userFeedRecords } from '../feeds/user-feed-records.js';
 import { openOptions, withFrontier } from '../project/open-frontier.js';
 import { runCrawl } from '../run/run-crawl.js';
 import { nodeIdOf } from '../run/run-node.js';
 import { statsOf } from '../stats/crawl-stats.js';
+import { programEnvironment } from './environment.js';
 import { loadProgramSpider } from './load-program-spider.js';
 import type { CrawlOptions, CrawlResult, SpiderChoice } from './options.js';
+import { sturdyLogger } from './sturdy-logger.js';
 
 /** The crawls that run in this process, by store and keys. */
 const running = new Set<string>();
 
 export async function crawl(choice: SpiderChoice, options: CrawlOptions): Promise<CrawlResult> {
-  const { log = silentLogger, exitWhenDone = true, signal = new AbortController().signal } = options;
+  const { exitWhenDone = true, signal = new AbortController().signal } = options;
+  const log = options.log === undefined ? silentLogger : sturdyLogger(options.log);
   const budget = options.maxPages === undefined ? {} : { CLOSESPIDER_PAGECOUNT: options.maxPages };
   const spider = await loadProgramSpider(choice, options, budget);
   const { settings, projectDir } = spider.loaded;
@@ -32,6 +36,7 @@ export async function crawl(choice: SpiderChoice, options: CrawlOptions): Promis
         targets: feedTargets(projectDir, [], [], settings, {
           ...{ name, job: settings.JOB, time: new Date() },
         }),
+        records: userFeedRecords(programEnvironment(), open),
         ...{ speaksJson: false, endsStuckProcess: false, writer: null, siblings: null },
         force: new AbortController().signal,
         graceLeftMs: (graceMs) => graceMs,

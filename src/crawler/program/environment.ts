@@ -12,8 +12,13 @@ export interface ProgramConfig {
   readonly cwd?: string;
 }
 
+/** The environment of the program, which names the folders of its user. */
+export function programEnvironment(): Readonly<Record<string, string | undefined>> {
+  return process.env;
+}
+
 /** The sources of settings without those given in code. */
 export function programSource({ config, cwd = process.cwd() }: ProgramConfig): ProjectSource {
   if (config === false) return { cwd, file: false, env: {}, cli: {} };
-  return { cwd, configFile: config, env: process.env, cli: {} };
+  return { cwd, configFile: config, env: programEnvironment(), cli: {} };
 }

@@ -1,9 +1,10 @@
 /**
  * `crawl --dry-run`: everything that a node does before it joins, and nothing that changes the store or a file. It loads
- * settings, spider, pipelines and middleware, reads the state of the crawl, and reads the first start requests.
+ * settings, spider, pipelines, middleware and extensions, reads the state of the crawl, and reads the first start requests.
  */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { loadExtensions } from '../../engine/extensions/load-extensions.js';
 import { linkRules } from '../../engine/links/filter-links.js';
 import { loadMiddleware } from '../../engine/middleware/load-middleware.js';
 import { startRequests } from '../../engine/seeds/seed-requests.js';
@@ -18,6 +19,7 @@ import { loadPipelines } from '../../pipelines/item-pipeline.js';
 import { loadModule } from '../../spider/loading/load-module.js';
 import type { Spider } from '../../spider/spider.js';
 import { whereThrown } from '../../spider/where-thrown.js';
+import { uncountedStats } from '../../stats/stats.js';
 import { inOrder } from '../../user-code/project-modules.js';
 import type { FeedTarget } from '../feeds/feed-targets.js';
 import { linkOptionsOf } from '../project/engine-settings.js';
@@ -80,14 +82,15 @@ export async function dryRun({ spider: loadedSpider, frontier, open, targets }: 
     nodeId: nodeIdOf(settings.NODE_ID),
     spider: spider.name,
     job: settings.JOB,
-    log: spiderLogger(silentLogger),
+    ...{ settings, stats: uncountedStats, log: spiderLogger(silentLogger) },
   };
   const pipelines = pipelinesOf(
     loaded,
     targets.map(({ id }) => id),
   );
   await loadPipelines({ pipelines, projectDir, loadModule, context });
-  await loadMiddleware({ projectDir, loadModule, context: { ...context, settings } });
+  await loadMiddleware({ projectDir, loadModule, context });
+  await loadExtensions({ projectDir, loadModule, context });
 
   const snapshot = await frontier.snapshot();
   const isFlushed = settings.SCHEDULER_FLUSH_ON_START && snapshot.nodes.length === 0;

@@ -1,5 +1,7 @@
 /** The gates of `crawl`: totals that a run must reach, or must not exceed, to count as a success. */
+
 import type { EngineResult, RunTotals } from '../../engine/engine-options.js';
+import { howMany, n } from '../../format-amounts.js';
 
 /** The limits of a command line for the run, over all its nodes; null where there is no limit. */
 export interface RunGates {
@@ -67,10 +69,10 @@ function tooManyFailed({ maxFailed }: RunGates, { failed }: RunTotals): GateVerd
 }
 
 const itemsText = (items: number, least: number) =>
-  `the run gave ${count(items, 'item')} over all its nodes, fewer than --min-items ${number(least)}`;
+  `the run gave ${howMany(items, 'item')} over all its nodes, fewer than --min-items ${n(least)}`;
 
 const failedText = (failed: number, most: number) =>
-  `${count(failed, 'request')} failed in the run over all its nodes, more than --max-failed ${number(most)}`;
+  `${howMany(failed, 'request')} failed in the run over all its nodes, more than --max-failed ${n(most)}`;
 
 function namesOf({ minItems, maxFailed }: RunGates): string {
   const names = [minItems === null ? '' : '--min-items', maxFailed === null ? '' : '--max-failed'];
@@ -79,6 +81,3 @@ function namesOf({ minItems, maxFailed }: RunGates): string {
 
 const gatesCount = ({ minItems, maxFailed }: RunGates) =>
   Number(minItems !== null) + Number(maxFailed !== null);
-
-const number = (value: number) => value.toLocaleString('en');
-const count = (value: number, noun: string) => `${number(value)} ${noun}${value === 1 ? '' : 's'}`;

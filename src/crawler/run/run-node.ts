@@ -2,6 +2,8 @@
 import os from 'node:os';
 import { runEngine } from '../../engine/engine.js';
 import type { EngineResult, ItemListener, Siblings } from '../../engine/engine-options.js';
+import type { ExtensionContext } from '../../engine/extensions/extension.js';
+import { loadExtensions } from '../../engine/extensions/load-extensions.js';
 import { loadMiddleware } from '../../engine/middleware/load-middleware.js';
 import { loadEngine } from '../../frontier/choose-engine.js';
 import type { Frontier } from '../../frontier/frontier.js';
@@ -72,6 +74,16 @@ export function pipelinesOf(
   return sources.ITEM_PIPELINES === 'default' && feeds.length > 0 ? {} : settings.ITEM_PIPELINES;
 }
 
+/** What the modules of a project get. One that asks for the stats has its pages tracked from then on. */
+function moduleContext(crawl: Omit<ExtensionContext, 'stats'>, stats: NodeStats): ExtensionContext {
+  return {
+    ...crawl,
+    get stats() {
+      return stats.enable();
+    },
+  };
+}
+
 /** Run one node until it leaves the crawl. @throws errors of the engine, the pipelines and the spider's constructor. */
 export async function runNode(plan: NodePlan): Promise<EngineResult> {
   const { spider: loadedSpider, nodeId, open, frontier, drain, force, log } = plan;
@@ -80,11 +92,13 @@ export async function runNode(plan: NodePlan): Promise<EngineResult> {
   const spider = await loadedSpider.create(log, stats);
   if (mentionsStats(spider, Spider.prototype)) stats.enable();
   const job = settings.JOB;
+  const moduleLog = spiderLogger(log);
+  const context = moduleContext({ nodeId, spider: spider.name, job, settings, log: moduleLog }, stats);
   const pipelines = await loadPipelines({
     pipelines: pipelinesOf(loadedSpider.loaded, plan.feeds),
     projectDir,
     loadModule,
-    context: { nodeId, spider: spider.name, job, log: spiderLogger(log) },
+    context,
     addNodeId: settings.ITEM_NODE_ID,
     keepsErrors: settings.CALLBACK_ERROR === 'keep',
     callbackTimeoutMs: settings.CALLBACK_TIMEOUT * 1000,
@@ -92,7 +106,11 @@ export async function runNode(plan: NodePlan): Promise<EngineResult> {
   });
   const middleware = await loadMiddleware({
     ...{ projectDir, loadModule },
-    context: { nodeId, spider: spider.name, job, settings, log: spiderLogger(log) },
+    context,
+  });
+  const extensions = await loadExtensions({
+    ...{ projectDir, loadModule },
+    context,
   });
   const committed = committedPipelines({
     ...{ frontier, pipelines, force, log },
@@ -110,7 +128,7 @@ export async function runNode(plan: NodePlan): Promise<EngineResult> {
   );
   try {
     const result = await runEngine({
-      ...{ frontier, open, job, spider, stats, downloader, middleware, drain, force, log },
+      ...{ frontier, open, job, spider, stats, downloader, middleware, extensions, drain, force, log },
       pipelines: committed.pipelines,
       crawlArguments: plan.crawlArguments,
       node: { id: nodeId, host: os.hostname(), pid: process.pid },

@@ -5,7 +5,7 @@ import type { FrontierRequest, Lease } from '../../frontier/frontier.js';
 import { priorityInBounds } from '../../http/message/priority.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
-import type { ItemPipelines, ItemWait } from '../../pipelines/item-pipeline.js';
+import type { ItemObserver, ItemPipelines, ItemWait } from '../../pipelines/item-pipeline.js';
 import { type LinkRules, toFrontier } from '../links/filter-links.js';
 
 /** The page or file whose settle commits the requests. */
@@ -14,6 +14,8 @@ export interface Carrier {
   readonly record: Pick<RequestRecord, 'depth' | 'origin' | 'priority' | 'waitingItem'>;
   readonly pipelines: ItemPipelines;
   readonly rules: LinkRules;
+  /** Hears what becomes of the items; absent where nobody listens. */
+  readonly observer?: ItemObserver | undefined;
 }
 
 /** They are committed with their page in one step, and never before it. */

@@ -6,6 +6,7 @@ import type { Effects } from '../../frontier/frontier.js';
 import type { FileResult, RequestRecord } from '../../http/message/record/request-record.js';
 import type { FileAnswer, FileStage } from '../../pipelines/files/file-stage.js';
 import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
+import type { Signals } from '../extensions/signals.js';
 import type { LinkRules } from '../links/filter-links.js';
 import type { Flight } from '../page/leased-pages.js';
 import { settledItems } from '../page/settle-effects.js';
@@ -15,7 +16,11 @@ export interface FileWork {
   readonly flight: Flight;
   readonly record: RequestRecord;
   readonly counters: Record<string, number>;
-  readonly deps: { readonly pipelines: ItemPipelines; readonly rules: LinkRules };
+  readonly deps: {
+    readonly pipelines: ItemPipelines;
+    readonly rules: LinkRules;
+    readonly signals: Signals | null;
+  };
 }
 
 /** What came of a download: an answer, or why there is none. */
@@ -35,7 +40,7 @@ export async function endFile(work: FileWork, end: FileEnd): Promise<Effects> {
   counters.file_count = (counters.file_count ?? 0) + 1;
   const status = `file_status_count/${result.status}`;
   counters[status] = (counters[status] ?? 0) + 1;
-  const processed = await deps.pipelines.goOn(waiting, result);
+  const processed = await deps.pipelines.goOn(waiting, result, deps.signals?.observer(work));
   const carrier = { lease: flight.lease, record, ...deps };
   return settledItems(processed, { requests: [] }, counters, carrier);
 }

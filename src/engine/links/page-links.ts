@@ -2,6 +2,7 @@
  * The links of one page on their way to the frontier: filtered by the rules of the crawl and by the cache of seen links,
  * converted, and pushed before the settle where they are too many for it.
  */
+
 import {
   type Effects,
   type Frontier,
@@ -12,7 +13,9 @@ import {
   type SettleAnswer,
 } from '../../frontier/frontier.js';
 import type { Request } from '../../http/message/request.js';
+import type { Response } from '../../http/message/response.js';
 import type { DiscoveredRequest } from '../../spider/run-callback.js';
+import type { Signals } from '../extensions/signals.js';
 import type { Outage } from '../node/outage.js';
 import type { DeadEnds } from '../page/dead-ends.js';
 import { type Counters, type LinkRules, linked, type Page, refusalOf, refuse } from './filter-links.js';
@@ -28,6 +31,15 @@ export interface LinkDeps {
   readonly onDropped: (answer: PushAnswer) => void;
   /** Told of links that the rules of the crawl refuse. */
   readonly deadEnds: DeadEnds;
+  /** Null without extensions. */
+  readonly signals: Signals | null;
+}
+
+/** The page in work that yields the links. */
+export interface LinkingFlight {
+  readonly signal: AbortSignal;
+  closing: string | null;
+  readonly response: Response | null;
 }
 
 /** What the settle of a page says of its links. */
@@ -68,9 +80,9 @@ export class PageLinks {
   async take(
     discovered: readonly DiscoveredRequest[],
     counters: Counters,
-    flight: { readonly signal: AbortSignal },
+    flight: LinkingFlight,
   ): Promise<SettledLinks> {
-    const { rules, seen, deadEnds } = this.#deps;
+    const { rules, seen, deadEnds, signals } = this.#deps;
     const depth = this.#page.record.depth + 1;
     seen?.age(performance.now());
     this.#epoch = seen?.epoch ?? null;
@@ -80,6 +92,8 @@ export class PageLinks {
       const refusal = refusalOf(found.request, depth, rules);
       if (refusal !== null) {
         refuse(refusal, found.request.url, counters, deadEnds);
+        const said = { url: found.request.url, reason: refusal.what };
+        await signals?.ofPage('requestDropped', said, { counters, flight });
         continue;
       }
       // A page that started before the cache had an epoch cannot name one, so it sends all its links.

@@ -5,6 +5,7 @@ import type { Response } from '../../http/message/response.js';
 import type { SpiderLogger } from '../../log.js';
 import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
+import type { Stats } from '../../stats/stats.js';
 
 /** The crawl that a middleware runs in. */
 export interface MiddlewareContext {
@@ -14,6 +15,8 @@ export interface MiddlewareContext {
   /** The name of the job; null for the unnamed job. */
   readonly job: string | null;
   readonly settings: Settings;
+  /** Changes in a method that is called for a page are committed with the page. */
+  readonly stats: Stats;
   readonly log: SpiderLogger;
 }
 

@@ -1,7 +1,7 @@
 /** Load the modules that DOWNLOADER_MIDDLEWARES and SPIDER_MIDDLEWARES name, in the order of their numbers. */
 import { CrawlnodeError, messageOf, SettingsError } from '../../errors.js';
 import { builtInMiddleware, builtInOf, type MiddlewareSetting } from '../../settings/built-in-middleware.js';
-import { inOrder, loadProjectModule } from '../../user-code/project-modules.js';
+import { inOrder, instantiate, loadProjectModule } from '../../user-code/project-modules.js';
 import { DownloaderChain } from './downloader-chain.js';
 import type { DownloaderMiddleware, Loaded, MiddlewareContext } from './downloader-middleware.js';
 import { SpiderChain } from './spider-chain.js';
@@ -85,12 +85,6 @@ async function loadAll<M>(setting: MiddlewareSetting, options: LoadMiddlewareOpt
     loaded.push({ name, number, methods: methods as M });
   }
   return loaded;
-}
-
-function instantiate(exported: unknown): unknown {
-  const isClass =
-    typeof exported === 'function' && /^class\b/.test(Function.prototype.toString.call(exported));
-  return isClass ? new (exported as new () => unknown)() : exported;
 }
 
 function problemOf(methods: unknown, setting: MiddlewareSetting): string | null {

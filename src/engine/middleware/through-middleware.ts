@@ -26,7 +26,7 @@ import { COOKIES, REDIRECT, RETRY } from '../../settings/built-in-middleware.js'
 import { maskUrls } from '../../settings/mask-urls.js';
 
 import { add } from '../links/filter-links.js';
-import { close, type Ending, errback, failed, retry, type Work } from '../page/apply-verdict.js';
+import { close, type Ending, errback, failed, retry, tellDropped, type Work } from '../page/apply-verdict.js';
 
 import { judgeFailure, judgeStatus, type Verdict } from '../page/judge-download.js';
 import type { DownloaderChain, Part, Step, Thrown } from './downloader-chain.js';
@@ -209,6 +209,7 @@ async function refuse(
   add(counters, 'downloader/exception_count');
   add(counters, 'downloader/exception_type_count/IgnoreRequest');
   deps.deadEnds.note(`dropped by ${by}`, record.url);
+  await tellDropped(work, record.url, `dropped by ${by}`);
   const outcome = { kind: 'done', reason: 'ignored', attempts: record.attempts + 1 } as const;
   return errback(
     work,

@@ -5,7 +5,7 @@ import type { Response } from '../../http/message/response.js';
 import { maskUrls } from '../../settings/mask-urls.js';
 import { runCallback } from '../../spider/run-callback.js';
 import { add } from '../links/filter-links.js';
-import { commit, type Ending, errback, failed, type Work } from '../page/apply-verdict.js';
+import { commit, type Ending, errback, failed, tellDropped, type Work } from '../page/apply-verdict.js';
 import type { SpiderChain } from './spider-chain.js';
 
 /** Call the callback of a page and commit what comes of it. What refuses the response on its way goes to the errback. */
@@ -33,6 +33,7 @@ export async function throughSpiderMiddleware(
   }
   add(counters, 'spider_exceptions/IgnoreRequest');
   deps.deadEnds.note(`dropped by ${refused.by}`, record.url);
+  await tellDropped(work, record.url, `dropped by ${refused.by}`);
   const message = maskUrls(`${refused.by} dropped ${record.url}: ${refused.error.message}`);
   const attempts = record.attempts + 1;
   return errback(

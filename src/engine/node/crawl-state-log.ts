@@ -1,4 +1,5 @@
 /** What a node tells its user of the crawl while it runs: that it is paused, goes on, waits for a first seed, has run dry. */
+import { howMany, n } from '../../format-amounts.js';
 import type { CrawlState, Snapshot } from '../../frontier/frontier.js';
 import type { EngineDeps } from '../engine-options.js';
 import type { NodeView } from '../shutdown/node-stop-reason.js';
@@ -96,7 +97,7 @@ export class CrawlStateLog {
     const lost = snapshot.lost === 0 ? '' : `, ${snapshot.lost.toLocaleString('en')} lost`;
     log.info(
       { ...totals, busyMs: Math.round(busyMs) },
-      `nothing is left to crawl, after ${seconds}: ${count(pages, 'page')}, ${count(items, 'item')}, ${failed.toLocaleString('en')} failed${lost} in the whole crawl; ${what}`,
+      `nothing is left to crawl, after ${seconds}: ${howMany(pages, 'page')}, ${howMany(items, 'item')}, ${n(failed)} failed${lost} in the whole crawl; ${what}`,
     );
   }
 }
@@ -104,6 +105,3 @@ export class CrawlStateLog {
 function totalsOf({ done, failed, items, counters }: Snapshot) {
   return { pages: done + failed, items: counters.item_scraped_count ?? items, failed };
 }
-
-const count = (value: number, noun: string) =>
-  `${value.toLocaleString('en')} ${noun}${value === 1 ? '' : 's'}`;

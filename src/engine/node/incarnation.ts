@@ -12,6 +12,7 @@ import {
   type PushAnswer,
 } from '../../frontier/frontier.js';
 import { type ReadCookies, SessionCookies } from '../cookies/session-cookies.js';
+import { IdleHooks } from '../extensions/idle-hooks.js';
 import { inRun, type LinkRules } from '../links/filter-links.js';
 import { seenLinksOf } from '../links/seen-links.js';
 import type { PageDeps } from '../page/apply-verdict.js';
@@ -39,6 +40,7 @@ export class Incarnation {
   readonly upkeep: Upkeep;
   readonly #node: NodeState;
   readonly #page: PageDeps;
+  readonly #idleHooks: IdleHooks;
   readonly #joinedAt = performance.now();
   readonly #halt = new AbortController();
   readonly #onError = (error: unknown) => this.fail(error);
@@ -64,8 +66,13 @@ export class Incarnation {
     const robots = this.#robotsGate(authorize);
     const cookies = new SessionCookies(options.cookies, log);
     const recrawl = this.#recrawl(rules);
+    const { signals } = node;
+    const { exitWhenDone } = options;
+    const stop = this.#halt.signal;
+    const idle = { frontier, spider, signals, rules, outage, alarm, log, exitWhenDone, stop };
+    this.#idleHooks = new IdleHooks(idle);
     const notes = { delays, lostStarts, deadEnds, hangingHosts };
-    this.#page = { ...parts, ...notes, seen, robots, recrawl, cookies, onDropped };
+    this.#page = { ...parts, signals, ...notes, seen, robots, recrawl, cookies, onDropped };
     this.slots = new Slots({
       frontier,
       concurrency: options.concurrency,
@@ -171,6 +178,7 @@ export class Incarnation {
     this.#crawl = answer.crawl;
     this.#answeredAt = performance.now();
     if (answer.cookies !== undefined) await this.#learnCookies(answer.cookies);
+    this.#idleHooks.offer(answer.crawl, this.#onError);
     for (const lease of answer.leases) this.#start(lease, askedAt);
     return answer;
   }

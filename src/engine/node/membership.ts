@@ -4,6 +4,7 @@ import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
 import { startKey } from '../../frontier/shared-settings/run-arguments.js';
 import type { Spider } from '../../spider/spider.js';
 import type { EngineDeps } from '../engine-options.js';
+import { hasIdleHooks } from '../extensions/idle-hooks.js';
 import { hasGenerator } from '../seeds/start-generator.js';
 import { howToCrawlAgain, nothingNew } from '../shutdown/node-stop-reason.js';
 import type { Outage } from './outage.js';
@@ -12,14 +13,14 @@ import type { Outage } from './outage.js';
  * Register as a new incarnation.
  * @throws RefusedError when the crawl has another shape; FrontierUnavailableError when the store cannot be reached.
  */
-export function join({ frontier, node, options, spider }: EngineDeps): Promise<Joined> {
+export function join({ frontier, node, options, spider, extensions }: EngineDeps): Promise<Joined> {
   const { shape, tunables, budgets, feeds, flushOnStart, cookies } = options;
   const { args } = spider;
   const startsAgain = hasGenerator(spider) && mayComeAgain(spider, shape);
   return frontier.join(node, {
     ...{ shape, tunables, budgets, feeds, flushOnStart, args, startsAgain },
     hasStart: hasStart(spider),
-    hasIdle: false,
+    hasIdle: hasIdleHooks(spider, extensions?.all ?? []),
     maxCookieJars: cookies.maxJars,
   });
 }

@@ -1,5 +1,7 @@
 /** What stays the same over all incarnations of a node. */
+
 import type { EngineDeps } from '../engine-options.js';
+import { Signals } from '../extensions/signals.js';
 import { type LinkRules, linkRules } from '../links/filter-links.js';
 import { DeadEnds } from '../page/dead-ends.js';
 import { LostStarts } from '../page/failed-start-pages.js';
@@ -17,6 +19,12 @@ import { OutsideStats } from './outside-stats.js';
 import { Hooks } from './project-hooks.js';
 import { Alarm } from './wake-up.js';
 
+function signalsOf({ extensions = null, spider, frontier, options, log }: EngineDeps): Signals | null {
+  if (extensions === null) return null;
+  const timeoutMs = options.callbackTimeoutMs;
+  return new Signals({ extensions: extensions.all, spider, frontier, timeoutMs, log });
+}
+
 export class NodeState {
   readonly deps: EngineDeps;
   readonly alarm = new Alarm();
@@ -29,6 +37,8 @@ export class NodeState {
   readonly droppedLinks: DroppedLinks;
   readonly rulesCache: RulesCache | null;
   readonly outsideStats: OutsideStats;
+  /** Null without extensions. */
+  readonly signals: Signals | null;
   readonly news: CrawlStateLog;
   readonly losses: Losses;
   readonly pulse = new Pulse();
@@ -52,6 +62,7 @@ export class NodeState {
     const agent = robots?.userAgent ?? robots?.defaultUserAgent ?? '';
     this.rulesCache = robots === null ? null : new RulesCache(agent, robots.crawlDelayMaxMs);
     this.outsideStats = new OutsideStats(deps);
+    this.signals = signalsOf(deps);
     this.news = new CrawlStateLog(deps);
     this.losses = new Losses(deps.log, deps.crawlArguments);
     this.rules = linkRules(deps.spider, deps.options.links, deps.options.shape.domainKey, deps.job);

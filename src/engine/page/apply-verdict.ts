@@ -18,6 +18,7 @@ import type { Spider } from '../../spider/spider.js';
 import type { NodeStats } from '../../stats/stats.js';
 import type { SessionCookies } from '../cookies/session-cookies.js';
 import type { EngineOptions } from '../engine-options.js';
+import type { Signals } from '../extensions/signals.js';
 import { endFile, type FileEnd } from '../files/end-file.js';
 import { add, type Counters, refusalOf, refuse, toFrontier, unfetchable } from '../links/filter-links.js';
 import { type LinkDeps, PageLinks } from '../links/page-links.js';
@@ -46,6 +47,8 @@ export interface PageDeps extends LinkDeps {
   readonly hangingHosts: HangingHosts;
   readonly cookies: SessionCookies;
   readonly stats: NodeStats;
+  /** Null without extensions. */
+  readonly signals: Signals | null;
   /** Null where no page of the crawl comes again. */
   readonly recrawl: ConditionalRequests | null;
   /** Null when robots.txt is not obeyed. */
@@ -137,6 +140,7 @@ export async function redirect(
     if (refusal !== null) {
       add(counters, refusal.counter);
       deps.deadEnds.note('redirect to a URL that the crawl does not follow', record.url);
+      await tellDropped(work, request.url, refusal.what);
       return done();
     }
     add(counters, 'redirect/count');
@@ -211,6 +215,7 @@ export async function endOfFile(work: Work, end: FileEnd, outcome: Outcome): Pro
     };
   } catch (error) {
     if (flight.over || concernsNode(error)) throw error;
+    flight.stats?.take();
     const failed = failedOutcome(work, error, status, false);
     return {
       outcome: { ...failed, ...(unstarted && { unstarted }) },
@@ -249,13 +254,38 @@ export async function commit(work: Work, run: () => Promise<PageResult>, wanted:
     const { items, requests, unfetchable: links, error, closing } = await run();
     if (closing !== null) close(work, closing);
     const outcome = error === null ? wanted : failedOutcome(work, error, status, true);
-    for (const url of links) refuse(unfetchable, url, counters, deps.deadEnds);
+    if (error !== null) await tellError(work, error);
+    for (const url of links) {
+      refuse(unfetchable, url, counters, deps.deadEnds);
+      await tellDropped(work, url, unfetchable.what);
+    }
     return await endingOf(work, items, requests, outcome);
   } catch (error) {
     if (flight.over || concernsNode(error)) throw error;
     flight.stats?.take();
-    return { outcome: failedOutcome(work, error, status, false), effects: { ...noEffects, stats: counters } };
+    const outcome = failedOutcome(work, error, status, false);
+    await tellError(work, error);
+    return { outcome, effects: { ...noEffects, stats: counters } };
   }
+}
+
+/** Tell the extensions of an error of a callback. That of a pipeline is told with its item. */
+async function tellError(work: Work, error: unknown): Promise<void> {
+  const { signals } = work.deps;
+  if (signals === null || (error instanceof CrawlnodeError && error.code === 'pipeline_error')) return;
+  const said = { error: asThrown(error), response: work.flight.response };
+  await signals.ofPage('spiderError', said, work);
+}
+
+/** Tell the extensions of a request that is not followed, or of a page that is not processed. */
+export async function tellDropped(work: Work, url: string, reason: string): Promise<void> {
+  await work.deps.signals?.ofPage('requestDropped', { url, reason }, work);
+}
+
+/** The error as the code of the project threw it. */
+function asThrown(error: unknown): Error {
+  const thrown = error instanceof CrawlnodeError && error.cause instanceof Error ? error.cause : error;
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
 /** The run is closed with the settle of the page. The first reason stays. */
@@ -265,13 +295,15 @@ export function close({ flight, record, deps }: Work, reason: string): void {
 }
 
 async function endingOf(
-  { flight, record, counters, deps }: Work,
+  work: Work,
   items: PageResult['items'],
   requests: PageResult['requests'],
   outcome: Outcome,
 ): Promise<Ending> {
+  const { flight, record, counters, deps } = work;
   const { lease } = flight;
-  const carrier = { lease, record, pipelines: deps.pipelines, rules: deps.rules };
+  const { pipelines, rules, signals } = deps;
+  const carrier = { lease, record, pipelines, rules, observer: signals?.observer(work) };
   if (requests.length === 0) return { outcome, effects: await effectsOf(items, null, counters, carrier) };
   const links = new PageLinks({ id: lease.id, record }, deps);
   const settled = await links.take(requests, counters, flight);

@@ -13,6 +13,7 @@ import type { RequestRecord } from '../../http/message/record/request-record.js'
 import { Request } from '../../http/message/request.js';
 import { Response } from '../../http/message/response.js';
 import { runCallback } from '../../spider/run-callback.js';
+import type { Signals } from '../extensions/signals.js';
 import { followsRedirects, inTurn, knownFile } from '../files/end-file.js';
 import { add } from '../links/filter-links.js';
 import { type PageSteps, type Received, throughMiddleware } from '../middleware/through-middleware.js';
@@ -243,8 +244,28 @@ function finish(judged: Work, verdict: Verdict, received: Received): Promise<End
     return redirect(work, status, verdict.location, 'redirect');
   }
 
+  add(work.counters, 'response_received_count');
+  const { signals } = work.deps;
+  if (signals?.hears('responseReceived')) return tellAndPassOn(work, verdict, response, signals);
+  return passOn(work, verdict, response);
+}
+
+/** Tell the extensions of a response before it is passed on. */
+async function tellAndPassOn(
+  work: Work,
+  verdict: Verdict,
+  response: Response,
+  signals: Signals,
+): Promise<Ending> {
+  await signals.ofPage('responseReceived', { response, request: work.request }, work);
+  return passOn(work, verdict, response);
+}
+
+/** Pass on a response that is neither tried again nor redirected: to its callback or errback, or to the item of its file. */
+function passOn(work: Work, verdict: Verdict, response: Response): Promise<Ending> | Ending {
   const { counters, record, deps } = work;
-  add(counters, 'response_received_count');
+  const { status } = response;
+  const isFile = record.waitingItem !== null;
   const attempts = record.attempts + 1;
   if (isFile && verdict.kind === 'callback') {
     return endOfFile(work, response, { kind: 'done', reason: 'file', status, attempts });

@@ -21,7 +21,7 @@ export async function effectsOf(
   const settled = links?.settled ?? noLinks;
   if (items.length === 0) return { items: [], feedItems: [], stats: counters, ...settled };
 
-  const processed = await carrier.pipelines.process(items);
+  const processed = await carrier.pipelines.process(items, carrier.observer);
   return settledItems(processed, settled, counters, carrier, links?.all);
 }
 

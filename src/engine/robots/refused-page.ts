@@ -1,7 +1,7 @@
 /** How a page ends that robots.txt keeps from being downloaded. */
 import { noEffects, type Outcome } from '../../frontier/frontier.js';
 import { add } from '../links/filter-links.js';
-import { type Ending, errback, type Work } from '../page/apply-verdict.js';
+import { type Ending, errback, tellDropped, type Work } from '../page/apply-verdict.js';
 import type { Passage } from './robots-gate.js';
 
 /** Forbidden: errback, done. Unreachable: errback, failed. No page is counted against the budget. */
@@ -17,6 +17,7 @@ export async function endRefused(
     case 'forbidden': {
       add(counters, 'robotstxt/forbidden');
       deps.deadEnds.note('forbidden by robots.txt', record.url);
+      await tellDropped(work, record.url, 'forbidden by robots.txt');
       const message = `robots.txt forbids ${record.url}`;
       const failure = { reason: 'robots_forbidden', status: null, response: null, message };
       return errback(work, failure, { kind: 'done', reason: failure.reason, ...ends });

@@ -11,8 +11,8 @@
  * store accepts a filtered request once by its fingerprint, and an unfiltered one once by its place.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-
 import { CrawlnodeError, closingReason, concernsNode, messageOf } from '../../errors.js';
+import { howMany } from '../../format-amounts.js';
 
 import type { Frontier, PushAnswer } from '../../frontier/frontier.js';
 import { inChunks, requestWeight } from '../../frontier/in-chunks.js';
@@ -78,6 +78,7 @@ async function readAll(deps: StartDeps): Promise<void> {
       const chunk = await reader.nextChunk();
       if (stop.aborted) return;
       await pusher.push(chunk.values, chunk.isLast);
+      if (chunk.failure !== undefined) throw chunk.failure.error;
       if (chunk.isLast) {
         log.info({ requests: pusher.count }, 'start() has returned, and all of its requests are pushed');
         return;
@@ -92,7 +93,7 @@ async function readAll(deps: StartDeps): Promise<void> {
       return;
     }
     const where = whereThrown(error);
-    const what = `start() of the spider "${spider.name}" failed after ${pusher.count.toLocaleString('en')} requests`;
+    const what = `start() of the spider "${spider.name}" failed after ${howMany(pusher.count, 'request')}`;
     throw new CrawlnodeError(
       'start_failed',
       `${what}: ${messageOf(error)}${where === null ? '' : ` (${where})`}; the next node runs it again from its beginning`,
@@ -107,6 +108,8 @@ async function readAll(deps: StartDeps): Promise<void> {
 interface Chunk {
   readonly values: readonly unknown[];
   readonly isLast: boolean;
+  /** What the generator threw after these values. */
+  readonly failure?: { readonly error: unknown };
 }
 
 type Step = IteratorResult<unknown>;
@@ -127,17 +130,23 @@ class StartReader {
     const values: unknown[] = [];
     let late: Promise<null> | null = null;
     while (values.length < CHUNK) {
-      const next: Promise<Step> | Step = this.#pending ?? this.#iterator.next();
-      this.#pending = null;
-      const step: Step | null =
-        next instanceof Promise && late !== null ? await Promise.race([next, late]) : await next;
-      if (step === null) {
-        this.#pending = next as Promise<Step>;
-        return { values, isLast: false };
+      let step: Step | null;
+      try {
+        const next: Promise<Step> | Step = this.#pending ?? this.#iterator.next();
+        this.#pending = null;
+        if (next instanceof Promise && late !== null) {
+          step = await Promise.race([next, late]);
+          if (step === null) this.#pending = next;
+        } else {
+          step = await next;
+        }
+        if (next instanceof Promise) late ??= sleep(FLUSH_MS, null, { ref: false });
+      } catch (error) {
+        return { values, isLast: false, failure: { error } };
       }
+      if (step === null) return { values, isLast: false };
       if (step.done === true) return { values, isLast: true };
       values.push(step.value);
-      late ??= next instanceof Promise ? sleep(FLUSH_MS, null, { ref: false }) : null;
     }
     return { values, isLast: false };
   }
@@ -181,14 +190,14 @@ class StartPusher {
 
   async push(values: readonly unknown[], isLast: boolean): Promise<void> {
     const { alarm, stop } = this.#deps;
-    const { spider, rules } = this.#deps;
-    const requests = values.map((value, at) => startRequestOf(value, this.#count + at, spider, rules));
+    const { requests, failure } = this.#requestsOf(values);
     let waiting = 0;
     for (const chunk of inChunks(requests, requestWeight)) {
       ({ waiting = 0 } = await this.#send(chunk, null));
       this.#count += chunk.length;
       alarm.ring();
     }
+    if (failure !== undefined) throw failure.error;
     if (isLast) {
       await this.#send([], this.#count);
       alarm.ring();
@@ -199,6 +208,20 @@ class StartPusher {
       await pause(LOOK_MS, stop);
       ({ waiting = 0 } = await this.#send([], null));
     }
+  }
+
+  /** The requests before the first bad value, and what is wrong with that one. */
+  #requestsOf(values: readonly unknown[]): { requests: FrontierRequest[]; failure?: { error: unknown } } {
+    const { spider, rules } = this.#deps;
+    const requests: FrontierRequest[] = [];
+    for (const value of values) {
+      try {
+        requests.push(startRequestOf(value, this.#count + requests.length, spider, rules));
+      } catch (error) {
+        return { requests, failure: { error } };
+      }
+    }
+    return { requests };
   }
 
   #send(chunk: readonly FrontierRequest[], total: number | null): Promise<PushAnswer> {

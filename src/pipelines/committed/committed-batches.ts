@@ -175,21 +175,24 @@ export class CommittedCaller {
     const texts = await outboxes.read(writer.feed, from, pipeline.batchItems);
     if (texts.length === 0) return;
     const batch = uniqueBatch(texts.map((text, n) => committedItem(text, from + n + 1, pipeline.name, log)));
+    const count = batch.length;
+    const firstId = batch[0]!.id;
     // While it works, other nodes must not take it for dead.
     const renewing = setInterval(() => void this.#renew().catch(() => {}), staleMs / 4);
     this.#calledAt = performance.now();
     try {
-      await pipeline.committed(batch);
+      // A copy, since a pipeline may take its batch apart.
+      await pipeline.committed([...batch]);
     } catch (error) {
-      throw new NotAccepted(`committed() of ${pipeline.name} failed: ${messageOf(error)}`, batch[0]!.id);
+      throw new NotAccepted(`committed() of ${pipeline.name} failed: ${messageOf(error)}`, firstId);
     } finally {
       clearInterval(renewing);
       this.#calledAt = null;
     }
     this.#note(null);
     this.#progressAt = performance.now();
-    this.#unconfirmed = from + batch.length;
-    this.#left -= batch.length;
+    this.#unconfirmed = from + count;
+    this.#left -= count;
     await this.#confirm();
   }
 

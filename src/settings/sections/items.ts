@@ -28,8 +28,7 @@ export const itemSettings = {
   EXTENSIONS: map(z.union([z.int().min(0).max(1000), z.null()]), {
     default: {} as Record<string, number | null>,
     expects: 'a map of modules to numbers from 0 to 1000 (null switches one off)',
-    later: { unless: [] },
-    text: 'Modules that are called when something happens in the crawl.',
+    text: 'Extensions: modules such as ./extensions/alerts.ts that are called when something happens in the crawl, lowest number first.',
   }),
   ITEM_NODE_ID: flag({ default: false, text: 'Add node_id to every item in the items list.' }),
   FEEDS: {

@@ -36,24 +36,22 @@ export class CSVFeedSpider extends FeedSpider implements CsvFormat {
   protected override async *readRecords(response: Response): AsyncGenerator<() => unknown> {
     let { headers } = this;
     let number = 0;
-    let misfits = 0;
-    let firstMisfit = 0;
+    let isReported = false;
+    const leaveOut = (row: number) => {
+      this.stats.incValue('feed/rows_left_out');
+      if (!isReported)
+        this.log.warn({ url: response.url, row }, 'a row of a CSV file has too few or too many fields');
+      isReported = true;
+    };
     for await (const fields of csvRows(response.text, this)) {
       number += 1;
+      const row = number;
       if (headers === null) headers = fields;
-      else if (fields.length !== headers.length) {
-        misfits += 1;
-        firstMisfit ||= number;
-      } else {
-        const row = Object.fromEntries(headers.map((name, at) => [name, fields[at]!]));
-        yield () => this.parseRow(response, row);
+      else if (fields.length !== headers.length) yield () => leaveOut(row);
+      else {
+        const record = Object.fromEntries(headers.map((name, at) => [name, fields[at]!]));
+        yield () => this.parseRow(response, record);
       }
     }
-    if (misfits === 0) return;
-    const { url } = response;
-    this.log.warn(
-      { url, rows: misfits, first: firstMisfit },
-      'rows of a CSV file have too few or too many fields and are left out',
-    );
   }
 }

@@ -52,7 +52,9 @@ export abstract class FeedSpider extends Spider {
         yield result;
       }
     }
-    if (at === 0) this.log.warn({ url: response.url }, 'a feed has no record');
+    if (at > 0) return;
+    this.stats.incValue('feed/empty');
+    this.log.warn({ url: response.url }, 'a feed has no record');
   }
 
   /** Calls of the method for one record each, in the order of the feed. */
@@ -68,6 +70,7 @@ export abstract class FeedSpider extends Spider {
       }
     } catch (error) {
       if (read === 0 || !(error instanceof CrawlnodeError)) throw error;
+      this.stats.incValue('feed/damaged');
       this.log.warn(
         { url: response.url, records: read, error: messageOf(error) },
         'a feed is damaged; the records before the damage are taken',
@@ -79,6 +82,7 @@ export abstract class FeedSpider extends Spider {
   #nextPart(response: Response, firstRecord: number): Request | null {
     const { part = 1 } = response.cbKwargs;
     if (part >= MAX_PARTS) {
+      this.stats.incValue('feed/too_long');
       this.log.warn(
         { url: response.url, records: firstRecord },
         'the feed is too long; the rest is not read',

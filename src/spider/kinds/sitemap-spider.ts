@@ -85,6 +85,7 @@ export class SitemapSpider extends Spider {
         const request = requestFor(entry.kind, loc);
         if (request === null) continue;
         if (made >= MAX_SITEMAP_ENTRIES) {
+          this.stats.incValue('sitemap/too_long');
           this.log.warn(
             { url: response.url, made },
             'a sitemap leads to more requests than one page may make',
@@ -130,6 +131,7 @@ export class SitemapSpider extends Spider {
       }
     } catch (error) {
       if (read === 0 || !(error instanceof CrawlnodeError)) throw error;
+      this.stats.incValue('sitemap/damaged');
       this.log.warn(
         { url, entries: read, error: messageOf(error) },
         'a sitemap is damaged; the entries before the damage are taken',

@@ -41,7 +41,7 @@ const insteadOf: Readonly<Record<string, string>> = {
   update_settings: 'customSettings, which may use this.args',
   spider_opened: 'opened()',
   spider_closed: 'closed(reason)',
-  spider_idle: 'seeds: "crawlnode seed", or the start_urls key',
+  spider_idle: 'idle()',
 };
 
 /** By the letters of a name, so that all its spellings are found. */
@@ -52,7 +52,7 @@ const known = new Set([
   ...Object.keys(new CrawlSpider()),
   ...Object.getOwnPropertyNames(Spider.prototype),
   ...Object.getOwnPropertyNames(CrawlSpider.prototype),
-  ...['allowedDomains', 'refresh', 'item', 'fingerprint', 'start'],
+  ...['allowedDomains', 'refresh', 'item', 'fingerprint', 'start', 'idle'],
   ...['httpUser', 'httpPass', 'httpAuthDomain'],
 ]);
 

@@ -7,7 +7,7 @@ import { engines, projectOn } from '../../helpers/engine-project.js';
 import { startSite } from '../../helpers/sites/site.js';
 import { waitFor } from '../../helpers/wait-for.js';
 
-/** It notes every batch in calls.jsonl, and throws while there is a file `broken`. */
+/** It notes every batch in calls.jsonl, takes it apart, and throws while there is a file `broken`. */
 const notingPipeline = `
 import { appendFileSync, existsSync } from 'node:fs';
 export default class {
@@ -17,6 +17,7 @@ export default class {
   async committed(batch) {
     if (existsSync('broken')) throw new Error('the database is away');
     appendFileSync('calls.jsonl', JSON.stringify({ pid: process.pid, batch }) + '\\n');
+    batch.splice(0);
   }
 }
 `;

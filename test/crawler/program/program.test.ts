@@ -1,5 +1,5 @@
 /** A program crawls, seeds, reads the numbers and tests its spiders by the exported functions. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -19,6 +19,7 @@ import {
 import { createProject } from '../../helpers/project.js';
 import { startSite } from '../../helpers/sites/site.js';
 import { tempDir } from '../../helpers/temp-dir.js';
+import { waitFor } from '../../helpers/wait-for.js';
 
 class Pages extends Spider {
   override name = 'pages';
@@ -74,6 +75,33 @@ describe('crawl()', () => {
     });
     expect(await crawl(Pages, how)).toMatchObject({ reason: 'finished' });
     expect(site.compare()).toEqual({ missing: [], twice: [] });
+  });
+
+  it('refuses a file of items that another crawl writes', async () => {
+    const site = await startSite({ pages: 3, delayMs: 100 });
+    const shared = tempDir('shared');
+    const FEEDS = { [path.join(shared.dir, 'all.jsonl')]: { format: 'jsonl' } } as const;
+    const how = options({ args: { url: site.url }, settings: { FEEDS } });
+    const first = crawl(Pages, how);
+    await waitFor(() => site.log.length > 0);
+    await expect(crawl(Pages, { ...options({ settings: { FEEDS } }), job: 'other' })).rejects.toMatchObject({
+      code: 'feed_held',
+    });
+    expect(await first).toMatchObject({ reason: 'finished', items: 3 });
+    expect(readFileSync(path.join(shared.dir, 'all.jsonl'), 'utf8').trim().split('\n')).toHaveLength(3);
+  });
+
+  it('takes no harm from a logger that throws, and refuses one that lacks a method', async () => {
+    const site = await startSite({ pages: 3 });
+    const fail = () => {
+      throw new Error('no log today');
+    };
+    const log = { debug: fail, info: fail, warn: fail, error: fail };
+    const how = options({ args: { url: site.url }, log });
+    expect(await crawl(Pages, how)).toMatchObject({ reason: 'finished', items: 3, failed: 0 });
+    await expect(crawl(Pages, { ...how, log: { info: fail } as never })).rejects.toThrow(
+      'the option log lacks the method debug, warn, error',
+    );
   });
 
   it('refuses a second crawl of the same spider and job in one process', async () => {

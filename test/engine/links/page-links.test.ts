@@ -26,6 +26,7 @@ it('a page that began before anything was known to be seen sends all of its link
     seen,
     deadEnds: new DeadEnds(),
     onDropped: () => {},
+    signals: null,
   });
   const found = Array.from({ length: 2_500 }, (_, n) => ({
     request: new Request(`http://a.example/${n}`),
@@ -33,7 +34,15 @@ it('a page that began before anything was known to be seen sends all of its link
     errback: null,
   }));
 
-  const taken = links.take(found, {}, new AbortController());
+  const taken = links.take(
+    found,
+    {},
+    {
+      signal: new AbortController().signal,
+      closing: null,
+      response: null,
+    },
+  );
   // Its first thousand are being pushed; another page is settled meanwhile.
   seen.learn([{ found: found[2_400]! }], 'epoch', 0);
   const { requests, withheld } = await taken;

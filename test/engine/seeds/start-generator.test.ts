@@ -99,7 +99,7 @@ describe('start()', () => {
     expect(await result).toMatchObject({ reason: 'finished', pages: 2 });
   });
 
-  it('that throws ends the node, and the next one runs it from its beginning', async () => {
+  it('that throws ends the node; what it gave before is pushed, and the next node runs it from its beginning', async () => {
     const site = await siteOfAll();
     let isBroken = true;
     class Broken extends Spider {
@@ -115,9 +115,10 @@ describe('start()', () => {
     await expect(crawl(open, Broken)).rejects.toMatchObject({
       code: 'start_failed',
       message: expect.stringMatching(
-        /start\(\) of the spider "broken" failed after \d+ requests: the database is gone/,
+        /start\(\) of the spider "broken" failed after 1 request: the database is gone/,
       ),
     });
+    expect(await pendingIn(open)).toBe(1);
     isBroken = false;
     expect(await crawl(open, Broken)).toMatchObject({ reason: 'finished' });
     expect(site.log.map(({ path }) => path).sort()).toEqual(['/1', '/2']);
@@ -127,12 +128,15 @@ describe('start()', () => {
     class Items extends Spider {
       override name = 'items';
       override *start(): Generator<never> {
+        yield 'http://127.0.0.1:1/before' as never;
         yield { url: 'http://a.example/' } as never;
       }
     }
-    await expect(crawl(await freshStore(), Items)).rejects.toThrow(
+    const open = await freshStore();
+    await expect(crawl(open, Items)).rejects.toThrow(
       'it yielded an object where a Request or a URL is needed',
     );
+    expect(await pendingIn(open)).toBe(1);
     class Nothing extends Items {
       override start() {
         return undefined as never;
@@ -178,3 +182,10 @@ describe('start()', () => {
     expect(new Set(site.log.filter(({ status }) => status === 200).map(({ path }) => path)).size).toBe(count);
   });
 });
+
+async function pendingIn(open: Awaited<ReturnType<typeof freshStore>>): Promise<number> {
+  const frontier = await openFrontier(open);
+  const { pending } = await frontier.snapshot();
+  await frontier.close();
+  return pending;
+}

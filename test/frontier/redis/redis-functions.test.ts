@@ -98,6 +98,12 @@ const life: Step[] = [
       { seed: bad!, bad: name },
     ]);
   },
+  async ({ node, name }) => {
+    await node.addStats([{ name: 'of this crawl', op: 'set', value: name }]);
+    const asks = await node.claimIdle(null);
+    await node.endIdle();
+    return asks;
+  },
   ({ node, incarnation }) => node.heartbeat(incarnation, { pages: 1, pagesPerSecond: 1 }),
   async ({ node, name }) => [await node.reconcile([], 60_000), await node.recover(), name],
   async ({ node, name }) => [

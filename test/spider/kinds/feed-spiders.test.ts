@@ -171,10 +171,12 @@ describe('a CSVFeedSpider', () => {
     ]);
   });
 
-  it('leaves rows of another length out and says so, once', async () => {
+  it('leaves rows of another length out, and names the first of a page', async () => {
     const { items, warnings } = await resultOf(new Stock(), feed('id,name\n1\n2,b\n3,c,d\n'));
     expect(items).toEqual([{ id: '2', name: 'b' }]);
-    expect(warnings).toMatchObject([[{ url, rows: 2, first: 2 }, expect.stringContaining('left out')]]);
+    expect(warnings).toEqual([[{ url, row: 2 }, 'a row of a CSV file has too few or too many fields']]);
+    const next = await resultOf(new Stock(), feed('id,name\n1\n2,b\n3,c,d\n', { firstRecord: 1 }));
+    expect(next.warnings).toMatchObject([[{ row: 4 }, expect.any(String)]]);
   });
 
   it('takes the rows before a damaged place, and no prototype from a header', async () => {

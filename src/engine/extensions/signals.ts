@@ -1,0 +1,123 @@
+/**
+ * Calls the methods of the extensions. An extension costs no page anything: what it throws is logged, the first time of each
+ * method as an error, and counted. CloseSpider closes the run, with the settle of the page where there is one.
+ */
+import { closingReason, messageOf } from '../../errors.js';
+import type { Frontier } from '../../frontier/frontier.js';
+import type { JsonObject } from '../../http/message/record/request-record.js';
+import type { Response } from '../../http/message/response.js';
+import type { Logger } from '../../log.js';
+import type { ItemObserver } from '../../pipelines/item-pipeline.js';
+import type { Spider } from '../../spider/spider.js';
+import { whereThrown } from '../../spider/where-thrown.js';
+import { withinTimeout } from '../../user-code/callback-timeout.js';
+import { add, type Counters } from '../links/filter-links.js';
+import type { ExtensionEvents } from './extension.js';
+import type { LoadedExtension } from './load-extensions.js';
+
+type EventName = keyof ExtensionEvents;
+/** What an event says beside its spider. */
+type Said<E extends EventName> = Omit<ExtensionEvents[E], 'spider'>;
+
+/** The page that an event is of. */
+export interface SignalledPage {
+  readonly counters: Counters;
+  readonly flight: { closing: string | null; readonly response: Response | null };
+}
+
+export interface SignalsOptions {
+  readonly extensions: readonly LoadedExtension[];
+  readonly spider: Spider;
+  readonly frontier: Pick<Frontier, 'closeRun'>;
+  /** CALLBACK_TIMEOUT. */
+  readonly timeoutMs: number;
+  readonly log: Logger;
+}
+
+export class Signals {
+  readonly #options: SignalsOptions;
+  /** Methods of which an error was logged. */
+  readonly #hasFailed = new Set<string>();
+
+  constructor(options: SignalsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether an extension has a method for an event. */
+  hears(event: EventName): boolean {
+    return this.#options.extensions.some(({ methods }) => methods[event] !== undefined);
+  }
+
+  /** Tell of an event of a page. Its errors are counted with the page. */
+  async ofPage<E extends EventName>(event: E, said: Said<E>, page: SignalledPage): Promise<void> {
+    const { log } = this.#options;
+    await this.#call(event, said, (closing) => {
+      if (closing === null) add(page.counters, 'extension_exceptions/count');
+      else {
+        page.flight.closing ??= closing;
+        log.info({ reason: closing }, `an extension closes the crawl: ${closing}`);
+      }
+    });
+  }
+
+  /** Tell of an event that is of no page. @returns what the methods returned */
+  ofNode<E extends EventName>(event: E, said: Said<E>): Promise<unknown[]> {
+    return this.#call(event, said, (closing) => (closing === null ? undefined : this.close(closing)));
+  }
+
+  /** Close the run. A store that is away costs that only. */
+  async close(reason: string): Promise<void> {
+    const { frontier, log } = this.#options;
+    log.info({ reason }, `an extension closes the crawl: ${reason}`);
+    try {
+      await frontier.closeRun(reason);
+    } catch (error) {
+      log.error({ reason, error: messageOf(error) }, 'the crawl could not be closed');
+    }
+  }
+
+  /** Hears what becomes of the items of a page; undefined where no extension does. */
+  observer(page: SignalledPage): ItemObserver | undefined {
+    if (!this.hears('itemScraped') && !this.hears('itemDropped') && !this.hears('itemError'))
+      return undefined;
+    const { response } = page.flight;
+    return {
+      scraped: (item: JsonObject) => this.ofPage('itemScraped', { item, response }, page),
+      dropped: (item, error) => this.ofPage('itemDropped', { item, response, error }, page),
+      failed: (item, error) => this.ofPage('itemError', { item, response, error }, page),
+    };
+  }
+
+  async #call<E extends EventName>(
+    event: E,
+    said: Said<E>,
+    onError: (closing: string | null) => unknown,
+  ): Promise<unknown[]> {
+    const { extensions, spider, timeoutMs } = this.#options;
+    const returned: unknown[] = [];
+    for (const { name, methods } of extensions) {
+      const method = methods[event] as ((event: ExtensionEvents[E]) => unknown) | undefined;
+      if (method === undefined) continue;
+      try {
+        const all = { ...said, spider } as unknown as ExtensionEvents[E];
+        returned.push(await withinTimeout(method.call(methods, all), timeoutMs));
+      } catch (error) {
+        const closing = closingReason(error);
+        if (closing === null) this.log(name, event, error);
+        await onError(closing);
+      }
+    }
+    return returned;
+  }
+
+  /** The first error of a method is worth an error; the counter says how many there are. */
+  log(name: string, event: EventName, error: unknown): void {
+    const { log } = this.#options;
+    const where = whereThrown(error);
+    const message = `${name}: ${event} failed: ${messageOf(error)}${where === null ? '' : ` (${where})`}`;
+    const key = `${name} ${event}`;
+    if (this.#hasFailed.has(key)) log.debug({ extension: name }, message);
+    else log.error({ extension: name }, `${message}; the crawl goes on`);
+    this.#hasFailed.add(key);
+  }
+}
