@@ -16,7 +16,7 @@ console.log(`chaos: seed ${seed}, ${scale.name}`);
 const rows = [];
 const skipped = [];
 for (const { scenario, engine } of chosen()) {
-  const why = (await scenario.cannotRun?.({ engine })) ?? null;
+  const why = (await scenario.cannotRun?.({ engine, scale })) ?? null;
   if (why !== null) {
     skipped.push(`${scenario.row} ${engine}: skipped, ${why}`);
     continue;

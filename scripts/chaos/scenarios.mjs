@@ -1,12 +1,27 @@
 /** All scenarios of the harness, in the order of their rows. */
+import { generatedPages } from './crawls/generated-pages.mjs';
+import { clocks } from './nodes/clocks.mjs';
 import { kills, stops } from './nodes/kills.mjs';
 import { signals } from './nodes/signals.mjs';
 import { failovers } from './store/failovers.mjs';
-import { flushed, flushedScripts, memoryFull } from './store/hands.mjs';
+import { evictingPolicy, flushed, flushedScripts, memoryFull } from './store/hands.mjs';
+import { network } from './store/network.mjs';
 import { olderCopy, serverKills } from './store/outages.mjs';
 
-export const scenarios = [
-  ...[kills, signals, stops],
-  ...[serverKills, olderCopy, ...failovers],
-  ...[memoryFull, flushedScripts, flushed],
+const nodes = [kills, signals, stops, clocks];
+const stores = [
+  serverKills,
+  olderCopy,
+  ...failovers,
+  network,
+  memoryFull,
+  evictingPolicy,
+  flushedScripts,
+  flushed,
 ];
+
+export const scenarios = [...nodes, ...stores, ...generatedPages].sort((a, b) => numberOf(a) - numberOf(b));
+
+function numberOf({ row }) {
+  return Number(row.slice(1));
+}

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { dataFormats } from '../../src/frontier/data-format.js';
 import { openDatabase } from '../../src/frontier/embedded/file/database.js';
 import { findInFolder as listCrawls } from '../../src/frontier/embedded/read/find-crawls.js';
+import { runHere } from '../helpers/cli/run-here.js';
 import { runCli } from '../helpers/cli.js';
 import { engines, projectOn } from '../helpers/engine-project.js';
 
@@ -11,7 +12,9 @@ describe.each(engines)('on the %s engine, a crawl of a later data format', (engi
   const here = projectOn(engine);
   const ours = dataFormats[engine];
   const later = ours + 1;
-  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+  /** A crawl is a process of its own, as it handles signals; the other commands run here. */
+  const run = (...args: string[]) =>
+    (args[0] === 'crawl' ? runCli : runHere)(args, { cwd: here.project.dir });
 
   /** As if a later crawlnode had written the crawl, with a structure that we do not know. */
   async function makeLater(): Promise<void> {

@@ -1,6 +1,6 @@
-/** Every end-to-end test ends here: `crawlnode doctor --deep` finds its crawl sound. */
+/** Every end-to-end test ends here: `crawlnode doctor --deep`, in this process, finds its crawl sound. */
 import { expect } from 'vitest';
-import { runCli } from './cli.js';
+import { runHere } from './cli/run-here.js';
 
 interface Found {
   readonly findings: readonly { readonly level: string; readonly check: string; readonly message: string }[];
@@ -21,7 +21,7 @@ export async function expectSound(
 ): Promise<void> {
   for (const spider of [spiders].flat()) {
     const args = ['doctor', spider, '--deep', '--json', ...(job === undefined ? [] : ['--job', job])];
-    const { stdout, stderr, code } = await runCli(args, { cwd, env });
+    const { stdout, stderr, code } = await runHere(args, { cwd, env });
     expect(stdout, `${stderr} (exit ${code})`).not.toBe('');
     const { findings } = JSON.parse(stdout) as Found;
     const problems = findings.filter(({ level, check }) => level === 'problem' && !except.includes(check));

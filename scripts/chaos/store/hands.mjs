@@ -1,4 +1,5 @@
 /** R12, R13, R14 and R16: what a hand at redis-cli does to the server. */
+import { until } from '../../proof/faults/stage.mjs';
 import { beginCrawl } from '../tools/crawling.mjs';
 import { resumeDelays } from '../tools/recovery.mjs';
 import { adminOf, startStore, usedMemory } from '../tools/redis-faults.mjs';
@@ -22,6 +23,41 @@ export const memoryFull = {
     }
     const verdict = await crawling.verdict();
     return { ...verdict, times: backAtMs.length, recoveryMs: resumeDelays(verdict.log, backAtMs) };
+  },
+};
+
+export const evictingPolicy = {
+  row: 'R13',
+  fault: 'maxmemory-policy allkeys-lru set under a live crawl, for 5 s after all nodes said so',
+  engines: ['redis'],
+  async run(scenario) {
+    const redis = await startStore();
+    const crawling = await beginCrawl(scenario, { nodes: 3, redis });
+    const admin = adminOf(redis.url);
+    await crawling.untilPart(0.2);
+    await crawling.untilAllCrawl();
+    const at = Date.now();
+    await admin.config('SET', 'maxmemory', '500mb');
+    await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    const saidMs = [];
+    const noted = new Set();
+    await until(() => {
+      for (const node of crawling.nodes) {
+        if (noted.has(node) || !node.said.includes('may evict')) continue;
+        noted.add(node);
+        saidMs.push(Date.now() - at);
+      }
+      return noted.size === crawling.nodes.length || crawling.isOver;
+    }, 'each node to notice the policy');
+    const before = (await crawling.site.log()).length;
+    await crawling.pause(5_000);
+    const went = (await crawling.site.log()).length - before;
+    await admin.config('SET', 'maxmemory-policy', 'noeviction');
+    const verdict = await crawling.verdict();
+    const problems = [...verdict.problems];
+    if (noted.size < crawling.nodes.length) problems.push('a node did not notice');
+    const note = `recovery is the time until a node noticed; ${went} pages were fetched in those 5 s`;
+    return { ...verdict, problems, times: 1, recoveryMs: saidMs, note };
   },
 };
 

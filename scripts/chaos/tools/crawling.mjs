@@ -61,12 +61,14 @@ class Crawling {
     this.longestMs = longestMs;
   }
 
-  /** Start node n, or start it again. */
-  start(n, more = []) {
+  /** Start node n, or start it again. @param wrap a command before that of the node */
+  start(n, more = [], wrap = []) {
     this.#lives += 1;
     const agent = `n${n}.${this.#lives}`;
     const own = ['-o', `n${n}.jsonl`, '--node-id', `n${n}`, '-s', `USER_AGENT=${agent}`];
-    const node = crawl(this.project, ['--exit-when-done', ...this.site.args, ...own, ...this.args, ...more]);
+    const node = crawl(this.project, ['--exit-when-done', ...this.site.args, ...own, ...this.args, ...more], {
+      wrap,
+    });
     this.nodes[n] = Object.assign(node, { agent });
     return node;
   }

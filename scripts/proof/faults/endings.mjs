@@ -33,7 +33,7 @@ async function slowLast(onRedis) {
   );
   const ends = await Promise.all(nodes.map((node) => endOf(node)));
   const expected = [...site.urls, `${site.origin}/slow`, ...late.map((path) => site.origin + path)];
-  const { problems } = await judge(site, project, { expected });
+  const { problems, lost, twice, refetched } = await judge(site, project, { expected });
   const slowAt = site.log.find(({ path }) => path === '/slow').endMs;
   const lastAt = Math.max(...site.log.map(({ endMs }) => endMs));
   const early = nodes.filter(({ endedAt }) => endedAt < slowAt).length;
@@ -41,7 +41,10 @@ async function slowLast(onRedis) {
   if (early > 0) problems.push(`${early} left early`);
   if (leftMs > 3_000) problems.push(`the last one left ${leftMs.toFixed(0)} ms after the last page`);
   if (ends.some(({ code }) => code !== 0)) problems.push(`ends: ${JSON.stringify(ends)}`);
-  return { figures: `left early ${early}, all gone ${leftMs.toFixed(0)} ms after the last page`, problems };
+  return {
+    figures: `left early ${early}, all gone ${leftMs.toFixed(0)} ms after the last page`,
+    ...{ problems, lost, twice, refetched, pages: expected.length },
+  };
 }
 
 async function notPersisted(onRedis) {
@@ -69,7 +72,7 @@ async function notPersisted(onRedis) {
   }
   return {
     figures: `cleared ${cleared} times, lost ${lost}, twice ${twice}, refetched ${refetched} (${percent} %)${keys}`,
-    problems,
+    ...{ problems, lost, twice, refetched, pages: site.urls.length },
   };
 }
 
@@ -132,6 +135,6 @@ async function long(onRedis) {
   if (at.at(-1).open > at[0].open + 20) problems.push('descriptors grow');
   return {
     figures: `RSS MB at 10, 25, 50, 75, 98 %: ${rss}; descriptors ${open}; ${seconds.toFixed(0)} s; lost ${lost}, twice ${twice}, refetched ${refetched}`,
-    problems,
+    ...{ problems, lost, twice, refetched, pages: site.urls.length },
   };
 }

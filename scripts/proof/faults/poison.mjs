@@ -41,7 +41,7 @@ async function poisonVerdict(site, project, ends, kept) {
     problems.push(`ends: ${JSON.stringify(ends)} ${kept?.said.slice(-400)}`);
   const uses = state.failures.map((failure) => failure.crashes).join();
   const figures = `done ${state.done}, crashed ${crashed} (crashes ${uses}, fetched ${attempts} times), innocents failed ${state.failed - crashed}, lost ${lost}, twice ${twice}, refetched ${refetched}`;
-  return { figures, problems };
+  return { figures, problems, lost, twice, refetched, pages: site.expected.length };
 }
 
 async function workers(kind, onRedis) {
@@ -119,7 +119,7 @@ async function blocked(onRedis) {
   if (ends.some(({ code }) => code !== 0)) problems.push(`ends: ${JSON.stringify(ends)}`);
   return {
     figures: `false recoveries ${recoveries}, lost ${lost}, twice ${twice}, refetched ${refetched}`,
-    problems,
+    ...{ problems, lost, twice, refetched, pages: site.urls.length },
   };
 }
 

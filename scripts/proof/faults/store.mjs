@@ -48,7 +48,7 @@ async function pauseRedis() {
   if (ends.some(({ code }) => code !== 0)) problems.push(`ends: ${JSON.stringify(ends)}`);
   return {
     figures: `resumed after ${ms} ms, at most ${said} log lines a node; lost ${lost}, twice ${twice}, refetched ${refetched} (${percent} %)`,
-    problems,
+    ...{ problems, lost, twice, refetched, pages: site.urls.length },
   };
 }
 
@@ -71,7 +71,7 @@ async function ended({ site, project, nodes }, extra = '') {
   }
   const lines = Math.max(...nodes.map((node) => node.lines().length));
   const figures = `${extra}lost ${lost}, twice ${twice}, refetched ${refetched} (${percent} %), at most ${lines} log lines a node`;
-  return { figures, problems };
+  return { figures, problems, lost, twice, refetched, pages: site.urls.length };
 }
 
 async function cutReplies() {
@@ -168,6 +168,6 @@ async function fullDisk(onRedis, args) {
   if (again !== 0) problems.push(`the next run ended with ${again}`);
   return {
     figures: `exit ${code ?? signal}, ${lines} lines in the file, ${waiting} waited, next run ${again}: lost ${lost}, twice ${twice}; said: ${said.at(-1).slice(0, 160)}`,
-    problems,
+    ...{ problems, lost, twice, pages: site.urls.length },
   };
 }

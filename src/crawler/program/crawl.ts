@@ -11,6 +11,7 @@ import { openOptions, withFrontier } from '../project/open-frontier.js';
 import { runCrawl } from '../run/run-crawl.js';
 import { nodeIdOf } from '../run/run-node.js';
 import { statsOf } from '../stats/crawl-stats.js';
+import { checkCall } from './check-call.js';
 import { programEnvironment } from './environment.js';
 import { loadProgramSpider } from './load-program-spider.js';
 import type { CrawlOptions, CrawlResult, SpiderChoice } from './options.js';
@@ -20,6 +21,7 @@ import { sturdyLogger } from './sturdy-logger.js';
 const running = new Set<string>();
 
 export async function crawl(choice: SpiderChoice, options: CrawlOptions): Promise<CrawlResult> {
+  checkCall('crawl', choice, options);
   const { exitWhenDone = true, signal = new AbortController().signal } = options;
   const log = options.log === undefined ? silentLogger : sturdyLogger(options.log);
   const budget = options.maxPages === undefined ? {} : { CLOSESPIDER_PAGECOUNT: options.maxPages };

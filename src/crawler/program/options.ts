@@ -31,7 +31,7 @@ export interface CrawlOptions extends ProgramOptions {
   readonly signal?: AbortSignal;
   /**
    * Called with each item after its page was committed, in the order of the page, with the page's response (null for an
-   * item of an errback without one). Best effort: an item is not repeated if the process dies before the call. Errors are
+   * item of an errback without one, and for an item that waited for files). Best effort: an item is not repeated if the process dies before the call. Errors are
    * logged, and a promise is not waited for.
    */
   onItem?(item: JsonObject, response: Response | null): unknown;

@@ -3,14 +3,17 @@ import type { Response } from '../../http/message/response.js';
 import { callbackName } from '../../spider/callbacks.js';
 import { runCallback } from '../../spider/run-callback.js';
 import type { SpiderClass } from '../../spider/spider.js';
+import { checkCall } from './check-call.js';
 import { loadProgramSpider } from './load-program-spider.js';
 import type { RunSpiderOptions, SpiderOutput } from './options.js';
 
 export async function runSpider(
   SpiderClass: SpiderClass,
   response: Response,
-  { callback = 'parse', args = {}, settings = {} }: RunSpiderOptions,
+  options: RunSpiderOptions,
 ): Promise<SpiderOutput> {
+  checkCall('runSpider', SpiderClass, options);
+  const { callback = 'parse', args = {}, settings = {} } = options;
   const loaded = await loadProgramSpider(SpiderClass, { args, settings, config: false });
   const spider = await loaded.create();
   const { items, requests, unfetchable } = await runCallback(

@@ -4,6 +4,7 @@ import { Request } from '../../http/message/request.js';
 import { openOptions, withFrontier } from '../project/open-frontier.js';
 import { openSeeding } from '../seeds/open-seeding.js';
 import type { SeedText } from '../seeds/seed-text.js';
+import { checkCall } from './check-call.js';
 import { loadProgramSpider } from './load-program-spider.js';
 import type { SeedOptions, SeedResult, SpiderChoice } from './options.js';
 
@@ -13,6 +14,7 @@ const NAMED_BAD = 100;
 type Seeds = Iterable<string | Request> | AsyncIterable<string | Request>;
 
 export async function seed(choice: SpiderChoice, seeds: Seeds, options: SeedOptions): Promise<SeedResult> {
+  checkCall('seed', choice, options);
   if (typeof seeds === 'string') throw new UsageError('seed() takes a list of seeds, or a generator of them');
   const { signal = new AbortController().signal } = options;
   const spider = await loadProgramSpider(choice, options);

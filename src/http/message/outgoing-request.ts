@@ -6,7 +6,7 @@ import type { RequestCookies } from './request-cookies.js';
 /**
  * The request that downloader middleware gets. Its headers, cookies and meta may be changed in place. The changes hold for
  * this download, its response and its errback; they are not stored. All else is changed by returning a copy (`replace`),
- * which makes another request.
+ * which makes another request; assigning it throws a TypeError.
  */
 export interface OutgoingRequest extends Request {
   /** Names in any case mean the same header. Assigning undefined removes a header. */
@@ -18,10 +18,15 @@ export interface OutgoingRequest extends Request {
 
 /** A copy that can be changed without a change to the stored request. */
 export function outgoingRequest(request: Request): OutgoingRequest {
-  return Object.assign(Object.create(Object.getPrototypeOf(request)), request, {
+  const copy = {
+    ...request,
     headers: changeableHeaders(request.headers),
     meta: structuredClone(request.meta),
-  });
+  };
+  const properties = Object.entries(copy).map(
+    ([name, value]) => [name, { value, enumerable: true, writable: name === 'cookies' }] as const,
+  );
+  return Object.create(Object.getPrototypeOf(request), Object.fromEntries(properties));
 }
 
 /** Set a header unless the request has it. */

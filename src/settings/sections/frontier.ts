@@ -45,6 +45,8 @@ export const frontierSettings = {
   SCHEDULER_QUEUE_CLASS: choice({
     of: ['PriorityQueue', 'FifoQueue', 'LifoQueue'],
     default: 'PriorityQueue',
+    expects:
+      'one of PriorityQueue, FifoQueue, LifoQueue (in place of a queue class of your own, set the priority of each Request)',
     normalize: pythonClass,
     text: 'Order of requests. PriorityQueue: higher priority first, and by arrival among equals. FifoQueue: oldest first. LifoQueue: newest first. The dotted Python paths and SpiderPriorityQueue, SpiderQueue, SpiderStack are accepted too.',
   }),
@@ -71,6 +73,8 @@ export const frontierSettings = {
   DUPEFILTER_CLASS: choice({
     of: ['RFPDupeFilter', 'TimedRFPDupeFilter', 'StateDupeFilter', 'BloomDupeFilter', 'CompactDupeFilter'],
     default: 'RFPDupeFilter',
+    expects:
+      'one of RFPDupeFilter, TimedRFPDupeFilter, StateDupeFilter, BloomDupeFilter, CompactDupeFilter (in place of a dupefilter class of your own, override fingerprint(request) of the spider)',
     normalize: pythonClass,
     text: 'How the crawl remembers which requests it has seen. RFPDupeFilter: exact, in the format of Scrapy-Redis. TimedRFPDupeFilter: exact, and each fingerprint expires. StateDupeFilter: exact, with the state of each request. BloomDupeFilter: small, with a configurable error rate. CompactDupeFilter: small and nearly exact. All nodes and seeds of a crawl use the same class; it can be changed after "reset --only dupefilter".',
   }),

@@ -91,6 +91,21 @@ describe('crawl()', () => {
     expect(readFileSync(path.join(shared.dir, 'all.jsonl'), 'utf8').trim().split('\n')).toHaveLength(3);
   });
 
+  it('refuses what is no spider, and options that would have no effect', async () => {
+    await expect(crawl(new Pages() as never)).rejects.toThrow(
+      'crawl() takes a class that extends Spider, or the name of a spider, not a spider that was made already',
+    );
+    await expect(crawl(class A {} as never)).rejects.toThrow(/not A, which does not extend Spider/);
+    await expect(crawl(undefined as never)).rejects.toThrow(SpiderLoadError);
+    await expect(crawl(Pages, { maxpages: 3 } as never)).rejects.toThrow(
+      'crawl() has no option maxpages; did you mean maxPages?',
+    );
+    await expect(crawl(Pages, options({ args: { n: 5 } as never }))).rejects.toThrow(
+      'args.n of crawl() must be a text, as -a gives it, not a number',
+    );
+    await expect(stats(Pages, { cwd: '/nonexistent' })).rejects.toThrow('there is no folder /nonexistent');
+  });
+
   it('takes no harm from a logger that throws, and refuses one that lacks a method', async () => {
     const site = await startSite({ pages: 3 });
     const fail = () => {

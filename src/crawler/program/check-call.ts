@@ -1,0 +1,58 @@
+/** Whether a program calls `crawl()` and its kin as declared. A program in JavaScript has no types to tell it. */
+import { existsSync } from 'node:fs';
+import { SpiderLoadError, UsageError } from '../../errors.js';
+import { didYouMean } from '../../settings/nearest.js';
+import { Spider } from '../../spider/spider.js';
+import type { ProgramOptions } from './options.js';
+
+/** Options of `crawl()`, `seed()` and `stats()`: a program may give all three the same ones. */
+const crawlOptions = [
+  ...['config', 'cwd', 'settings', 'args', 'job'],
+  ...['exitWhenDone', 'maxPages', 'signal', 'onItem', 'log'],
+];
+const runSpiderOptions = ['callback', 'args', 'settings'];
+
+/**
+ * @param options as the program gave them
+ * @throws SpiderLoadError for what is no spider; UsageError for an option or value that would have no effect
+ */
+export function checkCall(
+  called: 'crawl' | 'seed' | 'stats' | 'runSpider',
+  spider: unknown,
+  options: Pick<ProgramOptions, 'args' | 'cwd'>,
+): void {
+  checkSpider(called, spider);
+  const names = called === 'runSpider' ? runSpiderOptions : crawlOptions;
+  for (const name of Object.keys(options)) {
+    if (names.includes(name)) continue;
+    const hint = didYouMean(name, names) || `; there are ${names.join(', ')}`;
+    throw new UsageError(`${called}() has no option ${name}${hint}`);
+  }
+  for (const [name, value] of Object.entries(options.args ?? {})) {
+    if (typeof value === 'string') continue;
+    throw new UsageError(
+      `args.${name} of ${called}() must be a text, as -a gives it, not ${describe(value)}`,
+    );
+  }
+  const { cwd } = options;
+  if (cwd !== undefined && !existsSync(cwd))
+    throw new UsageError(`cwd of ${called}(): there is no folder ${cwd}`);
+}
+
+function checkSpider(called: string, spider: unknown): void {
+  if (typeof spider === 'string' && called !== 'runSpider') return;
+  if (typeof spider === 'function' && spider.prototype instanceof Spider) return;
+  const is =
+    typeof spider === 'function'
+      ? `${spider.name || 'a function'}, which does not extend Spider`
+      : describe(spider);
+  throw new SpiderLoadError(
+    `${called}() takes a class that extends Spider${called === 'runSpider' ? '' : ', or the name of a spider'}, not ${is}`,
+  );
+}
+
+function describe(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (value instanceof Spider) return 'a spider that was made already: give its class';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
