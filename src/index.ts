@@ -82,6 +82,12 @@ export { XMLFeedSpider, type XMLIterator } from './spider/kinds/xml-feed-spider.
 export type { RefreshRule } from './spider/refresh.js';
 export { CrawlSpider, type Rule } from './spider/rules/crawl-spider.js';
 export { type Link, LinkExtractor, type LinkExtractorOptions } from './spider/rules/link-extractor.js';
-export { type MadeRequests, Spider, type SpiderContext, type StartRequests } from './spider/spider.js';
+export {
+  type CallbackName,
+  type MadeRequests,
+  Spider,
+  type SpiderContext,
+  type StartRequests,
+} from './spider/spider.js';
 export type { StatValue } from './stats/stat-change.js';
 export type { Stats } from './stats/stats.js';

@@ -9,7 +9,10 @@ import { tempDir } from './helpers/temp-dir.js';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 const source = `
-import { defineSettings, type ItemOf, Request, type Response, Spider } from 'crawlnode';
+import {
+  CrawlSpider, defineSettings, type ItemOf, type ItemPipeline, type PipelineContext, Request, type Response, type Rule,
+  runSpider, type Settings, Spider, type SpiderMiddleware,
+} from 'crawlnode';
 import { z } from 'zod';
 
 const product = z.object({ name: z.string(), price: z.number() });
@@ -33,6 +36,41 @@ defineSettings({ DOWNLOAD_TIMOUT: 3 }); // error
 defineSettings({ DOWNLOAD_DELAY: 'slow' }); // error
 new Request('http://a.example/', { metta: {} }); // error
 new Shop().log.info(3); // error
+
+export class Rules extends CrawlSpider {
+  override name = 'rules';
+  override rules: Rule<Rules>[] = [
+    { allow: /a/, callback: 'parsePage' },
+    { allow: /b/, callback: this.parsePage, errback: 'parsePage' },
+    { allow: /c/, callback: 'parsePgae' }, // error
+    { allow: /d/, errback: 'opened' }, // error
+    { allow: /e/, callback: this.parsePgae }, // error
+  ];
+  *parsePage(response: Response) {
+    yield { url: response.url };
+  }
+}
+
+export async function offline(page: Response) {
+  await runSpider(Rules, page, { callback: 'parsePage' });
+  await runSpider(Rules, page, { callback: 'parsePgae' }); // error
+}
+
+export class Unchecked extends Spider {
+  override customSettings = { DOWNLOAD_TIMOUT: 3 }; // error
+}
+
+export class Checked extends Spider {
+  override customSettings = defineSettings({ DOWNLOAD_DELAY: 1, DOWNLOAD_TIMOUT: 3 }); // error
+}
+
+export const pipeline: ItemPipeline = {
+  open: ({ log }: PipelineContext) => log.info('a message alone'),
+};
+export const middleware: SpiderMiddleware = {
+  open: ({ log, settings }) => log.warn({ delay: settings.DOWNLOAD_DELAY.toFixed() }, 'fields'),
+};
+export const hovered = (settings: Settings) => settings.DOWNLOAD_DELAY;
 `;
 
 it('misspelt settings, items that break the schema, unknown meta and options are errors, and nothing else is', () => {
@@ -59,4 +97,29 @@ it('misspelt settings, items that break the schema, unknown meta and options are
     .map(({ start = 0 }) => source.slice(0, start).split('\n').length);
   const expected = source.split('\n').flatMap((line, at) => (line.endsWith('// error') ? [at + 1] : []));
   expect([...new Set(found)]).toEqual(expected);
+
+  const hover = (text: string, from = 0) => {
+    const at = source.indexOf(text, from);
+    const node = nodeAt(program.getSourceFile(file)!, at);
+    const symbol = program.getTypeChecker().getSymbolAtLocation(node);
+    return ts.displayPartsToString(symbol?.getDocumentationComment(program.getTypeChecker()));
+  };
+  const meaning = 'Time between two requests to one domain, over all nodes. Unit: seconds. Default: 0.';
+  const checked = source.indexOf('defineSettings({ DOWNLOAD_DELAY');
+  expect(contextualText(program, source.indexOf('DOWNLOAD_DELAY', checked))).toBe(meaning);
+  expect(hover('DOWNLOAD_DELAY', source.indexOf('const hovered'))).toBe(meaning);
+
+  /** What an editor shows of a property in an object that is passed to a function: the docs of the expected type. */
+  function contextualText(of: ts.Program, at: number): string {
+    const checker = of.getTypeChecker();
+    const node = nodeAt(of.getSourceFile(file)!, at);
+    const expectedType = checker.getContextualType(node.parent.parent as ts.ObjectLiteralExpression);
+    const symbol = expectedType?.getProperty(node.getText());
+    return ts.displayPartsToString(symbol?.getDocumentationComment(checker));
+  }
 });
+
+function nodeAt(parent: ts.Node, at: number): ts.Node {
+  const child = parent.getChildren().find((each) => each.getStart() <= at && at < each.end);
+  return child === undefined ? parent : nodeAt(child, at);
+}

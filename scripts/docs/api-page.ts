@@ -69,6 +69,8 @@ function describeType({ name, kind, signatures, text, members }: DocumentedType)
   const parts = [`### ${name}`];
   if (kind !== 'interface') parts.push(fence('ts', signatures.join('\n')));
   if (text !== '') parts.push(text);
+  if (name === 'SettingsInput')
+    return [...parts, 'Its members are the [settings](settings.md).'].join('\n\n');
   // Spiders catch errors of crawlnode, and make none of them but DropItem.
   const shown = members.filter((member) => !(member.name === 'constructor' && name.endsWith('Error')));
   return [...parts, ...shown.map(describeMember)].join('\n\n');

@@ -3,6 +3,7 @@ import { documentSettings } from '../../src/settings/document.js';
 import { apiPage } from './api-page.js';
 import { commandsPage } from './commands-page.js';
 import { settingsPage } from './settings-page.js';
+import { settingsTypes } from './settings-types.js';
 import { SourceApi } from './source-api.js';
 import { statsPage } from './stats-page.js';
 
@@ -16,6 +17,7 @@ export async function referencePages(): Promise<Readonly<Record<string, string>>
   ]);
   return {
     'config/crawlnode.yaml': documentSettings(),
+    'src/settings/settings-input.ts': settingsTypes(),
     'docs/reference/settings.md': settingsPage(),
     'docs/reference/commands.md': await commandsPage(),
     'docs/reference/stats-and-counters.md': statsPage(source),

@@ -1,7 +1,7 @@
 /** Load the pipelines that ITEM_PIPELINES names, in the order of their numbers. */
 import path from 'node:path';
 import { SettingsError } from '../errors.js';
-import type { Logger } from '../log.js';
+import type { SpiderLogger } from '../log.js';
 import type { Settings } from '../settings/schema.js';
 import type { Stats } from '../stats/stats.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
@@ -22,7 +22,7 @@ export interface PipelineContext {
   readonly settings: Settings;
   /** Changes in `processItem` are committed with the page. */
   readonly stats: Stats;
-  readonly log: Logger;
+  readonly log: SpiderLogger;
 }
 
 /** What `processItem` is called with. */

@@ -1,43 +1,17 @@
-/**
- * The list of all settings, with the names of Scrapy and Scrapy-Redis: type, default, unit and description. The loader,
- * `crawlnode settings`, `config/crawlnode.yaml` and the docs derive from it.
- */
+/** The types of all settings, and how a definition is found by its name. */
 import type { z } from 'zod';
+import { definitions, type SettingName } from './definitions.js';
 import type { Definition } from './kinds.js';
-import { cookieSettings } from './sections/cookies.js';
-import { downloadSettings } from './sections/download.js';
-import { fileSettings } from './sections/files.js';
-import { frontierSettings } from './sections/frontier.js';
-import { httpCacheSettings } from './sections/http-cache.js';
-import { itemSettings } from './sections/items.js';
-import { middlewareSettings } from './sections/middleware.js';
-import { projectSettings } from './sections/project.js';
-import { proxySettings } from './sections/proxies.js';
-import { redisSettings } from './sections/redis-connection.js';
+import type { SettingsInput } from './settings-input.js';
 
-export const definitions = {
-  ...projectSettings,
-  ...redisSettings,
-  ...frontierSettings,
-  ...itemSettings,
-  ...fileSettings,
-  ...downloadSettings,
-  ...cookieSettings,
-  ...proxySettings,
-  ...httpCacheSettings,
-  ...middlewareSettings,
-};
+export { definitions, type SettingName, type SettingsInput };
 
-export type SettingName = keyof typeof definitions;
-
-/** All settings as the program reads them, normalized and with absolute paths. Units are those of Scrapy (seconds, bytes). */
+/**
+ * All settings as the program reads them, normalized and with absolute paths. Units are those of Scrapy (seconds, bytes).
+ * Made from `SettingsInput`, whose docstrings it keeps.
+ */
 export type Settings = {
-  readonly [N in SettingName]: z.output<(typeof definitions)[N]['zod']>;
-};
-
-/** Settings as a settings file or a spider may write them: any of them, in any accepted spelling. */
-export type SettingsInput = {
-  readonly [N in SettingName]?: z.input<(typeof definitions)[N]['zod']> | undefined;
+  readonly [N in keyof SettingsInput]-?: z.output<(typeof definitions)[N]['zod']>;
 };
 
 export const settingNames = Object.keys(definitions) as SettingName[];

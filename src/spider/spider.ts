@@ -123,6 +123,17 @@ export class Spider {
   fingerprint?(request: Request): string;
 }
 
+/**
+ * The names of the methods of a spider that can be callbacks, so that the compiler checks a callback given by name:
+ * `rules: Rule<Shop>[] = [{ callback: 'parseProduct' }]`. Any text for `Spider` itself, whose methods are not known.
+ */
+export type CallbackName<S extends Spider> = Spider extends S
+  ? string
+  : string &
+      {
+        [K in keyof S]: S[K] extends (...args: never[]) => unknown ? K : never;
+      }[Exclude<keyof S, Exclude<keyof Spider, 'parse'>>];
+
 /** The class of a spider, as its module exports it. */
 export type SpiderClass = new () => Spider;
 

@@ -17,7 +17,7 @@ import { openFrontier } from '../../src/frontier/choose-engine.js';
 import type { Frontier } from '../../src/frontier/frontier.js';
 import type { OpenOptions } from '../../src/frontier/open-options.js';
 import { fingerprint } from '../../src/http/message/fingerprint.js';
-import { type Logger, silentLogger } from '../../src/log.js';
+import { type Logger, silentLogger, spiderLogger } from '../../src/log.js';
 import { loadPipelines } from '../../src/pipelines/item-pipeline.js';
 import type { Settings } from '../../src/settings/schema.js';
 import { loadModule } from '../../src/spider/loading/load-module.js';
@@ -145,7 +145,14 @@ export async function startNode(
     pipelines: { RedisPipeline: 300 },
     projectDir: process.cwd(),
     loadModule,
-    context: { nodeId: id, spider: spider.name, job: null, settings: {} as Settings, stats, log },
+    context: {
+      nodeId: id,
+      spider: spider.name,
+      job: null,
+      settings: {} as Settings,
+      stats,
+      log: spiderLogger(log),
+    },
   });
   const drain = new AbortController();
   const force = new AbortController();

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CloseSpider, DropItem, SettingsError } from '../../src/errors.js';
-import { silentLogger } from '../../src/log.js';
+import { silentLogger, spiderLogger } from '../../src/log.js';
 import {
   type ItemPipeline,
   loadPipelines,
@@ -45,7 +45,14 @@ function pipelines(
 }
 
 const contextOf = (log = silentLogger): PipelineContext => ({
-  ...{ nodeId: 'node-1', spider: 'quotes', job: null, settings: {} as Settings, stats: uncountedStats, log },
+  ...{
+    nodeId: 'node-1',
+    spider: 'quotes',
+    job: null,
+    settings: {} as Settings,
+    stats: uncountedStats,
+    log: spiderLogger(log),
+  },
 });
 
 const append = (letter: string) => (input: PipelineInput) => ({ path: `${input.item.path ?? ''}${letter}` });

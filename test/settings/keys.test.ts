@@ -58,7 +58,7 @@ describe('expandKeys', () => {
     expect(expandKeys({ ...defaults, STATS_KEY: '%%d:%(spider)s' }, 'n', null, single).stats).toBe('%d:n');
     for (const STATS_KEY of ['%(job)s:stats', '%s', 'a%', '%Y%m%d']) {
       expect(() => expandKeys({ ...defaults, STATS_KEY }, 'n', null, single)).toThrow(
-        /STATS_KEY: .* holds %/,
+        /STATS_KEY: .* contains %/,
       );
     }
   });

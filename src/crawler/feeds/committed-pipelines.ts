@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import { SettingsError } from '../../errors.js';
-import { pipelineOutboxId } from '../../feed-outbox.js';
+import { isPipelineOutbox, pipelineOutboxId } from '../../feed-outbox.js';
+import { howMany } from '../../format-amounts.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { Logger } from '../../log.js';
 import { CommittedCaller } from '../../pipelines/committed/committed-batches.js';
@@ -53,7 +54,20 @@ export function committedPipelines(options: CommittedOptions): CommittedPipeline
 
   async function open(): Promise<void> {
     await pipelines.open();
+    await nameForgotten();
     for (const caller of callers) caller.start();
+  }
+
+  /** Items wait for a pipeline that an earlier run had: the crawl would be finished without a word of them. */
+  async function nameForgotten(): Promise<void> {
+    const { outbox } = await frontier.snapshot();
+    for (const { feed, path, waiting } of outbox) {
+      if (waiting === 0 || !isPipelineOutbox(feed) || outboxes.includes(feed)) continue;
+      log.warn(
+        { pipeline: path, waiting },
+        `${howMany(waiting, 'committed item')} still wait for the pipeline ${path}, which ITEM_PIPELINES no longer names: name it again, and the next run passes them on`,
+      );
+    }
   }
 
   async function close(): Promise<void> {
@@ -66,7 +80,7 @@ export function committedPipelines(options: CommittedOptions): CommittedPipeline
 
   return {
     outboxes,
-    pipelines: callers.length === 0 ? pipelines : { ...pipelines, open, close },
+    pipelines: { ...pipelines, open, close },
     failing(isIdle) {
       const caller = callers.find(({ failing, isFull }) => failing !== null && (isIdle || isFull));
       return caller === undefined ? null : `${caller.failing} (${caller.waiting} items wait)`;

@@ -4,7 +4,7 @@ import type { Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import type { Logger } from '../../log.js';
 import type { SettingsInput } from '../../settings/schema.js';
-import type { Spider } from '../../spider/spider.js';
+import type { CallbackName, Spider } from '../../spider/spider.js';
 import type { CrawlStats } from '../stats/crawl-stats.js';
 import type { ProgramConfig } from './environment.js';
 
@@ -71,10 +71,10 @@ export interface SeedResult {
 }
 
 /** Options of `runSpider`. */
-export interface RunSpiderOptions {
+export interface RunSpiderOptions<S extends Spider = Spider> {
   /** A method of the spider or its name; default `parse`. */
   // biome-ignore lint/suspicious/noExplicitAny: a callback takes the Response, whatever else it is declared with.
-  readonly callback?: string | ((response: any) => unknown);
+  readonly callback?: CallbackName<S> | ((response: any) => unknown);
   /** Arguments of the spider, as `-a` gives them. */
   readonly args?: Readonly<Record<string, string>>;
   /** Settings beside the spider's customSettings. No file and no environment is read. */

@@ -60,10 +60,12 @@ export async function stats(spider: SpiderChoice, options: ProgramOptions = {}):
  * ```
  * @throws what the callback throws, as a CrawlnodeError that names spider, callback and URL
  */
-export async function runSpider(
-  SpiderClass: new () => Spider,
+export async function runSpider<S extends Spider = Spider>(
+  SpiderClass: new () => S,
   response: Response,
-  options: RunSpiderOptions = {},
+  options: RunSpiderOptions<S> = {},
 ): Promise<SpiderOutput> {
-  return (await import('./run-spider.js')).runSpider(SpiderClass, response, options);
+  // The name of a callback is checked again there, for programs in JavaScript.
+  const plain = options as unknown as RunSpiderOptions;
+  return (await import('./run-spider.js')).runSpider(SpiderClass, response, plain);
 }

@@ -14,7 +14,7 @@ import type { Frontier, FrontierRequest } from '../../frontier/frontier.js';
 import type { OpenOptions } from '../../frontier/open-options.js';
 import { otherShape } from '../../frontier/shared-settings/shape-differences.js';
 import { decodeRecord } from '../../http/message/record/request-codec.js';
-import { silentLogger } from '../../log.js';
+import { silentLogger, spiderLogger } from '../../log.js';
 import { loadPipelines } from '../../pipelines/item-pipeline.js';
 import { loadModule } from '../../spider/loading/load-module.js';
 import type { Spider } from '../../spider/spider.js';
@@ -82,7 +82,7 @@ export async function dryRun({ spider: loadedSpider, frontier, open, targets }: 
     nodeId: nodeIdOf(settings.NODE_ID),
     spider: spider.name,
     job: settings.JOB,
-    ...{ settings, stats: uncountedStats, log: silentLogger },
+    ...{ settings, stats: uncountedStats, log: spiderLogger(silentLogger) },
   };
   const pipelines = pipelinesOf(
     loaded,

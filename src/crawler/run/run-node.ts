@@ -8,7 +8,7 @@ import { loadMiddleware } from '../../engine/middleware/load-middleware.js';
 import { loadEngine } from '../../frontier/choose-engine.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { OpenOptions } from '../../frontier/open-options.js';
-import type { Logger } from '../../log.js';
+import { type Logger, spiderLogger } from '../../log.js';
 import { loadPipelines } from '../../pipelines/item-pipeline.js';
 import type { Settings } from '../../settings/schema.js';
 import type { LoadedSettings } from '../../settings/sources/load-settings.js';
@@ -92,7 +92,8 @@ export async function runNode(plan: NodePlan): Promise<EngineResult> {
   const spider = await loadedSpider.create(log, stats);
   if (mentionsStats(spider, Spider.prototype)) stats.enable();
   const job = settings.JOB;
-  const context = moduleContext({ nodeId, spider: spider.name, job, settings, log }, stats);
+  const moduleLog = spiderLogger(log);
+  const context = moduleContext({ nodeId, spider: spider.name, job, settings, log: moduleLog }, stats);
   const pipelines = await loadPipelines({
     pipelines: pipelinesOf(loadedSpider.loaded, plan.feeds),
     projectDir,

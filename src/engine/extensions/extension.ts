@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../http/message/record/request-record.js';
 import type { Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
-import type { Logger } from '../../log.js';
+import type { SpiderLogger } from '../../log.js';
 import type { Settings } from '../../settings/schema.js';
 import type { Spider, StartRequests } from '../../spider/spider.js';
 import type { Stats } from '../../stats/stats.js';
@@ -17,7 +17,7 @@ export interface ExtensionContext {
   readonly settings: Settings;
   /** Changes in a method that hears of a page are committed with the page. */
   readonly stats: Stats;
-  readonly log: Logger;
+  readonly log: SpiderLogger;
 }
 
 /** What hooks for an idle crawl may return: requests or URLs, or nothing. */

@@ -2,7 +2,7 @@
 import type { OutgoingRequest } from '../../http/message/outgoing-request.js';
 import type { Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
-import type { Logger } from '../../log.js';
+import type { SpiderLogger } from '../../log.js';
 import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
 import type { Stats } from '../../stats/stats.js';
@@ -17,7 +17,7 @@ export interface MiddlewareContext {
   readonly settings: Settings;
   /** Changes in a method that is called for a page are committed with the page. */
   readonly stats: Stats;
-  readonly log: Logger;
+  readonly log: SpiderLogger;
 }
 
 /**

@@ -23,6 +23,13 @@ export class FeedDisk {
 
   /** Open for writing, with its folders; nothing of an existing file is changed. @throws CrawlnodeError `feed_unwritable` */
   static async open(file: string): Promise<FeedDisk> {
+    const there = await stat(file).catch(() => null);
+    if (there !== null && !there.isFile() && !there.isDirectory()) {
+      throw new CrawlnodeError(
+        'feed_unwritable',
+        `${file} cannot be written: it is not a regular file (for standard output use -o -)`,
+      );
+    }
     try {
       makeFolder(path.dirname(file));
       return new FeedDisk(file, await open(file, constants.O_RDWR | constants.O_CREAT, 0o666));

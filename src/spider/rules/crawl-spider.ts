@@ -2,11 +2,11 @@
 import type { Callback, CbKwargs, Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import type { Patterns } from '../../http/url/url-patterns.js';
-import { Spider } from '../spider.js';
+import { type CallbackName, Spider } from '../spider.js';
 import { type Link, LinkExtractor } from './link-extractor.js';
 
 /** Which links of a page to follow, and what to do with the pages behind them. */
-export interface Rule {
+export interface Rule<S extends Spider = Spider> {
   /** A link must match one of these, anywhere in its absolute URL. Without `allow` every link matches. */
   readonly allow?: Patterns;
   /** A link must match none of these. It takes precedence over `allow`. */
@@ -22,9 +22,9 @@ export interface Rule {
   /** Called with each request of the rule. It returns the request to make, changed or not, or null for none. */
   readonly processRequest?: (request: Request, response: Response) => Request | null;
   /** The method for linked pages that cannot be downloaded, by reference or name. */
-  readonly errback?: Callback | string;
+  readonly errback?: Callback | CallbackName<S>;
   /** The method for the linked pages, by reference or name. Without it their links are followed, and no method is called. */
-  readonly callback?: Callback | string;
+  readonly callback?: Callback | CallbackName<S>;
   /** Arguments for `callback`, its second parameter. */
   readonly cbKwargs?: CbKwargs;
   /** Whether the rules apply to the linked pages too. The default is true without a callback, false with one. */
@@ -37,7 +37,8 @@ export interface Rule {
  */
 export class CrawlSpider extends Spider {
   /** Tried in this order for every link. */
-  rules: readonly Rule[] = [];
+  // biome-ignore lint/suspicious/noExplicitAny: `Rule<Shop>[]`, of the class itself, must be allowed too.
+  rules: readonly Rule<any>[] = [];
 
   /** Called with the responses of start requests and seeds, before their links are followed. */
   parseStartUrl(_response: Response, _cbKwargs?: CbKwargs): unknown {

@@ -148,6 +148,21 @@ describe.each(engines)('on the %s engine', (engine) => {
     await site.close();
   });
 
+  it('that is no longer named is missed: the next run says how many items wait for it', async () => {
+    const site = await seeded();
+    breakIt();
+    expect(await crawl()).toMatchObject({ code: 1 });
+    const [held] = await waiting();
+    const { code, stderr } = await crawl('-s', 'ITEM_PIPELINES={"./pipelines/later.ts":200}');
+    expect({ code, stderr }).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(
+        `${held} committed items still wait for the pipeline ./pipelines/noting.ts`,
+      ),
+    });
+    await site.close();
+  });
+
   it('is called on one node at a time, and on another one when that node is killed', async () => {
     const site = await seeded();
     const args = ['crawl', 'news', '-a', 'pages=100000', '-s', 'DOWNLOAD_DELAY=0.02'];

@@ -224,6 +224,7 @@ describe('runSpider()', () => {
     const parsed = await runSpider(Shop, page, { callback: Shop.prototype.parseItem });
     expect(parsed.items).toEqual([{ url: 'http://a.example/list' }]);
     expect(await runSpider(Shop, page, { callback: 'parseItem' })).toEqual(parsed);
+    // @ts-expect-error a misspelt name does not compile; a program in JavaScript is told at run time
     await expect(runSpider(Shop, page, { callback: 'parseItm' })).rejects.toThrow('did you mean parseItem');
   });
 

@@ -1,4 +1,5 @@
 /** Feed files hold every committed item once, whatever fails or is killed in between. */
+
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -27,6 +28,7 @@ import { feedRolledBack } from '../../../src/frontier/feed-claim.js';
 import { type Frontier, noEffects } from '../../../src/frontier/frontier.js';
 import type { OpenOptions } from '../../../src/frontier/open-options.js';
 import { silentLogger } from '../../../src/log.js';
+import { FeedDisk } from '../../../src/pipelines/feeds/feed-disk.js';
 import { FeedRecords } from '../../../src/pipelines/feeds/feed-records.js';
 import { type FeedFile, type FeedOptions, openFeedWriter } from '../../../src/pipelines/feeds/feed-writer.js';
 import type { FeedFormatName } from '../../../src/pipelines/feeds/formats/feed-format.js';
@@ -469,6 +471,9 @@ test('a path that cannot be written is refused at the start, with path and reaso
     expect(error.message).toContain(at(name));
     expect(error.message).toContain(says);
   }
+  await expect(FeedDisk.open('/dev/null')).rejects.toThrow(
+    'not a regular file (for standard output use -o -)',
+  );
 });
 
 test('a checkpoint whose answer is lost is sent again before anything is read', async () => {
