@@ -1,4 +1,5 @@
 /** Feeds in Redis: the outbox of committed items, and the checkpoint of the file each is written to. */
+import { createHash } from 'node:crypto';
 import { CrawlnodeError } from '../../errors.js';
 import type { FeedCheckpoint, FeedOpening, FeedWriter } from '../../feed-outbox.js';
 import { feedHeld, feedRolledBack, feedTaken, isRunning, otherFeedFormat } from '../feed-claim.js';
@@ -119,9 +120,10 @@ export class RedisFeeds implements Feeds {
     return { known, tail };
   }
 
-  async checkpoint(writer: FeedWriter, checkpoint: FeedCheckpoint, after?: number): Promise<void> {
+  async checkpoint(...[writer, checkpoint, after, written]: Parameters<Feeds['checkpoint']>): Promise<void> {
     const { feed, owner, path } = writer;
-    const answer = Number(await this.#crawl.call('feed_checkpoint', { feed, owner, ...checkpoint, after }));
+    const args = { feed, owner, ...checkpoint, after, digest: digestOf(written) };
+    const answer = Number(await this.#crawl.call('feed_checkpoint', args));
     if (answer === 2) throw feedRolledBack();
     if (answer === 0) throw feedTaken(path);
   }
@@ -140,6 +142,12 @@ export class RedisFeeds implements Feeds {
   async release({ feed, owner }: FeedWriter, how?: { readonly exported?: boolean }): Promise<void> {
     await this.#crawl.call('feed_checkpoint', { feed, owner, release: true, exported: how?.exported });
   }
+}
+
+/** As `lua/feeds/feed-checkpoint.lua` computes it; none for items whose bytes were no UTF-8, which were replaced when they were read. */
+function digestOf(items: readonly string[] = []): string | undefined {
+  if (items.length === 0 || items.some((item) => item.includes('\ufffd'))) return undefined;
+  return createHash('sha1').update(items.join('\n')).digest('hex');
 }
 
 /**

@@ -98,6 +98,8 @@ export class FeedFile {
   #written: FeedCheckpoint;
   /** On disk, but perhaps not yet known to the store. */
   #unconfirmed: FeedCheckpoint | null = null;
+  /** The items of `#unconfirmed`. */
+  #unconfirmedItems: readonly string[] = [];
   #confirmedAt = performance.now();
   #failing: string | null = null;
 
@@ -208,15 +210,18 @@ export class FeedFile {
     }
     this.#note(null);
     this.#unconfirmed = reached;
+    this.#unconfirmedItems = items.slice(0, reached.sequence - this.#written.sequence);
     await this.#confirm();
   }
 
   async #confirm(): Promise<void> {
     if (this.#unconfirmed === null) return;
     const { feeds, writer } = this.#options;
-    await feeds.checkpoint(writer, this.#unconfirmed, this.#written.sequence);
+    const { sequence } = this.#written;
+    await feeds.checkpoint(writer, this.#unconfirmed, sequence, this.#unconfirmedItems);
     this.#written = this.#unconfirmed;
     this.#unconfirmed = null;
+    this.#unconfirmedItems = [];
     this.#confirmedAt = performance.now();
   }
 
@@ -228,6 +233,7 @@ export class FeedFile {
    */
   async #goBack(): Promise<void> {
     const { feeds, writer, path, overwrite, staleMs, log } = this.#options;
+    this.#unconfirmedItems = [];
     const known = await feeds.open(writer, { staleMs, overwrites: overwrite });
     const from = this.#written.sequence;
     if (known === null && from > this.#first.sequence) {

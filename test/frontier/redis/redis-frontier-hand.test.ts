@@ -52,6 +52,26 @@ describe('the frontier in Redis', { timeout: 60_000 }, () => {
       expect(await admin.hlen(`${spider}:requests:~held`)).toBe(0);
     }));
 
+  it('that lost items after they were written, and has others in their places, refuses the checkpoint: none is dropped unwritten', () =>
+    withCrawl(async (crawl, admin, spider) => {
+      const { frontier } = await crawl.node({ feeds: ['feed'] });
+      await frontier.push([request('a')], 'links');
+      await commit(frontier, await takeOne(frontier), done, { feedItems: ['{"n":1}', '{"é":2}'] });
+      const writer = { feed: 'feed', host: 'here', path: '/items.jsonl', pid: 1, owner: 'w' };
+      await frontier.feeds.open(writer, { staleMs: 30_000 });
+      const written = await frontier.feeds.read('feed', 0, 10);
+      // As after a failover to a replica that had not got the first commit, and another one since.
+      await admin.hset(`${spider}:requests:~outbox`, 'feed:1', '{"n":3}');
+      const checkpoint = { sequence: 2, lengthBytes: 16, header: '' };
+      const confirm = (items: readonly string[]) => frontier.feeds.checkpoint(writer, checkpoint, 0, items);
+      await expect(confirm(written)).rejects.toMatchObject({ code: 'feed_rolled_back' });
+      const now = await frontier.feeds.read('feed', 0, 10);
+      expect(now).toEqual(['{"n":3}', '{"é":2}']);
+      await confirm(now);
+      await confirm(now);
+      expect(await frontier.feeds.waiting('feed')).toBe(0);
+    }));
+
   it('that may evict keys, by a policy set under the crawl, leases nothing until it is changed; pages under way are committed', async () => {
     const evicting = await startRedis();
     try {

@@ -2,9 +2,18 @@
 -- Atomic: an item leaves the outbox only with the checkpoint that covers it.
 --
 -- args: feed · owner · sequence, lengthBytes, header: the checkpoint, absent to only renew · after: sequence of the one
---   before it, absent where that does not matter · release: ends the claim · exported: ends the export too
+--   before it, absent where that does not matter · digest: SHA-1 of the items between the two, joined by \n, absent for
+--   none · release: ends the claim · exported: ends the export too
 -- Returns 1, 0 when the feed has another owner by now, or 2 when the store knows another checkpoint than the one before:
--- it was restored from an older copy, or a flush forgot the file. O(items covered).
+-- it was restored from an older copy, or a flush forgot the file. It returns 2 also for other items: after a failover the
+-- sequences of the lost items are given again. O(items covered, their bytes).
+
+local function digestOf(crawl, fields)
+  local texts = {}
+  for _, text in ipairs(lists.read('HMGET', crawl.keys.outbox, fields)) do texts[#texts + 1] = text or '' end
+  return redis.sha1hex(table.concat(texts, '\n'))
+end
+
 verbs.register('feed_checkpoint', { 'allow-oom' }, function(crawl, args)
   local feed, writer = args.feed, feeds.read(crawl, args.feed)
   -- A reset deleted this feed: there is nothing to record.
@@ -15,6 +24,7 @@ verbs.register('feed_checkpoint', { 'allow-oom' }, function(crawl, args)
   if args.sequence then
     local dropped = {}
     for number = written + 1, args.sequence do dropped[#dropped + 1] = feeds.field(feed, number) end
+    if args.digest and #dropped > 0 and digestOf(crawl, dropped) ~= args.digest then return 2 end
     lists.send('HDEL', crawl.keys.outbox, dropped)
     writer.sequence, writer.lengthBytes, writer.header = args.sequence, args.lengthBytes, args.header
   end
