@@ -74,7 +74,7 @@ describe('the program', () => {
       stderr: 'crawlnode: unknown command "stast"; did you mean stats?\n',
     });
     expect((await run('frobnicate')).stderr).toContain('"crawlnode --help" lists the commands');
-    expect((await run('shell', 'http://a.example/')).stderr).toContain('"crawlnode parse SPIDER URL"');
+    expect((await run('startproject', 'shop')).stderr).toContain('"crawlnode init');
     expect(await run('crawl', 'quotes', '--exit-when-dnoe')).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/^crawlnode: unknown option '--exit-when-dnoe'\n.*--exit-when-done/),
