@@ -212,7 +212,7 @@ describe('the package in another project', () => {
       });
       expect(await project.read('my quotes/spiders/quotes.ts')).toBe(spiderText);
       const here = await runCli(['init', '.'], { cwd: project.dir, executable });
-      expect(here).toMatchObject({ code: 0, stderr: expect.stringContaining('package.json was there') });
+      expect(here).toMatchObject({ code: 0, stderr: expect.stringContaining('package.json exists already') });
       expect(await project.read('package.json')).toBe('{ "type": "module", "private": true }\n');
     } finally {
       await site.close();
