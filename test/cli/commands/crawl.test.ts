@@ -100,52 +100,6 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
     }
   });
 
-  it('--logfile takes the log, a path as the user typed it; -L warning leaves out the rest', async () => {
-    await here.project.write('sub/crawlnode.yaml', await here.project.read('crawlnode.yaml'));
-    const quiet = [
-      '-c',
-      'sub/crawlnode.yaml',
-      '-s',
-      'SPIDER_MODULES=../spiders',
-      '--logfile',
-      'crawl.log',
-      '-L',
-      'WARNING',
-    ];
-    const { code, stderr } = await run(
-      ...crawl('--max-pages', '1', ...quiet, '-s', 'SCHEDULER_IDLE_BEFORE_CLOSE=10'),
-    );
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const lines = await here.project.readJsonLines<{ level: string; msg: string }>('crawl.log');
-    expect(lines.map(({ level }) => level)).toEqual(['warn']);
-    expect(lines[0]!.msg).toContain('SCHEDULER_IDLE_BEFORE_CLOSE has no effect');
-  });
-
-  it('what a crawl ends with stands in its --logfile too', async () => {
-    expect((await run(...crawl('--max-pages', '2', '--workers', '2', '--logfile', 'well.log'))).code).toBe(0);
-    expect((await here.project.readJsonLines('well.log')).at(-1)).toMatchObject({
-      ...{ level: 'info', reason: 'closespider_pagecount', pages: 2, nodes: 2 },
-      msg: 'ended: closespider_pagecount, 2 pages, 2 items, 0 failed',
-    });
-
-    const { code, stderr } = await run(...crawl('--logfile', 'crawl.log', '-o', '/dev/null/out.jsonl'));
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^crawlnode: .*out\.jsonl/) });
-    const lines = await here.project.readJsonLines<{ level: string }>('crawl.log');
-    expect(lines.at(-1)).toMatchObject({
-      level: 'fatal',
-      exitCode: 1,
-      msg: expect.stringContaining('out.jsonl'),
-    });
-  });
-
-  it.runIf(existsSync('/dev/full'))('a full disk behind the log or stdout ends no crawl', async () => {
-    const args = crawl('--logfile', '/dev/full', '-o', 'items.jsonl').map((arg) => JSON.stringify(arg));
-    const script = `"${process.execPath}" "${executable}" ${args.join(' ')} >/dev/full`;
-    const { stderr } = await promisify(execFile)('bash', ['-c', script], { cwd: here.project.dir });
-    expect(stderr).toMatch(/^crawlnode: LOG_FILE: cannot write \/dev\/full: ENOSPC[^\n]*\n$/);
-    expect(await urls()).toEqual(allUrls());
-  });
-
   it('a crawl that is done says so the next time, and what to do', async () => {
     await run(...crawl());
     const { code, stdout } = await run(...crawl('--json'));
@@ -219,33 +173,6 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
       done: 3,
       failed: 3,
     });
-  });
-
-  it('--workers: what no other node could mend is said and not tried again', async () => {
-    const body = "opened() { throw new Error('no such database'); }";
-    await here.project.write(
-      'spiders/lost.ts',
-      docs.replace('docs', 'lost').replace('*parse', `${body} *parse`),
-    );
-    const { code, stderr } = await run('crawl', 'lost', '--workers', '2');
-    expect(code).toBe(1);
-    expect(stderr.match(/no such database/g)?.length).toBeGreaterThanOrEqual(2);
-    expect(stderr).not.toContain('replaced');
-  });
-
-  it('--workers: nodes are started with bounds on their memory, unless told otherwise', async () => {
-    const bounds =
-      "this.log.warn('bounds: ' + process.env.MALLOC_ARENA_MAX + process.execArgv + process.env.NODE_OPTIONS);";
-    await here.project.write(
-      'spiders/bounds.ts',
-      docs.replace('docs', 'bounds').replace('*parse', `opened() { ${bounds} } *parse`),
-    );
-    const args = ['crawl', 'bounds', '--workers', '2', '--exit-when-done'];
-    const { stderr } = await run(...args);
-    expect(stderr.match(/bounds: 1--max-semi-space-size=16undefined/g)).toHaveLength(2);
-    const env = { MALLOC_ARENA_MAX: '4', NODE_OPTIONS: '--max-semi-space-size=9' };
-    const told = await runCli(args, { cwd: here.project.dir, env });
-    expect(told.stderr.match(/bounds: 4--max-semi-space-size=9/g)).toHaveLength(2);
   });
 
   it('a callback that throws, an item that breaks its schema: the page fails, the crawl goes on; no HTML is no failure', async () => {
@@ -338,6 +265,99 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
     expect(site.compare()).toEqual({ missing: [], twice: [] });
   });
 
+  it('--max-pages counts the downloads of all nodes', async () => {
+    const { code, stdout } = await run(...crawl('--workers', '2', '--max-pages', '10'));
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining('closespider_pagecount, 10 pages'),
+    });
+    expect(site.log.length).toBe(10);
+  });
+
+  it('another shape than the crawl has is exit 3, naming both', async () => {
+    await run(...crawl('--max-pages', '2'));
+    const { code, stderr } = await run(...crawl('-s', 'SCHEDULER_QUEUE_CLASS=LifoQueue'));
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/PriorityQueue/);
+    expect(stderr).toMatch(/LifoQueue/);
+  });
+
+  // What follows does not depend on the store.
+  if (engine !== 'embedded') return;
+
+  it('--logfile takes the log, a path as the user typed it; -L warning leaves out the rest', async () => {
+    await here.project.write('sub/crawlnode.yaml', await here.project.read('crawlnode.yaml'));
+    const quiet = [
+      '-c',
+      'sub/crawlnode.yaml',
+      '-s',
+      'SPIDER_MODULES=../spiders',
+      '--logfile',
+      'crawl.log',
+      '-L',
+      'WARNING',
+    ];
+    const { code, stderr } = await run(
+      ...crawl('--max-pages', '1', ...quiet, '-s', 'SCHEDULER_IDLE_BEFORE_CLOSE=10'),
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = await here.project.readJsonLines<{ level: string; msg: string }>('crawl.log');
+    expect(lines.map(({ level }) => level)).toEqual(['warn']);
+    expect(lines[0]!.msg).toContain('SCHEDULER_IDLE_BEFORE_CLOSE has no effect');
+  });
+
+  it('what a crawl ends with stands in its --logfile too', async () => {
+    expect((await run(...crawl('--max-pages', '2', '--workers', '2', '--logfile', 'well.log'))).code).toBe(0);
+    expect((await here.project.readJsonLines('well.log')).at(-1)).toMatchObject({
+      ...{ level: 'info', reason: 'closespider_pagecount', pages: 2, nodes: 2 },
+      msg: 'ended: closespider_pagecount, 2 pages, 2 items, 0 failed',
+    });
+
+    const { code, stderr } = await run(...crawl('--logfile', 'crawl.log', '-o', '/dev/null/out.jsonl'));
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^crawlnode: .*out\.jsonl/) });
+    const lines = await here.project.readJsonLines<{ level: string }>('crawl.log');
+    expect(lines.at(-1)).toMatchObject({
+      level: 'fatal',
+      exitCode: 1,
+      msg: expect.stringContaining('out.jsonl'),
+    });
+  });
+
+  it.runIf(existsSync('/dev/full'))('a full disk behind the log or stdout ends no crawl', async () => {
+    const args = crawl('--logfile', '/dev/full', '-o', 'items.jsonl').map((arg) => JSON.stringify(arg));
+    const script = `"${process.execPath}" "${executable}" ${args.join(' ')} >/dev/full`;
+    const { stderr } = await promisify(execFile)('bash', ['-c', script], { cwd: here.project.dir });
+    expect(stderr).toMatch(/^crawlnode: LOG_FILE: cannot write \/dev\/full: ENOSPC[^\n]*\n$/);
+    expect(await urls()).toEqual(allUrls());
+  });
+
+  it('--workers: what no other node could mend is said and not tried again', async () => {
+    const body = "opened() { throw new Error('no such database'); }";
+    await here.project.write(
+      'spiders/lost.ts',
+      docs.replace('docs', 'lost').replace('*parse', `${body} *parse`),
+    );
+    const { code, stderr } = await run('crawl', 'lost', '--workers', '2');
+    expect(code).toBe(1);
+    expect(stderr.match(/no such database/g)?.length).toBeGreaterThanOrEqual(2);
+    expect(stderr).not.toContain('replaced');
+  });
+
+  it('--workers: nodes are started with bounds on their memory, unless told otherwise', async () => {
+    const bounds =
+      "this.log.warn('bounds: ' + process.env.MALLOC_ARENA_MAX + process.execArgv + process.env.NODE_OPTIONS);";
+    await here.project.write(
+      'spiders/bounds.ts',
+      docs.replace('docs', 'bounds').replace('*parse', `opened() { ${bounds} } *parse`),
+    );
+    const args = ['crawl', 'bounds', '--workers', '2', '--exit-when-done'];
+    const { stderr } = await run(...args);
+    expect(stderr.match(/bounds: 1--max-semi-space-size=16undefined/g)).toHaveLength(2);
+    const env = { MALLOC_ARENA_MAX: '4', NODE_OPTIONS: '--max-semi-space-size=9' };
+    const told = await runCli(args, { cwd: here.project.dir, env });
+    expect(told.stderr.match(/bounds: 4--max-semi-space-size=9/g)).toHaveLength(2);
+  });
+
   it('a second signal exits at once, with its code, and gives back what was in progress', async () => {
     await site.close();
     site = await startSite({ pages: PAGES, delayMs: (path) => (path === '/' ? 0 : 600_000) });
@@ -367,15 +387,6 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
     await waitFor(() => workers.every((pid) => !isAlive(pid)), { what: 'the workers to end' });
     expect(JSON.parse((await run('stats', 'docs', '--json')).stdout)).toMatchObject({ leased: 0, nodes: [] });
     await node.wait();
-  });
-
-  it('--max-pages counts the downloads of all nodes', async () => {
-    const { code, stdout } = await run(...crawl('--workers', '2', '--max-pages', '10'));
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout: expect.stringContaining('closespider_pagecount, 10 pages'),
-    });
-    expect(site.log.length).toBe(10);
   });
 
   it('a file that cannot be written is exit 1, one without a format exit 2, one with another writer exit 3', async () => {
@@ -408,14 +419,6 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
     });
     first.kill();
     expect(await first.wait()).toMatchObject({ code: 0 });
-  });
-
-  it('another shape than the crawl has is exit 3, naming both', async () => {
-    await run(...crawl('--max-pages', '2'));
-    const { code, stderr } = await run(...crawl('-s', 'SCHEDULER_QUEUE_CLASS=LifoQueue'));
-    expect(code).toBe(3);
-    expect(stderr).toMatch(/PriorityQueue/);
-    expect(stderr).toMatch(/LifoQueue/);
   });
 });
 
