@@ -50,6 +50,8 @@ export class CommittedCaller {
   #accepted: number | null = null;
   /** Accepted by the pipeline, but perhaps not yet known to the store. */
   #unconfirmed: number | null = null;
+  /** The items of `#unconfirmed`, as the store has them. */
+  #unconfirmedItems: readonly string[] = [];
   #confirmedAt = 0;
   #waiting = 0;
   #waitingSince: number | null = null;
@@ -192,6 +194,7 @@ export class CommittedCaller {
     this.#note(null);
     this.#progressAt = performance.now();
     this.#unconfirmed = from + count;
+    this.#unconfirmedItems = texts.slice(0, count);
     this.#left -= count;
     await this.#confirm();
   }
@@ -200,10 +203,11 @@ export class CommittedCaller {
     if (this.#unconfirmed === null || this.#accepted === null) return;
     const { outboxes, writer } = this.#options;
     const checkpoint = { sequence: this.#unconfirmed, lengthBytes: 0, header: '' };
-    await outboxes.checkpoint(writer, checkpoint, this.#accepted);
+    await outboxes.checkpoint(writer, checkpoint, this.#accepted, this.#unconfirmedItems);
     this.#waiting -= this.#unconfirmed - this.#accepted;
     this.#accepted = this.#unconfirmed;
     this.#unconfirmed = null;
+    this.#unconfirmedItems = [];
     this.#confirmedAt = performance.now();
   }
 

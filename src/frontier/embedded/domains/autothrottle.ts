@@ -2,7 +2,7 @@
 import type { AutoThrottle } from '../../frontier.js';
 import { parseTunable } from '../../shared-settings/tunable-text.js';
 import type { Transaction } from '../crawl/transaction.js';
-import { autoDelayOf, delayOf, settingsDelayOf } from './domain-row.js';
+import { autoDelayOf, delayOf, settingsDelayOf } from './delay-timer.js';
 
 /**
  * Adjust the delay of a domain to an answer. An answer other than 200 does not lower it, as error pages are often fast. A

@@ -3,7 +3,7 @@ import type { Lease } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
 import { findLease } from '../queue/leases.js';
 import { bytesOf } from '../queue/requests.js';
-import { dueAtOf, startDelayTimer } from './domain-row.js';
+import { dueAtOf, startDelayTimer } from './delay-timer.js';
 
 /** @returns the ms to wait before the download, or null where the node does not hold the lease. */
 export function defer(tx: Transaction, node: number, lease: Lease): number | null {

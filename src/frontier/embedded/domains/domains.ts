@@ -3,7 +3,9 @@ import type { OpenCrawl } from '../crawl/open-crawl.js';
 import { updateRow, writeRow } from '../file/rows.js';
 import { plainText } from '../file/statements.js';
 import { headOf, isBefore, type Order } from '../queue/order.js';
-import { type DomainRow, FURTHEST_MS, newDomain, updateState } from './domain-row.js';
+import { FURTHEST_MS } from './delay-timer.js';
+import { type DomainRow, newDomain } from './domain-row.js';
+import { updateState } from './domain-state.js';
 
 /** Domains that are kept in memory from one transaction to the next. */
 const MOST_CACHED = 10_000;

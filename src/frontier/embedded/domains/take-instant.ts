@@ -1,6 +1,8 @@
 /** Take the next instant at which a domain may be asked, for a request that has no lease. */
 import type { Transaction } from '../crawl/transaction.js';
-import { concurrencyOf, dueAtOf, newDomain, startDelayTimer } from './domain-row.js';
+import { dueAtOf, startDelayTimer } from './delay-timer.js';
+import { newDomain } from './domain-row.js';
+import { concurrencyOf } from './domain-state.js';
 
 /** @returns in how many ms the instant is; null where it is later than `withinMs`, or the domain is full. */
 export function takeInstant(tx: Transaction, name: string, withinMs: number): number | null {

@@ -1,7 +1,7 @@
 /** The throttle verb: leave a domain alone for a while, or change its delay, for every node from the next lease on. */
 import type { Frontier } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
-import { delayOf, FURTHEST_MS } from './domain-row.js';
+import { delayOf, FURTHEST_MS } from './delay-timer.js';
 
 export function throttle(
   { crawl, domains, nowMs }: Transaction,

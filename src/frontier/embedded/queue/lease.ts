@@ -2,14 +2,9 @@
 import { type CrawlState, type Lease, type LeaseAnswer, MAX_WAIT_MS } from '../../frontier.js';
 import { openWork } from '../crawl/crawl-row.js';
 import type { Transaction } from '../crawl/transaction.js';
-import {
-  concurrencyOf,
-  type DomainRow,
-  delayOf,
-  dueAtOf,
-  startDelayTimer,
-  updateState,
-} from '../domains/domain-row.js';
+import { delayOf, dueAtOf, startDelayTimer } from '../domains/delay-timer.js';
+import type { DomainRow } from '../domains/domain-row.js';
+import { concurrencyOf, updateState } from '../domains/domain-state.js';
 import { areAllWritten } from '../feeds/outbox.js';
 import { closeWhenSpent, isFull } from '../nodes/budgets.js';
 import { asker, wasAsked } from '../nodes/idle.js';

@@ -5,7 +5,8 @@
  */
 import type { Lease } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
-import { concurrencyOf, dueAtOf, startDelayTimer } from '../domains/domain-row.js';
+import { dueAtOf, startDelayTimer } from '../domains/delay-timer.js';
+import { concurrencyOf } from '../domains/domain-state.js';
 import type { NodeRow } from '../nodes/node-row.js';
 import { grantLease } from './leases.js';
 

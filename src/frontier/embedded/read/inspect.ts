@@ -1,7 +1,7 @@
 /** Where one request stands. */
 import type { FrontierRequest, Inspection } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
-import { dueAtOf } from '../domains/domain-row.js';
+import { dueAtOf } from '../domains/delay-timer.js';
 import { incarnationName } from '../nodes/node-row.js';
 import { failureOf } from '../queue/failures.js';
 import { bytesOf, type RequestState } from '../queue/requests.js';

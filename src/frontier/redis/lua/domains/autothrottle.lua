@@ -23,7 +23,7 @@ function autothrottle.adjust(crawl, name, latencyMs, status)
   d.delays = d.delays or {}
   d.delays.autothrottle = new
   if new > old and d.lastAt > 0 then
-    d.nextAt = math.max(d.nextAt, math.min(d.lastAt, crawl.nowMs) + math.ceil(domains.delay(crawl, d)))
+    d.nextAt = math.max(d.nextAt, math.min(d.lastAt, crawl.nowMs) + math.ceil(delayTimer.delay(crawl, d)))
   end
   domains.markChanged(crawl, d)
 end

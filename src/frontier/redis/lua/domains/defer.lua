@@ -14,9 +14,9 @@ verbs.register('defer', { 'allow-oom' }, function(crawl, args)
   if not lease or lease.node ~= crawl.caller or lease.call ~= args.number then return -1 end
   local d = domains.of(crawl, lease.domain)
   -- Where nothing was leased from the domain since, the instant of this lease is still its own.
-  local dueAt = d.lastAt == lease.atMs and d.blockedUntil or domains.dueAt(d)
+  local dueAt = d.lastAt == lease.atMs and d.blockedUntil or delayTimer.dueAt(d)
   local beginAt = math.max(crawl.nowMs, dueAt)
-  domains.startDelayTimer(crawl, d, args.random, beginAt)
+  delayTimer.start(crawl, d, args.random, beginAt)
   domains.markChanged(crawl, d)
   answers.keep(crawl, beginAt - crawl.nowMs)
   verbs.save(crawl)

@@ -67,15 +67,6 @@ function domains.load(crawl, names)
   for i = 1, #wanted do opened(crawl, wanted[i], found[i]) end
 end
 
--- The delay in force: that of the settings, and at least what robots.txt and AutoThrottle ask for.
-function domains.delay(crawl, d)
-  local robots = d.delays and d.delays.robots or 0
-  return math.max(domainLimits.delay(crawl, d), robots, autothrottle.delay(crawl, d))
-end
-
--- When it may be leased from again; 0 for at any time.
-function domains.dueAt(d) return math.max(d.nextAt, d.blockedUntil) end
-
 -- How many leases it may have.
 function domains.limit(crawl, d)
   local slot = domainLimits.of(crawl, d)
@@ -101,21 +92,9 @@ function domains.release(crawl, name)
   domains.markChanged(crawl, d)
 end
 
--- Starts the delay timer for a download that begins at an instant. random: in [0, 1), for a randomized delay.
-function domains.startDelayTimer(crawl, d, random, beginAt)
-  local delay = domains.delay(crawl, d)
-  if delay > 0 then
-    local factor = domainLimits.isRandomized(crawl, d) and 1 + random / 2 or 1
-    d.lastAtBefore, d.nextAtBefore = d.lastAt, d.nextAt
-    d.nextAt = beginAt + math.ceil(delay * factor)
-  end
-  d.lastAt = beginAt
-end
-
 -- One of its leases was not granted after all: releases it, and sets the delay timer back.
 function domains.cancel(crawl, name)
-  local d = domains.of(crawl, name)
-  if d.nextAtBefore then d.lastAt, d.nextAt = d.lastAtBefore, d.nextAtBefore end
+  delayTimer.setBack(domains.of(crawl, name))
   domains.release(crawl, name)
 end
 
@@ -141,7 +120,7 @@ function domains.saveStates(crawl)
       end
     end
     if newState == 'waiting' then
-      asleep[#asleep + 1] = domains.dueAt(d)
+      asleep[#asleep + 1] = delayTimer.dueAt(d)
       asleep[#asleep + 1] = d.name
     elseif d.isWaiting then
       awake[#awake + 1] = d.name

@@ -7,9 +7,9 @@
 verbs.register('take_instant', {}, function(crawl, args)
   meta.read(crawl)
   local d = domains.of(crawl, args.domain)
-  local atMs = math.max(crawl.nowMs, domains.dueAt(d))
+  local atMs = math.max(crawl.nowMs, delayTimer.dueAt(d))
   if d.active >= domains.limit(crawl, d) or atMs - crawl.nowMs > args.withinMs then return nil end
-  domains.startDelayTimer(crawl, d, args.random, atMs)
+  delayTimer.start(crawl, d, args.random, atMs)
   domains.markChanged(crawl, d)
   verbs.save(crawl)
   return atMs - crawl.nowMs

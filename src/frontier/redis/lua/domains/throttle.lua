@@ -11,7 +11,7 @@ verbs.register('throttle', {}, function(crawl, args)
     d.delays = d.delays or {}
     d.delays[args.source == 'retry-after' and 'setting' or args.source] = args.delayMs
     -- A delay that is learnt after a lease counts from that lease on.
-    local delay = domains.delay(crawl, d)
+    local delay = delayTimer.delay(crawl, d)
     if delay > 0 and d.lastAt > 0 then d.nextAt = math.max(d.nextAt, math.min(d.lastAt, crawl.nowMs) + delay) end
   end
   if args.forMs then d.blockedUntil = math.max(d.blockedUntil, crawl.nowMs + math.min(args.forMs, A_DAY)) end

@@ -75,7 +75,7 @@ local function givenBefore(crawl, ids)
   local found, crashes, records = {}, 0, lists.read('HMGET', crawl.keys.requests, ids)
   for i, lease in ipairs(leases.read(crawl, ids)) do
     if records[i] and lease and lease.node == crawl.caller and lease.call == crawl.args.call then
-      local delay = domains.delay(crawl, domains.of(crawl, lease.domain))
+      local delay = delayTimer.delay(crawl, domains.of(crawl, lease.domain))
       found[#found + 1] = { id = ids[i], domain = lease.domain, delay = delay, record = records[i] }
       crashes = lease.crashes
     end

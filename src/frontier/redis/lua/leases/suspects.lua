@@ -8,7 +8,7 @@ local LOOK_AT = 100
 local function firstEligible(crawl)
   for _, entry in ipairs(redis.call('ZRANGE', crawl.keys.suspects, 0, LOOK_AT - 1)) do
     local d = domains.of(crawl, queue.domainOf(entry))
-    if domains.dueAt(d) > crawl.nowMs then
+    if delayTimer.dueAt(d) > crawl.nowMs then
       if d.state ~= 'waiting' then domains.markChanged(crawl, d) end
     elseif d.active < domains.limit(crawl, d) then
       return entry
@@ -18,10 +18,10 @@ end
 
 local function take(crawl, entry)
   local sortKey, d = queue.sortKeyOf(entry), domains.of(crawl, queue.domainOf(entry))
-  local request = { id = queue.idOf(sortKey), order = queue.orderOf(sortKey), domain = d.name, delay = domains.delay(crawl, d) }
+  local request = { id = queue.idOf(sortKey), order = queue.orderOf(sortKey), domain = d.name, delay = delayTimer.delay(crawl, d) }
   redis.call('ZREM', crawl.keys.suspects, entry)
   d.active = d.active + 1
-  domains.startDelayTimer(crawl, d, crawl.args.lease.random, crawl.nowMs)
+  delayTimer.start(crawl, d, crawl.args.lease.random, crawl.nowMs)
   domains.markChanged(crawl, d)
   return request, tonumber(redis.call('HGET', crawl.keys.crashes, request.id) or 1)
 end

@@ -2,7 +2,7 @@
 
 -- Takes up to `most` requests out of a domain's queue, within its limits; only one where it has a delay.
 local function takeFrom(crawl, d, most, taken, members)
-  local delay = domains.delay(crawl, d)
+  local delay = delayTimer.delay(crawl, d)
   most = math.min(delay > 0 and 1 or most, domains.limit(crawl, d) - d.active)
   local sortKeys = queue.sortKeys(crawl, d.name, most + 1, d.lastTaken)
   local count = math.min(most, #sortKeys)
@@ -12,7 +12,7 @@ local function takeFrom(crawl, d, most, taken, members)
       record = false }
   end
   d.active, d.head, d.lastTaken = d.active + count, sortKeys[count + 1] or '', sortKeys[count]
-  if count > 0 then domains.startDelayTimer(crawl, d, (crawl.args.lease.random + #taken * 0.618) % 1, crawl.nowMs) end
+  if count > 0 then delayTimer.start(crawl, d, (crawl.args.lease.random + #taken * 0.618) % 1, crawl.nowMs) end
 end
 
 -- Inserts a domain in the order of its head after index `from`. If it would sort last and `ready` holds more than was read

@@ -1,0 +1,40 @@
+/** The delay between two requests to a domain: how long it is, and from when on it runs. */
+import type { AutoThrottle } from '../../frontier.js';
+import { limitsOf } from '../../shared-settings/domain-limits.js';
+import { parseTunable } from '../../shared-settings/tunable-text.js';
+import type { CrawlRow } from '../crawl/crawl-row.js';
+import type { DomainRow } from './domain-row.js';
+
+/** The furthest a stored instant may be ahead: a jump of the system clock must block nothing for longer. */
+export const FURTHEST_MS = 24 * 60 * 60 * 1000;
+
+/** The delay between two leases of a domain: the longest that any source asks for. */
+export function delayOf(domain: DomainRow, crawl: CrawlRow): number {
+  return Math.max(settingsDelayOf(domain, crawl), domain.delay_robots, autoDelayOf(domain, crawl));
+}
+
+/** The delay that the settings give a domain. `delay_setting` comes from `throttle`. */
+export function settingsDelayOf(domain: DomainRow, { delay_ms, slots }: CrawlRow): number {
+  return domain.delay_setting ?? limitsOf(slots, domain.name)?.delayMs ?? delay_ms;
+}
+
+/** The delay that AutoThrottle asks for; 0 while it is off. */
+export function autoDelayOf({ delay_auto }: DomainRow, { autothrottle }: CrawlRow): number {
+  const auto = parseTunable<AutoThrottle>(autothrottle);
+  if (auto === null) return 0;
+  return delay_auto > 0 ? delay_auto : auto.startDelayMs;
+}
+
+/** From when on the domain may be leased from. */
+export function dueAtOf(domain: DomainRow, nowMs: number): number {
+  return Math.min(Math.max(domain.next_at, domain.blocked_until), nowMs + FURTHEST_MS);
+}
+
+/** Set `next_at` for a download that begins at `beginAtMs`. A randomized delay is never shorter than the delay itself. */
+export function startDelayTimer(domain: DomainRow, crawl: CrawlRow, beginAtMs: number): void {
+  domain.last_at = beginAtMs;
+  const delayMs = delayOf(domain, crawl);
+  if (delayMs === 0) return;
+  const isRandomized = limitsOf(crawl.slots, domain.name)?.randomizeDelay ?? crawl.randomize_delay === 1;
+  domain.next_at = Math.ceil(beginAtMs + delayMs * (isRandomized ? 1 + Math.random() / 2 : 1));
+}

@@ -1,0 +1,34 @@
+/** The state of a domain, by its requests, its leases and its delay timer. */
+import { limitsOf } from '../../shared-settings/domain-limits.js';
+import type { CrawlRow } from '../crawl/crawl-row.js';
+import { dueAtOf, FURTHEST_MS } from './delay-timer.js';
+import type { DomainRow } from './domain-row.js';
+
+/** How many leases a domain may have at the same time. */
+export function concurrencyOf({ name }: DomainRow, { slots, concurrency }: CrawlRow): number {
+  return limitsOf(slots, name)?.concurrency ?? concurrency;
+}
+
+/** After the system clock was set back, instants stored before may be too far ahead. */
+function limitInstants(domain: DomainRow, nowMs: number): void {
+  domain.next_at = Math.min(domain.next_at, nowMs + FURTHEST_MS);
+  domain.blocked_until = Math.min(domain.blocked_until, nowMs + FURTHEST_MS);
+}
+
+/** Update `state` and `until`. @returns whether the row can be deleted. */
+export function updateState(domain: DomainRow, crawl: CrawlRow, nowMs: number): boolean {
+  limitInstants(domain, nowMs);
+  const dueAtMs = dueAtOf(domain, nowMs);
+  const isTimerRunning = dueAtMs > nowMs;
+  if (domain.head_rank === null) domain.state = 'idle';
+  else if (domain.active >= concurrencyOf(domain, crawl)) domain.state = 'full';
+  else domain.state = isTimerRunning ? 'waiting' : 'ready';
+  const isTimed = domain.state === 'waiting' || domain.state === 'idle';
+  domain.until = isTimed && isTimerRunning ? dueAtMs : null;
+  return domain.state === 'idle' && !isTimerRunning && isForgettable(domain);
+}
+
+/** A domain with a delay of its own is kept, since its row is the only record of that delay. */
+function isForgettable({ active, delay_setting, delay_robots, delay_auto }: DomainRow): boolean {
+  return active === 0 && delay_setting === null && delay_robots === 0 && delay_auto === 0;
+}

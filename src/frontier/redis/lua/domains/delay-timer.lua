@@ -1,0 +1,26 @@
+-- The delay between two requests to a domain: how long it is, and from when on it runs.
+
+-- The delay in force: that of the settings, and at least what robots.txt and AutoThrottle ask for.
+function delayTimer.delay(crawl, d)
+  local robots = d.delays and d.delays.robots or 0
+  return math.max(domainLimits.delay(crawl, d), robots, autothrottle.delay(crawl, d))
+end
+
+-- When it may be leased from again; 0 for at any time.
+function delayTimer.dueAt(d) return math.max(d.nextAt, d.blockedUntil) end
+
+-- Starts the delay timer for a download that begins at an instant. random: in [0, 1), for a randomized delay.
+function delayTimer.start(crawl, d, random, beginAt)
+  local delay = delayTimer.delay(crawl, d)
+  if delay > 0 then
+    local factor = domainLimits.isRandomized(crawl, d) and 1 + random / 2 or 1
+    d.lastAtBefore, d.nextAtBefore = d.lastAt, d.nextAt
+    d.nextAt = beginAt + math.ceil(delay * factor)
+  end
+  d.lastAt = beginAt
+end
+
+-- As before the last start.
+function delayTimer.setBack(d)
+  if d.nextAtBefore then d.lastAt, d.nextAt = d.lastAtBefore, d.nextAtBefore end
+end
