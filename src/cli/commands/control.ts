@@ -21,7 +21,7 @@ Nodes finish their current pages and then wait. Nodes that join later wait too. 
 Example:
   crawlnode pause shop`,
   running: `
-Continues a paused crawl. The nodes continue within two seconds.
+The nodes of the crawl start requests again within two seconds.
 
 Example:
   crawlnode resume shop`,

@@ -19,9 +19,10 @@ ITEM_PIPELINES names RedisPipeline.
 these options checks the totals when the run has ended. If a limit is not met, the node exits with 1 and prints the reason. A
 node that exits while other nodes continue reports that it could not check.
 
---dry-run loads settings, spider, pipelines and middleware, connects to the store, and checks that the crawl in it has the
-same shape and that the files of items can be written. It reads the start requests (of start() the first ten), and prints
-what would be crawled. It joins nothing, downloads nothing and writes nothing. Exit codes are those of the crawl.
+--dry-run loads settings, spider, pipelines and middleware, and connects to the store. It checks that the crawl in the store
+has the same shape (settings that all nodes must share), and that the output files can be written. It reads the start
+requests (of start() the first ten), and prints what would be crawled. It joins nothing, downloads nothing and writes
+nothing. Exit codes are those of the crawl.
 
 Examples:
   crawlnode crawl shop -o shop.jsonl --dry-run
@@ -31,9 +32,9 @@ Examples:
   crawlnode crawl shop -O today.csv --max-pages 100 --job trial
   crawlnode crawl shop -a category=shoes -s DOWNLOAD_DELAY=1
 
-Exit codes: 0 done, also when pages failed (the last lines say so); 1 failed at run time, or beyond --min-items or
---max-failed; 2 wrong usage, settings or
-spider; 3 refused, for example because settings differ from those of the crawl; 4 the store cannot be reached.`;
+Exit codes: 0 done, also when pages failed (the last lines say so); 1 failed at run time, or --min-items or --max-failed is
+not met; 2 wrong usage, settings or spider; 3 refused, for example because settings differ from those of the crawl; 4 the
+store cannot be reached.`;
 
 export const command: CliCommand = {
   define: (command: Command) =>

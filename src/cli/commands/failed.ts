@@ -24,11 +24,11 @@ import { rowPrinter } from '../terminal/result-rows.js';
 const help = `
 A request fails for good when its retries are used up, its callback throws, its items do not match the schema, or three
 nodes died while they processed it. It stays in this list, oldest first, until it is retried, purged or reset. A status
-such as 404 is not a failure, and the summary of "crawl" counts it. A status of RETRY_HTTP_CODES is one, when its retries
+such as 404 is not a failure; the summary of "crawl" counts it. A status of RETRY_HTTP_CODES is a failure when the retries
 are used up.
 
-With CALLBACK_ERROR keep, a page whose callback threw has committed what it yielded before. Its reason ends in _kept, and
-"retry" skips it unless --kept is given, because its items would come twice.
+With CALLBACK_ERROR: keep, the results that a callback yielded before it threw are committed. The reason of the page then
+ends in _kept. "retry" skips such pages unless --kept is given, because their items would be committed twice.
 
 Reasons: ${failedReasons.join(', ')}.
 
@@ -52,7 +52,7 @@ export const command: CliCommand = {
       .option('--limit <n>', 'at most this many, the oldest first', atLeastOne)
       .option(
         '--kept',
-        'retry also pages whose items were committed (CALLBACK_ERROR keep); their items come twice',
+        'retry also pages whose items were committed (CALLBACK_ERROR: keep); they are committed twice',
       )
       .option('--dry-run', 'only print how many would be retried or purged')
       .option('--yes', 'purge without asking')

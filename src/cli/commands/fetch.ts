@@ -12,7 +12,7 @@ import { printable } from '../terminal/printable.js';
 
 const help = `
 Downloads the page with the headers, timeouts and redirects of the project's settings, and prints its body. Nothing is
-stored, and no crawl changes. It does not ask for the site's robots.txt.
+stored, and no crawl changes. It does not check robots.txt.
 
 Examples:
   crawlnode fetch https://example.com/ > page.html

@@ -9,7 +9,7 @@ import { printable } from '../terminal/printable.js';
 
 const help = `
 A request is identified by its fingerprint: the SHA-1 of its method, canonical URL and body. REQUEST_FINGERPRINTER chooses
-the formula. Each is named after the Python package whose dupefilter it is compatible with.
+the formula. Each formula has the name of the Python package that computes the same fingerprints.
 
 Examples:
   crawlnode fingerprint 'https://example.com/?b=2&a=1'

@@ -15,8 +15,8 @@ import { shellWord } from '../terminal/format-values.js';
 const templateNames = Object.keys(spiderTemplates) as (keyof typeof spiderTemplates)[];
 
 const help = `
-Writes NAME.ts into the first folder of SPIDER_MODULES. Outside a project it is written into the working folder. An existing
-file is never overwritten. Nothing is downloaded.
+Writes NAME.ts into the first folder of SPIDER_MODULES, or outside a project into the working folder. An existing file is
+never overwritten. Nothing is downloaded.
 
 Templates:
 ${templateNames.map((name) => `  ${name.padEnd(6)} ${spiderTemplates[name].summary}`).join('\n')}

@@ -15,8 +15,7 @@ import { openIdentifier } from '../project/request-identity.js';
 import { oneLine } from '../terminal/printable.js';
 
 const help = `
-It also shows the cookies that the crawl would send with the request, without their values.
-
+Shows whether the request was seen, its state, and the cookies that the crawl would send with it, without their values.
 With DUPEFILTER_CLASS: StateDupeFilter it also shows the last event of the request, with HTTP status and attempts, even
 after the request is done.
 

@@ -18,7 +18,7 @@ Downloads the page with the settings of the spider, runs the callback, and print
 stored and no crawl changes, so you can run it while you write the spider. Without SPIDER the project must have exactly one
 spider.
 
-A local file in place of the URL is read instead, such as one that "crawlnode fetch" has saved. Links in it count from --url.
+PAGE may also be a local file, such as one that "crawlnode fetch" has saved. Its relative links are resolved against --url.
 
 Examples:
   crawlnode parse https://example.com/product/7
@@ -31,9 +31,9 @@ export const command: CliCommand = {
     void command
       .usage('[spider] <page> [options]')
       .argument('[spider]', `${spiderWords}; optional if the project has only one spider`)
-      .argument('[page]', 'its URL, or a local file')
-      .option('--url <url>', 'of a local file: the URL that the page has')
-      .option('--spider <spider>', 'the same as the argument')
+      .argument('[page]', 'URL of the page, or a local file')
+      .option('--url <url>', 'original URL of the page, if it is a local file')
+      .option('--spider <spider>', 'the spider, in place of the argument')
       .option('--callback <name>', 'a method of the spider', 'parse')
       .option('-a, --arg <name=value>', 'an argument for the spider; may repeat', addPair)
       .addOption(jobOption())

@@ -29,15 +29,16 @@ const DEFAULT_PARTS: readonly Part[] = ['queue', 'dupefilter', 'start_urls', 'fa
 
 const help = `
 Without --only or --all it deletes queue, dupefilter, start_urls, failed and stats, but not the items. Other spiders and
-jobs do not change. The part "queue" is the requests and the shared state of the nodes. Committed items that wait for
-their file are kept.
+jobs do not change. The part "queue" contains the requests and the shared state of the nodes. Committed items that are not
+yet written to their output file are kept.
 
 --backup first writes everything that will be deleted to a file (JSON lines; compressed when its name ends in .gz).
 Nothing is deleted until the file is complete and on disk. "crawlnode restore SPIDER FILE" restores it.
 
---older-than and --if-larger-than are for resets that run regularly, for example every night. The crawl is reset
-if it or its dupefilter is older, or if the dupefilter holds more fingerprints. With both options, one condition is enough.
-Otherwise the command prints why nothing was done, and exits with 0. With --all-jobs each job is checked separately.
+--older-than and --if-larger-than are for resets that run regularly, for example every night. With --older-than the crawl
+is reset if it or its dupefilter is older than that. With --if-larger-than it is reset if the dupefilter holds more
+fingerprints. With both options, one condition is enough. Otherwise the command prints why nothing was done, and exits with
+0. With --all-jobs each job is checked separately.
 
 A spider or --job without data in the store is refused (exit code 2), because the folder, store or name is probably
 wrong. A spider of this project that has no crawl yet is not an error.

@@ -13,14 +13,14 @@ import { discover, loadProject, loadSpider } from '../project/open-project.js';
 import { shellWord } from '../terminal/format-values.js';
 
 const help = `
-Crawls the spider that the file exports by default, and exits when the crawl is finished. No project is needed. In a
+Runs the spider that is the default export of the file, and exits when the crawl is finished. No project is needed. In a
 project, its settings apply.
 
-SCHEDULER_PERSIST is false unless it is set elsewhere: a finished crawl is deleted from the store, so that the next run
-starts from the beginning. A crawl that was interrupted is continued by the same command. Several nodes may run the same file.
+SCHEDULER_PERSIST is false unless you set it: a finished crawl is deleted from the store, so the next run starts from the
+beginning. If a crawl was interrupted, the same command continues it. Several nodes may run the same file.
 
-Without -o, -O or FEEDS, the items are in the list of the store: "crawlnode items SPIDER list" shows them. Other commands
-find the spider with -s SPIDER_MODULES=FILE.
+Without -o, -O or FEEDS, the items go to the items list of the store: "crawlnode items SPIDER list" shows them. Other
+commands find the spider with -s SPIDER_MODULES=FILE.
 
 Examples:
   crawlnode runspider quotes.ts -o quotes.jsonl

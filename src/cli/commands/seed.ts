@@ -30,10 +30,10 @@ duplicate. Bad seeds are reported with the reason, and the others are accepted. 
 bad. After Ctrl-C, run the same command again.
 
 A sitemap is a URL or a file: XML, a list of URLs, an index of sitemaps, or a robots.txt that names sitemaps. It may be
-gzip. The spider's allowedDomains apply to its URLs. A sitemap that cannot be read is reported, and the others continue.
-The exit code is then 1.
+compressed with gzip. URLs outside the spider's allowedDomains are not accepted. If a sitemap cannot be read, the command
+reports it, reads the others, and exits with 1.
 
-In files and on stdin, empty lines and lines that begin with "# " are ignored. Both may be gzip.
+In files and on stdin, empty lines and lines that begin with "# " are ignored. Both may be compressed with gzip.
 
 Examples:
   crawlnode seed shop https://example.com/

@@ -16,14 +16,14 @@ import { runCode } from '../shell/run-code.js';
 import { greet, ShellSession, shellHelp } from '../shell/shell-session.js';
 
 const help = `
-A JavaScript prompt with these names. "await" works at the prompt.
+Opens a JavaScript prompt with these names. "await" works at the prompt.
 
 ${shellHelp}
-Pages are downloaded under the limits of a crawl: robots.txt, DOWNLOAD_DELAY, timeouts, sizes, proxies and cookies by the
-settings of the spider or the project. Both are optional. Middleware is not run. Nothing is stored, and no crawl changes.
+Downloads obey the limits of a crawl: robots.txt, DOWNLOAD_DELAY, timeouts, sizes, proxies and cookies. The settings are those
+of the spider or of the project, if there is one. Middleware is not run. Nothing is stored, and no crawl changes.
 
-The page is a URL or a local file. With --eval, or JavaScript from a pipe, there is no prompt: the value of an expression is
-printed, several statements are run, and an error exits with 1.
+PAGE is a URL or a local file. With --eval, or with JavaScript from a pipe, there is no prompt. The code is run. If it is one
+expression, its value is printed. An error ends the command with exit code 1.
 
 Examples:
   crawlnode shell https://quotes.toscrape.com/
@@ -37,7 +37,7 @@ export const command: CliCommand = {
       .argument('[page]', 'URL or local file of the first page')
       .option('--spider <spider>', 'name from "crawlnode list": its settings apply')
       .option('-e, --eval <code>', 'run this JavaScript in place of the prompt, and print its value')
-      .option('--url <url>', 'of a local file: the URL that the page has')
+      .option('--url <url>', 'original URL of the page, if it is a local file')
       .option('-a, --arg <name=value>', 'an argument for the spider; may repeat', addPair)
       .addOption(jobOption())
       .addHelpText('after', help),
