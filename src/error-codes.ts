@@ -76,7 +76,7 @@ export const commandErrorCodes = {
   robots_forbidden: 'the robots.txt of the site forbids the page, or cannot be read',
   too_many_redirects: 'a page redirects more often than REDIRECT_MAX_TIMES',
 
-  download_timeout: 'the server did not response in time',
+  download_timeout: 'the server did not respond in time',
   download_dns_not_found: 'there is no host of this name',
   download_dns_try_again: 'the name of the host could not be resolved at the moment',
   download_connection_refused: 'the server refused the connection',

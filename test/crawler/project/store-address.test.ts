@@ -28,7 +28,7 @@ describe('where the frontier is', () => {
       options: { host: 'h', port: 6379, db: 3, username: 'u', tls: {} },
     });
     expect(() => address({ REDIS_URL: 'redis://h:1/staging' })).toThrow(
-      'the database is a number, and /staging',
+      'REDIS_URL: /staging is not the number',
     );
     expect(address({ REDIS_URL: 'unix:///run/redis.sock' })).toMatchObject({
       options: { path: '/run/redis.sock' },
