@@ -228,6 +228,18 @@ describe('runSpider()', () => {
     await expect(runSpider(Shop, page, { callback: 'parseItm' })).rejects.toThrow('did you mean parseItem');
   });
 
+  it('gives a callback no more time than CALLBACK_TIMEOUT', async () => {
+    class Hanging extends Shop {
+      override async *parse() {
+        await new Promise(() => {});
+        yield {};
+      }
+    }
+    await expect(
+      runSpider(Hanging, Response.fromFile(file), { settings: { CALLBACK_TIMEOUT: 1 } }),
+    ).rejects.toMatchObject({ code: 'callback_timeout' });
+  });
+
   it('runs the rules of a CrawlSpider', async () => {
     class Rules extends CrawlSpider {
       override name = 'rules';
