@@ -229,14 +229,15 @@ describe('runSpider()', () => {
   });
 
   it('gives a callback no more time than CALLBACK_TIMEOUT', async () => {
-    class Hanging extends Shop {
+    class Hanging extends Spider {
+      override name = 'hanging';
       override async *parse() {
         await new Promise(() => {});
         yield {};
       }
     }
     await expect(
-      runSpider(Hanging, Response.fromFile(file), { settings: { CALLBACK_TIMEOUT: 1 } }),
+      runSpider(Hanging, Response.fromFile(file), { settings: { CALLBACK_TIMEOUT: 0.1 } }),
     ).rejects.toMatchObject({ code: 'callback_timeout' });
   });
 
