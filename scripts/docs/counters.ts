@@ -52,6 +52,7 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'offsite/filtered': "links dropped because they leave the spider's `allowedDomains`",
   'request_depth/request_ignored_count': 'links dropped because of `DEPTH_LIMIT`',
   'urllength/request_ignored_count': 'links dropped because of `URLLENGTH_LIMIT`',
+  'request_module/request_ignored_count': 'links for which the module of `REQUEST_MODULE` failed',
   'trap/path_depth': 'links dropped because of `URL_PATH_DEPTH_LIMIT`',
   'trap/repeated_segments': 'links dropped because of `URL_REPEATED_SEGMENTS_LIMIT`',
   'trap/domain_pages': 'links dropped because of `URL_PAGES_PER_DOMAIN_LIMIT`',

@@ -13,6 +13,7 @@ import type { Discovery, FoundSpider } from '../../spider/loading/discover.js';
 import type { Spider } from '../../spider/spider.js';
 import { type Stats, uncountedStats } from '../../stats/stats.js';
 import { loadOwnSettings } from './own-settings.js';
+import { withRequestModule } from './request-module.js';
 import { refuseUnsendable } from './sendable-headers.js';
 
 /** The sources of the settings of a project, except those of a spider. */
@@ -120,7 +121,7 @@ async function load(
   const loaded = loadSettings({ ...source, spider }, { file, own });
   onLoaded?.(loaded);
   refuseUnsendable(loaded.settings);
-  return loaded;
+  return withRequestModule(loaded, beforeModules);
 }
 
 function plainObject(value: unknown, where: string): object {
