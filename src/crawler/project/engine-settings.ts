@@ -9,6 +9,7 @@ import type {
 } from '../../engine/engine-options.js';
 import type { AutoThrottle, DomainLimits, Dupefilter, Shape, Tunables } from '../../frontier/frontier.js';
 import { fingerprint } from '../../http/message/fingerprint.js';
+import type { Request } from '../../http/message/request.js';
 import type { Settings } from '../../settings/schema.js';
 import { proxyOptionsOf } from './proxy-options.js';
 import { requestModuleOf } from './request-module.js';
@@ -44,9 +45,16 @@ function dupefilterOf(settings: Settings): Dupefilter {
   return { class: name };
 }
 
+/** The fingerprint of a request by REQUEST_MODULE or REQUEST_FINGERPRINTER; a spider may have one of its own. */
+export function identityOf(
+  settings: Pick<Settings, 'REQUEST_FINGERPRINTER' | 'REQUEST_MODULE'>,
+): (request: Request) => string {
+  const algorithm = { algorithm: settings.REQUEST_FINGERPRINTER };
+  return requestModuleOf(settings)?.fingerprint ?? ((request) => fingerprint(request, algorithm));
+}
+
 /** Which links are followed, and how requests are identified. */
 export function linkOptionsOf(settings: Settings): LinkOptions {
-  const algorithm = { algorithm: settings.REQUEST_FINGERPRINTER };
   const module = requestModuleOf(settings);
   return {
     depthLimit: settings.DEPTH_LIMIT,
@@ -54,7 +62,7 @@ export function linkOptionsOf(settings: Settings): LinkOptions {
     urlLengthLimit: settings.URLLENGTH_LIMIT,
     ...trapsOf(settings),
     ...(settings.REFERER_ENABLED && { referrerPolicy: settings.REFERRER_POLICY }),
-    fingerprint: module?.fingerprint ?? ((request) => fingerprint(request, algorithm)),
+    fingerprint: identityOf(settings),
     ...(module !== null && { hasOwnIdentity: module.fingerprint !== null, priority: module.priority }),
     proxyFromSeeds: settings.PROXY_FROM_SEEDS,
   };

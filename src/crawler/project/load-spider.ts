@@ -97,17 +97,25 @@ export async function configureSpider(
 ): Promise<LoadedSpider> {
   const { createSpider } = await import('../../spider/spider.js');
   const { refreshOf } = await import('../../spider/refresh.js');
+  const { adoptScrapyMembers, memberSettings } = await import('../../spider/loading/scrapy-members.js');
   const spider = createSpider(found.SpiderClass, { args, settings: project });
+  adoptScrapyMembers(spider);
   // Checked early, so that every command that uses the spider reports bad rules first.
   refreshOf(spider);
   const where = `customSettings of the spider ${found.name} (${found.file})`;
-  const loaded = await load(source, { settings: plainObject(spider.customSettings, where), where });
+  const members = memberSettings(spider).map(({ name, value, member }) => ({
+    ...{ name, value, where: `${member} of the spider ${found.name} (${found.file})` },
+  }));
+  const settings = plainObject(spider.customSettings, where);
+  const loaded = await load(source, { settings, where, members });
   return {
     loaded,
     found,
     create: async (log = silentLogger, stats = uncountedStats) => {
       refuseMissing(loaded);
-      return createSpider(found.SpiderClass, { args, log, settings: loaded.settings, stats });
+      const created = createSpider(found.SpiderClass, { args, log, settings: loaded.settings, stats });
+      adoptScrapyMembers(created);
+      return created;
     },
   };
 }

@@ -4,7 +4,7 @@ import { encodeRecord } from '../../http/message/record/request-codec.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
 import type { Settings } from '../../settings/schema.js';
-import { linkOptionsOf } from '../project/engine-settings.js';
+import { identityOf } from '../project/engine-settings.js';
 import { domainOfRecord, readRecord } from './recorded-request.js';
 
 /** A failed request with its decoded record, which is null where it was not stored or cannot be decoded. */
@@ -38,12 +38,12 @@ export async function* failedPages(frontier: Frontier): AsyncGenerator<ReadFaile
 export function revived(
   { id }: Pick<FailedRequest, 'id'>,
   record: RequestRecord,
-  settings: Settings,
+  settings: Pick<Settings, 'DOMAIN_KEY' | 'REQUEST_FINGERPRINTER' | 'REQUEST_MODULE'>,
 ): FrontierRequest {
   return {
     id,
     // The id of a filtered request is its fingerprint, also where the spider computes its own.
-    fingerprint: record.dontFilter ? linkOptionsOf(settings).fingerprint(Request.fromRecord(record)) : id,
+    fingerprint: record.dontFilter ? identityOf(settings)(Request.fromRecord(record)) : id,
     record: encodeRecord({ ...record, attempts: 0, redirects: 0 }),
     domain: domainOfRecord(record, settings),
     priority: record.priority,
