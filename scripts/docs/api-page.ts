@@ -47,7 +47,7 @@ const sections: readonly (readonly [title: string, names: readonly string[]])[] 
     ['DownloaderMiddleware', 'OutgoingRequest', 'SpiderMiddleware', 'SpiderResult', 'IgnoreRequest'],
   ],
   ['Extensions', ['Extension', 'ExtensionEvents', 'IdleRequests', 'CloseSpider']],
-  ['Settings in code', ['defineSettings', 'SettingsInput', 'Settings']],
+  ['Settings in code', ['defineSettings', 'SettingsInput', 'Settings', 'ProjectTypes']],
   [
     'For programs',
     [
