@@ -7,13 +7,6 @@ import type { Request } from './request.js';
 /**
  * What the module of REQUEST_MODULE exports by default: an object, or a class with these members. All nodes of a crawl must have
  * the same module. It must give the same request the same answer at any time.
- * ```ts
- * export default {
- *   id: 'products-1',
- *   fingerprint: (request) => new URL(request.url).searchParams.get('product') ?? fingerprint(request),
- *   priority: (request, { depth }) => (request.url.includes('/product/') ? 10 : 0) - depth,
- * } satisfies RequestModule;
- * ```
  */
 export interface RequestModule {
   /**
