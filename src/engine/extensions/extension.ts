@@ -2,40 +2,31 @@
 import type { JsonObject } from '../../http/message/record/request-record.js';
 import type { Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
-import type { SpiderLogger } from '../../log.js';
-import type { Settings } from '../../settings/schema.js';
 import type { Spider, StartRequests } from '../../spider/spider.js';
-import type { Stats } from '../../stats/stats.js';
-
-/** The crawl that an extension runs in. */
-export interface ExtensionContext {
-  readonly nodeId: string;
-  /** The name of the spider. */
-  readonly spider: string;
-  /** The name of the job; null for the unnamed job. */
-  readonly job: string | null;
-  readonly settings: Settings;
-  /** Changes in a method that hears of a page are committed with the page. */
-  readonly stats: Stats;
-  readonly log: SpiderLogger;
-}
+import type { CrawlContext } from '../../user-code/crawl-context.js';
 
 /** What hooks for an idle crawl may return: requests or URLs, or nothing. */
 export type IdleRequests = StartRequests | Promise<StartRequests | undefined> | undefined;
 
 /** What the methods of an extension are called with, by their names. */
 export interface ExtensionEvents {
+  /** The node has joined the crawl. */
   spiderOpened: { readonly spider: Spider };
+  /** Nothing is left to crawl. */
   spiderIdle: { readonly spider: Spider };
+  /** The node has left. `reason` is Scrapy's closing reason, such as `finished`. */
   spiderClosed: { readonly spider: Spider; readonly reason: string };
   /** `response` is null for an errback of a request without one. */
   spiderError: { readonly error: Error; readonly response: Response | null; readonly spider: Spider };
+  /** A response that is neither retried nor a redirect. */
   responseReceived: { readonly response: Response; readonly request: Request; readonly spider: Spider };
   /** `reason` as in the summary, such as `offsite (not in allowedDomains)`. */
   requestDropped: { readonly url: string; readonly reason: string; readonly spider: Spider };
   /** The item is as it is after all pipelines. `response` is null for an item that waited for files. */
   itemScraped: ItemEvent;
+  /** `error` is the DropItem of the pipeline. */
   itemDropped: ItemEvent & { readonly error: Error };
+  /** `error` is what the pipeline threw. */
   itemError: ItemEvent & { readonly error: Error };
 }
 
@@ -52,7 +43,7 @@ interface ItemEvent {
  */
 export interface Extension {
   /** Called before the first page of the node. An error ends the node. */
-  open?(context: ExtensionContext): unknown;
+  open?(context: CrawlContext): unknown;
   /** Called when the node has joined the crawl, after `opened()` of the spider. */
   spiderOpened?(event: ExtensionEvents['spiderOpened']): unknown;
   /**
