@@ -10,16 +10,16 @@ import { type Quote, quoteSchema } from '../items.js';
 
 export default class Quotes extends Spider {
   // The name of the spider in commands. It must be unique in the project.
-  override name = 'quotes';
+  name = 'quotes';
 
   // The first requests. "-a start=URL" on the command line sets this.args.start.
-  override startUrls = [this.args.start ?? 'https://quotes.toscrape.com/'];
+  startUrls = [this.args.start ?? 'https://quotes.toscrape.com/'];
 
   // Every item is checked. One that does not fit fails its page, and the log names the field.
-  override item = quoteSchema;
+  item = quoteSchema;
 
   // Called with every downloaded page. It yields items, and requests for other pages.
-  override *parse(response: Response): Generator<Quote | Request> {
+  *parse(response: Response): Generator<Quote | Request> {
     for (const quote of response.css('div.quote')) {
       yield {
         url: response.url,

@@ -32,7 +32,6 @@ export const tsconfig = `{
     "lib": ["es2023"],
     "types": ["node"],
     "strict": true,
-    "noImplicitOverride": true,
     "noUncheckedIndexedAccess": true,
     "noEmit": true,
     "skipLibCheck": true
