@@ -62,6 +62,14 @@ export class SelectorCostError extends CrawlnodeError {
     );
   }
 
+  static ofCheerio(selector: string, maxSteps: number): SelectorCostError {
+    return new SelectorCostError(
+      selector,
+      `The selector ${JSON.stringify(selector)} of $ was refused: on this page it might take more than ` +
+        `${maxSteps.toLocaleString('en')} steps. Use response.css(), or select a smaller part of the page first.`,
+    );
+  }
+
   static ofXPath(expression: string, maxSteps: number): SelectorCostError {
     return new SelectorCostError(
       expression,
