@@ -71,7 +71,9 @@ describe('the log of a node', () => {
     });
     const { said, log } = recorder();
     const good = [1, 2, 3].map((n) => `/page/${n}.html`);
-    expect(await crawl(await freshStore(), fetcher(site.url, [...good, '/none']), { log })).toMatchObject({ pages: 5 });
+    expect(await crawl(await freshStore(), fetcher(site.url, [...good, '/none']), { log })).toMatchObject({
+      pages: 5,
+    });
     const linesOf = (path: string) => said.filter((line) => line.includes(path)).length;
     expect([...good, '/none'].map(linesOf)).toEqual([0, 0, 0, 1]);
     await site.close();
