@@ -5,7 +5,7 @@ import { CrawlnodeError, InvalidRequestError } from '../../errors.js';
 import { BodyText } from '../charset/decode-body.js';
 import { detached } from '../detached-text.js';
 import { documentBase } from '../markup/base-url.js';
-import { withBoundedSelectors } from '../markup/css/cheerio-cost.js';
+import { withBoundedCost } from '../markup/css/bounded-cheerio.js';
 import { cssQuery } from '../markup/css/css-query.js';
 import { type Outline, outlineOf } from '../markup/html/outline.js';
 import { isMarkup, isXml } from '../markup/is-markup.js';
@@ -145,10 +145,12 @@ export class Response<M extends Meta = Meta> {
    */
   get $(): CheerioAPI {
     // Cheerio uses the same tree, so css() and links() see the changes that a spider makes with `$`.
-    this.#api ??= withBoundedSelectors(
-      load(this.#root, this.#isXml ? { xml: true } : undefined),
+    const xml = this.#isXml;
+    this.#api ??= withBoundedCost(
+      load(this.#root, xml ? { xml: true } : undefined),
       this.#root,
       this.#source.whole.length,
+      xml,
     );
     return this.#api;
   }

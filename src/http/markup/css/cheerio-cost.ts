@@ -1,58 +1,65 @@
 /**
- * A bound on the cost of the selectors of `response.$`. They are Cheerio's, so they cannot end themselves in the middle of
- * a query, as those of `css()` do (`match-budget.ts`). Instead the cost is estimated from the selector and the shape of
- * the page before the query starts. css-select compares each sibling with all others for `~` and `:nth-child`, reads the
- * whole content of each element for `:has` and `:contains`, and climbs to the root for a descendant combinator.
+ * An estimate of what a selector of Cheerio costs on a page, from the parts of the selector and the shape of the page.
+ * css-select compares each sibling with all others for `~` and `:nth-child`, reads the whole content of each element for
+ * `:has` and `:contains`, and climbs to the root for a descendant combinator.
  */
-import type { CheerioAPI } from 'cheerio/slim';
 import { parse, type Selector, SelectorType } from 'css-what';
 import type { AnyNode, Document } from '../markup-tree.js';
-import { SelectorCostError } from './match-budget.js';
 
-/** Nodes that one query may look at: as many as comparing 14,000 siblings with each other. Takes a few seconds. */
-const MAX_STEPS = 100_000_000;
 /** `:has(+ …)` copies the list of later siblings for each element. */
 const LATER_STEPS = 4;
-/** A shorter page has too few nodes for so many steps: two characters can make a sibling. */
-const FREE_CHARACTERS = 14_000;
-/** The same for descendant combinators, which are in most selectors: the depth of a tree is bounded. */
+/** A shorter page has too few nodes for costly descendant combinators, since the depth of a tree is bounded. */
 const FREE_CHARACTERS_FOR_ANCESTORS = 500_000;
 
-/** Methods of Cheerio whose first argument may be a selector. */
-const METHODS = [
-  ...['find', 'filter', 'not', 'is', 'has', 'closest', 'children', 'siblings', 'index', 'add', 'addBack'],
-  ...['next', 'nextAll', 'nextUntil', 'prev', 'prevAll', 'prevUntil', 'parent', 'parents', 'parentsUntil'],
-] as const;
+/** The costs of one page, as it came. What a spider adds to it by `$` is its own. */
+export class PageCost {
+  readonly #document: Document;
+  readonly #mayNestDeeply: boolean;
+  #shape: Shape | null = null;
 
-/**
- * Make the methods of `api` throw SelectorCostError for a selector that is too costly on this page. `$('…')` calls `find`.
- * @param characters the length of the page's text
- * @returns `api` itself
- */
-export function withBoundedSelectors(api: CheerioAPI, document: Document, characters: number): CheerioAPI {
-  if (characters < FREE_CHARACTERS) return api;
-  const mayNestDeeply = characters >= FREE_CHARACTERS_FOR_ANCESTORS;
-  /** Of the page as it came. What a spider adds by `$` is its own. */
-  let shape: Shape | null = null;
-  const check = (selector: string) => {
-    const parts = costlyPartsOf(selector);
-    const isCostly = parts.siblings || parts.contentDepth > 0 || (parts.ancestors && mayNestDeeply);
-    if (!isCostly) return;
-    shape ??= shapeOf(document);
-    if (stepsOf(parts, shape) > MAX_STEPS) throw SelectorCostError.ofCheerio(selector, MAX_STEPS);
-  };
-  const methods = api.fn as unknown as Record<string, (...args: unknown[]) => unknown>;
-  for (const name of METHODS) {
-    const original = methods[name]!;
-    methods[name] = function bounded(this: unknown, ...args: unknown[]): unknown {
-      if (typeof args[0] === 'string') check(args[0]);
-      return original.apply(this, args);
-    };
+  /** @param characters the length of the page's text */
+  constructor(document: Document, characters: number) {
+    this.#document = document;
+    this.#mayNestDeeply = characters >= FREE_CHARACTERS_FOR_ANCESTORS;
   }
-  return api;
+
+  /**
+   * The number of nodes that testing some elements by this selector may look at, beside the elements themselves.
+   * @param countTested how many elements are tested, and how many nodes there may be in one of them; called only where
+   *   testing all of the page would take more than `enoughSteps`
+   */
+  stepsOf(selector: string, enoughSteps: number, countTested: () => Tested): number {
+    const parts = costlyPartsOf(selector);
+    const { siblings, laterContents, contentDepth } = parts;
+    const climbs = parts.ancestors && this.#mayNestDeeply;
+    if (!siblings && !laterContents && !climbs && contentDepth === 0) return 0;
+    this.#shape ??= shapeOf(this.#document);
+    const { depth, ...page } = this.#shape;
+    const levels = depth ** Math.max(0, contentDepth - 1);
+    const ofPage =
+      (siblings ? page.siblingPairs : 0) +
+      (laterContents ? page.nodesInLaterSiblings * LATER_STEPS : 0) +
+      (climbs ? page.ancestors : 0) +
+      (contentDepth > 0 ? page.ancestors * levels : 0);
+    if (ofPage <= enoughSteps) return ofPage;
+    const { elements, nodesInOne } = countTested();
+    const ofOne =
+      (siblings ? page.mostSiblings : 0) +
+      (laterContents ? page.nodes * LATER_STEPS : 0) +
+      (climbs ? depth : 0) +
+      (contentDepth > 0 ? Math.min(nodesInOne, page.nodes) * levels : 0);
+    return Math.min(ofPage, elements * ofOne);
+  }
+}
+
+export interface Tested {
+  readonly elements: number;
+  readonly nodesInOne: number;
 }
 
 interface Shape {
+  readonly nodes: number;
+  readonly mostSiblings: number;
   /** Pairs of nodes that are siblings. */
   readonly siblingPairs: number;
   /** For each node, the nodes in its later siblings. */
@@ -63,6 +70,7 @@ interface Shape {
 }
 
 function shapeOf(document: Document): Shape {
+  let mostSiblings = 0;
   let siblingPairs = 0;
   let nodesInLaterSiblings = 0;
   let ancestors = 0;
@@ -75,12 +83,13 @@ function shapeOf(document: Document): Shape {
     let nodes = 0;
     for (const child of node.children) nodes += visit(child, level + 1);
     const count = node.children.length;
+    if (count > mostSiblings) mostSiblings = count;
     siblingPairs += (count * count) / 2;
     nodesInLaterSiblings += (count * nodes) / 2;
     return nodes + 1;
   };
-  visit(document, 0);
-  return { siblingPairs, nodesInLaterSiblings, ancestors, depth };
+  const all = visit(document, 0);
+  return { nodes: all, mostSiblings, siblingPairs, nodesInLaterSiblings, ancestors, depth };
 }
 
 interface CostlyParts {
@@ -92,16 +101,6 @@ interface CostlyParts {
   readonly contentDepth: number;
   /** `:has(+ …)` or `:has(~ …)`. */
   readonly laterContents: boolean;
-}
-
-function stepsOf(parts: CostlyParts, shape: Shape): number {
-  const { contentDepth } = parts;
-  return (
-    (parts.siblings ? shape.siblingPairs : 0) +
-    (parts.laterContents ? shape.nodesInLaterSiblings * LATER_STEPS : 0) +
-    (parts.ancestors ? shape.ancestors : 0) +
-    (contentDepth > 0 ? shape.ancestors * shape.depth ** (contentDepth - 1) : 0)
-  );
 }
 
 /** Selectors are written in code, so few; the bound is for those put together from data. */

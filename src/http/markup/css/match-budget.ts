@@ -62,11 +62,13 @@ export class SelectorCostError extends CrawlnodeError {
     );
   }
 
-  static ofCheerio(selector: string, maxSteps: number): SelectorCostError {
+  /** @param argument of the method: a selector, or something else where the set itself is too large */
+  static ofCheerio(method: string, argument: unknown, maxSteps: number): SelectorCostError {
+    const call = `${method}(${typeof argument === 'string' ? JSON.stringify(argument) : ''})`;
     return new SelectorCostError(
-      selector,
-      `The selector ${JSON.stringify(selector)} of $ was refused: on this page it might take more than ` +
-        `${maxSteps.toLocaleString('en')} steps. Use response.css(), or select a smaller part of the page first.`,
+      call,
+      `${call} of $ was refused: on this page it might take more than ${maxSteps.toLocaleString('en')} steps. ` +
+        'Use response.css(), or select a smaller part of the page first.',
     );
   }
 
