@@ -1,7 +1,7 @@
 /**
  * Bounds the memory of all unfinished downloads of a node (DOWNLOAD_BUFFER_LIMIT). Bodies that fit into the limit together, even
  * if each becomes as long as it may, are read side by side. If they may not fit, the oldest is read to its end while the others
- * pause as soon as they hold a quarter of the limit. So the downloads finish one after the other, and memory is bounded
+ * pause as soon as they hold an eighth of the limit. So the downloads finish one after the other, and memory is bounded
  * even if many bodies never end.
  */
 import { LARGE_FROM_BYTES } from './body-bytes.js';
@@ -10,7 +10,7 @@ import { LARGE_FROM_BYTES } from './body-bytes.js';
  * What the others may hold beside the oldest body, as a part of the limit. With the default settings the oldest may become
  * half as long as the limit (DOWNLOAD_MAXSIZE). The rest is for received chunks that wait for garbage collection.
  */
-const SHARE_OF_OTHERS = 1 / 4;
+const SHARE_OF_OTHERS = 1 / 8;
 /** Bodies whose servers send nothing are ended when all bodies hold so many times the limit. */
 const STALLED_LIMITS = 2;
 

@@ -122,10 +122,10 @@ describe('a budget of 100 MB', () => {
     expect(arePaused(bodies)).toEqual([false, false, false, false]);
   });
 
-  test('lets bodies of unknown length hold a quarter of it beside the oldest', () => {
+  test('lets bodies of unknown length hold an eighth of it beside the oldest', () => {
     const budget = new BodyBudget(100 * MB);
     const oldest = body(budget, Number.POSITIVE_INFINITY, 60 * MB);
-    const others = [12, 13].map((held) => body(budget, Number.POSITIVE_INFINITY, held * MB));
+    const others = [6, 6.5].map((held) => body(budget, Number.POSITIVE_INFINITY, held * MB));
     expect(arePaused([oldest, ...others])).toEqual([false, false, false]);
     others[1]!.share.add(1);
     expect(arePaused([oldest, ...others])).toEqual([false, true, true]);
