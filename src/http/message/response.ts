@@ -140,8 +140,8 @@ export class Response<M extends Meta = Meta> {
   }
 
   /**
-   * The page in Cheerio, parsed on first use; empty for a body that is not markup. A selector that would block the node for
-   * long on this page throws the error `selector_cost`.
+   * The page in Cheerio, parsed on first use; empty for a body that is not markup. A call that would block the node for long
+   * on this page throws the error `selector_cost`.
    */
   get $(): CheerioAPI {
     // Cheerio uses the same tree, so css() and links() see the changes that a spider makes with `$`.
