@@ -1,16 +1,15 @@
 /**
  * Bounds the memory of all unfinished downloads of a node (DOWNLOAD_BUFFER_LIMIT). Bodies that fit into the limit together, even
- * if each becomes as long as it may, are read side by side. If they may not fit, the oldest is read to its end while the others
- * pause as soon as they hold an eighth of the limit. So the downloads finish one after the other, and memory is bounded
- * even if many bodies never end.
+ * if each becomes as long as it may, are read side by side. If they may not fit, the oldest is read to its end, and each of
+ * the others pauses when it holds a thirty-second of the limit. So the rest of long bodies is read one after the other, and
+ * memory is bounded even if many bodies never end.
  */
 import { LARGE_FROM_BYTES } from './body-bytes.js';
 
-/**
- * What the others may hold beside the oldest body, as a part of the limit. With the default settings the oldest may become
- * half as long as the limit (DOWNLOAD_MAXSIZE). The rest is for received chunks that wait for garbage collection.
- */
-const SHARE_OF_OTHERS = 1 / 8;
+/** What each body may hold beside the oldest one, as a part of the limit: 4 MiB by default. */
+const PART_OF_ONE = 1 / 32;
+/** What all of them may hold. With default settings the oldest may become half as long as the limit (DOWNLOAD_MAXSIZE). */
+const PART_OF_OTHERS = 1 / 2;
 /** Bodies whose servers send nothing are ended when all bodies hold so many times the limit. */
 const STALLED_LIMITS = 2;
 
@@ -65,22 +64,21 @@ export class BodyBudget {
 
   #arrange(): void {
     const mayAllRead = this.#mayAllRead();
-    let isOldest = true;
+    let mayReadBytes = Number.POSITIVE_INFINITY;
     for (const share of this.#shares) {
-      share.setPaused(!isOldest && !mayAllRead);
-      isOldest = false;
+      share.setPaused(!mayAllRead && share.countedBytes > mayReadBytes);
+      if (mayReadBytes < Number.POSITIVE_INFINITY) continue;
+      // This was the oldest.
+      const isRoom = this.#heldBytes - share.countedBytes <= PART_OF_OTHERS * this.#limitBytes;
+      mayReadBytes = isRoom ? PART_OF_ONE * this.#limitBytes : 0;
     }
   }
 
+  /** Whether all bodies fit into the limit, even if each becomes as long as it may. */
   #mayAllRead(): boolean {
     let atMostBytes = 0;
-    let oldest: BodyShare | null = null;
-    for (const share of this.#shares) {
-      oldest ??= share;
-      atMostBytes += share.atMostBytes;
-    }
-    if (oldest === null || atMostBytes <= this.#limitBytes) return true;
-    return this.#heldBytes - oldest.countedBytes <= SHARE_OF_OTHERS * this.#limitBytes;
+    for (const share of this.#shares) atMostBytes += share.atMostBytes;
+    return atMostBytes <= this.#limitBytes;
   }
 }
 

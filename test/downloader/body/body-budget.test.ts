@@ -122,15 +122,25 @@ describe('a budget of 100 MB', () => {
     expect(arePaused(bodies)).toEqual([false, false, false, false]);
   });
 
-  test('lets bodies of unknown length hold an eighth of it beside the oldest', () => {
-    const budget = new BodyBudget(100 * MB);
+  test('lets each body of unknown length hold a thirty-second of it beside the oldest', () => {
+    const budget = new BodyBudget(96 * MB);
     const oldest = body(budget, Number.POSITIVE_INFINITY, 60 * MB);
-    const others = [6, 6.5].map((held) => body(budget, Number.POSITIVE_INFINITY, held * MB));
-    expect(arePaused([oldest, ...others])).toEqual([false, false, false]);
-    others[1]!.share.add(1);
+    const others = [3, 4].map((held) => body(budget, Number.POSITIVE_INFINITY, held * MB));
+    expect(arePaused([oldest, ...others])).toEqual([false, false, true]);
+    others[0]!.share.add(1);
     expect(arePaused([oldest, ...others])).toEqual([false, true, true]);
     oldest.share.close();
-    expect(arePaused(others)).toEqual([false, false]);
+    expect(arePaused(others)).toEqual([false, true]);
+  });
+
+  test('lets them hold half of it together', () => {
+    const budget = new BodyBudget(96 * MB);
+    const [oldest, ...others] = Array.from({ length: 18 }, () =>
+      body(budget, Number.POSITIVE_INFINITY, 3 * MB),
+    );
+    expect(others.filter(({ source }) => source.isPaused())).toHaveLength(17);
+    oldest!.share.close();
+    expect(arePaused(others)).toEqual(Array(17).fill(false));
   });
 
   test('pauses no body below 256 KiB', () => {
