@@ -9,7 +9,7 @@ function page(html: string): Response {
   return new Response({ url, status: 200, headers, body: Buffer.from(html), request: new Request(url) });
 }
 
-const COUNT = 40_000;
+const COUNT = 60_000;
 const siblings = page(`<html><body>${'<p></p>'.repeat(COUNT)}</body></html>`);
 const roots = page('<p></p>'.repeat(COUNT));
 const deep = page(`${'<div>'.repeat(500)}${'<b>x</b>'.repeat(1_000)}${'</div>'.repeat(500)}`.repeat(10));
