@@ -19,7 +19,7 @@ export async function effectsOf(
   carrier: Carrier,
 ): Promise<Effects> {
   const settled = links?.settled ?? noLinks;
-  if (items.length === 0) return { items: [], feedItems: [], stats: counters, ...settled };
+  if (items.length === 0) return pageEffects([], [], counters, settled);
 
   const processed = await carrier.pipelines.process(items, carrier.observer);
   return settledItems(processed, settled, counters, carrier, links?.all);
@@ -43,10 +43,8 @@ export function settledItems(
   if (scraped > 0) add(counters, 'item_scraped_count', scraped);
   if (broken > 0) add(counters, 'item_error_count', broken);
   if (dropped > 0) add(counters, 'item_dropped_count', dropped);
-  const effects = {
-    ...{ items: listItems, feedItems, stats: counters, ...settled },
-    ...(closing !== null && { closing }),
-  };
+  const own = pageEffects(listItems, feedItems, counters, settled);
+  const effects = closing === null ? own : { ...own, closing };
   const known = carrier.record.waitingItem?.id;
   if (waiting.length === 0 && known === undefined) return effects;
   return {
@@ -54,6 +52,17 @@ export function settledItems(
     ...(links === undefined ? { requests: [...settled.requests, ...carriers] } : links.carry(carriers)),
     itemIds: processed.numbers.map((number) => known ?? `${carrier.lease.id}-${number}`),
   };
+}
+
+function pageEffects(
+  items: readonly string[],
+  feedItems: readonly string[],
+  stats: Counters,
+  { requests, withheld }: SettledLinks,
+): Effects {
+  return withheld === undefined
+    ? { items, feedItems, stats, requests }
+    : { items, feedItems, stats, requests, withheld };
 }
 
 function refuseTooManyBytes(...lists: readonly (readonly string[])[]): void {
