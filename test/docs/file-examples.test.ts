@@ -2,9 +2,11 @@
 import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { bucket, keys, startS3 } from '../../scripts/proof/item-files/s3-server.mjs';
 import { runCli } from '../helpers/cli.js';
 import { createProject } from '../helpers/project.js';
 import { startSite } from '../helpers/sites/site.js';
+import { tempDir } from '../helpers/temp-dir.js';
 import { pages } from './pages.js';
 
 const guide = pages.find(({ file }) => file === 'docs/guide/files-and-images.md')!;
@@ -48,6 +50,40 @@ it('files: each item has its results, failed ones included', async () => {
     ['a.pdf', true],
     ['gone.pdf', 'http_404'],
   ]);
+});
+
+it("files in a bucket, and a pipeline of files of one's own", async () => {
+  const site = await startShop();
+  const server = await startS3(tempDir('s3').dir);
+  const settings = parse(blockWith('FILES_STORE: s3://'));
+  expect(settings.FILES_STORE).toBe('s3://my-bucket/manuals');
+  const project = await createProject({
+    settings: stringify({
+      ...settings,
+      FILES_STORE: `s3://${bucket}/manuals`,
+      ITEM_PIPELINES: { './pipelines/manuals.ts': 1 },
+    }),
+    files: {
+      'pipelines/manuals.ts': blockWith('// pipelines/manuals.ts'),
+      'spiders/shop.ts': `
+import { Spider } from 'crawlnode';
+export default class extends Spider {
+  name = 'shop';
+  startUrls = [this.args.start];
+  *parse(response) {
+    for (const sku of ['a', 'gone']) yield { sku, page: response.url, manual: response.urljoin('/' + sku + '.pdf') };
+  }
+}
+`,
+    },
+  });
+  const args = ['crawl', 'shop', '-a', `start=${site.origin}/`, '--exit-when-done', '-O', 'out.jsonl'];
+  const env = { ...keys, AWS_ENDPOINT_URL: server.endpoint };
+  expect(await runCli(args, { cwd: project.dir, env })).toMatchObject({ code: 0 });
+  expect(await project.readJsonLines('out.jsonl')).toEqual([{ sku: 'a', manual: 'manuals/a.pdf' }]);
+  expect([...server.objects().keys()]).toEqual(['manuals/manuals/a.pdf']);
+  expect(site.log.find(({ path }) => path === '/a.pdf')!.headers.referer).toBe(`${site.origin}/`);
+  await server.stop();
 });
 
 it('images: only what is one, and large enough', async () => {
