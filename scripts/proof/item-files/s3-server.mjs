@@ -29,6 +29,7 @@ export async function startS3(directory) {
       if (isListing) context.app = Object.create(context.app, { allowMismatchedSignatures: { value: true } });
       return following();
     });
+    next.logger.silent = true;
     const { store } = next;
     const { putContent } = store;
     store.putContent = async function put(file, content) {
