@@ -15,10 +15,10 @@ const layers: Readonly<Record<string, number>> = {
   'log.ts': 0,
   'feed-outbox.ts': 0,
   disk: 1,
-  'user-code': 1,
   settings: 1,
   stats: 1,
   http: 2,
+  'user-code': 2,
   spider: 3,
   pipelines: 3,
   robots: 3,
@@ -37,6 +37,7 @@ const settingsHelpers = [
   'settings/mask-urls.ts',
   'settings/nearest.ts',
   'settings/proxy-url.ts',
+  'settings/s3-location.ts',
 ];
 
 const outwardNames = /^(process\??\.(env|argv|exit|exitCode|stdin|stdout|stderr)|console\??\.\w+)$/;

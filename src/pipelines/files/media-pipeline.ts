@@ -5,7 +5,7 @@
 import { SettingsError } from '../../errors.js';
 import type { FileResult, JsonObject } from '../../http/message/record/request-record.js';
 import type { Request } from '../../http/message/request.js';
-import type { PipelineContext } from '../load-pipelines.js';
+import type { CrawlContext } from '../../user-code/crawl-context.js';
 
 /** What `filePath` is called with. */
 export interface FilePathInput {
@@ -43,7 +43,7 @@ export class FilesPipeline {
   #defaults: MediaDefaults | null = null;
 
   /** Called before the first page of the node; it may return a promise. */
-  open?(context: PipelineContext): unknown;
+  open?(context: CrawlContext): unknown;
 
   /** Called after the last page of the node. */
   close?(): unknown;

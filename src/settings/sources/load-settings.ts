@@ -145,7 +145,8 @@ function check(name: string, definition: Definition<unknown, unknown>, value: un
   const reason = explain(definition, value, result.error.issues[0]);
   return { ok: false, problem: `${name}: ${reason}` };
   function explain(of: Definition<unknown, unknown>, given: unknown, issue: z.core.$ZodIssue | undefined) {
-    const inside = issue && issue.path.length > 0 ? ` (at ${issue.path.join('.')}: ${issue.message})` : '';
+    const what = issue?.code === 'invalid_key' ? issue.issues[0]?.message : issue?.message;
+    const inside = issue && issue.path.length > 0 ? ` (at ${issue.path.join('.')}: ${what})` : '';
     const got = given === null ? 'nothing' : displayValue(name, given);
     return `expected ${of.expects}, got ${got}${inside}`;
   }

@@ -58,6 +58,12 @@ describe('S3Store', () => {
     expect(headers['x-amz-acl']).toBeUndefined();
   });
 
+  it('takes names that a URL escapes', async () => {
+    const store = await storeAt('shop');
+    const stored = await store.write('manuals/é 1+2%20.pdf', Buffer.from('x'));
+    expect(await store.find(['manuals/é 1+2%20.pdf'], day)).toEqual(stored);
+  });
+
   it('finds the one that is there among many names, with one request for all of them', async () => {
     const store = await storeAt('images', {}, { host: 'web-2', acl: 'public-read' });
     const names = ['jpg', 'png', 'webp'].map((extension) => `full/photo.${extension}`);
