@@ -99,8 +99,9 @@ async function prove(engine) {
     await nodes[at].ended;
     killed += 1;
     const isOutage = isS3 && killed % 2 === 0;
+    // A bucket that is away is an error at the start of a node, so no node starts meanwhile.
+    if (isOutage) await until(() => nodes[1 - at].said.includes('crawling walk'), 'the other node', 60_000);
     if (isOutage) await s3.stop();
-    // A bucket that is away is an error at the start of a node, so this one starts when it is back.
     if (isOutage) await sleep(OUTAGE_MS);
     if (isOutage) await s3.start();
     nodes[at] = start(at);

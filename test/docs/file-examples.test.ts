@@ -141,7 +141,7 @@ export default class extends Spider {
     return result.stdout;
   };
   const item = { title: '=1+1', price: 2, url: 'x', tags: ['a', 'b'] };
-  const csv = 'title,price,url,tags\r\n=1+1,2,x,"a,b"\r\n';
+  const csv = 'title,price,url,tags\r\n=1+1,2,x,"[""a"",""b""]"\r\n';
   const unzipped = (file: string) => gunzipSync(readFileSync(project.path(file))).toString();
 
   // A file that was there: overwrite and -O begin it anew, others append.

@@ -31,13 +31,6 @@ export interface MediaDefaults {
 /**
  * A pipeline that downloads the files of items. Extend it, and name the module in ITEM_PIPELINES. Its methods are called on
  * any node, and again after a crash, so the same arguments must give the same result.
- * ```ts
- * export default class Manuals extends FilesPipeline {
- *   override filePath({ item, extension }: FilePathInput) {
- *     return `manuals/${item.sku}.${extension}`;
- *   }
- * }
- * ```
  */
 export class FilesPipeline {
   #defaults: MediaDefaults | null = null;

@@ -2,7 +2,6 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { SettingsError } from '../../../errors.js';
 
 /** Scrapy's names. */
@@ -16,15 +15,23 @@ export interface S3Settings {
   readonly AWS_VERIFY: boolean;
 }
 
-type S3Package = typeof import('@aws-sdk/client-s3');
+export type S3ClientConfig = Readonly<Record<string, unknown>>;
+
+/** What is used of the package. Its own types are hundreds of files, which each run of the compiler would read. */
+interface S3Package {
+  readonly S3Client: new (config: S3ClientConfig) => S3['client'];
+  readonly DeleteObjectCommand: Command;
+  readonly HeadObjectCommand: Command;
+  readonly ListObjectsV2Command: Command;
+  readonly PutObjectCommand: Command;
+}
+
+type Command = new (input: Readonly<Record<string, unknown>>) => object;
 
 /** The client, and the package that makes its commands. */
 export interface S3 {
-  readonly client: S3Client;
-  readonly commands: Pick<
-    S3Package,
-    'DeleteObjectCommand' | 'HeadObjectCommand' | 'ListObjectsV2Command' | 'PutObjectCommand'
-  >;
+  readonly client: { send(command: object): Promise<unknown>; destroy(): void };
+  readonly commands: Omit<S3Package, 'S3Client'>;
 }
 
 const PACKAGE = '@aws-sdk/client-s3';

@@ -3,7 +3,6 @@
  * sent along, which the storage checks, and kept in the metadata of the object.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import type { ObjectCannedACL } from '@aws-sdk/client-s3';
 import { messageOf } from '../../../errors.js';
 import { s3Location } from '../../../settings/s3-location.js';
 import { mediaType } from '../file-content.js';
@@ -99,7 +98,8 @@ export class S3Store implements FileStore {
     const { client, commands } = this.#s3;
     const keys = names.map((name) => this.#keyOf(name));
     const query = { Bucket: this.#bucket, Prefix: commonPrefix(keys) };
-    const { Contents = [], IsTruncated } = await client.send(new commands.ListObjectsV2Command(query));
+    const listing = (await client.send(new commands.ListObjectsV2Command(query))) as Listing;
+    const { Contents = [], IsTruncated } = listing;
     if (IsTruncated === true) return names;
     const there = new Set(Contents.map(({ Key }) => Key));
     return names.filter((_, at) => there.has(keys[at]));
@@ -109,7 +109,8 @@ export class S3Store implements FileStore {
     const { client, commands } = this.#s3;
     const object = { Bucket: this.#bucket, Key: this.#keyOf(name) };
     try {
-      const { ETag, LastModified, Metadata } = await client.send(new commands.HeadObjectCommand(object));
+      const head = (await client.send(new commands.HeadObjectCommand(object))) as Head;
+      const { ETag, LastModified, Metadata } = head;
       const checksums = [Metadata?.md5, ETag?.replaceAll('"', '')];
       const checksum = checksums.find((one) => one !== undefined && MD5_HEX.test(one)) ?? null;
       return { modifiedAtMs: LastModified?.getTime() ?? 0, checksum };
@@ -123,9 +124,22 @@ export class S3Store implements FileStore {
     return this.#folder + this.#prefix + name;
   }
 
-  #access(): { readonly ACL?: ObjectCannedACL } {
-    return this.#acl === DEFAULT_ACL ? {} : { ACL: this.#acl as ObjectCannedACL };
+  #access(): { readonly ACL?: string } {
+    return this.#acl === DEFAULT_ACL ? {} : { ACL: this.#acl };
   }
+}
+
+/** What is read of the answer to a HEAD. */
+interface Head {
+  readonly ETag?: string;
+  readonly LastModified?: Date;
+  readonly Metadata?: Readonly<Record<string, string>>;
+}
+
+/** What is read of a listing. */
+interface Listing {
+  readonly Contents?: readonly { readonly Key?: string }[];
+  readonly IsTruncated?: boolean;
 }
 
 function commonPrefix([first = '', ...others]: readonly string[]): string {
