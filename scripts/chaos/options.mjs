@@ -9,7 +9,8 @@ export const usage = `npm run chaos -- [options]
   --seed N           repeat the random choices of an earlier run, which printed its seed
   --short            each row once, on one engine, on 526 pages: at most three minutes for all
   --long             many faults on 21,040 pages: hours for all
-  --write            put the measured rows into docs/internals/faults.md`;
+  --minutes N        how long R22 takes; 1 unless told, 60 with --long
+  --write            put the measured rows, and the plot of R22, into docs/internals`;
 
 /** How much of everything: copies of the documentation (526 pages each), its pages per second, and faults of one kind. */
 const scales = {
@@ -28,6 +29,7 @@ export function readOptions(args) {
       seed: { type: 'string' },
       short: { type: 'boolean', default: false },
       long: { type: 'boolean', default: false },
+      minutes: { type: 'string' },
       write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -37,7 +39,10 @@ export function readOptions(args) {
     throw new Error(`--engine is redis or embedded, not ${values.engine}`);
   const seed = values.seed === undefined ? newSeed() : Number(values.seed);
   if (!Number.isSafeInteger(seed)) throw new Error(`--seed is a whole number, not ${values.seed}`);
-  const scale = scales[values.short ? 'short' : values.long ? 'long' : 'normal'];
+  const chosen = scales[values.short ? 'short' : values.long ? 'long' : 'normal'];
+  const seconds = values.minutes === undefined ? chosen.seconds : 60 * Number(values.minutes);
+  if (!(seconds > 0)) throw new Error(`--minutes is a number, not ${values.minutes}`);
+  const scale = { ...chosen, seconds, plot: values.write };
   const only = values.only?.split(',').map((row) => row.trim().toUpperCase()) ?? null;
   return { only, engine: values.engine ?? null, seed, scale, write: values.write, help: values.help };
 }

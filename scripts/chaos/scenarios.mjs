@@ -1,5 +1,6 @@
 /** All scenarios of the harness, in the order of their rows. */
 import { generatedPages } from './crawls/generated-pages.mjs';
+import { steadyLoad } from './crawls/steady-load.mjs';
 import { clocks } from './nodes/clocks.mjs';
 import { kills, stops } from './nodes/kills.mjs';
 import { signals } from './nodes/signals.mjs';
@@ -20,7 +21,9 @@ const stores = [
   flushed,
 ];
 
-export const scenarios = [...nodes, ...stores, ...generatedPages].sort((a, b) => numberOf(a) - numberOf(b));
+export const scenarios = [...nodes, ...stores, steadyLoad, ...generatedPages].sort(
+  (a, b) => numberOf(a) - numberOf(b),
+);
 
 function numberOf({ row }) {
   return Number(row.slice(1));

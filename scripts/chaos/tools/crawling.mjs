@@ -146,9 +146,10 @@ class Crawling {
   /**
    * Wait for the end, and compare what the crawl left with what the independent crawler found.
    * @param expected URLs of the items @param exit what each node must end with; null for anything
+   * @param isListed whether the items are in the items list as well as in the files
    * @returns missing, twice, refetched, and problems as sentences
    */
-  async verdict({ expected = this.site.urls, exit = 0, failures = 0 } = {}) {
+  async verdict({ expected = this.site.urls, exit = 0, failures = 0, isListed = true } = {}) {
     const problems = [];
     for (const [n, { code, signal }] of (await this.ends()).entries()) {
       if (exit !== null && code !== exit)
@@ -159,11 +160,12 @@ class Crawling {
     if (left > 0) problems.push(`${stats.pending} pending, ${stats.delayed} delayed, ${stats.leased} leased`);
     if (stats.failed !== failures) problems.push(`${stats.failed} failed: ${await this.failures()}`);
     problems.push(...(await this.doctor()));
-    const [list, files] = [await this.items(), await written(this.project)];
-    const found = [new Set(list), new Set(files)];
+    const lists = [await written(this.project), ...(isListed ? [await this.items()] : [])];
+    const found = lists.map((urls) => new Set(urls));
     const missing = expected.filter((url) => found.some((urls) => !urls.has(url))).length;
-    const twice = list.length - found[0].size + (files.length - found[1].size);
-    const extra = [...found[0]].filter((url) => !expected.includes(url));
+    const twice = lists.reduce((sum, urls, n) => sum + urls.length - found[n].size, 0);
+    const known = new Set(expected);
+    const extra = [...found[0]].filter((url) => !known.has(url));
     if (missing > 0) problems.push(`${missing} pages are missing`);
     if (twice > 0) problems.push(`${twice} items are there twice`);
     if (extra.length > 0) problems.push(`nobody expected ${extra.slice(0, 3)}`);
