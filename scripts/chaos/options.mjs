@@ -16,7 +16,7 @@ export const usage = `npm run chaos -- [options]
 const scales = {
   short: { name: 'short', copies: 1, pagesPerSecond: 130, kills: 3, faults: 1, seconds: 10 },
   normal: { name: 'normal', copies: 4, pagesPerSecond: 150, kills: 8, faults: 3, seconds: 60 },
-  long: { name: 'long', copies: 40, pagesPerSecond: 150, kills: 100, faults: 10, seconds: 3_600 },
+  long: { name: 'long', copies: 40, pagesPerSecond: 70, kills: 200, faults: 10, seconds: 3_600 },
 };
 
 /** @throws Error that says what is wrong with the arguments. */

@@ -4,17 +4,21 @@ import { steadyLoad } from './crawls/steady-load.mjs';
 import { clocks } from './nodes/clocks.mjs';
 import { kills, stops } from './nodes/kills.mjs';
 import { signals } from './nodes/signals.mjs';
+import { clusters } from './store/cluster.mjs';
 import { failovers } from './store/failovers.mjs';
 import { evictingPolicy, flushed, flushedScripts, memoryFull } from './store/hands.mjs';
 import { network } from './store/network.mjs';
 import { olderCopy, serverKills } from './store/outages.mjs';
+import { splits } from './store/splits.mjs';
 
 const nodes = [kills, signals, stops, clocks];
 const stores = [
   serverKills,
   olderCopy,
   ...failovers,
+  ...clusters,
   network,
+  ...splits,
   memoryFull,
   evictingPolicy,
   flushedScripts,

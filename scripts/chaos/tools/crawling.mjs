@@ -21,6 +21,8 @@ import { refetchesOf } from './recovery.mjs';
 const bin = fileURLToPath(new URL('../../../bin/crawlnode.js', import.meta.url));
 /** Beside the rate of the site, so that a crawl that hangs ends the scenario and not the harness. */
 const SLACK_MS = 120_000;
+/** The access log is read whole each time. */
+const LOOK_EVERY_MS = 100;
 
 /**
  * Begin a crawl.
@@ -97,7 +99,7 @@ class Crawling {
   async untilPart(part) {
     const enough = this.site.urls.length * part;
     const isFar = async () => this.isOver || (await this.site.log()).length >= enough;
-    await until(isFar, `${Math.round(enough)} requests`, this.longestMs);
+    await until(isFar, `${Math.round(enough)} requests`, this.longestMs, LOOK_EVERY_MS);
   }
 
   /** Wait until each node has asked for a page: a signal that comes before ends any process. */
@@ -106,14 +108,14 @@ class Crawling {
       const agents = new Set((await this.site.log()).map(({ agent }) => agent));
       return this.nodes.every((node) => node.over() || agents.has(node.agent));
     };
-    await until(doAll, 'each node to crawl', this.longestMs);
+    await until(doAll, 'each node to crawl', this.longestMs, LOOK_EVERY_MS);
   }
 
   /** Wait until the site was asked for something from now on; over is far enough. */
   async untilNextPage() {
     const before = (await this.site.log()).length;
     const isFar = async () => this.isOver || (await this.site.log()).length > before;
-    await until(isFar, 'the crawl to go on', this.longestMs);
+    await until(isFar, 'the crawl to go on', this.longestMs, LOOK_EVERY_MS);
   }
 
   /** Between two faults; ends early with the crawl. */

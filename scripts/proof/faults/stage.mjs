@@ -240,14 +240,14 @@ export async function judge(site, project, { expected = site.urls, files = true 
   return { state, lost, twice, refetched, percent, crashed, problems };
 }
 
-/** A condition, with a bound. */
-export async function until(condition, what, timeoutMs = 30_000) {
+/** A condition, with a bound. `everyMs`: how often it is asked. */
+export async function until(condition, what, timeoutMs = 30_000, everyMs = 10) {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const answer = await condition();
     if (answer) return answer;
     if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await sleep(10);
+    await sleep(everyMs);
   }
 }
 
