@@ -7,6 +7,10 @@ import { resumeDelays } from '../tools/recovery.mjs';
 import { startSentinels } from '../tools/sentinel.mjs';
 
 const SPLIT_MS = 12_000;
+/** A crawl that ends meanwhile, with a master that is demoted afterwards, ends with what it lost. */
+const PER_SPLIT_S = 30;
+/** About. */
+const PAGES_OF_A_COPY = 526;
 
 const topologies = { Sentinel: startSentinels, Cluster: startCluster };
 
@@ -29,10 +33,11 @@ export const splits = Object.entries(topologies).flatMap(([topology, start]) =>
 );
 
 async function crawlUnder(scenario, start, sideOf) {
-  const { scale, random } = scenario;
+  const { random } = scenario;
+  const scale = slowed(scenario.scale);
   const topology = await start();
   const { network, settings } = topology;
-  const crawling = await beginCrawl(scenario, { nodes: 3, redis: null, settings });
+  const crawling = await beginCrawl({ ...scenario, scale }, { nodes: 3, redis: null, settings });
   const backAtMs = [];
   for (let n = 0; n < scale.faults && !crawling.isOver; n++) {
     await crawling.untilPart(0.15 + (0.6 * n) / scale.faults);
@@ -48,4 +53,10 @@ async function crawlUnder(scenario, start, sideOf) {
   }
   const verdict = await crawling.verdict();
   return { ...verdict, times: backAtMs.length, recoveryMs: resumeDelays(verdict.log, backAtMs) };
+}
+
+/** So slow that the crawl outlasts all splits. */
+function slowed(scale) {
+  const pagesPerSecond = (PAGES_OF_A_COPY * scale.copies) / (scale.faults * PER_SPLIT_S);
+  return { ...scale, pagesPerSecond: Math.min(scale.pagesPerSecond, Math.round(pagesPerSecond)) };
 }
