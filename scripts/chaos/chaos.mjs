@@ -21,11 +21,13 @@ for (const { scenario, engine } of chosen()) {
     skipped.push(`${scenario.row} ${engine}: skipped, ${why}`);
     continue;
   }
-  rows.push(await measure(scenario, engine));
+  const row = await measure(scenario, engine);
+  rows.push(row);
+  // At once: a long run may be ended before its last row.
+  if (options.write) await writeRows([row]);
 }
 if (rows.length > 0) console.log(tableOf(rows));
 for (const line of skipped) console.log(line);
-if (options.write) await writeRows(rows);
 const broken = rows.filter(({ problems }) => problems.length > 0).length;
 if (rows.length === 0) console.error('chaos: no row was run');
 console.log(broken === 0 ? `chaos: all ${rows.length} held` : `chaos: ${broken} of ${rows.length} BROKEN`);

@@ -10,6 +10,7 @@ import { evictingPolicy, flushed, flushedScripts, memoryFull } from './store/han
 import { network } from './store/network.mjs';
 import { olderCopy, serverKills } from './store/outages.mjs';
 import { splits } from './store/splits.mjs';
+import { storm } from './storm.mjs';
 
 const nodes = [kills, signals, stops, clocks];
 const stores = [
@@ -25,7 +26,7 @@ const stores = [
   flushed,
 ];
 
-export const scenarios = [...nodes, ...stores, steadyLoad, ...generatedPages].sort(
+export const scenarios = [...nodes, ...stores, steadyLoad, storm, ...generatedPages].sort(
   (a, b) => numberOf(a) - numberOf(b),
 );
 

@@ -111,6 +111,11 @@ class Crawling {
     await until(doAll, 'each node to crawl', this.longestMs, LOOK_EVERY_MS);
   }
 
+  /** Whether this life of a node has asked for a page. */
+  async hasAsked({ agent }) {
+    return (await this.site.log()).some((request) => request.agent === agent);
+  }
+
   /** Wait until the site was asked for something from now on; over is far enough. */
   async untilNextPage() {
     const before = (await this.site.log()).length;

@@ -54,7 +54,6 @@ import { refuseOtherFormat, refuseUnsafeStore } from './doctor/preflight.js';
 import { repairRedis } from './doctor/repair.js';
 import { verifyInvariants } from './doctor/verify.js';
 import { newEpoch, startField } from './join.js';
-import { allKeys } from './keys.js';
 import { LeaseCalls } from './leases/lease-calls.js';
 import { leaseCallOf, readLeases } from './leases/lease-reply.js';
 import { readPushed, settleMessage } from './leases/settle-message.js';
@@ -103,7 +102,7 @@ export class RedisFrontier implements Frontier {
     this.#calls = new Calls(connection, options.keys, options.shape.dupefilter);
     const call: Call = (verb, args) => this.#run(verb, args);
     this.#eviction = options.allowEviction ? null : new EvictionWatch(connection.client);
-    this.#node = new RedisNode(connection, allKeys(options.keys), this.#calls, call);
+    this.#node = new RedisNode(connection, options.keys.requests, this.#calls, call);
     this.#leaseCalls = new LeaseCalls(this.#calls, () => this.#node.options?.feeds ?? []);
     this.#crawl = {
       ...{ connection, options, call },

@@ -19,11 +19,11 @@ export class RedisNode {
   #options: JoinOptions | null = null;
   #crawl = '';
 
-  constructor(connection: RedisConnection, keys: readonly string[], calls: Calls, call: Call) {
+  constructor(connection: RedisConnection, key: string, calls: Calls, call: Call) {
     this.#connection = connection;
     this.#calls = calls;
     this.#call = call;
-    this.#history = new DataHistory(connection, keys);
+    this.#history = new DataHistory(connection, key);
   }
 
   get isJoined(): boolean {

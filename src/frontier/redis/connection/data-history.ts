@@ -20,14 +20,14 @@ interface StoreData {
 
 export class DataHistory {
   readonly #connection: RedisConnection;
-  readonly #keys: readonly string[];
+  readonly #key: string;
   #data: StoreData | null = null;
   #isSuspect = false;
 
-  /** @param keys of the crawl, by which a Cluster finds its server */
-  constructor(connection: RedisConnection, keys: readonly string[]) {
+  /** @param key of the crawl, by which a Cluster finds its server. One: several are refused while their slot moves */
+  constructor(connection: RedisConnection, key: string) {
     this.#connection = connection;
-    this.#keys = keys;
+    this.#key = key;
     // A Cluster has a connection for each server.
     for (const event of ['close', '-node']) {
       connection.client.on(event, () => {
@@ -79,7 +79,7 @@ export class DataHistory {
   }
 
   async #readCluster(client: Cluster): Promise<StoreData | null> {
-    const reply = await this.#connection.call('server_data', this.#keys, {});
+    const reply = await this.#connection.call('server_data', [this.#key], {});
     const [server, runId, replicationId] = list(reply).map(text);
     if (server === undefined) return null;
     const infos = await Promise.all(client.nodes('master').map((master) => master.info().catch(() => '')));
