@@ -1,5 +1,6 @@
 /** All scenarios of the harness, in the order of their rows. */
 import { generatedPages } from './crawls/generated-pages.mjs';
+import { manyLinks, trap } from './crawls/hostile-sites.mjs';
 import { steadyLoad } from './crawls/steady-load.mjs';
 import { clocks } from './nodes/clocks.mjs';
 import { kills, stops } from './nodes/kills.mjs';
@@ -10,6 +11,7 @@ import { evictingPolicy, flushed, flushedScripts, memoryFull } from './store/han
 import { network } from './store/network.mjs';
 import { olderCopy, serverKills } from './store/outages.mjs';
 import { splits } from './store/splits.mjs';
+import { versions } from './store/versions.mjs';
 import { storm } from './storm.mjs';
 
 const nodes = [kills, signals, stops, clocks];
@@ -18,6 +20,7 @@ const stores = [
   olderCopy,
   ...failovers,
   ...clusters,
+  versions,
   network,
   ...splits,
   memoryFull,
@@ -26,7 +29,7 @@ const stores = [
   flushed,
 ];
 
-export const scenarios = [...nodes, ...stores, steadyLoad, storm, ...generatedPages].sort(
+export const scenarios = [...nodes, ...stores, manyLinks, trap, steadyLoad, storm, ...generatedPages].sort(
   (a, b) => numberOf(a) - numberOf(b),
 );
 

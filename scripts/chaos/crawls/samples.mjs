@@ -27,3 +27,12 @@ export async function sampleStore({ dir }, admin) {
   const info = await admin.info('memory');
   return { mb: Number(/used_memory:(\d+)/.exec(info)[1]) / 1e6, keys: await admin.dbsize() };
 }
+
+/** The most RSS that a process has had, in MB; 0 when it is over. */
+export function peakOfProcess(pid) {
+  try {
+    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1_024;
+  } catch {
+    return 0;
+  }
+}
