@@ -40,7 +40,7 @@ function optionsOrEnd() {
       console.log(usage);
       process.exit(0);
     }
-    requireDocs();
+    if (!options.scale.generated) requireDocs();
     return options;
   } catch (error) {
     console.error(`chaos: ${error.message}`);
@@ -48,17 +48,17 @@ function optionsOrEnd() {
   }
 }
 
-/** With --short a scenario of both engines runs on one, which the seed chooses. */
+/** With --short one fault of each row on one engine, as the seed chooses; else all on each engine. */
 function chosen() {
   const { only, engine } = options;
-  return scenarios
+  const all = scenarios
     .filter(({ row }) => only === null || only.includes(row))
-    .flatMap((scenario) => {
-      const engines = scenario.engines.filter((name) => engine === null || name === engine);
-      const one = scale.name === 'short' && engines.length > 1;
-      const picked = one ? [randomOf(seed, scenario.row + scenario.fault).of(engines)] : engines;
-      return picked.map((name) => ({ scenario, engine: name }));
-    });
+    .flatMap((scenario) => scenario.engines.map((name) => ({ scenario, engine: name })))
+    .filter(({ engine: name }) => engine === null || name === engine);
+  if (scale.name !== 'short') return all;
+  const quick = all.filter(({ scenario }) => scenario.isLong !== true);
+  const rows = [...new Set(quick.map(({ scenario }) => scenario.row))];
+  return rows.map((row) => randomOf(seed, row).of(quick.filter(({ scenario }) => scenario.row === row)));
 }
 
 async function measure(scenario, engine) {

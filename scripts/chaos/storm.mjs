@@ -39,7 +39,10 @@ const ofNodes = {
       one.signal('SIGTERM');
     }
     const { code } = await endOf(one);
-    if (code !== 0 && !(isForced && code === 143)) problems.push(`SIGTERM ended a node with ${code}`);
+    // Another fault may have killed and replaced it meanwhile.
+    if (crawling.nodes[node] !== one) return;
+    const isExpected = code === 0 || code === null || (isForced && code === 143);
+    if (!isExpected) problems.push(`SIGTERM ended a node with ${code}: ${one.said.slice(-300)}`);
     if (!crawling.isOver) crawling.start(node);
   },
   pause: async ({ crawling, random }) => {

@@ -57,6 +57,7 @@ export const failovers = Object.entries(faults).map(([fault, cause]) => ({
   row: 'R9',
   fault,
   engines: ['redis'],
+  isLong: fault.includes('stands still') || fault.includes('are down'),
   run: (scenario) => crawlUnder(scenario, cause),
 }));
 

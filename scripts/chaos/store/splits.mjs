@@ -28,6 +28,7 @@ export const splits = Object.entries(topologies).flatMap(([topology, start]) =>
     row: 'R10',
     fault: `${topology}: ${fault}, ${SPLIT_MS / 1_000} s`,
     engines: ['redis'],
+    isLong: true,
     run: (scenario) => crawlUnder(scenario, start, sideOf),
   })),
 );

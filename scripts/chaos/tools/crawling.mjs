@@ -15,12 +15,15 @@ import {
   until,
   written,
 } from '../../proof/faults/stage.mjs';
+import { startSteadySite } from '../crawls/steady-site.mjs';
 import { startDocs } from './docs-site.mjs';
 import { refetchesOf } from './recovery.mjs';
 
 const bin = fileURLToPath(new URL('../../../bin/crawlnode.js', import.meta.url));
 /** Beside the rate of the site, so that a crawl that hangs ends the scenario and not the harness. */
 const SLACK_MS = 120_000;
+/** In place of each copy of the documentation. */
+const GENERATED_PAGES = 500;
 /** The access log is read whole each time. */
 const LOOK_EVERY_MS = 100;
 
@@ -33,7 +36,7 @@ export async function beginCrawl(
   { engine, scale },
   { nodes = 4, redis, settings = {}, args = [], site } = {},
 ) {
-  const pages = site ?? (await docsOf(scale));
+  const pages = site ?? (await pagesOf(scale));
   const server = redis === undefined && engine === 'redis' ? await startRedis() : (redis ?? null);
   const project = await newProject(server, { ITEM_PIPELINES: { RedisPipeline: 300 }, ...settings });
   const longestMs = (1_000 * pages.urls.length) / scale.pagesPerSecond + SLACK_MS;
@@ -42,7 +45,10 @@ export async function beginCrawl(
   return running;
 }
 
-async function docsOf(scale) {
+async function pagesOf(scale) {
+  if (scale.generated) {
+    return startSteadySite({ pages: GENERATED_PAGES * scale.copies, pagesPerSecond: scale.pagesPerSecond });
+  }
   const site = await startDocs(await tempDir('site'), scale);
   atCleanUp(site.stop);
   return site;
@@ -82,7 +88,8 @@ class Crawling {
     this.faultOf(node);
     node.signal('SIGKILL');
     await node.ended;
-    this.start(n);
+    // Another fault may have replaced it meanwhile.
+    if (this.nodes[n] === node) this.start(n);
     return true;
   }
 
