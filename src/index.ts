@@ -13,11 +13,10 @@ export type {
 export { crawl, runSpider, seed, stats } from './crawler/program/program.js';
 export type {
   Extension,
-  ExtensionContext,
   ExtensionEvents,
   IdleRequests,
 } from './engine/extensions/extension.js';
-export type { DownloaderMiddleware, MiddlewareContext } from './engine/middleware/downloader-middleware.js';
+export type { DownloaderMiddleware } from './engine/middleware/downloader-middleware.js';
 export type { SpiderMiddleware, SpiderResult } from './engine/middleware/spider-middleware.js';
 export {
   CloseSpider,
@@ -57,9 +56,10 @@ export { canonicalizeUrl } from './http/url/canonicalize-url.js';
 export type { Patterns } from './http/url/url-patterns.js';
 export type { Logger, SpiderLogger } from './log.js';
 export type { CommittedItem } from './pipelines/committed/committed-item.js';
-export type { ItemPipeline, PipelineContext, PipelineInput } from './pipelines/load-pipelines.js';
+export type { ItemPipeline, PipelineInput } from './pipelines/load-pipelines.js';
 export { parseRobots, type Robots } from './robots/parse-robots.js';
 export { defineSettings } from './settings/define-settings.js';
+export type { ProjectTypes } from './settings/own/project-types.js';
 export type { Settings, SettingsInput } from './settings/schema.js';
 export type { Failure } from './spider/failure.js';
 export type { ItemOf, ItemSchema } from './spider/item.js';
@@ -91,3 +91,4 @@ export {
 } from './spider/spider.js';
 export type { StatValue } from './stats/stat-change.js';
 export type { Stats } from './stats/stats.js';
+export type { CrawlContext } from './user-code/crawl-context.js';

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 const source = `
 import {
-  CrawlSpider, defineSettings, type ItemOf, type ItemPipeline, type PipelineContext, Request, type Response, type Rule,
+  CrawlSpider, defineSettings, type ItemOf, type ItemPipeline, type CrawlContext, Request, type Response, type Rule,
   runSpider, type Settings, Spider, type SpiderMiddleware,
 } from 'crawlnode';
 import { z } from 'zod';
@@ -65,7 +65,7 @@ export class Checked extends Spider {
 }
 
 export const pipeline: ItemPipeline = {
-  open: ({ log }: PipelineContext) => log.info('a message alone'),
+  open: ({ log }: CrawlContext) => log.info('a message alone'),
 };
 export const middleware: SpiderMiddleware = {
   open: ({ log, settings }) => log.warn({ delay: settings.DOWNLOAD_DELAY.toFixed() }, 'fields'),

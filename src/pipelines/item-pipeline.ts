@@ -4,10 +4,12 @@
  */
 import { CrawlnodeError, closingReason, DropItem, messageOf } from '../errors.js';
 import type { FileResult, JsonObject, WaitingItem } from '../http/message/record/request-record.js';
+import type { CrawlContext } from '../user-code/crawl-context.js';
+import { type OpenModules, openModules } from '../user-code/open-modules.js';
 import type { FileStage, FileStep } from './files/file-stage.js';
-import { type LoadedPipeline, type LoadOptions, loadStages, type PipelineContext } from './load-pipelines.js';
+import { type LoadedPipeline, type LoadOptions, loadStages } from './load-pipelines.js';
 
-export type { ItemPipeline, PipelineContext, PipelineInput } from './load-pipelines.js';
+export type { ItemPipeline, PipelineInput } from './load-pipelines.js';
 
 export interface ProcessedItems {
   /** For the items list: the items as they are at the position of `RedisPipeline`; empty without it. */
@@ -43,7 +45,8 @@ export interface ItemObserver {
   failed(item: JsonObject, error: Error): Promise<void>;
 }
 
-export interface ItemPipelines {
+/** The pipelines of a node. Opening throws CrawlnodeError `pipeline_error`. */
+export interface ItemPipelines extends OpenModules {
   /** @throws CrawlnodeError `pipeline_error` that names a pipeline which threw anything but DropItem, unless errors are kept. */
   process(items: readonly JsonObject[], observer?: ItemObserver): Promise<ProcessedItems>;
   /**
@@ -53,12 +56,8 @@ export interface ItemPipelines {
   goOn(waiting: WaitingItem, result: FileResult, observer?: ItemObserver): Promise<ProcessedItems>;
   /** The pipeline that fetches files under a name; null where there is none. */
   fileStage(name: string): FileStage | null;
-  /** Open the pipelines in order. @throws CrawlnodeError `pipeline_error`, after closing those opened before. */
-  open(): Promise<void>;
   /** Those with `committed`, by their order. */
   readonly withCommitted: readonly LoadedPipeline[];
-  /** Close the opened pipelines in reverse order. Errors are only logged. */
-  close(): Promise<void>;
 }
 
 /**
@@ -70,7 +69,6 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
   const { context, addNodeId = false, keepsErrors = false } = options;
   const all = [...before, ...after];
   const listAt = toList ? before.length : -1;
-  const opened: LoadedPipeline[] = [];
 
   async function process(items: readonly JsonObject[], observer?: ItemObserver): Promise<ProcessedItems> {
     const out = newResult();
@@ -156,31 +154,13 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
     return current;
   }
 
-  async function open(): Promise<void> {
-    for (const pipeline of all) {
-      try {
-        await pipeline.open(context);
-      } catch (error) {
-        await close();
-        throw pipelineError(pipeline.name, error);
-      }
-      opened.push(pipeline);
-    }
-  }
-
-  async function close(): Promise<void> {
-    for (const pipeline of opened.splice(0).reverse()) {
-      try {
-        await pipeline.close();
-      } catch (error) {
-        context.log.error({ pipeline: pipeline.name, error: messageOf(error) }, 'a pipeline failed to close');
-      }
-    }
-  }
-
+  const opening = openModules(
+    all.map((methods) => ({ name: methods.name, methods })),
+    { context, kind: 'pipeline', failure: pipelineError },
+  );
   const withCommitted = all.filter(({ batches }) => batches !== null);
   const fileStage = (name: string) => all.find((one) => one.name === name)?.files ?? null;
-  return { process, goOn, fileStage, open, close, withCommitted };
+  return { process, goOn, fileStage, withCommitted, ...opening };
 }
 
 /** The result while it is collected. */
@@ -225,7 +205,7 @@ async function filesOf(
 async function runPipeline(
   pipeline: LoadedPipeline,
   item: JsonObject,
-  { nodeId, spider, job }: PipelineContext,
+  { nodeId, spider, job }: CrawlContext,
 ): Promise<JsonObject> {
   let result: unknown;
   try {

@@ -1,10 +1,8 @@
 /** Load the pipelines that ITEM_PIPELINES names, in the order of their numbers. */
 import path from 'node:path';
 import { SettingsError } from '../errors.js';
-import type { SpiderLogger } from '../log.js';
-import type { Settings } from '../settings/schema.js';
-import type { Stats } from '../stats/stats.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
+import type { CrawlContext } from '../user-code/crawl-context.js';
 import { inOrder, loadProjectModule } from '../user-code/project-modules.js';
 import type { BatchPipeline } from './committed/committed-batches.js';
 import type { CommittedItem } from './committed/committed-item.js';
@@ -12,18 +10,6 @@ import type { FileStage } from './files/file-stage.js';
 import { type FileSettings, isFileStage, loadFileStage } from './files/load-file-stage.js';
 
 const MAX_BATCH_ITEMS = 10_000;
-
-/** The crawl that a pipeline runs in. */
-export interface PipelineContext {
-  readonly nodeId: string;
-  readonly spider: string;
-  /** The name of the job; null for the unnamed job. */
-  readonly job: string | null;
-  readonly settings: Settings;
-  /** Changes in `processItem` are committed with the page. */
-  readonly stats: Stats;
-  readonly log: SpiderLogger;
-}
 
 /** What `processItem` is called with. */
 export interface PipelineInput {
@@ -42,7 +28,7 @@ export interface PipelineInput {
  */
 export interface ItemPipeline {
   /** Called before the first page of the node; it may return a promise. */
-  open?(context: PipelineContext): unknown;
+  open?(context: CrawlContext): unknown;
   /**
    * Called with every item of a page before the page is committed; it may return a promise. The page may still be lost, so
    * this is for changing, checking and dropping items, not for writing them elsewhere. Optional with `committed`.
@@ -79,7 +65,7 @@ export interface LoadOptions {
   /** The base of relative module paths. */
   readonly projectDir: string;
   readonly loadModule: (path: string) => Promise<Record<string, unknown>>;
-  readonly context: PipelineContext;
+  readonly context: CrawlContext;
   /** ITEM_NODE_ID: add `node_id` to items in the items list. */
   readonly addNodeId?: boolean;
   /** CALLBACK_ERROR `keep`: an error of a pipeline costs only its item. */

@@ -5,15 +5,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CloseSpider, DropItem, SettingsError } from '../../src/errors.js';
 import { silentLogger, spiderLogger } from '../../src/log.js';
-import {
-  type ItemPipeline,
-  loadPipelines,
-  type PipelineContext,
-  type PipelineInput,
-} from '../../src/pipelines/item-pipeline.js';
+import { type ItemPipeline, loadPipelines, type PipelineInput } from '../../src/pipelines/item-pipeline.js';
 import type { Settings } from '../../src/settings/schema.js';
 import { loadModule } from '../../src/spider/loading/load-module.js';
 import { uncountedStats } from '../../src/stats/stats.js';
+import type { CrawlContext } from '../../src/user-code/crawl-context.js';
 import { type TempDir, tempDir } from '../helpers/temp-dir.js';
 
 let folder: TempDir;
@@ -44,7 +40,7 @@ function pipelines(
   });
 }
 
-const contextOf = (log = silentLogger): PipelineContext => ({
+const contextOf = (log = silentLogger): CrawlContext => ({
   ...{
     nodeId: 'node-1',
     spider: 'quotes',

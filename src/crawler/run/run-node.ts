@@ -2,7 +2,6 @@
 import os from 'node:os';
 import { runEngine } from '../../engine/engine.js';
 import type { EngineResult, ItemListener, Siblings } from '../../engine/engine-options.js';
-import type { ExtensionContext } from '../../engine/extensions/extension.js';
 import { loadExtensions } from '../../engine/extensions/load-extensions.js';
 import { loadMiddleware } from '../../engine/middleware/load-middleware.js';
 import { loadEngine } from '../../frontier/choose-engine.js';
@@ -15,6 +14,7 @@ import type { LoadedSettings } from '../../settings/sources/load-settings.js';
 import { loadModule } from '../../spider/loading/load-module.js';
 import { Spider } from '../../spider/spider.js';
 import { mentionsStats, NodeStats } from '../../stats/stats.js';
+import type { CrawlContext } from '../../user-code/crawl-context.js';
 import { committedPipelines } from '../feeds/committed-pipelines.js';
 import { downloaderOptionsOf, engineOptionsOf } from '../project/engine-settings.js';
 import { cachedIfWanted } from '../project/http-cache.js';
@@ -75,7 +75,7 @@ export function pipelinesOf(
 }
 
 /** What the modules of a project get. One that asks for the stats has its pages tracked from then on. */
-function moduleContext(crawl: Omit<ExtensionContext, 'stats'>, stats: NodeStats): ExtensionContext {
+function moduleContext(crawl: Omit<CrawlContext, 'stats'>, stats: NodeStats): CrawlContext {
   return {
     ...crawl,
     get stats() {

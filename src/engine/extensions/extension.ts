@@ -2,23 +2,8 @@
 import type { JsonObject } from '../../http/message/record/request-record.js';
 import type { Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
-import type { SpiderLogger } from '../../log.js';
-import type { Settings } from '../../settings/schema.js';
 import type { Spider, StartRequests } from '../../spider/spider.js';
-import type { Stats } from '../../stats/stats.js';
-
-/** The crawl that an extension runs in. */
-export interface ExtensionContext {
-  readonly nodeId: string;
-  /** The name of the spider. */
-  readonly spider: string;
-  /** The name of the job; null for the unnamed job. */
-  readonly job: string | null;
-  readonly settings: Settings;
-  /** Changes in a method that hears of a page are committed with the page. */
-  readonly stats: Stats;
-  readonly log: SpiderLogger;
-}
+import type { CrawlContext } from '../../user-code/crawl-context.js';
 
 /** What hooks for an idle crawl may return: requests or URLs, or nothing. */
 export type IdleRequests = StartRequests | Promise<StartRequests | undefined> | undefined;
@@ -52,7 +37,7 @@ interface ItemEvent {
  */
 export interface Extension {
   /** Called before the first page of the node. An error ends the node. */
-  open?(context: ExtensionContext): unknown;
+  open?(context: CrawlContext): unknown;
   /** Called when the node has joined the crawl, after `opened()` of the spider. */
   spiderOpened?(event: ExtensionEvents['spiderOpened']): unknown;
   /**

@@ -1,7 +1,10 @@
 /** Load the modules that EXTENSIONS names, in the order of their numbers. */
 import { CrawlnodeError, messageOf, SettingsError } from '../../errors.js';
+import type { CrawlContext } from '../../user-code/crawl-context.js';
+import { problemOfMethods } from '../../user-code/module-methods.js';
+import { type OpenModules, openModules } from '../../user-code/open-modules.js';
 import { inOrder, instantiate, loadProjectModule } from '../../user-code/project-modules.js';
-import type { Extension, ExtensionContext, ExtensionEvents } from './extension.js';
+import type { Extension, ExtensionEvents } from './extension.js';
 
 /** An extension, loaded. */
 export interface LoadedExtension {
@@ -10,28 +13,24 @@ export interface LoadedExtension {
   readonly methods: Extension;
 }
 
-/** The extensions of a node. */
-export interface Extensions {
+/** The extensions of a node. Opening throws CrawlnodeError `extension_error`. */
+export interface Extensions extends OpenModules {
   /** By their numbers. */
   readonly all: readonly LoadedExtension[];
-  /** Open them in order. @throws CrawlnodeError `extension_error`, after closing those opened before. */
-  open(): Promise<void>;
-  /** Close the opened ones in reverse order. Errors are only logged. */
-  close(): Promise<void>;
 }
 
 export interface LoadExtensionsOptions {
   readonly projectDir: string;
   readonly loadModule: (path: string) => Promise<Record<string, unknown>>;
   /** Its settings name the modules. */
-  readonly context: ExtensionContext;
+  readonly context: CrawlContext;
 }
 
 const eventNames: readonly (keyof ExtensionEvents)[] = [
   ...(['spiderOpened', 'spiderIdle', 'spiderClosed', 'spiderError', 'responseReceived'] as const),
   ...(['requestDropped', 'itemScraped', 'itemDropped', 'itemError'] as const),
 ];
-const methodNames = new Set<string>(['open', 'close', ...eventNames]);
+const expected = { kind: 'extension', names: ['open', 'close', ...eventNames] };
 
 /**
  * @returns null when no module is named.
@@ -43,51 +42,13 @@ export async function loadExtensions(options: LoadExtensionsOptions): Promise<Ex
   const from = { ...options, setting: 'EXTENSIONS', folder: 'extensions', builtIn: [] };
   for (const [name] of inOrder(context.settings.EXTENSIONS)) {
     const methods = instantiate(await loadProjectModule(name, from));
-    const problem = problemOf(methods);
+    const problem = problemOfMethods(methods, expected);
     if (problem !== null)
       throw new SettingsError(`EXTENSIONS names ${name}, whose default export ${problem}.`);
     all.push({ name, methods: methods as Extension });
   }
   if (all.length === 0) return null;
-  const opened: LoadedExtension[] = [];
-
-  async function open(): Promise<void> {
-    for (const each of all) {
-      try {
-        await each.methods.open?.(context);
-      } catch (cause) {
-        await close();
-        throw new CrawlnodeError('extension_error', `${each.name}: open: ${messageOf(cause)}`, { cause });
-      }
-      opened.push(each);
-    }
-  }
-
-  async function close(): Promise<void> {
-    for (const { name, methods } of opened.splice(0).reverse()) {
-      try {
-        await methods.close?.();
-      } catch (error) {
-        context.log.error({ extension: name, error: messageOf(error) }, 'an extension failed to close');
-      }
-    }
-  }
-
-  return { all, open, close };
-}
-
-function problemOf(methods: unknown): string | null {
-  if (typeof methods !== 'object' || methods === null) {
-    return `is neither a class nor an object: export a class with ${eventNames.join(', ')}, or some of them`;
-  }
-  const members = methods as Record<string, unknown>;
-  for (const name of methodNames) {
-    const inScrapy = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    if (inScrapy !== name && inScrapy in members) return `has ${inScrapy}: call it ${name}`;
-    if (members[name] !== undefined && typeof members[name] !== 'function') {
-      return `has ${name}, which is no function`;
-    }
-  }
-  if ([...methodNames].some((name) => name in members)) return null;
-  return `is no extension: it has none of ${[...methodNames].join(', ')}`;
+  const failure = (name: string, cause: unknown) =>
+    new CrawlnodeError('extension_error', `${name}: open: ${messageOf(cause)}`, { cause });
+  return { all, ...openModules(all, { context, kind: 'extension', failure }) };
 }

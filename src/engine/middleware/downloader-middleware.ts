@@ -2,23 +2,8 @@
 import type { OutgoingRequest } from '../../http/message/outgoing-request.js';
 import type { Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
-import type { SpiderLogger } from '../../log.js';
-import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
-import type { Stats } from '../../stats/stats.js';
-
-/** The crawl that a middleware runs in. */
-export interface MiddlewareContext {
-  readonly nodeId: string;
-  /** The name of the spider. */
-  readonly spider: string;
-  /** The name of the job; null for the unnamed job. */
-  readonly job: string | null;
-  readonly settings: Settings;
-  /** Changes in a method that is called for a page are committed with the page. */
-  readonly stats: Stats;
-  readonly log: SpiderLogger;
-}
+import type { CrawlContext } from '../../user-code/crawl-context.js';
 
 /**
  * The default export of a module of DOWNLOADER_MIDDLEWARES: a class with some of these methods, or an object with them.
@@ -26,7 +11,7 @@ export interface MiddlewareContext {
  */
 export interface DownloaderMiddleware {
   /** Called before the first page of the node. */
-  open?(context: MiddlewareContext): unknown;
+  open?(context: CrawlContext): unknown;
   /**
    * Called before the download. The request may be changed in place.
    * @returns nothing to go on; a Response in place of the download; a Request to be crawled in place of this one

@@ -2,7 +2,7 @@
 import type { Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import type { Spider } from '../../spider/spider.js';
-import type { MiddlewareContext } from './downloader-middleware.js';
+import type { CrawlContext } from '../../user-code/crawl-context.js';
 
 /** What a callback yields: requests and items. */
 // biome-ignore lint/suspicious/noExplicitAny: the middleware knows the fields of the items.
@@ -11,7 +11,7 @@ export type SpiderResult = Request | Record<string, any>;
 /** The default export of a module of SPIDER_MIDDLEWARES: a class with some of these methods, or an object with them. */
 export interface SpiderMiddleware {
   /** Called before the first page of the node. */
-  open?(context: MiddlewareContext): unknown;
+  open?(context: CrawlContext): unknown;
   /** Called with every response before its callback; may be async. What it throws goes to the errback instead. */
   processSpiderInput?(response: Response, spider: Spider): unknown;
   /** Called with what a callback yields; an async generator that yields what is to be kept, changed or added. */
