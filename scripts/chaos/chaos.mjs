@@ -50,9 +50,10 @@ function optionsOrEnd() {
 
 /** With --short one fault of each row on one engine, as the seed chooses; else all on each engine. */
 function chosen() {
-  const { only, engine } = options;
+  const { only, fault, engine } = options;
   const all = scenarios
-    .filter(({ row }) => only === null || only.includes(row))
+    .filter((scenario) => only === null || only.includes(scenario.row))
+    .filter((scenario) => scenario.fault.includes(fault))
     .flatMap((scenario) => scenario.engines.map((name) => ({ scenario, engine: name })))
     .filter(({ engine: name }) => engine === null || name === engine);
   if (scale.name !== 'short') return all;

@@ -5,6 +5,7 @@ import { newSeed } from './tools/random.mjs';
 export const usage = `npm run chaos -- [options]
 
   --only R3,R9       only these rows
+  --fault TEXT       only faults whose description contains it
   --engine NAME      redis or embedded; both unless told
   --seed N           repeat the random choices of an earlier run, which printed its seed
   --short            one fault of each row, once, on one engine, on 526 pages: about three minutes for all
@@ -26,6 +27,7 @@ export function readOptions(args) {
     args,
     options: {
       only: { type: 'string' },
+      fault: { type: 'string', default: '' },
       engine: { type: 'string' },
       seed: { type: 'string' },
       short: { type: 'boolean', default: false },
@@ -46,5 +48,13 @@ export function readOptions(args) {
   if (!(seconds > 0)) throw new Error(`--minutes is a number, not ${values.minutes}`);
   const scale = { ...chosen, seconds, plot: values.write, generated: values.generated };
   const only = values.only?.split(',').map((row) => row.trim().toUpperCase()) ?? null;
-  return { only, engine: values.engine ?? null, seed, scale, write: values.write, help: values.help };
+  return {
+    only,
+    fault: values.fault,
+    engine: values.engine ?? null,
+    seed,
+    scale,
+    write: values.write,
+    help: values.help,
+  };
 }

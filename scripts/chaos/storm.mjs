@@ -137,10 +137,18 @@ export const storm = {
   },
 };
 
+/** As a supervisor does: a node that came while the memory policy was a dangerous one was refused, and comes again. */
+function startRefused(crawling) {
+  for (const [n, { child, said }] of crawling.nodes.entries())
+    if (child.exitCode === 3 && said.includes('may evict')) crawling.start(n);
+}
+
 /** One fault after another, until the crawl is over. */
 async function rage(shared, faults, counts) {
   const { crawling, random } = shared;
-  while (!crawling.isOver) {
+  for (;;) {
+    startRefused(crawling);
+    if (crawling.isOver) return;
     const [name, cause] = random.of(faults);
     const node = Math.floor(random.between(0, NODES));
     await cause({ ...shared, node });

@@ -1,7 +1,7 @@
 /** The thread of the heartbeats needs a connection of its own, which may take long. */
 import { once } from 'node:events';
 import net from 'node:net';
-import { expect, it } from 'vitest';
+import { it } from 'vitest';
 import { Heartbeat, Pulse } from '../../../src/engine/node/heartbeat.js';
 import { silentLogger } from '../../../src/log.js';
 import { openOptions } from '../../helpers/open-options.js';
