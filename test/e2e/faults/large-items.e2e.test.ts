@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
-import { runCli } from '../helpers/cli.js';
-import { createProject } from '../helpers/project.js';
-import { startRedis } from '../helpers/redis/redis-server.js';
-import { startSite } from '../helpers/sites/site.js';
+import { runCli } from '../../helpers/cli.js';
+import { createProject } from '../../helpers/project.js';
+import { startRedis } from '../../helpers/redis/redis-server.js';
+import { startSite } from '../../helpers/sites/site.js';
 
 const MEGABYTES = 5;
 const spider = `

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
-const harness = fileURLToPath(new URL('../../scripts/chaos/chaos.mjs', import.meta.url));
+const harness = fileURLToPath(new URL('../../../scripts/chaos/chaos.mjs', import.meta.url));
 
 it.each([
   ['nodes that are killed', 'R1', 'embedded'],
