@@ -416,8 +416,8 @@ export interface SettingsInput {
    */
   readonly DOWNLOAD_MAXSIZE?: Input<'DOWNLOAD_MAXSIZE'>;
   /**
-   * Memory of a node for unfinished bodies. Above this limit the oldest download continues and the others
-   * pause. 0 is no limit. Unit: bytes. Default: 134217728.
+   * Memory of a node for unfinished bodies. Where they may need more, the oldest download continues and the
+   * others pause. 0 is no limit. Unit: bytes. Default: 134217728.
    */
   readonly DOWNLOAD_BUFFER_LIMIT?: Input<'DOWNLOAD_BUFFER_LIMIT'>;
   /**
