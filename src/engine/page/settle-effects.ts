@@ -65,16 +65,23 @@ function pageEffects(
     : { items, feedItems, stats, requests, withheld };
 }
 
-function refuseTooManyBytes(...lists: readonly (readonly string[])[]): void {
+/** An item that goes to the items list and to files counts once. */
+function refuseTooManyBytes(
+  listItems: readonly string[],
+  feedItems: readonly string[],
+  waiting: readonly string[],
+): void {
   let chars = 0;
-  for (const list of lists) for (const text of list) chars += text.length;
+  for (const list of [listItems, feedItems, waiting]) for (const text of list) chars += text.length;
   // A UTF-16 unit is at most 3 bytes of UTF-8: almost every page is cleared without counting bytes.
   if (chars * 3 <= MAX_SETTLE_BYTES) return;
-  let bytes = 0;
-  for (const list of lists) for (const text of list) bytes += Buffer.byteLength(text);
+  const bytes = Math.max(bytesOf(listItems), bytesOf(feedItems)) + bytesOf(waiting);
   if (bytes <= MAX_SETTLE_BYTES) return;
   throw new CrawlnodeError(
     'too_many_items',
     `the items of one page are ${bytes} bytes; at most ${MAX_SETTLE_BYTES} fit`,
   );
 }
+
+const bytesOf = (texts: readonly string[]): number =>
+  texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
