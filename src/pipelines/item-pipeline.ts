@@ -216,7 +216,10 @@ async function filesOf(
   try {
     return await files!.goOn(item, results);
   } catch (error) {
-    throw pipelineError(name, error);
+    if (isDrop(error) || closingReason(error) !== null) throw error;
+    throw error instanceof CrawlnodeError && error.code === 'pipeline_error'
+      ? error
+      : pipelineError(name, error);
   }
 }
 
