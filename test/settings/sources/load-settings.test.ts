@@ -35,6 +35,10 @@ const refusal = (options: Partial<LoadOptions> = {}): string => {
 };
 
 describe('layers', () => {
+  it('a job may be named "none"', () => {
+    expect(load({ cli: { JOB: 'none' } }).settings.JOB).toBe('none');
+  });
+
   it("without any layer, every setting has Scrapy's default or the stated one", () => {
     const { settings, sources, file, notices } = load();
     expect(settings).toMatchObject({
@@ -51,6 +55,15 @@ describe('layers', () => {
     expect(new Set(Object.values(sources))).toEqual(new Set(['default']));
     expect(file).toBeNull();
     expect(notices).toEqual([]);
+  });
+
+  it('a key named __proto__ does nothing within a setting, and is an unknown setting beside them', () => {
+    write('DEFAULT_REQUEST_HEADERS:\n  __proto__: { polluted: "yes" }\n  constructor: c\n');
+    const { DEFAULT_REQUEST_HEADERS: headers } = load().settings;
+    expect(Object.entries(headers)).toEqual([['constructor', 'c']]);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+    write('__proto__:\n  CONCURRENT_REQUESTS: 3\n');
+    expect(refusal()).toContain('unknown setting __proto__');
   });
 
   it('the command line wins over the environment, that over the spider, that over the file', () => {
