@@ -52,7 +52,7 @@ describe('a member of crawlnode', () => {
     const spider = new Old();
     expect(spiderProblem(spider)).toBeNull();
     expect(spider.allowedDomains).toEqual(['a.example']);
-    expect([...(spider.start?.() as Iterable<string>)]).toEqual(['http://a.example/']);
+    expect([...(spider.start!() as Iterable<string>)]).toEqual(['http://a.example/']);
   });
 
   it('of one kind of spider counts for that kind', () => {
