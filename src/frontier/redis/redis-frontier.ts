@@ -47,7 +47,7 @@ import { EvictionWatch } from './connection/eviction-watch.js';
 import type { Arguments } from './connection/lua-message.js';
 import { hex, int, list, named, type Reply, text } from './connection/reply.js';
 import { readCookieNews } from './cookies/cookie-reply.js';
-import type { CrawlAccess } from './crawl-access.js';
+import type { CrawlAccess, NewMeta } from './crawl-access.js';
 import { examineRedis } from './doctor/examine/examine.js';
 import { refuseOtherFormat, refuseUnsafeStore } from './doctor/preflight.js';
 import { repairRedis } from './doctor/repair.js';
@@ -55,7 +55,10 @@ import { verifyInvariants } from './doctor/verify.js';
 import { newEpoch, startField } from './join.js';
 import { LeaseCalls } from './leases/lease-calls.js';
 import { leaseCallOf, readLeases } from './leases/lease-reply.js';
-import { readPushed, settleMessage } from './leases/settle-message.js';
+import { readPushed } from './leases/settle-message.js';
+import { partitionText } from './partitions/partition-text.js';
+import { readPartState } from './partitions/part-state.js';
+import { type PartLeases, RedisPartition } from './partitions/redis-partition.js';
 import { inspectRequest } from './read/inspect.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
 import { RedisFailed } from './redis-failed.js';
@@ -74,7 +77,10 @@ export class RedisFrontier implements Frontier {
   readonly failed: RedisFailed;
   readonly feeds: RedisFeeds;
   readonly backups: Backups;
+  /** The verbs of a partition; unused in a crawl of one. */
+  readonly partition: RedisPartition;
   readonly #connection: RedisConnection;
+  readonly #isShared: boolean;
   readonly #options: OpenOptions;
   readonly #calls: Calls;
   readonly #crawl: CrawlAccess;
@@ -95,7 +101,14 @@ export class RedisFrontier implements Frontier {
     }
   }
 
-  private constructor(connection: RedisConnection, options: OpenOptions) {
+  /** A frontier on a connection that it shares with others, and does not close. @throws as `open`. */
+  static async on(connection: RedisConnection, options: OpenOptions): Promise<RedisFrontier> {
+    await refuseUnsafeStore(connection, options);
+    return new RedisFrontier(connection, options, true);
+  }
+
+  private constructor(connection: RedisConnection, options: OpenOptions, isShared = false) {
+    this.#isShared = isShared;
     this.#connection = connection;
     this.#options = options;
     this.#calls = new Calls(connection, options.keys, options.shape.dupefilter);
@@ -112,6 +125,7 @@ export class RedisFrontier implements Frontier {
     this.feeds = new RedisFeeds(this.#crawl);
     this.backups = redisBackups(this.#crawl, this.failed);
     this.#seeds = new RedisSeeds(this.#crawl);
+    this.partition = new RedisPartition(this.#crawl, this.#node, this.#leaseCalls, this.#calls);
     this.#robots = new RedisRobots(call, () => this.#node.crawl);
   }
 
@@ -185,17 +199,23 @@ export class RedisFrontier implements Frontier {
   }
 
   async lease(max: number, holding: number, cookies?: number): Promise<LeaseAnswer> {
-    await this.#node.live();
-    this.#eviction?.refuse();
-    const args = { max, holding, random: Math.random(), crawl: this.#node.crawl, cookies };
-    return readLeases(await this.#leaseCalls.lease(args));
+    return readLeases(await this.#lease({ max, holding, cookies }));
   }
 
-  async settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer> {
-    const { feeds = [], maxCookieJars } = this.#node.options ?? {};
-    const { caller: node, dupefilter } = this.#calls;
-    const sender = { hasFeeds: feeds.length > 0, maxCookieJars, node, dupefilter };
-    return this.#leaseCalls.settle(settleMessage(lease, outcome, effects, sender));
+  /** As `lease`, of a partition: with its state. */
+  async leasePart(max: number, holding: number, cookies?: number): Promise<PartLeases> {
+    const reply = await this.#lease({ max, holding, cookies, part: 1 });
+    return { ...readLeases(reply), part: readPartState(reply) };
+  }
+
+  async #lease(args: Arguments): Promise<Reply> {
+    await this.#node.live();
+    this.#eviction?.refuse();
+    return this.#leaseCalls.lease({ ...args, random: Math.random(), crawl: this.#node.crawl });
+  }
+
+  settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer> {
+    return this.partition.settle(lease, outcome, effects);
   }
 
   async cookies(since: number, readAnewAt?: number): Promise<CookieNews | null> {
@@ -306,13 +326,14 @@ export class RedisFrontier implements Frontier {
   async close(): Promise<void> {
     this.#leaseCalls.flush();
     await this.#calls.forgetAnswers();
-    this.#connection.close();
+    if (!this.#isShared) this.#connection.close();
   }
 
   /** A node that has joined makes no meta (no epoch): it would hide that the crawl is gone. */
-  #forNewMeta(): { queueClass: string; epoch: string | undefined } {
+  #forNewMeta(): NewMeta {
     const { queueClass } = this.#node.options?.shape ?? this.#options.shape;
-    return { queueClass, epoch: this.#node.isJoined ? undefined : newEpoch() };
+    const epoch = this.#node.isJoined ? undefined : newEpoch();
+    return { queueClass, epoch, partition: partitionText(this.#options.partition) };
   }
 
   /** Settles that wait go first. */
