@@ -32,9 +32,8 @@ export function mergeSnapshots(parts: readonly Snapshot[]): Snapshot {
       stats: sum(({ bytes }) => bytes.stats),
     },
     nodes: live,
-    silent: mergeNodes(parts.map(({ silent }) => silent)).filter(
-      (node) => !live.some((other) => processOf(other) === processOf(node)),
-    ),
+    shape: parts.find(({ shape }) => shape !== null)?.shape ?? null,
+    silent: mergeNodes(parts.map(({ silent }) => silent)),
     counters: sumCounters(parts),
     custom: mergeStats(parts.map(({ custom }) => custom)),
     outbox: mergeOutboxes(parts.map(({ outbox }) => outbox)),
@@ -61,7 +60,7 @@ function sumCounters(parts: readonly Snapshot[]): Record<string, number> {
 
 const processOf = ({ id, host, pid }: NodeSnapshot): string => `${id}\0${host}\0${pid}`;
 
-/** A node is in all partitions: its leases and pages add up. */
+/** A node is in all partitions, in partition 0 the longest: its leases and pages add up. */
 function mergeNodes(lists: readonly (readonly NodeSnapshot[])[]): NodeSnapshot[] {
   const merged = new Map<string, NodeSnapshot>();
   for (const [partition, nodes] of lists.entries()) {
@@ -72,17 +71,11 @@ function mergeNodes(lists: readonly (readonly NodeSnapshot[])[]): NodeSnapshot[]
       seen.set(processOf(node), nth + 1);
       const name = `${processOf(node)}\0${nth}`;
       const known = merged.get(name);
-      merged.set(
-        name,
-        known === undefined || partition === 0
-          ? node
-          : {
-              ...known,
-              leased: known.leased + node.leased,
-              pages: known.pages + node.pages,
-              heartbeatAgeMs: Math.max(known.heartbeatAgeMs, node.heartbeatAgeMs),
-            },
-      );
+      if (partition === 0) merged.set(name, node);
+      else if (known !== undefined) {
+        const [leased, pages] = [known.leased + node.leased, known.pages + node.pages];
+        merged.set(name, { ...known, leased, pages });
+      }
     }
   }
   return [...merged.values()];

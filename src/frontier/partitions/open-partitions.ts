@@ -21,8 +21,14 @@ export async function openPartitions(
         connections.get(name) ??
         (await RedisConnection.open(address, options.connectTimeoutMs, options.waitReplicas));
       connections.set(name, connection);
-      const own = { ...options, store: { engine: 'redis', address }, keys, partition: { index, count: places.length } };
-      parts.push(await RedisFrontier.on(connection, own as OpenOptions));
+      const own: OpenOptions = {
+        ...options,
+        store: { engine: 'redis', address },
+        // A reset leaves out keys that other spiders may share.
+        keys: index === 0 ? options.keys : keys,
+        partition: { index, count: places.length },
+      };
+      parts.push(await RedisFrontier.on(connection, own));
     }
     return new PartitionedFrontier(parts, disconnect);
   } catch (error) {

@@ -18,15 +18,15 @@ export class PageGrants {
    * Grant more pages to a partition that has none left; the others give back what they do not use.
    * @returns whether it may lease again.
    */
-  async request(run: string, to: number): Promise<boolean> {
-    if (await this.#grant(run, to)) return true;
+  async request(run: string, to: number, wanted: number): Promise<boolean> {
+    if (await this.#grant(run, to, wanted)) return true;
     const others = [...this.#parts.keys()].filter((index) => index !== to);
     await Promise.all(
       others.map(async (index) => {
         this.#returned[index] = await this.#parts[index]!.partition.takePages(run, { givesBack: true });
       }),
     );
-    return others.length > 0 && this.#grant(run, to);
+    return others.length > 0 && this.#grant(run, to, wanted);
   }
 
   /** A new run counts from 0. */
@@ -34,9 +34,9 @@ export class PageGrants {
     this.#returned.fill(0);
   }
 
-  async #grant(run: string, to: number): Promise<boolean> {
+  async #grant(run: string, to: number, wanted: number): Promise<boolean> {
     const { partition } = this.#parts[to]!;
-    const { granted, block } = await this.#parts[0]!.partition.grantPages(run, to, this.#returned);
+    const { granted, block } = await this.#parts[0]!.partition.grantPages(run, to, wanted, this.#returned);
     if (granted === 0) return false;
     // Also without a new block: a node that died may have been granted one, and not have told the partition.
     await partition.takePages(run, { granted });

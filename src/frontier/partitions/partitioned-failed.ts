@@ -19,7 +19,8 @@ export class PartitionedFailed implements FailedList {
     const inside = (cursor ?? '0:').slice(at + 1) || null;
     const page = await this.#lists[partition]!.list(inside, max);
     if (page.cursor !== null) return { ...page, cursor: `${partition}:${page.cursor}` };
-    return { ...page, cursor: partition + 1 < this.#lists.length ? `${partition + 1}:` : null };
+    const next = partition + 1 < this.#lists.length ? `${partition + 1}:` : null;
+    return page.requests.length === 0 && next !== null ? this.list(next, max) : { ...page, cursor: next };
   }
 
   /** Where a request is not in the partition of its domain, as after a restore, it is looked for in the others. */

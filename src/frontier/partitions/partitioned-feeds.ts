@@ -38,8 +38,10 @@ export class PartitionedFeeds implements Feeds {
 
   async read(feed: string, sequence: number, max: number): Promise<readonly string[]> {
     const items = await this.#first.feeds.read(feed, sequence, max);
-    if (items.length >= max || !(await this.#gather(feed, max - items.length))) return items;
-    return this.#first.feeds.read(feed, sequence, max);
+    if (items.length >= max) return items;
+    const writer = this.#writers.get(feed);
+    if (writer === undefined) return [...items, ...(await this.#waitingItems(feed, max - items.length))];
+    return (await this.#gather(writer, max - items.length)) ? this.#first.feeds.read(feed, sequence, max) : items;
   }
 
   checkpoint(...checkpoint: Parameters<Feeds['checkpoint']>): Promise<void> {
@@ -75,10 +77,19 @@ export class PartitionedFeeds implements Feeds {
     return heads.reduce((sum, { sequence, last }) => sum + Math.max(0, last - sequence), 0);
   }
 
+  /** What waits in other partitions, for one who only looks. */
+  async #waitingItems(feed: string, max: number): Promise<string[]> {
+    const items: string[] = [];
+    for (const { partition } of this.#parts.slice(1)) {
+      const { sequence, last } = await partition.feedHeads(feed);
+      const count = Math.min(max - items.length, last - sequence);
+      if (count > 0) items.push(...(await partition.feedItems(feed, sequence, count)));
+    }
+    return items;
+  }
+
   /** Move at least `wanted` waiting items to partition 0, if there are so many. @returns whether any was moved. */
-  async #gather(feed: string, wanted: number): Promise<boolean> {
-    const writer = this.#writers.get(feed);
-    if (writer === undefined) return false;
+  async #gather(writer: FeedWriter, wanted: number): Promise<boolean> {
     let moved = 0;
     for (const from of this.#parts.keys()) {
       if (from > 0 && moved < wanted) moved += await this.#moveFrom(from, writer, wanted - moved);

@@ -46,7 +46,6 @@ import type {
 } from '../frontier.js';
 import type { RobotsAnswer } from '../robots/robots-state.js';
 import type { RedisFrontier } from '../redis/redis-frontier.js';
-import { noBudgets } from '../budgets.js';
 import { Completion } from './completion.js';
 import { ofPartition } from './lease-token.js';
 import { mergeSnapshots } from './merge-snapshots.js';
@@ -106,7 +105,7 @@ export class PartitionedFrontier implements Frontier {
       this.#leases.begin(joined.run);
       // The budgets of the run, which may be those of another node.
       const { part } = await this.#first.leasePart(0, 0);
-      const budgets = { ...noBudgets, maxPages: part.budgets.maxPages };
+      const budgets = { ...part.budgets, maxRunMs: 0 };
       const follows = { crawl: this.#first.partition.crawlId, run: joined.run };
       const others = await Promise.all(
         this.#parts.slice(1).map(async ({ partition }, n) => {
@@ -118,7 +117,8 @@ export class PartitionedFrontier implements Frontier {
       );
       await this.#leases.look(0);
       if (part.transfers > 0) await this.#seeds.deliver();
-      return { ...joined, found: sumFound([joined, ...others]) };
+      const all = [joined, ...others];
+      return { ...joined, found: sumFound(all), notices: [...new Set(all.flatMap(({ notices }) => notices))] };
     } catch (error) {
       await this.#leaveAll('error', true).catch(() => undefined);
       throw error;

@@ -136,7 +136,7 @@ export class PartitionedLeases {
       const { part, crawl } = answer;
       const isStarved = part.pagesLeft === 0 && part.waiting > 0 && answer.leases.length < wanted;
       if (!isStarved || crawl.closing !== null || crawl.control !== 'running') return answer;
-      if (!(await this.#grants.request(this.#run, partition))) return answer;
+      if (!(await this.#grants.request(this.#run, partition, wanted))) return answer;
       const more = await this.#lease(partition, wanted - answer.leases.length, holding, cookies);
       return { ...more, leases: [...answer.leases, ...more.leases] };
     } catch (error) {

@@ -6,6 +6,7 @@ import {
   type Effects,
   type FrontierRequest,
   type Lease,
+  noEffects,
   type Outcome,
   PUSH_CHUNK,
   type PushAnswer,
@@ -37,7 +38,7 @@ export class PartitionedPushes {
 
   async push(requests: readonly FrontierRequest[], kind: PushKind, part?: StartPart): Promise<PushAnswer> {
     if (!this.#isFounded) {
-      await this.#parts[0]!.partition.found();
+      await Promise.all(this.#parts.map((each) => each.partition.found()));
       this.#isFounded = true;
     }
     if (kind === 'start' || kind === 'start-filtered') return this.#pushStart(requests, kind, part);
@@ -54,7 +55,7 @@ export class PartitionedPushes {
       withheld === undefined ? effects : { ...effects, withheld: { ...withheld, epoch: epochs.of(partition) } };
     const isOwn = ({ domain }: FrontierRequest) => partitionOf(domain, this.#parts.length) === partition;
     const staysHere = effects.requests.every(isOwn);
-    const { cookies = [], custom = [] } = effects;
+    const { cookies = [], custom = [] } = outcome.kind === 'released' ? noEffects : effects;
     // In the same turn, so that a lease of this turn takes the settle along.
     const isPlain = staysHere && custom.length === 0 && (cookies.length === 0 || partition === 0);
     const [answer, pushed]: [SettleAnswer, Pushed] = isPlain
@@ -115,6 +116,10 @@ export class PartitionedPushes {
     kind: 'start' | 'start-filtered',
     { from, total, key = '' }: StartPart = { from: 0, total: requests.length },
   ): Promise<PushAnswer> {
+    // Where all were pushed before, the other partitions do not know it.
+    if (await this.#parts[0]!.partition.isStartPushed(key)) {
+      return this.#parts[0]!.push(requests, kind, { from, total, key });
+    }
     const placed = requests.map((request, n) => ({ request, offset: n + 1 }));
     const shares = byPartition(placed, ({ request }) => request.domain, this.#parts.length);
     const send = async (partition: number): Promise<Pushed[number]> => {

@@ -1,6 +1,6 @@
 import { frontierContract } from '../../frontier-contract/frontier-contract.js';
-import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
 import { partitionedWorld } from '../../helpers/redis/partitioned-world.js';
+import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
 
 const { server } = await redisOfFile();
 

@@ -136,9 +136,15 @@ export class RedisPartition {
     return text(await this.#crawl.call('found_crawl', { ...this.#crawl.forNewMeta() }));
   }
 
+  /** In partition 0: whether all start requests under these arguments were pushed. */
+  async isStartPushed(key: string): Promise<boolean> {
+    const meta = internalKey(this.#crawl.options.keys, 'meta');
+    return (await this.#crawl.connection.patiently((client) => client.hget(meta, startField(key)))) === 'pushed';
+  }
+
   /** In partition 0: grant pages of the run to a partition. @param returned what each is known to have given back. */
-  async grantPages(run: string, to: number, returned: readonly number[]): Promise<{ granted: number; block: number }> {
-    const args = { run, to, count: returned.length, returned: [...returned] };
+  async grantPages(run: string, to: number, wanted: number, returned: readonly number[]): Promise<{ granted: number; block: number }> {
+    const args = { run, to, wanted, count: returned.length, returned: [...returned] };
     const answer = named(await this.#crawl.call('grant_pages', args));
     return { granted: int(answer.granted), block: int(answer.block) };
   }

@@ -107,6 +107,7 @@ verbs.register('join', {}, function(crawl, args)
     meta.set(crawl, 'queue', args.queueClass)
   end
   dupefilters.agree(crawl)
+  if args.follows then args.run = args.follows.run end
   if isNew then beginRun(crawl, args) end
   -- A stop ends with the nodes it was meant for, unless this is one of them and joins anew.
   if meta.get(crawl, 'control') == 'stopping' and (isNew or (alone and not args.crawl)) then

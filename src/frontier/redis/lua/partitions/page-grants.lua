@@ -10,7 +10,7 @@ local function grantsOf(crawl)
 end
 
 -- Grants a block to a partition, if any page is left. O(partitions).
--- args: run · to: its index · count: of partitions · returned: pages that each is known to have given back, by index from 1
+-- args: run · to: its index · count: of partitions · wanted · returned: pages that each is known to have given back, by index from 1
 -- Returns by name: granted: pages granted to it so far · block: of these by this call.
 verbs.register('grant_pages', {}, function(crawl, args)
   meta.read(crawl)
@@ -22,7 +22,7 @@ verbs.register('grant_pages', {}, function(crawl, args)
     grants[i], out = of, out + of[1] - of[2]
   end
   local left = math.max(0, budgets.pagesOfRun(crawl) - out)
-  local block = math.min(left, math.ceil(left / (2 * args.count)))
+  local block = math.min(left, math.max(args.wanted, math.ceil(left / (2 * args.count))))
   local to = grants[args.to + 1]
   to[1] = to[1] + block
   meta.set(crawl, 'grants', cjson.encode(grants))

@@ -21,13 +21,16 @@ verbs.register('raise_epoch', { 'allow-oom' }, function(crawl)
   return redis.status_reply('OK')
 end)
 
--- Make the record of a partition 0 that a push to another partition is about to need, so that the number of partitions is
--- agreed before the first request. O(1).
+-- Make the record of a partition before the first push to any of them, so that all agree on their number and on the
+-- dupefilter. O(1).
 -- args: queueClass · epoch: for a new meta
 -- Returns the id of the crawl.
 verbs.register('found_crawl', {}, function(crawl, args)
   meta.create(crawl, args.queueClass, args.epoch)
   meta.read(crawl)
+  acceptance.check(crawl)
+  dupefilters.agree(crawl)
+  verbs.save(crawl)
   return meta.get(crawl, 'crawl')
 end)
 
