@@ -73,7 +73,7 @@ async function prove() {
     ].join('\n'),
   );
   if (code !== 0) console.log(stderr.split('\n').slice(-30).join('\n'));
-  if (doctor.code !== 0) console.log(doctor.stdout);
+  if (doctor.code !== 0) console.log(doctor.stdout, doctor.stderr);
   return missing === 0 && twice === 0 && code === 0 && doctor.code === 0;
 }
 

@@ -68,6 +68,8 @@ export interface CrawlStats {
   /** Settings that all nodes share; null until the first node has joined. */
   readonly shape: Shape | null;
   readonly state: CrawlState;
+  /** What each partition holds, in order; absent in a crawl of one (SCHEDULER_PARTITIONS). */
+  readonly partitions?: NonNullable<Snapshot['partitions']>;
   /** Stats of the code of the project (`spider.stats`), by name: numbers and texts. */
   readonly customStats: Snapshot['custom'];
 }
@@ -109,6 +111,7 @@ export function statsOf(
       shape,
       state: crawlStateOf({ ...snapshot, nodes }),
       customStats: snapshot.custom,
+      ...(snapshot.partitions && { partitions: snapshot.partitions }),
     },
   };
 }

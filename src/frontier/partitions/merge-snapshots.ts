@@ -6,7 +6,6 @@ import { mergeStats } from './custom-stats.js';
 export function mergeSnapshots(parts: readonly Snapshot[]): Snapshot {
   const [first] = parts as readonly [Snapshot];
   const sum = (of: (part: Snapshot) => number): number => parts.reduce((total, part) => total + of(part), 0);
-  const began = parts.map(({ beganAtMs }) => beganAtMs).filter((atMs) => atMs !== null);
   const live = mergeNodes(parts.map(({ nodes }) => nodes));
   return {
     ...first,
@@ -43,11 +42,17 @@ export function mergeSnapshots(parts: readonly Snapshot[]): Snapshot {
       items: sum(({ run }) => run?.items ?? 0),
       failed: sum(({ run }) => run?.failed ?? 0),
     },
-    beganAtMs: began.length === 0 ? null : Math.min(...began),
+    beganAtMs: earliest(parts.map(({ beganAtMs }) => beganAtMs)),
+    seenSinceMs: earliest(parts.map(({ seenSinceMs }) => seenSinceMs)),
     partitions: parts.map(({ pending, delayed, leased, done, failed, lost, items }) => ({
       ...{ pending, delayed, leased, done, failed, lost, items },
     })),
   };
+}
+
+function earliest(instants: readonly (number | null)[]): number | null {
+  const known = instants.filter((atMs) => atMs !== null);
+  return known.length === 0 ? null : Math.min(...known);
 }
 
 function sumCounters(parts: readonly Snapshot[]): Record<string, number> {

@@ -19,8 +19,18 @@ export class PartitionedFailed implements FailedList {
     const inside = (cursor ?? '0:').slice(at + 1) || null;
     const page = await this.#lists[partition]!.list(inside, max);
     if (page.cursor !== null) return { ...page, cursor: `${partition}:${page.cursor}` };
-    const next = partition + 1 < this.#lists.length ? `${partition + 1}:` : null;
-    return page.requests.length === 0 && next !== null ? this.list(next, max) : { ...page, cursor: next };
+    const next = await this.#nextWithRequests(partition + 1);
+    if (next === null) return { ...page, cursor: null };
+    return page.requests.length === 0 ? this.list(`${next}:`, max) : { ...page, cursor: `${next}:` };
+  }
+
+  /** The next partition that has failed requests. */
+  async #nextWithRequests(from: number): Promise<number | null> {
+    for (let partition = from; partition < this.#lists.length; partition++) {
+      const { requests } = await this.#lists[partition]!.list(null, 1);
+      if (requests.length > 0) return partition;
+    }
+    return null;
   }
 
   /** Where a request is not in the partition of its domain, as after a restore, it is looked for in the others. */

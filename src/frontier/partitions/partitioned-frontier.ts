@@ -308,7 +308,7 @@ export class PartitionedFrontier implements Frontier {
   }
 
   async examine(): Promise<readonly Finding[]> {
-    const found = await Promise.all(this.#parts.map((part) => part.examine()));
+    const found = await this.#each((part) => part.examine());
     const all = found.flatMap((findings, index) =>
       findings.map((finding) =>
         finding.about === 'store' ? finding : { ...finding, message: `partition ${index}: ${finding.message}` },
@@ -333,13 +333,20 @@ export class PartitionedFrontier implements Frontier {
   }
 
   async verify(): Promise<readonly string[]> {
-    const breaches = await Promise.all(this.#parts.map((part) => part.verify()));
+    const breaches = await this.#each((part) => part.verify());
     return breaches.flatMap((found, index) => found.map((breach) => `partition ${index}: ${breach}`));
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#parts.map((part) => part.close()));
     this.#disconnect();
+  }
+
+  /** One after the other: these read with MULTI, and partitions share connections. */
+  async #each<T>(read: (part: RedisFrontier) => Promise<T>): Promise<T[]> {
+    const answers: T[] = [];
+    for (const part of this.#parts) answers.push(await read(part));
+    return answers;
   }
 
   #of(domain: string): RedisFrontier {

@@ -23,6 +23,9 @@ import type { PartitionEpochs } from './partition-epochs.js';
 import { byPartition, partitionOf } from './partition-of.js';
 import type { PartitionedLeases } from './partitioned-leases.js';
 
+/** No partition has this epoch. */
+const NO_EPOCH = '-';
+
 /** Answers to pushes, with their partitions. */
 type Pushed = readonly { readonly partition: number; readonly answer: PartPush }[];
 
@@ -50,14 +53,15 @@ export class PartitionedPushes {
     const part = this.#parts[partition];
     if (part === undefined) return { committed: false };
     const { withheld } = effects;
-    if (withheld !== undefined && withheld.epoch !== epochs.all) return { committed: false, resend: true };
-    const known: Effects =
-      withheld === undefined ? effects : { ...effects, withheld: { ...withheld, epoch: epochs.of(partition) } };
+    // Under another epoch the partition is asked only whether the lease is lost: it commits nothing.
+    const isOutdated = withheld !== undefined && withheld.epoch !== epochs.all;
+    const epoch = isOutdated ? NO_EPOCH : epochs.of(partition);
+    const known: Effects = withheld === undefined ? effects : { ...effects, withheld: { ...withheld, epoch } };
     const isOwn = ({ domain }: FrontierRequest) => partitionOf(domain, this.#parts.length) === partition;
     const staysHere = effects.requests.every(isOwn);
     const { cookies = [], custom = [] } = outcome.kind === 'released' ? noEffects : effects;
     // In the same turn, so that a lease of this turn takes the settle along.
-    const isPlain = staysHere && custom.length === 0 && (cookies.length === 0 || partition === 0);
+    const isPlain = isOutdated || (staysHere && custom.length === 0 && (cookies.length === 0 || partition === 0));
     const [answer, pushed]: [SettleAnswer, Pushed] = isPlain
       ? [await part.settle(own, outcome, known), []]
       : await this.#settleAfterOthers(partition, own, outcome, known, isOwn);
