@@ -52,6 +52,15 @@ async function prove() {
     killedAt = site.served();
     await master.kill();
     console.log(`killed the master of partition 1 (port ${master.port}) after ${killedAt} downloads`);
+    const outageAt = performance.now();
+    await until('its replica is the master', async () => {
+      const found = await cluster.masterOf('{spread:p1}:requests');
+      return found.port !== master.port && found.isAlive();
+    });
+    // It comes back as the replica of its replica, as a supervisor would have it. Until then no page of its partitions
+    // counts as committed (REDIS_WAIT_REPLICAS).
+    await master.start();
+    console.log(`its replica took over ${Math.round(performance.now() - outageAt)} ms later, and it was started again`);
   }
   const { code, stderr } = await crawl.ended;
   const seconds = (performance.now() - startedAt) / 1000;

@@ -48,8 +48,13 @@ async function startServer(dir) {
   const args = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--dir', dir];
   const cluster = ['--cluster-enabled', 'yes', '--cluster-port', busPort];
   const timeout = ['--cluster-node-timeout', NODE_TIMEOUT_MS];
-  const child = spawn('redis-server', [...args, ...cluster, ...timeout].map(String), { stdio: 'ignore' });
-  await untilListening(port);
+  const all = [...args, ...cluster, ...timeout].map(String);
+  let child;
+  const start = async () => {
+    child = spawn('redis-server', all, { stdio: 'ignore' });
+    await untilListening(port);
+  };
+  await start();
   const admin = new Redis({ port, host: '127.0.0.1', maxRetriesPerRequest: 1 });
   admin.on('error', () => {});
   const isAlive = () => child.exitCode === null && child.signalCode === null;
@@ -59,7 +64,7 @@ async function startServer(dir) {
     await ended;
   };
   return {
-    ...{ port, admin, isAlive },
+    ...{ port, admin, isAlive, start },
     kill: () => end('SIGKILL'),
     async stop() {
       admin.disconnect();
