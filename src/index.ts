@@ -59,6 +59,7 @@ export type { CommittedItem } from './pipelines/committed/committed-item.js';
 export type { ItemPipeline, PipelineInput } from './pipelines/load-pipelines.js';
 export { parseRobots, type Robots } from './robots/parse-robots.js';
 export { defineSettings } from './settings/define-settings.js';
+export type { ProjectTypes } from './settings/own/project-types.js';
 export type { Settings, SettingsInput } from './settings/schema.js';
 export type { Failure } from './spider/failure.js';
 export type { ItemOf, ItemSchema } from './spider/item.js';

@@ -37,7 +37,7 @@ to copy from.
 
 Times are in seconds and sizes in bytes, as in Scrapy. In the environment and after \`-s\`, a list is JSON or separated by
 commas (\`RETRY_HTTP_CODES=500,503\`), and a map is JSON. Relative paths count from the project folder. An unknown name is an
-error that names the nearest setting there is.`;
+error that names the nearest setting there is. A project can declare [settings of its own](../guide/own-settings.md).`;
 
 /** The page. */
 export function settingsPage(): string {

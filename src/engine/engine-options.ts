@@ -230,6 +230,8 @@ export interface EngineResult {
   readonly elapsedMs: number;
   /** Pages of which nothing came, by kind, with an example of each; those of this node alone. */
   readonly deadEnds: readonly DeadEnd[];
+  /** Names of DOWNLOAD_SLOTS that no request of this node had. */
+  readonly unusedSlots: readonly string[];
   /** The stats of the user's own code when this node had ended; empty where it has none. */
   readonly customStats: Snapshot['custom'];
   /** The totals of the whole crawl when this node left; null when they could not be read. */

@@ -55,6 +55,7 @@ export async function runEngine(deps: EngineDeps): Promise<EngineResult> {
     message: end.message ?? failure ?? lossWhy,
     ...{ pages, failed, items, elapsedMs },
     deadEnds: node.deadEnds.list(),
+    unusedSlots: node.unusedSlots.list(),
     customStats: await node.outsideStats.readAll(),
     crawl: node.finalTotals?.crawl ?? null,
     run: node.finalTotals?.run ?? null,

@@ -47,8 +47,8 @@ interface KindOptions<In> {
 }
 
 /** A map from strings to values of one type. A key `__proto__` is removed, as it would change the prototype. */
-export const recordOf = <V extends z.ZodType>(value: V) =>
-  z.preprocess(withoutProto, z.record(z.string(), value)) as unknown as z.ZodType<
+export const recordOf = <V extends z.ZodType>(value: V, key: z.ZodString = z.string()) =>
+  z.preprocess(withoutProto, z.record(key, value)) as unknown as z.ZodType<
     Record<string, z.output<V>>,
     Record<string, z.input<V>>
   >;
@@ -156,12 +156,12 @@ export function list<V extends z.ZodType>(
     : definition;
 }
 
-/** A map; as text it is a JSON object. */
+/** A map; as text it is a JSON object. `key` is the type of its keys. */
 export function map<V extends z.ZodType>(
   value: V,
-  options: KindOptions<Record<string, z.input<V>>> & { readonly expects: string },
+  options: KindOptions<Record<string, z.input<V>>> & { readonly expects: string; readonly key?: z.ZodString },
 ): Definition<Record<string, z.output<V>>, Record<string, z.input<V>>> {
-  return define(recordOf(value), options.expects, options, parseMap);
+  return define(recordOf(value, options.key), options.expects, options, parseMap);
 }
 
 /** A setting of any other zod type. */

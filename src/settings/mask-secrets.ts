@@ -1,7 +1,8 @@
 /** Mask secrets in all output. */
 import { MASK, maskUrls } from './mask-urls.js';
+import { type OwnSettings, settingDefinition } from './own/own-settings.js';
 import { maskProxy, parseProxy } from './proxy-url.js';
-import { definitionOf, type SettingName, type Settings } from './schema.js';
+import type { Settings } from './schema.js';
 
 /** Names of ioredis options and request headers whose values are secret. */
 const secretParam =
@@ -15,20 +16,33 @@ const REDIS_PASSWORD = /^((?:[a-z]+:\/*)?[^/:@]*)[/:](.*)@/i;
 /** Settings that hold addresses of proxies, in several spellings. */
 const PROXY_SETTING = /^(?:HTTPS?_PROXY|PROXIES)$/;
 
+/** The password in a URL of any scheme, such as that of a database. */
+const URL_PASSWORD = /([a-z][a-z0-9+.-]*:\/\/[^\s/:@?#"']*):([^\s/?#"']+)@/gi;
+
 /** The value of a setting with its secrets masked. */
-export function maskSetting(name: string, value: unknown): unknown {
-  if (definitionOf(name)?.secret) return value === null ? null : MASK;
+export function maskSetting(name: string, value: unknown, own: OwnSettings | null = null): unknown {
+  if (settingDefinition(name, own)?.secret) return value === null || value === undefined ? value : MASK;
+  if (own?.definitions.has(name)) return maskOwn(value);
   if (name === 'REDIS_URL' && typeof value === 'string') return value.replace(REDIS_PASSWORD, `$1:${MASK}@`);
   if (PROXY_SETTING.test(name)) return maskProxies(value);
   return maskValue(value);
+}
+
+/** A value as an error message shows it: masked, and cut when it is long. */
+export function displayValue(name: string, value: unknown, own: OwnSettings | null = null): string {
+  const shown = JSON.stringify(maskSetting(name, value, own)) ?? String(value);
+  return shown.length > 200 ? `${shown.slice(0, 200)}…` : shown;
 }
 
 /**
  * Make a filter for the output of this process that masks the secrets of the settings, whether they are plain,
  * percent-encoded or escaped as JSON. Secrets shorter than 4 characters are masked inside URLs only.
  */
-export function secretFilter(settings: Partial<Settings>): (text: string) => string {
-  const spellings = secretsOf(settings).flatMap((secret) => [
+export function secretFilter(
+  settings: Partial<Settings>,
+  own: OwnSettings | null = null,
+): (text: string) => string {
+  const spellings = secretsOf(settings, own).flatMap((secret) => [
     secret,
     encodeURIComponent(secret),
     JSON.stringify(secret).slice(1, -1),
@@ -58,10 +72,27 @@ function maskValue(value: unknown): unknown {
   );
 }
 
-function secretsOf(settings: Partial<Settings>): string[] {
+/** Of one's own settings, what a transformation made of them may be of any class. */
+function maskOwn(value: unknown): unknown {
+  if (typeof value === 'string') return maskUrls(value.replace(URL_PASSWORD, `$1:${MASK}@`));
+  if (Array.isArray(value)) return value.map(maskOwn);
+  if (typeof value !== 'object' || value === null) return typeof value === 'bigint' ? String(value) : value;
+  const { toJSON } = value as { toJSON?: unknown };
+  if (typeof toJSON === 'function') return maskOwn(toJSON.call(value));
+  if (Object.getPrototypeOf(value) !== Object.prototype) return maskUrls(String(value));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      secretParam.test(key) && inner !== null ? MASK : maskOwn(inner),
+    ]),
+  );
+}
+
+function secretsOf(settings: Partial<Settings>, own: OwnSettings | null): string[] {
   const secrets: string[] = [];
   for (const [name, value] of Object.entries(settings)) {
-    if (definitionOf(name as SettingName)?.secret && typeof value === 'string') secrets.push(value);
+    if (settingDefinition(name, own)?.secret) secrets.push(...textsIn(value));
+    else if (own?.definitions.has(name)) secrets.push(...textsIn(value).flatMap(urlPasswords));
   }
   for (const [key, value] of Object.entries(settings.REDIS_PARAMS ?? {})) {
     if (secretParam.test(key) && typeof value === 'string') secrets.push(value);
@@ -72,6 +103,16 @@ function secretsOf(settings: Partial<Settings>): string[] {
   const proxies = [HTTP_PROXY, HTTPS_PROXY, ...(Array.isArray(PROXIES) ? PROXIES : [])];
   for (const proxy of proxies) if (proxy) secrets.push(parseProxy(proxy).password);
   return secrets;
+}
+
+/** A text, or the texts of a list or map. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+function urlPasswords(text: string): string[] {
+  return [...text.matchAll(URL_PASSWORD)].flatMap(([, , password = '']) => [password, decoded(password)]);
 }
 
 function decoded(text: string): string {

@@ -2,17 +2,24 @@
 import type { z } from 'zod';
 import { definitions, type SettingName } from './definitions.js';
 import type { Definition } from './kinds.js';
-import type { SettingsInput } from './settings-input.js';
+import type { OwnSettingsInput, OwnSettingsOutput } from './own/project-types.js';
+import type { SettingsInput as BuiltInSettingsInput } from './settings-input.js';
 
-export { definitions, type SettingName, type SettingsInput };
+export { definitions, type SettingName };
+
+/**
+ * Settings as a settings file or a spider may write them: any of them, in any accepted spelling, with those that the project
+ * declares (`ProjectTypes`). Times are in seconds, sizes in bytes.
+ */
+export type SettingsInput = BuiltInSettingsInput & OwnSettingsInput;
 
 /**
  * All settings as the program reads them, normalized and with absolute paths. Units are those of Scrapy (seconds, bytes).
- * Made from `SettingsInput`, whose docstrings it keeps.
+ * Made from `SettingsInput`, whose docstrings it keeps, and from the schema of the project (`ProjectTypes`).
  */
 export type Settings = {
-  readonly [N in keyof SettingsInput]-?: z.output<(typeof definitions)[N]['zod']>;
-};
+  readonly [N in keyof BuiltInSettingsInput]-?: z.output<(typeof definitions)[N]['zod']>;
+} & OwnSettingsOutput;
 
 export const settingNames = Object.keys(definitions) as SettingName[];
 

@@ -42,6 +42,15 @@ const adviceByName: readonly (readonly [names: RegExp, advice: string])[] = [
 
 /** The text after "unknown setting NAME": advice for a setting of Scrapy, else the nearest knownNames name. */
 export function unknownSettingAdvice(name: string, knownNames: readonly string[]): string {
-  const advice = adviceByName.find(([names]) => names.test(name))?.[1];
+  const advice = adviceFor(name);
   return advice === undefined ? didYouMean(name, knownNames) : ` of Scrapy: ${advice}`;
+}
+
+/** Whether a name is a setting of Scrapy that crawlnode does not have. */
+export function isOfScrapy(name: string): boolean {
+  return adviceFor(name) !== undefined;
+}
+
+function adviceFor(name: string): string | undefined {
+  return adviceByName.find(([names]) => names.test(name))?.[1];
 }

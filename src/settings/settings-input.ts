@@ -11,6 +11,11 @@ type Input<N extends SettingName> = z.input<(typeof definitions)[N]['zod']> | un
 export interface SettingsInput {
   /** Folders with spiders: .ts, .js or .mjs modules that default-export a class. Default: ["spiders"]. */
   readonly SPIDER_MODULES?: Input<'SPIDER_MODULES'>;
+  /**
+   * Module whose default export, a zod object, declares the settings of the project itself: ./settings.ts. A
+   * program may give the zod object. Default: null.
+   */
+  readonly SETTINGS_SCHEMA?: Input<'SETTINGS_SCHEMA'>;
   /** Name of an isolated crawl of a spider: every key ends in @JOB. Default: null. */
   readonly JOB?: Input<'JOB'>;
   /** Folder of the embedded engine, shared by the processes of one machine. Default: ".crawlnode". */

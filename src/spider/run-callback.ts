@@ -49,6 +49,8 @@ export interface PageLimits {
   readonly keepsErrors?: boolean;
   /** What is between the callback and the page, such as spider middleware. */
   readonly through?: (results: AsyncIterable<unknown>) => AsyncIterable<unknown>;
+  /** What made a result that came `through` there, for messages; null for the callback itself. */
+  readonly producerOf?: (result: unknown) => string | null;
 }
 
 /**
@@ -95,7 +97,8 @@ async function run(
     page.isOver = true;
     page.closing = closingReason(error);
     if (page.closing !== null) return page;
-    const described = callbackError(`${spider.name}.${method}`, url, error);
+    const producer = error === page.refused?.error ? limits.producerOf?.(page.refused?.value) : null;
+    const described = callbackError(producer ?? `${spider.name}.${method}`, url, error);
     if (limits.keepsErrors !== true) throw described;
     page.error = described;
   }
@@ -110,6 +113,8 @@ class Page implements PageResult {
   closing: string | null = null;
   /** Set when the callback failed. One that was too late still runs: what it gives from then on is refused. */
   isOver = false;
+  /** The result that ended the page since it cannot be taken, of those that came one by one. */
+  refused: { readonly value: unknown; readonly error: unknown } | null = null;
   readonly #spider: Spider;
   readonly #maxItems: number;
 
@@ -177,8 +182,13 @@ class Page implements PageResult {
 
   async #addStream(values: AsyncIterable<unknown>): Promise<void> {
     for await (const value of values) {
-      const pending = this.add(value);
-      if (pending !== undefined) await pending;
+      try {
+        const pending = this.add(value);
+        if (pending !== undefined) await pending;
+      } catch (error) {
+        this.refused ??= { value, error };
+        throw error;
+      }
     }
   }
 }

@@ -2,6 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { failedReasons } from '../../src/crawler/requests/failed-reasons.js';
+import { downloadFailures } from '../../src/downloader/download-error.js';
 import { commandErrorCodes } from '../../src/error-codes.js';
 import { pages, root } from './pages.js';
 
@@ -15,6 +17,16 @@ it('every error code a command can end with is a heading of the troubleshooting 
 it('every reason of a failure is named where failures are explained', () => {
   const { inlineCode } = pageOf('docs/guide/failures-and-retries.md');
   expect(reasonsInSource().filter((reason) => !inlineCode.includes(reason))).toEqual([]);
+});
+
+it('the help of "failed" lists no reason that nothing gives', () => {
+  const lists = ['failed-reasons.ts', 'error-codes.ts'];
+  const others = failedReasons.filter((reason) => !(downloadFailures as readonly string[]).includes(reason));
+  const source = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.(ts|lua)$/.test(file) && !lists.includes(path.basename(file)))
+    .map((file) => readFileSync(path.join(root, 'src', file), 'utf8'))
+    .join('\n');
+  expect(others.filter((reason) => !source.includes(`'${reason}'`))).toEqual([]);
 });
 
 /** Those of downloads, and those that the engine and the stores give. */

@@ -3,6 +3,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { z } from 'zod';
+import { ownSettings } from '../../src/settings/own/own-settings.js';
 import { settingNames } from '../../src/settings/schema.js';
 import { loadSettings } from '../../src/settings/sources/load-settings.js';
 import { tempDir } from '../helpers/temp-dir.js';
@@ -12,6 +14,8 @@ import { writtenPages } from './pages.js';
 const foreign = new Set([
   ...['NO_COLOR', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE', 'NODE_DISABLE_COMPILE_CACHE', 'MALLOC_ARENA_MAX'],
   ...['XDG_CACHE_HOME', 'BOT_NAME', 'NEWSPIDER_MODULE', 'DUPEFILTER_KEY', 'NODE_ENV'],
+  // Declared by the example of docs/guide/own-settings.md.
+  ...['SHOP_SITE', 'SHOP_CATEGORIES', 'SHOP_MIN_PRICE', 'SHOP_TOKEN'],
   ...['REQUEST_FINGERPRINTER_IMPLEMENTATION', 'REQUEST_FINGERPRINTER_CLASS'],
 ]);
 
@@ -30,6 +34,12 @@ it('every name that is written like a setting is one', () => {
   expect([...new Set(unknown)]).toEqual([]);
 });
 
+/** The settings that examples declare as a project's own. */
+const own = ownSettings(
+  z.object({ SHOP_CATEGORIES: z.array(z.string()), SHOP_MIN_PRICE: z.number().default(0) }),
+  './settings.ts',
+);
+
 it('every block that is a settings file loads', () => {
   const { dir } = tempDir('docs');
   let loaded = 0;
@@ -37,7 +47,7 @@ it('every block that is a settings file loads', () => {
     for (const { language, text } of blocks) {
       if (language !== 'yaml' || !isSettings(parse(text))) continue;
       writeFileSync(path.join(dir, 'crawlnode.yaml'), text);
-      expect(() => loadSettings({ cwd: dir, env: {}, cli: {} }), `${file}\n${text}`).not.toThrow();
+      expect(() => loadSettings({ cwd: dir, env: {}, cli: {} }, { own }), `${file}\n${text}`).not.toThrow();
       loaded += 1;
     }
   }

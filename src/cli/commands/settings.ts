@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import { UsageError } from '../../errors.js';
 import { maskSetting } from '../../settings/mask-secrets.js';
 import { didYouMean } from '../../settings/nearest.js';
-import { definitionOf, type SettingName, settingNames } from '../../settings/schema.js';
+import { settingDefinition } from '../../settings/own/own-settings.js';
+import { settingNames } from '../../settings/schema.js';
 import type { CliCommand } from '../command.js';
 import { type Context, note, print, printJson } from '../context.js';
 import { settingTextsOf } from '../options/job-option.js';
@@ -11,8 +12,8 @@ import { loadProject, loadSpider } from '../project/open-project.js';
 import { printable } from '../terminal/printable.js';
 
 const help = `
-Prints each setting with its value and its source: cli, environment, spider, file or default. Secrets are
-masked.
+Prints each setting with its value and its source: cli, environment, spider, file or default. Settings that the project
+declares (SETTINGS_SCHEMA) come last. Secrets are masked.
 
 Examples:
   crawlnode settings --changed
@@ -26,24 +27,23 @@ export const command: CliCommand = {
       .option('--changed', 'only settings that differ from the default')
       .addHelpText('after', help),
   run: async (context, names, options) => {
-    for (const name of names) {
-      if (definitionOf(name) === null) {
-        throw new UsageError(`unknown setting ${name}${didYouMean(name, settingNames, 3)}`);
-      }
-    }
     const { loaded } =
       typeof options.spider === 'string'
         ? await loadSpider(context, options.spider, settingTextsOf(options))
-        : loadProject(context);
-    for (const notice of loaded.notices) note(context, notice);
-    const wanted = (names.length > 0 ? names : settingNames) as readonly SettingName[];
-    const rows = wanted
+        : await loadProject(context);
+    const { own, settings } = loaded;
+    const all = [...settingNames, ...(own?.definitions.keys() ?? [])];
+    for (const name of names) {
+      if (!all.includes(name)) throw new UsageError(`unknown setting ${name}${didYouMean(name, all, 3)}`);
+    }
+    for (const notice of [...loaded.notices, ...loaded.missing]) note(context, notice);
+    const rows = (names.length > 0 ? names : all)
       .filter((name) => options.changed !== true || loaded.sources[name] !== 'default')
       .map((name) => ({
         name,
-        value: maskSetting(name, loaded.settings[name]),
-        source: loaded.sources[name],
-        unit: definitionOf(name)!.unit,
+        value: maskSetting(name, (settings as Readonly<Record<string, unknown>>)[name], own) ?? null,
+        source: loaded.sources[name]!,
+        unit: settingDefinition(name, own)!.unit,
       }));
     show(context, rows);
     return 0;

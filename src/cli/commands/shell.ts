@@ -87,7 +87,7 @@ async function spiderOf(context: Context, options: Readonly<Record<string, unkno
     const spider = await loadSpider(context, name, settingTextsOf(options), (options.arg ?? {}) as Pairs);
     return { settings: spider.loaded.settings, create: spider.create, name };
   }
-  const { settings } = loadProject(context, settingTextsOf(options)).loaded;
+  const { settings } = (await loadProject(context, settingTextsOf(options))).loaded;
   const { createSpider } = await import('../../spider/spider.js');
   const create = async (log = silentLogger) => createSpider(Spider, { settings, log });
   return { settings, create, name: '' };

@@ -9,6 +9,7 @@ import { InvalidArgumentError } from 'commander';
 import { feedTargets } from '../../crawler/feeds/feed-targets.js';
 import { userFeedRecords } from '../../crawler/feeds/user-feed-records.js';
 import { withFeeds } from '../../crawler/feeds/with-feeds.js';
+import { refuseMissing } from '../../crawler/project/load-spider.js';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { combine, difference, totalsOf } from '../../crawler/run/crawl-totals.js';
 import { runCrawl } from '../../crawler/run/run-crawl.js';
@@ -82,6 +83,7 @@ async function crawl(
   const workers = role === null ? (options.workers as number) : 1;
   const beforeLoad = workers === 1 ? loadNode : undefined;
   const spider = await loadSpider(context, name, texts, (options.arg ?? {}) as Pairs, beforeLoad);
+  refuseMissing(spider.loaded);
   const crawlArguments = useCrawlInMessages(context, name, spider);
   const { settings } = spider.loaded;
   const files = [list(options.output), list(options.overwriteOutput)] as const;

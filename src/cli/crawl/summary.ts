@@ -18,13 +18,16 @@ export interface Summary {
 }
 
 /** How many kinds of dead ends are shown as text. JSON has all. */
-const SHOWN_DEAD_ENDS = 5;
+const SHOWN_DEAD_ENDS = 15;
+/** A URL that is too long may be the very reason of a dead end. */
+const SHOWN_URL_CHARS = 200;
 /** How many stats of the project's own are shown as text. JSON has all. */
 const SHOWN_STATS = 20;
 
 /** Print the summary: text, or one JSON object with `--json`. */
 export function printSummary(output: Context, { spider, job, nodes, result, feeds, gate }: Summary): void {
-  const { reason, pages, items, failed, elapsedMs, message, deadEnds, customStats, crawl, run } = result;
+  const { reason, pages, items, failed, elapsedMs, message, deadEnds, unusedSlots, customStats, crawl, run } =
+    result;
   // Standard output holds nothing but items then.
   const context = feeds.some(({ isStdout }) => isStdout) ? { ...output, stdout: output.stderr } : output;
   if (context.globals.json) {
@@ -34,6 +37,7 @@ export function printSummary(output: Context, { spider, job, nodes, result, feed
     printJson(context, {
       ...{ spider, job, reason, ...ownCounts, message, gate, crawl, run },
       deadEnds: ends,
+      unusedSlots,
       customStats: masked(context, customStats),
       feeds: files,
     });
@@ -45,7 +49,17 @@ export function printSummary(output: Context, { spider, job, nodes, result, feed
   if (message !== null) print(context, oneLine(context.mask(message)));
   for (const { what, unit, count, example } of deadEnds.slice(0, SHOWN_DEAD_ENDS)) {
     const counted = unit === 'page' ? howMany(count, 'page') : `${howMany(count, 'request')} not followed`;
-    print(context, `${what}: ${counted}, such as ${oneLine(context.mask(example))}`);
+    print(context, `${what}: ${counted}, such as ${shortened(oneLine(context.mask(example)))}`);
+  }
+  const hidden = deadEnds.length - SHOWN_DEAD_ENDS;
+  if (hidden > 0)
+    print(context, `${howMany(hidden, 'more kind')} of such pages and requests: --json shows all`);
+  if (unusedSlots.length > 0 && pages > 0 && reason === 'finished') {
+    const names = oneLine(unusedSlots.join(', '));
+    print(
+      context,
+      `DOWNLOAD_SLOTS had no effect on these nodes for ${names}: no request had such a domain or slot`,
+    );
   }
   printStats(context, customStats);
   if (pages > failed && items === 0 && (crawl?.items ?? 0) === 0) print(context, 'no page gave an item');
@@ -55,6 +69,8 @@ export function printSummary(output: Context, { spider, job, nodes, result, feed
   }
   for (const { path } of feeds) print(context, `items: ${path}`);
 }
+
+const shortened = (url: string) => (url.length > SHOWN_URL_CHARS ? `${url.slice(0, SHOWN_URL_CHARS)}…` : url);
 
 /** The first stats of the project's own, by name. */
 function printStats(context: Context, stats: EngineResult['customStats']): void {

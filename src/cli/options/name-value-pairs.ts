@@ -7,5 +7,7 @@ export type Pairs = Record<string, string>;
 export function addPair(text: string, pairs: Pairs = {}): Pairs {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('Expected name=value.');
-  return { ...pairs, [text.slice(0, at)]: text.slice(at + 1) };
+  const name = text.slice(0, at);
+  if (Object.hasOwn(pairs, name)) throw new InvalidArgumentError(`${name} is given twice.`);
+  return { ...pairs, [name]: text.slice(at + 1) };
 }

@@ -24,8 +24,8 @@ export interface LoadedProject {
 }
 
 /** The settings of the project, without customSettings of a spider. @throws SettingsError */
-export function loadProject(context: Context, texts: SettingTexts = {}): LoadedProject {
-  return { loaded: loadSettingsOf(sourceOf(context, texts)) };
+export async function loadProject(context: Context, texts: SettingTexts = {}): Promise<LoadedProject> {
+  return { loaded: await loadSettingsOf(sourceOf(context, texts)) };
 }
 
 /** All spiders of the project. The result includes modules that failed to load. */
@@ -50,10 +50,7 @@ export async function loadSpider(
   args: Record<string, string> = {},
   beforeLoad: (settings: Settings) => Promise<unknown> = async () => {},
 ): Promise<LoadedSpider> {
-  return loadSpiderOf(sourceOf(context, texts), name, args, async (settings) => {
-    await beforeLoad(settings);
-    await enableTypeScriptCache(context);
-  });
+  return loadSpiderOf(sourceOf(context, texts), name, args, beforeLoad);
 }
 
 /**
@@ -65,10 +62,10 @@ export async function loadSpiderOrSettings(
   name: string,
   texts: SettingTexts = {},
 ): Promise<LoadedProject & { readonly create: LoadedSpider['create'] | null }> {
-  const project = await loadSpider(context, name, texts).catch((error: unknown) => {
+  const project = await loadSpider(context, name, texts).catch(async (error: unknown) => {
     if (!(error instanceof SpiderLoadError)) throw error;
     note(context, `${error.message}; continuing with the settings of the project, without customSettings`);
-    return { ...loadProject(context, texts), create: null };
+    return { ...(await loadProject(context, texts)), create: null };
   });
   useCrawlInMessages(context, name, project);
   return project;
@@ -93,8 +90,9 @@ function sourceOf(context: Context, texts: SettingTexts): ProjectSource {
     configFile: context.globals.config,
     env: context.env,
     cli: { ...globalSettings(context), ...Object.fromEntries(given) },
-    onLoaded: ({ settings, warnings }) => {
-      context.mask = secretFilter(settings);
+    beforeModules: () => enableTypeScriptCache(context),
+    onLoaded: ({ settings, own, warnings }) => {
+      context.mask = secretFilter(settings, own);
       warnOnce(context, warnings);
     },
   };

@@ -3,6 +3,7 @@ import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { LoadedSettings } from '../../settings/sources/load-settings.js';
 import { spiderFiles } from '../../spider/loading/spider-files.js';
+import { isModulePath } from '../../user-code/project-modules.js';
 import type { SpiderFinding } from './doctor-findings.js';
 
 /** Files named in one finding; a folder that is open has them all. */
@@ -45,14 +46,12 @@ async function codeOf(settings: LoadedSettings['settings'], projectDir: string):
       return [folder, ...files, ...files.map((each) => path.dirname(each))];
     }),
   );
-  const { ITEM_PIPELINES, DOWNLOADER_MIDDLEWARES, SPIDER_MIDDLEWARES } = settings;
+  const { ITEM_PIPELINES, DOWNLOADER_MIDDLEWARES, SPIDER_MIDDLEWARES, SETTINGS_SCHEMA } = settings;
   const named = [ITEM_PIPELINES, DOWNLOADER_MIDDLEWARES, SPIDER_MIDDLEWARES].flatMap((map) =>
     Object.keys(map),
   );
-  return [
-    ...modules.flat(),
-    ...named.filter((name) => /^\.{0,2}\//.test(name)).map((name) => path.resolve(projectDir, name)),
-  ];
+  if (typeof SETTINGS_SCHEMA === 'string') named.push(SETTINGS_SCHEMA);
+  return [...modules.flat(), ...named.filter(isModulePath).map((name) => path.resolve(projectDir, name))];
 }
 
 function withContent(folder: string): string[] {

@@ -24,7 +24,7 @@ export async function loadProgramSpider(
     code: { settings: given, where: 'the settings of the program' },
   };
   if (typeof choice === 'string') return loadSpider(source, choice, args);
-  const project = loadProject(source).settings;
+  const project = (await loadProject(source)).settings;
   const name = nameOf(choice, args);
   const found = { name, file: `the class ${choice.name}`, SpiderClass: choice };
   return configureSpider(source, found, args, project);

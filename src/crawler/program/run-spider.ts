@@ -20,6 +20,7 @@ export async function runSpider(
     spider,
     callbackName(spider, callback),
     response,
+    { callbackTimeoutMs: spider.settings.CALLBACK_TIMEOUT * 1_000 },
   );
   return {
     items,

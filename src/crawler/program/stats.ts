@@ -29,6 +29,6 @@ async function settingsOf(choice: SpiderChoice, options: ProgramOptions) {
       ...programSource(options),
       code: { settings: given, where: 'the settings of the program' },
     };
-    return { name: choice, settings: loadProject(source).settings };
+    return { name: choice, settings: (await loadProject(source)).settings };
   }
 }

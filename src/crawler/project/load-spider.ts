@@ -1,12 +1,18 @@
 /** Load a spider of a project together with the settings that it runs with. */
-import { SettingsError } from '../../errors.js';
+import { messageOf, SettingsError, SpiderLoadError } from '../../errors.js';
 import { type Logger, silentLogger } from '../../log.js';
 import { checkName } from '../../settings/keys.js';
 import type { Settings } from '../../settings/schema.js';
-import { type LoadedSettings, type LoadOptions, loadSettings } from '../../settings/sources/load-settings.js';
+import {
+  type LoadedSettings,
+  type LoadOptions,
+  loadSettings,
+  settingsFileOf,
+} from '../../settings/sources/load-settings.js';
 import type { Discovery, FoundSpider } from '../../spider/loading/discover.js';
 import type { Spider } from '../../spider/spider.js';
 import { type Stats, uncountedStats } from '../../stats/stats.js';
+import { loadOwnSettings } from './own-settings.js';
 import { refuseUnsendable } from './sendable-headers.js';
 
 /** The sources of the settings of a project, except those of a spider. */
@@ -16,19 +22,29 @@ export interface ProjectSource extends Omit<LoadOptions, 'spider'> {
    * is called again with the settings of the spider.
    */
   onLoaded?(loaded: LoadedSettings): void;
+  /** Called before the first module of the project is loaded. */
+  beforeModules?(): Promise<unknown>;
 }
 
 /** A spider of a project, with the settings that it runs with. */
 export interface LoadedSpider {
   readonly loaded: LoadedSettings;
   readonly found: FoundSpider;
-  /** Create the spider as the crawl uses it, with arguments, logger and settings. */
+  /**
+   * Create the spider as the crawl uses it, with arguments, logger and settings.
+   * @throws SettingsError when a setting of the project itself that needs a value has none
+   */
   create(log?: Logger, stats?: Stats): Promise<Spider>;
 }
 
 /** The settings of a project, without those of a spider. @throws SettingsError */
-export function loadProject(source: ProjectSource): LoadedSettings {
+export async function loadProject(source: ProjectSource): Promise<LoadedSettings> {
   return load(source);
+}
+
+/** @throws SettingsError that names each setting of the project itself that needs a value and has none */
+export function refuseMissing({ missing }: LoadedSettings): void {
+  if (missing.length > 0) throw new SettingsError(missing.join('\n'));
 }
 
 /** All spiders of a project. The result includes modules that do not load. */
@@ -49,11 +65,22 @@ export async function loadSpider(
   beforehand: (settings: Settings) => Promise<unknown> = async () => {},
 ): Promise<LoadedSpider> {
   checkName('spider', name);
-  const { settings } = load(source);
+  const { settings, missing } = await load(source);
   await beforehand(settings);
+  await source.beforeModules?.();
   const discovery = await discover(settings, args);
+  return configureSpider(source, await find(discovery, name, missing), args, settings);
+}
+
+/** @param missing settings without a value, which a field of the spider may have needed */
+async function find(discovery: Discovery, name: string, missing: readonly string[]): Promise<FoundSpider> {
   const { findSpider } = await import('../../spider/loading/discover.js');
-  return configureSpider(source, findSpider(discovery, name), args, settings);
+  try {
+    return findSpider(discovery, name);
+  } catch (error) {
+    if (discovery.broken.length === 0 || missing.length === 0) throw error;
+    throw new SpiderLoadError([messageOf(error), ...missing].join('\n'), { cause: error });
+  }
 }
 
 /**
@@ -73,17 +100,24 @@ export async function configureSpider(
   // Checked early, so that every command that uses the spider reports bad rules first.
   refreshOf(spider);
   const where = `customSettings of the spider ${found.name} (${found.file})`;
-  const loaded = load(source, { settings: plainObject(spider.customSettings, where), where });
+  const loaded = await load(source, { settings: plainObject(spider.customSettings, where), where });
   return {
     loaded,
     found,
-    create: async (log = silentLogger, stats = uncountedStats) =>
-      createSpider(found.SpiderClass, { args, log, settings: loaded.settings, stats }),
+    create: async (log = silentLogger, stats = uncountedStats) => {
+      refuseMissing(loaded);
+      return createSpider(found.SpiderClass, { args, log, settings: loaded.settings, stats });
+    },
   };
 }
 
-function load({ onLoaded, ...source }: ProjectSource, spider?: LoadOptions['spider']): LoadedSettings {
-  const loaded = loadSettings({ ...source, spider });
+async function load(
+  { onLoaded, beforeModules, ...source }: ProjectSource,
+  spider?: LoadOptions['spider'],
+): Promise<LoadedSettings> {
+  const file = settingsFileOf(source);
+  const own = await loadOwnSettings(source, file, beforeModules);
+  const loaded = loadSettings({ ...source, spider }, { file, own });
   onLoaded?.(loaded);
   refuseUnsendable(loaded.settings);
   return loaded;

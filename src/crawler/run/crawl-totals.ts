@@ -20,10 +20,16 @@ export function combine(results: readonly EngineResult[], elapsedMs: number): En
     ...{ pages: sum('pages'), failed: sum('failed'), items: sum('items') },
     elapsedMs,
     deadEnds: sumOfDeadEnds(results.map(({ deadEnds }) => deadEnds)),
+    unusedSlots: inAll(results.map(({ unusedSlots }) => unusedSlots)),
     customStats: latestStats(results),
     crawl: latestCrawl(results),
     run: latestTotals(results.map(({ run }) => run)),
   };
+}
+
+/** What each of the lists has. */
+function inAll([first = [], ...others]: readonly (readonly string[])[]): string[] {
+  return first.filter((name) => others.every((list) => list.includes(name)));
 }
 
 /** Totals of a crawl only grow, so the largest are the latest. */

@@ -3,7 +3,7 @@
  * errors by descending ones, as in Scrapy. A call runs a part of the modules, since retries and redirects come in between.
  */
 import { messageOf } from '../../errors.js';
-import { type OutgoingRequest, setDefaultHeader } from '../../http/message/outgoing-request.js';
+import { checkChanges, type OutgoingRequest, setDefaultHeader } from '../../http/message/outgoing-request.js';
 import { Request } from '../../http/message/request.js';
 import { Response } from '../../http/message/response.js';
 import { DEFAULT_HEADERS, USER_AGENT } from '../../settings/built-in-middleware.js';
@@ -67,6 +67,7 @@ export class DownloaderChain {
           'nothing, a Response or a Request',
         );
         if (step.kind !== 'pass') return step;
+        checkChanges(request);
       } catch (error) {
         return thrownBy(name, 'processRequest', request, error);
       }

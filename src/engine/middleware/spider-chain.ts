@@ -5,6 +5,7 @@
 import { CrawlnodeError } from '../../errors.js';
 import type { Response } from '../../http/message/response.js';
 import { resultsOf } from '../../spider/callback-results.js';
+import type { PageLimits } from '../../spider/run-callback.js';
 import type { Spider } from '../../spider/spider.js';
 import { describeError, whereThrown } from '../../spider/where-thrown.js';
 import { withinTimeout } from '../../user-code/callback-timeout.js';
@@ -38,14 +39,22 @@ export class SpiderChain {
     return null;
   }
 
-  /** The results of a callback after every `processSpiderOutput` and `processSpiderException`. */
-  output(response: Response, results: Results, spider: Spider): Results {
-    return this.#modules.reduceRight<Results>(
-      (inner, module) => layer(module, response, inner, spider),
-      results,
-    );
+  /** For `runCallback`: results pass every `processSpiderOutput` and `processSpiderException`. */
+  around(response: Response, spider: Spider): Required<Pick<PageLimits, 'through' | 'producerOf'>> {
+    const producers: Producers = new Map();
+    return {
+      through: (results) =>
+        this.#modules.reduceRight<Results>(
+          (inner, module) => layer(module, response, inner, spider, producers),
+          results,
+        ),
+      producerOf: (result) => producers.get(result) ?? null,
+    };
   }
 }
+
+/** Which module and method made a result that the callback itself did not give. */
+type Producers = Map<unknown, string>;
 
 /**
  * The results of one module. An error of what is inside goes to its `processSpiderException`. What that gives does not pass
@@ -56,6 +65,7 @@ async function* layer(
   response: Response,
   inner: Results,
   spider: Spider,
+  producers: Producers,
 ): AsyncGenerator<unknown> {
   let instead: unknown;
   const guarded = async function* (): AsyncGenerator<unknown> {
@@ -67,8 +77,12 @@ async function* layer(
     }
   };
   if (methods.processSpiderOutput === undefined) yield* guarded();
-  else yield* outputOf(name, methods, response, guarded(), spider);
-  if (instead !== undefined) yield* resultsOf(instead);
+  else yield* outputOf(name, methods, response, guarded(), spider, producers);
+  if (instead === undefined) return;
+  for await (const result of resultsOf(instead)) {
+    producers.set(result, `${name}: processSpiderException`);
+    yield result;
+  }
 }
 
 async function exceptionOf(
@@ -91,11 +105,16 @@ async function* outputOf(
   response: Response,
   results: Results,
   spider: Spider,
+  producers: Producers,
 ): AsyncGenerator<unknown> {
   let fromInside: unknown;
+  const passed = new Set<unknown>();
   const noted = async function* (): AsyncGenerator<unknown> {
     try {
-      yield* results;
+      for await (const result of results) {
+        passed.add(result);
+        yield result;
+      }
     } catch (error) {
       fromInside = error;
       throw error;
@@ -110,7 +129,10 @@ async function* outputOf(
     if (given === undefined || given === null) {
       throw new TypeError('it returned nothing; yield the results, or return them');
     }
-    yield* resultsOf(given);
+    for await (const result of resultsOf(given)) {
+      if (!passed.has(result)) producers.set(result, `${name}: processSpiderOutput`);
+      yield result;
+    }
   } catch (error) {
     throw error === fromInside ? error : failed(name, 'processSpiderOutput', error);
   }

@@ -19,13 +19,11 @@ export async function throughSpiderMiddleware(
   const { spider, options } = deps;
   const refused = await chain.input(response, spider);
   if (refused === null || (record.errback === null && !isIgnoreRequest(refused.error))) {
+    const around = chain.around(response, spider);
     const through = (results: AsyncIterable<unknown>) =>
-      chain.output(response, refused === null ? results : throwing(refused.error), spider);
-    return commit(
-      work,
-      () => runCallback(spider, record.callback, response, { ...options, through }),
-      outcome,
-    );
+      around.through(refused === null ? results : throwing(refused.error));
+    const limits = { ...options, ...around, through };
+    return commit(work, () => runCallback(spider, record.callback, response, limits), outcome);
   }
   const { status } = response;
   if (!isIgnoreRequest(refused.error)) {

@@ -258,6 +258,7 @@ export class Incarnation {
   }
 
   #start(lease: Lease, askedAt: number): void {
+    this.#node.unusedSlots.note(lease.domain);
     void crawlOne(this.slots.begin(lease, askedAt), this.slots, this.#page, this.#onError);
   }
 

@@ -7,6 +7,7 @@ import { DeadEnds } from '../page/dead-ends.js';
 import { LostStarts } from '../page/failed-start-pages.js';
 import { HangingHosts } from '../page/hanging-hosts.js';
 import type { Tally } from '../page/leased-pages.js';
+import { UnusedSlots } from '../page/unused-slots.js';
 import { RulesCache } from '../robots/rules-cache.js';
 import { type FinalTotals, readFinalTotals } from '../shutdown/final-totals.js';
 import { Losses } from '../shutdown/lost-requests.js';
@@ -33,6 +34,7 @@ export class NodeState {
   readonly delays: DelayLog;
   readonly lostStarts: LostStarts;
   readonly deadEnds = new DeadEnds();
+  readonly unusedSlots: UnusedSlots;
   readonly hangingHosts: HangingHosts;
   readonly droppedLinks: DroppedLinks;
   readonly rulesCache: RulesCache | null;
@@ -57,6 +59,7 @@ export class NodeState {
     this.delays = new DelayLog(deps.log);
     this.lostStarts = new LostStarts(deps.log);
     this.droppedLinks = new DroppedLinks(deps.log);
+    this.unusedSlots = new UnusedSlots(deps.options.tunables.slots);
     this.hangingHosts = new HangingHosts(deps.options.retry);
     const { robots } = deps.options;
     const agent = robots?.userAgent ?? robots?.defaultUserAgent ?? '';

@@ -228,7 +228,7 @@ export async function endOfFile(work: Work, end: FileEnd, outcome: Outcome): Pro
 function throughOf({ middleware, spider }: PageDeps, { response }: Pick<Failure, 'response'>): PageLimits {
   const chain = middleware?.spider ?? null;
   if (chain === null || response === null) return {};
-  return { through: (results) => chain.output(response, results, spider) };
+  return chain.around(response, spider);
 }
 
 /** A page that was given up is worth a warning; a status that the spider does not want is not. */

@@ -1,4 +1,6 @@
 /** Which links of a page are wanted: absolute, http(s), without fragment, each once, in document order. */
+import { UsageError } from '../../errors.js';
+import { didYouMean } from '../../settings/nearest.js';
 import { detached } from '../detached-text.js';
 import type { UrlJoiner } from '../url/join-url.js';
 import { matcher, type Patterns } from '../url/url-patterns.js';
@@ -27,6 +29,18 @@ export function linksOf(hrefs: Iterable<string>, joiner: UrlJoiner): Set<string>
     if (url !== null) links.add(detached(url));
   }
   return links;
+}
+
+const optionNames: Readonly<Record<keyof LinkOptions, true>> = { allow: true, deny: true, selector: true };
+
+/** @throws UsageError for an option that `links()` does not have: it would give links that nobody asked for. */
+export function checkLinkOptions(options: LinkOptions): void {
+  const names = Object.keys(optionNames);
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(optionNames, name)) continue;
+    const hint = didYouMean(name, names) || `; there are ${names.join(', ')}; a LinkExtractor has more`;
+    throw new UsageError(`links() has no option ${JSON.stringify(name)}${hint}`);
+  }
 }
 
 /** Those of the links that are wanted. */

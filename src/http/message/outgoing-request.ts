@@ -1,7 +1,8 @@
 /** A request on its way through downloader middleware, which may change it in place as in Scrapy. */
 import { checkHeaders } from './headers.js';
 import type { Meta, Request } from './request.js';
-import type { RequestCookies } from './request-cookies.js';
+import { checkCookies, type RequestCookies } from './request-cookies.js';
+import { checkMeta } from './request-meta.js';
 
 /**
  * The request that downloader middleware gets. Its headers, cookies and meta may be changed in place. The changes hold for
@@ -22,11 +23,21 @@ export function outgoingRequest(request: Request): OutgoingRequest {
     ...request,
     headers: changeableHeaders(request.headers),
     meta: structuredClone(request.meta),
+    cookies: structuredClone(request.cookies),
   };
   const properties = Object.entries(copy).map(
     ([name, value]) => [name, { value, enumerable: true, writable: name === 'cookies' }] as const,
   );
   return Object.create(Object.getPrototypeOf(request), Object.fromEntries(properties));
+}
+
+/**
+ * Check what a module may have changed in place. Headers are checked where they are set.
+ * @throws InvalidRequestError naming a cookie that cannot be sent, or a key of meta with a wrong value
+ */
+export function checkChanges(request: OutgoingRequest): void {
+  checkMeta(request.meta);
+  if (request.cookies !== null) request.cookies = checkCookies(request.cookies ?? null);
 }
 
 /** Set a header unless the request has it. */

@@ -34,6 +34,10 @@ export interface Meta {
   allow_offsite?: boolean | null;
   /** True: the latency of this request does not change the delay of AutoThrottle. */
   autothrottle_dont_adjust_delay?: boolean | null;
+  /** True: robots.txt is not obeyed for this request. */
+  dont_obey_robotstxt?: boolean | null;
+  /** True: the HTTP cache (HTTPCACHE_ENABLED) is not used for this request. */
+  dont_cache?: boolean | null;
   /** The proxy of this request (`withProxy`); null connects directly. */
   proxy?: string | null;
   // biome-ignore lint/suspicious/noExplicitAny: the spider knows what it put there.
@@ -50,6 +54,8 @@ interface Rule {
 const MAX_TIMEOUT_S = 2_147_483;
 const MAX_RETRIES = 1_000;
 const MAX_SLOT_CHARS = 255;
+/** Longer than every key here. */
+const MAX_KEY_CHARS = 50;
 
 const flag: Rule = { isValid: (value) => typeof value === 'boolean', expects: 'true or false' };
 
@@ -100,21 +106,48 @@ const rules: ReadonlyMap<string, Rule> = new Map([
   ['dont_merge_cookies', flag],
   ['allow_offsite', flag],
   ['autothrottle_dont_adjust_delay', flag],
+  ['dont_obey_robotstxt', flag],
+  ['dont_cache', flag],
 ] as const satisfies readonly (readonly [keyof Meta, Rule])[]);
+
+/** Keys that change a request in Scrapy and would have no effect here. */
+const unsupported: ReadonlyMap<string, string> = new Map([
+  ['bindaddress', 'crawlnode cannot choose the local address of a connection'],
+  ['referrer_policy', 'use the setting REFERRER_POLICY, or the header Referer of this request'],
+  ['ftp_user', 'crawlnode does not request ftp URLs'],
+  ['ftp_password', 'crawlnode does not request ftp URLs'],
+  ['ftp_local_filename', 'crawlnode does not request ftp URLs'],
+]);
+
+/** The keys of several words by their letters alone, to find `downloadTimeout`. */
+const keyByLetters = new Map([...rules.keys()].map((key) => [key.replaceAll('_', ''), key]));
 
 /**
  * Check the keys of `meta` that crawlnode reads. Null counts as not given.
- * @throws InvalidRequestError naming the key, its value and what it must be
+ * @throws InvalidRequestError naming the key, its value and what it must be; for another spelling of such a key; and for a
+ *   key of Scrapy that would have no effect
  */
 export function checkMeta(meta: Readonly<Record<string, unknown>>): void {
   for (const key in meta) {
     const rule = rules.get(key);
     const value = meta[key];
-    if (rule === undefined || value === null || rule.isValid(value)) continue;
+    if (rule === undefined) {
+      refuseWithoutEffect(key);
+      continue;
+    }
+    if (value === null || rule.isValid(value)) continue;
     throw new InvalidRequestError(
       `meta.${key} is ${JSON.stringify(value).slice(0, 100)}; it must be ${rule.expects}.`,
     );
   }
+}
+
+function refuseWithoutEffect(key: string): void {
+  const why = unsupported.get(key);
+  if (why !== undefined) throw new InvalidRequestError(`meta.${key} has no effect: ${why}.`);
+  if (key.length > MAX_KEY_CHARS) return;
+  const meant = keyByLetters.get(key.replaceAll('_', '').toLowerCase());
+  if (meant !== undefined) throw new InvalidRequestError(`meta.${key} has no effect: use meta.${meant}.`);
 }
 
 /** The name of the cookie jar that `meta` gives; null for the default jar. */

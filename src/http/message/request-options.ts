@@ -54,15 +54,18 @@ const optionNames = new Set(Object.keys(options));
 /** Fields of a Request that are not options. They are ignored, so that a request can be spread into the options of another. */
 const ignoredFields = new Set(['url', 'depth', 'attempts', 'redirects', 'origin']);
 
-/** @throws InvalidRequestError naming an unknown option and the nearest existing one. */
-export function checkOptionNames(given: unknown): void {
+/**
+ * @param more names that are allowed too.
+ * @throws InvalidRequestError naming an unknown option and the nearest existing one.
+ */
+export function checkOptionNames(given: unknown, more: readonly string[] = []): void {
   if (typeof given !== 'object' || given === null) {
     throw new InvalidRequestError('the options of a request are not an object.');
   }
   for (const name in given) {
     if (optionNames.has(name) || ignoredFields.has(name)) continue;
-    const hint =
-      didYouMean(name.replaceAll('_', ''), optionNames) || `; there are ${[...optionNames].join(', ')}`;
+    const names = [...more, ...optionNames];
+    const hint = didYouMean(name.replaceAll('_', ''), names) || `; there are ${names.join(', ')}`;
     throw new InvalidRequestError(`${JSON.stringify(name)} is no option of a request${hint}`);
   }
 }

@@ -8,7 +8,7 @@ import { documentBase } from '../markup/base-url.js';
 import { cssQuery } from '../markup/css/css-query.js';
 import { type Outline, outlineOf } from '../markup/html/outline.js';
 import { isMarkup, isXml } from '../markup/is-markup.js';
-import { chosenLinks, hrefsOf, type LinkOptions, linksOf } from '../markup/links.js';
+import { checkLinkOptions, chosenLinks, hrefsOf, type LinkOptions, linksOf } from '../markup/links.js';
 import { type Document, type HtmlTree, parseTree } from '../markup/markup-tree.js';
 import { type Selector, SelectorList } from '../markup/selector.js';
 import { selectXPath, type XPathVariables } from '../markup/xpath/xpath-query.js';
@@ -224,6 +224,7 @@ export class Response<M extends Meta = Meta> {
    * fragments are removed. No tree is built, unless `selector` is given or `$` or css() has parsed the page already.
    */
   links(options: LinkOptions = {}): string[] {
+    checkLinkOptions(options);
     this.#links = linksOf(this.#hrefs(options.selector), this.#join);
     return chosenLinks(this.#links, options);
   }

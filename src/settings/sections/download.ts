@@ -44,6 +44,7 @@ export const downloadSettings = {
     }),
     {
       default: {},
+      key: z.string().regex(/^[^/]+$/, 'not a domain, such as shop.example or shop.example:8080'),
       expects: 'a map of domains to { delay, concurrency, randomize_delay }',
       text: 'Delay (seconds), concurrency and randomization of single domains, for all nodes together. A domain is a host, with its port if that is not the default of the scheme, or the name of a meta.download_slot. A field that is absent has the value of DOWNLOAD_DELAY, CONCURRENT_REQUESTS_PER_DOMAIN or RANDOMIZE_DOWNLOAD_DELAY.',
     },

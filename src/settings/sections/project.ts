@@ -1,7 +1,8 @@
 /** Settings: the project, the job, and the lifetime of a node. */
 import path from 'node:path';
 import { z } from 'zod';
-import { choice, filePath, integer, list, optionalPath, optionalText } from '../kinds.js';
+import { choice, define, filePath, integer, list, optionalPath, optionalText } from '../kinds.js';
+import { isSchema } from '../own/own-value.js';
 
 /** Names of spiders and jobs, which become parts of key names. */
 export const namePattern = /^[A-Za-z0-9._-]{1,64}$/;
@@ -16,6 +17,15 @@ export const projectSettings = {
     resolveEach: (folder, dir) => path.resolve(dir, folder),
     text: 'Folders with spiders: .ts, .js or .mjs modules that default-export a class.',
   }),
+  SETTINGS_SCHEMA: define(
+    z.union([z.string().min(1), z.custom<object>(isSchema)]).nullable(),
+    'the path of a module, or null',
+    {
+      default: null as string | object | null,
+      text: 'Module whose default export, a zod object, declares the settings of the project itself: ./settings.ts. A program may give the zod object.',
+    },
+    (value) => (['', 'null', 'none'].includes(value.trim().toLowerCase()) ? null : value),
+  ),
   JOB: optionalText({
     pattern: namePattern,
     expects: 'a name of 1 to 64 letters, digits, dots, dashes and underscores, or null',

@@ -5,11 +5,14 @@
 import type { z } from 'zod';
 import { SettingsError } from '../../errors.js';
 import type { Definition } from '../kinds.js';
-import { maskSetting } from '../mask-secrets.js';
+import { displayValue } from '../mask-secrets.js';
 import { middlewareProblems, switchedOff } from '../middleware-settings.js';
+import { checkOwn, missingOf, ownContradictions } from '../own/own-checks.js';
+import { type OwnSettings, settingDefinition } from '../own/own-settings.js';
 import { definitionOf, definitions, type SettingName, type Settings, settingNames } from '../schema.js';
-import { unknownSettingAdvice } from '../scrapy-names.js';
-import { type LayerEntry, noSettingsFile, readSettingsFile } from './yaml-file.js';
+import { isOfScrapy, unknownSettingAdvice } from '../scrapy-names.js';
+import { type CodeLayer, fromCli, fromCode, fromEnvironment } from './settings-layers.js';
+import { type LayerEntry, noSettingsFile, readSettingsFile, type SettingsFile } from './yaml-file.js';
 
 export type Source = 'default' | 'file' | 'spider' | 'environment' | 'cli';
 
@@ -28,15 +31,13 @@ export interface LoadOptions {
   readonly code?: CodeLayer | undefined;
 }
 
-/** Settings written in code, and the name of their layer in error messages. */
-export interface CodeLayer {
-  readonly settings: object;
-  readonly where: string;
-}
-
 export interface LoadedSettings {
   readonly settings: Settings;
-  readonly sources: Readonly<Record<SettingName, Source>>;
+  readonly sources: Readonly<Record<string, Source>>;
+  /** The settings that the project declares in SETTINGS_SCHEMA; their values are in `settings`. */
+  readonly own: OwnSettings | null;
+  /** Settings of its own that need a value and have none. A spider cannot be created without them. */
+  readonly missing: readonly string[];
   /** The base of relative paths. */
   readonly projectDir: string;
   readonly file: string | null;
@@ -46,93 +47,87 @@ export interface LoadedSettings {
   readonly warnings: readonly string[];
 }
 
+/** A value of a setting, with the layer that it comes from. */
+interface Given {
+  readonly value: unknown;
+  /** As it was written, before its type transformed it. */
+  readonly given: unknown;
+  readonly source: Source;
+  readonly where: string;
+}
+
 type Layer = { readonly source: Source; readonly entries: ReadonlyMap<string, LayerEntry> };
 
+/** What is known before the layers are merged. */
+export interface KnownBefore {
+  /** The settings file, if it was read already. */
+  readonly file?: SettingsFile;
+  /** The settings that the project declares. */
+  readonly own?: OwnSettings | null;
+}
+
+/** The settings file of the sources. @throws SettingsError for a file that cannot be read */
+export function settingsFileOf({ cwd, file, configFile }: LoadOptions): SettingsFile {
+  return file === false ? noSettingsFile(cwd) : readSettingsFile(cwd, configFile);
+}
+
 /** @throws SettingsError that lists the problems of all layers. */
-export function loadSettings(options: LoadOptions): LoadedSettings {
-  const {
-    file,
-    projectDir,
-    entries,
-    warnings: fileWarnings,
-  } = options.file === false
-    ? noSettingsFile(options.cwd)
-    : readSettingsFile(options.cwd, options.configFile);
+export function loadSettings(options: LoadOptions, before: KnownBefore = {}): LoadedSettings {
+  const { file, projectDir, entries, warnings: fileWarnings } = before.file ?? settingsFileOf(options);
+  const { own = null } = before;
   const problems: string[] = [];
   const warnings = [...fileWarnings];
+  const spider = fromCode(options.spider);
   // Lowest precedence first: a later layer overrides an earlier one.
   const layers: Layer[] = [
     { source: 'file', entries },
-    { source: 'spider', entries: fromCode(options.spider) },
-    { source: 'environment', entries: fromEnvironment(options.env, problems) },
-    { source: 'cli', entries: fromCli(options.cli, problems) },
+    { source: 'spider', entries: spider },
+    { source: 'environment', entries: fromEnvironment(options.env, own, problems) },
+    { source: 'cli', entries: fromCli(options.cli, own, problems) },
     { source: 'cli', entries: fromCode(options.code) },
   ];
-  const values = new Map<string, { value: unknown; source: Source; where: string }>();
+  const values = new Map<string, Given>();
+  let isAnyUnknown = false;
   for (const { source, entries: layer } of layers) {
     for (const [name, { value, where }] of layer) {
-      const definition = definitionOf(name);
+      const definition = settingDefinition(name, own);
       if (definition === null) {
-        problems.push(`${where}: unknown setting ${name}${unknownSettingAdvice(name, settingNames)}`);
+        const names = [...settingNames, ...(own?.definitions.keys() ?? [])];
+        problems.push(`${where}: unknown setting ${name}${unknownSettingAdvice(name, names)}`);
+        isAnyUnknown ||= !isOfScrapy(name);
         continue;
       }
-      const checked = check(name, definition, value);
-      if (checked.ok) values.set(name, { value: checked.value, source, where });
+      const ownDefinition = own?.definitions.get(name);
+      const checked = ownDefinition
+        ? checkOwn(name, ownDefinition, value, own!)
+        : check(name, definition, value);
+      if (checked.ok) values.set(name, { value: checked.value, given: value, source, where });
       else if (source === 'environment' && definition.isCommonName)
         warnings.push(`${where}: ${checked.problem}; it is ignored`);
       else problems.push(`${where}: ${checked.problem}`);
     }
   }
+  const tooLate = spider.get('SETTINGS_SCHEMA');
+  if (tooLate)
+    problems.push(
+      `${tooLate.where}: SETTINGS_SCHEMA is read before any spider: set it in the settings file instead`,
+    );
   problems.push(...contradictions(values), ...middlewareProblems(values));
+  const missing = own === null ? [] : missingOf(own, values);
+  if (problems.length === 0 && missing.length === 0 && own !== null)
+    problems.push(...ownContradictions(own, values));
+  if (isAnyUnknown) problems.push(howToDeclare(own));
   if (problems.length > 0) throw new SettingsError(problems.join('\n'));
   for (const { name, value, because } of switchedOff(values)) {
     if (definitionOf(name) !== null) values.set(name, { ...values.get(because)!, value });
   }
-  return { ...assemble(values, projectDir), projectDir, file, warnings };
+  return { ...assemble(values, projectDir, own), own, missing, projectDir, file, warnings };
 }
 
-function fromCode(code: CodeLayer | undefined): Map<string, LayerEntry> {
-  if (!code) return new Map();
-  return new Map(
-    Object.entries(code.settings)
-      .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => [name, { value, where: code.where }]),
-  );
-}
-
-/** Only names of settings are read. An empty variable counts as unset. */
-function fromEnvironment(env: LoadOptions['env'], problems: string[]): Map<string, LayerEntry> {
-  const texts = settingNames.flatMap((name) => {
-    const names = [...definitions[name].environmentNames, name];
-    const text = names.map((each) => env[each]).find((each) => each);
-    return !text || isServiceLink(name, text) ? [] : [[name, text] as const];
-  });
-  return fromTexts(texts, () => 'the environment', problems);
-}
-
-/** Kubernetes sets REDIS_PORT to a `tcp://` URL in every pod of a namespace that has a service named `redis`. */
-function isServiceLink(name: string, text: string): boolean {
-  return name === 'REDIS_PORT' && text.startsWith('tcp://');
-}
-
-function fromCli(cli: LoadOptions['cli'], problems: string[]): Map<string, LayerEntry> {
-  return fromTexts(Object.entries(cli), () => 'the command line', problems);
-}
-
-function fromTexts(
-  texts: readonly (readonly [string, string])[],
-  where: (name: string) => string,
-  problems: string[],
-): Map<string, LayerEntry> {
-  const entries = new Map<string, LayerEntry>();
-  for (const [name, text] of texts) {
-    try {
-      entries.set(name, { value: definitionOf(name)?.fromText(text) ?? text, where: where(name) });
-    } catch (error) {
-      problems.push(`${where(name)}: ${name}: ${displayValue(name, text)} ${(error as Error).message}`);
-    }
-  }
-  return entries;
+function howToDeclare(own: OwnSettings | null): string {
+  return own === null
+    ? 'a setting of your own is declared in a module that SETTINGS_SCHEMA names (docs/guide/own-settings.md)'
+    : `a setting of your own is declared in ${own.where}, which SETTINGS_SCHEMA names`;
 }
 
 type Checked =
@@ -145,14 +140,15 @@ function check(name: string, definition: Definition<unknown, unknown>, value: un
   const reason = explain(definition, value, result.error.issues[0]);
   return { ok: false, problem: `${name}: ${reason}` };
   function explain(of: Definition<unknown, unknown>, given: unknown, issue: z.core.$ZodIssue | undefined) {
-    const inside = issue && issue.path.length > 0 ? ` (at ${issue.path.join('.')}: ${issue.message})` : '';
+    const what = issue?.code === 'invalid_key' ? issue.issues[0]?.message : issue?.message;
+    const inside = issue && issue.path.length > 0 ? ` (at ${issue.path.join('.')}: ${what})` : '';
     const got = given === null ? 'nothing' : displayValue(name, given);
     return `expected ${of.expects}, got ${got}${inside}`;
   }
 }
 
 /** Problems of values that are valid alone but contradict each other. */
-function contradictions(values: ReadonlyMap<string, { value: unknown; where: string }>): string[] {
+function contradictions(values: ReadonlyMap<string, Given>): string[] {
   const problems: string[] = [];
   const effectiveValue = (name: SettingName) => values.get(name)?.value ?? definitions[name].default;
   if (
@@ -174,8 +170,9 @@ function contradictions(values: ReadonlyMap<string, { value: unknown; where: str
 }
 
 function assemble(
-  values: ReadonlyMap<string, { value: unknown; source: Source; where: string }>,
+  values: ReadonlyMap<string, Given>,
   projectDir: string,
+  own: OwnSettings | null,
 ): Pick<LoadedSettings, 'settings' | 'sources' | 'notices'> {
   const settings: Record<string, unknown> = {};
   const sources: Record<string, Source> = {};
@@ -188,11 +185,12 @@ function assemble(
     sources[name] = given?.source ?? 'default';
     if (given) notices.push(...noticesOf(name, definition, given.value, given.where));
   }
-  return {
-    settings: Object.freeze(settings) as unknown as Settings,
-    sources: sources as Record<SettingName, Source>,
-    notices,
-  };
+  for (const [name, definition] of own?.definitions ?? []) {
+    const given = values.get(name);
+    settings[name] = freeze(given ? given.value : definition.default);
+    sources[name] = given?.source ?? 'default';
+  }
+  return { settings: Object.freeze(settings) as unknown as Settings, sources, notices };
 }
 
 function noticesOf(name: string, definition: Definition, value: unknown, where: string): string[] {
@@ -201,12 +199,11 @@ function noticesOf(name: string, definition: Definition, value: unknown, where: 
   return [`${where}: ${name} has no effect yet: its feature comes in a later version`];
 }
 
+/** Lists and maps. What else a schema of one's own makes, such as a Buffer, stays as it is. */
 function freeze(value: unknown): unknown {
-  if (typeof value === 'object' && value !== null) Object.values(value).forEach(freeze);
-  return Object.freeze(value);
-}
-
-function displayValue(name: string, value: unknown): string {
-  const shown = JSON.stringify(maskSetting(name, value)) ?? String(value);
-  return shown.length > 200 ? `${shown.slice(0, 200)}…` : shown;
+  const isPlain =
+    Array.isArray(value) ||
+    (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype);
+  if (isPlain && !Object.isFrozen(value)) Object.values(Object.freeze(value)).forEach(freeze);
+  return value;
 }

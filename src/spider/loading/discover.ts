@@ -1,4 +1,5 @@
 /** Find the spiders of a project: load every module of its folders and inspect its default export. */
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { SpiderLoadError } from '../../errors.js';
 import { nearest } from '../../settings/nearest.js';
@@ -101,14 +102,36 @@ export function findSpider(discovery: Discovery, name: string): FoundSpider {
       `two spiders are named "${name}": ${sameName.files.map(shortPath).join(' and ')}`,
     );
   }
+  const [wanted, others] = brokenByName(discovery, name);
   throw new SpiderLoadError(
     [
-      `there is no spider "${name}"`,
-      availableSpiders(discovery, name),
-      ...loadErrors(discovery),
+      ...wanted.map(({ error }) => error.message),
+      wanted.length > 0
+        ? `there is no other spider "${name}"`
+        : `there is no spider "${name}"; ${availableSpiders(discovery, name)}`,
+      ...others.map(({ error }) => error.message),
       ...discovery.unexported.map(unexportedText),
     ].join('; '),
   );
+}
+
+/**
+ * The modules that do not load: first those that probably hold the wanted spider, as their file has its name or their text
+ * contains it. The name is a field of the instance, so a class that cannot be constructed has none.
+ */
+function brokenByName({ broken }: Discovery, name: string): [BrokenModule[], BrokenModule[]] {
+  const names = ["'", '"', '`'].map((quote) => `${quote}${name}${quote}`);
+  const isWanted = ({ file }: BrokenModule) =>
+    path.parse(file).name === name || names.some((quoted) => textOf(file).includes(quoted));
+  return [broken.filter(isWanted), broken.filter((each) => !isWanted(each))];
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 /** One message for each module or folder that cannot be used. */
@@ -142,10 +165,6 @@ function availableSpiders({ spiders, folders, missing }: Discovery, wanted: stri
     (folder) => shortPath(folder) + (missing.includes(folder) ? ' (no such folder)' : ''),
   );
   return `SPIDER_MODULES has no spider at all, in ${places.join(', ')}`;
-}
-
-function loadErrors({ broken }: Discovery): string[] {
-  return broken.map(({ error }) => error.message);
 }
 
 /** @returns null for a module without a spider, such as a helper of other modules. */

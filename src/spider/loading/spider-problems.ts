@@ -1,5 +1,6 @@
 /** Detect members of a spider that would silently have no effect, or a wrong one. */
 import { kindProblem } from '../kinds/kind-problems.js';
+import { kindOf } from '../method-problem.js';
 import { ruleProblem } from '../rules/rule-problems.js';
 import type { Spider } from '../spider.js';
 import { scrapyMemberProblem } from './scrapy-members.js';
@@ -9,7 +10,10 @@ export function spiderProblem(spider: Spider): string | null {
   return (
     scrapyMemberProblem(spider) ??
     listProblem(spider) ??
+    domainProblem(spider) ??
     startProblem(spider) ??
+    hookProblem(spider) ??
+    schemaProblem(spider) ??
     authProblem(spider) ??
     ruleProblem(spider) ??
     kindProblem(spider)
@@ -26,6 +30,28 @@ function listProblem(spider: Spider): string | null {
     return `${name} is ${value === null ? 'null' : `of type ${typeof value}`}; give a list`;
   }
   return null;
+}
+
+/** An entry that is no host name would match no link, so that nothing is followed. */
+function domainProblem({ allowedDomains = [] }: Spider): string | null {
+  for (const domain of allowedDomains as readonly unknown[]) {
+    if (typeof domain === 'string' && /^[^\s/@?#*]+$/.test(domain)) continue;
+    return `allowedDomains has ${JSON.stringify(domain)}, which no link matches; give host names such as "shop.example", which include their subdomains`;
+  }
+  return null;
+}
+
+/** Only a method is called. */
+function hookProblem(spider: Spider): string | null {
+  const hooks = ['parse', 'opened', 'closed', 'idle', 'makeRequestFromData', 'fingerprint'] as const;
+  const name = hooks.find((hook) => spider[hook] !== undefined && typeof spider[hook] !== 'function');
+  return name === undefined ? null : `${name} is ${kindOf(spider[name])}; make it a method`;
+}
+
+function schemaProblem({ item }: Spider): string | null {
+  const schema = item as { readonly '~standard'?: { readonly validate?: unknown } } | null | undefined;
+  if (schema === undefined || typeof schema?.['~standard']?.validate === 'function') return null;
+  return `item is ${kindOf(item)} and no schema; give a schema of zod or of another library that implements Standard Schema`;
 }
 
 /** A list or a URL in a field `start` would be taken for the generator. */

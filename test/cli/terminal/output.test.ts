@@ -75,6 +75,7 @@ describe('the summary of several nodes', () => {
     exitCode: 0 as const,
     message: null,
     deadEnds: [],
+    unusedSlots: [],
     customStats: {},
     pages: 2,
     failed: 1,

@@ -228,6 +228,19 @@ describe('runSpider()', () => {
     await expect(runSpider(Shop, page, { callback: 'parseItm' })).rejects.toThrow('did you mean parseItem');
   });
 
+  it('gives a callback no more time than CALLBACK_TIMEOUT', async () => {
+    class Hanging extends Spider {
+      override name = 'hanging';
+      override async *parse() {
+        await new Promise(() => {});
+        yield {};
+      }
+    }
+    await expect(
+      runSpider(Hanging, Response.fromFile(file), { settings: { CALLBACK_TIMEOUT: 0.1 } }),
+    ).rejects.toMatchObject({ code: 'callback_timeout' });
+  });
+
   it('runs the rules of a CrawlSpider', async () => {
     class Rules extends CrawlSpider {
       override name = 'rules';

@@ -77,7 +77,7 @@ async function loadPages(): Promise<{ spider: LoadedSpider; dir: string }> {
   const { dir } = tempDir('program');
   const source: ProjectSource = { cwd: dir, env: {}, cli: { ALLOW_PRIVATE_ADDRESSES: 'true' } };
   const found = { name: 'pages', file: import.meta.filename, SpiderClass: Pages };
-  return { spider: await configureSpider(source, found, {}, loadProject(source).settings), dir };
+  return { spider: await configureSpider(source, found, {}, (await loadProject(source)).settings), dir };
 }
 
 async function seed(spider: LoadedSpider, frontier: Frontier, texts: readonly string[]) {

@@ -21,6 +21,8 @@ test.each([
   ['dont_merge_cookies', true],
   ['allow_offsite', true],
   ['autothrottle_dont_adjust_delay', true],
+  ['dont_obey_robotstxt', true],
+  ['dont_cache', false],
   ['download_timeout', null],
   ['my_own_key', { any: 'thing' }],
 ])('meta.%s may be %j', (key, value) => {
@@ -48,8 +50,22 @@ test.each([
   ['cookiejar', { user: 1 }, 'a text of at most 256 characters, or a number'],
   ['dont_merge_cookies', 1, 'true or false'],
   ['allow_offsite', 'yes', 'true or false'],
+  ['dont_obey_robotstxt', 'yes', 'true or false'],
+  ['dont_cache', 1, 'true or false'],
 ])('meta.%s must not be %j', (key, value, expects) => {
   const make = () => new Request(url, { meta: { [key]: value } });
   expect(make).toThrow(`meta.${key} is ${JSON.stringify(value)}; it must be ${expects}`);
   expect(() => new Request(url).replace({ meta: { [key]: value } })).toThrow(`meta.${key}`);
+});
+
+test.each([
+  ['downloadTimeout', 'use meta.download_timeout'],
+  ['DOWNLOAD_TIMEOUT', 'use meta.download_timeout'],
+  ['dontRetry', 'use meta.dont_retry'],
+  ['handleHttpstatusList', 'use meta.handle_httpstatus_list'],
+  ['bindaddress', 'the local address'],
+  ['referrer_policy', 'the setting REFERRER_POLICY'],
+])('meta.%s would have no effect and is refused', (key, instead) => {
+  expect(() => new Request(url, { meta: { [key]: 1 } })).toThrow(`meta.${key} has no effect: `);
+  expect(() => new Request(url, { meta: { [key]: 1 } })).toThrow(instead);
 });

@@ -163,7 +163,8 @@ describe('refusals', () => {
   it('an unknown name is refused with file, line and the nearest name', () => {
     write('RETRY_TIMES: 2\nCONCURENT_REQUESTS: 3\n');
     expect(refusal()).toBe(
-      'crawlnode.yaml:2:1: unknown setting CONCURENT_REQUESTS; did you mean CONCURRENT_REQUESTS?',
+      'crawlnode.yaml:2:1: unknown setting CONCURENT_REQUESTS; did you mean CONCURRENT_REQUESTS?\n' +
+        'a setting of your own is declared in a module that SETTINGS_SCHEMA names (docs/guide/own-settings.md)',
     );
   });
 
@@ -199,7 +200,10 @@ describe('refusals', () => {
 
   it('everything wrong is told at once', () => {
     write('NOPE: 1\nRETRY_TIMES: -1\n');
-    expect(refusal({ cli: { JOB: 'a/b' } }).split('\n')).toHaveLength(3);
+    const lines = refusal({ cli: { JOB: 'a/b' } }).split('\n');
+    expect(lines.map((line) => /(NOPE|RETRY_TIMES|JOB|SETTINGS_SCHEMA)/.exec(line)?.[0])).toEqual([
+      ...['NOPE', 'RETRY_TIMES', 'JOB', 'SETTINGS_SCHEMA'],
+    ]);
   });
 
   it('YAML that does not parse is refused with its place', () => {

@@ -231,7 +231,7 @@ describe('a spider asked for', () => {
   it('may be in a module that does not load, so those are named', async () => {
     const { discovery } = await discover({ 'spiders/quotes.ts': "throw new Error('not today');\n" });
     expect(messageOf(discovery, 'quotes')).toMatch(
-      /^there is no spider "quotes"; .*quotes\.ts.*: Error: not today$/,
+      /^\S*quotes\.ts\S* does not load: Error: not today; there is no other spider "quotes"$/,
     );
   });
 

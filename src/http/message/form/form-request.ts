@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { InvalidRequestError } from '../../../errors.js';
 import { type Field, type FormChoice, type FormPage, submissionOf } from '../../markup/html-form.js';
-import type { RequestOptions } from '../request-options.js';
+import { checkOptionNames, type RequestOptions } from '../request-options.js';
 
 type FieldValue = string | number | boolean;
 
@@ -22,6 +22,7 @@ export function formRequest(
   page: FormPage,
   { selector, click, formdata = {}, ...options }: FormRequestOptions,
 ): { readonly url: string; readonly options: RequestOptions } {
+  checkOptionNames(options, ['selector', 'click', 'formdata']);
   const { url, method, fields, isMultipart } = submissionOf(page, {
     ...(selector !== undefined && { selector }),
     ...(click !== undefined && { click }),

@@ -1,0 +1,113 @@
+/** A value of a setting of one's own: read from a text, and checked by its zod type. */
+
+/** The part of a zod type that is used. zod 3 and 4 have it, so a project may use its own version. */
+export interface FieldType {
+  safeParse(value: unknown): FieldResult;
+  /** zod 4: `.meta({ secret: true, unit: 'seconds' })`. */
+  meta?(): Readonly<Record<string, unknown>> | undefined;
+  readonly description?: string | undefined;
+}
+
+/** A zod object. */
+export interface ObjectType extends FieldType {
+  readonly shape: Readonly<Record<string, FieldType>>;
+}
+
+export interface FieldIssue {
+  readonly code?: string;
+  readonly message: string;
+  readonly path: readonly PropertyKey[];
+}
+
+type FieldResult =
+  | { readonly success: true; readonly data?: unknown; readonly error?: undefined }
+  | { readonly success: false; readonly error: { readonly issues: readonly FieldIssue[] } };
+
+export type Checked =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problem: string };
+
+/** Whether a value is a zod object. */
+export function isSchema(value: unknown): value is ObjectType {
+  const { shape, safeParse } = (value ?? {}) as Partial<ObjectType>;
+  return typeof safeParse === 'function' && typeof shape === 'object' && shape !== null;
+}
+
+/** Check a value. What a refinement of the type throws is a problem too. */
+export function checkField(type: FieldType, value: unknown): Checked {
+  try {
+    const result = type.safeParse(value);
+    return result.success
+      ? { ok: true, value: result.data }
+      : { ok: false, problem: issueText(result.error.issues[0]) };
+  } catch (error) {
+    return { ok: false, problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** What is wrong, and where within the value. */
+export function issueText(issue: FieldIssue | undefined): string {
+  if (issue === undefined) return 'the schema gives no reason';
+  return issue.path.length === 0 ? issue.message : `${issue.path.map(String).join('.')}: ${issue.message}`;
+}
+
+/**
+ * The value that a text stands for, in the environment or after `-s`: the text itself where the type accepts it, else the
+ * number, the boolean, null, the JSON or the list separated by commas that the type accepts. Where it accepts none of them, the
+ * reading whose type is right, so that the error names the bound that it breaks.
+ */
+export function valueOfText(type: FieldType, text: string): unknown {
+  const readings = readingsOf(text);
+  const asText = checkField(type, text);
+  // z.coerce.boolean() takes any text for true.
+  if (asText.ok)
+    return typeof asText.value === 'boolean' && readings.flag !== undefined ? readings.flag : text;
+  const others = Object.values(readings).filter((value) => value !== undefined);
+  const accepted = others.find((value) => checkField(type, value).ok);
+  if (accepted !== undefined) return accepted;
+  return others.find((value) => isOfType(type, value)) ?? text;
+}
+
+function isOfType(type: FieldType, value: unknown): boolean {
+  try {
+    const { error } = type.safeParse(value);
+    const [issue] = error?.issues ?? [];
+    return (
+      issue !== undefined && !(issue.path.length === 0 && /^invalid_(type|union)$/.test(issue.code ?? ''))
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** What a text may mean apart from itself, in the order of trying. */
+function readingsOf(text: string) {
+  const trimmed = text.trim();
+  const word = trimmed.toLowerCase();
+  return {
+    number: /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : undefined,
+    flag: flags.get(word),
+    nothing: ['', 'null', 'none'].includes(word) ? null : undefined,
+    json: jsonOf(trimmed),
+    list: /^[[{]/.test(trimmed) ? undefined : entriesOf(trimmed),
+    numbers: /^[\d\s,.+-]+$/.test(trimmed) ? entriesOf(trimmed).map(Number) : undefined,
+  };
+}
+
+const flags = new Map([
+  ...['true', '1', 'yes', 'on'].map((word) => [word, true] as const),
+  ...['false', '0', 'no', 'off'].map((word) => [word, false] as const),
+]);
+
+function entriesOf(text: string): string[] {
+  return text === '' ? [] : text.split(',').map((entry) => entry.trim());
+}
+
+function jsonOf(text: string): unknown {
+  if (!/^[[{]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
