@@ -4,7 +4,7 @@
  * then all were empty at the instant between the two passes. A page in work is leased in its partition, so nothing was on its
  * way from one partition to another at that instant.
  */
-import { closingReasons } from '../budgets.js';
+import { budgetOf, closingReasons } from '../budgets.js';
 import type { CrawlState } from '../frontier.js';
 import type { PartLeases } from '../redis/partitions/redis-partition.js';
 import type { RedisFrontier } from '../redis/redis-frontier.js';
@@ -37,17 +37,20 @@ export class Completion {
   /** @param reason with which a partition is closing already. @returns why the run closes; null if it goes on. */
   async #close(reason: string | null, holding: number): Promise<string | null> {
     if (reason !== null) {
-      const isEverywhere = this.#leases.isClosingEverywhere;
-      if (!isEverywhere) await Promise.all(this.#parts.map((part) => part.closeRun(reason)));
+      const budget = budgetOf(reason);
+      if (!this.#leases.isClosingEverywhere) await this.#closeAll(reason, budget === null ? 0 : this.#leases.budgets[budget]);
       return reason;
     }
     const budget = this.#spent();
     if (budget === null) return null;
     // A released lease is no page. When nothing is leased anywhere, no page comes back.
     if (budget === 'maxPages' && !this.#isFinal(await this.#leases.look(holding))) return null;
-    const limit = this.#leases.budgets[budget];
-    await Promise.all(this.#parts.map(({ partition }) => partition.closeRun(closingReasons[budget], limit)));
+    await this.#closeAll(closingReasons[budget], this.#leases.budgets[budget]);
     return closingReasons[budget];
+  }
+
+  async #closeAll(reason: string, limit: number): Promise<void> {
+    await Promise.all(this.#parts.map(({ partition }) => partition.closeRun(reason, limit)));
   }
 
   #spent(): 'maxPages' | 'maxItems' | 'maxErrors' | null {

@@ -44,6 +44,7 @@ export function mergeSnapshots(parts: readonly Snapshot[]): Snapshot {
     },
     beganAtMs: earliest(parts.map(({ beganAtMs }) => beganAtMs)),
     seenSinceMs: earliest(parts.map(({ seenSinceMs }) => seenSinceMs)),
+    queueLimit: first.queueLimit === null ? null : first.queueLimit * parts.length,
     partitions: parts.map(({ pending, delayed, leased, done, failed, lost, items }) => ({
       ...{ pending, delayed, leased, done, failed, lost, items },
     })),

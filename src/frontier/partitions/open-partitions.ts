@@ -21,6 +21,8 @@ export async function openPartitions(
         connections.get(name) ??
         (await RedisConnection.open(address, options.connectTimeoutMs, options.waitReplicas));
       connections.set(name, connection);
+      // Each partition listens to it.
+      connection.client.setMaxListeners(0);
       const own: OpenOptions = {
         ...options,
         store: { engine: 'redis', address },

@@ -28,7 +28,7 @@
 --   cookies, cookies_floor   versions of the cookies, see cookies/cookies.lua
 --   partition            index/count of this partition; none in a crawl of one. The others, only with partitions:
 --   of                   crawl of partition 0 that this partition belongs to, not in partition 0 itself
---   granted, returned    pages of the budget that this partition was given, and gave back, see partitions/page-grants.lua
+--   granted, returned    pages of the budget that this partition was given, and gave back, see partitions/grant-pages.lua
 --   grants               in partition 0: the same of all partitions, as JSON
 --   sent:PARTITION       in partition 0: requests of seeds sent there so far; received:CRAWL in that partition: how many arrived
 --   jars_at              version of the cookies in partition 0 that the requests here may depend on

@@ -65,7 +65,7 @@ function budgets.pagesLeft(crawl)
   return math.max(0, pageLimit(crawl, limits) - meta.number(crawl, 'run_pages'))
 end
 
--- Of the run, as JSON.
+-- The page budget of the run; 0 for none.
 function budgets.pagesOfRun(crawl)
   local limits = ofRun(crawl)
   return limits and limits.pages or 0

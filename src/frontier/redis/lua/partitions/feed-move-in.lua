@@ -1,6 +1,6 @@
 -- Items of a feed on their way from the outbox of their partition to that of partition 0, from where the one writer of the
 -- feed takes them. Partition 0 records with the items how far they go. Only then are they deleted in their partition.
-
+--
 -- Appends items of another partition. O(items).
 -- args: feed · owner · from: partition · crawl: its crawl · after: number of the item before the first · items
 -- Returns how far the items of that partition are here, or -1 when the feed has another owner.
@@ -19,22 +19,4 @@ verbs.register('feed_move_in', {}, function(crawl, args)
   writer.moved[args.from] = { args.crawl, reached }
   feeds.write(crawl, args.feed, writer)
   return reached
-end)
-
--- Deletes items that partition 0 has. O(items).
--- args: feed · sequence: number of the last of them
-verbs.register('feed_moved', { 'allow-oom' }, function(crawl, args)
-  local feed, record = args.feed, feeds.read(crawl, args.feed) or { host = '', path = '', pid = 0 }
-  local dropped, last = {}, math.min(args.sequence, feeds.tail(crawl, feed))
-  for number = (record.sequence or 0) + 1, last do dropped[#dropped + 1] = feeds.field(feed, number) end
-  if #dropped > 0 then
-    lists.send('HDEL', crawl.keys.outbox, dropped)
-    record.sequence, record.seenMs = last, crawl.nowMs
-    if feeds.isForgotten(crawl, feed, record) then
-      redis.call('HDEL', crawl.keys.feeds, feed, feed .. ':tail')
-    else
-      feeds.write(crawl, feed, record)
-    end
-  end
-  return redis.status_reply('OK')
 end)
