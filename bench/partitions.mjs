@@ -23,7 +23,9 @@ const SLOTS = 64;
 const dir = mkdtempSync(path.join(os.tmpdir(), 'crawlnode-bench-'));
 const servers = [];
 for (let n = 0; n < SERVERS; n++) servers.push(await startRedis(dir));
-console.log('| partitions | CPU of each server, ms | µs a page, all servers | pages/s of the busiest server |');
+console.log(
+  '| partitions | CPU of each server, ms | µs a page, all servers | pages/s of the busiest server |',
+);
 console.log('|---|---|---|---|');
 try {
   for (const partitions of [1, 2, 4]) console.log(await measure(partitions));

@@ -26,7 +26,9 @@ const cases = [
   { domains: 1e7, cap: 1e5 },
 ];
 
-console.log('| domains | pages a domain, at most | largest domain | busiest / mean partition | GB of the busiest, exact / compact dupefilter |');
+console.log(
+  '| domains | pages a domain, at most | largest domain | busiest / mean partition | GB of the busiest, exact / compact dupefilter |',
+);
 console.log('|---|---|---|---|---|');
 for (const each of cases) {
   const { largest, urls } = spread(each);

@@ -47,7 +47,10 @@ async function prove() {
   const crawl = crawlnode('crawl', 'spread', '--workers', given.workers, '--exit-when-done', '-o', file);
   let killedAt = null;
   if (!given['no-kill']) {
-    await Promise.race([crawl.ended, until('half of the pages', async () => site.served() >= pages / 2, 600_000)]);
+    await Promise.race([
+      crawl.ended,
+      until('half of the pages', async () => site.served() >= pages / 2, 600_000),
+    ]);
     const master = await cluster.masterOf('{spread:p1}:requests');
     killedAt = site.served();
     await master.kill();
@@ -60,7 +63,9 @@ async function prove() {
     // It comes back as the replica of its replica, as a supervisor would have it. Until then no page of its partitions
     // counts as committed (REDIS_WAIT_REPLICAS).
     await master.start();
-    console.log(`its replica took over ${Math.round(performance.now() - outageAt)} ms later, and it was started again`);
+    console.log(
+      `its replica took over ${Math.round(performance.now() - outageAt)} ms later, and it was started again`,
+    );
   }
   const { code, stderr } = await crawl.ended;
   const seconds = (performance.now() - startedAt) / 1000;

@@ -23,10 +23,14 @@ export async function startManyHosts(pages) {
     }
     hits[n] += 1;
     served += 1;
-    const children = Array.from({ length: CHILDREN }, (_, i) => n * CHILDREN + 1 + i).filter((m) => m < pages);
+    const children = Array.from({ length: CHILDREN }, (_, i) => n * CHILDREN + 1 + i).filter(
+      (m) => m < pages,
+    );
     const others = [0, (n * 7 + 3) % pages, (n * 31 + 11) % pages];
     const links = [...children, ...others].map((m) => `<a href="${urlOf(m)}">${m}</a>`);
-    response.writeHead(200, { 'content-type': 'text/html' }).end(`<html><body>${links.join('\n')}</body></html>`);
+    response
+      .writeHead(200, { 'content-type': 'text/html' })
+      .end(`<html><body>${links.join('\n')}</body></html>`);
   });
   server.listen(0, '0.0.0.0');
   await once(server, 'listening');

@@ -1,8 +1,9 @@
 /** Open the frontier of a crawl from the settings of its spider. */
+
+import { SettingsError } from '../../errors.js';
 import { openFrontier } from '../../frontier/choose-engine.js';
 import type { Frontier } from '../../frontier/frontier.js';
 import type { OpenOptions, PartitionPlace } from '../../frontier/open-options.js';
-import { SettingsError } from '../../errors.js';
 import { expandKeys, namesSpider } from '../../settings/keys.js';
 import type { Settings } from '../../settings/schema.js';
 import { shapeOf } from './engine-settings.js';
@@ -34,9 +35,16 @@ export function openOptions(settings: Settings, spider: string): OpenOptions {
 function partitionsOf(settings: Settings, spider: string, cluster: boolean): PartitionPlace[] | null {
   const addresses = partitionAddresses(settings);
   if (addresses === null) return null;
-  for (const name of ['SCHEDULER_QUEUE_KEY', 'SCHEDULER_DUPEFILTER_KEY', 'REDIS_ITEMS_KEY', 'STATS_KEY'] as const) {
+  for (const name of [
+    'SCHEDULER_QUEUE_KEY',
+    'SCHEDULER_DUPEFILTER_KEY',
+    'REDIS_ITEMS_KEY',
+    'STATS_KEY',
+  ] as const) {
     if (namesSpider(settings[name])) continue;
-    throw new SettingsError(`${name}: with SCHEDULER_PARTITIONS the key needs %(spider)s, since each partition has its own`);
+    throw new SettingsError(
+      `${name}: with SCHEDULER_PARTITIONS the key needs %(spider)s, since each partition has its own`,
+    );
   }
   return addresses.map((address, partition) => ({
     address,

@@ -15,7 +15,8 @@ export function storeOf(settings: Settings): Store {
 export function storeInWords(settings: Settings): string {
   if (settings.REDIS_CLUSTER_NODES.length > 0) return 'the Redis Cluster';
   if (settings.REDIS_SENTINELS.length > 0) return 'the Redis of the Sentinels';
-  if (settings.REDIS_PARTITION_URLS.length > 0) return `the Redis servers ${settings.REDIS_PARTITION_URLS.join(', ')}`;
+  if (settings.REDIS_PARTITION_URLS.length > 0)
+    return `the Redis servers ${settings.REDIS_PARTITION_URLS.join(', ')}`;
   if (settings.REDIS_URL !== null) return settings.REDIS_URL;
   return settings.REDIS_HOST === null
     ? settings.JOBDIR

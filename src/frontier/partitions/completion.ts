@@ -38,7 +38,8 @@ export class Completion {
   async #close(reason: string | null, holding: number): Promise<string | null> {
     if (reason !== null) {
       const budget = budgetOf(reason);
-      if (!this.#leases.isClosingEverywhere) await this.#closeAll(reason, budget === null ? 0 : this.#leases.budgets[budget]);
+      if (!this.#leases.isClosingEverywhere)
+        await this.#closeAll(reason, budget === null ? 0 : this.#leases.budgets[budget]);
       return reason;
     }
     const budget = this.#spent();

@@ -92,7 +92,10 @@ function mergeOutboxes(lists: readonly (readonly OutboxSnapshot[])[]): OutboxSna
   const merged = new Map<string, OutboxSnapshot>();
   for (const outbox of lists.flat()) {
     const known = merged.get(outbox.feed);
-    merged.set(outbox.feed, known === undefined ? outbox : { ...known, waiting: known.waiting + outbox.waiting });
+    merged.set(
+      outbox.feed,
+      known === undefined ? outbox : { ...known, waiting: known.waiting + outbox.waiting },
+    );
   }
   return [...merged.values()];
 }

@@ -3,10 +3,11 @@
  * was. Into another number the requests go to the partitions of their domains, and fingerprints, whose domains nobody knows,
  * to every partition.
  */
+
+import { STAT_PREFIX } from '../../stats/stat-change.js';
 import type { BackupEntry, Backups, RestoreTicket } from '../backup/entry.js';
 import type { Part } from '../frontier.js';
 import type { RedisFrontier } from '../redis/redis-frontier.js';
-import { STAT_PREFIX } from '../../stats/stat-change.js';
 import { mergeStats, storedName } from './custom-stats.js';
 import { byPartition } from './partition-of.js';
 

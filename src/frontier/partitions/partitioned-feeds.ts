@@ -41,7 +41,9 @@ export class PartitionedFeeds implements Feeds {
     if (items.length >= max) return items;
     const writer = this.#writers.get(feed);
     if (writer === undefined) return [...items, ...(await this.#waitingItems(feed, max - items.length))];
-    return (await this.#gather(writer, max - items.length)) ? this.#first.feeds.read(feed, sequence, max) : items;
+    return (await this.#gather(writer, max - items.length))
+      ? this.#first.feeds.read(feed, sequence, max)
+      : items;
   }
 
   checkpoint(...checkpoint: Parameters<Feeds['checkpoint']>): Promise<void> {

@@ -44,9 +44,10 @@ import type {
   StartPart,
   StatChange,
 } from '../frontier.js';
-import type { RobotsAnswer } from '../robots/robots-state.js';
 import type { RedisFrontier } from '../redis/redis-frontier.js';
+import type { RobotsAnswer } from '../robots/robots-state.js';
 import { Completion } from './completion.js';
+import { splitChanges } from './custom-stats.js';
 import { ofPartition } from './lease-token.js';
 import { mergeSnapshots } from './merge-snapshots.js';
 import { PageGrants } from './page-grants.js';
@@ -58,7 +59,6 @@ import { PartitionedFeeds } from './partitioned-feeds.js';
 import { PartitionedLeases } from './partitioned-leases.js';
 import { PartitionedPushes } from './partitioned-pushes.js';
 import { SeedTransfers } from './seed-transfers.js';
-import { splitChanges } from './custom-stats.js';
 
 export class PartitionedFrontier implements Frontier {
   readonly engine = 'redis';
@@ -95,7 +95,8 @@ export class PartitionedFrontier implements Frontier {
   }
 
   async join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
-    if (options.hasIdle) throw notYet('hooks for an idle crawl (idle() of a spider, spiderIdle of an extension)');
+    if (options.hasIdle)
+      throw notYet('hooks for an idle crawl (idle() of a spider, spiderIdle of an extension)');
     const incarnation = `${node.id}:${randomBytes(6).toString('hex')}`;
     const joined = await this.#first.partition.join(node, options, incarnation);
     if (joined.justClosed !== null) return joined;
@@ -118,7 +119,11 @@ export class PartitionedFrontier implements Frontier {
       await this.#leases.look(0);
       if (part.transfers > 0) await this.#seeds.deliver();
       const all = [joined, ...others];
-      return { ...joined, found: sumFound(all), notices: [...new Set(all.flatMap(({ notices }) => notices))] };
+      return {
+        ...joined,
+        found: sumFound(all),
+        notices: [...new Set(all.flatMap(({ notices }) => notices))],
+      };
     } catch (error) {
       await this.#leaveAll('error', true).catch(() => undefined);
       throw error;
@@ -129,7 +134,10 @@ export class PartitionedFrontier implements Frontier {
     const mayClear = reason === 'finished' && !this.#persist;
     const isComplete = mayClear && (await this.#completion.isComplete());
     if (isComplete && heardWithinMs !== undefined) {
-      const asked = await this.#first.partition.leave(reason, { persist: false, asksWithinMs: heardWithinMs });
+      const asked = await this.#first.partition.leave(reason, {
+        persist: false,
+        asksWithinMs: heardWithinMs,
+      });
       if (asked.awaits !== undefined) return asked;
     }
     return this.#leaveAll(reason, !isComplete);
@@ -146,7 +154,8 @@ export class PartitionedFrontier implements Frontier {
     );
     const left = await this.#first.partition.leave(reason, { persist });
     this.#joined.delete(0);
-    if (left.cleared) await Promise.all(this.#parts.slice(1).map(({ partition }) => partition.clearComplete()));
+    if (left.cleared)
+      await Promise.all(this.#parts.slice(1).map(({ partition }) => partition.clearComplete()));
     return left;
   }
 
@@ -218,7 +227,9 @@ export class PartitionedFrontier implements Frontier {
   /** A fingerprint does not tell its partition. */
   async validators(fingerprints: readonly string[]): Promise<(string | null)[]> {
     const found = await Promise.all(this.#parts.map((part) => part.validators(fingerprints)));
-    return fingerprints.map((_, n) => found.map((texts) => texts[n] ?? null).find((text) => text !== null) ?? null);
+    return fingerprints.map(
+      (_, n) => found.map((texts) => texts[n] ?? null).find((text) => text !== null) ?? null,
+    );
   }
 
   async defer(lease: Lease): Promise<number | null> {
@@ -289,7 +300,9 @@ export class PartitionedFrontier implements Frontier {
   async forget(fingerprint: string): Promise<boolean> {
     const were = await Promise.all(this.#parts.map((part) => part.forget(fingerprint)));
     if (!were.includes(true)) return false;
-    await Promise.all(this.#parts.map(({ partition }, index) => (were[index] ? undefined : partition.raiseEpoch())));
+    await Promise.all(
+      this.#parts.map(({ partition }, index) => (were[index] ? undefined : partition.raiseEpoch())),
+    );
     return true;
   }
 
@@ -311,7 +324,9 @@ export class PartitionedFrontier implements Frontier {
     const found = await this.#each((part) => part.examine());
     const all = found.flatMap((findings, index) =>
       findings.map((finding) =>
-        finding.about === 'store' ? finding : { ...finding, message: `partition ${index}: ${finding.message}` },
+        finding.about === 'store'
+          ? finding
+          : { ...finding, message: `partition ${index}: ${finding.message}` },
       ),
     );
     const texts = new Set<string>();
@@ -359,7 +374,8 @@ export class PartitionedFrontier implements Frontier {
 }
 
 function sumFound(all: readonly Joined[]): Joined['found'] {
-  const sum = (of: (found: Joined['found']) => number) => all.reduce((total, { found }) => total + of(found), 0);
+  const sum = (of: (found: Joined['found']) => number) =>
+    all.reduce((total, { found }) => total + of(found), 0);
   return {
     pending: sum(({ pending }) => pending),
     delayed: sum(({ delayed }) => delayed),
@@ -371,7 +387,10 @@ function sumFound(all: readonly Joined[]): Joined['found'] {
 }
 
 function notYet(what: string): RefusedError {
-  return new RefusedError(`${what} cannot be used with SCHEDULER_PARTITIONS yet: crawl with SCHEDULER_PARTITIONS: 1`, {
-    code: 'partitions',
-  });
+  return new RefusedError(
+    `${what} cannot be used with SCHEDULER_PARTITIONS yet: crawl with SCHEDULER_PARTITIONS: 1`,
+    {
+      code: 'partitions',
+    },
+  );
 }

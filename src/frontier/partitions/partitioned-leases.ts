@@ -2,6 +2,8 @@
  * Leases from several partitions: in turn, so that none waits behind another. Each is asked for the slots that the ones
  * before left free. A partition that had too little is left alone for a moment while others have requests.
  */
+
+import { noBudgets } from '../budgets.js';
 import {
   type Budgets,
   type Control,
@@ -10,7 +12,6 @@ import {
   type LeaseAnswer,
   MAX_WAIT_MS,
 } from '../frontier.js';
-import { noBudgets } from '../budgets.js';
 import type { PartState } from '../redis/partitions/part-state.js';
 import type { PartLeases } from '../redis/partitions/redis-partition.js';
 import type { RedisFrontier } from '../redis/redis-frontier.js';
@@ -85,7 +86,12 @@ export class PartitionedLeases {
     if (cookies !== undefined && jarsAt > (news?.latest ?? cookies)) {
       news = (await this.#parts[0]!.cookies(cookies)) ?? undefined;
     }
-    return { leases, waitMs: this.#waitMs(leases.length, max), crawl: this.crawl(), ...(news && { cookies: news }) };
+    return {
+      leases,
+      waitMs: this.#waitMs(leases.length, max),
+      crawl: this.crawl(),
+      ...(news && { cookies: news }),
+    };
   }
 
   get isClosingEverywhere(): boolean {
@@ -147,10 +153,15 @@ export class PartitionedLeases {
   }
 
   async #lease(partition: number, wanted: number, holding: number, cookies?: number): Promise<PartLeases> {
-    const answer = await this.#parts[partition]!.leasePart(wanted, holding, partition === 0 ? cookies : undefined);
+    const answer = await this.#parts[partition]!.leasePart(
+      wanted,
+      holding,
+      partition === 0 ? cookies : undefined,
+    );
     this.#last[partition] = answer;
     this.#epochs.hear(partition, answer.part.epoch);
-    const restMs = answer.leases.length >= wanted ? 0 : Math.min(answer.waitMs, ASK_AGAIN_MS * this.#parts.length);
+    const restMs =
+      answer.leases.length >= wanted ? 0 : Math.min(answer.waitMs, ASK_AGAIN_MS * this.#parts.length);
     this.#askAt[partition] = performance.now() + restMs;
     return answer;
   }

@@ -48,7 +48,12 @@ export class PartitionedPushes {
     return summed(await this.#pushEach(byPartition(requests, domainOf, this.#parts.length), kind));
   }
 
-  async settle(lease: Lease, outcome: Outcome, effects: Effects, epochs: PartitionEpochs): Promise<SettleAnswer> {
+  async settle(
+    lease: Lease,
+    outcome: Outcome,
+    effects: Effects,
+    epochs: PartitionEpochs,
+  ): Promise<SettleAnswer> {
     const { partition, lease: own } = ofPartition(lease);
     const part = this.#parts[partition];
     if (part === undefined) return { committed: false };
@@ -56,19 +61,23 @@ export class PartitionedPushes {
     // Under another epoch the partition is asked only whether the lease is lost: it commits nothing.
     const isOutdated = withheld !== undefined && withheld.epoch !== epochs.all;
     const epoch = isOutdated ? NO_EPOCH : epochs.of(partition);
-    const known: Effects = withheld === undefined ? effects : { ...effects, withheld: { ...withheld, epoch } };
+    const known: Effects =
+      withheld === undefined ? effects : { ...effects, withheld: { ...withheld, epoch } };
     const isOwn = ({ domain }: FrontierRequest) => partitionOf(domain, this.#parts.length) === partition;
     const staysHere = effects.requests.every(isOwn);
     const { cookies = [], custom = [] } = outcome.kind === 'released' ? noEffects : effects;
     // In the same turn, so that a lease of this turn takes the settle along.
-    const isPlain = isOutdated || (staysHere && custom.length === 0 && (cookies.length === 0 || partition === 0));
+    const isPlain =
+      isOutdated || (staysHere && custom.length === 0 && (cookies.length === 0 || partition === 0));
     const [answer, pushed]: [SettleAnswer, Pushed] = isPlain
       ? [await part.settle(own, outcome, known), []]
       : await this.#settleAfterOthers(partition, own, outcome, known, isOwn);
     this.#leases.wake(partition);
     if (!answer.committed) return answer;
     epochs.hear(partition, answer.epoch);
-    const isSeen = pushed.every(({ partition: at, answer: { epoch, allSeen } }) => allSeen && epoch === epochs.of(at));
+    const isSeen = pushed.every(
+      ({ partition: at, answer: { epoch, allSeen } }) => allSeen && epoch === epochs.of(at),
+    );
     const total = summed([{ answer }, ...pushed]);
     return { committed: true, ...total, epoch: epochs.all, allSeen: answer.allSeen && isSeen };
   }
@@ -105,7 +114,10 @@ export class PartitionedPushes {
       shares.map(async (share, partition) => {
         const pushed: { partition: number; answer: PartPush }[] = [];
         for (const chunk of inChunks(share, requestWeight, PUSH_CHUNK)) {
-          pushed.push({ partition, answer: await this.#parts[partition]!.partition.push(chunk, kind, { jarsAt }) });
+          pushed.push({
+            partition,
+            answer: await this.#parts[partition]!.partition.push(chunk, kind, { jarsAt }),
+          });
           this.#leases.wake(partition);
         }
         return pushed;
@@ -161,7 +173,9 @@ function summed(pushed: readonly { readonly answer: PushAnswer }[]): PushAnswer 
     duplicates: sum((answer) => answer.duplicates),
     ...(dropped > 0 && { dropped }),
     ...(trapped > 0 && { trapped }),
-    ...(pushed.some(({ answer }) => answer.waiting !== undefined) && { waiting: sum((answer) => answer.waiting) }),
+    ...(pushed.some(({ answer }) => answer.waiting !== undefined) && {
+      waiting: sum((answer) => answer.waiting),
+    }),
   };
 }
 

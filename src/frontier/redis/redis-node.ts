@@ -64,7 +64,11 @@ export class RedisNode {
     this.#calls.become(incarnation);
     this.#calls.dupefilter = options.shape.dupefilter;
     const { partition, follows } = as ?? {};
-    const reply = await this.#call('join', { ...joinArguments(node, options, this.#crawl), partition, follows });
+    const reply = await this.#call('join', {
+      ...joinArguments(node, options, this.#crawl),
+      partition,
+      follows,
+    });
     const notices = this.#connection.isPasswordNeedless ? [needlessPasswordNotice] : [];
     const { joined, crawl } = readJoined(reply, incarnation, options, notices, partition);
     if (joined.justClosed !== null) {

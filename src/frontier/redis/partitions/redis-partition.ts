@@ -6,8 +6,8 @@ import type {
   CookieChange,
   Effects,
   FrontierRequest,
-  JoinOptions,
   Joined,
+  JoinOptions,
   Lease,
   LeaseAnswer,
   Left,
@@ -22,8 +22,8 @@ import type { Calls } from '../connection/calls.js';
 import { int, named, text } from '../connection/reply.js';
 import { changeArguments } from '../cookies/cookie-reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
-import { internalKey } from '../keys.js';
 import { startField } from '../join.js';
+import { internalKey } from '../keys.js';
 import type { LeaseCalls } from '../leases/lease-calls.js';
 import { readPushed, settleMessage } from '../leases/settle-message.js';
 import { readFeeds } from '../redis-feeds.js';
@@ -97,7 +97,10 @@ export class RedisPartition {
     return joined;
   }
 
-  async leave(reason: string, how: { readonly persist: boolean; readonly asksWithinMs?: number }): Promise<Left> {
+  async leave(
+    reason: string,
+    how: { readonly persist: boolean; readonly asksWithinMs?: number },
+  ): Promise<Left> {
     const { persist, asksWithinMs } = how;
     if (asksWithinMs !== undefined) return this.#node.leave(reason, asksWithinMs, { persist, asks: true });
     const left = await this.#node.leave(reason, undefined, { persist });
@@ -139,18 +142,28 @@ export class RedisPartition {
   /** In partition 0: whether all start requests under these arguments were pushed. */
   async isStartPushed(key: string): Promise<boolean> {
     const meta = internalKey(this.#crawl.options.keys, 'meta');
-    return (await this.#crawl.connection.patiently((client) => client.hget(meta, startField(key)))) === 'pushed';
+    return (
+      (await this.#crawl.connection.patiently((client) => client.hget(meta, startField(key)))) === 'pushed'
+    );
   }
 
   /** In partition 0: grant pages of the run to a partition. @param returned what each is known to have given back. */
-  async grantPages(run: string, to: number, wanted: number, returned: readonly number[]): Promise<{ granted: number; block: number }> {
+  async grantPages(
+    run: string,
+    to: number,
+    wanted: number,
+    returned: readonly number[],
+  ): Promise<{ granted: number; block: number }> {
     const args = { run, to, wanted, count: returned.length, returned: [...returned] };
     const answer = named(await this.#crawl.call('grant_pages', args));
     return { granted: int(answer.granted), block: int(answer.block) };
   }
 
   /** @returns how many pages this partition has given back in all. */
-  async takePages(run: string, change: { readonly granted?: number; readonly givesBack?: true }): Promise<number> {
+  async takePages(
+    run: string,
+    change: { readonly granted?: number; readonly givesBack?: true },
+  ): Promise<number> {
     return int(await this.#crawl.call('take_pages', { run, ...change }));
   }
 
@@ -210,7 +223,11 @@ export class RedisPartition {
   async feedHeads(feed: string): Promise<{ crawl: string; sequence: number; last: number }> {
     const { keys } = this.#crawl.options;
     return this.#crawl.connection.patiently(async (client) => {
-      const [record = null, tail = null] = await client.hmget(internalKey(keys, 'feeds'), feed, `${feed}:tail`);
+      const [record = null, tail = null] = await client.hmget(
+        internalKey(keys, 'feeds'),
+        feed,
+        `${feed}:tail`,
+      );
       if (tail === null) return { crawl: '', sequence: 0, last: 0 };
       const crawl = (await client.hget(internalKey(keys, 'meta'), 'crawl')) ?? '';
       const [found] = readFeeds({ ...(record !== null && { [feed]: record }), [`${feed}:tail`]: tail });
