@@ -102,6 +102,7 @@ export class InvalidRequestError extends CrawlnodeError {
  * Source: `scrapy.exceptions.DropItem`.
  */
 export class DropItem extends CrawlnodeError {
+  /** @param reason for the log. */
   constructor(reason = 'dropped by a pipeline') {
     super('drop_item', reason);
   }
@@ -112,6 +113,7 @@ export class DropItem extends CrawlnodeError {
  * Source: `scrapy.exceptions.IgnoreRequest`.
  */
 export class IgnoreRequest extends CrawlnodeError {
+  /** @param reason for the log and the errback. */
   constructor(reason = 'dropped by a middleware') {
     super('ignore_request', reason);
   }
@@ -129,6 +131,7 @@ export class CloseSpider extends CrawlnodeError {
   /** The closing reason of the run, in `stats` and the summary. */
   readonly reason: string;
 
+  /** @param reason the closing reason of the run; longer ones than 200 characters are cut. */
   constructor(reason = 'cancelled') {
     const plain =
       String(reason)

@@ -1,5 +1,5 @@
 /** What the compiler says of spiders: right ones compile, and mistakes are errors at their place. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
@@ -7,6 +7,9 @@ import { expect, it } from 'vitest';
 import { tempDir } from './helpers/temp-dir.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const examples = readdirSync(path.join(root, 'examples', 'api')).map((file) =>
+  path.join(root, 'examples', 'api', file),
+);
 
 const source = `
 import {
@@ -73,12 +76,12 @@ export const middleware: SpiderMiddleware = {
 export const hovered = (settings: Settings) => settings.DOWNLOAD_DELAY;
 `;
 
-it('misspelt settings, items that break the schema, unknown meta and options are errors, and nothing else is', () => {
+it('misspelt settings, items that break the schema, unknown meta and options are errors, and nothing in the examples of each export is', () => {
   const { dir } = tempDir('types');
   mkdirSync(path.join(dir, 'spiders'));
   const file = path.join(dir, 'spiders', 'shop.ts');
   writeFileSync(file, source);
-  const program = ts.createProgram([file], {
+  const program = ts.createProgram([file, ...examples], {
     ...{ strict: true, noEmit: true, skipLibCheck: true, noImplicitOverride: true },
     ...{
       target: ts.ScriptTarget.ES2023,
@@ -97,6 +100,22 @@ it('misspelt settings, items that break the schema, unknown meta and options are
     .map(({ start = 0 }) => source.slice(0, start).split('\n').length);
   const expected = source.split('\n').flatMap((line, at) => (line.endsWith('// error') ? [at + 1] : []));
   expect([...new Set(found)]).toEqual(expected);
+
+  // The examples of the API page are a project that uses every export.
+  const inExamples = examples.flatMap((example) =>
+    ts
+      .getPreEmitDiagnostics(program, program.getSourceFile(example))
+      .map(
+        ({ messageText }) =>
+          `${path.basename(example)}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`,
+      ),
+  );
+  expect(inExamples).toEqual([]);
+  const imported = examples.flatMap((example) => importedFrom(program.getSourceFile(example)!));
+  const index = program.getSourceFile(path.join(root, 'src', 'index.ts'))!;
+  const checker = program.getTypeChecker();
+  const exported = checker.getExportsOfModule(checker.getSymbolAtLocation(index)!).map(({ name }) => name);
+  expect([...new Set(imported)].sort()).toEqual(exported.sort());
 
   const hover = (text: string, from = 0) => {
     const at = source.indexOf(text, from);
@@ -118,6 +137,17 @@ it('misspelt settings, items that break the schema, unknown meta and options are
     return ts.displayPartsToString(symbol?.getDocumentationComment(checker));
   }
 });
+
+/** The names that a file imports from crawlnode. */
+function importedFrom(file: ts.SourceFile): string[] {
+  return file.statements
+    .filter(ts.isImportDeclaration)
+    .filter(({ moduleSpecifier }) => (moduleSpecifier as ts.StringLiteral).text === 'crawlnode')
+    .flatMap(({ importClause }) => importClause?.namedBindings ?? [])
+    .flatMap((bindings) =>
+      ts.isNamedImports(bindings) ? bindings.elements.map(({ name }) => name.text) : [],
+    );
+}
 
 function nodeAt(parent: ts.Node, at: number): ts.Node {
   const child = parent.getChildren().find((each) => each.getStart() <= at && at < each.end);

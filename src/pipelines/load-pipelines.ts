@@ -16,8 +16,11 @@ export interface PipelineInput {
   /** The item, as the previous pipeline returned it. */
   // biome-ignore lint/suspicious/noExplicitAny: the pipeline knows the fields its spider yields.
   readonly item: any;
+  /** The id of the node (NODE_ID). */
   readonly nodeId: string;
+  /** The name of the spider. */
   readonly spider: string;
+  /** The name of the job; null for the unnamed job. */
   readonly job: string | null;
 }
 

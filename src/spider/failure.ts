@@ -10,6 +10,7 @@ export interface Failure {
   readonly status: number | null;
   /** Null when the server did not respond. */
   readonly response: Response | null;
+  /** The request that failed. */
   readonly request: Request;
   /** A sentence for the log. */
   readonly message: string;

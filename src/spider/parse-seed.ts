@@ -49,6 +49,7 @@ type Seed = RequestOptions & {
 const seedKeys: readonly string[] = [
   ...['url', 'method', 'headers', 'body', 'json', 'formdata', 'meta', 'priority', 'callback', 'errback'],
   ...['cookies', 'dontFilter', 'dont_filter', 'cbKwargs', 'cb_kwargs', 'proxy'],
+  ...['timeout', 'cookieJar'],
 ];
 
 function parseJson(text: string): unknown {

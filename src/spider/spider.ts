@@ -12,9 +12,11 @@ import type { RefreshRule } from './refresh.js';
 export interface SpiderContext {
   /** From `-a name=value`. */
   readonly args: Readonly<Record<string, string>>;
+  /** The log of the node. */
   readonly log: Logger;
   /** All settings in effect; empty while crawlnode only lists the spiders. */
   readonly settings: Settings;
+  /** Stats of one's own. */
   readonly stats: Stats;
 }
 

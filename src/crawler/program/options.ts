@@ -47,10 +47,13 @@ export interface CrawlResult {
   readonly message: string | null;
   /** Pages, items and failed requests of this call, without those of other nodes. */
   readonly pages: number;
+  /** Items that these pages gave. */
   readonly items: number;
+  /** Requests that were given up. */
   readonly failed: number;
   /** The whole crawl as its store has it, with the counters: what `stats()` gives. */
   readonly stats: CrawlStats;
+  /** How long the call took, in ms. */
   readonly elapsedMs: number;
 }
 
@@ -62,9 +65,11 @@ export interface SeedOptions extends ProgramOptions {
 
 /** What became of seeds. */
 export interface SeedResult {
+  /** New requests in the frontier. */
   readonly accepted: number;
   /** They wait already, or `SEEDS_FILTERED` is set and they were seen. */
   readonly duplicates: number;
+  /** Seeds that are no request. */
   readonly bad: number;
   /** Why seeds were bad; the first hundred. */
   readonly badSeeds: readonly { readonly seed: string; readonly reason: string }[];

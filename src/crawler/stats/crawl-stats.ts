@@ -14,9 +14,11 @@ import { type CrawlState, crawlStateOf } from './crawl-state.js';
 
 /** The names and the order of the fields up to `counters` are stable. */
 export interface CrawlStats {
+  /** The name of the spider. */
   readonly spider: string;
   /** null when unnamed. */
   readonly job: string | null;
+  /** Where the crawl is stored. */
   readonly engine: 'redis' | 'embedded';
   /** Seeds in the start_urls keys that no node has read yet. */
   readonly startUrls: number;
@@ -26,6 +28,7 @@ export interface CrawlStats {
   readonly delayed: number;
   /** Requests that a node is processing. */
   readonly leased: number;
+  /** Requests that are done: processed, or refused for good. */
   readonly done: number;
   /** Requests that were given up; `crawlnode failed SPIDER list` shows them. */
   readonly failed: number;
@@ -67,6 +70,7 @@ export interface CrawlStats {
   readonly format: number;
   /** Settings that all nodes share; null until the first node has joined. */
   readonly shape: Shape | null;
+  /** What the crawl is doing, in a word. */
   readonly state: CrawlState;
   /** What each partition holds, in order; absent in a crawl of one (SCHEDULER_PARTITIONS). */
   readonly partitions?: NonNullable<Snapshot['partitions']>;

@@ -10,17 +10,23 @@ export type IdleRequests = StartRequests | Promise<StartRequests | undefined> | 
 
 /** What the methods of an extension are called with, by their names. */
 export interface ExtensionEvents {
+  /** The node has joined the crawl. */
   spiderOpened: { readonly spider: Spider };
+  /** Nothing is left to crawl. */
   spiderIdle: { readonly spider: Spider };
+  /** The node has left. `reason` is Scrapy's closing reason, such as `finished`. */
   spiderClosed: { readonly spider: Spider; readonly reason: string };
   /** `response` is null for an errback of a request without one. */
   spiderError: { readonly error: Error; readonly response: Response | null; readonly spider: Spider };
+  /** A response that is neither retried nor a redirect. */
   responseReceived: { readonly response: Response; readonly request: Request; readonly spider: Spider };
   /** `reason` as in the summary, such as `offsite (not in allowedDomains)`. */
   requestDropped: { readonly url: string; readonly reason: string; readonly spider: Spider };
   /** The item is as it is after all pipelines. `response` is null for an item that waited for files. */
   itemScraped: ItemEvent;
+  /** `error` is the DropItem of the pipeline. */
   itemDropped: ItemEvent & { readonly error: Error };
+  /** `error` is what the pipeline threw. */
   itemError: ItemEvent & { readonly error: Error };
 }
 

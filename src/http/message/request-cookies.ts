@@ -7,7 +7,9 @@ type CookieValue = string | number | boolean;
 
 /** One cookie of Scrapy's list. */
 export interface CookieInput {
+  /** The name of the cookie. */
   readonly name: string;
+  /** Its value; numbers and booleans become text. */
   readonly value: CookieValue;
   /** The host of the URL or a domain above it: the cookie is also sent to the hosts below. Absent: to the host of the URL alone. */
   readonly domain?: string | undefined;
@@ -22,10 +24,15 @@ export type CookiesInput = Readonly<Record<string, CookieValue>> | readonly Cook
 
 /** A cookie with a place of its own. */
 export interface RequestCookie {
+  /** The name of the cookie. */
   readonly name: string;
+  /** Its value. */
   readonly value: string;
+  /** In lower case; absent for the host of the URL alone. */
   readonly domain?: string;
+  /** Absent for the folder of the URL. */
   readonly path?: string;
+  /** Whether it is sent over https alone. */
   readonly secure?: boolean;
 }
 

@@ -18,6 +18,7 @@ export type CbKwargs = Readonly<Record<string, any>>;
 export interface RequestOptions {
   /** GET unless given; POST with `json` or `formdata`. */
   readonly method?: string;
+  /** Headers of this request; they override those of DEFAULT_REQUEST_HEADERS. */
   readonly headers?: HeadersInput;
   /** At most one of `body`, `json` and `formdata` may be given. Text is sent as UTF-8. */
   readonly body?: string | Uint8Array | null;
@@ -39,6 +40,10 @@ export interface RequestOptions {
   readonly errback?: Callback | string | null;
   /** Values by name, or Scrapy's list of `{ name, value }`. */
   readonly cookies?: CookiesInput | null;
+  /** DOWNLOAD_TIMEOUT of this request, in seconds. It is stored as `meta.download_timeout`; null removes it. */
+  readonly timeout?: number | null;
+  /** The cookie jar of this request, a session of its own. It is stored as `meta.cookiejar`; null is the default jar. */
+  readonly cookieJar?: string | number | null;
   /**
    * The proxy of this request, such as `http://user:password@host:port` or `socks5://host:port`; null for none. It is stored
    * as `meta.proxy`.
@@ -49,6 +54,7 @@ export interface RequestOptions {
 const options: Readonly<Record<keyof RequestOptions, true>> = {
   ...{ method: true, headers: true, body: true, json: true, formdata: true, meta: true, priority: true },
   ...{ cbKwargs: true, dontFilter: true, callback: true, errback: true, cookies: true, proxy: true },
+  ...{ timeout: true, cookieJar: true },
 };
 const optionNames = new Set(Object.keys(options));
 /** Fields of a Request that are not options. They are ignored, so that a request can be spread into the options of another. */

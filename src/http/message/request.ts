@@ -84,8 +84,7 @@ export class Request implements Bookkeeping {
     this.method = method;
     this.headers = content && !asQuery ? withContentType(headers, content.type) : headers;
     this.body = content ? (asQuery ? null : content.body) : checkBody(options.body);
-    const meta = options.meta === undefined ? {} : checkedMeta(options.meta);
-    this.meta = options.proxy === undefined && meta.proxy == null ? meta : withProxy(meta, options.proxy);
+    this.meta = metaOf(options);
     this.cbKwargs =
       options.cbKwargs === undefined ? noCbKwargs : jsonObjectCopy(options.cbKwargs, 'cbKwargs');
     this.priority = options.priority === undefined ? 0 : checkPriority(options.priority);
@@ -189,10 +188,13 @@ function withContentType(headers: Headers, type: string): Headers {
   return Object.assign(Object.create(null), headers, { 'Content-Type': type });
 }
 
-function checkedMeta(meta: unknown): Meta {
-  const copy = jsonObjectCopy(meta, 'meta');
-  checkMeta(copy);
-  return copy;
+/** `meta` with the options that are stored in it. */
+function metaOf({ meta, timeout, cookieJar, proxy }: RequestOptions): Meta {
+  let own: Meta = meta === undefined ? {} : jsonObjectCopy(meta, 'meta');
+  if (timeout !== undefined) own = { ...own, download_timeout: timeout };
+  if (cookieJar !== undefined) own = { ...own, cookiejar: cookieJar };
+  checkMeta(own);
+  return proxy === undefined && own.proxy == null ? own : withProxy(own, proxy);
 }
 
 function withQuery(url: string, query: string): string {

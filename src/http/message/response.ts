@@ -30,9 +30,13 @@ import { unfetchableRequest } from './unfetchable-request.js';
 export interface ResponseParts {
   /** The URL that the body was downloaded from. */
   readonly url: string;
+  /** The HTTP status. */
   readonly status: number;
+  /** Names in any case; a list for a repeated header. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The body after decompression. */
   readonly body: Buffer;
+  /** The request that led to the response. */
   readonly request: Request;
   /** None unless given. */
   readonly flags?: readonly string[];
@@ -40,9 +44,13 @@ export interface ResponseParts {
 
 /** What `Response.fromFile` says of a saved page beside its body. */
 export interface SavedPage {
+  /** The URL of the page, from which relative links count; `http://localhost/` unless given. */
   readonly url?: string;
+  /** The HTTP status; 200 unless given. */
   readonly status?: number;
+  /** The headers of the response; none unless given. */
   readonly headers?: ResponseParts['headers'];
+  /** The meta of the request. */
   readonly meta?: Meta;
 }
 
@@ -51,6 +59,7 @@ const emptyText = new BodyText(Buffer.alloc(0), null);
 
 const noFlags: readonly string[] = [];
 
+/** The options of `follow` and `followAll`: those of a request, whose callback is an argument of its own. */
 export type FollowOptions = Omit<RequestOptions, 'callback'>;
 
 /** The arguments after the target. A list, since its length tells an undefined callback from an omitted one. */
@@ -88,6 +97,7 @@ export class Response<M extends Meta = Meta> {
   /** The last result of links(). These URLs are absolute and detached already, so following them needs no joining. */
   #links: Set<string> = new Set();
 
+  /** For tests of a spider, and for middleware that answers in place of a server. */
   constructor(parts: ResponseParts) {
     this.url = parts.url;
     this.status = parts.status;
@@ -116,6 +126,11 @@ export class Response<M extends Meta = Meta> {
   /** The request's cbKwargs, which the callback also gets as its second argument. */
   get cbKwargs(): CbKwargs {
     return this.request.cbKwargs;
+  }
+
+  /** The value of a header, the first one of a repeated header; null without it. @param name in any case */
+  header(name: string): string | null {
+    return headerOf(this.headers, name.toLowerCase());
   }
 
   /** The body as text. The charset is that of the byte order mark, Content-Type or `<meta>`, else UTF-8. Never throws. */

@@ -126,6 +126,17 @@ describe('a request', () => {
     ]);
   });
 
+  test('stores timeout, cookieJar and proxy in meta, and checks them there', () => {
+    const request = new Request('http://a.example/', { timeout: 2.5, cookieJar: 'one', meta: { page: 1 } });
+    expect(request.meta).toEqual({ page: 1, download_timeout: 2.5, cookiejar: 'one' });
+    expect(request.replace({ timeout: null }).meta).toEqual({
+      page: 1,
+      download_timeout: null,
+      cookiejar: 'one',
+    });
+    expect(() => new Request('http://a.example/', { timeout: '5' as never })).toThrow('a number of seconds');
+  });
+
   test('keeps a copy of its meta', () => {
     const meta = { list: [{ a: 1 }], gone: undefined };
     const request = new Request(url, { meta });

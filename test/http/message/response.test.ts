@@ -32,6 +32,11 @@ describe('a response', () => {
     const headers = JSON.parse('{"X-A":"1","x-a":["2","3"],"__proto__":"evil","Set-Cookie":["a=1","b=2"]}');
     const response = respond('x', headers);
     expect(response.headers['x-a']).toEqual(['1', '2', '3']);
+    expect([response.header('X-A'), response.header('set-cookie'), response.header('none')]).toEqual([
+      '1',
+      'a=1',
+      null,
+    ]);
     expect(response.headers['set-cookie']).toEqual(['a=1', 'b=2']);
     expect(Object.keys(response.headers)).toContain('__proto__');
     expect(Object.getPrototypeOf(response.headers)).toBeNull();
