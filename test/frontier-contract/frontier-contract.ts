@@ -43,11 +43,6 @@ export type { World } from './world.js';
 /** What an order over all domains, one count of items or one list of failed requests is not needed for. */
 export const partitionChapters = [
   push,
-  politeness,
-  domainLimits,
-  autothrottle,
-  deferring,
-  robots,
   settling,
   validators,
   epochs,
@@ -56,7 +51,6 @@ export const partitionChapters = [
   completion,
   starting,
   flushing,
-  domainPages,
   seeds,
 ];
 

@@ -45,6 +45,7 @@ import type {
   StatChange,
 } from '../frontier.js';
 import type { RedisFrontier } from '../redis/redis-frontier.js';
+import { RecoveredNodes } from '../recovered-nodes.js';
 import type { RobotsAnswer } from '../robots/robots-state.js';
 import { Completion } from './completion.js';
 import { splitChanges } from './custom-stats.js';
@@ -152,10 +153,11 @@ export class PartitionedFrontier implements Frontier {
         this.#joined.delete(index);
       }),
     );
+    const of = this.#first.partition.crawlId;
     const left = await this.#first.partition.leave(reason, { persist });
     this.#joined.delete(0);
     if (left.cleared)
-      await Promise.all(this.#parts.slice(1).map(({ partition }) => partition.clearComplete()));
+      await Promise.all(this.#parts.slice(1).map(({ partition }) => partition.clearComplete(of)));
     return left;
   }
 
@@ -185,11 +187,10 @@ export class PartitionedFrontier implements Frontier {
   }
 
   async recover(...[onDead, onFailed]: Parameters<Frontier['recover']>): Promise<number> {
-    const byNode = new Map<string, number>();
-    const count = (node: string, requests: number) => byNode.set(node, (byNode.get(node) ?? 0) + requests);
-    const moved = await Promise.all(this.#parts.map((part) => part.recover(count, onFailed)));
-    for (const [node, requests] of byNode) onDead?.(node, requests);
-    return moved.reduce((sum, more) => sum + more, 0);
+    const recovered = new RecoveredNodes();
+    // Partition 0 first: who is dead there is dead in the others too.
+    for (const part of this.#parts) await part.recoverInto(recovered, onFailed);
+    return recovered.report(onDead);
   }
 
   push(requests: readonly FrontierRequest[], kind: PushKind, part?: StartPart): Promise<PushAnswer> {

@@ -155,8 +155,18 @@ export class RedisFrontier implements Frontier {
 
   async recover(...[onDead, onFailed]: Parameters<Frontier['recover']>): Promise<number> {
     const recovered = new RecoveredNodes();
+    await this.recoverInto(recovered, onFailed);
+    return recovered.report(onDead);
+  }
+
+  /** As `recover`, of a partition: incarnations that were handled in another one are dead here too. */
+  async recoverInto(
+    recovered: RecoveredNodes,
+    onFailed: Parameters<Frontier['recover']>[1],
+  ): Promise<void> {
+    const dead = recovered.incarnations as string[];
     for (;;) {
-      const answer = named(await this.#run('recover', { most: RECOVERY_STEP }));
+      const answer = named(await this.#run('recover', { most: RECOVERY_STEP, dead }));
       const counts = list(answer.counts).map(int);
       for (const [n, incarnation] of list(answer.incarnations).map(text).entries()) {
         recovered.add(incarnation, text(list(answer.nodes)[n]), counts[n] ?? 0);
@@ -165,7 +175,7 @@ export class RedisFrontier implements Frontier {
         const record = text(list(answer.records)[n]) || null;
         onFailed?.({ id, record, crashes: int(list(answer.crashes)[n]) });
       }
-      if (int(answer.moved) === 0 || int(answer.dead) === 0) return recovered.report(onDead);
+      if (int(answer.moved) === 0 || int(answer.dead) === 0) return;
     }
   }
 

@@ -182,9 +182,9 @@ export class RedisPartition {
     await this.#crawl.call('raise_epoch', {});
   }
 
-  /** Clear this partition if it is complete, after partition 0 was cleared. */
-  async clearComplete(): Promise<void> {
-    await this.#crawl.call('clear_complete', {});
+  /** Clear this partition if it is complete, after partition 0 was cleared. @param of the crawl that partition 0 had. */
+  async clearComplete(of: string): Promise<void> {
+    await this.#crawl.call('clear_complete', { of });
     await sweep(this.#crawl.call);
   }
 
