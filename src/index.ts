@@ -56,6 +56,7 @@ export { canonicalizeUrl } from './http/url/canonicalize-url.js';
 export type { Patterns } from './http/url/url-patterns.js';
 export type { Logger, SpiderLogger } from './log.js';
 export type { CommittedItem } from './pipelines/committed/committed-item.js';
+export { type FilePathInput, FilesPipeline, ImagesPipeline } from './pipelines/files/media-pipeline.js';
 export type { ItemPipeline, PipelineInput } from './pipelines/load-pipelines.js';
 export { parseRobots, type Robots } from './robots/parse-robots.js';
 export { defineSettings } from './settings/define-settings.js';

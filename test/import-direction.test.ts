@@ -37,6 +37,7 @@ const settingsHelpers = [
   'settings/mask-urls.ts',
   'settings/nearest.ts',
   'settings/proxy-url.ts',
+  'settings/s3-location.ts',
 ];
 
 const outwardNames = /^(process\??\.(env|argv|exit|exitCode|stdin|stdout|stderr)|console\??\.\w+)$/;

@@ -7,9 +7,12 @@ import {
   DropItem,
   type Extension,
   type ExtensionEvents,
+  type FilePathInput,
   type FileResult,
+  FilesPipeline,
   type IdleRequests,
   IgnoreRequest,
+  ImagesPipeline,
   type ItemPipeline,
   type OutgoingRequest,
   type PipelineInput,
@@ -47,6 +50,27 @@ declare function upsert(url: string, id: string, item: unknown): Promise<void>;
 // FilesPipeline and ImagesPipeline add a list of these to the item.
 export const pathsOf = ({ item }: PipelineInput) =>
   (item.files as FileResult[]).filter(({ status }) => status !== 'failed').map(({ path }) => path);
+//#endregion
+
+//#region FilesPipeline, FilePathInput
+// ITEM_PIPELINES: { ./pipelines/manuals.ts: 1 }
+export class Manuals extends FilesPipeline {
+  override filePath({ item, extension }: FilePathInput) {
+    return `manuals/${item.sku}.${extension || 'bin'}`;
+  }
+}
+//#endregion
+
+//#region ImagesPipeline
+// ITEM_PIPELINES: { ./pipelines/covers.ts: 1 }
+export class Covers extends ImagesPipeline {
+  override getMediaRequests(item: { cover: string; page: string }) {
+    return [new Request(item.cover, { headers: { Referer: item.page } })];
+  }
+  override itemCompleted([cover]: readonly FileResult[], item: object) {
+    return { ...item, cover: cover?.path };
+  }
+}
 //#endregion
 
 //#region DownloaderMiddleware, OutgoingRequest, IgnoreRequest

@@ -5,17 +5,20 @@ import { newSeed } from './tools/random.mjs';
 export const usage = `npm run chaos -- [options]
 
   --only R3,R9       only these rows
+  --fault TEXT       only faults whose description contains it
   --engine NAME      redis or embedded; both unless told
   --seed N           repeat the random choices of an earlier run, which printed its seed
-  --short            each row once, on one engine, on 526 pages: at most three minutes for all
+  --short            one fault of each row, once, on one engine, on 526 pages: about three minutes for all
   --long             many faults on 21,040 pages: hours for all
-  --write            put the measured rows into docs/internals/faults.md`;
+  --generated        on generated pages, for a machine without nginx and python3-doc
+  --minutes N        how long R22 takes; 1 unless told, 60 with --long
+  --write            put the measured rows, and the plot of R22, into docs/internals`;
 
 /** How much of everything: copies of the documentation (526 pages each), its pages per second, and faults of one kind. */
 const scales = {
   short: { name: 'short', copies: 1, pagesPerSecond: 130, kills: 3, faults: 1, seconds: 10 },
   normal: { name: 'normal', copies: 4, pagesPerSecond: 150, kills: 8, faults: 3, seconds: 60 },
-  long: { name: 'long', copies: 40, pagesPerSecond: 150, kills: 100, faults: 10, seconds: 3_600 },
+  long: { name: 'long', copies: 40, pagesPerSecond: 70, kills: 200, faults: 10, seconds: 3_600 },
 };
 
 /** @throws Error that says what is wrong with the arguments. */
@@ -24,10 +27,13 @@ export function readOptions(args) {
     args,
     options: {
       only: { type: 'string' },
+      fault: { type: 'string', default: '' },
       engine: { type: 'string' },
       seed: { type: 'string' },
       short: { type: 'boolean', default: false },
       long: { type: 'boolean', default: false },
+      generated: { type: 'boolean', default: false },
+      minutes: { type: 'string' },
       write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -37,7 +43,18 @@ export function readOptions(args) {
     throw new Error(`--engine is redis or embedded, not ${values.engine}`);
   const seed = values.seed === undefined ? newSeed() : Number(values.seed);
   if (!Number.isSafeInteger(seed)) throw new Error(`--seed is a whole number, not ${values.seed}`);
-  const scale = scales[values.short ? 'short' : values.long ? 'long' : 'normal'];
+  const chosen = scales[values.short ? 'short' : values.long ? 'long' : 'normal'];
+  const seconds = values.minutes === undefined ? chosen.seconds : 60 * Number(values.minutes);
+  if (!(seconds > 0)) throw new Error(`--minutes is a number, not ${values.minutes}`);
+  const scale = { ...chosen, seconds, plot: values.write, generated: values.generated };
   const only = values.only?.split(',').map((row) => row.trim().toUpperCase()) ?? null;
-  return { only, engine: values.engine ?? null, seed, scale, write: values.write, help: values.help };
+  return {
+    only,
+    fault: values.fault,
+    engine: values.engine ?? null,
+    seed,
+    scale,
+    write: values.write,
+    help: values.help,
+  };
 }

@@ -59,8 +59,8 @@ function lineOf({ row, fault, engine, numbers, recovery, command }) {
 
 /** The note in brackets at the end of a fault varies from run to run. */
 function keyOf(line) {
-  const [, row, fault = '', engine] = line.split(' | ').map((cell) => cell.replace(/^\| /, ''));
-  return [line.split(' | ')[0].slice(2), engine ?? row, fault.replace(/ \([^()]*\)$/, '')].join('|');
+  const [row, fault, engine] = line.slice('| '.length).split(' | ');
+  return [row, engine, fault.replace(/ \([^()]*\)$/, '')].join('|');
 }
 
 const seconds = (ms) => (ms / 1_000).toFixed(1);

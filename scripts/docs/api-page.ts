@@ -40,7 +40,17 @@ const sections: readonly (readonly [title: string, names: readonly string[]])[] 
   ],
   [
     'Item pipelines',
-    ['ItemPipeline', 'PipelineInput', 'CommittedItem', 'CrawlContext', 'FileResult', 'DropItem'],
+    [
+      'ItemPipeline',
+      'PipelineInput',
+      'CommittedItem',
+      'CrawlContext',
+      'FilesPipeline',
+      'ImagesPipeline',
+      'FilePathInput',
+      'FileResult',
+      'DropItem',
+    ],
   ],
   [
     'Middleware',

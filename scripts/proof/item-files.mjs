@@ -3,8 +3,9 @@
  * about their type, and are killed and replaced. Afterwards each item must be in the feed files of the nodes once, in every
  * format, as Python reads it; each file that can be had must be in the store once and whole, and no other.
  *
- * Needs a build and python3: `node scripts/proof/item-files.mjs [pages] [kills]`, 2,000 and 10 on each engine by default.
- * Exit code 1 when anything does not hold.
+ * Needs a build and python3: `node scripts/proof/item-files.mjs [pages] [kills] [Redis|embedded|both] [folder|s3]`, by default
+ * 2,000 pages and 10 kills on both engines into a folder. With `s3` the files go to an S3-compatible server, which is down for
+ * a while after every second kill. Exit code 1 when anything does not hold.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -21,13 +22,18 @@ import {
   look,
   newProject,
   startRedis,
+  tempDir,
   until,
 } from './faults/stage.mjs';
+import { bucket, keys, startS3 } from './item-files/s3-server.mjs';
 import { fateOf, startFileSite } from './item-files/site.mjs';
 
 const pages = Number(process.argv[2] ?? 2_000);
 const kills = Number(process.argv[3] ?? 10);
-const engines = process.argv[4] === undefined ? ['Redis', 'embedded'] : [process.argv[4]];
+const engines = [undefined, 'both'].includes(process.argv[4]) ? ['Redis', 'embedded'] : [process.argv[4]];
+const isS3 = process.argv[5] === 's3';
+/** The server is down as long after every second kill. */
+const OUTAGE_MS = 5_000;
 const reader = fileURLToPath(new URL('item-files/read_feeds.py', import.meta.url));
 const formats = ['jsonl', 'json', 'csv', 'xml', 'jsonl.gz', 'json.gz', 'csv.gz', 'xml.gz'];
 
@@ -60,9 +66,13 @@ process.exitCode = failed ? 1 : 0;
 async function prove(engine) {
   const site = await startFileSite(pages);
   atCleanUp(site.close);
+  const s3 = isS3 ? await startS3(await tempDir('s3')) : null;
+  if (s3 !== null) atCleanUp(s3.stop);
+  const place = (name) => (isS3 ? `s3://${bucket}/${name}` : name);
   const settings = {
     ITEM_PIPELINES: { FilesPipeline: 1, ImagesPipeline: 2 },
-    ...{ FILES_STORE: 'files', IMAGES_STORE: 'images', ALLOW_PRIVATE_ADDRESSES: true },
+    ...{ FILES_STORE: place('files'), IMAGES_STORE: place('images'), ALLOW_PRIVATE_ADDRESSES: true },
+    ...(isS3 && { ...keys, AWS_ENDPOINT_URL: s3.endpoint }),
     ...{ DOWNLOAD_TIMEOUT: 3, RETRY_TIMES: 1, CONCURRENT_REQUESTS: 32 },
   };
   const project = await newProject(engine === 'Redis' ? await startRedis() : null, settings, spider);
@@ -88,6 +98,12 @@ async function prove(engine) {
     nodes[at].signal('SIGKILL');
     await nodes[at].ended;
     killed += 1;
+    const isOutage = isS3 && killed % 2 === 0;
+    // A bucket that is away is an error at the start of a node, so no node starts meanwhile.
+    if (isOutage) await until(() => nodes[1 - at].said.includes('crawling walk'), 'the other node', 60_000);
+    if (isOutage) await s3.stop();
+    if (isOutage) await sleep(OUTAGE_MS);
+    if (isOutage) await s3.start();
     nodes[at] = start(at);
   }
   const ends = await Promise.all(nodes.map((node) => endOf(node, 900_000)));
@@ -105,7 +121,8 @@ async function prove(engine) {
       `${state.pending + state.leased + state.delayed} requests are left, ${state.failed} failed`,
     );
   }
-  const stored = judgeFiles(project, judgeFeeds(project, feeds.flat(), problems), problems);
+  const found = s3?.objects() ?? filesOf(project);
+  const stored = judgeFiles(found, judgeFeeds(project, feeds.flat(), problems), problems);
   const refetched = site.asked.pages + site.asked.files;
   if (problems.length > 0)
     for (const node of nodes) console.error(node.said.split('\n').slice(-5).join('\n'));
@@ -130,8 +147,16 @@ function judgeFeeds(project, files, problems) {
   return read.filter(({ file }) => file.endsWith('.jsonl'));
 }
 
+/** Path below the project → content. */
+function filesOf(project) {
+  const paths = ['files', 'images'].flatMap((folder) =>
+    readdirSync(path.join(project.dir, folder, 'full')).map((file) => `${folder}/full/${file}`),
+  );
+  return new Map(paths.map((file) => [file, readFileSync(path.join(project.dir, file))]));
+}
+
 /** Each result as the site answers, each file whole, and none that no item names. */
-function judgeFiles(project, items, problems) {
+function judgeFiles(stored, items, problems) {
   const named = new Set();
   for (const { page, files, images } of items) {
     for (const [folder, name, result] of [
@@ -150,16 +175,14 @@ function judgeFiles(project, items, problems) {
           `file ${name} of page ${page}: ${result?.reason ?? result?.status}, not ${reason ?? 'stored'}`,
         );
       } else if (reason === null) {
-        const bytes = readFileSync(path.join(project.dir, folder, result.path));
+        const file = `${folder}/${result.path}`;
+        const bytes = stored.get(file) ?? Buffer.alloc(0);
         const md5 = createHash('md5').update(bytes).digest('hex');
-        if (!bytes.equals(body) || md5 !== result.checksum) problems.push(`${result.path} is not whole`);
-        named.add(path.join(folder, result.path));
+        if (!bytes.equals(body) || md5 !== result.checksum) problems.push(`${file} is not whole`);
+        named.add(file);
       }
     }
   }
-  const there = ['files', 'images'].flatMap((folder) =>
-    readdirSync(path.join(project.dir, folder, 'full')).map((file) => path.join(folder, 'full', file)),
-  );
-  if (there.length !== named.size) problems.push(`${there.length} files are stored, ${named.size} are named`);
-  return there.length;
+  if (stored.size !== named.size) problems.push(`${stored.size} files are stored, ${named.size} are named`);
+  return stored.size;
 }

@@ -26,6 +26,8 @@ const opened = (open, close) => (scale) => {
 };
 const siblings = (piece) => (scale) => piece.repeat(SIBLINGS * scale);
 
+const inBody = (scale) => `<body>${siblings('<p>')(scale)}`;
+
 const links = (response) => response.css('a::attr(href)').getAll();
 const select = (selector) => (response) => response.css(selector).length;
 
@@ -49,6 +51,11 @@ const cases = {
   '<p>, p:nth-last-child(1)': [siblings('<p>'), select('p:nth-last-child(1)')],
   '<a>, p ~ a, a + a': [siblings('<a></a>'), select('p ~ a, a + a')],
   '<p>, p:has(+ p b)': [siblings('<p>'), refused('p:has(+ p b)')],
+  '<p>, $ a': [repeated('<p>'), (response) => response.$('a').length],
+  '<p>, $ p:nth-child(2n)': [siblings('<p>'), (response) => response.$('p:nth-child(2n)').length],
+  '<p>, $ p:has(+ p)': [siblings('<p>'), (response) => response.$('p:has(+ p)').length],
+  '<p>, $ p ~ p': [siblings('<p>'), (response) => response.$('p ~ p').length],
+  '<p>, $ p:nth-child(2n):eq(3)': [inBody, refusedBy$('p:nth-child(2n):eq(3)')],
 };
 
 const table = new Table({ head: ['input', 'ms at n', 'ms at 4n', 'ratio'] });
@@ -76,6 +83,18 @@ function refused(selector) {
   return (response) => {
     try {
       return response.css(selector).length;
+    } catch (error) {
+      if (error.code === 'selector_cost' && error.message.includes(selector)) return 0;
+      throw error;
+    }
+  };
+}
+
+/** The same of `$`. */
+function refusedBy$(selector) {
+  return (response) => {
+    try {
+      return response.$('body').find(selector).length;
     } catch (error) {
       if (error.code === 'selector_cost' && error.message.includes(selector)) return 0;
       throw error;

@@ -1,12 +1,12 @@
-// What damaged and malicious records do to a node and to every command: requests, seeds, items, feeds and backups are
-// changed straight in the store, past crawlnode.
+// What damaged and malicious records do to a node and to every command: requests, items that wait for files, seeds, items,
+// feeds, items that wait for a pipeline, and backups are changed straight in the store, past crawlnode.
 //
 //   node scripts/proof/mutated-store.mjs [--records 10000] [--engine redis|embedded] [--seed N]
 //
 // In rounds, a real crawl fills a store; its records are mutated (bits flipped, cut off, huge numbers, other types, deep
 // nesting, names of prototypes and hooks, paths, in the first round 100 MB of text); then a node works them off and every
 // command reads them. It fails when a process ends by a signal, hangs or shows an error nobody foresaw, when a file changes that
-// no command line names, when code is loaded from a path of the store, when a request or seed is set aside without a
+// no command line names, when a downloaded file leaves its folder, when a pipeline gets no item, when code is loaded from a path of the store, when a request or seed is set aside without a
 // reason, or when doctor does not say so. The same seed gives the same mutations.
 import { spawn } from 'node:child_process';
 import { createHash, randomInt } from 'node:crypto';
@@ -40,7 +40,7 @@ const executable = fileURLToPath(new URL('../../bin/crawlnode.js', import.meta.u
 const TIMEOUT_MS = 180_000;
 const HUGE_BYTES = 100 * 1024 * 1024;
 /** Of each round. */
-const COUNTS = { requests: 3_400, seeds: 1_000, items: 300, outbox: 200 };
+const COUNTS = { requests: 3_000, waiting: 500, seeds: 1_000, items: 300, outbox: 200, accepted: 100 };
 const BACKUPS = 10;
 const VALUES_OF_BACKUP = 10;
 
@@ -85,7 +85,12 @@ async function runRound(engine, round, random) {
   };
   writeFileSync(
     path.join(project, 'crawlnode.yaml'),
-    JSON.stringify({ ...settings, ITEM_PIPELINES: { RedisPipeline: 300 } }),
+    JSON.stringify({
+      ...settings,
+      ITEM_PIPELINES: { FilesPipeline: 1, './pipelines/note.ts': 200, RedisPipeline: 300 },
+      FILES_STORE: 'files',
+      FILES_STORE_TIMEOUT: 1,
+    }),
   );
   const env = { ...process.env, HOME: path.join(folder, 'home'), XDG_STATE_HOME: '', XDG_CACHE_HOME: '' };
   const where = `${engine}, round ${round}`;
@@ -137,6 +142,11 @@ async function runRound(engine, round, random) {
   await run(['restore', 'walk', 'backups/sound.jsonl'], [0]);
   // One page, so that the store knows the feed again.
   await run(['crawl', 'walk', '--max-pages', '1', '-o', 'out.jsonl'], [0]);
+  // One more page, with many items that then wait for their files.
+  const withFiles = { url: `${origin}/${round}/files`, callback: 'parseFiles', priority: 1_000_000 };
+  writeFileSync(path.join(project, 'files.txt'), JSON.stringify(withFiles));
+  await run(['seed', 'walk', '--file', 'files.txt'], [0]);
+  await run(['crawl', 'walk', '--max-pages', '1', '-o', 'out.jsonl'], [0]);
   await run(['seed', 'walk', '--file', 'raw.txt', '--to-start-urls'], [0]);
 
   const huge = round === 1 ? Buffer.alloc(HUGE_BYTES, 'x') : null;
@@ -146,7 +156,7 @@ async function runRound(engine, round, random) {
       hugeLeft -= 1;
       return huge;
     }
-    return mutate(bytes);
+    return mutateWaiting(bytes, mutate, random) ?? mutate(bytes);
   };
   for (const kind of ['requests', 'seeds', 'items', 'feeds']) {
     hugeLeft = ['requests', 'seeds', 'items'].includes(kind) ? 1 : 0;
@@ -158,6 +168,13 @@ async function runRound(engine, round, random) {
   await store.outbox(Array.from({ length: COUNTS.outbox }, () => mutate(anItem)));
   note('mutated: outbox', COUNTS.outbox);
   count += COUNTS.outbox;
+  const anEntry = JSON.stringify({ id: `${'0'.repeat(40)}-1`, item: JSON.parse(anItem) });
+  await store.outbox(
+    Array.from({ length: COUNTS.accepted }, () => mutate(anEntry)),
+    { ofPipeline: true },
+  );
+  note('mutated: items that wait for a pipeline', COUNTS.accepted);
+  count += COUNTS.accepted;
 
   for (const args of [
     ['stats', 'walk', '--json'],
@@ -207,6 +224,8 @@ async function runRound(engine, round, random) {
     await run(args);
   for (const file of ['again.jsonl', 'exported.jsonl', 'out.jsonl'])
     judgeLines(where, path.join(project, file));
+  judgeAccepted(where, path.join(project, 'committed.jsonl'));
+  judgeFiles(where, path.join(project, 'files'));
   compare(where, before, look(folder));
   if (existsSync(path.join(folder, 'PWNED')))
     problems.push(`${where}: ${readFileSync(path.join(folder, 'PWNED'))}`);
@@ -217,7 +236,14 @@ async function runRound(engine, round, random) {
 
 /** @returns paths that nothing may touch or load. */
 function makeProject(folder, project) {
-  for (const name of ['project/spiders', 'project/canary', 'project/backups', 'home', 'canary'])
+  for (const name of [
+    'project/spiders',
+    'project/pipelines',
+    'project/canary',
+    'project/backups',
+    'home',
+    'canary',
+  ])
     mkdirSync(path.join(folder, name), { recursive: true });
   const pwned = JSON.stringify(path.join(folder, 'PWNED'));
   writeFileSync(
@@ -228,6 +254,10 @@ const pwned = (what: string) => writeFileSync(${pwned}, what);
 export default class extends Spider {
   name = 'walk';
   *parse(response: Response) { yield { url: response.url, title: response.css('title::text').get(), n: response.meta.n }; }
+  *parseFiles(response: Response) {
+    for (let n = 0; n < ${COUNTS.waiting}; n += 1)
+      yield { n, file_urls: [response.urljoin('/file/' + n + '.pdf'), response.urljoin('/file/' + n)] };
+  }
   *parseOther(response: Response) { yield { url: response.url, other: true }; }
   failed() { return []; }
   override opened(...args: unknown[]) { if (args.length > 0) pwned('the hook opened was a callback'); }
@@ -235,6 +265,16 @@ export default class extends Spider {
   override makeRequestFromData(data: unknown) {
     if (typeof data !== 'string') pwned('the hook makeRequestFromData was a callback');
     return super.makeRequestFromData(data as string);
+  }
+}
+`,
+  );
+  writeFileSync(
+    path.join(project, 'pipelines', 'note.ts'),
+    `import { appendFileSync } from 'node:fs';
+export default class {
+  committed(batch: unknown[]) {
+    appendFileSync('committed.jsonl', batch.map((entry) => JSON.stringify(entry) + '\\n').join(''));
   }
 }
 `,
@@ -247,6 +287,22 @@ export default class extends Spider {
   for (const file of canaries) writeFileSync(file, file.includes('evil') ? evil : '{"mine":1}\n');
   symlinkSync(path.join(folder, 'canary/authorized_keys'), path.join(project, 'link.jsonl'));
   return [...canaries, path.join(project, 'link.jsonl'), path.join(project, 'spiders/walk.ts')];
+}
+
+/** The item that waits in the record of a request, changed; null for another record, and now and then for one with an item. */
+function mutateWaiting(bytes, mutate, random) {
+  const text = bytes.toString();
+  if (!text.includes('"f":{') || random.next() < 0.3) return null;
+  const waiting = JSON.stringify(JSON.parse(text).f);
+  const at = text.indexOf(waiting);
+  if (at === -1) return null;
+  note('mutated: items that wait for files');
+  const changed = mutate(Buffer.from(waiting));
+  return Buffer.concat([
+    Buffer.from(text.slice(0, at)),
+    changed,
+    Buffer.from(text.slice(at + waiting.length)),
+  ]);
 }
 
 /** A copy of a backup with some of its values changed; `isSigned`: with checksums to match, as a forger makes them. */
@@ -343,10 +399,36 @@ function judgeLines(where, file) {
   }
 }
 
+/** Whatever the store held, a pipeline gets items with ids. */
+function judgeAccepted(where, file) {
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
+  note('items that a pipeline got', lines.length);
+  if (lines.length < COUNTS.accepted) problems.push(`${where}: the pipeline got ${lines.length} items`);
+  for (const line of lines) {
+    const { id, item } = JSON.parse(line);
+    if (typeof id !== 'string' || typeof item !== 'object' || item === null || Array.isArray(item))
+      problems.push(`${where}: a pipeline got ${line.slice(0, 100)}`);
+  }
+}
+
+/** Whatever the store held, a file is stored under the hash of its URL. */
+function judgeFiles(where, folder) {
+  const stored = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  note('files stored', stored.length);
+  if (stored.length === 0) problems.push(`${where}: no file was stored`);
+  for (const { parentPath, name } of stored) {
+    const file = path.relative(folder, path.join(parentPath, name));
+    if (!/^full\/[0-9a-f]{40}(\.[a-z0-9]{1,10})?$/.test(file))
+      problems.push(`${where}: a file was stored as ${file}`);
+  }
+}
+
 /** Every file below the folder but those that command lines name, with what tells that it was written. */
 function look(folder) {
   const named =
-    /^(project\/((out|again|exported)\.jsonl(\.cut-.*)?|backups(\/.*)?|raw\.txt|\.crawlnode(\/.*)?)|home\/\.(cache|local)(\/.*)?|dump\.rdb|PWNED)$/;
+    /^(project\/((out|again|exported|committed)\.jsonl(\.cut-.*)?|backups(\/.*)?|(raw|files)\.txt|files(\/.*)?|\.crawlnode(\/.*)?)|home\/\.(cache|local)(\/.*)?|dump\.rdb|PWNED)$/;
   const found = new Map();
   for (const name of readdirSync(folder, { recursive: true })) {
     const file = path.join(folder, name);

@@ -21,7 +21,7 @@ http {
   types { text/html html; text/plain txt; text/css css; application/javascript js; image/png png; }
   default_type application/octet-stream;
   log_format paths '$request_uri $status $msec $request_time $http_user_agent';
-  ${pagesPerSecond > 0 ? `limit_req_zone $server_name zone=all:1m rate=${pagesPerSecond}r/s;` : ''}
+  ${pagesPerSecond > 0 ? `limit_req_zone $server_port zone=all:1m rate=${pagesPerSecond}r/s;` : ''}
   access_log ${log} paths;
   client_body_temp_path ${dir}/t1; proxy_temp_path ${dir}/t2; fastcgi_temp_path ${dir}/t3; uwsgi_temp_path ${dir}/t4; scgi_temp_path ${dir}/t5;
   server { listen 127.0.0.1:${port}; root ${root}; index index.html;

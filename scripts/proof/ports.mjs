@@ -1,10 +1,10 @@
-/** Ports of 127.0.0.1 for the servers of proofs and benches. */
+/** Ports of loopback for the servers of proofs and benches. */
 import { once } from 'node:events';
 import net from 'node:net';
 
-/** A port of 127.0.0.1 that was free a moment ago. */
-export async function freePort() {
-  const server = net.createServer().listen(0, '127.0.0.1');
+/** A port that was free a moment ago. */
+export async function freePort(host = '127.0.0.1') {
+  const server = net.createServer().listen(0, host);
   await once(server, 'listening');
   const { port } = server.address();
   server.close();
@@ -13,9 +13,9 @@ export async function freePort() {
 }
 
 /** Resolves when something listens there; rejects after ten seconds. */
-export async function untilListening(port) {
+export async function untilListening(port, host = '127.0.0.1') {
   for (let attempt = 0; attempt < 200; attempt++) {
-    const socket = net.connect(port, '127.0.0.1');
+    const socket = net.connect(port, host);
     const [event] = await Promise.race([
       once(socket, 'connect').then(() => ['connect']),
       once(socket, 'error').then(() => ['error']),

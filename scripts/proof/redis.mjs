@@ -5,20 +5,20 @@ import { Redis } from 'ioredis';
 import { freePort, untilListening } from './ports.mjs';
 
 /**
- * It keeps its files in `dir`, and writes nothing to disk unless `args` say so.
+ * It keeps its files in `dir`, and writes nothing to disk unless `args` say so. `host` is an address of loopback.
  * @returns its address, a client that connects when it is first used, and how to end it and start it again.
  */
-export async function startRedis(dir, args = []) {
-  const port = await freePort();
-  const all = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', dir, ...args];
-  const url = `redis://127.0.0.1:${port}`;
+export async function startRedis(dir, args = [], { host = '127.0.0.1' } = {}) {
+  const port = await freePort(host);
+  const all = ['--port', String(port), '--bind', host, '--save', '', '--dir', dir, ...args];
+  const url = `redis://${host}:${port}`;
   const db = new Redis(url, { lazyConnect: true });
   // It connects again after a kill.
   db.on('error', () => {});
   let child;
   const start = async () => {
     child = spawn('redis-server', all, { stdio: 'ignore' });
-    await untilListening(port);
+    await untilListening(port, host);
   };
   const end = async (signal) => {
     const ended = once(child, 'exit');
@@ -27,7 +27,7 @@ export async function startRedis(dir, args = []) {
   };
   await start();
   return {
-    ...{ dir, port, url, db, start },
+    ...{ dir, host, port, url, db, start },
     /** Resolves when it is gone. */
     kill: () => end('SIGKILL'),
     signal: (signal) => child.kill(signal),

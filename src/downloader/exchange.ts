@@ -5,7 +5,7 @@ import type { Request as GotRequest, OptionsInit } from 'got';
 import type { Logger } from '../log.js';
 import type { Agents } from './agents.js';
 import type { BodyBudget } from './body/body-budget.js';
-import { decodeContent } from './body/decode-content.js';
+import { decodeContent, encodedBytesFor } from './body/decode-content.js';
 import { ReceivedBody } from './body/received-body.js';
 import { Deadline } from './deadline.js';
 import { DownloadError, hostOf, toDownloadError } from './download-error.js';
@@ -82,6 +82,7 @@ export class Exchange implements DownloadUnderWay {
   #fromPrivateAddress = false;
   #isDecoding = false;
   #isCut = false;
+  #isBeginning = false;
   #interim = 0;
 
   constructor(client: Client, request: DownloadRequest, limits = limitsOf(client.limits, request.meta)) {
@@ -97,8 +98,12 @@ export class Exchange implements DownloadUnderWay {
     this.#deadline = new Deadline(timeoutMs, () =>
       this.timeOut(`timed out after ${timeoutMs / 1000} s in all`),
     );
-    // The timeout does not run while the body is paused in favour of other bodies of this node.
-    this.#body = new ReceivedBody(client.budget, (isPaused) => this.#deadline.hold(isPaused));
+    this.#body = new ReceivedBody(client.budget, {
+      // The timeout does not run while the body is paused in favour of other bodies of this node.
+      onPause: (isPaused) => this.#deadline.hold(isPaused),
+      onEvict: () =>
+        this.timeOut(`stalled after ${this.#body.wireBytes} bytes, in memory that other downloads needed`),
+    });
     const hasOwnTimeout = timeoutMs !== client.limits.timeoutMs;
     this.#send(toOutgoing(request, hasOwnTimeout ? timeoutMs : null), true);
   }
@@ -195,10 +200,18 @@ export class Exchange implements DownloadUnderWay {
       this.#fail('proxy_auth', `proxy ${forwardingProxy}: ${says}`);
       return;
     }
-    this.#body.readFrom(stream);
     const announced = Number(response.headers['content-length']);
-    const isWhole = this.#firstBytes(response) === Number.POSITIVE_INFINITY;
+    this.#body.readFrom(stream, this.#atMostBytes(response, announced));
+    const isWhole = this.#request.firstBytes === undefined;
     if (announced > 0 && isWhole && this.#request.method !== 'HEAD') this.#checkSize(announced);
+  }
+
+  /** What the body may come to hold in memory, decoded. */
+  #atMostBytes(response: IncomingMessage, announced: number): number {
+    const { maxBodyBytes } = this.#limits;
+    const limit = maxBodyBytes > 0 ? maxBodyBytes : Number.POSITIVE_INFINITY;
+    const wireBytes = announced > 0 ? announced : limit;
+    return codingsOf(response.headers) === '' ? wireBytes : wireBytes + limit;
   }
 
   #chunk(chunk: Buffer): void {
@@ -206,16 +219,18 @@ export class Exchange implements DownloadUnderWay {
     this.#checkSize(this.#body.wireBytes + chunk.length);
     if (this.#settled) return;
     this.#body.add(chunk);
-    if (this.#response === null || this.#body.wireBytes < this.#firstBytes(this.#response)) return;
+    if (this.#response === null || this.#body.wireBytes < this.#wantedBytes(this.#response)) return;
+    this.#isBeginning = true;
     this.#end();
     // The rest is not wanted, and no later request may receive it.
     this.#stream?.destroy();
   }
 
-  /** How much of the body is wanted. The beginning of an encoded one could not be decoded. */
-  #firstBytes({ headers }: IncomingMessage): number {
-    const { firstBytes = Number.POSITIVE_INFINITY } = this.#request;
-    return codingsOf(headers) === '' ? firstBytes : Number.POSITIVE_INFINITY;
+  /** How much of the body is wanted, as it is received. */
+  #wantedBytes({ headers }: IncomingMessage): number {
+    const { firstBytes } = this.#request;
+    if (firstBytes === undefined) return Number.POSITIVE_INFINITY;
+    return codingsOf(headers) === '' ? firstBytes : encodedBytesFor(firstBytes);
   }
 
   #checkSize(bytes: number): void {
@@ -236,7 +251,13 @@ export class Exchange implements DownloadUnderWay {
     this.#isDecoding = true;
     try {
       const { maxBodyBytes, failOnDataLoss } = this.#limits;
-      const body = await decodeContent(wire, codings, maxBodyBytes, this.#body, !failOnDataLoss);
+      const { firstBytes } = this.#request;
+      const body = await decodeContent(wire, codings, {
+        maxBytes: maxBodyBytes,
+        ...(firstBytes !== undefined && { firstBytes, isBeginning: this.#isBeginning }),
+        mayBePartial: !failOnDataLoss,
+        watch: this.#body,
+      });
       // The body is decoded now. Scrapy removes the header too.
       delete response.headers['content-encoding'];
       this.#succeed(response, body);

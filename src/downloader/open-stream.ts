@@ -1,7 +1,7 @@
 /** How got is set up: what opens a request and gives the stream of its response. */
 import got from 'got';
 import type { AgentPair } from './agents.js';
-import { acceptedEncodings } from './body/decode-content.js';
+import { acceptedEncodings } from './body/codecs.js';
 import type { Client } from './exchange.js';
 import { type ForwardingProxy, requestThrough, withoutFrozenOptions } from './native-request.js';
 

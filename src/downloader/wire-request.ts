@@ -10,7 +10,7 @@ import { parseUrl } from '../http/url/parse-url.js';
  */
 export type DownloadRequest = Pick<RequestRecord, 'url' | 'method' | 'headers' | 'body' | 'cookies'> &
   Partial<Pick<RequestRecord, 'origin' | 'attempts'>> & {
-    /** Read so many bytes of the body and drop the rest; an encoded body (gzip) is read whole. Without it, all of it. */
+    /** So much of the body is wanted, decoded; the rest is neither read nor decoded. Without it, all of it. */
     readonly firstBytes?: number;
     /** Its own limits (`request-limits.ts`), `proxy` and `cookiejar`. */
     readonly meta?: Readonly<Record<string, unknown>>;

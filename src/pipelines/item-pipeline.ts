@@ -72,7 +72,10 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
 
   async function process(items: readonly JsonObject[], observer?: ItemObserver): Promise<ProcessedItems> {
     const out = newResult();
-    for (const item of items) await pass(item, out, null, observer);
+    for (const item of items) {
+      if (all.length > 0 || observer !== undefined) await pass(item, out, null, observer);
+      else finish(item, toList ? addToList(item, out) : null, out);
+    }
     return out;
   }
 
@@ -130,10 +133,7 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
     let text: string | null = null;
     for (let at = resumed?.from ?? 0; at <= all.length; at += 1) {
       // An item that waited behind RedisPipeline came into the list with its page.
-      if (at === listAt && at !== resumed?.from) {
-        text = toJson(current, before);
-        out.listItems.push(addNodeId ? withNodeId(text, current, context.nodeId) : text);
-      }
+      if (at === listAt && at !== resumed?.from) text = addToList(current, out);
       const pipeline = all[at];
       if (pipeline === undefined) break;
       text = null;
@@ -148,10 +148,22 @@ export async function loadPipelines(options: LoadOptions): Promise<ItemPipelines
       }
       current = step.item;
     }
-    out.feedItems.push(text ?? toJson(current, all));
+    finish(current, text, out);
+    return current;
+  }
+
+  /** @returns the text of the item, for feeds that get the same */
+  function addToList(item: JsonObject, out: Results): string {
+    const text = toJson(item, before);
+    out.listItems.push(addNodeId ? withNodeId(text, item, context.nodeId) : text);
+    return text;
+  }
+
+  /** @param text of the item; null where it is not known yet */
+  function finish(item: JsonObject, text: string | null, out: Results): void {
+    out.feedItems.push(text ?? toJson(item, all));
     out.numbers.push(nextNumber(out));
     out.scraped += 1;
-    return current;
   }
 
   const opening = openModules(
@@ -183,8 +195,14 @@ interface Resumed {
 }
 
 const newResult = (): Results => ({
-  ...{ listItems: [], feedItems: [], numbers: [], waiting: [] },
-  ...{ scraped: 0, dropped: 0, broken: 0, closing: null },
+  listItems: [],
+  feedItems: [],
+  numbers: [],
+  waiting: [],
+  scraped: 0,
+  dropped: 0,
+  broken: 0,
+  closing: null,
 });
 
 /** Items that passed and items that wait are numbered together. */
@@ -198,7 +216,10 @@ async function filesOf(
   try {
     return await files!.goOn(item, results);
   } catch (error) {
-    throw pipelineError(name, error);
+    if (isDrop(error) || closingReason(error) !== null) throw error;
+    throw error instanceof CrawlnodeError && error.code === 'pipeline_error'
+      ? error
+      : pipelineError(name, error);
   }
 }
 

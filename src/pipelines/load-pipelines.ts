@@ -7,7 +7,8 @@ import { inOrder, loadProjectModule } from '../user-code/project-modules.js';
 import type { BatchPipeline } from './committed/committed-batches.js';
 import type { CommittedItem } from './committed/committed-item.js';
 import type { FileStage } from './files/file-stage.js';
-import { type FileSettings, isFileStage, loadFileStage } from './files/load-file-stage.js';
+import { builtInFilesPipeline, type FileSettings, loadFileStage } from './files/load-file-stage.js';
+import { FilesPipeline, refuseOtherMethods } from './files/media-pipeline.js';
 
 const MAX_BATCH_ITEMS = 10_000;
 
@@ -58,7 +59,7 @@ export interface LoadedPipeline extends Required<Pick<ItemPipeline, 'open' | 'pr
   readonly modulePath: string;
   /** Null for a pipeline without `committed`. */
   readonly batches: BatchPipeline | null;
-  /** Of FilesPipeline and ImagesPipeline; null for a module. */
+  /** Of FilesPipeline, ImagesPipeline and modules that extend them; else null. */
   readonly files: FileStage | null;
 }
 
@@ -101,13 +102,14 @@ export async function loadStages(options: LoadOptions): Promise<Stages> {
 }
 
 async function loadPipeline(name: string, options: LoadOptions): Promise<LoadedPipeline> {
-  const { projectDir, loadModule, callbackTimeoutMs, files } = options;
-  if (files !== undefined && isFileStage(name)) {
-    return filePipeline(name, await loadFileStage(name, files.settings, files.host));
-  }
+  const { projectDir, loadModule, callbackTimeoutMs } = options;
+  const filesPipeline = builtInFilesPipeline(name);
+  if (filesPipeline !== null) return loadFilesPipeline(name, filesPipeline, options);
   const builtIn = ['RedisPipeline', 'FilesPipeline', 'ImagesPipeline'];
   const from = { setting: 'ITEM_PIPELINES', folder: 'pipelines', builtIn };
-  const pipeline = instantiate(await loadProjectModule(name, { ...from, projectDir, loadModule }));
+  const exported = await loadProjectModule(name, { ...from, projectDir, loadModule });
+  if (isFilesPipelineClass(exported)) return loadFilesPipeline(name, new exported(), options);
+  const pipeline = instantiate(exported);
   if (pipeline === null) {
     throw new SettingsError(
       `ITEM_PIPELINES names ${name}, whose default export is not a pipeline: export a class with processItem({ item }) or committed(batch), or the function processItem.`,
@@ -124,13 +126,35 @@ async function loadPipeline(name: string, options: LoadOptions): Promise<LoadedP
   };
 }
 
-function filePipeline(name: string, files: FileStage): LoadedPipeline {
+async function loadFilesPipeline(
+  name: string,
+  pipeline: FilesPipeline,
+  { files: sources, projectDir, context, callbackTimeoutMs }: LoadOptions,
+): Promise<LoadedPipeline> {
+  if (sources === undefined)
+    throw new SettingsError(`ITEM_PIPELINES names ${name}, which fetches no files here.`);
+  refuseOtherMethods(name, pipeline);
+  const files = await loadFileStage(name, pipeline, {
+    ...sources,
+    ...{ projectDir, callbackTimeoutMs, log: context.log },
+  });
+  const { store } = files.options;
   return {
     ...{ name, modulePath: name, batches: null, files },
-    open: () => files.options.store.open(),
+    open: async (given) => {
+      await store.open();
+      await pipeline.open?.(given);
+    },
     processItem: () => {},
-    close: () => {},
+    close: async () => {
+      store.close();
+      await pipeline.close?.();
+    },
   };
+}
+
+function isFilesPipelineClass(exported: unknown): exported is new () => FilesPipeline {
+  return typeof exported === 'function' && exported.prototype instanceof FilesPipeline;
 }
 
 /** How `committed` is called. @throws SettingsError for a batchItems or batchSeconds that is no such number. */

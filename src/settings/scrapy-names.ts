@@ -27,10 +27,13 @@ const adviceByName: readonly (readonly [names: RegExp, advice: string])[] = [
     /^HTTPCACHE_(POLICY|STORAGE|DBM_MODULE|ALWAYS_STORE|IGNORE_RESPONSE_CACHE_CONTROLS)$/,
     'the cache holds every page as a file, as the DummyPolicy does: delete it',
   ],
-  [/^IMAGES_THUMBS$/, 'images are stored as they are: make thumbnails from IMAGES_STORE with another tool'],
   [
-    /^(FILES|IMAGES)_STORE_|^AWS_|^GCS_|^FTP_/,
-    'files are written to a folder: mount the bucket, or upload from committed() of an item pipeline',
+    /^IMAGES_THUMBS$/,
+    'images are stored as they are: for thumbnails see "Images" in docs/guide/files-and-images.md',
+  ],
+  [
+    /^(FILES|IMAGES)_STORE_(GCS_ACL)$|^GCS_|^FTP_/,
+    'files are written to a folder or to S3-compatible storage (Google has an endpoint for that), see docs/guide/files-and-images.md',
   ],
   [/^(TWISTED_REACTOR|ASYNCIO_EVENT_LOOP|REACTOR_.*|DNS_RESOLVER)$/, deleteIt],
   [/^(MEMUSAGE|MEMDEBUG|MAIL|ADDONS|COMMANDS_MODULE|NEWSPIDER_MODULE|TEMPLATES_DIR|EDITOR)(_|$)/, deleteIt],

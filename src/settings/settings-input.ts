@@ -295,10 +295,17 @@ export interface SettingsInput {
   /** A page that yields more items fails as too_many_items. Unit: items. Default: 10000. */
   readonly MAX_ITEMS_PER_PAGE?: Input<'MAX_ITEMS_PER_PAGE'>;
   /**
-   * Folder of the files of FilesPipeline. All nodes must share it, unless FILES_HOST_IN_PATH is true.
-   * Default: null.
+   * Folder of the files of FilesPipeline, or s3://BUCKET/FOLDER. All nodes must share it, unless
+   * FILES_HOST_IN_PATH is true. Default: null.
    */
   readonly FILES_STORE?: Input<'FILES_STORE'>;
+  /**
+   * How long a file or image that cannot be stored is tried again, with growing pauses. Then its request
+   * fails as files_unwritable, with its item. Unit: seconds. Default: 300.
+   */
+  readonly FILES_STORE_TIMEOUT?: Input<'FILES_STORE_TIMEOUT'>;
+  /** Access to the files in a bucket. private leaves it to the bucket. Default: "private". */
+  readonly FILES_STORE_S3_ACL?: Input<'FILES_STORE_S3_ACL'>;
   /**
    * Field of an item with the URLs of its files. With the default, fileUrls is read too. Default:
    * "file_urls".
@@ -324,10 +331,12 @@ export interface SettingsInput {
    */
   readonly FILES_HOST_IN_PATH?: Input<'FILES_HOST_IN_PATH'>;
   /**
-   * Folder of the images of ImagesPipeline. All nodes must share it, unless FILES_HOST_IN_PATH is true.
-   * Default: null.
+   * Folder of the images of ImagesPipeline, or s3://BUCKET/FOLDER. All nodes must share it, unless
+   * FILES_HOST_IN_PATH is true. Default: null.
    */
   readonly IMAGES_STORE?: Input<'IMAGES_STORE'>;
+  /** Access to the images in a bucket. private leaves it to the bucket. Default: "private". */
+  readonly IMAGES_STORE_S3_ACL?: Input<'IMAGES_STORE_S3_ACL'>;
   /**
    * Field of an item with the URLs of its images. With the default, imageUrls is read too. Default:
    * "image_urls".
@@ -348,6 +357,23 @@ export interface SettingsInput {
    * Follow redirects of files and images. When false, one that redirects fails, as in Scrapy. Default: false.
    */
   readonly MEDIA_ALLOW_REDIRECTS?: Input<'MEDIA_ALLOW_REDIRECTS'>;
+  /**
+   * For s3:// in FILES_STORE and IMAGES_STORE. Without it and AWS_SECRET_ACCESS_KEY, credentials come from
+   * where AWS tools have them: a profile, or the role of the machine. Default: null.
+   */
+  readonly AWS_ACCESS_KEY_ID?: Input<'AWS_ACCESS_KEY_ID'>;
+  /** Belongs to AWS_ACCESS_KEY_ID; never shown. Default: null. */
+  readonly AWS_SECRET_ACCESS_KEY?: Input<'AWS_SECRET_ACCESS_KEY'>;
+  /** Of temporary credentials; never shown. Default: null. */
+  readonly AWS_SESSION_TOKEN?: Input<'AWS_SESSION_TOKEN'>;
+  /** Region of the bucket. Default: null. */
+  readonly AWS_REGION_NAME?: Input<'AWS_REGION_NAME'>;
+  /** URL of an S3-compatible storage other than that of Amazon. Default: null. */
+  readonly AWS_ENDPOINT_URL?: Input<'AWS_ENDPOINT_URL'>;
+  /** Use https where AWS_ENDPOINT_URL does not say which. Default: true. */
+  readonly AWS_USE_SSL?: Input<'AWS_USE_SSL'>;
+  /** Check the TLS certificate of the storage. Default: true. */
+  readonly AWS_VERIFY?: Input<'AWS_VERIFY'>;
   /** Requests in flight on one node. Unit: requests. Default: 16. */
   readonly CONCURRENT_REQUESTS?: Input<'CONCURRENT_REQUESTS'>;
   /** Requests in flight to one domain, over all nodes. Unit: requests. Default: 8. */
@@ -397,8 +423,8 @@ export interface SettingsInput {
    */
   readonly DOWNLOAD_MAXSIZE?: Input<'DOWNLOAD_MAXSIZE'>;
   /**
-   * Memory of a node for unfinished bodies. Above this limit the oldest download continues and the others
-   * pause. 0 is no limit. Unit: bytes. Default: 134217728.
+   * Memory of a node for unfinished bodies. Where they may need more, the oldest download continues and the
+   * others pause. 0 is no limit. Unit: bytes. Default: 134217728.
    */
   readonly DOWNLOAD_BUFFER_LIMIT?: Input<'DOWNLOAD_BUFFER_LIMIT'>;
   /**

@@ -36,12 +36,11 @@ export class NodeStats implements Stats {
     return this;
   }
 
-  /** Run the code of a page. @returns what `run` returns; its changes are in `changes` */
-  during<T>(begin: (changes: StatChanges) => void, run: () => T): T {
+  /** Run the code of a page. @param page gets the changes, unless no code makes any. @returns what `run` returns */
+  during<T>(page: { stats: StatChanges | null }, run: () => T): T {
     if (this.#pages === null) return run();
-    const changes = new StatChanges();
-    begin(changes);
-    return this.#pages.run(changes, run);
+    page.stats = new StatChanges();
+    return this.#pages.run(page.stats, run);
   }
 
   /** Remove and return the changes outside of pages. */

@@ -258,6 +258,18 @@ describe('the summary', () => {
   });
 });
 
+describe('items', () => {
+  it('that neither a file nor the items list gets stand in the summary', async () => {
+    await project.write('pipelines/own.ts', 'export default ({ item }) => item;');
+    await spider(`
+      customSettings = { ITEM_PIPELINES: { './pipelines/own.ts': 1 } };
+      startUrls = ['${site.url}'];
+      parse() { return { n: 1 }; }`);
+    const { stdout } = await run('crawl', 'shop', '--exit-when-done');
+    expect(stdout).toContain('items: in no file (-o) and not in the items list (RedisPipeline)');
+  });
+});
+
 describe('a file of items', () => {
   it('of -O that was deleted begins anew, with and without SCHEDULER_FLUSH_ON_START', async () => {
     await spider(`startUrls = ['${site.url}']; parse() { return { n: 1 }; }`);

@@ -1,12 +1,15 @@
 /** The examples of the guide that write committed items elsewhere do so, each item once. */
-import { symlinkSync } from 'node:fs';
+import { chmodSync, symlinkSync } from 'node:fs';
 import http from 'node:http';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import postgres from 'postgres';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { startPostgres } from '../../scripts/proof/committed-kills/postgres.mjs';
 import { runCli } from '../helpers/cli.js';
 import { createProject, type Project } from '../helpers/project.js';
 import { type Site, startSite } from '../helpers/sites/site.js';
+import { tempDir } from '../helpers/temp-dir.js';
 import { pages, root } from './pages.js';
 
 const spider = `
@@ -49,6 +52,25 @@ async function crawlWith(name: string, env: Record<string, string> = {}) {
   const { code, stderr } = await runCli(args, { cwd: project.dir, env });
   expect({ code, stderr }).toMatchObject({ code: 0 });
 }
+
+it('PostgreSQL', async ({ skip }) => {
+  const { dir } = tempDir('postgres');
+  // The server runs as a user of its own.
+  chmodSync(dir, 0o755);
+  const server = await startPostgres(path.join(dir, 'cluster'));
+  if (server === null) return skip('no PostgreSQL is installed');
+  try {
+    await crawlWith('postgres', { DATABASE_URL: server.url });
+    const sql = postgres(server.url);
+    const rows = await sql`SELECT url, price FROM product`;
+    await sql.end();
+    expect(rows.map(({ url, price }) => [url, Number(price)]).sort()).toEqual(
+      [...site.urls].sort().map((url) => [url, 1]),
+    );
+  } finally {
+    await server.stop();
+  }
+});
 
 it('SQLite', async () => {
   await crawlWith('sqlite');

@@ -14,6 +14,7 @@ import { writtenPages } from './pages.js';
 const foreign = new Set([
   ...['NO_COLOR', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE', 'NODE_DISABLE_COMPILE_CACHE', 'MALLOC_ARENA_MAX'],
   ...['XDG_CACHE_HOME', 'BOT_NAME', 'NEWSPIDER_MODULE', 'DUPEFILTER_KEY', 'NODE_ENV'],
+  ...['AWS_REGION', 'AWS_DEFAULT_REGION', 'IMAGES_THUMBS'],
   // Declared by the example of docs/guide/own-settings.md.
   ...['SHOP_SITE', 'SHOP_CATEGORIES', 'SHOP_MIN_PRICE', 'SHOP_TOKEN'],
   ...['REQUEST_FINGERPRINTER_IMPLEMENTATION', 'REQUEST_FINGERPRINTER_CLASS'],

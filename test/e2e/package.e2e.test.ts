@@ -162,7 +162,7 @@ describe('the package in another project', () => {
     }
   });
 
-  it('makes a new project that is crawled at once, whose types hold, and never writes over one', async () => {
+  it('makes a new project that is crawled at once, and never writes over one', async () => {
     const project = await strangersProject();
     const quotes = (n: number, next: string) =>
       `<div class="quote"><span class="text">Quote ${n}</span><small class="author">A. ${n}</small><a class="tag">t</a></div>${next}`;
@@ -200,11 +200,6 @@ describe('the package in another project', () => {
       await expectSound('quotes', { cwd });
       expect((await runCli(['settings'], { cwd, executable })).stderr).toBe('');
 
-      await symlink(path.join(root, 'node_modules', '@types'), project.path('node_modules', '@types'));
-      const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-      const types = await run(process.execPath, [tsc, '-p', cwd]).catch((error) => error);
-      expect(types.stdout).toBe('');
-
       const spiderText = await project.read('my quotes/spiders/quotes.ts');
       expect(await runCli(['init', 'my quotes'], { cwd: project.dir, executable })).toMatchObject({
         code: 2,
@@ -213,9 +208,36 @@ describe('the package in another project', () => {
       expect(await project.read('my quotes/spiders/quotes.ts')).toBe(spiderText);
       const here = await runCli(['init', '.'], { cwd: project.dir, executable });
       expect(here).toMatchObject({ code: 0, stderr: expect.stringContaining('package.json exists already') });
+      expect(here.stderr).toContain('npm install --save-dev --save-exact @biomejs/biome@');
       expect(await project.read('package.json')).toBe('{ "type": "module", "private": true }\n');
     } finally {
       await site.close();
+      await project.remove();
+    }
+  });
+
+  it('makes a new project whose tests, types and lint pass', { timeout: 240_000 }, async () => {
+    const project = await createProject();
+    try {
+      expect(await runCli(['init', 'shop'], { cwd: project.dir })).toMatchObject({ code: 0, stderr: '' });
+      const { devDependencies, dependencies } = JSON.parse(
+        await readFile(path.join(root, 'package.json'), 'utf8'),
+      );
+      const made = JSON.parse(await project.read('shop/package.json'));
+      expect({ ...devDependencies, ...dependencies }).toMatchObject(made.devDependencies);
+      await mkdir(project.path('node_modules', '@biomejs'), { recursive: true });
+      await symlink(path.join(root, 'node_modules', '@types'), project.path('node_modules', '@types'));
+      for (const name of ['@biomejs/biome', 'tsx', 'typescript', 'zod', '.bin']) {
+        await symlink(path.join(root, 'node_modules', name), project.path('node_modules', name));
+      }
+      await symlink(root, project.path('node_modules', 'crawlnode'));
+      for (const script of ['types', 'lint', 'test']) {
+        const ended = await run('npm', ['run', '--silent', script], { cwd: project.path('shop') }).catch(
+          (error) => error,
+        );
+        expect(ended.code, `${script}: ${ended.stdout}${ended.stderr}`).toBeUndefined();
+      }
+    } finally {
       await project.remove();
     }
   });

@@ -60,16 +60,13 @@ describe('the stats of a node', () => {
   it('keep the pages apart that run at the same time, also in what they wait for', async () => {
     const stats = new NodeStats().enable();
     const page = async (name: string): Promise<StatChange[]> => {
-      const own: StatChanges[] = [];
-      await stats.during(
-        (changes) => own.push(changes),
-        async () => {
-          stats.incValue(name);
-          await new Promise(setImmediate);
-          stats.incValue(name, 2);
-        },
-      );
-      return own[0]!.take();
+      const own: { stats: StatChanges | null } = { stats: null };
+      await stats.during(own, async () => {
+        stats.incValue(name);
+        await new Promise(setImmediate);
+        stats.incValue(name, 2);
+      });
+      return own.stats!.take();
     };
     expect(await Promise.all([page('a'), page('b')])).toEqual([[inc('a', 3)], [inc('b', 3)]]);
     expect(stats.takeOutside()).toEqual([]);
@@ -78,15 +75,12 @@ describe('the stats of a node', () => {
   it('count outside of pages what comes when its page is over, or never was in one', async () => {
     const stats = new NodeStats().enable();
     let late = () => {};
-    stats.during(
-      (changes) => {
-        changes.isOver = true;
-      },
-      () => {
-        late = () => stats.maxValue('late', 3);
-        late();
-      },
-    );
+    const own: { stats: StatChanges | null } = { stats: null };
+    stats.during(own, () => {
+      own.stats!.isOver = true;
+      late = () => stats.maxValue('late', 3);
+      late();
+    });
     stats.setValue('opened', 'yes');
     stats.minValue('opened', 1);
     expect(stats.takeOutside()).toEqual([max('late', 3), set('opened', 1)]);

@@ -3,8 +3,6 @@ import { endings } from '../../proof/faults/endings.mjs';
 import { poison } from '../../proof/faults/poison.mjs';
 import { store } from '../../proof/faults/store.mjs';
 
-/** It crawls 20,000 pages. */
-const LONG = 'R22';
 const NAME = /^(R\d+) (.*?)(?:, (Redis|embedded))?$/;
 
 /** One for each row and fault, whose cases differ in the engine. */
@@ -14,7 +12,7 @@ function scenariosOf(cases) {
   const byFault = new Map();
   for (const [name, run] of Object.entries(cases)) {
     const [, row, fault, engine = 'Redis'] = NAME.exec(name) ?? [];
-    // Politeness and budgets are no row of the table.
+    // Politeness, budgets and memory at full speed are no row of the table.
     if (row === undefined) continue;
     const scenario = byFault.get(`${row} ${fault}`) ?? { row, fault, runs: {} };
     scenario.runs[engine.toLowerCase()] = run;
@@ -22,7 +20,6 @@ function scenariosOf(cases) {
   }
   return [...byFault.values()].map(({ row, fault, runs }) => ({
     ...{ row, fault, engines: Object.keys(runs) },
-    cannotRun: ({ scale }) => (row === LONG && scale.name === 'short' ? 'it takes a minute' : null),
     run: ({ engine }) => outcomeOf(runs[engine]),
   }));
 }

@@ -5,7 +5,7 @@ import { resumeDelays } from '../tools/recovery.mjs';
 import { startStore } from '../tools/redis-faults.mjs';
 
 /** What may happen, each for a while of ms; `cut` and `reset` are over at once. */
-const faults = {
+export const networkFaults = {
   delay: async (proxy, wait) => {
     proxy.state.delayMs = 150;
     await wait(3_000);
@@ -41,11 +41,11 @@ export const network = {
     const proxy = await startProxy(redis.port);
     const crawling = await beginCrawl(scenario, { nodes: 3, redis: { ...redis, url: proxy.url } });
     const backAtMs = [];
-    const kinds = Object.keys(faults);
+    const kinds = Object.keys(networkFaults);
     await crawling.untilPart(0.1);
     const first = Math.floor(random.between(0, kinds.length));
     for (let n = 0; n < scale.faults * 4 && !crawling.isOver; n++) {
-      await faults[kinds[(first + n) % kinds.length]](proxy, (ms) => crawling.pause(ms));
+      await networkFaults[kinds[(first + n) % kinds.length]](proxy, (ms) => crawling.pause(ms));
       backAtMs.push(Date.now());
       await crawling.untilNextPage();
       await crawling.pause(random.between(200, 1_000));

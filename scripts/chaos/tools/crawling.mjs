@@ -15,12 +15,17 @@ import {
   until,
   written,
 } from '../../proof/faults/stage.mjs';
+import { startSteadySite } from '../crawls/steady-site.mjs';
 import { startDocs } from './docs-site.mjs';
 import { refetchesOf } from './recovery.mjs';
 
 const bin = fileURLToPath(new URL('../../../bin/crawlnode.js', import.meta.url));
 /** Beside the rate of the site, so that a crawl that hangs ends the scenario and not the harness. */
 const SLACK_MS = 120_000;
+/** In place of each copy of the documentation. */
+const GENERATED_PAGES = 500;
+/** The access log is read whole each time. */
+const LOOK_EVERY_MS = 100;
 
 /**
  * Begin a crawl.
@@ -31,7 +36,7 @@ export async function beginCrawl(
   { engine, scale },
   { nodes = 4, redis, settings = {}, args = [], site } = {},
 ) {
-  const pages = site ?? (await docsOf(scale));
+  const pages = site ?? (await pagesOf(scale));
   const server = redis === undefined && engine === 'redis' ? await startRedis() : (redis ?? null);
   const project = await newProject(server, { ITEM_PIPELINES: { RedisPipeline: 300 }, ...settings });
   const longestMs = (1_000 * pages.urls.length) / scale.pagesPerSecond + SLACK_MS;
@@ -40,7 +45,10 @@ export async function beginCrawl(
   return running;
 }
 
-async function docsOf(scale) {
+async function pagesOf(scale) {
+  if (scale.generated) {
+    return startSteadySite({ pages: GENERATED_PAGES * scale.copies, pagesPerSecond: scale.pagesPerSecond });
+  }
   const site = await startDocs(await tempDir('site'), scale);
   atCleanUp(site.stop);
   return site;
@@ -80,7 +88,8 @@ class Crawling {
     this.faultOf(node);
     node.signal('SIGKILL');
     await node.ended;
-    this.start(n);
+    // Another fault may have replaced it meanwhile.
+    if (this.nodes[n] === node) this.start(n);
     return true;
   }
 
@@ -97,7 +106,7 @@ class Crawling {
   async untilPart(part) {
     const enough = this.site.urls.length * part;
     const isFar = async () => this.isOver || (await this.site.log()).length >= enough;
-    await until(isFar, `${Math.round(enough)} requests`, this.longestMs);
+    await until(isFar, `${Math.round(enough)} requests`, this.longestMs, LOOK_EVERY_MS);
   }
 
   /** Wait until each node has asked for a page: a signal that comes before ends any process. */
@@ -106,14 +115,19 @@ class Crawling {
       const agents = new Set((await this.site.log()).map(({ agent }) => agent));
       return this.nodes.every((node) => node.over() || agents.has(node.agent));
     };
-    await until(doAll, 'each node to crawl', this.longestMs);
+    await until(doAll, 'each node to crawl', this.longestMs, LOOK_EVERY_MS);
+  }
+
+  /** Whether this life of a node has asked for a page. */
+  async hasAsked({ agent }) {
+    return (await this.site.log()).some((request) => request.agent === agent);
   }
 
   /** Wait until the site was asked for something from now on; over is far enough. */
   async untilNextPage() {
     const before = (await this.site.log()).length;
     const isFar = async () => this.isOver || (await this.site.log()).length > before;
-    await until(isFar, 'the crawl to go on', this.longestMs);
+    await until(isFar, 'the crawl to go on', this.longestMs, LOOK_EVERY_MS);
   }
 
   /** Between two faults; ends early with the crawl. */
@@ -146,9 +160,10 @@ class Crawling {
   /**
    * Wait for the end, and compare what the crawl left with what the independent crawler found.
    * @param expected URLs of the items @param exit what each node must end with; null for anything
+   * @param isListed whether the items are in the items list as well as in the files
    * @returns missing, twice, refetched, and problems as sentences
    */
-  async verdict({ expected = this.site.urls, exit = 0, failures = 0 } = {}) {
+  async verdict({ expected = this.site.urls, exit = 0, failures = 0, isListed = true } = {}) {
     const problems = [];
     for (const [n, { code, signal }] of (await this.ends()).entries()) {
       if (exit !== null && code !== exit)
@@ -159,11 +174,12 @@ class Crawling {
     if (left > 0) problems.push(`${stats.pending} pending, ${stats.delayed} delayed, ${stats.leased} leased`);
     if (stats.failed !== failures) problems.push(`${stats.failed} failed: ${await this.failures()}`);
     problems.push(...(await this.doctor()));
-    const [list, files] = [await this.items(), await written(this.project)];
-    const found = [new Set(list), new Set(files)];
+    const lists = [await written(this.project), ...(isListed ? [await this.items()] : [])];
+    const found = lists.map((urls) => new Set(urls));
     const missing = expected.filter((url) => found.some((urls) => !urls.has(url))).length;
-    const twice = list.length - found[0].size + (files.length - found[1].size);
-    const extra = [...found[0]].filter((url) => !expected.includes(url));
+    const twice = lists.reduce((sum, urls, n) => sum + urls.length - found[n].size, 0);
+    const known = new Set(expected);
+    const extra = [...found[0]].filter((url) => !known.has(url));
     if (missing > 0) problems.push(`${missing} pages are missing`);
     if (twice > 0) problems.push(`${twice} items are there twice`);
     if (extra.length > 0) problems.push(`nobody expected ${extra.slice(0, 3)}`);

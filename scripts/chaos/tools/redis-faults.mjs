@@ -4,13 +4,13 @@ import { atCleanUp, tempDir } from '../../proof/faults/stage.mjs';
 import { startRedis } from '../../proof/redis.mjs';
 
 /** A server with an append-only file that is fsynced each second, as most people run it. */
-export async function startEverysec(args = []) {
-  return startStore(['--appendonly', 'yes', '--appendfsync', 'everysec', ...args]);
+export async function startEverysec(args = [], options = {}) {
+  return startStore(['--appendonly', 'yes', '--appendfsync', 'everysec', ...args], options);
 }
 
 /** A server of the scenario; it ends with it. */
-export async function startStore(args = []) {
-  const redis = await startRedis(await tempDir('redis'), args);
+export async function startStore(args = [], options = {}) {
+  const redis = await startRedis(await tempDir('redis'), args, options);
   atCleanUp(async () => {
     redis.db.disconnect();
     redis.signal('SIGKILL');

@@ -11,8 +11,8 @@ export const endings = {
   'budget: --max-pages 100, 4 nodes, 10,000 pages, Redis': () => budget(true),
   'budget: --max-pages 100, 4 nodes, 10,000 pages, embedded': () => budget(false),
   'budget: --max-pages 200, one of 3 killed, Redis': () => budgetKilled(true),
-  'R22 20,000 pages on one node, Redis': () => long(true),
-  'R22 20,000 pages on one node, embedded': () => long(false),
+  'memory: 20,000 pages on one node, Redis': () => long(true),
+  'memory: 20,000 pages on one node, embedded': () => long(false),
 };
 
 async function slowLast(onRedis) {

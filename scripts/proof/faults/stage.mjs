@@ -156,9 +156,9 @@ export async function newProject(redis, settings = {}, spider = walk) {
 }
 
 /** Start a node (or with --workers several) of the project's one spider. */
-export function crawl(project, args, { wrap = [] } = {}) {
+export function crawl(project, args, { wrap = [], executable = bin } = {}) {
   const { REDIS_URL: _, ...env } = process.env;
-  const line = [...wrap, process.execPath, bin, 'crawl', 'walk', ...args];
+  const line = [...wrap, process.execPath, executable, 'crawl', 'walk', ...args];
   const child = spawn(line[0], line.slice(1), { cwd: project.dir, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const node = { pid: child.pid, child, said: '', out: '', startedAt: performance.now() };
   child.stderr.setEncoding('utf8').on('data', (text) => {
@@ -240,14 +240,14 @@ export async function judge(site, project, { expected = site.urls, files = true 
   return { state, lost, twice, refetched, percent, crashed, problems };
 }
 
-/** A condition, with a bound. */
-export async function until(condition, what, timeoutMs = 30_000) {
+/** A condition, with a bound. `everyMs`: how often it is asked. */
+export async function until(condition, what, timeoutMs = 30_000, everyMs = 10) {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const answer = await condition();
     if (answer) return answer;
     if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await sleep(10);
+    await sleep(everyMs);
   }
 }
 

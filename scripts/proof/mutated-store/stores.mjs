@@ -12,6 +12,9 @@ export async function storeOf(engine, folder, spider) {
     : inFile(path.join(folder, 'project', '.crawlnode'), spider);
 }
 
+/** The outbox of a pipeline with `committed`, not that of a file. */
+const isOfPipeline = (feed) => feed.startsWith('pipeline-');
+
 async function inRedis(folder, spider) {
   const server = await startRedis(folder, ['--appendonly', 'no']);
   const db = new Redis(server.url);
@@ -48,11 +51,14 @@ async function inRedis(folder, spider) {
     requests: (change) => changeHash(`${spider}:requests`, change),
     seeds: (change) => changeList(`${spider}:start_urls`, change),
     items: (change) => changeList(`${spider}:items`, change),
-    feeds: (change) => changeHash(key('feeds'), change, (field) => !field.endsWith(':tail')),
+    feeds: (change) =>
+      changeHash(key('feeds'), change, (field) => !field.endsWith(':tail') && !isOfPipeline(field)),
     others: async (change) =>
       (await changeHash(key('node-info'), change)) + (await changeHash(key('failures'), change)),
-    async outbox(texts) {
-      const feed = (await db.hkeys(key('feeds'))).find((field) => !field.endsWith(':tail'));
+    async outbox(texts, { ofPipeline = false } = {}) {
+      const feed = (await db.hkeys(key('feeds'))).find(
+        (field) => !field.endsWith(':tail') && isOfPipeline(field) === ofPipeline,
+      );
       const last = Number((await db.hget(key('feeds'), `${feed}:tail`)) ?? 0);
       for (const [n, text] of texts.entries()) await db.hset(key('outbox'), `${feed}:${last + 1 + n}`, text);
       await db.hset(key('feeds'), `${feed}:tail`, last + texts.length);
@@ -122,7 +128,10 @@ function inFile(folder, spider) {
     /** The columns of a feed stand for the fields of its record. */
     feeds: (change) =>
       open((database) => {
-        const [row] = database.prepare('SELECT * FROM feed').all();
+        const row = database
+          .prepare('SELECT * FROM feed')
+          .all()
+          .find(({ feed }) => !isOfPipeline(feed));
         if (row === undefined) return 0;
         const next = change(Buffer.from(JSON.stringify(row)));
         let fields;
@@ -135,7 +144,7 @@ function inFile(folder, spider) {
           if (['space', 'feed'].includes(column) || !Object.hasOwn(row, column)) continue;
           const plain = typeof value === 'object' ? JSON.stringify(value) : value === true ? 1 : value;
           try {
-            database.prepare(`UPDATE feed SET ${column} = ?`).run(plain);
+            database.prepare(`UPDATE feed SET ${column} = ? WHERE feed = ?`).run(plain, row.feed);
           } catch {
             // The table is strict: SQLite refuses a value of another type.
           }
@@ -148,14 +157,17 @@ function inFile(folder, spider) {
         'UPDATE failure SET detail = CAST(? AS TEXT) WHERE sequence = ?',
         change,
       ),
-    outbox: (texts) =>
+    outbox: (texts, { ofPipeline = false } = {}) =>
       open((database) => {
-        const { space, feed, last } = database.prepare('SELECT space, feed, last FROM feed').get();
+        const { space, feed, last } = database
+          .prepare('SELECT space, feed, last FROM feed')
+          .all()
+          .find((row) => isOfPipeline(row.feed) === ofPipeline);
         for (const [n, text] of texts.entries())
           database
             .prepare('INSERT INTO outbox (space, feed, sequence, text) VALUES (?, ?, ?, CAST(? AS TEXT))')
             .run(space, feed, last + 1 + n, text);
-        database.prepare('UPDATE feed SET last = ?').run(last + texts.length);
+        database.prepare('UPDATE feed SET last = ? WHERE feed = ?').run(last + texts.length, feed);
         return texts.length;
       }),
     badSeeds: () =>

@@ -7,16 +7,21 @@ import { makeFolder } from '../../disk/make-folder.js';
 import { UsageError } from '../../errors.js';
 import type { CliCommand } from '../command.js';
 import { note, print, printJson } from '../context.js';
-import { mayExist, projectTemplate } from '../project/project-template.js';
+import { mayExist, projectTemplate, projectTools } from '../project/project-template.js';
 import { shellWord } from '../terminal/format-values.js';
 
 const help = `
-Writes settings, one spider with comments, the type of its items and a README. Existing files are never overwritten.
-Nothing is downloaded.
+Writes settings, one spider with comments, the schema of its items, a pipeline, a test, configurations of
+TypeScript and Biome, and a README. Existing files are never overwritten. Nothing is downloaded.
 
 Examples:
   crawlnode init shop
   crawlnode init .`;
+
+const toolsCommand = [
+  'npm install --save-dev --save-exact',
+  ...Object.entries(projectTools).map(([name, version]) => `${name}@${version}`),
+].join(' ');
 
 export const command: CliCommand = {
   define: (command: Command) =>
@@ -40,6 +45,7 @@ export const command: CliCommand = {
       await writeFile(path.join(folder, file), text, { flag: 'wx' });
     }
     for (const file of existing) note(context, `${file} exists already and was not changed`);
+    if (existing.includes('package.json')) note(context, `tests and lint need: ${toolsCommand}`);
     if (context.globals.json) {
       printJson(context, { dir: folder, files: written.map(([file]) => file) });
       return 0;

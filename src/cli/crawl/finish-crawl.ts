@@ -52,6 +52,9 @@ export function finishCrawl(crawl: Crawl, session: CrawlSession, ending: Ending)
     spider: spider.found.name,
     job: spider.loaded.settings.JOB,
     ...{ nodes, result, feeds: targets, gate },
+    isListed: Object.entries(spider.loaded.settings.ITEM_PIPELINES).some(
+      ([name, number]) => number !== null && name.endsWith('RedisPipeline'),
+    ),
   });
   return code;
 }

@@ -13,6 +13,8 @@ export interface Summary {
   readonly nodes: number;
   readonly result: EngineResult;
   readonly feeds: readonly FeedTarget[];
+  /** Whether items go to the items list (RedisPipeline). */
+  readonly isListed: boolean;
   /** The gate that the run failed, in a sentence; null when none. */
   readonly gate: string | null;
 }
@@ -25,7 +27,8 @@ const SHOWN_URL_CHARS = 200;
 const SHOWN_STATS = 20;
 
 /** Print the summary: text, or one JSON object with `--json`. */
-export function printSummary(output: Context, { spider, job, nodes, result, feeds, gate }: Summary): void {
+export function printSummary(output: Context, summary: Summary): void {
+  const { spider, job, nodes, result, feeds, isListed, gate } = summary;
   const { reason, pages, items, failed, elapsedMs, message, deadEnds, unusedSlots, customStats, crawl, run } =
     result;
   // Standard output holds nothing but items then.
@@ -68,6 +71,12 @@ export function printSummary(output: Context, { spider, job, nodes, result, feed
     print(context, `failed requests are kept with the crawl; "crawlnode failed ${args} list" says why`);
   }
   for (const { path } of feeds) print(context, `items: ${path}`);
+  if (items > 0 && feeds.length === 0 && !isListed) {
+    print(
+      context,
+      'items: in no file (-o) and not in the items list (RedisPipeline), only in your item pipelines',
+    );
+  }
 }
 
 const shortened = (url: string) => (url.length > SHOWN_URL_CHARS ? `${url.slice(0, SHOWN_URL_CHARS)}…` : url);

@@ -1,16 +1,30 @@
 /**
- * Bounds the bytes that all unfinished downloads of a node hold (DOWNLOAD_BUFFER_LIMIT). Over the limit only the oldest
- * body is read; the others pause until enough bytes are released. So the downloads finish one after the other, and memory
- * is bounded even if many bodies never end.
+ * Bounds the memory of all unfinished downloads of a node (DOWNLOAD_BUFFER_LIMIT). Bodies that fit into the limit together, even
+ * if each becomes as long as it may, are read side by side. If they may not fit, the oldest is read to its end, and each of
+ * the others pauses when it holds a thirty-second of the limit. So the rest of long bodies is read one after the other, and
+ * memory is bounded even if many bodies never end.
  */
+import { LARGE_FROM_BYTES } from './body-bytes.js';
 
-/** Smaller bodies are not counted and never pause. Most pages are smaller, and together they use little memory. */
-const COUNTED_FROM_BYTES = 256 * 1024;
+/** What each body may hold beside the oldest one, as a part of the limit: 4 MiB by default. */
+const PART_OF_ONE = 1 / 32;
+/** What all of them may hold. With default settings the oldest may become half as long as the limit (DOWNLOAD_MAXSIZE). */
+const PART_OF_OTHERS = 1 / 2;
+/** Bodies whose servers send nothing are ended when all bodies hold so many times the limit. */
+const STALLED_LIMITS = 2;
 
 /** A source of body bytes that the budget may pause: a connection or a decompression stream. */
 export interface Pausable {
   pause(): unknown;
   resume(): unknown;
+}
+
+/** What a download hears from the budget. */
+export interface ShareEvents {
+  /** Called when its body is paused and when it is resumed. */
+  onPause(isPaused: boolean): void;
+  /** Its server sends nothing while it holds memory that others need: the download should end. */
+  onEvict(): void;
 }
 
 /** The budget of a node. */
@@ -42,48 +56,71 @@ export class BodyBudget {
 
   /** Move a share whose server sends nothing behind the others, so that it does not block them. */
   goLast(share: BodyShare): void {
-    if (this.#heldBytes <= this.#limitBytes || !this.#shares.delete(share)) return;
+    if (this.#mayAllRead() || !this.#shares.delete(share)) return;
     this.#shares.add(share);
-    this.#arrange();
+    if (this.#heldBytes > STALLED_LIMITS * this.#limitBytes) share.evict();
+    else this.#arrange();
   }
 
   #arrange(): void {
-    let mayRead = true;
+    const mayAllRead = this.#mayAllRead();
+    let mayReadBytes = Number.POSITIVE_INFINITY;
     for (const share of this.#shares) {
-      share.setPaused(!mayRead);
-      if (this.#heldBytes > this.#limitBytes) mayRead = false;
+      share.setPaused(!mayAllRead && share.countedBytes > mayReadBytes);
+      if (mayReadBytes < Number.POSITIVE_INFINITY) continue;
+      // This was the oldest.
+      const isRoom = this.#heldBytes - share.countedBytes <= PART_OF_OTHERS * this.#limitBytes;
+      mayReadBytes = isRoom ? PART_OF_ONE * this.#limitBytes : 0;
     }
+  }
+
+  /** Whether all bodies fit into the limit, even if each becomes as long as it may. */
+  #mayAllRead(): boolean {
+    let atMostBytes = 0;
+    for (const share of this.#shares) atMostBytes += share.atMostBytes;
+    return atMostBytes <= this.#limitBytes;
   }
 }
 
 /** The bytes that one body holds of the budget. */
 export class BodyShare {
   readonly #budget: BodyBudget;
-  readonly #onPause: (isPaused: boolean) => void;
+  readonly #events: ShareEvents;
   #source: Pausable | null = null;
+  #atMostBytes = Number.POSITIVE_INFINITY;
   #heldBytes = 0;
   #countedBytes = 0;
   #isPaused = false;
 
-  /** @param onPause is called when the share is paused and when it is resumed. */
-  constructor(budget: BodyBudget, onPause: (isPaused: boolean) => void) {
+  constructor(budget: BodyBudget, events: ShareEvents) {
     this.#budget = budget;
-    this.#onPause = onPause;
+    this.#events = events;
   }
 
   get isPaused(): boolean {
     return this.#isPaused;
   }
 
-  /** Set the source of further bytes. */
-  readFrom(source: Pausable): void {
+  get countedBytes(): number {
+    return this.#countedBytes;
+  }
+
+  /** What the body may come to hold. */
+  get atMostBytes(): number {
+    return Math.max(this.#atMostBytes, this.#countedBytes);
+  }
+
+  /** Set the source of further bytes. @param atMostBytes unless it is known already. */
+  readFrom(source: Pausable, atMostBytes = this.#atMostBytes): void {
     this.#source = source;
+    this.#atMostBytes = atMostBytes;
     if (this.#isPaused) source.pause();
   }
 
+  /** Bodies below 256 KiB are not counted and never pause. Most pages are smaller, and together they use little memory. */
   add(bytes: number): void {
     this.#heldBytes += bytes;
-    if (this.#heldBytes < COUNTED_FROM_BYTES) return;
+    if (this.#heldBytes < LARGE_FROM_BYTES) return;
     const uncounted = this.#heldBytes - this.#countedBytes;
     this.#countedBytes = this.#heldBytes;
     this.#budget.take(this, uncounted);
@@ -91,6 +128,10 @@ export class BodyShare {
 
   goLast(): void {
     if (this.#countedBytes > 0) this.#budget.goLast(this);
+  }
+
+  evict(): void {
+    this.#events.onEvict();
   }
 
   /** Release its bytes: the body was discarded, or handed over to the page. */
@@ -105,6 +146,6 @@ export class BodyShare {
     this.#isPaused = isPaused;
     if (isPaused) this.#source?.pause();
     else this.#source?.resume();
-    this.#onPause(isPaused);
+    this.#events.onPause(isPaused);
   }
 }

@@ -2,68 +2,45 @@
  * Decodes the content encodings of a body, with a limit on the size. got's own decompression is not used: it has no
  * limit, and returns encoded bytes for an encoding that it does not know.
  */
-import type { Transform } from 'node:stream';
-import zlib from 'node:zlib';
 import { DownloadError } from '../download-error.js';
-import { leadingGzipMembers } from './gunzip-ignoring-rest.js';
+import { BodyBytes } from './body-bytes.js';
+import { codecFor, isKnownEncoding } from './codecs.js';
+import { inflateLeadingMembers } from './gunzip-ignoring-rest.js';
+import { flushOf, type InflateOptions, type InflateWatch, inflateInto } from './inflate.js';
 
-/** Smaller bodies are decoded synchronously, which is cheaper than the thread pool and blocks only briefly. */
+/**
+ * Smaller bodies are decoded synchronously, which is cheaper than the thread pool, unless they inflate to more than
+ * `SYNC_OUTPUT_BYTES`: that would block the main loop, and the budget of the node would not count it.
+ */
 const SYNC_BYTES = 64 * 1024;
+const SYNC_OUTPUT_BYTES = 1024 * 1024;
 /** Up to this decoded size any ratio is allowed, beyond it `MAX_RATIO`. Markup rarely exceeds 50, a bomb has 1,000. */
 const FREE_BYTES = 4 * 1024 * 1024;
 const MAX_RATIO = 200;
 const MAX_STACKED = 5;
 
-/** Output of one task of the thread pool. Larger than zlib's 16 KiB, since each task also takes a turn of the main loop. */
-const MAX_CHUNK_BYTES = 1024 * 1024;
-const MIN_CHUNK_BYTES = 64 * 1024;
-
-interface Codec {
-  readonly sync: (bytes: Buffer, options: { maxOutputLength: number; finishFlush?: number }) => Buffer;
-  readonly stream: (options: { chunkSize: number; finishFlush?: number }) => Transform;
-  /** As `finishFlush` it gives what an incomplete body holds, instead of an error. Absent where nothing does. */
-  readonly partialFlush?: number;
+export interface DecodeOptions {
+  /** Limit on the decoded size; 0 for none. */
+  readonly maxBytes: number;
+  /** The rest is dropped when so much is decoded. */
+  readonly firstBytes?: number;
+  /** `bytes` are only the beginning of the body. They must hold `firstBytes`, or are `bad_encoding`. */
+  readonly isBeginning?: boolean;
+  /** A body that ends too early gives what it holds, instead of `body_truncated`. */
+  readonly mayBePartial: boolean;
+  readonly watch: InflateWatch;
 }
-
-const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = zlib.constants;
-const gzip: Codec = { sync: zlib.gunzipSync, stream: zlib.createGunzip, partialFlush: Z_SYNC_FLUSH };
-const inflate: Codec = { sync: zlib.inflateSync, stream: zlib.createInflate, partialFlush: Z_SYNC_FLUSH };
-const inflateRaw: Codec = {
-  sync: zlib.inflateRawSync,
-  stream: zlib.createInflateRaw,
-  partialFlush: Z_SYNC_FLUSH,
-};
-const brotli: Codec = {
-  sync: zlib.brotliDecompressSync,
-  stream: zlib.createBrotliDecompress,
-  partialFlush: BROTLI_OPERATION_FLUSH,
-};
-const zstd = findZstd();
-
-/** Observes a body while the thread pool inflates it. */
-export interface InflateWatch {
-  /** Receives the stream, which may be paused, or destroyed to abort. */
-  onStart(stream: Transform): void;
-  onBytes(bytes: number): void;
-}
-
-/** The `accept-encoding` header: the encodings that this version of Node can decode. */
-export const acceptedEncodings = zstd === null ? 'gzip, deflate, br' : 'gzip, deflate, br, zstd';
 
 /**
  * @param codings the `content-encoding` of the response and the codings of its `transfer-encoding`, in the order in which
  *   they were applied. They are decoded in reverse order (RFC 9110 §8.4).
- * @param maxBytes limit on the decoded size; 0 for none.
- * @param mayBePartial a body that ends too early gives what it holds, instead of `body_truncated`.
  * @returns the decoded bytes, or a promise of them when the thread pool decodes them.
  * @throws DownloadError `bad_encoding`, `too_large` or `body_truncated`, also through the promise.
  */
 export function decodeContent(
   bytes: Buffer,
   codings: string,
-  maxBytes: number,
-  watch: InflateWatch,
-  mayBePartial = false,
+  options: DecodeOptions,
 ): Buffer | Promise<Buffer> {
   const encodings = codings
     .toLowerCase()
@@ -73,102 +50,93 @@ export function decodeContent(
   if (encodings.length > MAX_STACKED)
     throw new DownloadError('bad_encoding', `${encodings.length} stacked encodings`);
   for (const name of encodings) {
-    if (!codecsByName.has(name))
+    if (!isKnownEncoding(name))
       throw new DownloadError('bad_encoding', `the content encoding "${printable(name)}" is not known`);
   }
   // An empty body is valid with any encoding.
   if (encodings.length === 0 || bytes.length === 0) return bytes;
-  const limit = { ...limitFor(bytes.length, maxBytes), mayBePartial };
+  const limit = limitFor(bytes.length, options);
   encodings.reverse();
-  return bytes.length <= SYNC_BYTES && encodings.length === 1
-    ? decodeSync(bytes, encodings[0]!, limit)
-    : decodeAll(bytes, encodings, limit, watch);
+  if (options.firstBytes !== undefined) return decodeBeginning(bytes, encodings, limit, options);
+  const isSmall = bytes.length <= SYNC_BYTES && encodings.length === 1;
+  const decoded = isSmall ? decodeSync(bytes, encodings[0]!, limit) : null;
+  return decoded ?? decodeAll(bytes, encodings, limit);
 }
 
-/** For `deflate` some servers send raw data without the zlib header, which has 8 in the low nibble of its first byte. */
-const codecsByName = new Map<string, (bytes: Buffer) => Codec>([
-  ['gzip', () => gzip],
-  ['x-gzip', () => gzip],
-  ['deflate', (bytes) => ((bytes[0]! & 0x0f) === 8 ? inflate : inflateRaw)],
-  ['br', () => brotli],
-]);
-if (zstd !== null) codecsByName.set('zstd', () => zstd);
-
-interface Limit {
-  readonly bytes: number;
+interface Limit extends InflateOptions {
+  /** What the output is when it exceeds `maxBytes`. */
   readonly says: string;
-  readonly mayBePartial: boolean;
 }
 
-function limitFor(wireBytes: number, maxBytes: number): Omit<Limit, 'mayBePartial'> {
+function limitFor(wireBytes: number, { maxBytes, mayBePartial, watch }: DecodeOptions): Limit {
   const byRatio = Math.max(FREE_BYTES, wireBytes * MAX_RATIO);
-  if (maxBytes > 0 && maxBytes <= byRatio) return { bytes: maxBytes, says: `more than ${maxBytes} bytes` };
-  return { bytes: byRatio, says: `more than ${byRatio} bytes from ${wireBytes}` };
+  const bySize = maxBytes > 0 && maxBytes <= byRatio;
+  const bytes = bySize ? maxBytes : byRatio;
+  const says = bySize ? `more than ${bytes} bytes` : `more than ${bytes} bytes from ${wireBytes}`;
+  return { maxBytes: bytes, stopAtBytes: Number.POSITIVE_INFINITY, mayBePartial, watch, says };
 }
 
-function decodeSync(bytes: Buffer, name: string, limit: Limit): Buffer | Promise<Buffer> {
+/** @returns null when it inflates to so much that the thread pool should decode it. */
+function decodeSync(bytes: Buffer, name: string, limit: Limit): Buffer | Promise<Buffer> | null {
+  const { maxBytes, mayBePartial } = limit;
+  const codec = codecFor(name, bytes);
+  const maxOutputLength = Math.min(maxBytes, SYNC_OUTPUT_BYTES);
   try {
-    const codec = codecOf(bytes, name);
-    return codec.sync(bytes, { maxOutputLength: limit.bytes, ...flushOf(codec, limit) });
+    return codec.sync(bytes, { maxOutputLength, ...flushOf(codec, mayBePartial) });
   } catch (error) {
-    return recoverFromError(error, bytes, name, limit);
+    const isLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    return isLarge && maxOutputLength < maxBytes ? null : recoverFromError(error, bytes, name, limit);
   }
 }
 
-async function decodeAll(
-  bytes: Buffer,
-  encodings: readonly string[],
-  limit: Limit,
-  watch: InflateWatch,
-): Promise<Buffer> {
+async function decodeAll(bytes: Buffer, encodings: readonly string[], limit: Limit): Promise<Buffer> {
   let decoded = bytes;
   for (const name of encodings) {
     if (decoded.length === 0) return decoded;
-    const before = decoded;
-    try {
-      decoded = await inflated(before, codecOf(before, name), limit, watch);
-    } catch (error) {
-      decoded = await recoverFromError(error, before, name, limit);
-    }
+    decoded = await decodeOne(decoded, name, limit);
   }
   return decoded;
 }
 
-function inflated(bytes: Buffer, codec: Codec, limit: Limit, watch: InflateWatch): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const stream = codec.stream({ chunkSize: chunkSizeFor(bytes), ...flushOf(codec, limit) });
-    const chunks: Buffer[] = [];
-    let length = 0;
-    watch.onStart(stream);
-    stream.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > limit.bytes) return void stream.destroy(tooLarge());
-      chunks.push(chunk);
-      watch.onBytes(chunk.length);
-    });
-    stream.on('end', () => resolve(Buffer.concat(chunks, length)));
-    stream.on('error', reject);
-    // Closed before its end, so destroyed by the watch: the download has ended already.
-    stream.on('close', () => reject(new DownloadError('aborted', 'the download was aborted')));
-    stream.end(bytes);
-  });
+/**
+ * Decode only the beginning of a body. Of a stacked encoding only the beginning of each layer is decoded: more of it than
+ * is needed of the last one, since data may be a little longer encoded than decoded.
+ */
+async function decodeBeginning(
+  bytes: Buffer,
+  encodings: readonly string[],
+  limit: Limit,
+  { firstBytes = 0, isBeginning = false }: DecodeOptions,
+): Promise<Buffer> {
+  let decoded = bytes;
+  let isCut = isBeginning;
+  for (const [n, name] of encodings.entries()) {
+    if (decoded.length === 0) return decoded;
+    const stopAtBytes = n === encodings.length - 1 ? firstBytes : encodedBytesFor(firstBytes);
+    const mayBePartial = isCut || limit.mayBePartial;
+    decoded = await decodeOne(decoded, name, { ...limit, stopAtBytes, mayBePartial });
+    const isWhole = decoded.length < stopAtBytes;
+    if (isCut && isWhole && n === encodings.length - 1)
+      throw new DownloadError('bad_encoding', `the ${name} body is longer encoded than decoded`);
+    isCut ||= !isWhole;
+  }
+  return decoded;
 }
 
-/** The error with the code that zlib uses for its own limit. */
-function tooLarge(): Error {
-  return Object.assign(new Error('the output is too large'), { code: 'ERR_BUFFER_TOO_LARGE' });
+/** How many encoded bytes are enough for the first `bytes` of a body. */
+export function encodedBytesFor(bytes: number): number {
+  return 2 * bytes;
 }
 
-function chunkSizeFor({ length }: Buffer): number {
-  return Math.min(MAX_CHUNK_BYTES, Math.max(MIN_CHUNK_BYTES, 4 * length));
-}
-
-function flushOf({ partialFlush }: Codec, { mayBePartial }: Limit): { finishFlush?: number } {
-  return mayBePartial && partialFlush !== undefined ? { finishFlush: partialFlush } : {};
-}
-
-function codecOf(bytes: Buffer, name: string): Codec {
-  return codecsByName.get(name)!(bytes);
+async function decodeOne(bytes: Buffer, name: string, limit: Limit): Promise<Buffer> {
+  const output = new BodyBytes();
+  try {
+    await inflateInto(output, bytes, codecFor(name, bytes), limit);
+    return output.take();
+  } catch (error) {
+    output.release();
+    return recoverFromError(error, bytes, name, limit);
+  }
 }
 
 /** Decode gzip data that is followed by other data; any other error is final. @throws DownloadError */
@@ -176,12 +144,14 @@ async function recoverFromError(error: unknown, bytes: Buffer, name: string, lim
   const { code } = error as NodeJS.ErrnoException;
   const mayHaveMore = code === 'Z_DATA_ERROR' || code === 'Z_BUF_ERROR';
   if (!mayHaveMore || !name.endsWith('gzip')) throw decodingError(error, name, limit);
+  const output = new BodyBytes();
   try {
-    const options = { chunkSize: chunkSizeFor(bytes), maxOutputLength: limit.bytes };
-    const body = await leadingGzipMembers(bytes, options);
-    if (body !== null) return body;
+    const members = { ...limit, mayBePartial: false };
+    if (await inflateLeadingMembers(output, bytes, members)) return output.take();
   } catch (second) {
     throw decodingError(second, name, limit);
+  } finally {
+    output.release();
   }
   throw decodingError(error, name, limit);
 }
@@ -200,14 +170,4 @@ function decodingError(error: unknown, name: string, limit: Limit): DownloadErro
 
 function printable(name: string): string {
   return name.slice(0, 40).replace(/[^\x20-\x7e]/g, '?');
-}
-
-/** zstd exists from Node 22.15 and 23.8 on; the types of Node 20 lack it. */
-function findZstd(): Codec | null {
-  const { createZstdDecompress, zstdDecompressSync } = zlib as unknown as {
-    createZstdDecompress?: Codec['stream'];
-    zstdDecompressSync?: Codec['sync'];
-  };
-  if (!createZstdDecompress || !zstdDecompressSync) return null;
-  return { sync: zstdDecompressSync, stream: createZstdDecompress };
 }

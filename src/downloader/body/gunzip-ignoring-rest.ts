@@ -3,56 +3,37 @@
  * unless they are zeros, and loses the inflated data. curl and Scrapy keep the body. This is slower than zlib's gunzip, so
  * it is used only after that has failed.
  */
-import { promisify } from 'node:util';
-import zlib from 'node:zlib';
-
-interface Inflated {
-  readonly buffer: Buffer;
-  /** `bytesWritten` is the number of input bytes that were consumed. */
-  readonly engine: { readonly bytesWritten: number };
-}
-interface InflateOptions {
-  readonly info: true;
-  readonly chunkSize: number;
-  readonly maxOutputLength: number;
-}
-
-/** With `info` the result includes the engine, which the types of `@types/node` lack. */
-const inflateRaw = promisify(zlib.inflateRaw) as unknown as (
-  bytes: Buffer,
-  options: InflateOptions,
-) => Promise<Inflated>;
+import type { BodyBytes } from './body-bytes.js';
+import { inflateRaw } from './codecs.js';
+import { type InflateOptions, inflateInto } from './inflate.js';
 
 const TRAILER_BYTES = 8;
 
 /**
- * Inflate the gzip members at the beginning of a body (RFC 1952).
- * @returns null when there is none.
- * @throws the error of zlib for a damaged first member, a truncated member, or output beyond `maxOutputLength`.
+ * Inflate the gzip members at the beginning of a body (RFC 1952) and add them to `into`.
+ * @returns whether there is one.
+ * @throws the error of zlib for a damaged first member, a truncated member, or an output that is too large.
  */
-export async function leadingGzipMembers(
+export async function inflateLeadingMembers(
+  into: BodyBytes,
   bytes: Buffer,
-  { chunkSize, maxOutputLength }: Omit<InflateOptions, 'info'>,
-): Promise<Buffer | null> {
-  const parts: Buffer[] = [];
-  let outputBytes = 0;
-  for (let at = 0; ; ) {
+  options: InflateOptions,
+): Promise<boolean> {
+  let members = 0;
+  for (let at = 0; into.length < options.stopAtBytes; members += 1) {
     const start = endOfHeader(bytes, at);
     if (start === null) break;
-    const left = maxOutputLength - outputBytes;
+    const inflatedBefore = into.length;
     try {
-      const options = { info: true, chunkSize, maxOutputLength: Math.max(1, left) } as const;
-      const { buffer, engine } = await inflateRaw(bytes.subarray(start), options);
-      parts.push(buffer);
-      outputBytes += buffer.length;
-      at = start + engine.bytesWritten + TRAILER_BYTES;
+      at = start + (await inflateInto(into, bytes.subarray(start), inflateRaw, options)) + TRAILER_BYTES;
     } catch (error) {
       // Other data may begin like a member, and then is ignored. A truncated member is an error: the body is truncated.
-      if (parts.length === 0 || (error as NodeJS.ErrnoException).code !== 'Z_DATA_ERROR') throw error;
+      if (members === 0 || (error as NodeJS.ErrnoException).code !== 'Z_DATA_ERROR') throw error;
+      into.truncate(inflatedBefore);
       break;
     }
   }
-  return parts.length === 0 ? null : Buffer.concat(parts);
+  return members > 0;
 }
 
 /** The offset of the deflated data of the member at `at`; null when there is no member. */

@@ -1,17 +1,17 @@
 /** The received part of a body. It counts against the node's budget until the download ends. */
-import type { Transform } from 'node:stream';
-import { type BodyBudget, BodyShare, type Pausable } from './body-budget.js';
-import type { InflateWatch } from './decode-content.js';
+import { type BodyBudget, BodyShare, type Pausable, type ShareEvents } from './body-budget.js';
+import { BodyBytes } from './body-bytes.js';
+import type { Inflater } from './codecs.js';
+import type { InflateWatch } from './inflate.js';
 
 export class ReceivedBody implements InflateWatch {
   readonly #share: BodyShare;
-  #chunks: Buffer[] = [];
+  readonly #bytes = new BodyBytes();
   #wireBytes = 0;
-  #inflating: Transform | null = null;
+  #inflating: Inflater | null = null;
 
-  /** @param onPause is called when the budget pauses this body and when it resumes it. */
-  constructor(budget: BodyBudget, onPause: (isPaused: boolean) => void) {
-    this.#share = new BodyShare(budget, onPause);
+  constructor(budget: BodyBudget, events: ShareEvents) {
+    this.#share = new BodyShare(budget, events);
   }
 
   /** Bytes received so far, before decoding. */
@@ -23,25 +23,23 @@ export class ReceivedBody implements InflateWatch {
     return this.#share.isPaused;
   }
 
-  /** Set the source of the bytes. */
-  readFrom(source: Pausable): void {
-    this.#share.readFrom(source);
+  /** Set the source of the bytes. @param atMostBytes what the body may take in all, decoded; infinite for no limit. */
+  readFrom(source: Pausable, atMostBytes: number): void {
+    this.#share.readFrom(source, atMostBytes);
   }
 
   add(chunk: Buffer): void {
     this.#wireBytes += chunk.length;
-    this.#chunks.push(chunk);
+    this.#bytes.add(chunk);
     this.#share.add(chunk.length);
   }
 
   /** Remove and return all bytes as one Buffer. */
   take(): Buffer {
-    const chunks = this.#chunks;
-    this.#chunks = [];
-    return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, this.#wireBytes);
+    return this.#bytes.take();
   }
 
-  onStart(stream: Transform): void {
+  onStart(stream: Inflater): void {
     this.#inflating = stream;
     this.#share.readFrom(stream);
   }
@@ -50,14 +48,14 @@ export class ReceivedBody implements InflateWatch {
     this.#share.add(bytes);
   }
 
-  /** Let other bodies be read first when the budget is exceeded. */
+  /** Its server sends nothing: let other bodies be read first where they wait for memory. */
   goLast(): void {
     this.#share.goLast();
   }
 
   /** Release all bytes and abort the decompression. */
   close(): void {
-    this.#chunks = [];
+    this.#bytes.release();
     this.#inflating?.destroy();
     this.#share.close();
   }

@@ -4,7 +4,6 @@ import { CrawlnodeError } from '../../errors.js';
 import type { FrontierRequest, Lease } from '../../frontier/frontier.js';
 import { priorityInBounds } from '../../http/message/priority.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
-import { Request } from '../../http/message/request.js';
 import type { ItemObserver, ItemPipelines, ItemWait } from '../../pipelines/item-pipeline.js';
 import { type LinkRules, toFrontier } from '../links/filter-links.js';
 
@@ -36,11 +35,13 @@ export function carrierRequests(waiting: readonly ItemWait[], carrier: Carrier):
 function carrierRequest({ number, next, ...waiting }: ItemWait, carrier: Carrier): FrontierRequest {
   const { lease, record, rules } = carrier;
   const id = record.waitingItem?.id ?? `${lease.id}-${number}`;
-  const maxBytes = carrier.pipelines.fileStage(waiting.pipeline)?.options.maxBytes ?? 0;
+  const stage = carrier.pipelines.fileStage(waiting.pipeline)!;
+  const { maxBytes } = stage.options;
   // Files go before pages, so that few items wait in the store.
   const priority = record.waitingItem === null ? priorityInBounds(record.priority + 1) : record.priority;
-  const meta = maxBytes > 0 ? { download_maxsize: maxBytes } : {};
-  const request = new Request(next, { priority, meta, dontFilter: true });
+  const wanted = stage.requestAt(waiting.item, waiting.files.length, next);
+  const meta = maxBytes > 0 ? { download_maxsize: maxBytes, ...wanted.meta } : wanted.meta;
+  const request = wanted.replace({ priority, meta, dontFilter: true });
   // Each lease of a page makes other requests: a page that is crawled again must not find those of the time before.
   const unique = createHash('sha1').update(`file ${lease.id} ${lease.token} ${number} ${next}`).digest('hex');
   const place = {

@@ -24,7 +24,12 @@ export interface FileWork {
 }
 
 /** What came of a download: an answer, or why there is none. */
-export type FileEnd = FileAnswer | { readonly failed: string } | { readonly known: FileResult };
+export type FileEnd =
+  | FileAnswer
+  | { readonly failed: string }
+  | { readonly known: FileResult }
+  /** The store could not be asked, or the code of the project threw: the request fails with its item. */
+  | { readonly thrown: unknown };
 
 /** Nodes that died while they processed a file; one more, and its item would be given up with it. */
 const DEADLY_CRASHES = 2;
@@ -50,8 +55,12 @@ export async function knownFile(work: FileWork): Promise<FileEnd | null> {
   const stage = stageOf(work);
   if (stage === null) return { failed: 'no_pipeline' };
   if (work.flight.lease.crashes >= DEADLY_CRASHES) return { failed: 'crashed' };
-  const known = await stage.known(urlOf(work, stage));
-  return known === null ? null : { known };
+  try {
+    const known = await stage.known(urlOf(work, stage), work.record.waitingItem!.item, work.flight.signal);
+    return known === null ? null : { known };
+  } catch (thrown) {
+    return { thrown };
+  }
 }
 
 /** Run when no other request of this node fetches the same file. */
@@ -77,9 +86,11 @@ function urlOf({ record }: FileWork, stage: FileStage): string {
 
 async function resultOf(work: FileWork, end: FileEnd): Promise<FileResult> {
   if ('known' in end) return end.known;
+  if ('thrown' in end) throw end.thrown;
   const stage = stageOf(work);
   // `goOn` refuses what waits in a pipeline that is not there.
   if (stage === null) return { url: work.record.url, path: null, checksum: null, status: 'failed' };
   const url = urlOf(work, stage);
-  return 'failed' in end ? stage.fail(url, end.failed) : stage.receive(url, end);
+  if ('failed' in end) return stage.fail(url, end.failed);
+  return stage.receive(url, end, work.record.waitingItem!.item, work.flight.signal);
 }

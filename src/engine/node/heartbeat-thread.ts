@@ -9,10 +9,9 @@ import type { Frontier } from '../../frontier/frontier.js';
 import { endStuckProcess } from './end-process.js';
 import {
   Gate,
-  type HeartbeatNews,
+  type HeartbeatMessage,
   type HeartbeatOptions,
   type HeartbeatOrder,
-  type HeartbeatTrouble,
   Pulse,
 } from './heartbeat.js';
 
@@ -30,6 +29,7 @@ let timer: NodeJS.Timeout | null = null;
 let stopped = false;
 let isEnding = false;
 let lastTrouble: string | null = null;
+let hasBeaten = false;
 
 parentPort?.on('message', (order: HeartbeatOrder) => {
   if (order === 'stop') void stop();
@@ -59,6 +59,8 @@ async function attempt(): Promise<boolean> {
     frontier ??= await open();
     const answer = await frontier.heartbeat(asked, pulse.report);
     lastTrouble = null;
+    if (!hasBeaten) tell({ kind: 'beating' });
+    hasBeaten = true;
     if (answer !== 'alive') tell({ kind: answer, incarnation: asked });
     return true;
   } catch (error) {
@@ -114,7 +116,7 @@ function trouble(error: unknown): void {
   lastTrouble = message;
 }
 
-function tell(news: HeartbeatNews | HeartbeatTrouble): void {
+function tell(news: HeartbeatMessage): void {
   if (!stopped) parentPort?.postMessage(news);
 }
 

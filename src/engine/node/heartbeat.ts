@@ -44,8 +44,8 @@ export interface HeartbeatTrouble {
   readonly message: string;
 }
 
-/** All messages from the thread. */
-export type HeartbeatMessage = HeartbeatNews | HeartbeatTrouble;
+/** All messages from the thread; `beating` when its first heartbeat got through. */
+export type HeartbeatMessage = HeartbeatNews | HeartbeatTrouble | { readonly kind: 'beating' };
 
 /** Messages to the thread: send heartbeats for another incarnation, or end. */
 export type HeartbeatOrder = { readonly incarnation: string } | 'stop';
@@ -127,18 +127,31 @@ export class Heartbeat {
   };
   readonly #onNews: (news: HeartbeatNews) => void;
   readonly #log: Logger;
+  readonly #beatHere: (incarnation: string) => Promise<unknown>;
+  /** Runs until the thread has its own connection. */
+  #substitute: NodeJS.Timeout | undefined;
   #options: HeartbeatOptions;
   #worker: Worker;
   #ended = false;
   #stopping = false;
 
-  /** Start the thread. It does not keep the process alive. A thread that fails is replaced: without heartbeats other nodes would take over the requests. */
-  constructor(options: Omit<HeartbeatOptions, 'gate'>, onNews: (news: HeartbeatNews) => void, log: Logger) {
+  /**
+   * Start the thread. It does not keep the process alive. A thread that fails is replaced: without heartbeats other nodes would take over the requests.
+   * @param beatHere sends a heartbeat from the main loop. It is called until the thread has its own connection, which takes
+   * longer than a short NODE_TIMEOUT on a slow network.
+   */
+  constructor(
+    options: Omit<HeartbeatOptions, 'gate'>,
+    onNews: (news: HeartbeatNews) => void,
+    log: Logger,
+    beatHere: (incarnation: string) => Promise<unknown>,
+  ) {
     this.#options = { ...options, gate: this.#gate.buffer };
     this.#isInProcess = options.open.store.engine === 'embedded';
     process.on('exit', this.#onExit);
     this.#onNews = onNews;
     this.#log = log;
+    this.#beatHere = beatHere;
     this.#worker = this.#start();
   }
 
@@ -146,8 +159,11 @@ export class Heartbeat {
     const worker = startThread(this.#options);
     this.#ended = false;
     worker.unref();
+    clearInterval(this.#substitute);
+    this.#substitute = setInterval(() => this.#beat(), this.#options.intervalMs).unref();
     worker.on('message', (message: HeartbeatMessage) => {
-      if (message.kind === 'trouble') {
+      if (message.kind === 'beating') clearInterval(this.#substitute);
+      else if (message.kind === 'trouble') {
         this.#log.error(
           { error: message.message },
           'a heartbeat failed; if none gets through, peers take over the work of this node',
@@ -168,6 +184,11 @@ export class Heartbeat {
     return worker;
   }
 
+  /** What is wrong with the store is said by the calls that need an answer. */
+  #beat(): void {
+    this.#beatHere(this.#options.incarnation).catch(() => undefined);
+  }
+
   /** Send heartbeats for a new incarnation from now on. */
   follow(incarnation: string): void {
     this.#options = { ...this.#options, incarnation };
@@ -177,6 +198,7 @@ export class Heartbeat {
   /** Have the thread close its connection and end. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    clearInterval(this.#substitute);
     if (!this.#ended) {
       const waiting = new AbortController();
       const ended = once(this.#worker, 'exit').then(

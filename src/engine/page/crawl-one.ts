@@ -52,12 +52,7 @@ export async function crawlOne(
   onError: (error: unknown) => void,
 ): Promise<void> {
   try {
-    const ending = await deps.stats.during(
-      (changes) => {
-        flight.stats = changes;
-      },
-      () => processPage(flight, deps),
-    );
+    const ending = await deps.stats.during(flight, () => processPage(flight, deps));
     const { latencyMs, revisit } = flight;
     let effects = latencyMs === null ? ending.effects : { ...ending.effects, latencyMs };
     if (revisit !== null) effects = revisit.addTo(effects, ending.outcome, ending.links);
@@ -86,7 +81,7 @@ const late: Ending = {
   effects: noEffects,
 };
 
-async function processPage(flight: Flight, deps: PageDeps): Promise<Ending> {
+function processPage(flight: Flight, deps: PageDeps): Promise<Ending> | Ending {
   const { lease } = flight;
   if (isTooLate(flight)) return late;
   let work: Work;
@@ -156,7 +151,7 @@ async function straight(work: Work): Promise<Ending> {
   const received = noteResponse(work, download);
   const { response, pauseMs } = received;
   const verdict = judgeStatus(response.status, response.headers, work.record, work.deps.options, pauseMs);
-  return finish(work, verdict, received);
+  return await finish(work, verdict, received);
 }
 
 const steps: PageSteps = { startDownload, noteFailure, giveUp, noteResponse, finish };

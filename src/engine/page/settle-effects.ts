@@ -19,7 +19,7 @@ export async function effectsOf(
   carrier: Carrier,
 ): Promise<Effects> {
   const settled = links?.settled ?? noLinks;
-  if (items.length === 0) return { items: [], feedItems: [], stats: counters, ...settled };
+  if (items.length === 0) return pageEffects([], [], counters, settled);
 
   const processed = await carrier.pipelines.process(items, carrier.observer);
   return settledItems(processed, settled, counters, carrier, links?.all);
@@ -43,10 +43,8 @@ export function settledItems(
   if (scraped > 0) add(counters, 'item_scraped_count', scraped);
   if (broken > 0) add(counters, 'item_error_count', broken);
   if (dropped > 0) add(counters, 'item_dropped_count', dropped);
-  const effects = {
-    ...{ items: listItems, feedItems, stats: counters, ...settled },
-    ...(closing !== null && { closing }),
-  };
+  const own = pageEffects(listItems, feedItems, counters, settled);
+  const effects = closing === null ? own : { ...own, closing };
   const known = carrier.record.waitingItem?.id;
   if (waiting.length === 0 && known === undefined) return effects;
   return {
@@ -56,16 +54,34 @@ export function settledItems(
   };
 }
 
-function refuseTooManyBytes(...lists: readonly (readonly string[])[]): void {
+function pageEffects(
+  items: readonly string[],
+  feedItems: readonly string[],
+  stats: Counters,
+  { requests, withheld }: SettledLinks,
+): Effects {
+  return withheld === undefined
+    ? { items, feedItems, stats, requests }
+    : { items, feedItems, stats, requests, withheld };
+}
+
+/** An item that goes to the items list and to files counts once. */
+function refuseTooManyBytes(
+  listItems: readonly string[],
+  feedItems: readonly string[],
+  waiting: readonly string[],
+): void {
   let chars = 0;
-  for (const list of lists) for (const text of list) chars += text.length;
+  for (const list of [listItems, feedItems, waiting]) for (const text of list) chars += text.length;
   // A UTF-16 unit is at most 3 bytes of UTF-8: almost every page is cleared without counting bytes.
   if (chars * 3 <= MAX_SETTLE_BYTES) return;
-  let bytes = 0;
-  for (const list of lists) for (const text of list) bytes += Buffer.byteLength(text);
+  const bytes = Math.max(bytesOf(listItems), bytesOf(feedItems)) + bytesOf(waiting);
   if (bytes <= MAX_SETTLE_BYTES) return;
   throw new CrawlnodeError(
     'too_many_items',
     `the items of one page are ${bytes} bytes; at most ${MAX_SETTLE_BYTES} fit`,
   );
 }
+
+const bytesOf = (texts: readonly string[]): number =>
+  texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);

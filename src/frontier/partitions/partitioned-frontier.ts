@@ -44,8 +44,8 @@ import type {
   StartPart,
   StatChange,
 } from '../frontier.js';
-import type { RedisFrontier } from '../redis/redis-frontier.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
+import type { RedisFrontier } from '../redis/redis-frontier.js';
 import type { RobotsAnswer } from '../robots/robots-state.js';
 import { Completion } from './completion.js';
 import { splitChanges } from './custom-stats.js';

@@ -43,6 +43,7 @@ import { redisBackups } from './backup/backups.js';
 import { clearParts, sweep } from './clear.js';
 import { type Call, Calls } from './connection/calls.js';
 import { RedisConnection } from './connection/connection.js';
+import { OtherServer } from './connection/errors.js';
 import { EvictionWatch } from './connection/eviction-watch.js';
 import type { Arguments } from './connection/lua-message.js';
 import { hex, int, list, named, type Reply, text } from './connection/reply.js';
@@ -114,7 +115,7 @@ export class RedisFrontier implements Frontier {
     this.#calls = new Calls(connection, options.keys, options.shape.dupefilter);
     const call: Call = (verb, args) => this.#run(verb, args);
     this.#eviction = options.allowEviction ? null : new EvictionWatch(connection.client);
-    this.#node = new RedisNode(connection, this.#calls, call);
+    this.#node = new RedisNode(connection, options.keys.requests, this.#calls, call);
     this.#leaseCalls = new LeaseCalls(this.#calls, () => this.#node.options?.feeds ?? []);
     this.#crawl = {
       ...{ connection, options, call },
@@ -221,7 +222,14 @@ export class RedisFrontier implements Frontier {
   async #lease(args: Arguments): Promise<Reply> {
     await this.#node.live();
     this.#eviction?.refuse();
-    return this.#leaseCalls.lease({ ...args, random: Math.random(), crawl: this.#node.crawl });
+    const { crawl, server } = this.#node;
+    try {
+      return await this.#leaseCalls.lease({ ...args, random: Math.random(), crawl, server });
+    } catch (error) {
+      if (!(error instanceof OtherServer)) throw error;
+      this.#node.suspectServer();
+      return this.#lease(args);
+    }
   }
 
   settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer> {

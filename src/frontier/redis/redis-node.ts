@@ -33,11 +33,11 @@ export class RedisNode {
   #options: JoinOptions | null = null;
   #crawl = '';
 
-  constructor(connection: RedisConnection, calls: Calls, call: Call) {
+  constructor(connection: RedisConnection, key: string, calls: Calls, call: Call) {
     this.#connection = connection;
     this.#calls = calls;
     this.#call = call;
-    this.#history = new DataHistory(connection);
+    this.#history = new DataHistory(connection, key);
   }
 
   get isJoined(): boolean {
@@ -120,6 +120,16 @@ export class RedisNode {
     const incarnation = this.joined();
     await this.#history.refuseOther();
     return incarnation;
+  }
+
+  /** The server of the Cluster that serves the crawl; undefined elsewhere. */
+  get server(): string | undefined {
+    return this.#history.server ?? undefined;
+  }
+
+  /** Another server of the Cluster serves the crawl: the next `live()` looks whether it may have lost something. */
+  suspectServer(): void {
+    this.#history.suspect();
   }
 
   /** The incarnation. @throws IncarnationDeadError for a client that has not joined. */

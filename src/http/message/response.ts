@@ -5,6 +5,7 @@ import { CrawlnodeError, InvalidRequestError } from '../../errors.js';
 import { BodyText } from '../charset/decode-body.js';
 import { detached } from '../detached-text.js';
 import { documentBase } from '../markup/base-url.js';
+import { withBoundedCost } from '../markup/css/bounded-cheerio.js';
 import { cssQuery } from '../markup/css/css-query.js';
 import { type Outline, outlineOf } from '../markup/html/outline.js';
 import { isMarkup, isXml } from '../markup/is-markup.js';
@@ -154,12 +155,18 @@ export class Response<M extends Meta = Meta> {
   }
 
   /**
-   * The page in Cheerio, parsed on first use; empty for a body that is not markup. Its selectors have no limit on their
-   * cost, unlike those of `css()`.
+   * The page in Cheerio, parsed on first use; empty for a body that is not markup. A call that would block the node for long
+   * on this page throws the error `selector_cost`.
    */
   get $(): CheerioAPI {
     // Cheerio uses the same tree, so css() and links() see the changes that a spider makes with `$`.
-    this.#api ??= load(this.#root, this.#isXml ? { xml: true } : undefined);
+    const xml = this.#isXml;
+    this.#api ??= withBoundedCost(
+      load(this.#root, xml ? { xml: true } : undefined),
+      this.#root,
+      this.#source.whole.length,
+      xml,
+    );
     return this.#api;
   }
 

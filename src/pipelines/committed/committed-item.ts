@@ -17,7 +17,8 @@ export interface CommittedItem {
 export function committedItem(text: string, sequence: number, pipeline: string, log: Logger): CommittedItem {
   try {
     const { id, item } = JSON.parse(text) as CommittedItem;
-    if (typeof id === 'string' && typeof item === 'object' && item !== null) return { id, item };
+    const isObject = typeof item === 'object' && item !== null && !Array.isArray(item);
+    if (typeof id === 'string' && isObject) return { id, item };
   } catch {
     // Handled below, like JSON of another kind.
   }

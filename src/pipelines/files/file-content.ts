@@ -61,7 +61,8 @@ export const imageExtensions = [
   'psd',
 ];
 
-async function mediaType(body: Buffer): Promise<string> {
+/** The media type of a body, by content. Text has none but `text/html` and `text/plain`. */
+export async function mediaType(body: Buffer): Promise<string> {
   const { fileTypeFromBuffer } = await import('file-type');
   return (await fileTypeFromBuffer(body))?.mime ?? textType(body);
 }

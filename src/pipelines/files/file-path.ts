@@ -1,4 +1,4 @@
-/** The path of a file in its store, made from nothing but the hash of its URL and a known extension. */
+/** The usual path of a file in its store, made from nothing but the hash of its URL and a known extension. */
 import { createHash } from 'node:crypto';
 
 /** Extensions of text, which `file-type` does not know by content. */
@@ -35,17 +35,16 @@ const otherExtensions = [
 ];
 
 /**
- * The path of a file, as Scrapy has it: `full/<SHA-1 of the URL>.<extension of the URL>`.
- * @param url as it is sent
- * @param known the extensions that a file may have, such as `pdf`; any other one, as `.php`, is left out
+ * The extension of a file by its URL, in lower case; '' for none.
+ * @param known the extensions that a file may have, such as `pdf`; any other one, as `php`, is left out
  */
-export function filePath(url: string, known: ReadonlySet<string>): string {
+export function urlExtension(url: string, known: ReadonlySet<string>): string {
   const [, extension = ''] = /\.([a-z0-9]{1,10})$/i.exec(new URL(url).pathname) ?? [];
   const lower = extension.toLowerCase();
-  return pathOf(url, known.has(lower) ? lower : '');
+  return known.has(lower) ? lower : '';
 }
 
-/** The path of a file whose content says the extension; '' for none. */
+/** The path of a file, as Scrapy has it: `full/<SHA-1 of the URL>.<extension>`. @param extension '' for none */
 export function pathOf(url: string, extension: string): string {
   const name = createHash('sha1').update(url).digest('hex');
   return `full/${name}${extension === '' ? '' : `.${extension}`}`;

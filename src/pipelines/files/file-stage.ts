@@ -3,31 +3,33 @@
  * requests of the crawl, one after the other, and the item waits in the record of the request.
  */
 import { CrawlnodeError, messageOf } from '../../errors.js';
-import type { FileResult, JsonObject, JsonValue } from '../../http/message/record/request-record.js';
+import type { FileResult, JsonObject } from '../../http/message/record/request-record.js';
+import { isFilePath } from '../../http/message/record/waiting-item.js';
+import { Request } from '../../http/message/request.js';
 import { checkUrl } from '../../http/url/http-url.js';
+import { withinTimeout } from '../../user-code/callback-timeout.js';
 import type { Judge } from './file-content.js';
-import type { FileStore } from './file-store.js';
 import { FileTurns } from './file-turns.js';
+import type { FilesPipeline } from './media-pipeline.js';
+import type { StoredFile } from './store/file-store.js';
+import type { RetryingStore } from './store/retrying-store.js';
 
 export interface FileStageOptions {
   /** As ITEM_PIPELINES names it. */
   readonly name: string;
-  readonly store: FileStore;
-  /** The field of an item with its URLs; the first that it has. */
-  readonly urlsFields: readonly string[];
-  /** The field that gets the results. */
-  readonly resultField: string;
+  readonly pipeline: FilesPipeline;
+  readonly store: RetryingStore;
   /** An older file is fetched again. */
   readonly maxAgeMs: number;
   /** A larger file fails; 0 for no limit but that of every download. */
   readonly maxBytes: number;
   /** MEDIA_ALLOW_REDIRECTS. */
   readonly allowsRedirects: boolean;
+  /** For `itemCompleted`; no bound by default. */
+  readonly callbackTimeoutMs?: number | undefined;
   readonly judge: Judge;
-  /** The paths that the file of a URL can have in the store. */
-  pathsOf(url: string): readonly string[];
-  /** The path of a file whose content gives its extension. */
-  pathOf(url: string, extension: string): string;
+  /** The extensions that the file of a URL can have in the store. */
+  extensionsOf(url: string): readonly string[];
 }
 
 /** An item with all its files, or the URL that is to be fetched next. */
@@ -58,42 +60,46 @@ export class FileStage {
   }
 
   /**
-   * Go on with an item, of whose URLs the first have results. Files that are in the store already are not fetched.
-   * @throws CrawlnodeError `item_too_large` for one that no request could carry.
+   * Go on with an item, of whose files the first have results. Files that are in the store already are not fetched.
+   * @throws CrawlnodeError `invalid_item` for one that no request could carry; what the pipeline throws.
    */
   async goOn(item: JsonObject, files: readonly FileResult[]): Promise<FileStep> {
-    const urls = this.#urlsOf(item);
-    if (urls === null) return { item };
+    const wanted = this.#filesOf(item);
+    if (wanted === null) return { item };
+    const urls = wanted.map(urlOf);
     if (files.length === 0) refuseTooLarge(item, urls);
     const results = files.slice(0, urls.length);
     while (results.length < urls.length) {
       const url = urls[results.length]!;
-      const known = results.find((result) => result.url === url) ?? (await this.known(url));
+      const known =
+        results.find((result) => result.url === url) ??
+        (await this.#known(url, item, (names, maxAgeMs) => this.options.store.findNow(names, maxAgeMs)));
       if (known === null) return { next: url, files: results };
       results.push(known);
     }
-    return { item: { ...item, [this.options.resultField]: results as unknown as JsonValue } };
+    const { pipeline, callbackTimeoutMs } = this.options;
+    const completed = await withinTimeout(pipeline.itemCompleted(results, item), callbackTimeoutMs);
+    return { item: this.#completed(completed) };
   }
 
-  /** What is known of a file without fetching it; null where it must be fetched. */
-  async known(url: string): Promise<FileResult | null> {
-    const safe = safeUrl(url);
-    if (safe === null) return failed(url, 'invalid_url');
-    const failure = this.#failures.get(url);
-    if (failure !== undefined && performance.now() - failure.at < FAILURE_MS)
-      return failed(url, failure.reason);
-    const { store, pathsOf, maxAgeMs } = this.options;
-    const found = await store.find(pathsOf(safe), maxAgeMs);
-    return found === null ? null : { url, ...found, status: 'uptodate' };
+  /**
+   * What is known of a file without fetching it; null where it must be fetched.
+   * @throws CrawlnodeError `files_unwritable`
+   */
+  known(url: string, item: JsonObject, signal: AbortSignal): Promise<FileResult | null> {
+    return this.#known(url, item, (names, maxAgeMs) => this.options.store.find(names, maxAgeMs, signal));
   }
 
-  /** The URL of an item at a place; null where it has none there. */
+  /** The URL of a file of an item; null where the item has none at this place. */
   urlAt(item: JsonObject, place: number): string | null {
-    try {
-      return this.#urlsOf(item)?.[place] ?? null;
-    } catch {
-      return null;
-    }
+    const file = this.#fileAt(item, place);
+    return file === null ? null : urlOf(file);
+  }
+
+  /** The request that fetches a file of an item. */
+  requestAt(item: JsonObject, place: number, url: string): Request {
+    const file = this.#fileAt(item, place);
+    return file instanceof Request ? file : new Request(url);
   }
 
   /** Fetch a file once no other request of this node fetches it. */
@@ -102,19 +108,24 @@ export class FileStage {
   }
 
   /**
-   * Put a downloaded file into the store.
+   * Put a downloaded file into the store. A store that is away is waited for.
    * @returns its result, which is `failed` for what the pipeline does not want
    * @throws CrawlnodeError `files_unwritable`
    */
-  async receive(url: string, { status, body }: FileAnswer): Promise<FileResult> {
+  async receive(
+    url: string,
+    { status, body }: FileAnswer,
+    item: JsonObject,
+    signal: AbortSignal,
+  ): Promise<FileResult> {
     if (status !== 200) return this.fail(url, `http_${status}`);
     if (body.length === 0) return this.fail(url, 'empty');
-    const { store, judge, pathsOf, pathOf } = this.options;
+    const { store, judge, extensionsOf } = this.options;
     const judged = await judge(body);
     if ('refused' in judged) return this.fail(url, judged.refused);
     const safe = checkUrl(url);
-    const { extension } = judged;
-    const stored = await store.write(extension === null ? pathsOf(safe)[0]! : pathOf(safe, extension), body);
+    const name = this.#pathOf(safe, judged.extension ?? extensionsOf(safe)[0]!, item);
+    const stored = await store.write(name, body, signal);
     return { url, ...stored, status: 'downloaded' };
   }
 
@@ -126,16 +137,64 @@ export class FileStage {
     return failed(url, reason);
   }
 
-  /** The URLs of an item; null where it has no field for them. @throws CrawlnodeError `invalid_item` */
-  #urlsOf(item: JsonObject): readonly string[] | null {
-    const field = this.options.urlsFields.find((name) => item[name] !== undefined && item[name] !== null);
-    if (field === undefined) return null;
-    const value = item[field];
-    const urls = typeof value === 'string' ? [value] : value;
-    if (Array.isArray(urls) && urls.every((url) => typeof url === 'string')) return urls;
-    throw new CrawlnodeError('invalid_item', `the field ${field} of an item is not a list of URLs`);
+  async #known(
+    url: string,
+    item: JsonObject,
+    find: (names: readonly string[], maxAgeMs: number) => Promise<StoredFile | null>,
+  ): Promise<FileResult | null> {
+    const safe = safeUrl(url);
+    if (safe === null) return failed(url, 'invalid_url');
+    const failure = this.#failures.get(url);
+    if (failure !== undefined && performance.now() - failure.at < FAILURE_MS)
+      return failed(url, failure.reason);
+    const { extensionsOf, maxAgeMs } = this.options;
+    const names = extensionsOf(safe).map((extension) => this.#pathOf(safe, extension, item));
+    const found = await find([...new Set(names)], maxAgeMs);
+    return found === null ? null : { url, ...found, status: 'uptodate' };
+  }
+
+  /** The files of an item; null where it has none to speak of. @throws CrawlnodeError `invalid_item` */
+  #filesOf(item: JsonObject): readonly (string | Request)[] | null {
+    const wanted = this.options.pipeline.getMediaRequests(item);
+    if (wanted === null || wanted === undefined) return null;
+    const isList = typeof wanted === 'object' && Symbol.iterator in wanted;
+    const files = isList ? [...wanted] : [wanted];
+    if (files.every((file) => typeof file === 'string' || file instanceof Request)) return files;
+    throw new CrawlnodeError('invalid_item', 'getMediaRequests must give URLs or requests');
+  }
+
+  #fileAt(item: JsonObject, place: number): string | Request | null {
+    try {
+      return this.#filesOf(item)?.[place] ?? null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** @throws CrawlnodeError `pipeline_error` for a path that could leave the store, and for an error of `filePath` */
+  #pathOf(url: string, extension: string, item: JsonObject): string {
+    const { name, pipeline } = this.options;
+    let path: unknown;
+    try {
+      path = pipeline.filePath({ url, extension, item });
+    } catch (error) {
+      throw new CrawlnodeError('pipeline_error', `${name}: ${messageOf(error)}`, { cause: error });
+    }
+    if (typeof path === 'string' && isFilePath(path)) return path;
+    const what = typeof path === 'string' ? JSON.stringify(path.slice(0, 200)) : `a ${typeof path}`;
+    throw new CrawlnodeError(
+      'pipeline_error',
+      `${name}: filePath gave ${what} for ${url}; a path has parts with / between them, none of which begins with a dot`,
+    );
+  }
+
+  #completed(item: unknown): JsonObject {
+    if (typeof item === 'object' && item !== null && !Array.isArray(item)) return item as JsonObject;
+    throw new CrawlnodeError('invalid_item', 'itemCompleted must return the item, or throw DropItem');
   }
 }
+
+const urlOf = (file: string | Request): string => (typeof file === 'string' ? file : file.url);
 
 function failed(url: string, reason: string): FileResult {
   return { url, path: null, checksum: null, status: 'failed', reason };

@@ -103,7 +103,7 @@ export const downloadSettings = {
   DOWNLOAD_BUFFER_LIMIT: integer({
     default: 134_217_728,
     unit: 'bytes',
-    text: 'Memory of a node for unfinished bodies. Above this limit the oldest download continues and the others pause. 0 is no limit.',
+    text: 'Memory of a node for unfinished bodies. Where they may need more, the oldest download continues and the others pause. 0 is no limit.',
   }),
   DOWNLOAD_MIN_RATE: integer({
     default: 100,

@@ -1,30 +1,59 @@
 /** Settings: files and images of items. */
 import path from 'node:path';
 import { z } from 'zod';
-import { type Definition, decimal, flag, integer, list, optionalPath, text } from '../kinds.js';
+import { choice, type Definition, decimal, flag, integer, list, optionalText, text } from '../kinds.js';
+import { s3Location } from '../s3-location.js';
 
 const EXPIRES_MAX_DAYS = 36_500;
 
-/** A folder; other places are refused by name. */
-function folderOf(what: string): Definition<string | null> {
-  const definition = optionalPath({ text: what });
-  const local = z
+const expectsStore =
+  'a local folder, s3://BUCKET/FOLDER, or null (gs:// and ftp:// are not supported: use s3:// with AWS_ENDPOINT_URL, mount the storage, or upload the files from committed() of an item pipeline)';
+
+/** A folder or a bucket; other places are refused by name. */
+function storeOf(what: string): Definition<string | null> {
+  const definition = optionalText({ text: what, expects: expectsStore });
+  const store = z
     .string()
-    .refine((value) => !/^(?!file:)[a-z][a-z0-9+.-]*:\/\//i.test(value))
+    .refine((value) => isBucket(value) || !/^(?!file:)[a-z][a-z0-9+.-]*:\/\//i.test(value))
     .nullable();
   return {
     ...definition,
-    zod: local,
-    expects:
-      'a local folder, or null (for a bucket such as s3://: mount it, or upload the files from committed() of an item pipeline)',
-    resolve: (value, dir) => (value === null ? null : path.resolve(dir, value.replace(/^file:\/\//i, ''))),
+    zod: store,
+    resolve: (value, dir) => (value === null ? null : inProject(value, dir)),
   };
 }
 
+const isBucket = (value: string): boolean => s3Location(value) !== null;
+
+const inProject = (value: string, dir: string): string =>
+  isBucket(value) ? value : path.resolve(dir, value.replace(/^file:\/\//i, ''));
+
+/** Canned ACLs of S3. */
+const acls = [
+  'private',
+  'public-read',
+  'public-read-write',
+  'authenticated-read',
+  'aws-exec-read',
+  'bucket-owner-read',
+  'bucket-owner-full-control',
+] as const;
+
 export const fileSettings = {
-  FILES_STORE: folderOf(
-    'Folder of the files of FilesPipeline. All nodes must share it, unless FILES_HOST_IN_PATH is true.',
+  FILES_STORE: storeOf(
+    'Folder of the files of FilesPipeline, or s3://BUCKET/FOLDER. All nodes must share it, unless FILES_HOST_IN_PATH is true.',
   ),
+  FILES_STORE_TIMEOUT: decimal({
+    default: 300,
+    max: 86_400,
+    unit: 'seconds',
+    text: 'How long a file or image that cannot be stored is tried again, with growing pauses. Then its request fails as files_unwritable, with its item.',
+  }),
+  FILES_STORE_S3_ACL: choice({
+    of: acls,
+    default: 'private',
+    text: 'Access to the files in a bucket. private leaves it to the bucket.',
+  }),
   FILES_URLS_FIELD: text({
     default: 'file_urls',
     text: 'Field of an item with the URLs of its files. With the default, fileUrls is read too.',
@@ -53,9 +82,14 @@ export const fileSettings = {
     default: false,
     text: 'The paths of files and images begin with the name of the host that has them. For hosts that do not share the folder.',
   }),
-  IMAGES_STORE: folderOf(
-    'Folder of the images of ImagesPipeline. All nodes must share it, unless FILES_HOST_IN_PATH is true.',
+  IMAGES_STORE: storeOf(
+    'Folder of the images of ImagesPipeline, or s3://BUCKET/FOLDER. All nodes must share it, unless FILES_HOST_IN_PATH is true.',
   ),
+  IMAGES_STORE_S3_ACL: choice({
+    of: acls,
+    default: 'private',
+    text: 'Access to the images in a bucket. private leaves it to the bucket.',
+  }),
   IMAGES_URLS_FIELD: text({
     default: 'image_urls',
     text: 'Field of an item with the URLs of its images. With the default, imageUrls is read too.',
@@ -76,4 +110,33 @@ export const fileSettings = {
     default: false,
     text: 'Follow redirects of files and images. When false, one that redirects fails, as in Scrapy.',
   }),
+  AWS_ACCESS_KEY_ID: optionalText({
+    secret: true,
+    text: 'For s3:// in FILES_STORE and IMAGES_STORE. Without it and AWS_SECRET_ACCESS_KEY, credentials come from where AWS tools have them: a profile, or the role of the machine.',
+  }),
+  AWS_SECRET_ACCESS_KEY: optionalText({ secret: true, text: 'Belongs to AWS_ACCESS_KEY_ID; never shown.' }),
+  AWS_SESSION_TOKEN: optionalText({
+    secret: true,
+    text: 'Of temporary credentials; never shown.',
+  }),
+  AWS_REGION_NAME: {
+    ...optionalText({
+      environmentNames: ['AWS_REGION', 'AWS_DEFAULT_REGION'],
+      pattern: /^[a-z0-9-]{1,32}$/,
+      expects: 'a region, such as eu-central-1, or null',
+      text: 'Region of the bucket.',
+    }),
+    isCommonName: true,
+  },
+  AWS_ENDPOINT_URL: {
+    ...optionalText({
+      environmentNames: ['AWS_ENDPOINT_URL_S3'],
+      pattern: /^https?:\/\/[^\s/@?#]+(?:\/[^\s@?#]*)?$/,
+      expects: 'an http or https URL without credentials, such as https://minio.example:9000, or null',
+      text: 'URL of an S3-compatible storage other than that of Amazon.',
+    }),
+    isCommonName: true,
+  },
+  AWS_USE_SSL: flag({ default: true, text: 'Use https where AWS_ENDPOINT_URL does not say which.' }),
+  AWS_VERIFY: flag({ default: true, text: 'Check the TLS certificate of the storage.' }),
 };

@@ -1,7 +1,9 @@
 /** Many large bodies at once: the node holds a bounded number of bytes, and every body comes whole in its turn. */
 import type { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import zlib from 'node:zlib';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import { BodyBudget, BodyShare } from '../../../src/downloader/body/body-budget.js';
 import { createDownloader, type DownloaderOptions } from '../../../src/downloader/downloader.js';
 import { downloaderOptions } from '../../helpers/downloader/default-options.js';
 import { type Answer, httpAnswer, rawSite } from '../../helpers/sites/raw-site.js';
@@ -56,7 +58,7 @@ test('bodies that together exceed the budget all come whole', async () => {
 
 test('over the budget the oldest body reads on to its end while the others pause, without a stall or a timeout', async () => {
   const sent: { readonly sent: number }[] = [];
-  const maxBodyBytes = 200 * MB;
+  const maxBodyBytes = 64 * MB;
   const start = await against(
     (socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n');
@@ -74,18 +76,79 @@ test('over the budget the oldest body reads on to its end while the others pause
   for (const { result } of others) await expect(result).rejects.toMatchObject({ reason: 'too_large' });
 });
 
+/** A server that stalls after 9 MB of the path `/stalls`, and serves any other path with 12 MB. */
+const stallsOnce: Answer = (socket, head) => {
+  const size = 12 * MB;
+  socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n`);
+  pour(socket, head.includes('/stalls') ? 9 * MB : size);
+};
+
 test('an oldest body that stalls does not hold up the others', async () => {
-  const size = 6 * MB;
-  const start = await against((socket, head) => {
-    socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${2 * size}\r\n\r\n`);
-    pour(socket, head.includes('/stalls') ? 1.5 * size : 2 * size);
-  }, {});
+  const start = await against(stallsOnce, { bufferBytes: 16 * MB });
   const stalls = start('stalls');
   const others = await Promise.all([1, 2, 3].map((n) => start(`${n}`).result));
-  expect(others.map(({ body }) => body.length)).toEqual(Array(3).fill(2 * size));
+  expect(others.map(({ body }) => body.length)).toEqual(Array(3).fill(12 * MB));
   await waitFor(() => stalls.isStalled);
   stalls.abort();
   await expect(stalls.result).rejects.toMatchObject({ reason: 'aborted' });
+});
+
+test('a stalled body ends as a timeout when all bodies hold twice the limit', async () => {
+  const start = await against(stallsOnce, { bufferBytes: 4 * MB });
+  const stalls = start('stalls');
+  const ended = expect(stalls.result).rejects.toMatchObject({
+    reason: 'timeout',
+    message: expect.stringContaining('stalled after 9437184 bytes'),
+  });
+  const others = await Promise.all([1, 2, 3].map((n) => start(`${n}`).result));
+  expect(others.map(({ body }) => body.length)).toEqual(Array(3).fill(12 * MB));
+  await ended;
+});
+
+describe('a budget of 100 MB', () => {
+  /** A body that announced so much and holds a part of it; the stream is paused and resumed by the budget. */
+  function body(budget: BodyBudget, atMostBytes: number, heldBytes: number) {
+    const source = new PassThrough().resume();
+    const share = new BodyShare(budget, { onPause: () => {}, onEvict: () => {} });
+    share.readFrom(source, atMostBytes);
+    share.add(heldBytes);
+    return { share, source };
+  }
+  const arePaused = (bodies: ReturnType<typeof body>[]) => bodies.map(({ source }) => source.isPaused());
+
+  test('never pauses bodies that fit into it together', () => {
+    const budget = new BodyBudget(100 * MB);
+    const bodies = [1, 2, 3, 4].map(() => body(budget, 25 * MB, 25 * MB));
+    expect(arePaused(bodies)).toEqual([false, false, false, false]);
+  });
+
+  test('lets each body of unknown length hold a thirty-second of it beside the oldest', () => {
+    const budget = new BodyBudget(96 * MB);
+    const oldest = body(budget, Number.POSITIVE_INFINITY, 60 * MB);
+    const others = [3, 4].map((held) => body(budget, Number.POSITIVE_INFINITY, held * MB));
+    expect(arePaused([oldest, ...others])).toEqual([false, false, true]);
+    others[0]!.share.add(1);
+    expect(arePaused([oldest, ...others])).toEqual([false, true, true]);
+    oldest.share.close();
+    expect(arePaused(others)).toEqual([false, true]);
+  });
+
+  test('lets them hold half of it together', () => {
+    const budget = new BodyBudget(96 * MB);
+    const [oldest, ...others] = Array.from({ length: 18 }, () =>
+      body(budget, Number.POSITIVE_INFINITY, 3 * MB),
+    );
+    expect(others.filter(({ source }) => source.isPaused())).toHaveLength(17);
+    oldest!.share.close();
+    expect(arePaused(others)).toEqual(Array(17).fill(false));
+  });
+
+  test('pauses no body below 256 KiB', () => {
+    const budget = new BodyBudget(100 * MB);
+    const large = [1, 2].map(() => body(budget, Number.POSITIVE_INFINITY, 90 * MB));
+    const small = body(budget, Number.POSITIVE_INFINITY, 255 * 1024);
+    expect(arePaused([...large, small])).toEqual([false, true, false]);
+  });
 });
 
 test('bodies are counted while they inflate', async () => {

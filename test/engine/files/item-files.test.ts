@@ -30,7 +30,7 @@ interface Found {
 describe('files of items', () => {
   const here = projectOn('embedded', {
     settings: {
-      ...{ FILES_STORE: 'files', RETRY_BACKOFF: 0.05, RETRY_TIMES: 1 },
+      ...{ FILES_STORE: 'files', FILES_STORE_TIMEOUT: 0.1, RETRY_BACKOFF: 0.05, RETRY_TIMES: 1 },
       ITEM_PIPELINES: { FilesPipeline: 1, './pipelines/last.ts': 300 },
     },
     files: { 'spiders/news.ts': spider, 'pipelines/last.ts': lastStage },
@@ -152,10 +152,13 @@ export default class { committed(batch) { appendFileSync('ids.jsonl', batch.map(
     expect(outcomes(await crawl(site), site)).toEqual([['page p1', '/a.pdf downloaded']]);
   });
 
-  it('a bucket is refused by name', async () => {
-    const bucket = await runCli(['crawl', 'news', '-s', 'FILES_STORE=s3://bucket/x'], {
-      cwd: here.project.dir,
-    });
-    expect(bucket).toMatchObject({ code: 2, stderr: expect.stringContaining('such as s3://: mount it') });
-  });
+  it.each(['gs://bucket/x', 'ftp://files.example/x', 's3://bucket/../x', 's3://'])(
+    '%s is refused by name, with what to use instead',
+    async (place) => {
+      const refused = await runCli(['crawl', 'news', '-s', `FILES_STORE=${place}`], {
+        cwd: here.project.dir,
+      });
+      expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('s3://BUCKET/FOLDER') });
+    },
+  );
 });

@@ -60,6 +60,25 @@ describe('the log of a node', () => {
     await site.close();
   });
 
+  it('has no line for a page that went well, and one at most for any other', async () => {
+    const site = await startSite({
+      pages: 4,
+      handler: ({ url }, response) => {
+        if (url !== '/none') return false;
+        response.writeHead(404).end();
+        return true;
+      },
+    });
+    const { said, log } = recorder();
+    const good = [1, 2, 3].map((n) => `/page/${n}.html`);
+    expect(await crawl(await freshStore(), fetcher(site.url, [...good, '/none']), { log })).toMatchObject({
+      pages: 5,
+    });
+    const linesOf = (path: string) => said.filter((line) => line.includes(path)).length;
+    expect([...good, '/none'].map(linesOf)).toEqual([0, 0, 0, 1]);
+    await site.close();
+  });
+
   it('names a peer that died, with what goes back', async () => {
     const site = await startSite({ pages: 1 });
     const open = await freshStore();

@@ -1,5 +1,6 @@
 /** Nodes that obey robots.txt, against real sites: what is asked for, what is not, and what the site sees of it. */
 import type http from 'node:http';
+import zlib from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { EngineOptions } from '../../../src/engine/engine.js';
 import { openFrontier } from '../../../src/frontier/choose-engine.js';
@@ -231,6 +232,19 @@ describe('a node that obeys robots.txt', () => {
     const served = await site(endless, { pages: 3 });
     await crawl(await freshStore(), follower([served.url]), node());
     expect(served.compare()).toEqual({ missing: ['/page/1.html'], twice: [] });
+  });
+
+  it('obeys the beginning of a compressed robots.txt that inflates to more than any body may', async () => {
+    const rules = Buffer.concat([
+      Buffer.from('User-agent: *\nDisallow: /\n'),
+      Buffer.alloc(16_000_000, '# \n'),
+    ]);
+    const packed: Answer = (response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(zlib.gzipSync(rules));
+    const served = await site(packed, { pages: 3 });
+    const open = await freshStore();
+    await crawl(open, follower([served.url]), node());
+    expect(await countersOf(open)).toMatchObject({ 'robotstxt/forbidden': 1 });
   });
 
   it('follows a redirect of robots.txt to another host', async () => {

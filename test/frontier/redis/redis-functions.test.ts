@@ -244,8 +244,8 @@ describe('the library of functions', { timeout: 60_000 }, () => {
       monitor.disconnect();
     }
     const listed = [...library().text.matchAll(/verbs\.register\('(\w+)'/g)].map(([, name]) => name);
-    // The bits are those of a BloomDupeFilter; the sizes of sets are tried at start.
-    expect(listed.filter((name) => !called.has(name!)).sort()).toEqual(['restore_bits']);
+    // The bits are those of a BloomDupeFilter; only a Cluster is asked which server it is.
+    expect(listed.filter((name) => !called.has(name!)).sort()).toEqual(['restore_bits', 'server_data']);
   });
 
   it.each(disturbances)('is not missed by anybody: %s between any two calls', async (_, disturb) => {

@@ -9,7 +9,7 @@ test('an item comes with its id', () => {
   expect(read('{"id":"ab-1","item":{"n":1}}')).toEqual({ id: 'ab-1', item: { n: 1 } });
 });
 
-test.each(['not JSON', '[]', 'null', '{"id":1,"item":{}}', '{"id":"a"}'])(
+test.each(['not JSON', '[]', 'null', '{"id":1,"item":{}}', '{"id":"a"}', '{"id":"a","item":[1]}'])(
   'what somebody else wrote into the store comes under "value": %s',
   (text) => {
     expect(read(text)).toEqual({ id: 'damaged-7', item: { value: text } });

@@ -3,9 +3,20 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/http/message/record/request-record.js';
-import type { FileStage } from '../../../src/pipelines/files/file-stage.js';
-import { type FileSettings, loadFileStage } from '../../../src/pipelines/files/load-file-stage.js';
+import type { FileResult, JsonObject } from '../../../src/http/message/record/request-record.js';
+import { Request } from '../../../src/http/message/request.js';
+import { silentLogger } from '../../../src/log.js';
+import type { FileAnswer, FileStage } from '../../../src/pipelines/files/file-stage.js';
+import {
+  builtInFilesPipeline,
+  type FileSettings,
+  loadFileStage,
+} from '../../../src/pipelines/files/load-file-stage.js';
+import {
+  type FilePathInput,
+  FilesPipeline,
+  ImagesPipeline,
+} from '../../../src/pipelines/files/media-pipeline.js';
 import { tempDir } from '../../helpers/temp-dir.js';
 
 let dir: string;
@@ -13,18 +24,29 @@ beforeEach(() => {
   dir = tempDir('files').dir;
 });
 
-const stageOf = (name: string, some: Partial<FileSettings> = {}): Promise<FileStage> =>
-  loadFileStage(
-    name,
-    {
+const stageOf = (
+  name: string,
+  some: Partial<FileSettings> = {},
+  pipeline: FilesPipeline = builtInFilesPipeline(name)!,
+): Promise<FileStage> =>
+  loadFileStage(name, pipeline, {
+    settings: {
       ...{ FILES_STORE: dir, FILES_URLS_FIELD: 'file_urls', FILES_RESULT_FIELD: 'files' },
       ...{ FILES_EXPIRES: 90, FILES_MAXSIZE: 0, FILES_TYPES: [], FILES_HOST_IN_PATH: false },
       ...{ IMAGES_STORE: dir, IMAGES_URLS_FIELD: 'image_urls', IMAGES_RESULT_FIELD: 'images' },
       ...{ IMAGES_EXPIRES: 90, IMAGES_MIN_WIDTH: 0, IMAGES_MIN_HEIGHT: 0, MEDIA_ALLOW_REDIRECTS: false },
+      ...{ FILES_STORE_TIMEOUT: 0, FILES_STORE_S3_ACL: 'private', IMAGES_STORE_S3_ACL: 'private' },
+      ...{ AWS_ACCESS_KEY_ID: null, AWS_SECRET_ACCESS_KEY: null, AWS_SESSION_TOKEN: null },
+      ...{ AWS_REGION_NAME: null, AWS_ENDPOINT_URL: null, AWS_USE_SSL: true, AWS_VERIFY: true },
       ...some,
     },
-    'host 1',
-  );
+    ...{ host: 'host 1', projectDir: dir, log: silentLogger },
+  });
+/** As the request of a file does it. */
+const never = new AbortController().signal;
+const receive = (stage: FileStage, url: string, answer: FileAnswer, item: JsonObject = {}) =>
+  stage.receive(url, answer, item, never);
+const known = (stage: FileStage, url: string, item: JsonObject = {}) => stage.known(url, item, never);
 const files = (some?: Partial<FileSettings>) => stageOf('FilesPipeline', some);
 const images = (some?: Partial<FileSettings>) => stageOf('ImagesPipeline', some);
 
@@ -52,7 +74,7 @@ describe('FilesPipeline', () => {
     const url = 'https://shop.example/manual/a.PDF?lang=en';
     const body = Buffer.from('%PDF-1.7 content');
     const name = `full/${sha1(url)}.pdf`;
-    expect(await stage.receive(url, ok(body))).toEqual({
+    expect(await receive(stage, url, ok(body))).toEqual({
       ...{ url, path: name, checksum: md5(body), status: 'downloaded' },
     });
     expect(readFileSync(path.join(dir, name))).toEqual(body);
@@ -68,13 +90,13 @@ describe('FilesPipeline', () => {
     ['https://shop.example/', ''],
   ])('takes no part of %s into the path but a known extension', async (url, extension) => {
     const stage = await files();
-    await stage.receive(url, ok('x'));
+    await receive(stage, url, ok('x'));
     expect(stored().map((file) => file.replace(/[0-9a-f]{40}/, 'HASH'))).toEqual([`full/HASH${extension}`]);
   });
 
   it('says the host in the path where hosts do not share the folder', async () => {
     const stage = await files({ FILES_HOST_IN_PATH: true });
-    const result = await stage.receive('https://shop.example/a.pdf', ok('x'));
+    const result = await receive(stage, 'https://shop.example/a.pdf', ok('x'));
     expect(result.path).toBe(`host_1/full/${sha1('https://shop.example/a.pdf')}.pdf`);
     expect(stored()).toEqual([result.path]);
   });
@@ -82,20 +104,20 @@ describe('FilesPipeline', () => {
   it('fetches no file again that is there, until it has expired', async () => {
     const url = 'https://shop.example/a.pdf';
     const stage = await files({ FILES_EXPIRES: 1 });
-    expect(await stage.known(url)).toBeNull();
-    const { path: name, checksum } = await stage.receive(url, ok('x'));
-    expect(await stage.known(url)).toEqual({ url, path: name, checksum, status: 'uptodate' });
+    expect(await known(stage, url)).toBeNull();
+    const { path: name, checksum } = await receive(stage, url, ok('x'));
+    expect(await known(stage, url)).toEqual({ url, path: name, checksum, status: 'uptodate' });
     const twoDaysAgo = Date.now() / 1_000 - 2 * 86_400;
     utimesSync(path.join(dir, name!), twoDaysAgo, twoDaysAgo);
-    expect(await stage.known(url)).toBeNull();
+    expect(await known(stage, url)).toBeNull();
   });
 
   it('keeps a failure in mind, so that many items with one dead link cost one request', async () => {
     const stage = await files();
     const url = 'https://shop.example/gone.pdf';
     const gone = { url, path: null, checksum: null, status: 'failed', reason: 'http_404' };
-    expect(await stage.receive(url, { status: 404, body: Buffer.from('no') })).toEqual(gone);
-    expect(await stage.known(url)).toEqual(gone);
+    expect(await receive(stage, url, { status: 404, body: Buffer.from('no') })).toEqual(gone);
+    expect(await known(stage, url)).toEqual(gone);
     expect(await stage.goOn({ file_urls: [url, url] }, [])).toEqual({
       item: { file_urls: [url, url], files: [gone, gone] },
     });
@@ -105,7 +127,7 @@ describe('FilesPipeline', () => {
   it('judges the type by content, whatever the name says', async () => {
     const stage = await files({ FILES_TYPES: ['application/pdf', 'image/*', 'text/plain'] });
     const reasonOf = async (name: string, body: Buffer | string) =>
-      (await stage.receive(`https://shop.example/${name}`, ok(body))).reason ?? 'stored';
+      (await receive(stage, `https://shop.example/${name}`, ok(body))).reason ?? 'stored';
     expect(await reasonOf('a.pdf', '%PDF-1.7\n')).toBe('stored');
     expect(await reasonOf('b.pdf', '<!DOCTYPE html><p>log in')).toBe('other_type');
     expect(await reasonOf('c.pdf', png(1, 1))).toBe('stored');
@@ -147,7 +169,7 @@ describe('FilesPipeline', () => {
     writeFileSync(path.join(dir, 'file'), '');
     const stage = await files({ FILES_STORE: path.join(dir, 'file') });
     await expect(stage.options.store.open()).rejects.toMatchObject({ code: 'files_unwritable' });
-    await expect(stage.receive('https://shop.example/a', ok('x'))).rejects.toMatchObject({
+    await expect(receive(stage, 'https://shop.example/a', ok('x'))).rejects.toMatchObject({
       ...{ code: 'files_unwritable', message: expect.stringContaining(path.join(dir, 'file')) },
     });
   });
@@ -168,9 +190,9 @@ describe('ImagesPipeline', () => {
   it('names an image by its content, and finds it again', async () => {
     const stage = await images();
     const url = 'https://shop.example/photo.jpg';
-    const result = await stage.receive(url, ok(png(10, 10)));
+    const result = await receive(stage, url, ok(png(10, 10)));
     expect(result.path).toBe(`full/${sha1(url)}.png`);
-    expect(await stage.known(url)).toMatchObject({ path: result.path, status: 'uptodate' });
+    expect(await known(stage, url)).toMatchObject({ path: result.path, status: 'uptodate' });
   });
 
   it.each([
@@ -183,10 +205,75 @@ describe('ImagesPipeline', () => {
     ['too_small', png(19, 100)],
   ])('refuses as %s what is none, or too small', async (reason, body) => {
     const stage = await images({ IMAGES_MIN_WIDTH: 20, IMAGES_MIN_HEIGHT: 50 });
-    expect(await stage.receive('https://shop.example/photo.png', ok(body))).toMatchObject({
+    expect(await receive(stage, 'https://shop.example/photo.png', ok(body))).toMatchObject({
       ...{ path: null, status: 'failed', reason },
     });
     expect(stored()).toEqual([]);
+  });
+});
+
+describe('a pipeline that extends FilesPipeline', () => {
+  class Manuals extends FilesPipeline {
+    override *getMediaRequests(item: { sku: string }) {
+      yield new Request(`https://shop.example/${item.sku}`, {
+        headers: { Referer: 'https://shop.example/' },
+      });
+      yield `https://shop.example/${item.sku}.pdf`;
+    }
+
+    override filePath({ item, url, extension }: FilePathInput): string {
+      return `manuals/${item.sku}/${url.length}.${extension || 'bin'}`;
+    }
+
+    override itemCompleted(results: readonly FileResult[], item: { sku: string }): unknown {
+      return { ...item, stored: results.map(({ path: name }) => name) };
+    }
+  }
+  const item = { sku: 'A 1' };
+  const urls = ['https://shop.example/A%201', 'https://shop.example/A 1.pdf'];
+
+  it('says which files an item has, their requests, their paths, and what becomes of the item', async () => {
+    const stage = await stageOf('./manuals.ts', {}, new Manuals());
+    expect(await stage.goOn(item, [])).toEqual({ next: urls[0], files: [] });
+    expect(stage.urlAt(item, 1)).toBe(urls[1]);
+    expect(stage.requestAt(item, 0, urls[0]!).headers).toEqual({ Referer: 'https://shop.example/' });
+    const first = await receive(stage, urls[0]!, ok('x'), item);
+    expect(first.path).toBe('manuals/A 1/26.bin');
+    expect(await known(stage, urls[0]!, item)).toMatchObject({ path: first.path, status: 'uptodate' });
+    expect(await stage.goOn(item, [first])).toEqual({ next: urls[1], files: [first] });
+    const second = await receive(stage, urls[1]!, ok('y'), item);
+    expect(await stage.goOn(item, [first, second])).toEqual({
+      item: { sku: 'A 1', stored: ['manuals/A 1/26.bin', 'manuals/A 1/30.pdf'] },
+    });
+    expect(stored().sort()).toEqual(['manuals/A 1/26.bin', 'manuals/A 1/30.pdf']);
+  });
+
+  it.each(['../x', 'a/../x', '/x', 'a//x', '.x', 'a/.x', 'a\\x', 'a\0x', '', 'x/', 'é'.repeat(200), 7])(
+    'never leaves the store: %j is refused',
+    async (name) => {
+      class Leaving extends FilesPipeline {
+        override filePath(): string {
+          return name as string;
+        }
+      }
+      const stage = await stageOf('./leaving.ts', {}, new Leaving());
+      await expect(receive(stage, 'https://shop.example/a', ok('x'))).rejects.toThrow(
+        /filePath gave .* for https/,
+      );
+      expect(stored()).toEqual([]);
+    },
+  );
+
+  it('names an image by its content, and finds it whatever it is', async () => {
+    class Photos extends ImagesPipeline {
+      override filePath({ item: { id }, extension }: FilePathInput): string {
+        return `${id}.${extension}`;
+      }
+    }
+    const stage = await stageOf('./photos.ts', {}, new Photos());
+    expect((await receive(stage, 'https://shop.example/photo', ok(png(9, 9)), { id: 7 })).path).toBe('7.png');
+    expect(await known(stage, 'https://shop.example/photo', { id: 7 })).toMatchObject({ path: '7.png' });
+    expect(await known(stage, 'https://shop.example/photo', { id: 8 })).toBeNull();
   });
 });
 

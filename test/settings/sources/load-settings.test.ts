@@ -53,6 +53,15 @@ describe('layers', () => {
     expect(notices).toEqual([]);
   });
 
+  it('a key named __proto__ does nothing within a setting, and is an unknown setting beside them', () => {
+    write('DEFAULT_REQUEST_HEADERS:\n  __proto__: { polluted: "yes" }\n  constructor: c\n');
+    const { DEFAULT_REQUEST_HEADERS: headers } = load().settings;
+    expect(Object.entries(headers)).toEqual([['constructor', 'c']]);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+    write('__proto__:\n  CONCURRENT_REQUESTS: 3\n');
+    expect(refusal()).toContain('unknown setting __proto__');
+  });
+
   it('the command line wins over the environment, that over the spider, that over the file', () => {
     write('RETRY_TIMES: 1\nDOWNLOAD_DELAY: 1\nCONCURRENT_REQUESTS: 1\nNODE_TIMEOUT: 41\n');
     const { settings, sources } = load({

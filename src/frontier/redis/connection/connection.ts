@@ -153,26 +153,6 @@ export class RedisConnection {
     }
   }
 
-  /**
-   * An id of the data history of the server. When it changes, the store may have rolled back. Null when INFO is not
-   * allowed.
-   */
-  async dataId(): Promise<string | null> {
-    if (!('status' in this.client) || 'nodes' in this.client) return null;
-    try {
-      const info = await (this.client as Redis).info();
-      // Its master is another server by now: what this one answers counts for nothing.
-      if (/^role:slave/m.test(info)) {
-        this.client.disconnect(true);
-        throw new Error('READONLY this server is not the master any more');
-      }
-      return `${/^run_id:(\S+)/m.exec(info)?.[1]} ${/^master_replid:(\S+)/m.exec(info)?.[1]}`;
-    } catch (error) {
-      if (messageOf(error).startsWith('NOPERM')) return null;
-      throw error;
-    }
-  }
-
   /** From now on, calls wait as long as the first connection may: for a node that joins. */
   bePatient(): void {
     this.#patientUntil = Date.now() + this.#connectTimeoutMs;

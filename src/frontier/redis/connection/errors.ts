@@ -34,6 +34,7 @@ export function translate(error: unknown): Error | null {
     const [there, here] = JSON.parse(rest ?? '[]') as [Dupefilter, Dupefilter];
     return otherShape({ dupefilter: there }, { dupefilter: here });
   }
+  if (code === 'SERVER') return new OtherServer(rest);
   if (code === 'DEAD') return new IncarnationDeadError(rest ?? message);
   if (code === 'FORMAT') {
     return otherFormat('redis', 'in Redis', rest ?? 'unknown');
@@ -58,6 +59,11 @@ export function isMissingFunction(error: unknown): boolean {
 /** Whether a store has reached its maxmemory. */
 export function isFull(error: unknown): boolean {
   return messageOf(error).startsWith('OOM');
+}
+
+/** A lease came to another server of the Cluster than the node knows. */
+export class OtherServer extends Error {
+  override readonly name = 'OtherServer';
 }
 
 /** The server has reached its maxmemory, and has not got the library of this version yet: even what frees memory must wait. */

@@ -37,12 +37,15 @@ function write(value: LuaValue): void {
 }
 
 function writeMap(map: Arguments): void {
-  const names = Object.keys(map).filter((name) => map[name] !== undefined);
-  writeHead(names.length, 0x80, 15, 0xde);
-  for (const name of names) {
+  let count = 0;
+  for (const name in map) if (map[name] !== undefined) count += 1;
+  writeHead(count, 0x80, 15, 0xde);
+  for (const name in map) {
+    const value = map[name];
+    if (value === undefined) continue;
     need(9);
     writeText(name);
-    write(map[name] as LuaValue);
+    write(value);
   }
 }
 

@@ -11,7 +11,7 @@ import type {
   SettleAnswer,
   ValidatorChange,
 } from '../../frontier.js';
-import type { Arguments } from '../connection/lua-message.js';
+import type { Arguments, LuaValue } from '../connection/lua-message.js';
 import { int, named, type Reply, text } from '../connection/reply.js';
 import { changeArguments } from '../cookies/cookie-reply.js';
 import { columnsOf } from '../request-columns.js';
@@ -55,35 +55,44 @@ export function settleMessage(
   if (withheld !== undefined) counters.push(['dupefilter/filtered', withheld.count]);
   const feedItems = hasFeeds ? effects.feedItems : [];
   const spent = spentBy(effects.stats);
+  const [scraped, errors] = [whole(spent.items), whole(spent.errors)];
+  // What is absent is not added: most pages have only a few of these.
+  const args = outcomeArguments(outcome, node);
+  args.id = id;
+  args.call = call;
+  if (withheld !== undefined) args.epoch = withheld.epoch;
+  if (scraped > 0) args.scraped = scraped;
+  if (errors > 0) args.errors = errors;
+  if (effects.latencyMs !== undefined) args.latencyMs = whole(effects.latencyMs) || 1;
+  if (items.length > 0) args.items = items;
+  if (feedItems.length > 0) {
+    args.feedItems = feedItems;
+    args.itemIds = effects.itemIds;
+  }
+  if (requests.length > 0) args.requests = columnsOf(requests, dupefilter);
+  if (validators !== undefined) args.validators = validatorArguments(validators);
+  if (custom.length > 0) args.custom = statArguments(custom);
+  if (closing !== undefined) args.closing = closing;
+  if (cookies.length > 0) {
+    args.cookies = cookies.map(changeArguments);
+    args.maxJars = maxCookieJars;
+  }
   return {
     token: Buffer.concat([Buffer.from(`${call}.`), id]),
-    args: {
-      ...{ id, call, epoch: withheld?.epoch, ...outcomeArguments(outcome, node) },
-      scraped: whole(spent.items) || undefined,
-      errors: whole(spent.errors) || undefined,
-      latencyMs: effects.latencyMs === undefined ? undefined : whole(effects.latencyMs) || 1,
-      items: items.length === 0 ? undefined : items,
-      feedItems: feedItems.length === 0 ? undefined : feedItems,
-      itemIds: feedItems.length === 0 ? undefined : effects.itemIds,
-      requests: requests.length === 0 ? undefined : columnsOf(requests, dupefilter),
-      validators: validators === undefined ? undefined : validatorArguments(validators),
-      ...(custom.length > 0 && { custom: statArguments(custom) }),
-      closing,
-      ...(cookies.length > 0 && { cookies: cookies.map(changeArguments), maxJars: maxCookieJars }),
-    },
+    args,
     counters,
     links: requests.length,
     items: items.length + feedItems.length,
     bytes:
-      lengthOf(items) +
-      lengthOf(feedItems) +
-      lengthOf(requests.map(({ record }) => record)) +
-      lengthOf(custom.map(({ name, value }) => `${name}${value}`)) +
-      lengthOf(cookies.map(({ text }) => text ?? '')),
+      sumOf(items, lengthOf) +
+      sumOf(feedItems, lengthOf) +
+      sumOf(requests, ({ record }) => record.length) +
+      sumOf(custom, ({ name, value }) => `${name}${value}`.length) +
+      sumOf(cookies, ({ text }) => text?.length ?? 0),
   };
 }
 
-function outcomeArguments(outcome: Outcome, node: string): Arguments {
+function outcomeArguments(outcome: Outcome, node: string): { [name: string]: LuaValue | undefined } {
   const { kind } = outcome;
   const unstarted = outcome.unstarted || undefined;
   if (kind === 'released') return { kind, unstarted };
@@ -92,12 +101,8 @@ function outcomeArguments(outcome: Outcome, node: string): Arguments {
   if (kind === 'done') return { kind, status, attempts, unstarted };
   if (kind === 'retry') {
     const { record, afterMs, priority } = outcome;
-    return {
-      ...{ kind, status, attempts, unstarted },
-      record,
-      afterMs: delayInBounds(afterMs),
-      priority: priorityInBounds(priority),
-    };
+    const again = { record, afterMs: delayInBounds(afterMs), priority: priorityInBounds(priority) };
+    return { kind, status, attempts, unstarted, ...again };
   }
   const { reason, detail } = outcome;
   const failure = JSON.stringify({
@@ -114,7 +119,13 @@ function validatorArguments({ fingerprint, text }: ValidatorChange): Arguments {
   return { fingerprint: Buffer.from(fingerprint, 'hex'), text: text ?? undefined };
 }
 
-const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
+const lengthOf = (text: string): number => text.length;
+
+function sumOf<T>(members: readonly T[], sizeOf: (member: T) => number): number {
+  let sum = 0;
+  for (const member of members) sum += sizeOf(member);
+  return sum;
+}
 
 const whole = (value: number): number => Math.min(2 ** 48 - 1, Math.round(value) || 0);
 

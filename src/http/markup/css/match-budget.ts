@@ -62,6 +62,16 @@ export class SelectorCostError extends CrawlnodeError {
     );
   }
 
+  /** @param argument of the method: a selector, or something else where the set itself is too large */
+  static ofCheerio(method: string, argument: unknown, maxSteps: number): SelectorCostError {
+    const call = `${method}(${typeof argument === 'string' ? JSON.stringify(argument) : ''})`;
+    return new SelectorCostError(
+      call,
+      `${call} of $ was refused: on this page it might take more than ${maxSteps.toLocaleString('en')} steps. ` +
+        'Use response.css(), or select a smaller part of the page first.',
+    );
+  }
+
   static ofXPath(expression: string, maxSteps: number): SelectorCostError {
     return new SelectorCostError(
       expression,

@@ -8,12 +8,29 @@ import type { FileResult, JsonObject, WaitingItem } from './request-record.js';
 
 const text = z.string().max(1024 * 1024);
 
-/** As `filePath` of the pipelines makes it: perhaps a host, then `full/`, 40 hex digits, an extension. */
-const STORED_PATH = /^(?:(?!\.)[\w.-]{1,255}\/)?full\/[0-9a-f]{40}(?:\.[a-z0-9]{1,10})?$/;
+/** Parts with `/` between them. None is empty, begins with a dot, or has a backslash or control character. */
+const STORED_PATH = /^(?!\.)[^/\\\x00-\x1f\x7f]+(?:\/(?!\.)[^/\\\x00-\x1f\x7f]+)*$/;
+/** The longest key of a bucket has 1,024 bytes: 600 of them for this, the others for its folder and the name of the host. */
+const MAX_PATH_BYTES = 600;
+const MAX_HOST_BYTES = 256;
+/** Of the name of a file on most disks. */
+const MAX_PART_BYTES = 255;
+
+/** Whether a path, still without the name of a host, stays below FILES_STORE, on a disk and in a bucket. */
+export function isFilePath(path: string, maxBytes: number = MAX_PATH_BYTES): boolean {
+  return (
+    STORED_PATH.test(path) &&
+    Buffer.byteLength(path) <= maxBytes &&
+    path.split('/').every((part) => Buffer.byteLength(part) <= MAX_PART_BYTES)
+  );
+}
 
 const fileResult = z.strictObject({
   url: text,
-  path: z.string().regex(STORED_PATH).nullable(),
+  path: z
+    .string()
+    .refine((path) => isFilePath(path, MAX_PATH_BYTES + MAX_HOST_BYTES))
+    .nullable(),
   checksum: z
     .string()
     .regex(/^[0-9a-f]{32}$/)

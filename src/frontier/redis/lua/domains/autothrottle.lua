@@ -3,6 +3,8 @@
 -- meta.autothrottle: JSON { startDelayMs, maxDelayMs, targetConcurrency }; '' while it is off. What it has found for a domain
 -- is `autothrottle` of its delays (domains.lua).
 
+function autothrottle.isOn(crawl) return domainLimits.decoded(crawl, 'autothrottle') ~= false end
+
 -- The delay it asks for; 0 while it is off.
 function autothrottle.delay(crawl, d)
   local auto = domainLimits.decoded(crawl, 'autothrottle')

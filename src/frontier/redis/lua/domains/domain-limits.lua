@@ -8,7 +8,8 @@ function domainLimits.decoded(crawl, name)
   local value = crawl.decoded[name]
   if value == nil then
     local text = meta.get(crawl, name)
-    local isJson, decoded = pcall(cjson.decode, text or '')
+    local isJson, decoded = false, nil
+    if text then isJson, decoded = pcall(cjson.decode, text) end
     value = isJson and type(decoded) == 'table' and decoded or false
     crawl.decoded[name] = value
   end

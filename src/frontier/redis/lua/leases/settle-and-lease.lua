@@ -3,13 +3,14 @@
 -- node then sends its settles without a lease.
 --
 -- args: as those of settle.lua and lease.lua
--- Returns { what settle.lua returns, what lease.lua returns, or nothing where this node is dead }. O(n log m).
-verbs.register('settle_and_lease', {}, function(crawl)
+-- Returns { what settle.lua returns, what lease.lua returns, or nothing where this node is dead, or another server than it knows answers }. O(n log m).
+verbs.register('settle_and_lease', {}, function(crawl, args)
   meta.read(crawl)
   acceptance.check(crawl)
   answers.forgetArrived(crawl)
   local settled = settling.run(crawl)
-  local leased = nodes.isLive(crawl, crawl.caller) and leasing.run(crawl) or {}
+  local mayLease = nodes.isLive(crawl, crawl.caller) and not serverData.isOther(args.lease.server)
+  local leased = mayLease and leasing.run(crawl) or {}
   verbs.save(crawl)
   return { settled, leased }
 end)

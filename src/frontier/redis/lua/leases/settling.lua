@@ -86,7 +86,7 @@ function settling.run(crawl)
   local files, pipelines = feeds.byKind(crawl.args.feeds)
   local pipelineItems = #pipelines > 0 and {} or nil
   local done = { ids = {}, crashed = {}, statuses = {}, attempts = {} }
-  local answered, closing = {}, nil
+  local answered, isThrottled, closing = {}, autothrottle.isOn(crawl), nil
   for n, settle in ipairs(settles) do
     local lease = found[n]
     if not isLive or not isOurs(crawl, settle, lease) then
@@ -119,7 +119,7 @@ function settling.run(crawl)
         if settle.custom then customStats.apply(crawl, settle.custom) end
         closing = closing or settle.closing
         if settle.validators then validators.commit(crawl, settle, epoch, hasDropped) end
-        if settle.latencyMs and settle.kind ~= 'released' then
+        if isThrottled and settle.latencyMs and settle.kind ~= 'released' then
           answered[#answered + 1] = { lease.domain, settle.latencyMs, settle.status }
         end
         if settle.kind == 'done' or settle.kind == 'failed' then pages = pages + 1 end

@@ -7,22 +7,14 @@ import { createReadStream } from 'node:fs';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { makeFolder } from '../../disk/make-folder.js';
-import { CrawlnodeError, messageOf } from '../../errors.js';
+import { makeFolder } from '../../../disk/make-folder.js';
+import { type FileStore, type StoredFile, unwritable } from './file-store.js';
 
 const UNFINISHED = '.unfinished';
 /** No file takes so long to write: its node has died. */
 const ABANDONED_AFTER_MS = 60 * 60 * 1_000;
 
-/** A file in the store. */
-export interface StoredFile {
-  /** Below the folder, with `/` between its parts. */
-  readonly path: string;
-  /** MD5 in hex. */
-  readonly checksum: string;
-}
-
-export class FileStore {
+export class FolderStore implements FileStore {
   readonly #folder: string;
   readonly #prefix: string;
 
@@ -35,7 +27,11 @@ export class FileStore {
     this.#prefix = host === null ? '' : `${host}/`;
   }
 
-  /** Make the folder, and remove what nodes that died left unfinished. @throws CrawlnodeError `files_unwritable` */
+  get place(): string {
+    return this.#folder;
+  }
+
+  /** Make the folder, and remove what nodes that died left unfinished. */
   async open(): Promise<void> {
     const folder = path.join(this.#folder, UNFINISHED);
     try {
@@ -44,7 +40,7 @@ export class FileStore {
       await (await open(probe, 'wx')).close();
       await rm(probe);
     } catch (error) {
-      throw this.#unwritable(error);
+      throw unwritable(this, error);
     }
     for (const name of await readdir(folder)) {
       const file = path.join(folder, name);
@@ -53,7 +49,6 @@ export class FileStore {
     }
   }
 
-  /** The first of these names under which there is a file that is not older. */
   async find(names: readonly string[], maxAgeMs: number): Promise<StoredFile | null> {
     for (const name of names) {
       const file = this.#fileOf(name);
@@ -70,7 +65,6 @@ export class FileStore {
     return null;
   }
 
-  /** Write a file, in place of one that is there. @throws CrawlnodeError `files_unwritable` */
   async write(name: string, body: Buffer): Promise<StoredFile> {
     const file = this.#fileOf(name);
     const unfinished = path.join(this.#folder, UNFINISHED, `${path.basename(name)}-${randomUUID()}`);
@@ -88,18 +82,15 @@ export class FileStore {
       await syncFolder(path.dirname(file));
     } catch (error) {
       await rm(unfinished, { force: true }).catch(() => {});
-      throw this.#unwritable(error);
+      throw unwritable(this, error);
     }
     return { path: this.#prefix + name, checksum: createHash('md5').update(body).digest('hex') };
   }
 
+  close(): void {}
+
   #fileOf(name: string): string {
     return path.join(this.#folder, this.#prefix, name);
-  }
-
-  #unwritable(cause: unknown): CrawlnodeError {
-    const message = `files cannot be written to ${this.#folder}: ${messageOf(cause)}`;
-    return new CrawlnodeError('files_unwritable', message, { cause });
   }
 }
 

@@ -1,0 +1,63 @@
+/** R10: a network that falls apart, under Sentinel and in a Cluster. Both sides go on as they think right, and meet again. */
+
+import { startCluster } from '../tools/cluster.mjs';
+import { beginCrawl } from '../tools/crawling.mjs';
+import { CRAWL } from '../tools/network.mjs';
+import { resumeDelays } from '../tools/recovery.mjs';
+import { startSentinels } from '../tools/sentinel.mjs';
+
+const SPLIT_MS = 12_000;
+/** A crawl that ends meanwhile, with a master that is demoted afterwards, ends with what it lost. */
+const PER_SPLIT_S = 30;
+/** About. */
+const PAGES_OF_A_COPY = 526;
+
+const topologies = { Sentinel: startSentinels, Cluster: startCluster };
+
+/** Who is on one side. */
+const sides = {
+  'the nodes of the crawl are cut off from all servers': () => [CRAWL],
+  'the master is cut off from all others': (master) => [master.inner],
+  'the master and the nodes are cut off from all others, so what is committed meanwhile is lost': (
+    master,
+  ) => [master.inner, CRAWL],
+};
+
+export const splits = Object.entries(topologies).flatMap(([topology, start]) =>
+  Object.entries(sides).map(([fault, sideOf]) => ({
+    row: 'R10',
+    fault: `${topology}: ${fault}, ${SPLIT_MS / 1_000} s`,
+    engines: ['redis'],
+    isLong: true,
+    run: (scenario) => crawlUnder(scenario, start, sideOf),
+  })),
+);
+
+async function crawlUnder(scenario, start, sideOf) {
+  const { random } = scenario;
+  const scale = slowed(scenario.scale);
+  const topology = await start();
+  const { network, settings } = topology;
+  const crawling = await beginCrawl({ ...scenario, scale }, { nodes: 3, redis: null, settings });
+  const backAtMs = [];
+  for (let n = 0; n < scale.faults && !crawling.isOver; n++) {
+    await crawling.untilPart(0.15 + (0.6 * n) / scale.faults);
+    await crawling.untilAllCrawl();
+    await crawling.pause(random.between(0, 1_000));
+    if (crawling.isOver) break;
+    network.split(sideOf(await topology.master()));
+    await crawling.pause(SPLIT_MS);
+    network.heal();
+    backAtMs.push(Date.now());
+    await crawling.untilNextPage();
+    await topology.untilHealed();
+  }
+  const verdict = await crawling.verdict();
+  return { ...verdict, times: backAtMs.length, recoveryMs: resumeDelays(verdict.log, backAtMs) };
+}
+
+/** So slow that the crawl outlasts all splits. */
+function slowed(scale) {
+  const pagesPerSecond = (PAGES_OF_A_COPY * scale.copies) / (scale.faults * PER_SPLIT_S);
+  return { ...scale, pagesPerSecond: Math.min(scale.pagesPerSecond, Math.round(pagesPerSecond)) };
+}

@@ -1,0 +1,107 @@
+/** The settings, the configuration of tools and the README of a new project, as `crawlnode init` writes them. */
+
+export const settings = `# Settings of this project. "crawlnode settings" prints all settings with their values.
+# The same names can be set in the environment, with -s NAME=VALUE, and in the customSettings of a spider. Times are in seconds.
+
+# The name of your crawler, and an address where the owners of a site can reach you.
+#USER_AGENT: 'my-crawler (+https://example.com/about-my-crawler)'
+
+# Seconds between two requests to one site. It applies to all nodes together.
+DOWNLOAD_DELAY: 0.25
+
+# Concurrent requests of each node.
+CONCURRENT_REQUESTS: 16
+
+# Concurrent requests to one site. It applies to all nodes together.
+CONCURRENT_REQUESTS_PER_DOMAIN: 8
+
+# Modules that change, drop or store items, by ascending numbers. Add "RedisPipeline: 300" to keep the items in the store too,
+# where "crawlnode items quotes list" shows them. Without it they are only in the files of -o.
+ITEM_PIPELINES:
+  ./pipelines/clean.ts: 200
+
+# Without REDIS_URL, crawls are stored in .crawlnode/, and all nodes must run on this machine. With Redis, nodes on several
+# machines can share a crawl.
+#REDIS_URL: redis://127.0.0.1:6379/0
+`;
+
+export const tsconfig = `{
+  "compilerOptions": {
+    "module": "nodenext",
+    "target": "es2023",
+    "lib": ["es2023"],
+    "types": ["node"],
+    "strict": true,
+    "noUncheckedIndexedAccess": true,
+    "noEmit": true,
+    "skipLibCheck": true
+  },
+  "include": ["spiders", "pipelines", "test", "items.ts"]
+}
+`;
+
+export const biome = `{
+  "files": { "includes": ["spiders/**", "pipelines/**", "test/**/*.ts", "*.ts", "*.json"] },
+  "formatter": { "indentStyle": "space", "lineWidth": 110 },
+  "javascript": { "formatter": { "quoteStyle": "single" } }
+}
+`;
+
+export const gitignore = `node_modules/
+.crawlnode/
+*.jsonl
+*.log
+`;
+
+export function readme(name: string): string {
+  return `# ${name}
+
+A crawlnode project.
+
+| | |
+|---|---|
+| \`spiders/\` | one module for each spider. TypeScript runs without a build step |
+| \`items.ts\` | the schema of the items, and their TypeScript type |
+| \`pipelines/\` | modules that every item passes; \`ITEM_PIPELINES\` in \`crawlnode.yaml\` names them |
+| \`test/\` | tests of spiders on saved pages |
+| \`crawlnode.yaml\` | the settings of the project |
+| \`.crawlnode/\` | the stored crawls, unless REDIS_URL is set |
+
+\`\`\`sh
+crawlnode crawl quotes -o quotes.jsonl --exit-when-done    # crawl; after Ctrl-C the same command continues
+crawlnode stats quotes --watch                             # show the progress, in another terminal
+crawlnode failed quotes list                               # failed requests, with the reasons
+crawlnode inspect quotes URL                               # the state of one request
+crawlnode doctor                                           # look for problems
+crawlnode reset quotes                                     # delete the crawl, to start again
+\`\`\`
+
+While you write a spider, \`crawlnode parse quotes URL\` shows the items and requests that it yields for one page.
+
+## Tests, types and lint
+
+Crawling needs no installation in the project. The tests and your editor do. crawlnode is not on npm yet: run
+\`npm install PATH\`, which also installs the other tools. PATH is the tarball that \`npm pack\` creates in a checkout of crawlnode.
+
+\`\`\`sh
+npm test          # the tests in test/, with the test runner of Node
+npm run types     # check the types
+npm run lint      # check the code and its format with Biome; "npm run format" corrects it
+\`\`\`
+
+## Every night
+
+A script for cron or Airflow. It stops at the first command that fails, and exits with its exit code:
+
+\`\`\`sh
+set -e
+crawlnode reset quotes --yes
+crawlnode crawl quotes -O quotes.new.jsonl --exit-when-done --min-items 50 --max-failed 5
+crawlnode doctor quotes --deep
+mv quotes.new.jsonl quotes.jsonl
+\`\`\`
+
+\`crawl\` fails if all its nodes together gave fewer than 50 items, or if more than 5 requests failed. Choose limits that a
+complete crawl meets. \`quotes.jsonl\` is replaced only if all commands succeeded.
+`;
+}
