@@ -47,7 +47,6 @@ export const partitionChapters = [
   validators,
   epochs,
   recovery,
-  suspects,
   completion,
   starting,
   flushing,
