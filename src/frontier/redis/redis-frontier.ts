@@ -161,10 +161,7 @@ export class RedisFrontier implements Frontier {
   }
 
   /** As `recover`, of a partition: incarnations that were handled in another one are dead here too. */
-  async recoverInto(
-    recovered: RecoveredNodes,
-    onFailed: Parameters<Frontier['recover']>[1],
-  ): Promise<void> {
+  async recoverInto(recovered: RecoveredNodes, onFailed: Parameters<Frontier['recover']>[1]): Promise<void> {
     const dead = recovered.incarnations as string[];
     for (;;) {
       const answer = named(await this.#run('recover', { most: RECOVERY_STEP, dead }));
