@@ -5,6 +5,10 @@ import type { OpenOptions, Salvaged, Store } from './open-options.js';
 
 /** @throws FrontierUnavailableError when the store cannot be reached or refuses us; RefusedError when it must not be used. */
 export async function openFrontier(options: OpenOptions): Promise<Frontier> {
+  if (options.partitions !== undefined) {
+    const { openPartitions } = await import('./partitions/open-partitions.js');
+    return openPartitions(options, options.partitions);
+  }
   if (options.store.engine === 'redis') {
     const { RedisFrontier } = await engines.redis();
     return RedisFrontier.open(options, options.store.address);

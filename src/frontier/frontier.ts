@@ -394,6 +394,19 @@ export interface Snapshot {
   readonly beganAtMs: number | null;
   /** Since when the dupefilter records fingerprints: the beginning of the crawl, or the last reset of the dupefilter. */
   readonly seenSinceMs: number | null;
+  /** What each partition holds, in order; absent in a crawl of one. */
+  readonly partitions?: readonly PartitionSnapshot[];
+}
+
+/** One partition of a crawl (SCHEDULER_PARTITIONS). */
+export interface PartitionSnapshot {
+  readonly pending: number;
+  readonly delayed: number;
+  readonly leased: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly lost: number;
+  readonly items: number;
 }
 
 export interface RunSnapshot {

@@ -100,6 +100,11 @@ export interface SettingsInput {
   /** Some nodes of a Redis Cluster as host:port; the others are discovered. Default: []. */
   readonly REDIS_CLUSTER_NODES?: Input<'REDIS_CLUSTER_NODES'>;
   /**
+   * Redis servers that share one crawl, in place of REDIS_URL: partition n is on server n modulo their
+   * number. SCHEDULER_PARTITIONS must be at least their number. Keep their order. Default: [].
+   */
+  readonly REDIS_PARTITION_URLS?: Input<'REDIS_PARTITION_URLS'>;
+  /**
    * Use TLS with REDIS_HOST, sentinels or a cluster. A REDIS_URL with rediss:// does not need it. Default:
    * false.
    */
@@ -134,8 +139,10 @@ export interface SettingsInput {
   /** It has no effect: no call to the store blocks. Unit: seconds. Default: 0. */
   readonly SCHEDULER_IDLE_BEFORE_CLOSE?: Input<'SCHEDULER_IDLE_BEFORE_CLOSE'>;
   /**
-   * Number of hash slots of a Redis Cluster that one crawl is spread over. Unit: partitions. Default: 1. Its
-   * feature comes in a later version.
+   * Number of partitions that one crawl is spread over: hash slots of a Redis Cluster, or the servers of
+   * REDIS_PARTITION_URLS. A domain is in one partition. All nodes and commands of a crawl use the same
+   * number; another one is refused. SCHEDULER_QUEUE_LIMIT and FAILED_LIMIT hold for each partition. Unit:
+   * partitions. Default: 1.
    */
   readonly SCHEDULER_PARTITIONS?: Input<'SCHEDULER_PARTITIONS'>;
   /**

@@ -15,6 +15,8 @@ export function storeOf(settings: Settings): Store {
 export function storeInWords(settings: Settings): string {
   if (settings.REDIS_CLUSTER_NODES.length > 0) return 'the Redis Cluster';
   if (settings.REDIS_SENTINELS.length > 0) return 'the Redis of the Sentinels';
+  if (settings.REDIS_PARTITION_URLS.length > 0)
+    return `the Redis servers ${settings.REDIS_PARTITION_URLS.join(', ')}`;
   if (settings.REDIS_URL !== null) return settings.REDIS_URL;
   return settings.REDIS_HOST === null
     ? settings.JOBDIR
@@ -23,10 +25,12 @@ export function storeInWords(settings: Settings): string {
 
 function redisAddress(settings: Settings): RedisAddress | null {
   const { REDIS_URL, REDIS_HOST, REDIS_SENTINELS, REDIS_CLUSTER_NODES } = settings;
-  const kinds = [REDIS_URL ?? REDIS_HOST, ...[REDIS_SENTINELS, REDIS_CLUSTER_NODES].map((nodes) => nodes[0])];
+  const { REDIS_PARTITION_URLS } = settings;
+  const lists = [REDIS_SENTINELS, REDIS_CLUSTER_NODES, REDIS_PARTITION_URLS];
+  const kinds = [REDIS_URL ?? REDIS_HOST, ...lists.map((nodes) => nodes[0])];
   if (kinds.filter((given) => given !== null && given !== undefined).length > 1) {
     throw new SettingsError(
-      'more than one address of Redis is set: keep REDIS_URL (or REDIS_HOST), REDIS_SENTINELS or REDIS_CLUSTER_NODES',
+      'more than one address of Redis is set: keep REDIS_URL (or REDIS_HOST), REDIS_SENTINELS, REDIS_CLUSTER_NODES or REDIS_PARTITION_URLS',
     );
   }
   const options = clientOptions(settings);
@@ -43,21 +47,45 @@ function redisAddress(settings: Settings): RedisAddress | null {
     };
     return { kind: 'sentinel', options: { ...options, ...sentinel } };
   }
-  if (REDIS_URL !== null) {
-    return REDIS_URL.startsWith('unix:')
-      ? {
-          kind: 'standalone',
-          url: null,
-          options: { ...options, path: REDIS_URL.replace(/^unix:(\/\/)?/, '') },
-        }
-      : { kind: 'standalone', url: checkedUrl(REDIS_URL), options };
-  }
+  const url = REDIS_PARTITION_URLS[0] ?? REDIS_URL;
+  if (url !== null) return atUrl(url, options);
   if (REDIS_HOST === null) return null;
   return {
     kind: 'standalone',
     url: null,
     options: { ...options, host: REDIS_HOST, port: settings.REDIS_PORT },
   };
+}
+
+/**
+ * The servers of the partitions, in order.
+ * @returns null for a crawl of one partition. @throws SettingsError where the store cannot have partitions.
+ */
+export function partitionAddresses(settings: Settings): RedisAddress[] | null {
+  const { SCHEDULER_PARTITIONS: count, REDIS_PARTITION_URLS: urls } = settings;
+  if (count < urls.length) {
+    throw new SettingsError(
+      `REDIS_PARTITION_URLS names ${urls.length} servers, and SCHEDULER_PARTITIONS is ${count}: set it to ${urls.length} or more`,
+    );
+  }
+  if (count === 1) return null;
+  const address = redisAddress(settings);
+  if (address === null) {
+    throw new SettingsError(
+      'SCHEDULER_PARTITIONS needs a Redis: set REDIS_CLUSTER_NODES or REDIS_PARTITION_URLS, or remove it',
+    );
+  }
+  const options = clientOptions(settings);
+  const all = urls.length > 0 ? urls.map((url) => atUrl(url, options)) : [address];
+  return Array.from({ length: count }, (_, index) => all[index % all.length]!);
+}
+
+function atUrl(url: string, options: Record<string, unknown>): RedisAddress {
+  if (url.startsWith('unix:')) {
+    const path = url.replace(/^unix:(\/\/)?/, '');
+    return { kind: 'standalone', url: null, options: { ...options, path } };
+  }
+  return { kind: 'standalone', url: checkedUrl(url), options };
 }
 
 function clientOptions(settings: Settings): Record<string, unknown> {

@@ -2,7 +2,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { budgetNotices, noBudgets } from '../budgets.js';
 import type { Budgets, Dupefilter, Joined, JoinOptions, NodeInfo, Shape, Tunables } from '../frontier.js';
-import { restoreUnderWay } from '../refusals.js';
+import { otherPartitions, restoreUnderWay } from '../refusals.js';
 import { argumentsText, otherArguments, startKey } from '../shared-settings/run-arguments.js';
 import { type Flush, flushNotice, otherShape, tunableNotice } from '../shared-settings/shape-differences.js';
 import { tunableText } from '../shared-settings/tunable-text.js';
@@ -63,7 +63,8 @@ function budgetsText({ maxPages, maxItems, maxErrors, maxRunMs }: Budgets): stri
   return Object.values(all).some((most) => most > 0) ? JSON.stringify(all) : '';
 }
 
-function parseBudgets(stored: string): Budgets {
+/** @param stored '' for none. */
+export function parseBudgets(stored: string): Budgets {
   if (stored === '') return noBudgets;
   const { pages, items, errors, ms } = JSON.parse(stored) as Record<
     'pages' | 'items' | 'errors' | 'ms',
@@ -73,7 +74,7 @@ function parseBudgets(stored: string): Budgets {
 }
 
 /**
- * @param notices of the connection.
+ * @param notices of the connection. @param partition of this node, as `index/count`; '' in a crawl of one.
  * @throws RefusedError when the crawl has another shape, or is not wholly restored.
  */
 export function readJoined(
@@ -81,6 +82,7 @@ export function readJoined(
   incarnation: string,
   { shape, args, budgets }: Pick<JoinOptions, 'shape' | 'args' | 'budgets'>,
   notices: readonly string[],
+  partition = '',
 ): { joined: Joined; crawl: string } {
   const answer = named(reply);
   if (text(answer.status) === 'shape') {
@@ -93,6 +95,7 @@ export function readJoined(
     );
     if (refusal !== null) throw refusal;
   }
+  if (text(answer.status) === 'partition') throw otherPartitions(text(answer.partition), partition);
   if (text(answer.status) === 'arguments') throw otherArguments(text(answer.arguments), args);
   if (text(answer.status) === 'restoring') throw restoreUnderWay();
   const others = int(answer.others);

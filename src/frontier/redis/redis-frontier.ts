@@ -48,7 +48,7 @@ import { EvictionWatch } from './connection/eviction-watch.js';
 import type { Arguments } from './connection/lua-message.js';
 import { hex, int, list, named, type Reply, text } from './connection/reply.js';
 import { readCookieNews } from './cookies/cookie-reply.js';
-import type { CrawlAccess } from './crawl-access.js';
+import type { CrawlAccess, NewMeta } from './crawl-access.js';
 import { examineRedis } from './doctor/examine/examine.js';
 import { refuseOtherFormat, refuseUnsafeStore } from './doctor/preflight.js';
 import { repairRedis } from './doctor/repair.js';
@@ -56,7 +56,10 @@ import { verifyInvariants } from './doctor/verify.js';
 import { newEpoch, startField } from './join.js';
 import { LeaseCalls } from './leases/lease-calls.js';
 import { leaseCallOf, readLeases } from './leases/lease-reply.js';
-import { readPushed, settleMessage } from './leases/settle-message.js';
+import { readPushed } from './leases/settle-message.js';
+import { readPartState } from './partitions/part-state.js';
+import { partitionText } from './partitions/partition-text.js';
+import { type PartLeases, RedisPartition } from './partitions/redis-partition.js';
 import { inspectRequest } from './read/inspect.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
 import { RedisFailed } from './redis-failed.js';
@@ -75,7 +78,10 @@ export class RedisFrontier implements Frontier {
   readonly failed: RedisFailed;
   readonly feeds: RedisFeeds;
   readonly backups: Backups;
+  /** The verbs of a partition; unused in a crawl of one. */
+  readonly partition: RedisPartition;
   readonly #connection: RedisConnection;
+  readonly #isShared: boolean;
   readonly #options: OpenOptions;
   readonly #calls: Calls;
   readonly #crawl: CrawlAccess;
@@ -96,7 +102,14 @@ export class RedisFrontier implements Frontier {
     }
   }
 
-  private constructor(connection: RedisConnection, options: OpenOptions) {
+  /** A frontier on a connection that it shares with others, and does not close. @throws as `open`. */
+  static async on(connection: RedisConnection, options: OpenOptions): Promise<RedisFrontier> {
+    await refuseUnsafeStore(connection, options);
+    return new RedisFrontier(connection, options, true);
+  }
+
+  private constructor(connection: RedisConnection, options: OpenOptions, isShared = false) {
+    this.#isShared = isShared;
     this.#connection = connection;
     this.#options = options;
     this.#calls = new Calls(connection, options.keys, options.shape.dupefilter);
@@ -113,6 +126,7 @@ export class RedisFrontier implements Frontier {
     this.feeds = new RedisFeeds(this.#crawl);
     this.backups = redisBackups(this.#crawl, this.failed);
     this.#seeds = new RedisSeeds(this.#crawl);
+    this.partition = new RedisPartition(this.#crawl, this.#node, this.#leaseCalls, this.#calls);
     this.#robots = new RedisRobots(call, () => this.#node.crawl);
   }
 
@@ -142,8 +156,15 @@ export class RedisFrontier implements Frontier {
 
   async recover(...[onDead, onFailed]: Parameters<Frontier['recover']>): Promise<number> {
     const recovered = new RecoveredNodes();
+    await this.recoverInto(recovered, onFailed);
+    return recovered.report(onDead);
+  }
+
+  /** As `recover`, of a partition: incarnations that were handled in another one are dead here too. */
+  async recoverInto(recovered: RecoveredNodes, onFailed: Parameters<Frontier['recover']>[1]): Promise<void> {
+    const dead = recovered.incarnations as string[];
     for (;;) {
-      const answer = named(await this.#run('recover', { most: RECOVERY_STEP }));
+      const answer = named(await this.#run('recover', { most: RECOVERY_STEP, dead }));
       const counts = list(answer.counts).map(int);
       for (const [n, incarnation] of list(answer.incarnations).map(text).entries()) {
         recovered.add(incarnation, text(list(answer.nodes)[n]), counts[n] ?? 0);
@@ -152,7 +173,7 @@ export class RedisFrontier implements Frontier {
         const record = text(list(answer.records)[n]) || null;
         onFailed?.({ id, record, crashes: int(list(answer.crashes)[n]) });
       }
-      if (int(answer.moved) === 0 || int(answer.dead) === 0) return recovered.report(onDead);
+      if (int(answer.moved) === 0 || int(answer.dead) === 0) return;
     }
   }
 
@@ -186,24 +207,30 @@ export class RedisFrontier implements Frontier {
   }
 
   async lease(max: number, holding: number, cookies?: number): Promise<LeaseAnswer> {
+    return readLeases(await this.#lease({ max, holding, cookies }));
+  }
+
+  /** As `lease`, of a partition: with its state. */
+  async leasePart(max: number, holding: number, cookies?: number): Promise<PartLeases> {
+    const reply = await this.#lease({ max, holding, cookies, part: 1 });
+    return { ...readLeases(reply), part: readPartState(reply) };
+  }
+
+  async #lease(args: Arguments): Promise<Reply> {
     await this.#node.live();
     this.#eviction?.refuse();
     const { crawl, server } = this.#node;
-    const args = { max, holding, random: Math.random(), crawl, cookies, server };
     try {
-      return readLeases(await this.#leaseCalls.lease(args));
+      return await this.#leaseCalls.lease({ ...args, random: Math.random(), crawl, server });
     } catch (error) {
       if (!(error instanceof OtherServer)) throw error;
       this.#node.suspectServer();
-      return this.lease(max, holding, cookies);
+      return this.#lease(args);
     }
   }
 
-  async settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer> {
-    const { feeds = [], maxCookieJars } = this.#node.options ?? {};
-    const { caller: node, dupefilter } = this.#calls;
-    const sender = { hasFeeds: feeds.length > 0, maxCookieJars, node, dupefilter };
-    return this.#leaseCalls.settle(settleMessage(lease, outcome, effects, sender));
+  settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer> {
+    return this.partition.settle(lease, outcome, effects);
   }
 
   async cookies(since: number, readAnewAt?: number): Promise<CookieNews | null> {
@@ -314,13 +341,14 @@ export class RedisFrontier implements Frontier {
   async close(): Promise<void> {
     this.#leaseCalls.flush();
     await this.#calls.forgetAnswers();
-    this.#connection.close();
+    if (!this.#isShared) this.#connection.close();
   }
 
   /** A node that has joined makes no meta (no epoch): it would hide that the crawl is gone. */
-  #forNewMeta(): { queueClass: string; epoch: string | undefined } {
+  #forNewMeta(): NewMeta {
     const { queueClass } = this.#node.options?.shape ?? this.#options.shape;
-    return { queueClass, epoch: this.#node.isJoined ? undefined : newEpoch() };
+    const epoch = this.#node.isJoined ? undefined : newEpoch();
+    return { queueClass, epoch, partition: partitionText(this.#options.partition) };
   }
 
   /** Settles that wait go first. */

@@ -10,6 +10,20 @@ import { joinArguments, newIncarnation, readJoined } from './join.js';
 import { pipelinesAmong } from './leases/lease-calls.js';
 import { leaseCallOf } from './leases/lease-reply.js';
 
+/** How a node joins a partition. */
+export interface JoinAs {
+  readonly incarnation: string;
+  /** `index/count` */
+  readonly partition: string;
+  /** Crawl and run of partition 0, which the others follow. */
+  readonly follows?: { readonly crawl: string; readonly run: string };
+}
+
+export interface LeaveHow {
+  readonly persist?: boolean;
+  readonly asks?: boolean;
+}
+
 export class RedisNode {
   readonly #connection: RedisConnection;
   readonly #calls: Calls;
@@ -40,17 +54,23 @@ export class RedisNode {
     return this.#crawl;
   }
 
-  async join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
+  /** @param as of a partition, whose nodes have one incarnation in all partitions. */
+  async join(node: NodeInfo, options: JoinOptions, as?: JoinAs): Promise<Joined> {
     if (this.#incarnation !== null) await this.#abandon(this.#incarnation);
     // The first time nobody else waits for the store. Later the engine does, and hears signals meanwhile.
     if (this.#crawl === '') this.#connection.bePatient();
     await this.#history.accept();
-    const incarnation = newIncarnation(node);
+    const incarnation = as?.incarnation ?? newIncarnation(node);
     this.#calls.become(incarnation);
     this.#calls.dupefilter = options.shape.dupefilter;
-    const reply = await this.#call('join', joinArguments(node, options, this.#crawl));
+    const { partition, follows } = as ?? {};
+    const reply = await this.#call('join', {
+      ...joinArguments(node, options, this.#crawl),
+      partition,
+      follows,
+    });
     const notices = this.#connection.isPasswordNeedless ? [needlessPasswordNotice] : [];
-    const { joined, crawl } = readJoined(reply, incarnation, options, notices);
+    const { joined, crawl } = readJoined(reply, incarnation, options, notices, partition);
     if (joined.justClosed !== null) {
       this.#calls.become(null);
       return joined;
@@ -61,11 +81,13 @@ export class RedisNode {
     return joined;
   }
 
-  async leave(reason: string, heardWithinMs?: number): Promise<Left> {
+  /** @param how of a partition: whether it must not be cleared, and whether to ask only. */
+  async leave(reason: string, heardWithinMs?: number, { persist, asks }: LeaveHow = {}): Promise<Left> {
     const answer = named(
       await this.#call('leave', {
         ...{ incarnation: this.joined(), reason, crawl: this.#crawl },
-        persist: this.#options?.shape.persist !== false,
+        persist: persist ?? this.#options?.shape.persist !== false,
+        asks,
         heardWithinMs: heardWithinMs === undefined ? undefined : Math.round(heardWithinMs),
         pipelines: pipelinesAmong(this.#options?.feeds ?? []),
       }),
@@ -74,6 +96,7 @@ export class RedisNode {
       const awaits = { incarnations: list(answer.silent).map(text), forMs: int(answer.forMs) };
       return { last: false, cleared: false, awaits };
     }
+    if (asks === true) return { last: false, cleared: false };
     this.#incarnation = null;
     this.#crawl = '';
     // The store also keeps the answer of this call, which is no longer needed.

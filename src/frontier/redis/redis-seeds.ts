@@ -10,6 +10,15 @@ import { refuseForeignKeys } from './doctor/preflight.js';
 import { badSeedsKey } from './keys.js';
 import { columnsOf } from './request-columns.js';
 
+/** Requests of a seed for another partition: JSON of a list (`lua/partitions/transfers.lua`). */
+export interface SeedTransfer {
+  readonly to: number;
+  readonly count: number;
+  readonly payload: string;
+}
+
+type SentSeed = ConvertedSeed & { readonly transfers?: readonly SeedTransfer[] };
+
 export class RedisSeeds {
   readonly #crawl: CrawlAccess;
 
@@ -33,7 +42,7 @@ export class RedisSeeds {
     const kind = seedsFiltered ? 'seeds-filtered' : 'seeds';
     const total = { accepted: 0, duplicates: 0, bad: 0 };
     for (const [index, key] of keys.startUrls.entries()) {
-      const ofKey = batch.filter(({ seed }) => seed.key === key);
+      const ofKey: readonly SentSeed[] = batch.filter(({ seed }) => seed.key === key);
       for (const seeds of inChunks(ofKey, weigh)) {
         const args = {
           ...{ kind, type: startUrlsType, key: index + 1, ...this.#crawl.forNewMeta() },
@@ -101,16 +110,19 @@ export class RedisSeeds {
   }
 }
 
-function weigh(converted: ConvertedSeed): Weight {
+function weigh(converted: SentSeed): Weight {
   const { value } = converted.seed;
   if ('bad' in converted) return { count: 1, bytes: 2 * value.length };
+  const { transfers = [] } = converted;
   const records = converted.requests.reduce((sum, { record }) => sum + record.length, 0);
-  return { count: Math.max(1, converted.requests.length), bytes: value.length + records };
+  const sent = transfers.reduce((sum, { payload }) => sum + payload.length, 0);
+  return { count: Math.max(1, converted.requests.length), bytes: value.length + records + sent };
 }
 
-function seedArgument(converted: ConvertedSeed, dupefilter: Dupefilter): Arguments {
+function seedArgument(converted: SentSeed, dupefilter: Dupefilter): Arguments {
   const { value } = converted.seed;
   if ('bad' in converted) return { value, bad: badSeedEntry(value, converted.bad, Date.now()) };
-  if (converted.requests.length === 0) return { value };
-  return { value, requests: columnsOf(converted.requests, dupefilter) };
+  const transfers = converted.transfers?.map((transfer) => ({ ...transfer }));
+  if (converted.requests.length === 0) return { value, transfers };
+  return { value, transfers, requests: columnsOf(converted.requests, dupefilter) };
 }

@@ -46,8 +46,7 @@ export const frontierSettings = {
     min: 1,
     max: 1024,
     unit: 'partitions',
-    later: { unless: [1] },
-    text: 'Number of hash slots of a Redis Cluster that one crawl is spread over.',
+    text: 'Number of partitions that one crawl is spread over: hash slots of a Redis Cluster, or the servers of REDIS_PARTITION_URLS. A domain is in one partition. All nodes and commands of a crawl use the same number; another one is refused. SCHEDULER_QUEUE_LIMIT and FAILED_LIMIT hold for each partition.',
   }),
   SCHEDULER_QUEUE_CLASS: choice({
     of: ['PriorityQueue', 'FifoQueue', 'LifoQueue'],

@@ -39,6 +39,11 @@ export const redisSettings = {
     expects: 'a list of host:port',
     text: 'Some nodes of a Redis Cluster as host:port; the others are discovered.',
   }),
+  REDIS_PARTITION_URLS: list(z.string().min(1), {
+    default: [],
+    expects: 'a list of URLs',
+    text: 'Redis servers that share one crawl, in place of REDIS_URL: partition n is on server n modulo their number. SCHEDULER_PARTITIONS must be at least their number. Keep their order.',
+  }),
   REDIS_TLS: flag({
     default: false,
     text: 'Use TLS with REDIS_HOST, sentinels or a cluster. A REDIS_URL with rediss:// does not need it.',

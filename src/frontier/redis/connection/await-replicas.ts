@@ -17,6 +17,10 @@ const awaited: ReadonlySet<string> = new Set([
     'feed_checkpoint',
     'retry_failed',
     'restore_end',
+    'receive_transfer',
+    'feed_move_in',
+    'merge_cookies',
+    'grant_pages',
   ],
 ]);
 

@@ -3,17 +3,20 @@ import { messageOf, RefusedError } from '../../../errors.js';
 import { dataFormats, otherFormat } from '../../data-format.js';
 import type { Dupefilter } from '../../frontier.js';
 import type { FrontierKeys, OpenOptions } from '../../open-options.js';
+import { otherPartitions } from '../../refusals.js';
 import type { Client } from '../connection/client.js';
 import type { RedisConnection } from '../connection/connection.js';
 import { isMissingFunction } from '../connection/errors.js';
 import { text } from '../connection/reply.js';
 import { allKeys, internalKey } from '../keys.js';
+import { partitionText } from '../partitions/partition-text.js';
 import { agreedDupefilter } from '../read/dupefilter.js';
 import { evictingPolicy, evictionMessage, readInfo } from './examine/server.js';
 
 /** @throws RefusedError where the frontier could be evicted, a key holds another type, or the format is another. */
 export async function refuseUnsafeStore(connection: RedisConnection, options: OpenOptions): Promise<void> {
   if (!options.allowEviction) await refuseEviction(connection);
+  await connection.patiently((client) => refuseOtherPartitions(client, options));
   if (options.acceptForeignKeys === true) return;
   await refuseServerWithoutFunctions(connection);
   await connection.patiently((client) => refuseOtherFormat(client, options.keys));
@@ -64,6 +67,15 @@ async function refuseSmallIntsets(connection: RedisConnection, keys: FrontierKey
 export async function refuseForeignKeys(connection: RedisConnection, options: OpenOptions): Promise<void> {
   const [foreign] = await connection.patiently((client) => foreignKeys(client, options));
   if (foreign !== undefined) throw new RefusedError(foreign.message, { code: 'foreign_key' });
+}
+
+/** @throws RefusedError for a crawl with another number of partitions, also for one who only reads: he would see a part of it. */
+async function refuseOtherPartitions(client: Client, { keys, partition }: OpenOptions): Promise<void> {
+  const meta = internalKey(keys, 'meta');
+  if ((await client.type(meta)) !== 'hash') return;
+  const there = (await client.hget(meta, 'partition')) ?? '';
+  const here = partitionText(partition) ?? '';
+  if (there !== here) throw otherPartitions(there, here);
 }
 
 /** @throws RefusedError for a crawl of another data format. */

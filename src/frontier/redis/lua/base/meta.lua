@@ -26,6 +26,12 @@
 --   volunteer, hungry, hungry_at, idle_since   see leases/suspects.lua, leases/leasing.lua
 --   killed_at, killed_before   when the last two nodes died that were not processing a suspect, see nodes/recover.lua
 --   cookies, cookies_floor   versions of the cookies, see cookies/cookies.lua
+--   partition            index/count of this partition; none in a crawl of one. The others, only with partitions:
+--   of                   crawl of partition 0 that this partition belongs to, not in partition 0 itself
+--   granted, returned    pages of the budget that this partition was given, and gave back, see partitions/grant-pages.lua
+--   grants               in partition 0: the same of all partitions, as JSON
+--   sent:PARTITION       in partition 0: requests of seeds sent there so far; received:CRAWL in that partition: how many arrived
+--   jars_at              version of the cookies in partition 0 that the requests here may depend on
 --   restoring, restored, restored_from, repairing   a restore or a repair under way
 --
 -- '' is the same as none.
@@ -58,7 +64,7 @@ end
 function meta.create(crawl, queueClass, epoch)
   if not epoch or meta.exists(crawl) then return end
   redis.call('HSET', crawl.keys.meta, 'version', FORMAT, 'epoch', epoch, 'crawl', epoch, 'queue', queueClass,
-    'control', 'running', 'began', crawl.nowMs)
+    'control', 'running', 'began', crawl.nowMs, unpack(crawl.args.partition and { 'partition', crawl.args.partition } or {}))
 end
 
 -- A field as text; false or nil where there is none.

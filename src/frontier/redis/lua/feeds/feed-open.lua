@@ -21,7 +21,7 @@ verbs.register('feed_open', {}, function(crawl, args)
   if writer and writer.sequence and writer.format and wanted.format and writer.format ~= wanted.format then
     return verbs.named({ status = 'format', format = writer.format })
   end
-  for _, name in ipairs({ 'forgottenAt', 'sequence', 'lengthBytes', 'header', 'exporting' }) do
+  for _, name in ipairs({ 'forgottenAt', 'sequence', 'lengthBytes', 'header', 'exporting', 'moved' }) do
     wanted[name] = writer and writer[name] or nil
   end
   wanted.seenMs, wanted.staleMs = crawl.nowMs, args.staleMs

@@ -1,6 +1,6 @@
 -- Leases requests and reports the state of the crawl: what lease.lua and settle-and-lease.lua have in common. Which requests are
 -- taken, and the delays of their domains: queue/ready-requests.lua.
--- args.lease: { max, holding, random, crawl, pipelines, cookies }, see lease.lua.
+-- args.lease: { max, holding, random, crawl, pipelines, cookies, part }, see lease.lua.
 local MAX_LEASES, MAX_SKIPPED, HUNGRY_MS = 1000, 1000, 300
 
 -- A site whose concurrency is smaller than one node's would stay with the first node, which leases again right after each
@@ -106,6 +106,7 @@ local function describe(crawl, answer)
   answer.acceptedInRun, answer.seedsWaiting = meta.number(crawl, 'run_accepted'), seeds
   answer.idleMs = isBusy and 0 or math.max(0, crawl.nowMs - meta.number(crawl, 'idle_since'))
   answer.full, answer.lost = queueLimit.isReached(crawl), meta.number(crawl, 'lost')
+  if crawl.args.lease.part then partition.describe(crawl, answer) end
   local isIdle = not isBusy and completion.isIdle(crawl, seeds, crawl.args.lease.pipelines)
   answer.finished = isIdle and completion.wasAsked(crawl)
   answer.idleDue = isIdle and not answer.finished and not completion.asker(crawl)

@@ -16,6 +16,7 @@
 --   requests            the links, see acceptance.lua; absent when there are none
 --   cookies, maxJars    changes of cookies, see cookies/cookies.lua; absent when there are none
 --   custom              changes of the user's own stats, see base/custom-stats.lua; absent when there are none
+--   jarsAt              version of the cookies that the requests depend on, in a partition (meta.jars_at); absent for none
 --   closing             a reason to close the run with; absent for none
 --   validators          of the page, see dupefilters/validators.lua; absent where they are not kept
 -- args.counters: names of counters. args.feeds: the feeds and outboxes of pipelines that this node joined with.
@@ -114,6 +115,7 @@ function settling.run(crawl)
         conclude(crawl, settle, lease, done)
         addEffects(crawl, settle, sums, items, feedItems, pipelineItems)
         cookies.merge(crawl, settle)
+        if settle.jarsAt then meta.set(crawl, 'jars_at', math.max(meta.number(crawl, 'jars_at'), settle.jarsAt)) end
         if settle.custom then customStats.apply(crawl, settle.custom) end
         closing = closing or settle.closing
         if settle.validators then validators.commit(crawl, settle, epoch, hasDropped) end

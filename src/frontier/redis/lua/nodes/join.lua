@@ -4,7 +4,8 @@
 -- The caller is the incarnation. args: info: JSON of the node · shape: JSON, without the dupefilter · queueClass · epoch:
 --   for a new meta · run: id for a new run · budgets (requests/budgets.lua) · hasStart · hasIdle · arguments: JSON, '' without any · start:
 --   the field of meta for start requests under them · startsAgain: a new run pushes them again · tunables: { delay, randomize, limit,
---   node_timeout, failed_limit, queue_limit, domain_pages, slots, autothrottle }, texts · crawl: id of the crawl that this process joined before; absent for none · flush
+--   node_timeout, failed_limit, queue_limit, domain_pages, slots, autothrottle }, texts · crawl: id of the crawl that this process joined before; absent for none · flush ·
+--   of a partition, partition: index/count, and of all but the first, follows: { crawl, run } of partition 0, which decides
 -- Returns by name: status: joined | shape | arguments | restoring · where it is of another shape: shape, dupefilter, as
 --   found · where the run has other arguments: arguments · where
 --   it joined: pending, delayed, leased, seen, startPushed, changed: { name, before, after } of tunables, others: live
@@ -30,6 +31,10 @@ local function flush(crawl)
   meta.raiseEpoch(crawl)
   local fresh = { version = FORMAT }
   for _, name in ipairs({ 'crawl', 'epoch', 'queue', 'control' }) do fresh[name] = meta.get(crawl, name) end
+  if meta.get(crawl, 'partition') then
+    -- What is numbered within a crawl begins again.
+    fresh.partition, fresh.of, fresh.crawl = meta.get(crawl, 'partition'), meta.get(crawl, 'of') or '', fresh.epoch
+  end
   wipe.crawl(crawl, true)
   for name, value in pairs(fresh) do meta.set(crawl, name, value) end
   return was
@@ -39,6 +44,7 @@ local function beginRun(crawl, args)
   local begun = { run = args.run, run_started = crawl.nowMs, run_pages = 0, run_items = 0, run_errors = 0,
     run_failed = 0, run_accepted = 0, run_closed = '', run_ended = '', closing = '', idle_since = '', budgets = args.budgets,
     run_args = args.arguments, run_start = args.start, idle_owner = '', idle_asked = '' }
+  if args.partition then begun.granted, begun.returned, begun.grants = 0, 0, '' end
   for name, value in pairs(begun) do meta.set(crawl, name, value) end
   if args.startsAgain then meta.set(crawl, args.start, '') end
 end
@@ -67,6 +73,10 @@ verbs.register('join', {}, function(crawl, args)
   local first = answers.first(crawl)
   if first then return verbs.named(first) end
   if meta.get(crawl, 'restoring') then return verbs.named({ status = 'restoring' }) end
+  if (meta.get(crawl, 'partition') or '') ~= (args.partition or '') then
+    return verbs.named({ status = 'partition', partition = meta.get(crawl, 'partition') or '' })
+  end
+  if args.follows then partition.follow(crawl, args.follows.crawl) end
   local timeoutMs = tonumber(args.tunables.node_timeout)
   local others = nodes.heardWithin(crawl, timeoutMs)
   local alone = others == 0
@@ -74,14 +84,15 @@ verbs.register('join', {}, function(crawl, args)
   -- A run whose nodes are all dead goes on with the next node, unless that has other arguments.
   local isOver = meta.get(crawl, 'run_closed') or meta.get(crawl, 'closing') or (hasOtherArguments and not args.crawl)
   local isNew = not meta.get(crawl, 'run') or (alone and isOver)
+  if args.follows then isNew = meta.get(crawl, 'run') ~= args.follows.run end
   -- A node that was declared dead joins anew in the middle of its work: it flushes nothing.
   local wantsFlush = args.flush and not args.crawl
   local other = otherShape(crawl, args, wantsFlush and isNew)
   if other then return verbs.named(other) end
-  if not isNew and hasOtherArguments then
+  if not isNew and hasOtherArguments and not args.follows then
     return verbs.named({ status = 'arguments', arguments = meta.get(crawl, 'run_args') or '' })
   end
-  local justClosed = isNew and budgets.closedJustNow(crawl, args.budgets, timeoutMs)
+  local justClosed = isNew and not args.follows and budgets.closedJustNow(crawl, args.budgets, timeoutMs)
   if justClosed then
     return verbs.named({ status = 'joined', justClosed = justClosed, others = others, crawl = meta.get(crawl, 'crawl') })
   end
@@ -96,6 +107,7 @@ verbs.register('join', {}, function(crawl, args)
     meta.set(crawl, 'queue', args.queueClass)
   end
   dupefilters.agree(crawl)
+  if args.follows then args.run = args.follows.run end
   if isNew then beginRun(crawl, args) end
   -- A stop ends with the nodes it was meant for, unless this is one of them and joins anew.
   if meta.get(crawl, 'control') == 'stopping' and (isNew or (alone and not args.crawl)) then

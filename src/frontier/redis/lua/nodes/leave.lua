@@ -4,7 +4,7 @@
 --
 -- args: incarnation · reason · persist · rejoins: its process joins anew at once, so the run goes on · crawl: id of the
 --   crawl it joined · heardWithinMs: it stays if no other one was heard from within this time, since all others may have
---   been killed; absent: it leaves in any case · pipelines: as in lease.lua
+--   been killed; absent: it leaves in any case · pipelines: as in lease.lua · asks: it only asks whether it would stay
 -- Returns by name: last, cleared; or, if it stays, forMs: time until all others count as dead, silent: their incarnations.
 -- O(nodes + leases).
 
@@ -63,6 +63,10 @@ verbs.register('leave', { 'allow-oom' }, function(crawl, args)
       verbs.save(crawl)
       return verbs.named(stays)
     end
+  end
+  if args.asks then
+    verbs.save(crawl)
+    return verbs.named({})
   end
   giveLeasesBack(crawl, args.incarnation)
   nodes.drop(crawl, args.incarnation)

@@ -19,18 +19,25 @@ function nodes.refuseAs(crawl, itsCrawl)
   verbs.refuse('CRAWLNODE_DEAD this node was declared dead')
 end
 
--- Marks incarnations without a recent heartbeat as dead: from now on their tokens have no effect.
+-- From now on its tokens have no effect.
+function nodes.declareDead(crawl, incarnation)
+  if redis.call('ZREM', crawl.keys.nodes, incarnation) == 0 then return end
+  redis.call('ZADD', crawl.keys.dead, crawl.nowMs, incarnation)
+  if meta.get(crawl, 'volunteer') == incarnation then meta.set(crawl, 'volunteer', '') end
+end
+
+-- Marks incarnations without a recent heartbeat as dead.
 function nodes.markDead(crawl)
   local key, timeoutMs = crawl.keys.nodes, meta.number(crawl, 'node_timeout', 30000)
+  -- Partition 0 is the first to declare a node dead, and `recover` tells the others.
+  if meta.get(crawl, 'of') then timeoutMs = timeoutMs + 500 end
   -- A heartbeat in the future means that the server clock went back (a failover): it counts as one of now.
   local future = '(' .. lists.digits(crawl.nowMs + timeoutMs)
   for _, incarnation in ipairs(redis.call('ZRANGEBYSCORE', key, future, '+inf')) do
     redis.call('ZADD', key, crawl.nowMs, incarnation)
   end
   for _, incarnation in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', crawl.nowMs - timeoutMs)) do
-    redis.call('ZREM', key, incarnation)
-    redis.call('ZADD', crawl.keys.dead, crawl.nowMs, incarnation)
-    if meta.get(crawl, 'volunteer') == incarnation then meta.set(crawl, 'volunteer', '') end
+    nodes.declareDead(crawl, incarnation)
   end
 end
 

@@ -2,7 +2,7 @@
 -- a crash; with the last allowed one it fails as `crashed`, else it is pending again as a suspect. Any node calls it, repeatedly.
 -- Atomic: from the marking on, the dead node's tokens have no effect.
 --
--- args: most: leases ended at most
+-- args: most: leases ended at most · dead: incarnations that were declared dead in another partition
 -- Returns by name: moved: leases ended · dead: incarnations that still hold leases · incarnations, nodes, counts: the dead
 -- ones that this call handled, their node ids, and how many leases of each it ended · failed, records, crashes: the requests
 -- that failed; a record is '' where it is not kept. O(nodes + leases).
@@ -51,6 +51,7 @@ verbs.register('recover', { 'allow-oom' }, function(crawl, args)
   meta.read(crawl)
   answers.forgetArrived(crawl)
   nodes.markDead(crawl)
+  for _, incarnation in ipairs(args.dead) do nodes.declareDead(crawl, incarnation) end
   for _, incarnation in ipairs(redis.call('ZRANGE', crawl.keys.dead, 0, -1)) do
     local ids, ended = {}, {}
     for i, found in ipairs(answer.moved < args.most and leases.of(crawl, incarnation, args.most - answer.moved) or {}) do

@@ -17,6 +17,12 @@ local function ofRun(crawl)
   return text and cjson.decode(text) or nil
 end
 
+-- The pages that the run may use here: of a partition what it was granted.
+local function pageLimit(crawl, limits)
+  if meta.get(crawl, 'partition') then return meta.number(crawl, 'granted') - meta.number(crawl, 'returned') end
+  return limits.pages
+end
+
 -- Closes the run for all nodes. The first closing reason stays. limit: the budget that was used up, else 0.
 function budgets.close(crawl, reason, limit)
   if meta.get(crawl, 'closing') then return end
@@ -30,8 +36,8 @@ function budgets.closeWhenSpent(crawl)
   local limits = ofRun(crawl)
   if not limits or meta.get(crawl, 'closing') then return end
   local used = {
-    -- Only when nothing is leased: a released lease no longer counts as a page.
-    pages = redis.call('HLEN', crawl.keys.leases) == 0 and meta.number(crawl, 'run_pages') or 0,
+    -- Only when nothing is leased: a released lease no longer counts as a page. Over partitions the nodes sum them up.
+    pages = redis.call('HLEN', crawl.keys.leases) == 0 and not meta.get(crawl, 'partition') and meta.number(crawl, 'run_pages') or 0,
     items = meta.number(crawl, 'run_items'),
     errors = meta.number(crawl, 'run_errors'),
     ms = crawl.nowMs - meta.number(crawl, 'run_started'),
@@ -49,7 +55,20 @@ end
 function budgets.roomForPages(crawl, wanted)
   local limits = ofRun(crawl)
   if not limits or limits.pages == 0 then return wanted end
-  return math.min(wanted, math.max(0, limits.pages - meta.number(crawl, 'run_pages')))
+  return math.min(wanted, math.max(0, pageLimit(crawl, limits) - meta.number(crawl, 'run_pages')))
+end
+
+-- How many pages are left; nil for no limit.
+function budgets.pagesLeft(crawl)
+  local limits = ofRun(crawl)
+  if not limits or limits.pages == 0 then return nil end
+  return math.max(0, pageLimit(crawl, limits) - meta.number(crawl, 'run_pages'))
+end
+
+-- The page budget of the run; 0 for none.
+function budgets.pagesOfRun(crawl)
+  local limits = ofRun(crawl)
+  return limits and limits.pages or 0
 end
 
 -- Whether the item budget is already used up, so that a page with items comes too late.

@@ -2,7 +2,8 @@
 -- was still there. Atomic: a seed is never out of its key without being in the frontier, and never in twice.
 --
 -- args: kind (seeds | seeds-filtered) · type of the key (list | set | zset) · key: its number, from 1 · queueClass,
---   epoch: for a new meta · seeds: { value, requests (acceptance.lua; absent for none), bad: JSON for the bad list }
+--   epoch: for a new meta · seeds: { value, requests (acceptance.lua; absent for none), bad: JSON for the bad list,
+--   transfers: its requests for other partitions (partitions/transfers.lua); absent for none }
 -- Returns accepted, duplicates, bad, by name. O(n log m), and for a list n times what was put before the batch since it
 -- was read.
 
@@ -39,6 +40,7 @@ verbs.register('intake', {}, function(crawl, args)
         local answer = acceptance.accept(crawl, seed.requests, args.kind)
         total.accepted, total.duplicates = total.accepted + answer.accepted, total.duplicates + answer.duplicates
       end
+      if seed.transfers then transfers.add(crawl, seed.transfers) end
     end
   end
   answers.keep(crawl, total)

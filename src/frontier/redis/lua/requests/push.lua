@@ -4,18 +4,20 @@
 -- args: kind (links | seeds | seeds-filtered | start | start-filtered) · queueClass, epoch: for a new meta; no epoch: make
 --   none · requests (acceptance.lua) · of start requests, start: the name of their field in meta · from, total: the index of
 --   the first, and how many there are; no total while more may follow
+-- In a partition of several also: span: how many start requests the part has in all partitions together · offsets: the place
+-- of each of these requests in the part · skips: parts without a request of this partition are left out · jarsAt: version of the cookies that the requests depend on (meta.jars_at)
 -- A long list of start requests comes in parts, in order; each is accepted once, whichever node brings it. Those of a
 -- generator (start-filtered) come again from its beginning when its node died: filtered ones are judged by the dupefilter,
 -- unfiltered ones by their index.
 -- A new meta has no shape yet: the first node to join decides it. A shape that was agreed holds for pushes as well.
--- Returns accepted, duplicates, dropped, trapped, by name, and of a generator's requests waiting. O(n log m) for n requests on m pending.
+-- Returns accepted, duplicates, dropped, trapped, unseen, by name, of a generator's requests waiting, in a partition epoch. O(n log m) for n requests on m pending.
 
 -- Without the unfiltered requests that were pushed before, and those that have a smaller index than `pushed`.
-local function notPushed(requests, from, pushed)
+local function notPushed(requests, from, pushed, offsets)
   local kept = {}
   for i = 1, #requests.ids do
     local isUnfiltered = requests.unfiltered and requests.unfiltered[i] == 1
-    if not isUnfiltered or from + i > pushed then kept[#kept + 1] = i end
+    if not isUnfiltered or from + (offsets and offsets[i] or i) > pushed then kept[#kept + 1] = i end
   end
   if #kept == #requests.ids then return requests end
   local rest = {}
@@ -29,16 +31,19 @@ end
 local function pushStart(crawl, args)
   local field, requests = args.start or 'start', args.requests
   local from, count = args.from or 0, #requests.ids
+  local span = args.span or count
   -- How many were pushed, or `pushed` when all were.
   local pushed = meta.get(crawl, field) == 'pushed' and math.huge or meta.number(crawl, field)
   local answer = { accepted = 0, duplicates = count, dropped = 0 }
+  -- A partition gets only the parts that contain requests of it.
+  if from > pushed and args.skips then pushed = from end
   if from > pushed then verbs.refuse('CRAWLNODE_GONE the start requests before these are gone') end
   local isGenerated = args.kind == 'start-filtered'
   if pushed < math.huge and (from == pushed or isGenerated) then
-    if isGenerated then requests = notPushed(requests, from, pushed) end
+    if isGenerated then requests = notPushed(requests, from, pushed, args.offsets) end
     answer = acceptance.accept(crawl, requests, isGenerated and 'seeds-filtered' or 'start')
     answer.duplicates = count - answer.accepted
-    local reached = math.max(from + count, pushed)
+    local reached = math.max(from + span, pushed)
     meta.set(crawl, field, args.total and reached >= args.total and 'pushed' or reached)
   end
   if isGenerated then answer.waiting = queue.pending(crawl) + redis.call('ZCARD', crawl.keys.delayed) end
@@ -55,6 +60,8 @@ verbs.register('push', {}, function(crawl, args)
   dupefilters.agree(crawl)
   local isStart = args.kind == 'start' or args.kind == 'start-filtered'
   local answer = isStart and pushStart(crawl, args) or acceptance.accept(crawl, args.requests, args.kind)
+  if args.jarsAt then meta.set(crawl, 'jars_at', math.max(meta.number(crawl, 'jars_at'), args.jarsAt)) end
+  if crawl.args.partition then answer.epoch = meta.get(crawl, 'epoch') end
   answers.keep(crawl, answer)
   verbs.save(crawl)
   return verbs.named(answer)

@@ -1,0 +1,46 @@
+/** The state of one partition, which its lease answers bring. */
+import type { Budgets } from '../../frontier.js';
+import { int, named, type Reply, text } from '../connection/reply.js';
+import { parseBudgets } from '../join.js';
+
+export interface PartState {
+  readonly epoch: string;
+  /** It differs if anything was accepted or has ended since an earlier one. */
+  readonly mark: string;
+  /** Requests leased by any node. */
+  readonly leased: number;
+  /** Pending and delayed requests. */
+  readonly waiting: number;
+  readonly runPages: number;
+  readonly runItems: number;
+  readonly runErrors: number;
+  /** Of the pages granted to this partition; null for no limit. */
+  readonly pagesLeft: number | null;
+  /** Of the run. */
+  readonly budgets: Budgets;
+  /** The version of the cookies that its requests may depend on. */
+  readonly jarsAt: number;
+  /** This node is waiting to process a suspect here, and must take no other request. */
+  readonly isVolunteer: boolean;
+  /** Transfers of seeds that wait in partition 0. */
+  readonly transfers: number;
+}
+
+/** @param reply of `lua/leases/lease.lua`, see `lua/partitions/partition.lua`. */
+export function readPartState(reply: Reply): PartState {
+  const answer = named(reply);
+  return {
+    epoch: text(answer.epoch),
+    mark: text(answer.mark),
+    leased: int(answer.leased),
+    waiting: int(answer.waiting),
+    runPages: int(answer.runPages),
+    runItems: int(answer.runItems),
+    runErrors: int(answer.runErrors),
+    pagesLeft: answer.pagesLeft == null ? null : int(answer.pagesLeft),
+    budgets: parseBudgets(text(answer.budgets)),
+    jarsAt: int(answer.jarsAt),
+    isVolunteer: int(answer.isVolunteer) === 1,
+    transfers: int(answer.transfers),
+  };
+}
