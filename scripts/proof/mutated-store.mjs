@@ -366,7 +366,7 @@ function peakOf(pid) {
 }
 
 function judgeDoctor(where, stdout, badSeeds) {
-  if (badSeeds.length > 0 && !/could not be understood/.test(stdout))
+  if (badSeeds.length > 0 && !/could not be parsed/.test(stdout))
     problems.push(`${where}: doctor does not name ${badSeeds.length} bad seeds`);
   const failed = /([\d,]+) failed\b/.exec(stdout)?.[1] ?? '0';
   if (failed !== '0' && !/requests? failed for good/.test(stdout))
