@@ -12,6 +12,8 @@ export async function titlesCrawl(dir, site, settings) {
     SPIDER_MODULES: [here('../spiders')],
     CONCURRENT_REQUESTS: 16,
     CONCURRENT_REQUESTS_PER_DOMAIN: 16,
+    // The bare loop asks for no robots.txt either.
+    ROBOTSTXT_OBEY: false,
     LOG_LEVEL: 'WARNING',
     ...settings,
   };

@@ -10,7 +10,8 @@ import { refetchDelays } from './tools/recovery.mjs';
 import { adminOf, startEverysec, usedMemory } from './tools/redis-faults.mjs';
 
 const NODES = 3;
-const PAGES_PER_SECOND = 35;
+/** So few that the crawl lasts as long as the faults, also on a busy machine. */
+const PAGES_PER_SECOND = 6;
 const PAGES_OF_A_COPY = 526;
 
 /** What may happen to nodes. Each takes the storm, and resolves when it is over. */
@@ -112,7 +113,7 @@ export const storm = {
   engines: ['redis', 'embedded'],
   async run(scenario) {
     const { engine, random } = scenario;
-    const copies = Math.ceil((scenario.scale.seconds * PAGES_PER_SECOND) / PAGES_OF_A_COPY);
+    const copies = Math.round((scenario.scale.seconds * PAGES_PER_SECOND) / PAGES_OF_A_COPY) || 1;
     const scale = { ...scenario.scale, copies, pagesPerSecond: PAGES_PER_SECOND };
     const redis = engine === 'redis' ? await startEverysec() : null;
     const proxy = redis && (await startProxy(redis.port));
@@ -124,10 +125,11 @@ export const storm = {
     const counts = new Map();
     const faults = Object.entries(redis ? { ...ofNodes, ...ofRedis } : ofNodes);
     await crawling.untilPart(0.02);
+    const endAt = Date.now() + 1_000 * scale.seconds;
     // The second causes faults of nodes alone, so that two never contradict each other.
     await Promise.all([
-      rage(shared, faults, counts),
-      rage(shared, Object.entries(ofNodes).slice(0, 1), counts),
+      rage(shared, faults, counts, endAt),
+      rage(shared, Object.entries(ofNodes).slice(0, 1), counts, endAt),
     ]);
     const verdict = await crawling.verdict();
     const times = [...counts.values()].reduce((sum, count) => sum + count, 0);
@@ -143,16 +145,16 @@ function startRefused(crawling) {
     if (child.exitCode === 3 && said.includes('may evict')) crawling.start(n);
 }
 
-/** One fault after another, until the crawl is over. */
-async function rage(shared, faults, counts) {
+/** One fault after another, until the crawl or the time is over. */
+async function rage(shared, faults, counts, endAt) {
   const { crawling, random } = shared;
   for (;;) {
     startRefused(crawling);
-    if (crawling.isOver) return;
+    if (crawling.isOver || Date.now() > endAt) return;
     const [name, cause] = random.of(faults);
     const node = Math.floor(random.between(0, NODES));
     await cause({ ...shared, node });
     counts.set(name, (counts.get(name) ?? 0) + 1);
-    await crawling.pause(random.between(500, 6_000));
+    await crawling.pause(random.between(1_000, 8_000));
   }
 }

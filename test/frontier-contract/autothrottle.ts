@@ -64,7 +64,7 @@ export function autothrottle(crawl: () => Crawl): void {
         'links',
       );
       const delays: Record<string, number> = {};
-      for (let n = 0; n < 16; n += 1) {
+      for (let n = 0; n < 2 * pages.length; n += 1) {
         const lease = await takeOne(frontier);
         delays[lease.domain] = lease.delayMs;
         await commit(frontier, lease, done, { latencyMs: 1 });

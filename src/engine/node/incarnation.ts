@@ -69,7 +69,8 @@ export class Incarnation {
     const { signals } = node;
     const { exitWhenDone } = options;
     const stop = this.#halt.signal;
-    const idle = { frontier, spider, signals, rules, outage, alarm, log, exitWhenDone, stop };
+    const timeoutMs = options.callbackTimeoutMs;
+    const idle = { frontier, spider, signals, rules, outage, alarm, log, timeoutMs, exitWhenDone, stop };
     this.#idleHooks = new IdleHooks(idle);
     const notes = { delays, lostStarts, deadEnds, hangingHosts };
     this.#page = { ...parts, signals, ...notes, seen, robots, recrawl, cookies, onDropped };
