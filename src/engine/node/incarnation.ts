@@ -57,7 +57,8 @@ export class Incarnation {
     const { frontier, spider, downloader, pipelines, middleware = null, options, log } = deps;
     const onError = this.#onError;
     const rules = inRun(node.rules, joined.run);
-    const seen = seenLinksOf(spider, options.shape.dupefilter, rules.refresh);
+    const identity = rules.hasOwnIdentity ? rules : spider;
+    const seen = seenLinksOf(identity, options.shape.dupefilter, rules.refresh);
     const onDropped = (answer: PushAnswer) => node.droppedLinks.hear(answer);
     this.rules = rules;
     const authorize = httpAuthOf(spider);

@@ -151,9 +151,9 @@ describe('crawl()', () => {
     class Nameless extends Spider {}
     await expect(crawl(Nameless, how)).rejects.toThrow('the name "" of the spider Nameless');
     class Old extends Pages {
-      start_urls = [];
+      from_crawler() {}
     }
-    await expect(crawl(Old, how)).rejects.toThrow('the class Old: its spider has start_urls');
+    await expect(crawl(Old, how)).rejects.toThrow('the class Old: its spider has from_crawler');
     class Broken extends Pages {
       override opened() {
         throw new Error('no database');
