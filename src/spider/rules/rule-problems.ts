@@ -38,12 +38,23 @@ export function ruleProblem(spider: Spider): string | null {
     const problem = problemOfRule(rule, `rules[${at}]`, spider);
     if (problem !== null) return problem;
   }
-  return null;
+  return rules.length === 0 ? null : parseProblem(spider);
+}
+
+/** `parse` applies the rules. The text of an override shows whether it calls the original. */
+function parseProblem({ parse }: CrawlSpider): string | null {
+  if (typeof parse !== 'function' || Function.prototype.toString.call(parse).includes('super.parse'))
+    return null;
+  if (parse === CrawlSpider.prototype.parse) return null;
+  return 'it has rules and a parse() of its own, so the rules have no effect: call it parseStartUrl, or another name that a rule gives as its callback';
 }
 
 function problemOfRule(rule: unknown, where: string, spider: Spider): string | null {
   if (typeof rule !== 'object' || rule === null || Array.isArray(rule) || rule instanceof RegExp) {
     return `${where} is ${kindOf(rule)}; give an object such as { allow: /\\/item\\//, callback: this.parseItem }`;
+  }
+  if (rule instanceof LinkExtractor) {
+    return `${where} is a LinkExtractor; give { linkExtractor: new LinkExtractor(…) }`;
   }
   return (
     unknownField(rule, where) ??
@@ -59,7 +70,10 @@ function extractorProblem(rule: Rule, where: string): string | null {
   for (const name of ['processLinks', 'processRequest'] as const) {
     if (name in rule && typeof rule[name] !== 'function') return `${name} of ${where} is no function`;
   }
-  const { cbKwargs } = rule as { cbKwargs?: unknown };
+  const { cbKwargs, follow } = rule as { cbKwargs?: unknown; follow?: unknown };
+  if (follow !== undefined && typeof follow !== 'boolean') {
+    return `follow of ${where} is ${kindOf(follow)}; give true or false`;
+  }
   if (
     cbKwargs !== undefined &&
     (typeof cbKwargs !== 'object' || cbKwargs === null || Array.isArray(cbKwargs))
