@@ -171,6 +171,11 @@ async function bodyOf(request) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { origin } = await startExampleSite(Number(process.argv[2] ?? 8000));
-  console.log(origin);
+  const port = Number(process.argv[2] ?? 8000);
+  try {
+    console.log((await startExampleSite(port)).origin);
+  } catch (error) {
+    console.error(`the site cannot listen on port ${port}: ${error.message}; give another port`);
+    process.exitCode = 1;
+  }
 }

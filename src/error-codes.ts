@@ -61,6 +61,7 @@ export const commandErrorCodes = {
   start_failed: 'start() of the spider threw an error, so the crawl cannot be complete',
   hook_error: 'a hook of the spider, such as opened(), threw an error',
 
+  request_module: 'REQUEST_MODULE threw an error, or gave no fingerprint or priority',
   unknown_callback: 'a callback is not a method of the spider',
   callback_failed: 'a callback threw an error',
   callback_timeout: 'an asynchronous callback was not over after CALLBACK_TIMEOUT',

@@ -50,6 +50,7 @@ export {
   type RequestOptions,
 } from './http/message/request.js';
 export type { CookieInput, RequestCookie, RequestCookies } from './http/message/request-cookies.js';
+export type { RequestModule } from './http/message/request-module.js';
 export { type FollowOptions, Response, type ResponseParts, type SavedPage } from './http/message/response.js';
 export type { SitemapEntry } from './http/sitemap/sitemap.js';
 export { canonicalizeUrl } from './http/url/canonicalize-url.js';

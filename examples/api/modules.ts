@@ -17,6 +17,7 @@ import {
   type OutgoingRequest,
   type PipelineInput,
   Request,
+  type RequestModule,
   type Response,
   type SpiderMiddleware,
   type SpiderResult,
@@ -107,4 +108,14 @@ export class Watch implements Extension {
     return ['https://shop.example/latest'];
   }
 }
+//#endregion
+
+//#region RequestModule
+// REQUEST_MODULE: ./requests.ts
+export const requests: RequestModule = {
+  id: 'products-1',
+  // A text is hashed: the same product under several addresses is fetched once.
+  fingerprint: (request) => request.url.replace(/[?#].*$/, ''),
+  priority: (request, { depth }) => request.priority - depth,
+};
 //#endregion

@@ -1,4 +1,4 @@
-// Crawl inside a program: npm install crawlnode, then: node app.mjs https://quotes.toscrape.com/
+// Crawl inside a program: node app.mjs https://quotes.toscrape.com/ (docs/guide/install.md shows how to install crawlnode in a project)
 import { crawl, Spider } from 'crawlnode';
 
 class Quotes extends Spider {

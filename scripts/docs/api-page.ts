@@ -57,6 +57,7 @@ const sections: readonly (readonly [title: string, names: readonly string[]])[] 
     ['DownloaderMiddleware', 'OutgoingRequest', 'SpiderMiddleware', 'SpiderResult', 'IgnoreRequest'],
   ],
   ['Extensions', ['Extension', 'ExtensionEvents', 'IdleRequests', 'CloseSpider']],
+  ['Identity and order of requests', ['RequestModule']],
   ['Settings in code', ['defineSettings', 'SettingsInput', 'Settings', 'ProjectTypes']],
   [
     'For programs',

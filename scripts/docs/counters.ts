@@ -52,6 +52,7 @@ export const counterMeanings: Readonly<Record<string, string>> = {
   'offsite/filtered': "links dropped because they leave the spider's `allowedDomains`",
   'request_depth/request_ignored_count': 'links dropped because of `DEPTH_LIMIT`',
   'urllength/request_ignored_count': 'links dropped because of `URLLENGTH_LIMIT`',
+  'request_module/request_ignored_count': 'links for which the module of `REQUEST_MODULE` failed',
   'trap/path_depth': 'links dropped because of `URL_PATH_DEPTH_LIMIT`',
   'trap/repeated_segments': 'links dropped because of `URL_REPEATED_SEGMENTS_LIMIT`',
   'trap/domain_pages': 'links dropped because of `URL_PAGES_PER_DOMAIN_LIMIT`',
@@ -62,7 +63,7 @@ export const counterMeanings: Readonly<Record<string, string>> = {
 const src = new URL('../../src/', import.meta.url);
 
 const groups =
-  'custom_stats|extension_exceptions|downloader|retry|redirect|httperror|scheduler|dupefilter|offsite|urllength|request_depth|spider_exceptions|crashed|robotstxt|cookies|proxies|httpcache|privateaddress|trap|recrawl';
+  'custom_stats|extension_exceptions|downloader|retry|redirect|httperror|scheduler|dupefilter|offsite|urllength|request_depth|request_module|spider_exceptions|crashed|robotstxt|cookies|proxies|httpcache|privateaddress|trap|recrawl';
 const name = `(?:${groups})/[A-Za-z_]+(?:/[A-Za-z_]+)*|item_[a-z]+_count|response_received_count`;
 /** A counter's name in quotes; behind `/${` stands a part that varies. */
 const quoted = new RegExp(`['"\`](${name}|spider_exceptions)(/\\$\\{[^'"\`]*)?['"\`]`, 'g');

@@ -26,9 +26,11 @@ export function guardExit(fatalLine: (text: string) => string): void {
   process.on('exit', (code) => {
     if (isOver) return;
     process.exitCode = code === 0 || code === UNSETTLED ? 1 : code;
-    writeToStderr(
-      fatalLine('the process ended before the command did: see to "process.exit" in the project\'s code'),
-    );
+    const why =
+      code === UNSETTLED
+        ? "the project's code waits for a promise that nothing settles"
+        : 'see to "process.exit" in the project\'s code';
+    writeToStderr(fatalLine(`the process ended before the command did: ${why}`));
   });
 }
 

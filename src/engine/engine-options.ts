@@ -53,8 +53,12 @@ export interface LinkOptions {
   readonly urlLengthLimit: number;
   /** URL_PATH_DEPTH_LIMIT and URL_REPEATED_SEGMENTS_LIMIT; absent for no limits. */
   readonly traps?: TrapLimits;
-  /** REQUEST_FINGERPRINTER as a function; a spider's own `fingerprint` goes before it. 40 hex digits. */
+  /** REQUEST_FINGERPRINTER or REQUEST_MODULE as a function; a spider's own `fingerprint` goes before it. 40 hex digits. */
   readonly fingerprint: (request: Request) => string;
+  /** `fingerprint` is that of a REQUEST_MODULE, which may take more of a request than its URL, method and body. */
+  readonly hasOwnIdentity?: boolean;
+  /** The priority of a request by REQUEST_MODULE; absent or null where it stays as it is. */
+  readonly priority?: ((request: Request, depth: number) => number) | null;
   /** REFERRER_POLICY with REFERER_ENABLED; absent where no Referer header is sent. */
   readonly referrerPolicy?: ReferrerPolicy;
   /** PROXY_FROM_SEEDS: untrusted seeds may name a proxy. */

@@ -15,6 +15,7 @@ import { Heartbeat, type HeartbeatNews } from './node/heartbeat.js';
 import { Incarnation } from './node/incarnation.js';
 import { announce, join, pushStart, sayNothingNew } from './node/membership.js';
 import { NodeState } from './node/node-state.js';
+import { callClosed, callOpened } from './node/spider-hooks.js';
 import { comesAgain, startRequests } from './seeds/seed-requests.js';
 import { hasGenerator } from './seeds/start-generator.js';
 import { Parting } from './shutdown/leave-finished-crawl.js';
@@ -124,14 +125,13 @@ function endingOf(error: unknown, self: Incarnation, { persist }: Shape): Ending
 /** From joining to leaving, through as many incarnations as it takes. */
 async function live(node: NodeState, joined: Joined): Promise<Ending> {
   const { deps, hooks, signals } = node;
-  const { spider } = deps;
   announce(joined, deps);
   node.losses.hear(joined.found);
   let self = new Incarnation(node, joined);
   const heartbeat = startHeartbeat(node, joined, () => self);
   let end: Ending = ending('error');
   try {
-    if (!(await hooks.open(`opened() of the spider "${spider.name}"`, () => spider.opened()))) {
+    if (!(await callOpened(node, self.halt))) {
       end = ending('shutdown');
       return end;
     }
@@ -156,7 +156,7 @@ async function live(node: NodeState, joined: Joined): Promise<Ending> {
   } finally {
     await leave(node, self, end);
     await heartbeat.stop();
-    await hooks.close(`closed() of the spider "${spider.name}"`, () => spider.closed(end.reason));
+    await callClosed(node, end.reason);
     await hooks.close('spiderClosed of the extensions', () =>
       signals?.ofNode('spiderClosed', { reason: end.reason }),
     );

@@ -64,6 +64,8 @@ function maskValue(value: unknown): unknown {
   if (typeof value === 'string') return maskUrls(value);
   if (Array.isArray(value)) return value.map(maskValue);
   if (typeof value !== 'object' || value === null) return value;
+  // A module that was loaded stands as its path.
+  if ('toJSON' in value && typeof value.toJSON === 'function') return value.toJSON();
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [
       key,

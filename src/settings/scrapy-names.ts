@@ -15,7 +15,10 @@ const adviceByName: readonly (readonly [names: RegExp, advice: string])[] = [
     /^LOG_(ENCODING|FORMAT|FORMATTER|DATEFORMAT|SHORT_NAMES|FILE_APPEND)$/,
     'the log is JSON lines: delete it',
   ],
-  [/^REQUEST_FINGERPRINTER_(CLASS|IMPLEMENTATION)$/, 'use REQUEST_FINGERPRINTER'],
+  [
+    /^REQUEST_FINGERPRINTER_(CLASS|IMPLEMENTATION)$/,
+    'use REQUEST_FINGERPRINTER, or REQUEST_MODULE for one of your own',
+  ],
   [/^CONCURRENT_REQUESTS_PER_IP$/, 'use CONCURRENT_REQUESTS_PER_DOMAIN'],
   [/^(BOT_NAME|BOT_VERSION)$/, 'use USER_AGENT'],
   [/^(STATS_CLASS|STATS_DUMP|STATSMAILER_RCPTS|TELNETCONSOLE_.*)$/, 'see "crawlnode stats": delete it'],

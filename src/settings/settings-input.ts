@@ -198,6 +198,12 @@ export interface SettingsInput {
    */
   readonly REQUEST_FINGERPRINTER?: Input<'REQUEST_FINGERPRINTER'>;
   /**
+   * Module with an id, and with fingerprint(request), priority(request) or both: what counts as the same
+   * request, and which request is next. All nodes of a crawl need a module with the same id. A program may
+   * give the object. Default: null.
+   */
+  readonly REQUEST_MODULE?: Input<'REQUEST_MODULE'>;
+  /**
    * Key of external seeds, or a list of keys in the order they are read. %(name)s is the name of the spider.
    * Default: "%(name)s:start_urls".
    */

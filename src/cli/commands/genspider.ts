@@ -67,10 +67,10 @@ function newSpider(name: string, domain: string): NewSpider {
       `the name ${JSON.stringify(name)} is not of 1 to 64 letters, digits, dots, underscores and hyphens`,
     );
   }
-  // Modules with these names are not loaded (`spider-files.ts`).
-  if (/^[._]/.test(name) || /\.(d|test|spec)$/.test(name)) {
+  // Modules with these names are not loaded (`spider-files.ts`), or are taken for an option of the command line.
+  if (/^[._-]/.test(name) || /\.(d|test|spec)$/.test(name)) {
     throw new UsageError(
-      `${name}.ts would not be loaded as a spider: choose a name that begins with a letter or a digit, and does not end in .d, .test or .spec`,
+      `${name}.ts cannot be the file of a spider: choose a name that begins with a letter or a digit, and does not end in .d, .test or .spec`,
     );
   }
   const url = firstPage(domain);
@@ -81,7 +81,9 @@ function firstPage(domain: string): URL {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(domain) ? domain : `https://${domain}/`;
   const url = URL.canParse(text) ? new URL(text) : null;
   const isHostOnly = url !== null && (domain.includes('://') || url.host === domain.toLowerCase());
-  if (url !== null && isHostOnly && /^https?:$/.test(url.protocol) && url.username === '') return url;
+  const isPattern = url?.host.includes('*') === true;
+  if (url !== null && isHostOnly && !isPattern && /^https?:$/.test(url.protocol) && url.username === '')
+    return url;
   throw new UsageError(
     `${JSON.stringify(domain)} is neither a domain, such as shop.example, nor an http(s) URL, such as https://shop.example/lamps`,
   );

@@ -23,7 +23,8 @@ Downloads obey the limits of a crawl: robots.txt, DOWNLOAD_DELAY, timeouts, size
 of the spider or of the project, if there is one. Middleware is not run. Nothing is stored, and no crawl changes.
 
 PAGE is a URL or a local file. With --eval, or with JavaScript from a pipe, there is no prompt. The code is run. If it is one
-expression, its value is printed. An error ends the command with exit code 1.
+expression, its value is printed; of several statements print values with console.log. An error ends the command with exit
+code 1, or with 2 if the code does not compile or makes a request that cannot be sent.
 
 Examples:
   crawlnode shell https://quotes.toscrape.com/

@@ -40,6 +40,7 @@ function printText(context: Context, plan: DryRun): void {
     line('items', `${feed.overwrite ? 'replace' : 'append to'} ${feed.file} (${feed.format})`);
   for (const name of plan.pipelines) line('pipeline', name);
   for (const name of plan.middleware) line('middleware', name);
+  for (const name of plan.extensions) line('extension', name);
   printStart(context, plan);
   for (const notice of plan.notices) note(context, notice, 'warn');
 }

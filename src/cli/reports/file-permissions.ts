@@ -1,6 +1,7 @@
 /** `doctor`'s look at whose files crawlnode runs and keeps: what other users can write to is as good as theirs. */
 import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { requestModuleOf } from '../../crawler/project/request-module.js';
 import type { LoadedSettings } from '../../settings/sources/load-settings.js';
 import { spiderFiles } from '../../spider/loading/spider-files.js';
 import { isModulePath } from '../../user-code/project-modules.js';
@@ -51,6 +52,8 @@ async function codeOf(settings: LoadedSettings['settings'], projectDir: string):
     Object.keys(map),
   );
   if (typeof SETTINGS_SCHEMA === 'string') named.push(SETTINGS_SCHEMA);
+  const requestModule = requestModuleOf(settings);
+  if (requestModule !== null) named.push(requestModule.name);
   return [...modules.flat(), ...named.filter(isModulePath).map((name) => path.resolve(projectDir, name))];
 }
 

@@ -12,6 +12,16 @@ const crawlOptions = [
 ];
 const runSpiderOptions = ['callback', 'args', 'settings'];
 
+/** What an option must be, where no setting's check says it. */
+const kinds: Readonly<Record<string, readonly [is: (value: unknown) => boolean, what: string]>> = {
+  settings: [isPlain, 'an object of settings'],
+  args: [isPlain, 'an object of texts, such as { tag: "love" }'],
+  exitWhenDone: [(value) => typeof value === 'boolean', 'true or false'],
+  maxPages: [(value) => Number.isSafeInteger(value) && Number(value) > 0, 'a whole number of at least 1'],
+  signal: [(value) => value instanceof AbortSignal, 'an AbortSignal'],
+  onItem: [(value) => typeof value === 'function', 'a function'],
+};
+
 /**
  * @param options as the program gave them
  * @throws SpiderLoadError for what is no spider; UsageError for an option or value that would have no effect
@@ -22,11 +32,20 @@ export function checkCall(
   options: Pick<ProgramOptions, 'args' | 'cwd'>,
 ): void {
   checkSpider(called, spider);
+  if (!isPlain(options))
+    throw new UsageError(`the options of ${called}() are ${describe(options)}, not an object`);
   const names = called === 'runSpider' ? runSpiderOptions : crawlOptions;
   for (const name of Object.keys(options)) {
     if (names.includes(name)) continue;
     const hint = didYouMean(name, names) || `; there are ${names.join(', ')}`;
     throw new UsageError(`${called}() has no option ${name}${hint}`);
+  }
+  for (const [name, value] of Object.entries(options)) {
+    const [is, what] = kinds[name] ?? [];
+    if (value === undefined || is === undefined || is(value)) continue;
+    throw new UsageError(
+      `${name} of ${called}() must be ${what}, not ${typeof value === 'number' ? value : describe(value)}`,
+    );
   }
   for (const [name, value] of Object.entries(options.args ?? {})) {
     if (typeof value === 'string') continue;
@@ -51,8 +70,13 @@ function checkSpider(called: string, spider: unknown): void {
   );
 }
 
+function isPlain(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (value instanceof Spider) return 'a spider that was made already: give its class';
+  if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

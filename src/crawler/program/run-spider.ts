@@ -1,5 +1,6 @@
 /** `runSpider()`: one callback on one response, without a store and without the network. */
-import type { Response } from '../../http/message/response.js';
+import { UsageError } from '../../errors.js';
+import { Response } from '../../http/message/response.js';
 import { callbackName } from '../../spider/callbacks.js';
 import { runCallback } from '../../spider/run-callback.js';
 import type { SpiderClass } from '../../spider/spider.js';
@@ -13,6 +14,11 @@ export async function runSpider(
   options: RunSpiderOptions,
 ): Promise<SpiderOutput> {
   checkCall('runSpider', SpiderClass, options);
+  if (!(response instanceof Response)) {
+    throw new UsageError(
+      'runSpider() takes a Response: new Response({ url, body }), or Response.fromFile(file)',
+    );
+  }
   const { callback = 'parse', args = {}, settings = {} } = options;
   const loaded = await loadProgramSpider(SpiderClass, { args, settings, config: false });
   const spider = await loaded.create();

@@ -15,7 +15,7 @@ type Seeds = Iterable<string | Request> | AsyncIterable<string | Request>;
 
 export async function seed(choice: SpiderChoice, seeds: Seeds, options: SeedOptions): Promise<SeedResult> {
   checkCall('seed', choice, options);
-  if (typeof seeds === 'string') throw new UsageError('seed() takes a list of seeds, or a generator of them');
+  if (!isIterable(seeds)) throw new UsageError('seed() takes a list of seeds, or a generator of them');
   const { signal = new AbortController().signal } = options;
   const spider = await loadProgramSpider(choice, options);
   const { settings } = spider.loaded;
@@ -30,6 +30,13 @@ export async function seed(choice: SpiderChoice, seeds: Seeds, options: SeedOpti
     await seeding.take(seedTexts(seeds, seeding.isRaw), counts, { onBad, onWait: () => {}, stop: signal });
     return { ...counts, badSeeds };
   });
+}
+
+/** A text is iterable too, but its letters are no seeds. */
+function isIterable(seeds: unknown): boolean {
+  return (
+    typeof seeds === 'object' && seeds !== null && (Symbol.iterator in seeds || Symbol.asyncIterator in seeds)
+  );
 }
 
 /** @param isRaw they go to start_urls as texts (SCHEDULER_FLUSH_ON_START) */

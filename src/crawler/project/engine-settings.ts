@@ -9,8 +9,10 @@ import type {
 } from '../../engine/engine-options.js';
 import type { AutoThrottle, DomainLimits, Dupefilter, Shape, Tunables } from '../../frontier/frontier.js';
 import { fingerprint } from '../../http/message/fingerprint.js';
+import type { Request } from '../../http/message/request.js';
 import type { Settings } from '../../settings/schema.js';
 import { proxyOptionsOf } from './proxy-options.js';
+import { requestModuleOf } from './request-module.js';
 
 const ms = (seconds: number) => Math.round(seconds * 1000);
 
@@ -19,10 +21,19 @@ export function shapeOf(settings: Settings): Shape {
   return {
     queueClass: settings.SCHEDULER_QUEUE_CLASS,
     dupefilter: dupefilterOf(settings),
-    fingerprinter: settings.REQUEST_FINGERPRINTER,
+    fingerprinter: fingerprinterOf(settings),
     domainKey: settings.DOMAIN_KEY,
     persist: settings.SCHEDULER_PERSIST,
   };
+}
+
+/** The id of a REQUEST_MODULE is part of it: nodes with other rules would take and order requests otherwise. */
+function fingerprinterOf(settings: Settings): string {
+  const module = requestModuleOf(settings);
+  if (module === null) return settings.REQUEST_FINGERPRINTER;
+  return module.fingerprint === null
+    ? `${settings.REQUEST_FINGERPRINTER}, module ${module.id}`
+    : `module ${module.id}`;
 }
 
 function dupefilterOf(settings: Settings): Dupefilter {
@@ -34,16 +45,25 @@ function dupefilterOf(settings: Settings): Dupefilter {
   return { class: name };
 }
 
+/** The fingerprint of a request by REQUEST_MODULE or REQUEST_FINGERPRINTER; a spider may have one of its own. */
+export function identityOf(
+  settings: Pick<Settings, 'REQUEST_FINGERPRINTER' | 'REQUEST_MODULE'>,
+): (request: Request) => string {
+  const algorithm = { algorithm: settings.REQUEST_FINGERPRINTER };
+  return requestModuleOf(settings)?.fingerprint ?? ((request) => fingerprint(request, algorithm));
+}
+
 /** Which links are followed, and how requests are identified. */
 export function linkOptionsOf(settings: Settings): LinkOptions {
-  const algorithm = { algorithm: settings.REQUEST_FINGERPRINTER };
+  const module = requestModuleOf(settings);
   return {
     depthLimit: settings.DEPTH_LIMIT,
     depthPriority: settings.DEPTH_PRIORITY,
     urlLengthLimit: settings.URLLENGTH_LIMIT,
     ...trapsOf(settings),
     ...(settings.REFERER_ENABLED && { referrerPolicy: settings.REFERRER_POLICY }),
-    fingerprint: (request) => fingerprint(request, algorithm),
+    fingerprint: identityOf(settings),
+    ...(module !== null && { hasOwnIdentity: module.fingerprint !== null, priority: module.priority }),
     proxyFromSeeds: settings.PROXY_FROM_SEEDS,
   };
 }

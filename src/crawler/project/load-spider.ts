@@ -13,6 +13,7 @@ import type { Discovery, FoundSpider } from '../../spider/loading/discover.js';
 import type { Spider } from '../../spider/spider.js';
 import { type Stats, uncountedStats } from '../../stats/stats.js';
 import { loadOwnSettings } from './own-settings.js';
+import { withRequestModule } from './request-module.js';
 import { refuseUnsendable } from './sendable-headers.js';
 
 /** The sources of the settings of a project, except those of a spider. */
@@ -96,17 +97,25 @@ export async function configureSpider(
 ): Promise<LoadedSpider> {
   const { createSpider } = await import('../../spider/spider.js');
   const { refreshOf } = await import('../../spider/refresh.js');
+  const { adoptScrapyMembers, memberSettings } = await import('../../spider/loading/scrapy-members.js');
   const spider = createSpider(found.SpiderClass, { args, settings: project });
+  adoptScrapyMembers(spider);
   // Checked early, so that every command that uses the spider reports bad rules first.
   refreshOf(spider);
   const where = `customSettings of the spider ${found.name} (${found.file})`;
-  const loaded = await load(source, { settings: plainObject(spider.customSettings, where), where });
+  const members = memberSettings(spider).map(({ name, value, member }) => ({
+    ...{ name, value, where: `${member} of the spider ${found.name} (${found.file})` },
+  }));
+  const settings = plainObject(spider.customSettings, where);
+  const loaded = await load(source, { settings, where, members });
   return {
     loaded,
     found,
     create: async (log = silentLogger, stats = uncountedStats) => {
       refuseMissing(loaded);
-      return createSpider(found.SpiderClass, { args, log, settings: loaded.settings, stats });
+      const created = createSpider(found.SpiderClass, { args, log, settings: loaded.settings, stats });
+      adoptScrapyMembers(created);
+      return created;
     },
   };
 }
@@ -120,7 +129,7 @@ async function load(
   const loaded = loadSettings({ ...source, spider }, { file, own });
   onLoaded?.(loaded);
   refuseUnsendable(loaded.settings);
-  return loaded;
+  return withRequestModule(loaded, beforeModules);
 }
 
 function plainObject(value: unknown, where: string): object {

@@ -1,9 +1,10 @@
 /** Read the failed list page by page, and prepare its requests for a retry. */
 import type { FailedRequest, Frontier, FrontierRequest } from '../../frontier/frontier.js';
-import { fingerprint } from '../../http/message/fingerprint.js';
 import { encodeRecord } from '../../http/message/record/request-codec.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
+import { Request } from '../../http/message/request.js';
 import type { Settings } from '../../settings/schema.js';
+import { identityOf } from '../project/engine-settings.js';
 import { domainOfRecord, readRecord } from './recorded-request.js';
 
 /** A failed request with its decoded record, which is null where it was not stored or cannot be decoded. */
@@ -37,12 +38,12 @@ export async function* failedPages(frontier: Frontier): AsyncGenerator<ReadFaile
 export function revived(
   { id }: Pick<FailedRequest, 'id'>,
   record: RequestRecord,
-  settings: Pick<Settings, 'DOMAIN_KEY' | 'REQUEST_FINGERPRINTER'>,
+  settings: Pick<Settings, 'DOMAIN_KEY' | 'REQUEST_FINGERPRINTER' | 'REQUEST_MODULE'>,
 ): FrontierRequest {
   return {
     id,
     // The id of a filtered request is its fingerprint, also where the spider computes its own.
-    fingerprint: record.dontFilter ? fingerprint(record, { algorithm: settings.REQUEST_FINGERPRINTER }) : id,
+    fingerprint: record.dontFilter ? identityOf(settings)(Request.fromRecord(record)) : id,
     record: encodeRecord({ ...record, attempts: 0, redirects: 0 }),
     domain: domainOfRecord(record, settings),
     priority: record.priority,

@@ -67,6 +67,7 @@ export interface DryRun {
   /** As the settings name them, in order. */
   readonly pipelines: readonly string[];
   readonly middleware: readonly string[];
+  readonly extensions: readonly string[];
 }
 
 /**
@@ -110,6 +111,7 @@ export async function dryRun({ spider: loadedSpider, frontier, open, targets }: 
       ...namesInOrder(settings.DOWNLOADER_MIDDLEWARES),
       ...namesInOrder(settings.SPIDER_MIDDLEWARES),
     ],
+    extensions: namesInOrder(settings.EXTENSIONS),
   };
 }
 

@@ -13,6 +13,7 @@ import { type SitemapEntry, SitemapError } from '../../http/sitemap/sitemap.js';
 import {
   MAX_SITEMAP_BYTES,
   refuseDeepIndex,
+  type SitemapText,
   sitemapEntries,
   sitemapText,
 } from '../../http/sitemap/sitemap-document.js';
@@ -80,9 +81,9 @@ export class SitemapSeeds {
     this.#visited.add(source);
     let entries = 0;
     try {
-      const { text, trust } = isLocal ? await readLocal(source) : await this.#download(file);
+      const { sitemap, trust } = isLocal ? await readLocal(source) : await this.#download(file);
       this.counts.read += 1;
-      for (const entry of sitemapEntries(text, source)) {
+      for (const entry of sitemapEntries(sitemap, source)) {
         if (stop.aborted) return;
         entries += 1;
         if (this.#isOlder(entry)) continue;
@@ -104,12 +105,12 @@ export class SitemapSeeds {
     }
   }
 
-  async #download({ source, trust, stop }: SitemapFile): Promise<SitemapText> {
+  async #download({ source, trust, stop }: SitemapFile): Promise<ReadSitemap> {
     const { fetch, delayMs } = this.#options;
     if (this.#visited.size > 1 && delayMs > 0) await sleep(delayMs, undefined, { signal: stop });
     const { body, contentType, leadsToPrivate } = await fetch(source, trust, stop);
-    const text = await sitemapText(body, contentType);
-    return { text, trust: leadsToPrivate ? 'trusted' : 'untrusted' };
+    const sitemap = await sitemapText(body, contentType);
+    return { sitemap, trust: leadsToPrivate ? 'trusted' : 'untrusted' };
   }
 
   #isOlder({ lastmod }: SitemapEntry): boolean {
@@ -139,17 +140,17 @@ export class SitemapSeeds {
 
 const privateAddressProblem = 'a private address, which a public site may not name (ALLOW_PRIVATE_ADDRESSES)';
 
-/** The text of a sitemap. `trust` says whether its URLs may be at private addresses. */
-interface SitemapText {
-  readonly text: string;
+/** A sitemap that was read. `trust` says whether its URLs may be at private addresses. */
+interface ReadSitemap {
+  readonly sitemap: SitemapText;
   readonly trust: Trust;
 }
 
-async function readLocal(file: string): Promise<SitemapText> {
+async function readLocal(file: string): Promise<ReadSitemap> {
   try {
     const { size } = await stat(file);
     if (size > MAX_SITEMAP_BYTES) throw new SitemapError(`it has ${size} bytes, more than 64 MB`);
-    return { text: await sitemapText(await readFile(file), null), trust: 'trusted' };
+    return { sitemap: await sitemapText(await readFile(file), null), trust: 'trusted' };
   } catch (error) {
     if (error instanceof CrawlnodeError) throw error;
     throw new CrawlnodeError('unreadable', messageOf(error), { cause: error });

@@ -12,6 +12,7 @@ import type { Logger } from '../../log.js';
 import { resultsOf } from '../../spider/callback-results.js';
 import type { Spider } from '../../spider/spider.js';
 import { whereThrown } from '../../spider/where-thrown.js';
+import { withinTimeout } from '../../user-code/callback-timeout.js';
 import type { LinkRules } from '../links/filter-links.js';
 import type { Outage } from '../node/outage.js';
 import type { Alarm } from '../node/wake-up.js';
@@ -32,6 +33,8 @@ export interface IdleDeps {
   readonly outage: Outage;
   readonly alarm: Alarm;
   readonly log: Logger;
+  /** CALLBACK_TIMEOUT, for a hook and for each step of a generator that it returned. */
+  readonly timeoutMs: number;
   /** Nodes that leave a finished crawl ask once; others ask again and again. */
   readonly exitWhenDone: boolean;
   /** Aborted when this incarnation ends, or is to stop. */
@@ -48,6 +51,8 @@ export class IdleHooks {
   readonly #deps: IdleDeps;
   #isAsking = false;
   #askedAt = Number.NEGATIVE_INFINITY;
+  /** Requests of the present call of the hooks. */
+  #given = 0;
 
   constructor(deps: IdleDeps) {
     this.#deps = deps;
@@ -86,18 +91,16 @@ export class IdleHooks {
   /** @returns how many requests were accepted. */
   async #pushAll(): Promise<number> {
     let accepted = 0;
-    let chunk: FrontierRequest[] = [];
-    let ordinal = 0;
+    this.#given = 0;
+    const chunk: FrontierRequest[] = [];
     const push = async () => {
       accepted += await this.#push(chunk.splice(0));
     };
     for await (const request of this.#requests()) {
-      chunk.push(this.#stored(request, ordinal));
-      ordinal += 1;
+      chunk.push(request);
       if (chunk.length >= CHUNK) await push();
     }
     await push();
-    chunk = [];
     return accepted;
   }
 
@@ -111,48 +114,68 @@ export class IdleHooks {
     return accepted;
   }
 
-  async *#requests(): AsyncGenerator<unknown> {
+  async *#requests(): AsyncGenerator<FrontierRequest> {
     const { spider, signals } = this.#deps;
     if (spider.idle !== undefined) {
       try {
-        yield* resultsOf(spider.idle());
+        yield* this.#stored(await this.#within(spider.idle()));
       } catch (error) {
-        await this.#closeOr(error, (why) => {
-          throw why;
+        await this.#closeOr(error, () => {
+          throw this.#failure(error);
         });
       }
     }
-    for (const given of (await signals?.ofNode('spiderIdle', {})) ?? []) {
+    for (const { name, returned } of (await signals?.ofNode('spiderIdle', {})) ?? []) {
       try {
-        yield* resultsOf(given);
+        yield* this.#stored(returned);
       } catch (error) {
-        await this.#closeOr(error, () => signals?.log('an extension', 'spiderIdle', error));
+        await this.#closeOr(error, () => signals?.log(name, 'spiderIdle', error));
       }
     }
   }
 
-  /** CloseSpider closes the run. @param otherwise gets another error, in a sentence */
-  async #closeOr(error: unknown, otherwise: (why: CrawlnodeError) => void): Promise<void> {
-    const { spider, frontier, outage, stop, log } = this.#deps;
+  /** CloseSpider closes the run. */
+  async #closeOr(error: unknown, otherwise: () => void): Promise<void> {
+    const { frontier, outage, stop, log } = this.#deps;
     const closing = closingReason(error);
-    if (closing === null) {
-      const where = whereThrown(error);
-      const place = where === null ? '' : ` (${where})`;
-      const message = `idle() of the spider "${spider.name}" failed: ${messageOf(error)}${place}`;
-      return otherwise(new CrawlnodeError('hook_error', message, { cause: error }));
-    }
+    if (closing === null) return otherwise();
     log.info({ reason: closing }, `a hook for an idle crawl closes it: ${closing}`);
     await outage.through('close', stop, () => frontier.closeRun(closing));
   }
 
-  /** @throws CrawlnodeError `hook_error` for what is no request. */
-  #stored(given: unknown, ordinal: number): FrontierRequest {
-    const { spider, rules } = this.#deps;
-    if (!(given instanceof Request) && typeof given !== 'string') {
-      const message = `a hook for an idle crawl gave a value of type ${typeof given} where a Request or a URL is needed`;
-      throw new CrawlnodeError('hook_error', message);
-    }
-    const request = typeof given === 'string' ? new Request(given) : given;
-    return seedRequest(request, ordinal, spider, rules, Date.now(), 'trusted');
+  #failure(error: unknown): CrawlnodeError {
+    const where = whereThrown(error);
+    const place = where === null ? '' : ` (${where})`;
+    const message = `idle() of the spider "${this.#deps.spider.name}" failed: ${messageOf(error)}${place}`;
+    return new CrawlnodeError('hook_error', message, { cause: error });
   }
+
+  /** What a hook returned, as requests of the frontier. @throws what its code throws, and for what is no request */
+  async *#stored(returned: unknown): AsyncGenerator<FrontierRequest> {
+    const { spider, rules } = this.#deps;
+    const steps = resultsOf(returned);
+    try {
+      for (;;) {
+        const step = await this.#within(steps.next());
+        if (step.done === true) return;
+        yield seedRequest(requestOf(step.value), this.#given, spider, rules, Date.now(), 'trusted');
+        this.#given += 1;
+      }
+    } finally {
+      // Without waiting: a step that is not over holds the generator.
+      steps.return(undefined).catch(() => {});
+    }
+  }
+
+  async #within<T>(returned: T | PromiseLike<T>): Promise<T> {
+    return withinTimeout(returned, this.#deps.timeoutMs);
+  }
+}
+
+/** @throws CrawlnodeError `hook_error` for what is no request. */
+function requestOf(given: unknown): Request {
+  if (given instanceof Request) return given;
+  if (typeof given === 'string') return new Request(given);
+  const message = `it gave a value of type ${typeof given} where a Request or a URL is needed`;
+  throw new CrawlnodeError('hook_error', message);
 }

@@ -19,6 +19,12 @@ type EventName = keyof ExtensionEvents;
 /** What an event says beside its spider. */
 type Said<E extends EventName> = Omit<ExtensionEvents[E], 'spider'>;
 
+/** What the method of an extension returned. */
+interface Returned {
+  readonly name: string;
+  readonly returned: unknown;
+}
+
 /** The page that an event is of. */
 export interface SignalledPage {
   readonly counters: Counters;
@@ -60,8 +66,8 @@ export class Signals {
     });
   }
 
-  /** Tell of an event that is of no page. @returns what the methods returned */
-  ofNode<E extends EventName>(event: E, said: Said<E>): Promise<unknown[]> {
+  /** Tell of an event that is of no page. @returns what the methods returned, with the names of their extensions */
+  ofNode<E extends EventName>(event: E, said: Said<E>): Promise<Returned[]> {
     return this.#call(event, said, (closing) => (closing === null ? undefined : this.close(closing)));
   }
 
@@ -92,22 +98,22 @@ export class Signals {
     event: E,
     said: Said<E>,
     onError: (closing: string | null) => unknown,
-  ): Promise<unknown[]> {
+  ): Promise<Returned[]> {
     const { extensions, spider, timeoutMs } = this.#options;
-    const returned: unknown[] = [];
+    const all: Returned[] = [];
     for (const { name, methods } of extensions) {
       const method = methods[event] as ((event: ExtensionEvents[E]) => unknown) | undefined;
       if (method === undefined) continue;
       try {
-        const all = { ...said, spider } as unknown as ExtensionEvents[E];
-        returned.push(await withinTimeout(method.call(methods, all), timeoutMs));
+        const told = { ...said, spider } as unknown as ExtensionEvents[E];
+        all.push({ name, returned: await withinTimeout(method.call(methods, told), timeoutMs) });
       } catch (error) {
         const closing = closingReason(error);
         if (closing === null) this.log(name, event, error);
         await onError(closing);
       }
     }
-    return returned;
+    return all;
   }
 
   /** The first error of a method is worth an error; the counter says how many there are. */

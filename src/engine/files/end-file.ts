@@ -54,13 +54,14 @@ export async function endFile(work: FileWork, end: FileEnd): Promise<Effects> {
 export async function knownFile(work: FileWork): Promise<FileEnd | null> {
   const stage = stageOf(work);
   if (stage === null) return { failed: 'no_pipeline' };
-  if (work.flight.lease.crashes >= DEADLY_CRASHES) return { failed: 'crashed' };
   try {
     const known = await stage.known(urlOf(work, stage), work.record.waitingItem!.item, work.flight.signal);
-    return known === null ? null : { known };
+    if (known !== null) return { known };
   } catch (thrown) {
     return { thrown };
   }
+  // Only now: a node may have stored the file before it died.
+  return work.flight.lease.crashes >= DEADLY_CRASHES ? { failed: 'crashed' } : null;
 }
 
 /** Run when no other request of this node fetches the same file. */

@@ -132,6 +132,11 @@ export const unfetchable: Refusal = {
   what: 'not an http or https URL',
 };
 
+/** A link for which REQUEST_MODULE failed. @param message of its error */
+export function refusedByModule(message: string): Refusal {
+  return { counter: 'request_module/request_ignored_count', what: message };
+}
+
 /** Count a request that is not followed, and keep one URL of its kind. */
 export function refuse(
   { counter, what }: Refusal,
@@ -206,7 +211,7 @@ export function toFrontier(
   nowMs: number,
 ): FrontierRequest {
   // Field by field: V8 fills what comes behind a spread by a slow way.
-  return toFrontierRequest(request, {
+  return toFrontierRequest(rules.priority ? ordered(request, place, rules.priority) : request, {
     callback: names.callback,
     errback: names.errback,
     parentId: place.parentId,
@@ -220,6 +225,17 @@ export function toFrontier(
     job: rules.job,
     waitingItem: place.waitingItem ?? null,
   });
+}
+
+/** With the priority that REQUEST_MODULE gives it. Files of an item keep theirs: they go before pages. */
+function ordered(
+  request: Request,
+  { depth, waitingItem = null }: Place,
+  priorityOf: NonNullable<LinkRules['priority']>,
+): Request {
+  if (waitingItem !== null) return request;
+  const priority = priorityOf(request, depth);
+  return priority === request.priority ? request : request.replace({ priority });
 }
 
 /** One linear match instead of parsing each URL: the host equals a domain or ends in a dot and it. */

@@ -13,12 +13,22 @@ import {
   type SettleAnswer,
 } from '../../frontier/frontier.js';
 import type { Request } from '../../http/message/request.js';
+import { isRequestModuleError } from '../../http/message/request-module.js';
 import type { Response } from '../../http/message/response.js';
 import type { DiscoveredRequest } from '../../spider/run-callback.js';
 import type { Signals } from '../extensions/signals.js';
 import type { Outage } from '../node/outage.js';
 import type { DeadEnds } from '../page/dead-ends.js';
-import { type Counters, type LinkRules, linked, type Page, refusalOf, refuse } from './filter-links.js';
+import {
+  type Counters,
+  type LinkRules,
+  linked,
+  type Page,
+  type Refusal,
+  refusalOf,
+  refuse,
+  refusedByModule,
+} from './filter-links.js';
 import type { SeenLinks } from './seen-links.js';
 
 export interface LinkDeps {
@@ -82,7 +92,7 @@ export class PageLinks {
     counters: Counters,
     flight: LinkingFlight,
   ): Promise<SettledLinks> {
-    const { rules, seen, deadEnds, signals } = this.#deps;
+    const { rules, seen } = this.#deps;
     const depth = this.#page.record.depth + 1;
     seen?.age(performance.now());
     this.#epoch = seen?.epoch ?? null;
@@ -91,16 +101,16 @@ export class PageLinks {
       const found = discovered[ordinal]!;
       const refusal = refusalOf(found.request, depth, rules);
       if (refusal !== null) {
-        refuse(refusal, found.request.url, counters, deadEnds);
-        const said = { url: found.request.url, reason: refusal.what };
-        await signals?.ofPage('requestDropped', said, { counters, flight });
+        await this.#refused(refusal, found.request.url, counters, flight);
         continue;
       }
       // A page that started before the cache had an epoch cannot name one, so it sends all its links.
       if (this.#epoch !== null && seen?.has(found.request)) this.#withheld.push(ordinal);
       else {
         if (this.#requests.length === MAX_SETTLE_REQUESTS) await this.#pushEarly(flight.signal);
-        this.#send({ found, ordinal });
+        const problem = this.#send({ found, ordinal });
+        if (problem !== null)
+          await this.#refused(refusedByModule(problem), found.request.url, counters, flight);
       }
     }
     return this.#settled();
@@ -138,9 +148,22 @@ export class PageLinks {
     if (allSeen) this.#deps.seen?.learn(this.#sent, epoch, performance.now());
   }
 
-  #send(taken: Taken): void {
+  /** @returns what REQUEST_MODULE refuses the link for; null where it is taken. */
+  #send(taken: Taken): string | null {
+    try {
+      this.#requests.push(linked(taken.found, taken.ordinal, this.#page, this.#deps.rules, this.#nowMs));
+    } catch (error) {
+      if (isRequestModuleError(error)) return error.message;
+      throw error;
+    }
     this.#sent.push(taken);
-    this.#requests.push(linked(taken.found, taken.ordinal, this.#page, this.#deps.rules, this.#nowMs));
+    return null;
+  }
+
+  async #refused(refusal: Refusal, url: string, counters: Counters, flight: LinkingFlight): Promise<void> {
+    const { deadEnds, signals } = this.#deps;
+    refuse(refusal, url, counters, deadEnds);
+    await signals?.ofPage('requestDropped', { url, reason: refusal.what }, { counters, flight });
   }
 
   /**

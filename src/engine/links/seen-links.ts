@@ -23,13 +23,13 @@ const MAX_YOUNG_CHARS = 5_000_000;
 /** Of the expiry of a fingerprint: for how long of it a link may be taken for seen. */
 const SHARE_OF_EXPIRY = 0.1;
 
-/** The cache of a new incarnation; null where the spider decides what is the same request. */
+/** The cache of a new incarnation; null where code of the project decides what is the same request. */
 export function seenLinksOf(
-  spider: { fingerprint?(request: Request): string },
+  identity: { fingerprint?(request: Request): string },
   dupefilter: Dupefilter,
   refresh: Refresh | null = null,
 ): SeenLinks | null {
-  if (spider.fingerprint !== undefined) return null;
+  if (identity.fingerprint !== undefined) return null;
   const expireMs = 'expireMs' in dupefilter ? dupefilter.expireMs : 0;
   return new SeenLinks(expireMs > 0 ? expireMs * SHARE_OF_EXPIRY : undefined, refresh);
 }

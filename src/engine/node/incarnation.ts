@@ -57,7 +57,8 @@ export class Incarnation {
     const { frontier, spider, downloader, pipelines, middleware = null, options, log } = deps;
     const onError = this.#onError;
     const rules = inRun(node.rules, joined.run);
-    const seen = seenLinksOf(spider, options.shape.dupefilter, rules.refresh);
+    const identity = rules.hasOwnIdentity ? rules : spider;
+    const seen = seenLinksOf(identity, options.shape.dupefilter, rules.refresh);
     const onDropped = (answer: PushAnswer) => node.droppedLinks.hear(answer);
     this.rules = rules;
     const authorize = httpAuthOf(spider);
@@ -69,7 +70,8 @@ export class Incarnation {
     const { signals } = node;
     const { exitWhenDone } = options;
     const stop = this.#halt.signal;
-    const idle = { frontier, spider, signals, rules, outage, alarm, log, exitWhenDone, stop };
+    const timeoutMs = options.callbackTimeoutMs;
+    const idle = { frontier, spider, signals, rules, outage, alarm, log, timeoutMs, exitWhenDone, stop };
     this.#idleHooks = new IdleHooks(idle);
     const notes = { delays, lostStarts, deadEnds, hangingHosts };
     this.#page = { ...parts, signals, ...notes, seen, robots, recrawl, cookies, onDropped };

@@ -99,9 +99,13 @@ function whenAborted(signal: AbortSignal, act: () => void, over?: AbortSignal): 
 
 function failed(name: string, error: unknown): CrawlnodeError {
   if (error instanceof CrawlnodeError) return error;
+  return hookFailure(name, error);
+}
+
+/** An error of the project's code, with the name of the hook and the line. */
+export function hookFailure(name: string, error: unknown): CrawlnodeError {
   const where = whereThrown(error);
   const place = where === null ? '' : ` at ${where}`;
-  return new CrawlnodeError('hook_error', `${name} failed${place}: ${describeError(error)}`, {
-    cause: error,
-  });
+  const what = error instanceof CrawlnodeError ? error.message : describeError(error);
+  return new CrawlnodeError('hook_error', `${name} failed${place}: ${what}`, { cause: error });
 }

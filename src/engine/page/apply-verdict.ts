@@ -11,6 +11,7 @@ import { priorityInBounds } from '../../http/message/priority.js';
 import { encodeRecord } from '../../http/message/record/request-codec.js';
 import type { RequestRecord } from '../../http/message/record/request-record.js';
 import { Request } from '../../http/message/request.js';
+import { isRequestModuleError } from '../../http/message/request-module.js';
 import type { Logger } from '../../log.js';
 import type { ItemPipelines } from '../../pipelines/item-pipeline.js';
 import { type Failure, type PageLimits, type PageResult, runErrback } from '../../spider/run-callback.js';
@@ -152,6 +153,9 @@ export async function redirect(
     return done(toFrontier(request, hop, place, deps.rules, Date.now()));
   } catch (error) {
     if (!(error instanceof InvalidRequestError)) throw error;
+    if (isRequestModuleError(error)) {
+      return failed(work, { reason: 'request_module', status, response: null, message: error.message });
+    }
     add(counters, 'redirect/bad_location');
     deps.deadEnds.note(badLocation, record.url);
     return record.waitingItem === null ? done() : endOfFile(work, { failed: 'bad_redirect' }, outcome);

@@ -17,7 +17,13 @@ export function shapeDifferences(theirs: Partial<Shape>, ours: Partial<Shape>): 
   return (Object.keys(theirs) as (keyof Shape)[])
     .map((name) => ({ name, there: inWords(theirs[name]), here: inWords(ours[name]) }))
     .filter(({ there, here }) => there !== here)
-    .map(({ name, there, here }) => `${shapeSettings[name]} is ${there} there and ${here} here`);
+    .map(({ name, there, here }) => `${settingsOf(name, there + here)} is ${there} there and ${here} here`);
+}
+
+/** A REQUEST_MODULE stands in the place of the fingerprinter. */
+function settingsOf(name: keyof Shape, values: string): string {
+  const hasModule = name === 'fingerprinter' && values.includes('module ');
+  return hasModule ? 'REQUEST_FINGERPRINTER or REQUEST_MODULE' : shapeSettings[name];
 }
 
 /** The setting of each field of a shape. Parameters of the dupefilter are named after its class. */

@@ -1,7 +1,7 @@
 /** A downloaded page, as callbacks receive it. It is decoded and parsed on first use. */
 import { readFileSync } from 'node:fs';
 import { type CheerioAPI, load } from 'cheerio/slim';
-import { CrawlnodeError, InvalidRequestError } from '../../errors.js';
+import { CrawlnodeError, InvalidRequestError, UsageError } from '../../errors.js';
 import { BodyText } from '../charset/decode-body.js';
 import { detached } from '../detached-text.js';
 import { documentBase } from '../markup/base-url.js';
@@ -27,18 +27,18 @@ import {
 } from './request.js';
 import { unfetchableRequest } from './unfetchable-request.js';
 
-/** The arguments of a Response, for tests of a spider. */
+/** The arguments of a Response, for tests of a spider and for middleware. Only `url` is needed. */
 export interface ResponseParts {
   /** The URL that the body was downloaded from. */
   readonly url: string;
-  /** The HTTP status. */
-  readonly status: number;
-  /** Names in any case; a list for a repeated header. */
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The body after decompression. */
-  readonly body: Buffer;
-  /** The request that led to the response. */
-  readonly request: Request;
+  /** The HTTP status; 200 unless given. */
+  readonly status?: number;
+  /** Names in any case; a list for a repeated header. None unless given. */
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The body after decompression; a text is taken as UTF-8. Empty unless given. */
+  readonly body?: Uint8Array | string;
+  /** The request that led to the response; a GET of `url` unless given. */
+  readonly request?: Request;
   /** None unless given. */
   readonly flags?: readonly string[];
 }
@@ -101,10 +101,10 @@ export class Response<M extends Meta = Meta> {
   /** For tests of a spider, and for middleware that answers in place of a server. */
   constructor(parts: ResponseParts) {
     this.url = parts.url;
-    this.status = parts.status;
-    this.headers = lowerCaseHeaders(parts.headers);
-    this.body = parts.body;
-    this.request = parts.request;
+    this.status = parts.status ?? 200;
+    this.headers = lowerCaseHeaders(parts.headers ?? {});
+    this.body = bodyOf(parts.body);
+    this.request = parts.request ?? new Request(parts.url);
     this.flags = parts.flags ?? noFlags;
   }
 
@@ -330,4 +330,12 @@ function isRequestable(url: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** @throws UsageError for what is no body */
+function bodyOf(given: Uint8Array | string = ''): Buffer {
+  if (Buffer.isBuffer(given)) return given;
+  if (given instanceof Uint8Array) return Buffer.from(given.buffer, given.byteOffset, given.byteLength);
+  if (typeof given === 'string') return Buffer.from(given);
+  throw new UsageError(`The body of a Response is bytes or a text, not a value of type ${typeof given}`);
 }

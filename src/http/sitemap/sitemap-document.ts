@@ -1,8 +1,9 @@
 /** A sitemap, a sitemap index or a robots.txt as it was downloaded: decompressed, decoded, and read within limits. */
+import type { CrawlnodeError } from '../../errors.js';
 import { decodeBody } from '../charset/decode-body.js';
 import { gunzipIfCompressed } from '../gunzip-if-compressed.js';
 import { robotsLines } from '../robots-lines.js';
-import { readSitemap, type SitemapEntry, SitemapError } from './sitemap.js';
+import { isXmlText, readSitemap, type SitemapEntry, SitemapError } from './sitemap.js';
 
 /** Decompressed. The protocol allows 50 MB. */
 export const MAX_SITEMAP_BYTES = 64 * 1024 * 1024;
@@ -11,25 +12,40 @@ export const MAX_SITEMAP_ENTRIES = 100_000;
 /** The protocol allows no index in an index. */
 const MAX_INDEXES = 3;
 
-/** @throws CrawlnodeError `bad_gzip` for truncated, damaged or too large content */
-export async function sitemapText(body: Buffer, contentType: string | null): Promise<string> {
-  return decodeBody(await gunzipIfCompressed(body, MAX_SITEMAP_BYTES), contentType);
+/** A sitemap as text. */
+export interface SitemapText {
+  readonly text: string;
+  /** Set when the file was cut: `text` is what comes before. */
+  readonly damage: CrawlnodeError | null;
+}
+
+/** @throws CrawlnodeError `bad_gzip` for compressed content that is damaged or too large */
+export async function sitemapText(body: Buffer, contentType: string | null): Promise<SitemapText> {
+  const { bytes, damage } = await gunzipIfCompressed(body, MAX_SITEMAP_BYTES);
+  return { text: decodeBody(bytes, contentType), damage };
 }
 
 /**
  * The entries of a sitemap, or the sitemaps that a robots.txt names, in order.
- * @param url decides which of the two it is. @throws SitemapError, possibly after some entries
+ * @param url decides which of the two it is. @throws SitemapError or the damage of the file, possibly after some entries
  */
-export function* sitemapEntries(text: string, url: string): Generator<SitemapEntry> {
+export function* sitemapEntries({ text, damage }: SitemapText, url: string): Generator<SitemapEntry> {
   const isRobots = isRobotsTxt(url);
+  // The last line of a cut list is no whole URL.
+  const whole = damage === null || isXmlText(text) ? text : text.replace(/[^\r\n]*$/, '');
   let entries = 0;
-  for (const entry of isRobots ? sitemapsOfRobots(text) : readSitemap(text)) {
-    entries += 1;
-    if (entries > MAX_SITEMAP_ENTRIES) {
-      throw new SitemapError(`it has more than ${MAX_SITEMAP_ENTRIES} entries`);
+  try {
+    for (const entry of isRobots ? sitemapsOfRobots(whole) : readSitemap(whole)) {
+      entries += 1;
+      if (entries > MAX_SITEMAP_ENTRIES) {
+        throw new SitemapError(`it has more than ${MAX_SITEMAP_ENTRIES} entries`);
+      }
+      yield entry;
     }
-    yield entry;
+  } catch (error) {
+    throw damage ?? error;
   }
+  if (damage !== null) throw damage;
   if (isRobots && entries === 0) throw new SitemapError('this robots.txt names no sitemap');
 }
 

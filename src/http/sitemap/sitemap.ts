@@ -46,7 +46,12 @@ const SLICE = 64 * 1024;
  * @throws SitemapError, possibly after some entries
  */
 export function* readSitemap(text: string): Generator<SitemapEntry> {
-  yield* /^[\s\uFEFF]*</.test(text) ? readXml(text) : readList(text);
+  yield* isXmlText(text) ? readXml(text) : readList(text);
+}
+
+/** Whether a sitemap is XML. Otherwise it is a list of URLs, one a line. */
+export function isXmlText(text: string): boolean {
+  return /^[\s\uFEFF]*</.test(text);
 }
 
 function* readList(text: string): Generator<SitemapEntry> {

@@ -14,6 +14,13 @@ function pythonClass(name: string): string {
   return queueAliases[last] ?? last;
 }
 
+/** A module that a program gives as such. A map of a settings file is none. */
+function isObject(value: unknown): boolean {
+  return (
+    typeof value === 'function' || (typeof value === 'object' && value !== null && !Array.isArray(value))
+  );
+}
+
 const keyTemplate = (word: string, of: string) =>
   text({ default: `%(spider)s:${word}`, text: `Key of ${of}. %(spider)s is the spider's name.` });
 
@@ -46,7 +53,7 @@ export const frontierSettings = {
     of: ['PriorityQueue', 'FifoQueue', 'LifoQueue'],
     default: 'PriorityQueue',
     expects:
-      'one of PriorityQueue, FifoQueue, LifoQueue (in place of a queue class of your own, set the priority of each Request)',
+      'one of PriorityQueue, FifoQueue, LifoQueue (in place of a queue class of your own, write a module with priority(request) and name it in REQUEST_MODULE)',
     normalize: pythonClass,
     text: 'Order of requests. PriorityQueue: higher priority first, and by arrival among equals. FifoQueue: oldest first. LifoQueue: newest first. The dotted Python paths and SpiderPriorityQueue, SpiderQueue, SpiderStack are accepted too.',
   }),
@@ -74,7 +81,7 @@ export const frontierSettings = {
     of: ['RFPDupeFilter', 'TimedRFPDupeFilter', 'StateDupeFilter', 'BloomDupeFilter', 'CompactDupeFilter'],
     default: 'RFPDupeFilter',
     expects:
-      'one of RFPDupeFilter, TimedRFPDupeFilter, StateDupeFilter, BloomDupeFilter, CompactDupeFilter (in place of a dupefilter class of your own, override fingerprint(request) of the spider)',
+      'one of RFPDupeFilter, TimedRFPDupeFilter, StateDupeFilter, BloomDupeFilter, CompactDupeFilter (in place of a dupefilter class of your own, write a module with fingerprint(request) and name it in REQUEST_MODULE)',
     normalize: pythonClass,
     text: 'How the crawl remembers which requests it has seen. RFPDupeFilter: exact, in the format of Scrapy-Redis. TimedRFPDupeFilter: exact, and each fingerprint expires. StateDupeFilter: exact, with the state of each request. BloomDupeFilter: small, with a configurable error rate. CompactDupeFilter: small and nearly exact. All nodes and seeds of a crawl use the same class; it can be changed after "reset --only dupefilter".',
   }),
@@ -104,8 +111,18 @@ export const frontierSettings = {
   REQUEST_FINGERPRINTER: choice({
     of: ['scrapy-redis', 'scrapy', 'scrapy-2.6'],
     default: 'scrapy-redis',
+    expects: 'one of scrapy-redis, scrapy, scrapy-2.6 (a module of your own goes into REQUEST_MODULE)',
     text: 'Algorithm of the fingerprint. scrapy-redis: of Scrapy-Redis >= 0.8. scrapy: of Scrapy >= 2.7. scrapy-2.6: of Scrapy <= 2.6.',
   }),
+  REQUEST_MODULE: define(
+    z.union([z.string().min(1), z.custom<object>(isObject)]).nullable(),
+    'the path of a module, or null',
+    {
+      default: null as string | object | null,
+      text: 'Module with an id, and with fingerprint(request), priority(request) or both: what counts as the same request, and which request is next. All nodes of a crawl need a module with the same id. A program may give the object.',
+    },
+    (value) => (['', 'null', 'none'].includes(value.trim().toLowerCase()) ? null : value),
+  ),
   REDIS_START_URLS_KEY: define(
     z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
     'a key, or a list of keys',

@@ -26,11 +26,15 @@ export const projectSettings = {
     },
     (value) => (['', 'null', 'none'].includes(value.trim().toLowerCase()) ? null : value),
   ),
-  JOB: optionalText({
-    pattern: namePattern,
-    expects: 'a name of 1 to 64 letters, digits, dots, dashes and underscores, or null',
-    text: 'Name of an isolated crawl of a spider: every key ends in @JOB.',
-  }),
+  JOB: {
+    ...optionalText({
+      pattern: namePattern,
+      expects: 'a name of 1 to 64 letters, digits, dots, dashes and underscores, or null',
+      text: 'Name of an isolated crawl of a spider: every key ends in @JOB.',
+    }),
+    // A job may be named "none".
+    fromText: (text: string) => (text === '' ? null : text),
+  },
   JOBDIR: filePath({
     default: '.crawlnode',
     text: 'Folder of the embedded engine, shared by the processes of one machine.',

@@ -11,7 +11,14 @@ import { checkOwn, missingOf, ownContradictions } from '../own/own-checks.js';
 import { type OwnSettings, settingDefinition } from '../own/own-settings.js';
 import { definitionOf, definitions, type SettingName, type Settings, settingNames } from '../schema.js';
 import { isOfScrapy, unknownSettingAdvice } from '../scrapy-names.js';
-import { type CodeLayer, fromCli, fromCode, fromEnvironment } from './settings-layers.js';
+import {
+  type CodeLayer,
+  fromCli,
+  fromCode,
+  fromEnvironment,
+  fromSpider,
+  type SpiderLayer,
+} from './settings-layers.js';
 import { type LayerEntry, noSettingsFile, readSettingsFile, type SettingsFile } from './yaml-file.js';
 
 export type Source = 'default' | 'file' | 'spider' | 'environment' | 'cli';
@@ -26,7 +33,7 @@ export interface LoadOptions {
   /** NAME → text, from `-s NAME=VALUE` and from options that set a setting. */
   readonly cli: Readonly<Record<string, string>>;
   /** The `customSettings` of a spider, and the name of this layer in error messages. */
-  readonly spider?: CodeLayer | undefined;
+  readonly spider?: SpiderLayer | undefined;
   /** Settings that a program gives to `crawl()`: they override all others. */
   readonly code?: CodeLayer | undefined;
 }
@@ -77,7 +84,7 @@ export function loadSettings(options: LoadOptions, before: KnownBefore = {}): Lo
   const { own = null } = before;
   const problems: string[] = [];
   const warnings = [...fileWarnings];
-  const spider = fromCode(options.spider);
+  const spider = fromSpider(options.spider);
   // Lowest precedence first: a later layer overrides an earlier one.
   const layers: Layer[] = [
     { source: 'file', entries },

@@ -10,6 +10,12 @@ export interface CodeLayer {
   readonly where: string;
 }
 
+/** The settings of a spider. */
+export interface SpiderLayer extends CodeLayer {
+  /** Settings that members of the spider stand for, such as `download_delay`; as in Scrapy they override `customSettings`. */
+  readonly members?: readonly { readonly name: string; readonly value: unknown; readonly where: string }[];
+}
+
 type Texts = Readonly<Record<string, string | undefined>>;
 type Entries = Map<string, LayerEntry>;
 
@@ -21,6 +27,12 @@ export function fromCode(code: CodeLayer | undefined): Entries {
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => [name, { value, where: code.where }]),
   );
+}
+
+/** `customSettings`, and members that stand for settings. */
+export function fromSpider(spider: SpiderLayer | undefined): Entries {
+  const members = (spider?.members ?? []).map(({ name, ...entry }) => [name, entry] as const);
+  return new Map([...fromCode(spider), ...members]);
 }
 
 /** Only names of settings are read. An empty variable counts as unset. */

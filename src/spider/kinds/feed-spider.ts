@@ -1,9 +1,9 @@
 /** What spiders of feeds share: reading a file record by record, in parts that fit a commit, up to a damaged place. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { CrawlnodeError, messageOf } from '../../errors.js';
+import { CrawlnodeError, messageOf, UsageError } from '../../errors.js';
 import { type CbKwargs, Request } from '../../http/message/request.js';
-import type { Response } from '../../http/message/response.js';
-import { resultsOfCall } from '../callback-results.js';
+import { Response } from '../../http/message/response.js';
+import { resultsOf, resultsOfCall } from '../callback-results.js';
 import { Spider } from '../spider.js';
 
 /** So often the reading of a long feed lets the node do other work, in records. */
@@ -35,6 +35,7 @@ export abstract class FeedSpider extends Spider {
   ): AsyncGenerator<unknown, void, undefined> {
     const first: number = cbKwargs.firstRecord ?? 0;
     const adapted = await this.adaptResponse(response);
+    if (!(adapted instanceof Response)) throw new UsageError('adaptResponse() returned no Response');
     const part = new FeedPart(this.settings.MAX_ITEMS_PER_PAGE);
     let at = 0;
     for await (const parseRecord of this.#readable(adapted)) {
@@ -47,7 +48,13 @@ export abstract class FeedSpider extends Spider {
       if (at <= first) continue;
       const results: unknown[] = [];
       for await (const result of resultsOfCall(parseRecord)) results.push(result);
-      for await (const result of resultsOfCall(() => this.processResults(adapted, results))) {
+      const kept = await this.processResults(adapted, results);
+      if (kept === undefined) {
+        throw new UsageError(
+          'processResults() returned nothing: return the results to keep, or an empty list',
+        );
+      }
+      for await (const result of resultsOf(kept)) {
         part.add(result);
         yield result;
       }

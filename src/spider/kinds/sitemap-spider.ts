@@ -1,5 +1,5 @@
 /** A spider that finds its pages in sitemaps. Source: `scrapy.spiders.SitemapSpider`. */
-import { CrawlnodeError, InvalidRequestError, messageOf } from '../../errors.js';
+import { CrawlnodeError, InvalidRequestError, messageOf, UsageError } from '../../errors.js';
 import { headerOf } from '../../http/message/headers.js';
 import { type Callback, type CbKwargs, Request, type RequestOptions } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
@@ -9,6 +9,7 @@ import {
   isRobotsTxt,
   MAX_SITEMAP_ENTRIES,
   refuseDeepIndex,
+  type SitemapText,
   sitemapEntries,
   sitemapText,
 } from '../../http/sitemap/sitemap-document.js';
@@ -75,11 +76,11 @@ export class SitemapSpider extends Spider {
    * @throws CrawlnodeError `bad_sitemap` or `bad_gzip` where nothing can be read
    */
   async *parseSitemap(response: Response, { indexes = 0 }: CbKwargs = {}): AsyncGenerator<Request> {
-    const text = await sitemapText(response.body, headerOf(response.headers, 'content-type'));
+    const sitemap = await sitemapText(response.body, headerOf(response.headers, 'content-type'));
     const requestFor = this.#requestMaker(response.url, indexes);
     let made = 0;
-    const entries = this.#readable(text, response.url);
-    for (const entry of isRobotsTxt(response.url) ? entries : this.sitemapFilter(entries)) {
+    const entries = this.#readable(sitemap, response.url);
+    for (const entry of isRobotsTxt(response.url) ? entries : this.#filtered(entries)) {
       const others = this.sitemapAlternateLinks ? entry.alternates : [];
       for (const loc of [entry.loc, ...others]) {
         const request = requestFor(entry.kind, loc);
@@ -119,11 +120,19 @@ export class SitemapSpider extends Spider {
     };
   }
 
+  #filtered(entries: Iterable<SitemapEntry>): Iterable<SitemapEntry> {
+    const wanted: unknown = this.sitemapFilter(entries);
+    if (typeof wanted === 'object' && wanted !== null && Symbol.iterator in wanted) {
+      return wanted as Iterable<SitemapEntry>;
+    }
+    throw new UsageError('sitemapFilter() returns entries: a list, or a generator that is not async');
+  }
+
   /** The entries that have a URL, up to a damaged place. */
-  *#readable(text: string, url: string): Generator<SitemapEntry> {
+  *#readable(sitemap: SitemapText, url: string): Generator<SitemapEntry> {
     let read = 0;
     try {
-      for (const entry of sitemapEntries(text, url)) {
+      for (const entry of sitemapEntries(sitemap, url)) {
         read += 1;
         if (entry.problem === null) yield entry;
         else

@@ -1,5 +1,6 @@
 /**
- * Members of spiders of Scrapy and Scrapy-Redis that crawlnode has under another name, or not at all. Without this check
+ * Members of spiders of Scrapy and Scrapy-Redis, in any spelling: `start_urls`, `startRequests`, `download_delay`. Where their meaning
+ * is clear they count: as the member of crawlnode, or as a setting of the spider. The others are refused by name. Without this
  * they would silently have no effect.
  */
 import { CSVFeedSpider } from '../kinds/csv-feed-spider.js';
@@ -8,56 +9,62 @@ import { XMLFeedSpider } from '../kinds/xml-feed-spider.js';
 import { CrawlSpider } from '../rules/crawl-spider.js';
 import { Spider } from '../spider.js';
 
-const inCustomSettings = (setting: string) => `customSettings = { ${setting}: … }`;
-const asSetting = (setting: string) => `the setting ${setting}`;
+/** The setting that a member stands for. */
+const settingOf: Readonly<Record<string, string>> = {
+  download_delay: 'DOWNLOAD_DELAY',
+  download_timeout: 'DOWNLOAD_TIMEOUT',
+  download_maxsize: 'DOWNLOAD_MAXSIZE',
+  download_warnsize: 'DOWNLOAD_WARNSIZE',
+  handle_httpstatus_list: 'HTTPERROR_ALLOWED_CODES',
+  max_concurrent_requests: 'CONCURRENT_REQUESTS_PER_DOMAIN',
+  max_idle_time: 'MAX_IDLE_TIME_BEFORE_CLOSE',
+  redis_batch_size: 'REDIS_START_URLS_BATCH_SIZE',
+  redis_key: 'REDIS_START_URLS_KEY',
+  user_agent: 'USER_AGENT',
+};
 
-/** What to use instead, by the name in Scrapy's spelling. Every other spelling of the name is detected too. */
+/** What a member is called here, where the name is another one. */
+const memberOf: Readonly<Record<string, string>> = { start_requests: 'start' };
+
+/** What to use instead of a member that has no clear meaning here. */
 const insteadOf: Readonly<Record<string, string>> = {
-  start_urls: 'startUrls',
-  start_requests: 'start(), a generator of requests, or startUrls',
-  allowed_domains: 'allowedDomains',
-  custom_settings: 'customSettings',
-  parse_start_url: 'parseStartUrl',
-  make_request_from_data: 'makeRequestFromData',
-  make_requests_from_url: 'start(), a generator of requests',
-  process_results: 'an item pipeline, or the callback itself',
-  sitemap_urls: 'sitemapUrls of a SitemapSpider',
-  handle_httpstatus_list: `${inCustomSettings('HTTPERROR_ALLOWED_CODES')}, or meta.handle_httpstatus_list of a request`,
-  handle_httpstatus_all: `${inCustomSettings('HTTPERROR_ALLOW_ALL')}, or meta.handle_httpstatus_all of a request`,
-  download_delay: inCustomSettings('DOWNLOAD_DELAY'),
-  download_timeout: inCustomSettings('DOWNLOAD_TIMEOUT'),
-  download_maxsize: inCustomSettings('DOWNLOAD_MAXSIZE'),
-  download_warnsize: inCustomSettings('DOWNLOAD_WARNSIZE'),
-  max_concurrent_requests: inCustomSettings('CONCURRENT_REQUESTS_PER_DOMAIN'),
-  user_agent: inCustomSettings('USER_AGENT'),
-  http_user: 'httpUser',
-  http_pass: 'httpPass',
-  http_auth_domain: 'httpAuthDomain',
-  redis_key: asSetting('REDIS_START_URLS_KEY'),
-  redis_batch_size: asSetting('REDIS_START_URLS_BATCH_SIZE'),
-  redis_encoding: 'UTF-8, in which seeds are read',
-  max_idle_time: asSetting('MAX_IDLE_TIME_BEFORE_CLOSE'),
   from_crawler: 'this.settings and this.args, which every spider has',
-  update_settings: 'customSettings, which may use this.args',
-  spider_opened: 'opened()',
+  handle_httpstatus_all:
+    'customSettings = { HTTPERROR_ALLOW_ALL: true }, or meta.handle_httpstatus_all of a request',
+  make_requests_from_url: 'start(), a generator of requests',
+  parse_start_url: 'parseStartUrl of a CrawlSpider',
+  process_results: 'an item pipeline, or the callback itself',
+  redis_encoding: 'UTF-8, in which seeds are read',
+  sitemap_urls: 'sitemapUrls of a SitemapSpider',
   spider_closed: 'closed(reason)',
   spider_idle: 'idle()',
+  spider_opened: 'opened()',
+  update_settings: 'customSettings, which may use this.args',
 };
 
 /** By the letters of a name, so that all its spellings are found. */
-const byLetters = new Map(Object.entries(insteadOf).map(([name, instead]) => [lettersOf(name), instead]));
+const byLetters = (names: Readonly<Record<string, string>>) =>
+  new Map(Object.entries(names).map(([name, value]) => [lettersOf(name), value]));
+const settingByLetters = byLetters(settingOf);
+const memberByLetters = byLetters(memberOf);
+const insteadByLetters = byLetters(insteadOf);
 
-/** The members that a spider has, with their exact spelling. */
-const known = new Set([
-  ...Object.keys(new CrawlSpider()),
+/** The members that every spider has. */
+const ofEverySpider = new Set([
+  ...Object.keys(new Spider()),
   ...Object.getOwnPropertyNames(Spider.prototype),
-  ...Object.getOwnPropertyNames(CrawlSpider.prototype),
   ...['allowedDomains', 'refresh', 'item', 'fingerprint', 'start', 'idle'],
   ...['httpUser', 'httpPass', 'httpAuthDomain'],
 ]);
+/** Names that are no other spelling of anything. A plain spider may have a callback of the name of a CrawlSpider's method. */
+const known = new Set([
+  ...ofEverySpider,
+  ...Object.keys(new CrawlSpider()),
+  ...Object.getOwnPropertyNames(CrawlSpider.prototype),
+]);
 
 /** The members that only these kinds of spiders have. */
-const kinds = [SitemapSpider, XMLFeedSpider, CSVFeedSpider].map((Kind) => {
+const kinds = [CrawlSpider, SitemapSpider, XMLFeedSpider, CSVFeedSpider].map((Kind) => {
   const names = new Set(Object.keys(new Kind()));
   for (let owner = Kind.prototype; owner !== Spider.prototype; owner = Object.getPrototypeOf(owner)) {
     for (const name of Object.getOwnPropertyNames(owner)) names.add(name);
@@ -65,36 +72,105 @@ const kinds = [SitemapSpider, XMLFeedSpider, CSVFeedSpider].map((Kind) => {
   return { Kind, names };
 });
 
-/** The correct spelling by letters, for names of several words. A single word may be a name of the author's own. */
+/** The spelling of crawlnode by letters, for names of several words. A single word may be a name of the author's own. */
 function spellingsOf(names: ReadonlySet<string>): ReadonlyMap<string, string> {
   return new Map([...names].filter((name) => /[a-z][A-Z]/.test(name)).map((name) => [lettersOf(name), name]));
 }
 
-/** A message about the first member that has no effect; null when there is none. */
-export function scrapyMemberProblem(spider: Spider): string | null {
-  const own = kinds.filter(({ Kind }) => spider instanceof Kind).flatMap(({ names }) => [...names]);
-  const having = new Set([...known, ...own]);
-  const spellings = spellingsOf(having);
-  for (const name of memberNames(spider)) {
-    if (having.has(name)) continue;
-    const letters = lettersOf(name);
-    const instead = spellings.get(letters) ?? byLetters.get(letters);
-    if (instead !== undefined) return `its spider has ${name}, which has no effect: use ${instead}`;
+/** A member under a name of Scrapy, and what it is here. */
+interface ForeignMember {
+  readonly name: string;
+  readonly value: unknown;
+  readonly is: { readonly member: string } | { readonly setting: string } | { readonly instead: string };
+}
+
+/** A setting that a member of a spider stands for. */
+export interface MemberSetting {
+  readonly name: string;
+  readonly value: unknown;
+  /** As the spider spells it. */
+  readonly member: string;
+}
+
+/**
+ * Give a spider the members of crawlnode that it has under names of Scrapy: `startUrls` for `start_urls`.
+ * @returns a message about the first member that is refused; null when there is none
+ */
+export function adoptScrapyMembers(spider: Spider): string | null {
+  const adopted = new Map<string, string>();
+  for (const { name, value, is } of foreignMembers(spider)) {
+    if ('instead' in is) return `its spider has ${name}, which has no effect: use ${is.instead}`;
+    const same = 'member' in is ? is.member : is.setting;
+    const before = adopted.get(same) ?? ('member' in is && isSetByAuthor(spider, same) ? same : undefined);
+    if (before !== undefined) return `its spider has ${before} and ${name}, which are the same: keep one`;
+    adopted.set(same, name);
+    if ('setting' in is) {
+      if (typeof value === 'function') return `${name} is a method; give a value, as for the setting ${same}`;
+      continue;
+    }
+    const member = typeof value === 'function' ? value.bind(spider) : value;
+    Object.defineProperty(spider, same, {
+      value: member,
+      writable: true,
+      configurable: true,
+      enumerable: true,
+    });
   }
   return null;
 }
 
-/** The names of all fields and methods, those of its classes included. */
-function memberNames(spider: Spider): Set<string> {
-  const names = new Set<string>();
+/** The settings that members of a spider stand for, as in Scrapy. A member that is undefined or null counts as absent. */
+export function memberSettings(spider: Spider): MemberSetting[] {
+  return foreignMembers(spider).flatMap(({ name, value, is }) =>
+    'setting' in is && value !== undefined && value !== null
+      ? [{ name: is.setting, value, member: name }]
+      : [],
+  );
+}
+
+function foreignMembers(spider: Spider): ForeignMember[] {
+  const own = kinds.filter(({ Kind }) => spider instanceof Kind).flatMap(({ names }) => [...names]);
+  const spellings = spellingsOf(new Set([...ofEverySpider, ...own]));
+  const members: ForeignMember[] = [];
+  for (const [name, owner] of membersOf(spider)) {
+    if (known.has(name) || own.includes(name)) continue;
+    const letters = lettersOf(name);
+    const member = spellings.get(letters) ?? memberByLetters.get(letters);
+    const setting = settingByLetters.get(letters);
+    const instead = insteadByLetters.get(letters);
+    const of = (is: ForeignMember['is']) => members.push({ name, value: owner[name], is });
+    if (member !== undefined) of({ member });
+    else if (setting !== undefined) of({ setting });
+    else if (instead !== undefined) of({ instead });
+  }
+  return members;
+}
+
+/** Whether a spider has a member of crawlnode with another value than its base class gives it. */
+function isSetByAuthor(spider: Spider, name: string): boolean {
+  const Base = kinds.find(({ Kind }) => spider instanceof Kind)?.Kind ?? Spider;
+  const base = new Base();
+  const [its, given] = [base, spider].map((each) => (each as unknown as Record<string, unknown>)[name]);
+  if (typeof its === 'function' || typeof given === 'function') return its !== given;
+  return JSON.stringify(its) !== JSON.stringify(given);
+}
+
+/** The owner of each field and method by its name, those of its classes included. A getter is not called. */
+function membersOf(spider: Spider): Map<string, Record<string, unknown>> {
+  const members = new Map<string, Record<string, unknown>>();
+  const add = (name: string, owner: unknown) => {
+    if (!members.has(name)) members.set(name, owner as Record<string, unknown>);
+  };
   for (let owner: object = spider; owner !== Object.prototype; owner = Object.getPrototypeOf(owner)) {
-    for (const name of Object.getOwnPropertyNames(owner)) names.add(name);
+    for (const name of Object.getOwnPropertyNames(owner)) add(name, spider);
     // Scrapy's class methods and class attributes are static members here.
     if (owner !== spider && owner !== Spider.prototype && owner !== CrawlSpider.prototype) {
-      for (const name of Object.getOwnPropertyNames(owner.constructor)) names.add(name);
+      for (const name of Object.getOwnPropertyNames(owner.constructor)) {
+        if (!(name in Function)) add(name, owner.constructor);
+      }
     }
   }
-  return names;
+  return members;
 }
 
 /** `startUrls`, `start_urls` and `START_URLS` have the same letters. A leading underscore marks a private member. */

@@ -3,12 +3,15 @@ import { kindProblem } from '../kinds/kind-problems.js';
 import { kindOf } from '../method-problem.js';
 import { ruleProblem } from '../rules/rule-problems.js';
 import type { Spider } from '../spider.js';
-import { scrapyMemberProblem } from './scrapy-members.js';
+import { adoptScrapyMembers } from './scrapy-members.js';
 
-/** A message about the first problem of a spider, without its file; null when there is none. */
+/**
+ * A message about the first problem of a spider, without its file; null when there is none. It gets the members that it has under
+ * names of Scrapy first.
+ */
 export function spiderProblem(spider: Spider): string | null {
   return (
-    scrapyMemberProblem(spider) ??
+    adoptScrapyMembers(spider) ??
     listProblem(spider) ??
     domainProblem(spider) ??
     startProblem(spider) ??

@@ -1,4 +1,5 @@
 /** A spider that follows links by rules instead of code. Source: `scrapy.spiders.CrawlSpider`. */
+import { UsageError } from '../../errors.js';
 import type { Callback, CbKwargs, Request } from '../../http/message/request.js';
 import type { Response } from '../../http/message/response.js';
 import type { Patterns } from '../../http/url/url-patterns.js';
@@ -55,7 +56,9 @@ export class CrawlSpider extends Spider {
 
   /** The callback of every request made by a rule; `meta.rule` says which. */
   async *parseRule(response: Response, cbKwargs: CbKwargs = {}): AsyncGenerator<unknown, void, undefined> {
-    const rule = this.rules[Number(response.meta.rule)];
+    const index = response.meta.rule;
+    if (index === undefined) throw new Error('the request has lost meta.rule, the number of its rule');
+    const rule = this.rules[Number(index)];
     if (rule === undefined) return; // made by an earlier version of the spider
     const all = { ...rule.cbKwargs, ...cbKwargs };
     if (rule.callback !== undefined) yield this.#call(rule.callback, response, all);
@@ -77,14 +80,26 @@ export class CrawlSpider extends Spider {
       const links = linksFor(rule, response).filter(({ url }) => !followed.has(url));
       for (const { url } of links) followed.add(url);
       const wanted = rule.processLinks === undefined ? links : rule.processLinks.call(this, links, response);
+      if (!Array.isArray(wanted)) {
+        throw new UsageError(`processLinks of rules[${index}] returned no list of links`);
+      }
       const options = { meta: { rule: index }, ...(rule.errback !== undefined && { errback: rule.errback }) };
       const urls = wanted.map(({ url }) => url);
       const requests = response.followAll(urls, this.parseRule, options);
       const { processRequest } = rule;
       if (processRequest === undefined) return requests;
-      return requests.flatMap((request) => processRequest.call(this, request, response) ?? []);
+      return requests
+        .flatMap((request) => processRequest.call(this, request, response) ?? [])
+        .map((request) => withRule(request, index));
     });
   }
+}
+
+/** A request of `processRequest` may have lost the number of its rule with a `meta` of its own. */
+function withRule(request: Request, rule: number): Request {
+  const { callback, meta } = request;
+  const isOfRule = callback === 'parseRule' || callback === CrawlSpider.prototype.parseRule;
+  return isOfRule && meta.rule !== rule ? request.replace({ meta: { ...meta, rule } }) : request;
 }
 
 /** The links that a rule extracts. Only a LinkExtractor and `processLinks` look at the text of a link. */

@@ -22,9 +22,13 @@ let site: Site;
 beforeEach(async () => {
   site = await startSite({ pages: 4 });
   project = await createProject({
-    settings: { ITEM_PIPELINES: { './pipelines/clean.ts': 100, RedisPipeline: 300 } },
+    settings: {
+      ITEM_PIPELINES: { './pipelines/clean.ts': 100, RedisPipeline: 300 },
+      EXTENSIONS: { './extensions/alerts.ts': 100 },
+    },
     files: {
       'spiders/pages.ts': spider(`startUrls = [${JSON.stringify(site.url)}];`),
+      'extensions/alerts.ts': 'export default { spiderClosed() {} };',
       'pipelines/clean.ts': 'export default class { open() { throw new Error("opened"); } processItem() {} }',
     },
   });
@@ -47,6 +51,7 @@ it('prints spider, store, files, pipelines and start requests, and makes no fold
     /^crawl +not begun; 0 waiting, 0 done, 0 failed$/m,
     /^items +replace .*out\/items\.csv \(csv\)$/m,
     /^pipeline +\.\/pipelines\/clean\.ts\npipeline +RedisPipeline$/m,
+    /^extension +\.\/extensions\/alerts\.ts$/m,
     `startUrls: 1 request\n  ${site.url} → parse\n`,
   ]) {
     expect(stdout).toMatch(part);

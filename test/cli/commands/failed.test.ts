@@ -243,7 +243,11 @@ it('a revived request has all its attempts and redirects before it, and keeps th
     ...{ fingerprint, domainKey: 'host', nowMs: 7, job: null },
   });
   const before = { ...decodeRecord(record), attempts: 3, redirects: 2 };
-  const settings = { DOMAIN_KEY: 'host', REQUEST_FINGERPRINTER: 'scrapy-redis' } as const;
+  const settings = {
+    DOMAIN_KEY: 'host',
+    REQUEST_FINGERPRINTER: 'scrapy-redis',
+    REQUEST_MODULE: null,
+  } as const;
   const { record: after, ...rest } = revived({ id }, before, settings);
   expect(decodeRecord(after)).toEqual({ ...before, attempts: 0, redirects: 0 });
   expect(rest).toEqual({

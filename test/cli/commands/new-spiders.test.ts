@@ -50,7 +50,9 @@ describe('genspider', () => {
 
   it.each([
     [['a/b', 'shop.example'], 'the name "a/b" is not of 1 to 64 letters'],
-    [['shop.test', 'shop.example'], 'shop.test.ts would not be loaded as a spider'],
+    [['shop.test', 'shop.example'], 'shop.test.ts cannot be the file of a spider'],
+    [['--', '-shop', 'shop.example'], '-shop.ts cannot be the file of a spider'],
+    [['shop', '*.shop.example'], '"*.shop.example" is neither a domain'],
     [['shop', 'shop example'], '"shop example" is neither a domain'],
     [['shop', 'shop.example/lamps'], '"shop.example/lamps" is neither a domain'],
     [['shop', 'ftp://shop.example'], '"ftp://shop.example" is neither a domain'],

@@ -104,6 +104,17 @@ describe('crawl()', () => {
       'args.n of crawl() must be a text, as -a gives it, not a number',
     );
     await expect(stats(Pages, { cwd: '/nonexistent' })).rejects.toThrow('there is no folder /nonexistent');
+    const wrong: [unknown, string][] = [
+      [null, 'the options of crawl() are null, not an object'],
+      [{ maxPages: 0 }, 'maxPages of crawl() must be a whole number of at least 1, not 0'],
+      [{ maxPages: '3' }, 'maxPages of crawl() must be a whole number of at least 1, not a string'],
+      [{ onItem: 5 }, 'onItem of crawl() must be a function, not 5'],
+      [{ args: ['a=5'] }, 'args of crawl() must be an object of texts, such as { tag: "love" }, not a list'],
+      [{ settings: 'x' }, 'settings of crawl() must be an object of settings, not a string'],
+      [{ signal: {} }, 'signal of crawl() must be an AbortSignal, not an object'],
+      [{ exitWhenDone: 'no' }, 'exitWhenDone of crawl() must be true or false, not a string'],
+    ];
+    for (const [given, message] of wrong) await expect(crawl(Pages, given as never)).rejects.toThrow(message);
   });
 
   it('takes no harm from a logger that throws, and refuses one that lacks a method', async () => {
@@ -140,9 +151,9 @@ describe('crawl()', () => {
     class Nameless extends Spider {}
     await expect(crawl(Nameless, how)).rejects.toThrow('the name "" of the spider Nameless');
     class Old extends Pages {
-      start_urls = [];
+      from_crawler() {}
     }
-    await expect(crawl(Old, how)).rejects.toThrow('the class Old: its spider has start_urls');
+    await expect(crawl(Old, how)).rejects.toThrow('the class Old: its spider has from_crawler');
     class Broken extends Pages {
       override opened() {
         throw new Error('no database');
@@ -192,6 +203,7 @@ describe('seed()', () => {
     await crawl(Pages, { ...how, onItem: (item) => items.push(item) });
     expect(items).toContainEqual({ url: `${site.origin}/page/2.html`, from: 'code' });
     await expect(seed(Pages, 'http://a.example/' as never, how)).rejects.toThrow('seed() takes a list');
+    await expect(seed(Pages, undefined as never, how)).rejects.toThrow('seed() takes a list');
     await expect(seed(Pages, [3 as never], how)).rejects.toThrow('seed 1 is number');
   });
 });
@@ -226,6 +238,14 @@ describe('runSpider()', () => {
     expect(await runSpider(Shop, page, { callback: 'parseItem' })).toEqual(parsed);
     // @ts-expect-error a misspelt name does not compile; a program in JavaScript is told at run time
     await expect(runSpider(Shop, page, { callback: 'parseItm' })).rejects.toThrow('did you mean parseItem');
+  });
+
+  it('takes a response that is made of a URL and a text, and refuses what is no response', async () => {
+    const body = '<title>Fake</title><a href=/item/2>Two</a>';
+    const { items, requests } = await runSpider(Shop, new Response({ url: 'http://a.example/', body }));
+    expect(items).toEqual([{ title: 'Fake', page: undefined, tag: undefined }]);
+    expect(requests).toMatchObject([{ url: 'http://a.example/item/2' }]);
+    await expect(runSpider(Shop, body as never)).rejects.toThrow('runSpider() takes a Response');
   });
 
   it('gives a callback no more time than CALLBACK_TIMEOUT', async () => {

@@ -35,6 +35,10 @@ const refusal = (options: Partial<LoadOptions> = {}): string => {
 };
 
 describe('layers', () => {
+  it('a job may be named "none"', () => {
+    expect(load({ cli: { JOB: 'none' } }).settings.JOB).toBe('none');
+  });
+
   it("without any layer, every setting has Scrapy's default or the stated one", () => {
     const { settings, sources, file, notices } = load();
     expect(settings).toMatchObject({

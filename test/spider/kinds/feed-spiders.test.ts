@@ -66,6 +66,14 @@ describe('an XMLFeedSpider', () => {
     expect(items).toEqual(titles.map((title) => ({ title })));
   });
 
+  it.each([
+    ['adaptResponse', 'adaptResponse() returned no Response'],
+    ['processResults', 'processResults() returned nothing: return the results to keep, or an empty list'],
+  ])('says that %s returned nothing', async (method, message) => {
+    const spider = Object.assign(new News(), { [method]: () => undefined });
+    await expect(runCallback(spider, null, feed(rss))).rejects.toThrow(message);
+  });
+
   it('lets adaptResponse repair the body, and processResults choose', async () => {
     class Repaired extends News {
       override adaptResponse({ status, headers, request, text }: Response) {

@@ -155,6 +155,32 @@ describe('a SitemapSpider', () => {
     );
   });
 
+  it('takes the entries of a gzip that ends in the middle', async () => {
+    const urls = Array.from({ length: 2_000 }, (_, n) => `https://a.example/product/${n}`);
+    const cut = (text: string) => {
+      const packed = gzipSync(text);
+      return packed.subarray(0, packed.length / 2);
+    };
+    for (const text of [urlset(...urls.map((url) => loc(url))), urls.join('\n')]) {
+      const { found, warnings } = await requestsOf(new Shop(), sitemap(cut(text)));
+      expect(found.length).toBeGreaterThan(500);
+      expect(found.map(([url]) => url)).toEqual(urls.slice(0, found.length));
+      expect(warnings).toEqual(['a sitemap is damaged; the entries before the damage are taken']);
+    }
+  });
+
+  it('says what sitemapFilter is to return', async () => {
+    class Wrong extends Shop {
+      override sitemapFilter(): Iterable<SitemapEntry> {
+        return undefined as never;
+      }
+    }
+    const response = sitemap(urlset(loc('https://a.example/product/1')));
+    await expect(requestsOf(new Wrong(), response)).rejects.toThrow(
+      'sitemapFilter() returns entries: a list',
+    );
+  });
+
   it('bounds the requests of one sitemap', async () => {
     const link = '<link href="/b"/>'.repeat(900);
     class Languages extends SitemapSpider {

@@ -91,15 +91,14 @@ describe('discovery', () => {
     const migrated = (member: string) =>
       `import { Spider } from 'crawlnode';\nexport default class extends Spider { name = 'old'; ${member} }\n`;
     for (const [member, use] of [
-      ["start_urls = ['http://a.example/'];", 'has start_urls, which has no effect: use startUrls'],
-      ['custom_settings = { DOWNLOAD_DELAY: 1 };', 'use customSettings'],
-      ['*start_requests() {}', 'use start(), a generator of requests, or startUrls'],
-      ['*startRequests() {}', 'has startRequests, which has no effect: use start()'],
+      ["start_urls = 'http://a.example/';", 'startUrls is a text; give a list'],
+      ['static from_crawler() {}', 'has from_crawler, which has no effect: use this.settings'],
+      ['*start() {} *startRequests() {}', 'has start and startRequests, which are the same: keep one'],
       ["start = 'http://a.example/'", 'start is not a method; make it a generator of requests'],
-      ["http_user = 'me'", 'has http_user, which has no effect: use httpUser'],
+      ["http_user = 'me'", 'no httpAuthDomain: give the domain that they are for'],
       ["httpUser = 'me'; httpPass = 'x'", 'no httpAuthDomain: give the domain that they are for'],
       ['httpUser = 7', 'httpUser is of type number; give a text'],
-      ["redisKey = 'old:start'", 'use the setting REDIS_START_URLS_KEY'],
+      ["redis_encoding = 'latin-1'", 'has redis_encoding, which has no effect: use UTF-8'],
       [
         "startUrls = 'http://a.example/'",
         'startUrls is a text; give a list: startUrls = ["http://a.example/"]',

@@ -10,27 +10,18 @@ const problemWith = (members: object, Base: SpiderClass = Spider) =>
 
 describe("a spider with members of Scrapy's", () => {
   it.each([
-    ['start_requests', 'use start()'],
-    ['startRequests', 'use start()'],
-    ['start_urls', 'use startUrls'],
-    ['startURLs', 'use startUrls'],
-    ['allowed_domains', 'use allowedDomains'],
-    ['handle_httpstatus_list', 'HTTPERROR_ALLOWED_CODES'],
-    ['handleHttpstatusList', 'HTTPERROR_ALLOWED_CODES'],
-    ['handleHttpStatusList', 'HTTPERROR_ALLOWED_CODES'],
-    ['download_delay', 'DOWNLOAD_DELAY'],
-    ['downloadDelay', 'DOWNLOAD_DELAY'],
-    ['download_timeout', 'DOWNLOAD_TIMEOUT'],
-    ['userAgent', 'USER_AGENT'],
-    ['user_agent', 'USER_AGENT'],
-    ['redisKey', 'REDIS_START_URLS_KEY'],
-    ['redis_key', 'REDIS_START_URLS_KEY'],
-    ['http_user', 'use httpUser'],
-    ['http_pass', 'use httpPass'],
-    ['httpAuthdomain', 'use httpAuthDomain'],
-    ['make_request_from_data', 'use makeRequestFromData'],
-    ['parse_start_url', 'use parseStartUrl'],
-  ])('is refused: %s', (name, instead) => {
+    ['process_results', 'use an item pipeline'],
+    ['processResults', 'use an item pipeline'],
+    ['from_crawler', 'use this.settings'],
+    ['handle_httpstatus_all', 'HTTPERROR_ALLOW_ALL'],
+    ['parse_start_url', 'use parseStartUrl of a CrawlSpider'],
+    ['make_requests_from_url', 'use start()'],
+    ['spiderOpened', 'use opened()'],
+    ['spider_idle', 'use idle()'],
+    ['sitemap_urls', 'of a SitemapSpider'],
+    ['updateSettings', 'use customSettings'],
+    ['redis_encoding', 'use UTF-8'],
+  ])('that have no clear meaning is refused: %s', (name, instead) => {
     const problem = problemWith({ [name]: [] });
     expect(problem).toContain(`has ${name}, which has no effect`);
     expect(problem).toContain(instead);
@@ -38,13 +29,13 @@ describe("a spider with members of Scrapy's", () => {
 
   it('is refused also where they are methods or static members of a class', () => {
     class Methods extends Spider {
-      *startRequests() {}
+      *spiderOpened() {}
     }
     class Statics extends Spider {
-      static custom_settings = {};
+      static from_crawler() {}
     }
-    expect(spiderProblem(new Methods())).toContain('has startRequests');
-    expect(spiderProblem(new Statics())).toContain('has custom_settings');
+    expect(spiderProblem(new Methods())).toContain('has spiderOpened');
+    expect(spiderProblem(new Statics())).toContain('has from_crawler');
   });
 
   it('may have fields of its own', () => {

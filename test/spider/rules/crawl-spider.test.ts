@@ -117,6 +117,28 @@ describe('a CrawlSpider', () => {
     expect(items).toEqual([{ start: 'https://example.org/' }]);
   });
 
+  it('keeps the rule of a request whose meta processRequest replaced, and fails a page without one', async () => {
+    class Marked extends Shop {
+      override rules: readonly Rule[] = [
+        { allow: /book/, callback: this.parseBook, processRequest: (r) => r.replace({ meta: { mark: 1 } }) },
+      ];
+    }
+    const { requests } = await runCallback(new Marked(), null, pageWith(['/book/1']));
+    expect(requests.map(({ request }) => request.meta)).toEqual([{ mark: 1, rule: 0 }]);
+    await expect(runCallback(new Shop(), 'parseRule', pageWith([], { mark: 1 }))).rejects.toThrow(
+      'the request has lost meta.rule',
+    );
+  });
+
+  it('says that processLinks returned no list', async () => {
+    class Silent extends Shop {
+      override rules: readonly Rule[] = [{ allow: /book/, processLinks: () => undefined as never }];
+    }
+    await expect(runCallback(new Silent(), null, pageWith(['/book/1']))).rejects.toThrow(
+      'processLinks of rules[0] returned no list of links',
+    );
+  });
+
   it('only follows on the pages of a rule without a callback', async () => {
     const response = pageWith(['/book/1'], { rule: 0 });
     const { items } = await runCallback(new Shop(), 'parseRule', response);

@@ -1,0 +1,54 @@
+/** `opened()` and `closed()` of the spider: what they throw is named, and CloseSpider closes the run. */
+import { closingReason, concernsNode, messageOf } from '../../errors.js';
+import type { NodeState } from './node-state.js';
+import { hookFailure } from './project-hooks.js';
+
+/** @returns false when it was left behind because the node is to stop. @throws CrawlnodeError `hook_error` */
+export function callOpened({ deps, hooks, outage }: NodeState, halt: AbortSignal): Promise<boolean> {
+  const { spider, frontier, log } = deps;
+  const name = `opened() of the spider "${spider.name}"`;
+  const hook = () =>
+    orClose(
+      name,
+      () => spider.opened(),
+      async (reason) => {
+        log.info({ reason }, `${name} closes the crawl: ${reason}`);
+        await outage.through('close', halt, () => frontier.closeRun(reason));
+      },
+    );
+  return hooks.open(name, hook);
+}
+
+/** The node has left: a store that is away costs only the closing of the run. */
+export function callClosed({ deps, hooks }: NodeState, endedFor: string): Promise<void> {
+  const { spider, frontier, log } = deps;
+  const name = `closed() of the spider "${spider.name}"`;
+  const hook = () =>
+    orClose(
+      name,
+      () => spider.closed(endedFor),
+      async (reason) => {
+        log.info({ reason }, `${name} closes the crawl: ${reason}`);
+        try {
+          await frontier.closeRun(reason);
+        } catch (error) {
+          log.error({ reason, error: messageOf(error) }, 'the crawl could not be closed');
+        }
+      },
+    );
+  return hooks.close(name, hook);
+}
+
+async function orClose(
+  name: string,
+  hook: () => unknown,
+  close: (reason: string) => Promise<void>,
+): Promise<void> {
+  try {
+    await hook();
+  } catch (error) {
+    const reason = closingReason(error);
+    if (reason !== null) await close(reason);
+    else throw concernsNode(error) ? error : hookFailure(name, error);
+  }
+}
