@@ -51,16 +51,16 @@ export function useDriver(wanted: Driver): void {
   driver = wanted;
 }
 
-/** Open a file, or `:memory:`. @throws the driver's error, see `failures.ts`. */
-export function connect(file: string): Connection {
+/** Open a file, or `:memory:`. @param busyMs how long a call waits for a lock of another process @throws the driver's error, see `failures.ts`. */
+export function connect(file: string, busyMs = BUSY_MS): Connection {
   const { DatabaseSync } = require(modules[driver]) as {
     DatabaseSync: new (file: string, options: { timeout: number }) => Connection;
   };
-  return new DatabaseSync(file, { timeout: BUSY_MS });
+  return new DatabaseSync(file, { timeout: busyMs });
 }
 
 /** How long a call blocks for a lock of another process; the main loop stands still meanwhile, signals included. */
-const BUSY_MS = 50;
+export const BUSY_MS = 50;
 
 function isAtLeast(version: string | undefined, least: readonly number[]): boolean {
   const parts = (version ?? '0').split('.').map(Number);

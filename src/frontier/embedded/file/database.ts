@@ -13,7 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Connection, connect } from '../../../disk/sqlite.js';
+import { BUSY_MS, type Connection, connect } from '../../../disk/sqlite.js';
 import { FrontierGoneError, RefusedError } from '../../../errors.js';
 import { dataFormats, otherFormat } from '../../data-format.js';
 import { enterFolder, type Folder } from './folder.js';
@@ -24,9 +24,11 @@ import { checkpoint, fileIn, syncEachSecond, type WalSync, walIn } from './wal.j
 /** 'crnd' in ASCII: tells our files from other programs' databases. */
 const APPLICATION_ID = 0x63726e64;
 
+/** While another process recovers the log, or empties it as the last one, nobody can open the file. */
+const OPENING_BUSY_MS = 5_000;
+
 /**
- * `busy_timeout` comes first, with the connection itself (`sqlite.ts`): already the first look may have to wait while
- * another process recovers the log. `mmap_size`: reading a mapped file that was truncated ends the process by SIGBUS.
+ * `busy_timeout` comes first, with the connection itself (`sqlite.ts`): already the first look may have to wait. `mmap_size`: reading a mapped file that was truncated ends the process by SIGBUS.
  * `cell_size_check` finds a damaged page before it is used. `trusted_schema`: a foreign schema may not call functions.
  * Checkpoints: after 4,000 pages by whoever commits; `wal.ts` has the rest.
  */
@@ -172,7 +174,7 @@ function emptyLog(connection: Connection): void {
 /** Open a file that must be a database of ours. */
 function openExisting(file: string): Connection {
   if (statSync(file).size === 0) throw damagedStore(file, 'it is empty');
-  const connection = connect(file);
+  const connection = connect(file, OPENING_BUSY_MS);
   try {
     const read = (pragma: string) =>
       Number(Object.values(connection.prepare(`PRAGMA ${pragma}`).get() as object)[0]);
@@ -190,6 +192,7 @@ function openExisting(file: string): Connection {
     const format = read('user_version');
     if (format !== dataFormats.embedded) throw otherFormat('embedded', file, format);
     connection.exec(pragmas);
+    connection.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     return connection;
   } catch (error) {
     connection.close();
