@@ -194,6 +194,11 @@ async function loadAnother(): Promise<void> {
   await admin.function('LOAD', library().text.replaceAll(library().name, name));
 }
 
+const ofPartitions = [
+  ...['clear_complete', 'feed_move_in', 'feed_moved', 'found_crawl', 'grant_pages', 'merge_cookies'],
+  ...['raise_epoch', 'receive_transfer', 'take_pages'],
+];
+
 describe('the library of functions', { timeout: 60_000 }, () => {
   it('gives its keys the same names on both sides', async () => {
     const { keys } = openOptions(server.url, 'named');
@@ -244,8 +249,10 @@ describe('the library of functions', { timeout: 60_000 }, () => {
       monitor.disconnect();
     }
     const listed = [...library().text.matchAll(/verbs\.register\('(\w+)'/g)].map(([, name]) => name);
-    // The bits are those of a BloomDupeFilter; only a Cluster is asked which server it is.
-    expect(listed.filter((name) => !called.has(name!)).sort()).toEqual(['restore_bits', 'server_data']);
+    // The bits are those of a BloomDupeFilter; only a Cluster is asked which server it is. The others are those of partitions.
+    expect(listed.filter((name) => !called.has(name!)).sort()).toEqual(
+      [...ofPartitions, 'restore_bits', 'server_data'].sort(),
+    );
   });
 
   it.each(disturbances)('is not missed by anybody: %s between any two calls', async (_, disturb) => {

@@ -109,7 +109,7 @@ export class RedisPartition {
   }
 
   /** @param jarsAt version of the cookies that the requests depend on. */
-  settle(lease: Lease, outcome: Outcome, effects: Effects, jarsAt?: number): Promise<SettleAnswer> {
+  async settle(lease: Lease, outcome: Outcome, effects: Effects, jarsAt?: number): Promise<SettleAnswer> {
     const { feeds = [], maxCookieJars } = this.#node.options ?? {};
     const { caller: node, dupefilter } = this.#calls;
     const sender = { hasFeeds: feeds.length > 0, maxCookieJars, node, dupefilter };
