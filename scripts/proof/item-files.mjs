@@ -42,6 +42,7 @@ import { Spider } from 'crawlnode';
 export default class extends Spider {
   name = 'walk';
   startUrls = this.args.start.split(' ');
+  opened() { this.log.info('the spider is open'); }
   *parse(response) {
     const { item, next } = response.json();
     yield item;
@@ -100,7 +101,8 @@ async function prove(engine) {
     killed += 1;
     const isOutage = isS3 && killed % 2 === 0;
     // A bucket that is away is an error at the start of a node, so no node starts meanwhile.
-    if (isOutage) await until(() => nodes[1 - at].said.includes('crawling walk'), 'the other node', 60_000);
+    if (isOutage)
+      await until(() => nodes[1 - at].said.includes('the spider is open'), 'the other node', 60_000);
     if (isOutage) await s3.stop();
     if (isOutage) await sleep(OUTAGE_MS);
     if (isOutage) await s3.start();
