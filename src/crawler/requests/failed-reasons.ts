@@ -16,6 +16,8 @@ const otherReasons = [
   'invalid_request',
   'pipeline_error',
   'middleware_error',
+  'request_module',
+  'files_unwritable',
   'crashed',
   'bad_record',
   'internal_error',
