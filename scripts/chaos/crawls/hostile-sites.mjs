@@ -1,8 +1,7 @@
 /** R17: a page with a million links, and a site without an end. */
-import { once } from 'node:events';
 import http from 'node:http';
-import { atCleanUp } from '../../proof/faults/stage.mjs';
 import { beginCrawl } from '../tools/crawling.mjs';
+import { listenLocally } from '../tools/local-site.mjs';
 import { adminOf, startStore } from '../tools/redis-faults.mjs';
 import { peakOfProcess, sampleStore } from './samples.mjs';
 
@@ -89,12 +88,6 @@ async function serve(bodyOf) {
     );
     response.writeHead(200, { 'content-type': 'text/html' }).end(bodyOf(request.url));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  atCleanUp(async () => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const origin = `http://127.0.0.1:${server.address().port}`;
+  const origin = await listenLocally(server);
   return { origin, args: ['-a', `start=${origin}/`], log: async () => requests };
 }

@@ -1,7 +1,6 @@
 /** A site of any number of pages that keeps the queue of a crawl at one length, and answers a constant number per second. */
-import { once } from 'node:events';
 import http from 'node:http';
-import { atCleanUp } from '../../proof/faults/stage.mjs';
+import { listenLocally } from '../tools/local-site.mjs';
 
 /** The first page links to so many; each other page to one more, and to pages that were linked before. */
 const QUEUE = 500;
@@ -26,13 +25,7 @@ export async function startSteadySite({ pages, pagesPerSecond }) {
         .end(status === 200 ? htmlOf(page, pages) : '');
     }, nextAt - startMs);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  atCleanUp(async () => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const origin = `http://127.0.0.1:${server.address().port}`;
+  const origin = await listenLocally(server);
   return {
     args: ['-a', `start=${origin}/p0`],
     urls: Array.from({ length: pages }, (_, page) => `${origin}/p${page}`),

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { crossSlotErrors, moveSlot, startCluster } from '../tools/cluster.mjs';
 import { beginCrawl } from '../tools/crawling.mjs';
-import { resumeDelays } from '../tools/recovery.mjs';
+import { repeatFault } from '../tools/repeat-fault.mjs';
 
 /** Each does it once, and resolves with the instant from which the crawl can go on. */
 const faults = {
@@ -38,22 +38,11 @@ export const clusters = Object.entries(faults).map(([fault, cause]) => ({
 }));
 
 async function crawlUnder(scenario, cause) {
-  const { scale, random } = scenario;
   const cluster = await startCluster();
   const crawling = await beginCrawl(scenario, { nodes: 3, redis: null, settings: cluster.settings });
-  const backAtMs = [];
-  for (let n = 0; n < scale.faults && !crawling.isOver; n++) {
-    await crawling.untilPart(0.15 + (0.6 * n) / scale.faults);
-    await crawling.untilAllCrawl();
-    await crawling.pause(random.between(0, 1_000));
-    if (crawling.isOver) break;
-    backAtMs.push(await cause(cluster, random));
-    await crawling.untilNextPage();
-  }
-  const verdict = await crawling.verdict();
+  const verdict = await repeatFault(crawling, scenario, () => cause(cluster, scenario.random));
   const crossed = await crossSlotErrors(cluster.servers);
   const problems = [...verdict.problems];
   if (crossed > 0) problems.push(`${crossed} calls were refused as CROSSSLOT`);
-  const recoveryMs = resumeDelays(verdict.log, backAtMs);
-  return { ...verdict, problems, times: backAtMs.length, recoveryMs, note: `${crossed} CROSSSLOT` };
+  return { ...verdict, problems, note: `${crossed} CROSSSLOT` };
 }

@@ -1,7 +1,7 @@
 /** R9: Sentinel replaces the master, for good reason or on demand, and the old one may not know. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beginCrawl } from '../tools/crawling.mjs';
-import { resumeDelays } from '../tools/recovery.mjs';
+import { repeatFault } from '../tools/repeat-fault.mjs';
 import { startSentinels } from '../tools/sentinel.mjs';
 
 /** For how long a master stands still, before it goes on as if nothing had happened. */
@@ -64,19 +64,8 @@ export const failovers = Object.entries(faults).map(([fault, cause]) => ({
 }));
 
 async function crawlUnder(scenario, cause) {
-  const { scale, random } = scenario;
   const topology = await startSentinels();
   const { settings } = topology;
   const crawling = await beginCrawl(scenario, { nodes: 3, redis: null, settings });
-  const backAtMs = [];
-  for (let n = 0; n < scale.faults && !crawling.isOver; n++) {
-    await crawling.untilPart(0.15 + (0.6 * n) / scale.faults);
-    await crawling.untilAllCrawl();
-    await crawling.pause(random.between(0, 1_000));
-    if (crawling.isOver) break;
-    backAtMs.push(await cause(topology));
-    await crawling.untilNextPage();
-  }
-  const verdict = await crawling.verdict();
-  return { ...verdict, times: backAtMs.length, recoveryMs: resumeDelays(verdict.log, backAtMs) };
+  return repeatFault(crawling, scenario, () => cause(topology));
 }

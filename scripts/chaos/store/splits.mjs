@@ -3,7 +3,7 @@
 import { startCluster } from '../tools/cluster.mjs';
 import { beginCrawl } from '../tools/crawling.mjs';
 import { CRAWL } from '../tools/network.mjs';
-import { resumeDelays } from '../tools/recovery.mjs';
+import { repeatFault } from '../tools/repeat-fault.mjs';
 import { startSentinels } from '../tools/sentinel.mjs';
 
 const SPLIT_MS = 12_000;
@@ -34,26 +34,17 @@ export const splits = Object.entries(topologies).flatMap(([topology, start]) =>
 );
 
 async function crawlUnder(scenario, start, sideOf) {
-  const { random } = scenario;
-  const scale = slowed(scenario.scale);
+  const slow = { ...scenario, scale: slowed(scenario.scale) };
   const topology = await start();
   const { network, settings } = topology;
-  const crawling = await beginCrawl({ ...scenario, scale }, { nodes: 3, redis: null, settings });
-  const backAtMs = [];
-  for (let n = 0; n < scale.faults && !crawling.isOver; n++) {
-    await crawling.untilPart(0.15 + (0.6 * n) / scale.faults);
-    await crawling.untilAllCrawl();
-    await crawling.pause(random.between(0, 1_000));
-    if (crawling.isOver) break;
+  const crawling = await beginCrawl(slow, { nodes: 3, redis: null, settings });
+  const split = async () => {
     network.split(sideOf(await topology.master()));
     await crawling.pause(SPLIT_MS);
     network.heal();
-    backAtMs.push(Date.now());
-    await crawling.untilNextPage();
-    await topology.untilHealed();
-  }
-  const verdict = await crawling.verdict();
-  return { ...verdict, times: backAtMs.length, recoveryMs: resumeDelays(verdict.log, backAtMs) };
+    return Date.now();
+  };
+  return repeatFault(crawling, slow, split, () => topology.untilHealed());
 }
 
 /** So slow that the crawl outlasts all splits. */
