@@ -22,7 +22,7 @@ const URL_PASSWORD = /([a-z][a-z0-9+.-]*:\/\/[^\s/:@?#"']*):([^\s/?#"']+)@/gi;
 /** The value of a setting with its secrets masked. */
 export function maskSetting(name: string, value: unknown, own: OwnSettings | null = null): unknown {
   if (settingDefinition(name, own)?.secret) return value === null || value === undefined ? value : MASK;
-  if (own?.definitions.has(name)) return maskOwn(value);
+  if (own?.definitions.has(name)) return maskValue(value, maskUrlPasswords);
   if (name === 'REDIS_URL' && typeof value === 'string') return value.replace(REDIS_PASSWORD, `$1:${MASK}@`);
   if (PROXY_SETTING.test(name)) return maskProxies(value);
   return maskValue(value);
@@ -60,34 +60,28 @@ function maskProxies(value: unknown): unknown {
   return /^\s*\[/.test(value) ? MASK : value.split(',').map(maskProxy).join(',');
 }
 
-function maskValue(value: unknown): unknown {
-  if (typeof value === 'string') return maskUrls(value);
-  if (Array.isArray(value)) return value.map(maskValue);
+/** @param maskText for each text in it. Of one's own settings, what a transformation made of them may be of any class. */
+function maskValue(value: unknown, maskText: (text: string) => string = maskUrls): unknown {
+  const inside = (inner: unknown) => maskValue(inner, maskText);
+  if (typeof value === 'string') return maskText(value);
+  if (typeof value === 'bigint') return String(value);
+  if (Array.isArray(value)) return value.map(inside);
   if (typeof value !== 'object' || value === null) return value;
   // A module that was loaded stands as its path.
-  if ('toJSON' in value && typeof value.toJSON === 'function') return value.toJSON();
+  const { toJSON } = value as { toJSON?: unknown };
+  if (typeof toJSON === 'function') return inside(toJSON.call(value));
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype) return maskText(String(value));
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [
       key,
-      secretParam.test(key) && inner !== null ? MASK : maskValue(inner),
+      secretParam.test(key) && inner !== null ? MASK : inside(inner),
     ]),
   );
 }
 
-/** Of one's own settings, what a transformation made of them may be of any class. */
-function maskOwn(value: unknown): unknown {
-  if (typeof value === 'string') return maskUrls(value.replace(URL_PASSWORD, `$1:${MASK}@`));
-  if (Array.isArray(value)) return value.map(maskOwn);
-  if (typeof value !== 'object' || value === null) return typeof value === 'bigint' ? String(value) : value;
-  const { toJSON } = value as { toJSON?: unknown };
-  if (typeof toJSON === 'function') return maskOwn(toJSON.call(value));
-  if (Object.getPrototypeOf(value) !== Object.prototype) return maskUrls(String(value));
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [
-      key,
-      secretParam.test(key) && inner !== null ? MASK : maskOwn(inner),
-    ]),
-  );
+function maskUrlPasswords(text: string): string {
+  return maskUrls(text.replace(URL_PASSWORD, `$1:${MASK}@`));
 }
 
 function secretsOf(settings: Partial<Settings>, own: OwnSettings | null): string[] {
