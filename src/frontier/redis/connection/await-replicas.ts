@@ -2,8 +2,7 @@
  * REDIS_WAIT_REPLICAS: a write counts when so many replicas have it. `WAIT` travels with the call, so it costs the time
  * that replication takes and no further round trip. A failover to one of these replicas then loses none of these writes.
  */
-import type { ChainableCommander } from 'ioredis';
-import type { Client } from './client.js';
+import type { Client, FunctionPipeline } from './client.js';
 import type { Reply } from './reply.js';
 
 /** Verbs that accept requests or commit pages; what other verbs write is made again when it is lost. */
@@ -26,15 +25,6 @@ const awaited: ReadonlySet<string> = new Set([
 
 /** Less than the time limit of a command, so that the replicas' lag is known for what it is. */
 const WAIT_MS = 1_000;
-
-/** A command of ioredis that its types lack. */
-interface FunctionPipeline {
-  fcallBuffer(
-    name: string,
-    keyCount: number,
-    ...keysAndArguments: readonly (string | Buffer)[]
-  ): ChainableCommander;
-}
 
 export class AwaitedReplicas {
   readonly #replicas: number;

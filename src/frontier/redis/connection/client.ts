@@ -11,16 +11,33 @@ export function serversOf(client: Client): Redis[] {
   return 'nodes' in client ? client.nodes('master') : [client];
 }
 
+/** A command of ioredis that the types of its pipelines lack. */
+export interface FunctionPipeline {
+  fcallBuffer(
+    name: string,
+    keyCount: number,
+    ...keysAndArguments: readonly (string | Buffer)[]
+  ): ChainableCommander;
+}
+
 /**
- * The replies of a MULTI, in order.
+ * The results of a MULTI, in order.
  * @throws what the first command that was refused says: EXECABORT, the error of them all, does not tell whether a later
  * try is worth it.
  */
-export async function repliesOf(transaction: ChainableCommander): Promise<unknown[]> {
-  const replies = await transaction.exec().catch((error: Error & { previousErrors?: Error[] }) => {
+export async function resultsOf(transaction: ChainableCommander): Promise<[Error | null, unknown][]> {
+  const results = await transaction.exec().catch((error: Error & { previousErrors?: Error[] }) => {
     throw error.previousErrors?.[0] ?? error;
   });
-  return (replies ?? []).map(([error, value]) => {
+  return results ?? [];
+}
+
+/**
+ * The replies of a MULTI, in order.
+ * @throws what the first command that was refused or that failed says
+ */
+export async function repliesOf(transaction: ChainableCommander): Promise<unknown[]> {
+  return (await resultsOf(transaction)).map(([error, value]) => {
     if (error) throw error;
     return value;
   });

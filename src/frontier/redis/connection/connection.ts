@@ -18,7 +18,7 @@ import {
   unanswered,
   unreachable,
 } from './errors.js';
-import { library, loadLibrary } from './library.js';
+import { library, loadAndCall } from './library.js';
 import { type Arguments, luaMessage } from './lua-message.js';
 import { withoutNeedlessPassword } from './needless-password.js';
 import type { Reply } from './reply.js';
@@ -36,8 +36,6 @@ interface Functions {
 const COMMAND_TIMEOUT_MS = 3_000;
 /** A connection that owes an answer and gives none for so long is given up. Without this a dead one is kept for ever. */
 const SOCKET_TIMEOUT_MS = 4_000;
-/** How often a call loads the library: somebody may flush functions again and again. */
-const MAX_LOADS = 10;
 /** After this time the call fails. The caller reports it and may repeat the call. */
 const CALL_TIMEOUT_MS = 3_000;
 const MAX_RETRY_DELAY_MS = 1_000;
@@ -171,18 +169,22 @@ export class RedisConnection {
     return lastError === undefined ? 'the connection was lost' : networkMessageOf(lastError);
   }
 
-  /** A server that lost our library, or never had it, is given it. */
+  /** A server that lost our library, or never had it, is given it with the call. */
   async #call(verb: string, keys: readonly string[], packed: Buffer): Promise<Reply> {
     const name = library().functionOf(verb);
-    for (let loads = 0; ; loads++) {
-      try {
-        if (this.#replicas.isFor(verb)) return await this.#replicas.call(this.client, name, keys, packed);
-        return await this.#functions.fcallBuffer(name, keys.length, ...keys, packed);
-      } catch (error) {
-        if (!isMissingFunction(error) || loads === MAX_LOADS) throw error;
-        await loadLibrary(this.client);
-      }
+    try {
+      return await this.#callOnce(verb, name, keys, packed);
+    } catch (error) {
+      if (!isMissingFunction(error)) throw error;
     }
+    const reply = await loadAndCall(this.client, name, keys, packed);
+    return this.#replicas.isFor(verb) ? this.#callOnce(verb, name, keys, packed) : reply;
+  }
+
+  #callOnce(verb: string, name: string, keys: readonly string[], packed: Buffer): Promise<Reply> {
+    return this.#replicas.isFor(verb)
+      ? this.#replicas.call(this.client, name, keys, packed)
+      : this.#functions.fcallBuffer(name, keys.length, ...keys, packed);
   }
 }
 

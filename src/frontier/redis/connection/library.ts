@@ -9,11 +9,10 @@
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Redis } from 'ioredis';
-import { messageOf } from '../../../errors.js';
 import { dataFormats } from '../../data-format.js';
-import { type Client, serversOf } from './client.js';
+import { type Client, type FunctionPipeline, resultsOf } from './client.js';
 import { isFull, LibraryNeedsMemory } from './errors.js';
+import type { Reply } from './reply.js';
 
 const luaFolder = new URL('../lua/', import.meta.url);
 
@@ -37,22 +36,26 @@ export function library(): Library {
 }
 
 /**
- * Give a server, or each master of a Cluster, the library of this version.
- * @param client of a Cluster all masters are given it: a FUNCTION LOAD without keys goes to any one of them.
+ * Call a function on a server that lacks the library. The server is given it in the same transaction, so nobody can take
+ * it away before the call. Without REPLACE: under one name there is only ever one text.
+ * @param client of a Cluster the server of the keys is given it
  * @throws LibraryNeedsMemory where the server is full: Redis loads nothing then.
  */
-export async function loadLibrary(client: Client): Promise<void> {
-  await Promise.all(serversOf(client).map(loadInto));
-}
-
-/** Without REPLACE: under one name there is only ever one text. */
-async function loadInto(server: Redis): Promise<void> {
-  try {
-    await server.function('LOAD', library().text);
-  } catch (error) {
-    if (isFull(error)) throw new LibraryNeedsMemory(error);
-    if (!/already exists/.test(messageOf(error))) throw error;
-  }
+export async function loadAndCall(
+  client: Client,
+  name: string,
+  keys: readonly string[],
+  packed: Buffer,
+): Promise<Reply> {
+  const transaction = client.multi();
+  transaction.function('LOAD', library().text);
+  (transaction as unknown as FunctionPipeline).fcallBuffer(name, keys.length, ...keys, packed);
+  const [loaded, called] = await resultsOf(transaction).catch((error: unknown) => {
+    throw isFull(error) ? new LibraryNeedsMemory(error) : error;
+  });
+  const failure = called?.[0] ?? loaded?.[0];
+  if (failure && !/already exists/.test(failure.message)) throw failure;
+  return called?.[1] as Reply;
 }
 
 function assemble(): Library {
