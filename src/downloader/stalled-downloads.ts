@@ -3,7 +3,7 @@
 /** How often downloads are checked. If the main loop is blocked for longer, that counts as one interval. */
 export const PACE_INTERVAL_MS = 500;
 /** After so many intervals without progress a download no longer counts against the concurrency. */
-const STALL_INTERVALS = 4;
+const STALL_INTERVALS = 3;
 /** The minimum rate is an average over 30 s, so that a server may pause for half a minute. */
 const RATE_INTERVALS = 60;
 export const RATE_WINDOW_S = (RATE_INTERVALS * PACE_INTERVAL_MS) / 1_000;
@@ -21,7 +21,7 @@ export class Pace {
     this.#minBytesPerSecond = minBytesPerSecond;
   }
 
-  /** Nothing has been received for 2 s, or less than the minimum rate requires. */
+  /** Nothing has been received for 1.5 s, or less than the minimum rate requires. */
   get isStalled(): boolean {
     return this.#idleIntervals >= STALL_INTERVALS;
   }

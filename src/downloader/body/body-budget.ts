@@ -1,15 +1,17 @@
 /**
- * Bounds the memory of all unfinished downloads of a node (DOWNLOAD_BUFFER_LIMIT). Bodies that fit into the limit together, even
- * if each becomes as long as it may, are read side by side. If they may not fit, the oldest is read to its end, and each of
- * the others pauses when it holds a thirty-second of the limit. So the rest of long bodies is read one after the other, and
- * memory is bounded even if many bodies never end.
+ * Bounds the memory of all unfinished downloads of a node (DOWNLOAD_BUFFER_LIMIT). Bodies that fit into three
+ * quarters of the limit together, even if each becomes as long as it may, are read side by side. If they may not fit, the oldest
+ * is read to its end, and the others share an eighth of the limit. So the rest of long bodies is read one after the other,
+ * and memory is bounded even if many bodies never end.
  */
 import { LARGE_FROM_BYTES } from './body-bytes.js';
 
-/** What each body may hold beside the oldest one, as a part of the limit: 4 MiB by default. */
-const PART_OF_ONE = 1 / 32;
-/** What all of them may hold. With default settings the oldest may become half as long as the limit (DOWNLOAD_MAXSIZE). */
-const PART_OF_OTHERS = 1 / 2;
+/** Bodies that cannot take more than this part of the limit together are never paused. */
+const PART_OF_ALL = 3 / 4;
+/** What the others share while the oldest is read. With default settings that one may become half as long as the limit (DOWNLOAD_MAXSIZE). */
+const PART_OF_OTHERS = 1 / 8;
+/** What the others may hold at most: bodies that began while there were fewer hold more than their share. */
+const MOST_OF_OTHERS = 1 / 2;
 /** Bodies whose servers send nothing are ended when all bodies hold so many times the limit. */
 const STALLED_LIMITS = 2;
 
@@ -69,16 +71,17 @@ export class BodyBudget {
       share.setPaused(!mayAllRead && share.countedBytes > mayReadBytes);
       if (mayReadBytes < Number.POSITIVE_INFINITY) continue;
       // This was the oldest.
-      const isRoom = this.#heldBytes - share.countedBytes <= PART_OF_OTHERS * this.#limitBytes;
-      mayReadBytes = isRoom ? PART_OF_ONE * this.#limitBytes : 0;
+      const others = this.#shares.size - 1;
+      const isRoom = this.#heldBytes - share.countedBytes <= MOST_OF_OTHERS * this.#limitBytes;
+      mayReadBytes = isRoom ? (PART_OF_OTHERS * this.#limitBytes) / others : 0;
     }
   }
 
-  /** Whether all bodies fit into the limit, even if each becomes as long as it may. */
+  /** Whether no body needs to pause, even if each becomes as long as it may. */
   #mayAllRead(): boolean {
     let atMostBytes = 0;
     for (const share of this.#shares) atMostBytes += share.atMostBytes;
-    return atMostBytes <= this.#limitBytes;
+    return atMostBytes <= PART_OF_ALL * this.#limitBytes;
   }
 }
 

@@ -116,31 +116,32 @@ describe('a budget of 100 MB', () => {
   }
   const arePaused = (bodies: ReturnType<typeof body>[]) => bodies.map(({ source }) => source.isPaused());
 
-  test('never pauses bodies that fit into it together', () => {
+  test('never pauses bodies that fit into three quarters of it together', () => {
     const budget = new BodyBudget(100 * MB);
-    const bodies = [1, 2, 3, 4].map(() => body(budget, 25 * MB, 25 * MB));
-    expect(arePaused(bodies)).toEqual([false, false, false, false]);
+    const bodies = [1, 2, 3].map(() => body(budget, 25 * MB, 25 * MB));
+    expect(arePaused(bodies)).toEqual([false, false, false]);
   });
 
-  test('lets each body of unknown length hold a thirty-second of it beside the oldest', () => {
+  test('lets bodies of unknown length share an eighth of it beside the oldest', () => {
     const budget = new BodyBudget(96 * MB);
     const oldest = body(budget, Number.POSITIVE_INFINITY, 60 * MB);
-    const others = [3, 4].map((held) => body(budget, Number.POSITIVE_INFINITY, held * MB));
+    const others = [6, 7].map((held) => body(budget, Number.POSITIVE_INFINITY, held * MB));
     expect(arePaused([oldest, ...others])).toEqual([false, false, true]);
     others[0]!.share.add(1);
     expect(arePaused([oldest, ...others])).toEqual([false, true, true]);
     oldest.share.close();
-    expect(arePaused(others)).toEqual([false, true]);
+    expect(arePaused(others)).toEqual([false, false]);
   });
 
-  test('lets them hold half of it together', () => {
+  test('pauses them all while they hold half of it: they began when there were fewer', () => {
     const budget = new BodyBudget(96 * MB);
-    const [oldest, ...others] = Array.from({ length: 18 }, () =>
-      body(budget, Number.POSITIVE_INFINITY, 3 * MB),
+    const [, ...others] = [60, 11, 11, 11, 11].map((held) =>
+      body(budget, Number.POSITIVE_INFINITY, held * MB),
     );
-    expect(others.filter(({ source }) => source.isPaused())).toHaveLength(17);
-    oldest!.share.close();
-    expect(arePaused(others)).toEqual(Array(17).fill(false));
+    const young = body(budget, Number.POSITIVE_INFINITY, 2 * MB);
+    expect(young.source.isPaused()).toBe(false);
+    const last = body(budget, Number.POSITIVE_INFINITY, 3 * MB);
+    expect(arePaused([...others, young, last])).toEqual(Array(6).fill(true));
   });
 
   test('pauses no body below 256 KiB', () => {
