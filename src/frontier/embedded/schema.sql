@@ -150,7 +150,7 @@ CREATE TABLE request (
 
 CREATE UNIQUE INDEX request_id ON request (space, id);
 CREATE INDEX request_pending ON request (space, domain, rank, arrival) WHERE state = 'pending';
-CREATE INDEX request_suspect ON request (space, rank, arrival) WHERE state = 'suspect';
+CREATE INDEX request_suspect ON request (space, crashes, rank, arrival) WHERE state = 'suspect';
 CREATE INDEX request_delayed ON request (space, due) WHERE state = 'delayed';
 CREATE INDEX request_leased ON request (node) WHERE state = 'leased';
 

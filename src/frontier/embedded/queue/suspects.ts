@@ -1,7 +1,8 @@
 /**
  * Suspects: requests whose node died while processing them. One node at a time volunteers: it takes nothing more until
  * it holds nothing, then processes one suspect alone. So a poison page kills one node at a time, and no innocent page
- * dies with it.
+ * dies with it. Suspects with the fewest crashes come first: while somebody kills nodes from outside, the deaths spread over
+ * many suspects, and the one with the most crashes is judged last.
  */
 import type { Lease } from '../../frontier.js';
 import type { Transaction } from '../crawl/transaction.js';
@@ -76,5 +77,6 @@ function take(tx: Transaction, holder: NodeRow, suspect: Suspect): Lease | null 
 function suspects({ sql, space, tally }: Transaction): Suspect[] {
   if (tally.suspects === 0) return [];
   return sql.all<Suspect>`
-    SELECT n, domain FROM request WHERE space = ${space} AND state = 'suspect' ORDER BY rank, arrival LIMIT ${LOOK_AT}`;
+    SELECT n, domain FROM request WHERE space = ${space} AND state = 'suspect'
+    ORDER BY crashes, rank, arrival LIMIT ${LOOK_AT}`;
 }

@@ -17,7 +17,7 @@ function keys.byName(KEYS)
     meta = KEYS[5], -- HASH
     -- Requests by state. For "member" and "entry" see queue.lua.
     queue = KEYS[6], -- ZSET, all scores 0: member of each pending request that is not a suspect
-    suspects = KEYS[7], -- ZSET, all scores 0: entry of each pending request that was leased when its node died
+    suspects = KEYS[7], -- ZSET by crashes: entry of each pending request that was leased when its node died
     delayed = KEYS[8], -- ZSET due at → entry
     leases = KEYS[9], -- HASH id → record, see leases/leases.lua
     failed = KEYS[10], -- ZSET failed at in µs → id

@@ -1,6 +1,7 @@
 -- A request that was leased when its node died is a suspect: it is leased alone, to a node that holds nothing else. One
 -- incarnation at a time is the volunteer (meta.volunteer): it finishes its other leases, then processes the suspects one by
--- one.
+-- one. Those with the fewest crashes come first: while somebody kills nodes from outside, the deaths spread over many suspects, and
+-- the one with the most crashes is judged last.
 local LOOK_AT = 100
 
 -- The first suspect whose domain may be leased from. A domain whose delay runs is put into `waiting`, which tells when to

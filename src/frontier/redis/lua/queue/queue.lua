@@ -61,7 +61,7 @@ end
 -- Makes a request pending again. A suspect (crashes > 0) goes to `suspects`, from which it is leased alone.
 function queue.makePending(crawl, domain, sortKey, crashes)
   if crashes > 0 then
-    redis.call('ZADD', crawl.keys.suspects, '0', sortKey .. domain)
+    redis.call('ZADD', crawl.keys.suspects, crashes, sortKey .. domain)
   else
     queue.add(crawl, domain, sortKey)
   end
