@@ -47,6 +47,7 @@ import type {
 import { RecoveredNodes } from '../recovered-nodes.js';
 import type { RedisFrontier } from '../redis/redis-frontier.js';
 import type { RobotsAnswer } from '../robots/robots-state.js';
+import { lostFinding, refuseLost } from './checks/lost-partitions.js';
 import { Completion } from './completion.js';
 import { splitChanges } from './custom-stats.js';
 import { ofPartition } from './lease-token.js';
@@ -98,6 +99,8 @@ export class PartitionedFrontier implements Frontier {
   async join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
     if (options.hasIdle)
       throw notYet('hooks for an idle crawl (idle() of a spider, spiderIdle of an extension)');
+    // A node that joins again is told so by its partitions.
+    if (!options.flushOnStart && this.#first.partition.crawlId === '') await refuseLost(this.#parts);
     const incarnation = `${node.id}:${randomBytes(6).toString('hex')}`;
     const joined = await this.#first.partition.join(node, options, incarnation);
     if (joined.justClosed !== null) return joined;
@@ -330,6 +333,8 @@ export class PartitionedFrontier implements Frontier {
           : { ...finding, message: `partition ${index}: ${finding.message}` },
       ),
     );
+    const lost = await lostFinding(this.#parts);
+    if (lost !== null) all.push(lost);
     const texts = new Set<string>();
     return all.filter(({ check, message }) => {
       const text = `${check} ${message}`;
