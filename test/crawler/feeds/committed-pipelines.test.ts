@@ -1,9 +1,10 @@
 /** `committed` of an item pipeline: committed items of the whole crawl, at least once, in order, whatever ends. */
 import { rmSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { isPipelineOutbox } from '../../../src/feed-outbox.js';
+import { runHere } from '../../helpers/cli/run-here.js';
 import { runCli, startCli } from '../../helpers/cli.js';
-import { engines, projectOn } from '../../helpers/engine-project.js';
+import { onEachEngine, projectOn } from '../../helpers/engine-project.js';
 import { startSite } from '../../helpers/sites/site.js';
 import { waitFor } from '../../helpers/wait-for.js';
 
@@ -41,7 +42,7 @@ interface Call {
   readonly batch: readonly { readonly id: string; readonly item: Record<string, unknown> }[];
 }
 
-describe.each(engines)('on the %s engine', (engine) => {
+onEachEngine('on the %s engine', (engine) => {
   const here = projectOn(engine, {
     settings: {
       ROBOTSTXT_OBEY: false,
@@ -56,8 +57,9 @@ describe.each(engines)('on the %s engine', (engine) => {
       'pipelines/later.ts': later,
     },
   });
-  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
-  const crawl = (...args: string[]) => run('crawl', 'news', '--exit-when-done', ...args);
+  const run = (...args: string[]) => runHere(args, { cwd: here.project.dir });
+  const crawl = (...args: string[]) =>
+    runCli(['crawl', 'news', '--exit-when-done', ...args], { cwd: here.project.dir });
   const calls = () => here.project.readJsonLines<Call>('calls.jsonl');
   const breakIt = () => writeFileSync(here.project.path('broken'), '');
   const waiting = () =>
