@@ -2,8 +2,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { isPipelineOutbox } from '../../../src/feed-outbox.js';
-import { runHere } from '../../helpers/cli/run-here.js';
-import { runCli, startCli } from '../../helpers/cli.js';
+import { runCommand } from '../../helpers/cli/run-command.js';
+import { startCli } from '../../helpers/cli.js';
 import { onEachEngine, projectOn } from '../../helpers/engine-project.js';
 import { startSite } from '../../helpers/sites/site.js';
 import { waitFor } from '../../helpers/wait-for.js';
@@ -57,9 +57,8 @@ onEachEngine('on the %s engine', (engine) => {
       'pipelines/later.ts': later,
     },
   });
-  const run = (...args: string[]) => runHere(args, { cwd: here.project.dir });
-  const crawl = (...args: string[]) =>
-    runCli(['crawl', 'news', '--exit-when-done', ...args], { cwd: here.project.dir });
+  const run = (...args: string[]) => runCommand(args, { cwd: here.project.dir });
+  const crawl = (...args: string[]) => run('crawl', 'news', '--exit-when-done', ...args);
   const calls = () => here.project.readJsonLines<Call>('calls.jsonl');
   const breakIt = () => writeFileSync(here.project.path('broken'), '');
   const waiting = () =>
