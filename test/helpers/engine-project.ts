@@ -9,12 +9,15 @@ import { type RedisServer, startRedis } from './redis/redis-server.js';
 export const engines = ['redis', 'embedded'] as const;
 export type Engine = (typeof engines)[number];
 
+/** A bound for tests that start many processes on a machine that is busy. */
+const timeout = 180_000;
+
 /**
  * Like `describe`, but it runs beside the other groups of its file. Within it one test runs at a time. For tests that wait for
  * processes of their own most of the time.
  */
 export function describeBeside(name: string, tests: () => void): void {
-  describe.concurrent(name, () => {
+  describe.concurrent(name, { timeout }, () => {
     describe.sequential('one at a time', tests);
   });
 }
