@@ -154,7 +154,8 @@ onEachEngine('on the %s engine', (engine) => {
     breakIt();
     expect(await crawl()).toMatchObject({ code: 1 });
     const [held] = await waiting();
-    const { code, stderr } = await crawl('-s', 'ITEM_PIPELINES={"./pipelines/later.ts":200}');
+    const others = ['-s', 'ITEM_PIPELINES={"./pipelines/later.ts":200}'];
+    const { code, stderr } = await crawl(...others, '-s', 'START_TIMEOUT=1');
     expect({ code, stderr }).toMatchObject({
       code: 0,
       stderr: expect.stringContaining(
