@@ -52,7 +52,7 @@ describe('in Redis', { timeout: 60_000 }, () => {
     const crawling = nodes.map(({ frontier }, n) => crawlOn(frontier, n + 1, () => isOver));
     const queue = `${world.spider}:requests:~queue`;
     let last: Buffer | undefined;
-    const found: string[][] = [];
+    const found: (readonly string[])[] = [];
     try {
       for (let n = 0; n < EXAMINATIONS; n += 1) found.push(await outsider.verify());
       // The last request of a domain is neither its best nor leased soon: only its entry is missing afterwards.
