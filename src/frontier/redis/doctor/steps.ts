@@ -4,7 +4,7 @@ import type { Arguments } from '../connection/lua-message.js';
 import { int, named, type Reply, text } from '../connection/reply.js';
 
 /** Entries of a step: it takes the server some ms. */
-const MOST = 1_000;
+const MOST = 500;
 /** Requests of any size stand in one key, so the first step is small, and no later one copies much more than this. */
 const [FIRST_RECORDS, MOST_BYTES] = [50, 2_000_000];
 
