@@ -335,7 +335,7 @@ export class RedisFrontier implements Frontier {
   }
 
   verify(): Promise<string[]> {
-    return this.#connection.patiently((client) => verifyInvariants(client, this.#options.keys));
+    return verifyInvariants(this.#crawl);
   }
 
   async close(): Promise<void> {
