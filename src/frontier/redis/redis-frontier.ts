@@ -338,7 +338,7 @@ export class RedisFrontier implements Frontier {
 
   async verify(): Promise<string[]> {
     const { verifyInvariants } = await import('./doctor/verify.js');
-    return this.#connection.patiently((client) => verifyInvariants(client, this.#options.keys));
+    return verifyInvariants(this.#crawl);
   }
 
   async close(): Promise<void> {
