@@ -55,6 +55,7 @@ import {
   mergeValidators,
 } from './answers/merge-answers.js';
 import { mergeSnapshots } from './answers/merge-snapshots.js';
+import { lostFinding } from './checks/lost-partitions.js';
 import { Completion } from './members/completion.js';
 import { Membership, notYet } from './members/membership.js';
 import { splitChanges } from './pages/custom-stats.js';
@@ -262,7 +263,9 @@ export class PartitionedFrontier implements Frontier {
   }
 
   async examine(): Promise<readonly Finding[]> {
-    return mergeFindings(await this.#each((part) => part.examine()));
+    const found = mergeFindings(await this.#each((part) => part.examine()));
+    const lost = await lostFinding(this.#parts);
+    return lost === null ? found : [...found, lost];
   }
 
   async repair(...[read, options]: Parameters<Frontier['repair']>): Promise<Repaired> {

@@ -7,6 +7,7 @@ import { RefusedError } from '../../../errors.js';
 import type { Joined, JoinOptions, Left, NodeInfo } from '../../frontier.js';
 import type { RedisFrontier } from '../../redis/redis-frontier.js';
 import { mergeFound } from '../answers/merge-answers.js';
+import { refuseLost } from '../checks/lost-partitions.js';
 import type { PartitionedLeases } from '../pages/partitioned-leases.js';
 import type { SeedTransfers } from '../seed-transfers.js';
 import type { Completion } from './completion.js';
@@ -41,6 +42,8 @@ export class Membership {
   async join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
     if (options.hasIdle)
       throw notYet('hooks for an idle crawl (idle() of a spider, spiderIdle of an extension)');
+    // A node that joins again is told so by its partitions.
+    if (!options.flushOnStart && this.#first.partition.crawlId === '') await refuseLost(this.#parts);
     const incarnation = `${node.id}:${randomBytes(6).toString('hex')}`;
     const joined = await this.#first.partition.join(node, options, incarnation);
     if (joined.justClosed !== null) return joined;

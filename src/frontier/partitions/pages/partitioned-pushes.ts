@@ -17,6 +17,7 @@ import {
 import { inChunks, requestWeight } from '../../in-chunks.js';
 import type { PartPush, StartShare } from '../../redis/partitions/redis-partition.js';
 import type { RedisFrontier } from '../../redis/redis-frontier.js';
+import { refuseLost } from '../checks/lost-partitions.js';
 import { byPartition, partitionOf } from '../partition-of.js';
 import { splitChanges } from './custom-stats.js';
 import { ofPartition } from './lease-token.js';
@@ -41,6 +42,7 @@ export class PartitionedPushes {
 
   async push(requests: readonly FrontierRequest[], kind: PushKind, part?: StartPart): Promise<PushAnswer> {
     if (!this.#isFounded) {
+      await refuseLost(this.#parts);
       await Promise.all(this.#parts.map((each) => each.partition.found()));
       this.#isFounded = true;
     }
