@@ -88,3 +88,16 @@ export function refuseOtherMethods(name: string, pipeline: object): void {
     `${name} is a pipeline of files, of which ${method} is never called: put it into a pipeline of its own.`,
   );
 }
+
+/** Names of ITEM_PIPELINES, Scrapy's paths included. */
+const builtIn: Readonly<Record<string, typeof FilesPipeline>> = {
+  FilesPipeline,
+  'scrapy.pipelines.files.FilesPipeline': FilesPipeline,
+  ImagesPipeline,
+  'scrapy.pipelines.images.ImagesPipeline': ImagesPipeline,
+};
+
+/** The pipeline of files that ITEM_PIPELINES means by a name; null for another pipeline. */
+export function builtInFilesPipeline(name: string): FilesPipeline | null {
+  return Object.hasOwn(builtIn, name) ? new builtIn[name]!() : null;
+}
