@@ -104,6 +104,28 @@ describe('a crawl', () => {
     });
   });
 
+  it.each([
+    ['seed', 'http://127.0.0.1:9/?product=3'],
+    ['inspect', 'http://127.0.0.1:9/?product=3'],
+    ['forget', 'http://127.0.0.1:9/?product=3'],
+  ])(
+    'is refused to %s with a module of another id, which would identify requests otherwise',
+    async (...command) => {
+      await crawlLines(project, 'shop', '-a', `url=${site.origin}/`);
+      await project.write('other.ts', module('products-2'));
+      const [name, url] = command;
+      expect(await run(name, 'shop', url, '-s', 'REQUEST_MODULE=./other.ts')).toMatchObject({
+        code: 3,
+        stdout: '',
+        stderr: expect.stringContaining('is module products-1 there and module products-2 here'),
+      });
+      expect(await run(name, 'shop', url)).toMatchObject({ code: 0 });
+      expect(await run('inspect', 'shop', 'a'.repeat(40), '-s', 'REQUEST_MODULE=./other.ts')).toMatchObject({
+        code: 0,
+      });
+    },
+  );
+
   it('is one of a program too, which may give the module itself', async () => {
     class Shop extends Spider {
       override name = 'shop';
