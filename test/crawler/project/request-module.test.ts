@@ -167,6 +167,14 @@ it.each([
   ['export default { fingerprint: () => "a" };', 'needs an id of 1 to 64 letters'],
   ['export default { id: "a b", fingerprint: () => "a" };', 'needs an id of 1 to 64 letters'],
   ['export default { id: "a", priority: 5 };', 'has priority, which is no function'],
+  [
+    'export default { id: "a", fingerprnt: () => "a", priority: () => 1 };',
+    'has fingerprnt, which has no effect; did you mean fingerprint?',
+  ],
+  [
+    'export default class { id = "a"; constructor() { throw new Error("no table"); } priority() { return 1; } }',
+    'whose constructor threw an error: no table',
+  ],
   ['export const id = "a";', 'is neither a class nor an object'],
   ['throw new Error("no file");', 'bad.ts:1:7 does not load: Error: no file'],
 ])('%s is refused', async (text, message) => {
