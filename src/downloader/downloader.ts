@@ -31,8 +31,10 @@ export interface DownloaderOptions extends Omit<AgentsOptions, 'maxSockets' | 'r
   readonly maxBodyBytes: number;
   /** A larger body is logged (DOWNLOAD_WARNSIZE); 0 for never. */
   readonly warnBodyBytes: number;
-  /** A body that stays slower for 30 s fails the download (DOWNLOAD_MIN_RATE); 0 for none. */
+  /** A body that stays slower for `rateWindowMs` fails the download (DOWNLOAD_MIN_RATE); 0 for none. */
   readonly minBytesPerSecond: number;
+  /** By default 30,000. */
+  readonly rateWindowMs?: number;
   /** A body that ends too early fails the download; false hands over what came (DOWNLOAD_FAIL_ON_DATALOSS). */
   readonly failOnDataLoss: boolean;
   /** Bytes that all unfinished bodies may hold; beyond it, all but one pause (DOWNLOAD_BUFFER_LIMIT); 0 for no limit. */

@@ -10,7 +10,7 @@ import { ReceivedBody } from './body/received-body.js';
 import { Deadline } from './deadline.js';
 import { DownloadError, hostOf, toDownloadError } from './download-error.js';
 import { type Limits, limitsOf } from './request-limits.js';
-import { Pace, RATE_WINDOW_S } from './stalled-downloads.js';
+import { Pace, RATE_WINDOW_MS } from './stalled-downloads.js';
 import { type DownloadRequest, type Outgoing, toOutgoing } from './wire-request.js';
 
 export interface Download {
@@ -93,8 +93,8 @@ export class Exchange implements DownloadUnderWay {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    const { timeoutMs, minBytesPerSecond } = this.#limits;
-    this.#pace = new Pace(minBytesPerSecond);
+    const { timeoutMs, minBytesPerSecond, rateWindowMs } = this.#limits;
+    this.#pace = new Pace(minBytesPerSecond, rateWindowMs);
     this.#deadline = new Deadline(timeoutMs, () =>
       this.timeOut(`timed out after ${timeoutMs / 1000} s in all`),
     );
@@ -124,9 +124,9 @@ export class Exchange implements DownloadUnderWay {
   /** Check the progress; to be called every `PACE_INTERVAL_MS`. */
   readonly checkPace = (): void => {
     if (this.#settled || this.#isDecoding || this.#body.isPaused) return;
-    const { minBytesPerSecond } = this.#limits;
+    const { minBytesPerSecond, rateWindowMs = RATE_WINDOW_MS } = this.#limits;
     if (!this.#pace.isFastEnough(this.#body.wireBytes, this.#response !== null)) {
-      const says = `the body came at less than ${minBytesPerSecond} bytes a second for ${RATE_WINDOW_S} s`;
+      const says = `the body came at less than ${minBytesPerSecond} bytes a second for ${rateWindowMs / 1_000} s`;
       this.#fail('too_slow', says);
     } else if (this.#pace.isStalled) this.#body.goLast();
   };

@@ -6,6 +6,7 @@ export interface Limits {
   readonly maxBodyBytes: number;
   readonly warnBodyBytes: number;
   readonly minBytesPerSecond: number;
+  readonly rateWindowMs?: number;
   readonly failOnDataLoss: boolean;
 }
 

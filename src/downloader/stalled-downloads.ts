@@ -5,20 +5,24 @@ export const PACE_INTERVAL_MS = 500;
 /** After so many intervals without progress a download no longer counts against the concurrency. */
 const STALL_INTERVALS = 3;
 /** The minimum rate is an average over 30 s, so that a server may pause for half a minute. */
-const RATE_INTERVALS = 60;
-export const RATE_WINDOW_S = (RATE_INTERVALS * PACE_INTERVAL_MS) / 1_000;
+export const RATE_WINDOW_MS = 30_000;
 
 /** Called once an interval while a download is under way and not paused by this node. */
 export class Pace {
   readonly #minBytesPerSecond: number;
+  readonly #rateWindowMs: number;
   #lastBodyBytes = 0;
   #idleIntervals = 0;
   #windowIntervals = 0;
   #windowBytes = 0;
 
-  /** @param minBytesPerSecond DOWNLOAD_MIN_RATE; 0 for none. */
-  constructor(minBytesPerSecond: number) {
+  /**
+   * @param minBytesPerSecond DOWNLOAD_MIN_RATE; 0 for none.
+   * @param rateWindowMs the minimum rate is an average over this time.
+   */
+  constructor(minBytesPerSecond: number, rateWindowMs = RATE_WINDOW_MS) {
     this.#minBytesPerSecond = minBytesPerSecond;
+    this.#rateWindowMs = rateWindowMs;
   }
 
   /** Nothing has been received for 1.5 s, or less than the minimum rate requires. */
@@ -44,8 +48,9 @@ export class Pace {
     if (!inBody || this.#minBytesPerSecond === 0) return true;
     this.#windowIntervals += 1;
     this.#windowBytes += bytes;
-    if (this.#windowIntervals < RATE_INTERVALS) return true;
-    const isFast = this.#windowBytes >= this.#minBytesPerSecond * RATE_WINDOW_S;
+    const windowMs = this.#windowIntervals * PACE_INTERVAL_MS;
+    if (windowMs < this.#rateWindowMs) return true;
+    const isFast = this.#windowBytes * 1_000 >= this.#minBytesPerSecond * windowMs;
     this.#windowIntervals = 0;
     this.#windowBytes = 0;
     return isFast;

@@ -7,8 +7,8 @@ import { construct, inOrder, loadProjectModule, type NamedModule } from '../user
 import type { BatchPipeline } from './committed/committed-batches.js';
 import type { CommittedItem } from './committed/committed-item.js';
 import type { FileStage } from './files/file-stage.js';
-import { builtInFilesPipeline, type FileSettings, loadFileStage } from './files/load-file-stage.js';
-import { FilesPipeline, refuseOtherMethods } from './files/media-pipeline.js';
+import type { FileSettings } from './files/load-file-stage.js';
+import { builtInFilesPipeline, FilesPipeline, refuseOtherMethods } from './files/media-pipeline.js';
 
 const MAX_BATCH_ITEMS = 10_000;
 
@@ -135,6 +135,7 @@ async function loadFilesPipeline(
   if (sources === undefined)
     throw new SettingsError(`ITEM_PIPELINES names ${name}, which fetches no files here.`);
   refuseOtherMethods(name, pipeline);
+  const { loadFileStage } = await import('./files/load-file-stage.js');
   const files = await loadFileStage(name, pipeline, {
     ...sources,
     ...{ projectDir, callbackTimeoutMs, log: context.log },

@@ -101,7 +101,7 @@ export interface SettingsInput {
   readonly REDIS_CLUSTER_NODES?: Input<'REDIS_CLUSTER_NODES'>;
   /**
    * Redis servers that share one crawl, in place of REDIS_URL: partition n is on server n modulo their
-   * number. SCHEDULER_PARTITIONS must be at least their number. Keep their order. Default: [].
+   * number. SCHEDULER_PARTITIONS must be at least their number. Another order is refused. Default: [].
    */
   readonly REDIS_PARTITION_URLS?: Input<'REDIS_PARTITION_URLS'>;
   /**

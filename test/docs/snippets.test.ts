@@ -14,7 +14,10 @@ ${members}
 void [CrawlSpider, DropItem, Request]; export type Used = Failure | Response;
 `;
 
-it('TypeScript blocks compile', () => {
+/** The compiler computes for seconds; beside other load that is minutes. */
+const timeout = 300_000;
+
+it('TypeScript blocks compile', { timeout }, () => {
   const sources = new Map<string, string>();
   const shownAs = new Map<string, string>();
   for (const { file, blocks } of writtenPages) {

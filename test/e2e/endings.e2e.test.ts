@@ -1,8 +1,9 @@
 /** How crawls of real processes end, and what the commands say of one that begins again. */
 import path from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
+import { runHere } from '../helpers/cli/run-here.js';
 import { type CliResult, type RunningCli, runCli, startCli } from '../helpers/cli.js';
-import { engines, projectOn } from '../helpers/engine-project.js';
+import { onEachEngine, projectOn } from '../helpers/engine-project.js';
 import { type Site, type SiteOptions, startSite } from '../helpers/sites/site.js';
 import { waitFor } from '../helpers/wait-for.js';
 
@@ -26,7 +27,7 @@ import { Spider } from 'crawlnode';
 export default class extends Spider { name = 'broken'; refresh = [{ allow: '(' }]; }
 `;
 
-describe.each(engines)('on the %s engine', (engine) => {
+onEachEngine('on the %s engine', (engine) => {
   const here = projectOn(engine, {
     settings: { ROBOTSTXT_OBEY: false, NODE_TIMEOUT: 3, HEARTBEAT_INTERVAL: 1, CONCURRENT_REQUESTS: 8 },
     files: { 'spiders/walk.ts': walk },
@@ -37,11 +38,13 @@ describe.each(engines)('on the %s engine', (engine) => {
   const open = async (options: SiteOptions) => {
     site = await startSite(options);
   };
+  /** A command that needs no process of its own. */
+  const command = (...args: string[]) => runHere(args, { cwd: here.project.dir });
   const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
   const service = (...args: string[]): RunningCli =>
     startCli(['crawl', 'walk', '-a', `start=${site.url}`, ...args], { cwd: here.project.dir });
   const crawl = (...args: string[]) => service('--exit-when-done', ...args);
-  const stats = async () => JSON.parse((await run('stats', 'walk', '--json')).stdout);
+  const stats = async () => JSON.parse((await command('stats', 'walk', '--json')).stdout);
   /** The invariants hold, as `doctor --deep` judges them. */
   const sound = () => here.look(async (frontier) => expect(await frontier.verify()).toEqual([]), 'walk');
   const killWithLeases = async (node: RunningCli, id: string) => {
@@ -63,7 +66,7 @@ describe.each(engines)('on the %s engine', (engine) => {
     expect(site.log).toHaveLength(100);
     expect(reasons(ends)).toEqual(Array(4).fill([0, 'closespider_pagecount']));
     expect((await stats()).run).toMatchObject({ pages: 100, closed: 'closespider_pagecount' });
-    expect((await run('stats', 'walk')).stdout).toMatch(
+    expect((await command('stats', 'walk')).stdout).toMatch(
       /ended .* ago: closespider_pagecount\n(?:.*\n)*.*run .*100 pages/,
     );
     await sound();
@@ -255,7 +258,7 @@ describe.each(engines)('on the %s engine', (engine) => {
     // The seeds go by the start_urls key, where nobody knows who put them there.
     const flush = ['-s', 'SCHEDULER_FLUSH_ON_START=true', '-s', 'ALLOW_PRIVATE_ADDRESSES=true'];
     for (const round of [1, 2]) {
-      const seeded = await run('seed', 'walk', site.urls[0]!, ...flush);
+      const seeded = await command('seed', 'walk', site.urls[0]!, ...flush);
       expect(seeded).toMatchObject({ code: 0, stdout: expect.stringContaining('1 appended to start_urls') });
       expect(seeded.stderr).toContain('SCHEDULER_FLUSH_ON_START');
       const { stdout, stderr } = await run('crawl', 'walk', '--exit-when-done', ...flush, '-o', 'all.jsonl');
@@ -310,7 +313,7 @@ describe.each(engines)('on the %s engine', (engine) => {
       [['walk', '-s', 'USER_AGENT=mine\nX-More: yes'], 'USER_AGENT: headers.User-Agent has a line break'],
       [['walk', '-s', 'DEFAULT_REQUEST_HEADERS={"a b":"c"}'], 'DEFAULT_REQUEST_HEADERS: headers has "a b"'],
     ] as const) {
-      expect(await run('crawl', ...args)).toMatchObject({
+      expect(await command('crawl', ...args)).toMatchObject({
         code: 2,
         stdout: '',
         stderr: expect.stringContaining(said),

@@ -4,10 +4,10 @@ import { cp, rm } from 'node:fs/promises';
 import type http from 'node:http';
 import path from 'node:path';
 import { Redis } from 'ioredis';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import type { Frontier, Snapshot } from '../../src/frontier/frontier.js';
 import { executable, type RunningCli, startCli } from '../helpers/cli.js';
-import { engines, projectOn } from '../helpers/engine-project.js';
+import { describeBeside, onEachEngine, projectOn } from '../helpers/engine-project.js';
 import { expectSound } from '../helpers/expect-sound.js';
 import { createProject } from '../helpers/project.js';
 import { startRedis } from '../helpers/redis/redis-server.js';
@@ -31,7 +31,7 @@ export default class extends Spider {
 }
 `;
 
-describe.each(engines)('on the %s engine', (engine) => {
+onEachEngine('on the %s engine', (engine) => {
   const here = projectOn(engine, {
     settings: { ROBOTSTXT_OBEY: false, NODE_TIMEOUT: 2, HEARTBEAT_INTERVAL: 1, RETRY_BACKOFF: 0.1 },
     files: { 'spiders/walk.ts': walk },
@@ -138,7 +138,7 @@ describe.each(engines)('on the %s engine', (engine) => {
   });
 });
 
-describe('a node', () => {
+describeBeside('a node', () => {
   it('whose callback never returns ends, and says why; its page waits for another', async () => {
     const project = await createProject({
       settings: { ROBOTSTXT_OBEY: false, NODE_TIMEOUT: 2, HEARTBEAT_INTERVAL: 1, MAIN_LOOP_TIMEOUT: 1 },

@@ -1,5 +1,5 @@
 /** A project in a temporary folder whose crawl lives on one of the two engines, anew for each test. */
-import { afterEach, beforeEach } from 'vitest';
+import { afterEach, beforeEach, describe } from 'vitest';
 import { openFrontier } from '../../src/frontier/choose-engine.js';
 import type { Frontier } from '../../src/frontier/frontier.js';
 import { openOptions } from './open-options.js';
@@ -8,6 +8,24 @@ import { type RedisServer, startRedis } from './redis/redis-server.js';
 
 export const engines = ['redis', 'embedded'] as const;
 export type Engine = (typeof engines)[number];
+
+/** A bound for tests that start many processes on a machine that is busy. */
+const timeout = 180_000;
+
+/**
+ * Like `describe`, but it runs beside the other groups of its file. Within it one test runs at a time. For tests that wait for
+ * processes of their own most of the time.
+ */
+export function describeBeside(name: string, tests: () => void): void {
+  describe.concurrent(name, { timeout }, () => {
+    describe.sequential('one at a time', tests);
+  });
+}
+
+/** A group of tests for each engine, beside each other. @param name with `%s` for the engine */
+export function onEachEngine(name: string, tests: (engine: Engine) => void): void {
+  for (const engine of engines) describeBeside(name.replace('%s', engine), () => tests(engine));
+}
 
 /** The source of the spider `news`. */
 export const newsSpider = `

@@ -22,7 +22,6 @@ import { jobOption, settingTextsOf } from '../options/job-option.js';
 import { addPair, type Pairs } from '../options/name-value-pairs.js';
 import { ignoreStdoutErrors, itemOutput } from '../output-streams.js';
 import { loadSpider, useCrawlInMessages } from '../project/open-project.js';
-import { printDryRun } from '../reports/dry-run-report.js';
 import { type Crawl, type CrawlSession, withCrawlSession } from './crawl-session.js';
 import { finishCrawl } from './finish-crawl.js';
 import { logSettingNotices } from './notices.js';
@@ -100,6 +99,7 @@ async function crawl(
   return withFrontier(open, async (frontier) => {
     if (options.dryRun === true) {
       const { dryRun } = await import('../../crawler/run/dry-run.js');
+      const { printDryRun } = await import('../reports/dry-run-report.js');
       printDryRun(context, await dryRun({ spider, frontier, open, targets }));
       return 0;
     }

@@ -1,6 +1,5 @@
 /** Loads the project of a command: its spiders, and its settings from the folder, the environment and the options. */
 
-import { crawlsInStore } from '../../crawler/project/crawls-in-store.js';
 import {
   discover as discoverIn,
   type LoadedSpider,
@@ -8,7 +7,6 @@ import {
   loadSpider as loadSpiderOf,
   type ProjectSource,
 } from '../../crawler/project/load-spider.js';
-import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
 import { RefusedError, SpiderLoadError } from '../../errors.js';
 import { secretFilter } from '../../settings/mask-secrets.js';
 import type { Settings } from '../../settings/schema.js';
@@ -81,6 +79,8 @@ export async function loadSpiderOrSettings(
 
 /** Whether a store holds anything of a spider, in any job. */
 async function isInStore(settings: Settings, spider: string): Promise<boolean> {
+  const { crawlsInStore } = await import('../../crawler/project/crawls-in-store.js');
+  const { openOptions, withFrontier } = await import('../../crawler/project/open-frontier.js');
   const { crawls, isCut } = await crawlsInStore(settings);
   if (isCut || crawls.some((crawl) => crawl.spider === spider)) return true;
   const options = { ...openOptions(settings, spider), allowEviction: true };

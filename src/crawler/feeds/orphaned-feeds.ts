@@ -46,9 +46,14 @@ export function orphanOf(
   return file === undefined ? null : { feed, waiting, file };
 }
 
-/** Write what waits for files of dead writers on this machine. @throws FrontierUnavailableError when the store cannot be asked. */
-export async function writeOrphanedFeeds(options: OrphansOptions): Promise<void> {
-  const { outbox } = await options.frontier.snapshot();
+/**
+ * Write what waits for files of dead writers on this machine. @param outbox as a snapshot of the crawl has it
+ * @throws FrontierUnavailableError when the store cannot be asked.
+ */
+export async function writeOrphanedFeeds(
+  outbox: readonly OutboxSnapshot[],
+  options: OrphansOptions,
+): Promise<void> {
   for (const { feed, waiting } of outbox) {
     const orphan = waiting === 0 ? null : orphanOf({ feed, waiting }, options);
     // A file that is not there is another container's of the same host name: creating it would be wrong.

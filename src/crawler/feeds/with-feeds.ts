@@ -5,8 +5,7 @@ import type { Logger } from '../../log.js';
 import { type FeedRecords, noRecords } from '../../pipelines/feeds/feed-records.js';
 import type { Settings } from '../../settings/schema.js';
 import type { FeedTarget } from './feed-targets.js';
-import { type FeedsOptions, type OpenFeeds, openFeeds } from './open-feeds.js';
-import { writeOrphanedFeeds } from './orphaned-feeds.js';
+import type { FeedsOptions, OpenFeeds } from './open-feeds.js';
 
 /** What the feed files of a crawl need. */
 export interface FeedsPlan {
@@ -41,7 +40,7 @@ export async function withFeeds<T>(
   plan: FeedsPlan,
   crawl: (feeds: OpenFeeds) => Promise<T>,
 ): Promise<WithFeeds<T>> {
-  const feeds = await openFeeds(plan.targets, optionsOf(plan));
+  const feeds = await openedFeeds(plan);
   let result: T;
   try {
     result = await crawl(feeds);
@@ -52,16 +51,30 @@ export async function withFeeds<T>(
   return { result, unwritten: await closeFeeds(plan, feeds) };
 }
 
+/** A crawl without files does not load the code that writes them. */
+async function openedFeeds(plan: FeedsPlan): Promise<OpenFeeds> {
+  if (plan.targets.length === 0) return { failing: () => null, close: async () => null };
+  const { openFeeds } = await import('./open-feeds.js');
+  return openFeeds(plan.targets, optionsOf(plan));
+}
+
 async function closeFeeds(plan: FeedsPlan, feeds: OpenFeeds): Promise<string | null> {
   const { settings, force, log } = plan;
   if (force.aborted) return feeds.close(0);
   const unwritten = await feeds.close(plan.graceLeftMs(settings.SHUTDOWN_TIMEOUT * 1000));
   if (plan.writeOrphans && unwritten === null) {
-    await writeOrphanedFeeds({ ...optionsOf(plan), settings }).catch((error: unknown) => {
+    await writeOrphans(plan).catch((error: unknown) => {
       log.debug({ error: String(error) }, 'looking for items of nodes that died here failed');
     });
   }
   return unwritten;
+}
+
+async function writeOrphans(plan: FeedsPlan): Promise<void> {
+  const { outbox } = await plan.frontier.snapshot();
+  if (outbox.every(({ waiting }) => waiting === 0)) return;
+  const { writeOrphanedFeeds } = await import('./orphaned-feeds.js');
+  await writeOrphanedFeeds(outbox, { ...optionsOf(plan), settings: plan.settings });
 }
 
 function optionsOf({ frontier, settings, records = noRecords, stdout, log }: FeedsPlan): FeedsOptions {

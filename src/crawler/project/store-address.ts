@@ -47,8 +47,9 @@ function redisAddress(settings: Settings): RedisAddress | null {
     };
     return { kind: 'sentinel', options: { ...options, ...sentinel } };
   }
-  const url = REDIS_PARTITION_URLS[0] ?? REDIS_URL;
-  if (url !== null) return atUrl(url, options);
+  const [first] = REDIS_PARTITION_URLS;
+  if (first !== undefined) return atUrl('REDIS_PARTITION_URLS', first, options);
+  if (REDIS_URL !== null) return atUrl('REDIS_URL', REDIS_URL, options);
   if (REDIS_HOST === null) return null;
   return {
     kind: 'standalone',
@@ -76,16 +77,16 @@ export function partitionAddresses(settings: Settings): RedisAddress[] | null {
     );
   }
   const options = clientOptions(settings);
-  const all = urls.length > 0 ? urls.map((url) => atUrl(url, options)) : [address];
+  const all = urls.length > 0 ? urls.map((url) => atUrl('REDIS_PARTITION_URLS', url, options)) : [address];
   return Array.from({ length: count }, (_, index) => all[index % all.length]!);
 }
 
-function atUrl(url: string, options: Record<string, unknown>): RedisAddress {
+function atUrl(setting: string, url: string, options: Record<string, unknown>): RedisAddress {
   if (url.startsWith('unix:')) {
     const path = url.replace(/^unix:(\/\/)?/, '');
     return { kind: 'standalone', url: null, options: { ...options, path } };
   }
-  return { kind: 'standalone', url: checkedUrl(url), options };
+  return { kind: 'standalone', url: checkedUrl(setting, url), options };
 }
 
 function clientOptions(settings: Settings): Record<string, unknown> {
@@ -163,14 +164,14 @@ function hostPort(address: Settings['REDIS_SENTINELS'][number]): { host: string;
 }
 
 /** Checked here, because ioredis takes an invalid URL for the path of a socket. */
-function checkedUrl(url: string): string {
+function checkedUrl(setting: string, url: string): string {
   const parsed = parseUrl(url);
   if (parsed !== null && !/^\/?\d*$/.test(parsed.pathname)) {
-    throw new SettingsError(`REDIS_URL: ${parsed.pathname} is not the number of a database`);
+    throw new SettingsError(`${setting}: ${parsed.pathname} is not the number of a database`);
   }
   if (parsed !== null) return url;
   throw new SettingsError(
-    'REDIS_URL: not a valid URL; percent-encode what is special in user name and password, or set REDIS_PASSWORD',
+    `${setting}: not a valid URL; percent-encode what is special in user name and password, or set REDIS_PASSWORD`,
   );
 }
 

@@ -3,19 +3,15 @@
  * (`crawl/commit-batch.ts` commits those of a loop turn together). Here each verb of the interface is given its function.
  */
 import { FrontierGoneError, IncarnationDeadError } from '../../errors.js';
+import { loadedOnUse } from '../backup/loaded-on-use.js';
 import type { Frontier, JoinOptions, Shape } from '../frontier.js';
 import type { OpenOptions } from '../open-options.js';
 import { RecoveredNodes } from '../recovered-nodes.js';
-import { readCrawl } from './backup/read-crawl.js';
-import { applyEntry, beginRestore, endRestore } from './backup/restore.js';
 import { clear } from './clear/clear.js';
 import { sweepSome } from './clear/sweep.js';
 import { cookiesSince } from './cookies/read-cookies.js';
 import { CommitBatch } from './crawl/commit-batch.js';
 import type { Transaction } from './crawl/transaction.js';
-import { examineStore } from './doctor/examine.js';
-import { repair } from './doctor/repair.js';
-import { verify } from './doctor/verify.js';
 import { defer } from './domains/defer.js';
 import { takeInstant } from './domains/take-instant.js';
 import { throttle } from './domains/throttle.js';
@@ -35,7 +31,6 @@ import { accept, acceptStart, retryFailed } from './queue/accept.js';
 import { listFailed, purgeFailed } from './queue/failures.js';
 import { lease } from './queue/lease.js';
 import { settle } from './queue/settle.js';
-import { inspectRequest } from './read/inspect.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
 import { robots, storeRobots } from './robots/robots.js';
 import { appendSeeds, badSeeds, intake, peekSeeds } from './seeds/seeds.js';
@@ -142,26 +137,34 @@ function frontierOf(client: Client, batch: CommitBatch, database: Database, opti
       peek: (max) => batch.read((tx) => peekItems(tx, max)),
       release: (writer, how) => batch.write((tx) => releaseFeed(tx, writer, how?.exported === true)),
     },
-    backups: {
-      read: (parts) => readCrawl(batch, parts),
-      begin: (ticket) => batch.write((tx) => beginRestore(tx, ticket, client.shape), creating),
-      apply: (id, number, entry) => batch.write((tx) => applyEntry(tx, id, number, entry)),
-      end: (id) => batch.write((tx) => endRestore(tx, id)),
+    backups: loadedOnUse(async () => {
+      const { embeddedBackups } = await import('./backup/backups.js');
+      return embeddedBackups(batch, client.shape);
+    }),
+    inspect: async (request) => {
+      const { inspectRequest } = await import('./read/inspect.js');
+      return batch.read((tx) => inspectRequest(tx, request));
     },
-    inspect: (request) => batch.read((tx) => inspectRequest(tx, request)),
     forget: (fingerprint) => batch.write((tx) => forget(tx, fingerprint, client.shape.dupefilter)),
     count: () => batch.read(countParts),
     clear: async (parts, { force }) => {
       await batch.write((tx) => clear(tx, new Set(parts), force));
       await sweep(batch);
     },
-    examine: () => batch.read((tx) => examineStore(tx, database)),
+    examine: async () => {
+      const { examineStore } = await import('./doctor/examine.js');
+      return batch.read((tx) => examineStore(tx, database));
+    },
     repair: async (read, { force }) => {
+      const { repair } = await import('./doctor/repair.js');
       const repaired = await repair(batch, options.shape, read, force);
       await sweep(batch);
       return repaired;
     },
-    verify: () => verify(batch, database),
+    verify: async () => {
+      const { verify } = await import('./doctor/verify.js');
+      return verify(batch, database);
+    },
     close: async () => {
       await batch.close();
       await database.close();

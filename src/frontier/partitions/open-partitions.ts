@@ -1,7 +1,9 @@
 /** Opens the partitions of a crawl, with one connection to each server or Cluster. */
 import type { OpenOptions, PartitionPlace } from '../open-options.js';
 import { RedisConnection } from '../redis/connection/connection.js';
+import { placeOf } from '../redis/connection/errors.js';
 import { RedisFrontier } from '../redis/redis-frontier.js';
+import { type PlacedPartition, refuseMisplaced } from './checks/misplaced-partitions.js';
 import { PartitionedFrontier } from './partitioned-frontier.js';
 
 /** @throws as `openFrontier`, and RefusedError where the crawl has another number of partitions. */
@@ -15,6 +17,7 @@ export async function openPartitions(
   };
   try {
     const parts: RedisFrontier[] = [];
+    const placed: PlacedPartition[] = [];
     for (const [index, { address, keys }] of places.entries()) {
       const name = JSON.stringify(address);
       const connection =
@@ -31,7 +34,9 @@ export async function openPartitions(
         partition: { index, count: places.length },
       };
       parts.push(await RedisFrontier.on(connection, own));
+      placed.push({ connection, place: placeOf(address), keys: own.keys });
     }
+    await refuseMisplaced(placed);
     return new PartitionedFrontier(parts, disconnect);
   } catch (error) {
     disconnect();

@@ -8,7 +8,7 @@ import { STAT_PREFIX } from '../../stats/stat-change.js';
 import type { BackupEntry, Backups, RestoreTicket } from '../backup/entry.js';
 import type { Part } from '../frontier.js';
 import type { RedisFrontier } from '../redis/redis-frontier.js';
-import { mergeStats, storedName } from './custom-stats.js';
+import { mergeStats, storedName } from './pages/custom-stats.js';
 import { byPartition } from './partition-of.js';
 
 export class PartitionedBackups implements Backups {

@@ -8,8 +8,7 @@
  *   start_urls keys, the start requests, the cookies, the writers of feeds and the page budget.
  * - The crawl is complete when two passes over all partitions find everything empty and the same (`completion.ts`).
  */
-import { randomBytes } from 'node:crypto';
-import { IncarnationDeadError, RefusedError } from '../../errors.js';
+import { IncarnationDeadError } from '../../errors.js';
 import type { Backups } from '../backup/entry.js';
 import type {
   Control,
@@ -47,18 +46,28 @@ import type {
 import { RecoveredNodes } from '../recovered-nodes.js';
 import type { RedisFrontier } from '../redis/redis-frontier.js';
 import type { RobotsAnswer } from '../robots/robots-state.js';
-import { Completion } from './completion.js';
-import { splitChanges } from './custom-stats.js';
-import { ofPartition } from './lease-token.js';
-import { mergeSnapshots } from './merge-snapshots.js';
-import { PageGrants } from './page-grants.js';
-import { PartitionEpochs } from './partition-epochs.js';
+import {
+  mergeBreaches,
+  mergeCounts,
+  mergeFindings,
+  mergeHeartbeats,
+  mergeRepaired,
+  mergeValidators,
+} from './answers/merge-answers.js';
+import { mergeSnapshots } from './answers/merge-snapshots.js';
+import { lostFinding } from './checks/lost-partitions.js';
+import { Completion } from './members/completion.js';
+import { Membership, notYet } from './members/membership.js';
+import { splitChanges } from './pages/custom-stats.js';
+import { ofPartition } from './pages/lease-token.js';
+import { PageGrants } from './pages/page-grants.js';
+import { PartitionEpochs } from './pages/partition-epochs.js';
+import { PartitionedLeases } from './pages/partitioned-leases.js';
+import { PartitionedPushes } from './pages/partitioned-pushes.js';
 import { partitionOf } from './partition-of.js';
 import { PartitionedBackups } from './partitioned-backups.js';
 import { PartitionedFailed } from './partitioned-failed.js';
 import { PartitionedFeeds } from './partitioned-feeds.js';
-import { PartitionedLeases } from './partitioned-leases.js';
-import { PartitionedPushes } from './partitioned-pushes.js';
 import { SeedTransfers } from './seed-transfers.js';
 
 export class PartitionedFrontier implements Frontier {
@@ -74,9 +83,7 @@ export class PartitionedFrontier implements Frontier {
   readonly #pushes: PartitionedPushes;
   readonly #seeds: SeedTransfers;
   readonly #completion: Completion;
-  #persist = true;
-  /** Partitions that a leave has yet to deregister from. */
-  #joined: Set<number> = new Set();
+  readonly #members: Membership;
 
   /**
    * @param parts one for each partition, in order. @param disconnect closes their connections.
@@ -90,81 +97,22 @@ export class PartitionedFrontier implements Frontier {
     this.#pushes = new PartitionedPushes(parts, this.#leases);
     this.#seeds = new SeedTransfers(parts);
     this.#completion = new Completion(parts, this.#leases);
+    this.#members = new Membership(parts, this.#leases, this.#seeds, this.#completion);
     this.failed = new PartitionedFailed(parts.map(({ failed }) => failed));
     this.feeds = new PartitionedFeeds(parts);
     this.backups = new PartitionedBackups(parts);
   }
 
-  async join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
-    if (options.hasIdle)
-      throw notYet('hooks for an idle crawl (idle() of a spider, spiderIdle of an extension)');
-    const incarnation = `${node.id}:${randomBytes(6).toString('hex')}`;
-    const joined = await this.#first.partition.join(node, options, incarnation);
-    if (joined.justClosed !== null) return joined;
-    this.#joined.add(0);
-    try {
-      this.#persist = options.shape.persist;
-      this.#leases.begin(joined.run);
-      // The budgets of the run, which may be those of another node.
-      const { part } = await this.#first.leasePart(0, 0);
-      const budgets = { ...part.budgets, maxRunMs: 0 };
-      const follows = { crawl: this.#first.partition.crawlId, run: joined.run };
-      const others = await Promise.all(
-        this.#parts.slice(1).map(async ({ partition }, n) => {
-          const own = { ...options, budgets, hasStart: false };
-          const found = await partition.join(node, own, incarnation, follows);
-          this.#joined.add(n + 1);
-          return found;
-        }),
-      );
-      await this.#leases.look(0);
-      if (part.transfers > 0) await this.#seeds.deliver();
-      const all = [joined, ...others];
-      return {
-        ...joined,
-        found: sumFound(all),
-        notices: [...new Set(all.flatMap(({ notices }) => notices))],
-      };
-    } catch (error) {
-      await this.#leaveAll('error', true).catch(() => undefined);
-      throw error;
-    }
+  join(node: NodeInfo, options: JoinOptions): Promise<Joined> {
+    return this.#members.join(node, options);
   }
 
-  async leave(reason: string, heardWithinMs?: number): Promise<Left> {
-    const mayClear = reason === 'finished' && !this.#persist;
-    const isComplete = mayClear && (await this.#completion.isComplete());
-    if (isComplete && heardWithinMs !== undefined) {
-      const asked = await this.#first.partition.leave(reason, {
-        persist: false,
-        asksWithinMs: heardWithinMs,
-      });
-      if (asked.awaits !== undefined) return asked;
-    }
-    return this.#leaveAll(reason, !isComplete);
-  }
-
-  /** Partition 0 is left last: while a node is registered there, no other begins a run or clears the crawl. */
-  async #leaveAll(reason: string, persist: boolean): Promise<Left> {
-    const others = [...this.#joined].filter((index) => index > 0);
-    await Promise.all(
-      others.map(async (index) => {
-        await this.#parts[index]!.partition.leave(reason, { persist: true });
-        this.#joined.delete(index);
-      }),
-    );
-    const of = this.#first.partition.crawlId;
-    const left = await this.#first.partition.leave(reason, { persist });
-    this.#joined.delete(0);
-    if (left.cleared)
-      await Promise.all(this.#parts.slice(1).map(({ partition }) => partition.clearComplete(of)));
-    return left;
+  leave(reason: string, heardWithinMs?: number): Promise<Left> {
+    return this.#members.leave(reason, heardWithinMs);
   }
 
   async heartbeat(incarnation: string, report: HeartbeatReport): Promise<HeartbeatAnswer> {
-    const answers = await Promise.all(this.#parts.map((part) => part.heartbeat(incarnation, report)));
-    if (answers.includes('gone')) return 'gone';
-    return answers.includes('dead') ? 'dead' : 'alive';
+    return mergeHeartbeats(await this.#all((part) => part.heartbeat(incarnation, report)));
   }
 
   async reconcile(
@@ -227,10 +175,7 @@ export class PartitionedFrontier implements Frontier {
 
   /** A fingerprint does not tell its partition. */
   async validators(fingerprints: readonly string[]): Promise<(string | null)[]> {
-    const found = await Promise.all(this.#parts.map((part) => part.validators(fingerprints)));
-    return fingerprints.map(
-      (_, n) => found.map((texts) => texts[n] ?? null).find((text) => text !== null) ?? null,
-    );
+    return mergeValidators(fingerprints, await this.#all((part) => part.validators(fingerprints)));
   }
 
   async defer(lease: Lease): Promise<number | null> {
@@ -278,28 +223,28 @@ export class PartitionedFrontier implements Frontier {
   }
 
   async control(state: Control): Promise<void> {
-    await Promise.all(this.#parts.map((part) => part.control(state)));
+    await this.#all((part) => part.control(state));
   }
 
   async closeRun(reason: string): Promise<void> {
-    await Promise.all(this.#parts.map((part) => part.closeRun(reason)));
+    await this.#all((part) => part.closeRun(reason));
   }
 
   async snapshot(): Promise<Snapshot> {
-    return mergeSnapshots(await Promise.all(this.#parts.map((part) => part.snapshot())));
+    return mergeSnapshots(await this.#all((part) => part.snapshot()));
   }
 
   /** A request whose domain is not known for sure may be in another partition. */
   async inspect(request: FrontierRequest): Promise<Inspection> {
     const own = await this.#of(request.domain).inspect(request);
     if (own.state !== 'unknown') return own;
-    const all = await Promise.all(this.#parts.map((part) => part.inspect(request)));
+    const all = await this.#all((part) => part.inspect(request));
     return all.find(({ state }) => state !== 'unknown') ?? own;
   }
 
   /** The same fingerprint may be that of requests in several domains. */
   async forget(fingerprint: string): Promise<boolean> {
-    const were = await Promise.all(this.#parts.map((part) => part.forget(fingerprint)));
+    const were = await this.#all((part) => part.forget(fingerprint));
     if (!were.includes(true)) return false;
     await Promise.all(
       this.#parts.map(({ partition }, index) => (were[index] ? undefined : partition.raiseEpoch())),
@@ -308,11 +253,7 @@ export class PartitionedFrontier implements Frontier {
   }
 
   async count(): Promise<PartCounts> {
-    const counts = await Promise.all(this.#parts.map((part) => part.count()));
-    const [first] = counts as [PartCounts];
-    const sum = (part: Part) => counts.reduce((total, found) => total + found[part], 0);
-    const names = Object.keys(first) as Part[];
-    return Object.fromEntries(names.map((part) => [part, sum(part)])) as Record<Part, number>;
+    return mergeCounts(await this.#all((part) => part.count()));
   }
 
   /** Partition 0 first: it refuses while nodes live. */
@@ -322,40 +263,26 @@ export class PartitionedFrontier implements Frontier {
   }
 
   async examine(): Promise<readonly Finding[]> {
-    const found = await this.#each((part) => part.examine());
-    const all = found.flatMap((findings, index) =>
-      findings.map((finding) =>
-        finding.about === 'store'
-          ? finding
-          : { ...finding, message: `partition ${index}: ${finding.message}` },
-      ),
-    );
-    const texts = new Set<string>();
-    return all.filter(({ check, message }) => {
-      const text = `${check} ${message}`;
-      return texts.has(text) ? false : texts.add(text);
-    });
+    const found = mergeFindings(await this.#each((part) => part.examine()));
+    const lost = await lostFinding(this.#parts);
+    return lost === null ? found : [...found, lost];
   }
 
   async repair(...[read, options]: Parameters<Frontier['repair']>): Promise<Repaired> {
-    const total = { pending: 0, delayed: 0, failed: 0 };
-    for (const part of this.#parts) {
-      const { pending, delayed, failed } = await part.repair(read, options);
-      total.pending += pending;
-      total.delayed += delayed;
-      total.failed += failed;
-    }
-    return total;
+    return mergeRepaired(await this.#each((part) => part.repair(read, options)));
   }
 
   async verify(): Promise<readonly string[]> {
-    const breaches = await this.#each((part) => part.verify());
-    return breaches.flatMap((found, index) => found.map((breach) => `partition ${index}: ${breach}`));
+    return mergeBreaches(await this.#each((part) => part.verify()));
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#parts.map((part) => part.close()));
+    await this.#all((part) => part.close());
     this.#disconnect();
+  }
+
+  #all<T>(ask: (part: RedisFrontier) => Promise<T>): Promise<T[]> {
+    return Promise.all(this.#parts.map(ask));
   }
 
   /** One after the other: these read with MULTI, and partitions share connections. */
@@ -370,28 +297,6 @@ export class PartitionedFrontier implements Frontier {
   }
 
   #requireJoined(): void {
-    if (this.#joined.size === 0) throw new IncarnationDeadError('this client has not joined the crawl');
+    if (!this.#members.isJoined) throw new IncarnationDeadError('this client has not joined the crawl');
   }
-}
-
-function sumFound(all: readonly Joined[]): Joined['found'] {
-  const sum = (of: (found: Joined['found']) => number) =>
-    all.reduce((total, { found }) => total + of(found), 0);
-  return {
-    pending: sum(({ pending }) => pending),
-    delayed: sum(({ delayed }) => delayed),
-    leased: sum(({ leased }) => leased),
-    seen: sum(({ seen }) => seen),
-    lost: sum(({ lost }) => lost),
-    nodes: all[0]?.found.nodes ?? 0,
-  };
-}
-
-function notYet(what: string): RefusedError {
-  return new RefusedError(
-    `${what} cannot be used with SCHEDULER_PARTITIONS yet: crawl with SCHEDULER_PARTITIONS: 1`,
-    {
-      code: 'partitions',
-    },
-  );
 }

@@ -3,6 +3,7 @@
  * reply is lost, so that it happens once. Ids travel as 20 raw bytes and are hex on this side.
  */
 import type { Backups } from '../backup/entry.js';
+import { loadedOnUse } from '../backup/loaded-on-use.js';
 import type {
   Control,
   ConvertedSeed,
@@ -39,7 +40,6 @@ import { RecoveredNodes } from '../recovered-nodes.js';
 import { cannotForget } from '../refusals.js';
 import type { RobotsAnswer } from '../robots/robots-state.js';
 import { startKey } from '../shared-settings/run-arguments.js';
-import { redisBackups } from './backup/backups.js';
 import { clearParts, sweep } from './clear.js';
 import { type Call, Calls } from './connection/calls.js';
 import { RedisConnection } from './connection/connection.js';
@@ -49,10 +49,7 @@ import type { Arguments } from './connection/lua-message.js';
 import { hex, int, list, named, type Reply, text } from './connection/reply.js';
 import { readCookieNews } from './cookies/cookie-reply.js';
 import type { CrawlAccess, NewMeta } from './crawl-access.js';
-import { examineRedis } from './doctor/examine/examine.js';
 import { refuseOtherFormat, refuseUnsafeStore } from './doctor/preflight.js';
-import { repairRedis } from './doctor/repair.js';
-import { verifyInvariants } from './doctor/verify.js';
 import { newEpoch, startField } from './join.js';
 import { LeaseCalls } from './leases/lease-calls.js';
 import { leaseCallOf, readLeases } from './leases/lease-reply.js';
@@ -60,7 +57,6 @@ import { readPushed } from './leases/settle-message.js';
 import { readPartState } from './partitions/part-state.js';
 import { partitionText } from './partitions/partition-text.js';
 import { type PartLeases, RedisPartition } from './partitions/redis-partition.js';
-import { inspectRequest } from './read/inspect.js';
 import { countParts, takeSnapshot } from './read/snapshot.js';
 import { RedisFailed } from './redis-failed.js';
 import { RedisFeeds } from './redis-feeds.js';
@@ -124,7 +120,10 @@ export class RedisFrontier implements Frontier {
     };
     this.failed = new RedisFailed(this.#crawl);
     this.feeds = new RedisFeeds(this.#crawl);
-    this.backups = redisBackups(this.#crawl, this.failed);
+    this.backups = loadedOnUse(async () => {
+      const { redisBackups } = await import('./backup/backups.js');
+      return redisBackups(this.#crawl, this.failed);
+    });
     this.#seeds = new RedisSeeds(this.#crawl);
     this.partition = new RedisPartition(this.#crawl, this.#node, this.#leaseCalls, this.#calls);
     this.#robots = new RedisRobots(call, () => this.#node.crawl);
@@ -309,7 +308,8 @@ export class RedisFrontier implements Frontier {
     });
   }
 
-  inspect(request: FrontierRequest): Promise<Inspection> {
+  async inspect(request: FrontierRequest): Promise<Inspection> {
+    const { inspectRequest } = await import('./read/inspect.js');
     return inspectRequest(this.#connection, this.#options.keys, this.#calls.dupefilter, request);
   }
 
@@ -326,16 +326,19 @@ export class RedisFrontier implements Frontier {
     return clearParts(this.#crawl, parts, force);
   }
 
-  examine(): Promise<Finding[]> {
+  async examine(): Promise<Finding[]> {
+    const { examineRedis } = await import('./doctor/examine/examine.js');
     return this.#connection.patiently((client) => examineRedis(client, this.#options));
   }
 
-  repair(read: Parameters<Frontier['repair']>[0], { force }: { force: boolean }): Promise<Repaired> {
+  async repair(read: Parameters<Frontier['repair']>[0], { force }: { force: boolean }): Promise<Repaired> {
+    const { repairRedis } = await import('./doctor/repair.js');
     return repairRedis(this.#crawl, read, force);
   }
 
-  verify(): Promise<string[]> {
-    return this.#connection.patiently((client) => verifyInvariants(client, this.#options.keys));
+  async verify(): Promise<string[]> {
+    const { verifyInvariants } = await import('./doctor/verify.js');
+    return verifyInvariants(this.#crawl);
   }
 
   async close(): Promise<void> {

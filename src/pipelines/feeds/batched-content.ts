@@ -5,6 +5,7 @@
  */
 import { CrawlnodeError } from '../../errors.js';
 import type { FeedCheckpoint } from '../../feed-outbox.js';
+import { batchPath } from './batch-path.js';
 import { type ContentOptions, FeedContent } from './feed-content.js';
 import { itemLine } from './feed-lines.js';
 
@@ -137,16 +138,6 @@ export class BatchedContent {
     const place: Place = { batch, items: inFile.sequence, header: inFile.header };
     return { sequence, lengthBytes: inFile.lengthBytes, header: JSON.stringify(place) };
   }
-}
-
-/** `%(batch_id)d` in a name, perhaps with a width that is filled with zeros, as Python has it. */
-export const BATCH_ID = /%\(batch_id\)(\d*)d/g;
-
-/** The path of one file. */
-export function batchPath(template: string, batch: number): string {
-  return template.replace(BATCH_ID, (_, width: string) =>
-    String(batch).padStart(Number(width), width.startsWith('0') ? '0' : ' '),
-  );
 }
 
 /** @throws CrawlnodeError `feed_changed` where the store holds another kind of checkpoint */

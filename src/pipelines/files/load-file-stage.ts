@@ -34,19 +34,6 @@ export interface FileSettings extends S3Settings {
 
 const DAY_MS = 86_400_000;
 
-/** Names of ITEM_PIPELINES, Scrapy's paths included. */
-const builtIn: Readonly<Record<string, typeof FilesPipeline>> = {
-  FilesPipeline,
-  'scrapy.pipelines.files.FilesPipeline': FilesPipeline,
-  ImagesPipeline,
-  'scrapy.pipelines.images.ImagesPipeline': ImagesPipeline,
-};
-
-/** The pipeline of files that ITEM_PIPELINES means by a name; null for another pipeline. */
-export function builtInFilesPipeline(name: string): FilesPipeline | null {
-  return Object.hasOwn(builtIn, name) ? new builtIn[name]!() : null;
-}
-
 export interface FileStageSources {
   readonly settings: FileSettings;
   /** Of this machine. */

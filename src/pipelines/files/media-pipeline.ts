@@ -126,3 +126,16 @@ function isOverridden(pipeline: object, method: string): boolean {
   const members = (owner: object) => (owner as Readonly<Record<string, unknown>>)[method];
   return members(pipeline) !== members(FilesPipeline.prototype);
 }
+
+/** Names of ITEM_PIPELINES, Scrapy's paths included. */
+const builtIn: Readonly<Record<string, typeof FilesPipeline>> = {
+  FilesPipeline,
+  'scrapy.pipelines.files.FilesPipeline': FilesPipeline,
+  ImagesPipeline,
+  'scrapy.pipelines.images.ImagesPipeline': ImagesPipeline,
+};
+
+/** The pipeline of files that ITEM_PIPELINES means by a name; null for another pipeline. */
+export function builtInFilesPipeline(name: string): FilesPipeline | null {
+  return Object.hasOwn(builtIn, name) ? new builtIn[name]!() : null;
+}

@@ -8,9 +8,11 @@ const address = z.union([
   z.strictObject({ host: z.string().min(1), port: z.int().min(1).max(65535) }),
 ]);
 
+const redisUrl = /^(rediss?|unix):\/\//;
+
 export const redisSettings = {
   REDIS_URL: optionalText({
-    pattern: /^(rediss?|unix):\/\//,
+    pattern: redisUrl,
     expects: 'redis://…, rediss://… or unix://…',
     text: 'Address of Redis: redis://user:password@host:6379/0, or rediss:// for TLS. It takes precedence over REDIS_HOST.',
   }),
@@ -39,10 +41,10 @@ export const redisSettings = {
     expects: 'a list of host:port',
     text: 'Some nodes of a Redis Cluster as host:port; the others are discovered.',
   }),
-  REDIS_PARTITION_URLS: list(z.string().min(1), {
+  REDIS_PARTITION_URLS: list(z.string().regex(redisUrl), {
     default: [],
-    expects: 'a list of URLs',
-    text: 'Redis servers that share one crawl, in place of REDIS_URL: partition n is on server n modulo their number. SCHEDULER_PARTITIONS must be at least their number. Keep their order.',
+    expects: 'a list of redis://…, rediss://… or unix://…',
+    text: 'Redis servers that share one crawl, in place of REDIS_URL: partition n is on server n modulo their number. SCHEDULER_PARTITIONS must be at least their number. Another order is refused.',
   }),
   REDIS_TLS: flag({
     default: false,

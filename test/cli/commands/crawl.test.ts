@@ -2,9 +2,10 @@
 import { execFile } from 'node:child_process';
 import { existsSync, linkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { runHere } from '../../helpers/cli/run-here.js';
 import { executable, runCli, startCli } from '../../helpers/cli.js';
-import { engines, projectOn } from '../../helpers/engine-project.js';
+import { onEachEngine, projectOn } from '../../helpers/engine-project.js';
 import { descendants } from '../../helpers/leftovers.js';
 import { type Site, startSite } from '../../helpers/sites/site.js';
 import { waitFor } from '../../helpers/wait-for.js';
@@ -38,7 +39,7 @@ export default class extends Spider {
 }
 `;
 
-describe.each(engines)('crawl on the %s engine', (engine) => {
+onEachEngine('crawl on the %s engine', (engine) => {
   const here = projectOn(engine, {
     settings: { NODE_TIMEOUT: 4, HEARTBEAT_INTERVAL: 1, RETRY_BACKOFF: 0.1, START_TIMEOUT: 1 },
     files: { 'spiders/docs.ts': docs, 'spiders/moody.ts': moody },
@@ -59,6 +60,9 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
   afterEach(() => site.close());
 
   const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+  /** A command line that needs no process of its own. */
+  const command = (...args: string[]) => runHere(args, { cwd: here.project.dir });
+  const stats = async (spider: string) => JSON.parse((await command('stats', spider, '--json')).stdout);
   const crawl = (...args: string[]) => [
     'crawl',
     'docs',
@@ -167,7 +171,7 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
     const { code, stderr } = await run(...args);
     expect(stderr.match(/died \(exit code 1\) and is replaced/g)).toHaveLength(3);
     expect(code).toBe(0);
-    expect(JSON.parse((await run('stats', 'moody', '--json')).stdout)).toMatchObject({
+    expect(await stats('moody')).toMatchObject({
       pending: 0,
       leased: 0,
       done: 3,
@@ -221,7 +225,7 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
     const again = await run(...moods, '--min-items', '1', '--job', 'enough');
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('the run gave 0 items') });
     expect(again.stdout).toContain('this node: 0 of 6 pages, 0 of 4 items, 0 of 2 failed');
-    expect(await run(...moods, '--min-items', 'x')).toMatchObject({
+    expect(await command(...moods, '--min-items', 'x')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--min-items'),
     });
@@ -254,10 +258,7 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
       node.kill('SIGTERM');
       const { code, stdout } = await node.wait();
       expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('docs: shutdown, ') });
-      expect(JSON.parse((await run('stats', 'docs', '--json')).stdout)).toMatchObject({
-        leased: 0,
-        nodes: [],
-      });
+      expect(await stats('docs')).toMatchObject({ leased: 0, nodes: [] });
     }
     const { stderr } = await run(...crawl('-o', 'items.jsonl'));
     expect(stderr).toMatch(/crawling docs: [\d,]+ requests? (is|are) /);
@@ -363,7 +364,7 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
     site = await startSite({ pages: PAGES, delayMs: (path) => (path === '/' ? 0 : 600_000) });
     const node = startCli(crawl('--workers', '2'), { cwd: here.project.dir });
     await node.waitForOutput('pushed the start requests');
-    const leased = async () => JSON.parse((await run('stats', 'docs', '--json')).stdout).leased;
+    const leased = async () => (await stats('docs')).leased;
     await waitFor(async () => (await leased()) > 0, { what: 'pages in progress' });
     node.kill('SIGINT');
     await node.waitForOutput('again exits at once');
@@ -385,7 +386,7 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
     const workers = descendants(node.pid).map(({ pid }) => pid);
     node.kill('SIGKILL');
     await waitFor(() => workers.every((pid) => !isAlive(pid)), { what: 'the workers to end' });
-    expect(JSON.parse((await run('stats', 'docs', '--json')).stdout)).toMatchObject({ leased: 0, nodes: [] });
+    expect(await stats('docs')).toMatchObject({ leased: 0, nodes: [] });
     await node.wait();
   });
 
@@ -394,26 +395,26 @@ describe.each(engines)('crawl on the %s engine', (engine) => {
     const unwritable = await run(...crawl('-o', 'file/items.jsonl'));
     expect(unwritable).toMatchObject({ code: 1, stderr: expect.stringContaining('file/items.jsonl') });
     expect(unwritable.stderr).not.toMatch(/^\s+at /m);
-    expect(await run(...crawl('-o', 'items.txt'))).toMatchObject({
+    expect(await command(...crawl('-o', 'items.txt'))).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('.jsonl'),
     });
-    expect(await run(...crawl('-o', 'a.jsonl', '-O', './a.jsonl'))).toMatchObject({ code: 2 });
+    expect(await command(...crawl('-o', 'a.jsonl', '-O', './a.jsonl'))).toMatchObject({ code: 2 });
     symlinkSync('items.jsonl', here.project.path('link.jsonl'));
-    expect(await run(...crawl('-o', 'items.jsonl', '-o', 'link.jsonl'))).toMatchObject({ code: 2 });
+    expect(await command(...crawl('-o', 'items.jsonl', '-o', 'link.jsonl'))).toMatchObject({ code: 2 });
     expect(site.log).toEqual([]);
 
     const first = startCli(['crawl', 'docs', '-o', 'items.jsonl'], { cwd: here.project.dir });
     await first.waitForOutput('crawling docs');
     for (const name of ['items.jsonl', 'link.jsonl']) {
-      expect(await run('crawl', 'docs', '-o', name)).toMatchObject({
+      expect(await command('crawl', 'docs', '-o', name)).toMatchObject({
         code: 3,
         stderr: expect.stringContaining(`process ${first.pid}`),
       });
     }
     // Another crawl has its own outbox, and meets the first only at the file.
     linkSync(here.project.path('items.jsonl'), here.project.path('hard.jsonl'));
-    expect(await run('crawl', 'docs', '--job', 'other', '-O', 'hard.jsonl')).toMatchObject({
+    expect(await command('crawl', 'docs', '--job', 'other', '-O', 'hard.jsonl')).toMatchObject({
       code: 3,
       stderr: expect.stringContaining(`process ${first.pid}`),
     });

@@ -1,9 +1,10 @@
 /** `committed` of an item pipeline: committed items of the whole crawl, at least once, in order, whatever ends. */
 import { rmSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { isPipelineOutbox } from '../../../src/feed-outbox.js';
-import { runCli, startCli } from '../../helpers/cli.js';
-import { engines, projectOn } from '../../helpers/engine-project.js';
+import { runCommand } from '../../helpers/cli/run-command.js';
+import { startCli } from '../../helpers/cli.js';
+import { onEachEngine, projectOn } from '../../helpers/engine-project.js';
 import { startSite } from '../../helpers/sites/site.js';
 import { waitFor } from '../../helpers/wait-for.js';
 
@@ -41,7 +42,7 @@ interface Call {
   readonly batch: readonly { readonly id: string; readonly item: Record<string, unknown> }[];
 }
 
-describe.each(engines)('on the %s engine', (engine) => {
+onEachEngine('on the %s engine', (engine) => {
   const here = projectOn(engine, {
     settings: {
       ROBOTSTXT_OBEY: false,
@@ -56,7 +57,7 @@ describe.each(engines)('on the %s engine', (engine) => {
       'pipelines/later.ts': later,
     },
   });
-  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+  const run = (...args: string[]) => runCommand(args, { cwd: here.project.dir });
   const crawl = (...args: string[]) => run('crawl', 'news', '--exit-when-done', ...args);
   const calls = () => here.project.readJsonLines<Call>('calls.jsonl');
   const breakIt = () => writeFileSync(here.project.path('broken'), '');
@@ -153,7 +154,8 @@ describe.each(engines)('on the %s engine', (engine) => {
     breakIt();
     expect(await crawl()).toMatchObject({ code: 1 });
     const [held] = await waiting();
-    const { code, stderr } = await crawl('-s', 'ITEM_PIPELINES={"./pipelines/later.ts":200}');
+    const others = ['-s', 'ITEM_PIPELINES={"./pipelines/later.ts":200}'];
+    const { code, stderr } = await crawl(...others, '-s', 'START_TIMEOUT=1');
     expect({ code, stderr }).toMatchObject({
       code: 0,
       stderr: expect.stringContaining(

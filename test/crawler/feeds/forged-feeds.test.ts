@@ -5,7 +5,7 @@ import os from 'node:os';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { feedId } from '../../../src/feed-outbox.js';
-import { runCli } from '../../helpers/cli.js';
+import { runHere } from '../../helpers/cli/run-here.js';
 import { type Engine, engines, projectOn } from '../../helpers/engine-project.js';
 import { startSite } from '../../helpers/sites/site.js';
 
@@ -83,7 +83,7 @@ export default class extends Spider { name = 'news'; *parse({ url }: Response) {
 `,
     },
   });
-  const run = (...args: string[]) => runCli(args, { cwd: here.project.dir });
+  const run = (...args: string[]) => runHere(args, { cwd: here.project.dir });
   const crawl = (...args: string[]) => run('crawl', 'news', '--exit-when-done', ...args);
 
   async function crawlOnce(...args: string[]): Promise<string> {

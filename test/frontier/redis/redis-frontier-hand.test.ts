@@ -14,11 +14,11 @@ import {
 import { startCuttingProxy } from '../../helpers/redis/cutting-proxy.js';
 import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
 import { startRedis } from '../../helpers/redis/redis-server.js';
-import { redisWorld } from '../../helpers/redis/redis-world.js';
+import { redisWorld, soonGivingUp } from '../../helpers/redis/redis-world.js';
 
 const { server } = await redisOfFile();
 
-const newWorld = (url = server.url) => redisWorld(url);
+const newWorld = (url = server.url) => redisWorld(url, soonGivingUp);
 
 describe('the frontier in Redis', { timeout: 60_000 }, () => {
   const withCrawl = async (

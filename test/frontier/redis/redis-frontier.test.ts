@@ -16,13 +16,13 @@ import {
 import { type CuttingProxy, startCuttingProxy } from '../../helpers/redis/cutting-proxy.js';
 import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
 import { startRedis } from '../../helpers/redis/redis-server.js';
-import { openRedis, redisWorld } from '../../helpers/redis/redis-world.js';
+import { openRedis, redisWorld, soonGivingUp } from '../../helpers/redis/redis-world.js';
 
 const { server, admin } = await redisOfFile();
 
 const open = (spider: string, url = server.url, more: Partial<OpenOptions> = {}) =>
   openRedis(url, spider, more);
-const newWorld = (url = server.url) => redisWorld(url);
+const newWorld = (url = server.url, more: Partial<OpenOptions> = {}) => redisWorld(url, more);
 
 frontierContract('Redis', async () => newWorld());
 
@@ -31,7 +31,7 @@ describe('a reply of Redis that is lost', () => {
   let crawl: Crawl;
   beforeEach(async () => {
     proxy = await startCuttingProxy(server.port);
-    crawl = new Crawl(newWorld(`redis://127.0.0.1:${proxy.port}`));
+    crawl = new Crawl(newWorld(`redis://127.0.0.1:${proxy.port}`, soonGivingUp));
   });
   afterEach(async () => {
     await crawl.end();

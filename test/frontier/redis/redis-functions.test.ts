@@ -19,7 +19,7 @@ import {
 import { openOptions } from '../../helpers/open-options.js';
 import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
 import { startRedis } from '../../helpers/redis/redis-server.js';
-import { openRedis, redisWorld } from '../../helpers/redis/redis-world.js';
+import { openRedis, redisWorld, soonGivingUp } from '../../helpers/redis/redis-world.js';
 
 const { server, admin } = await redisOfFile();
 
@@ -249,9 +249,10 @@ describe('the library of functions', { timeout: 60_000 }, () => {
       monitor.disconnect();
     }
     const listed = [...library().text.matchAll(/verbs\.register\('(\w+)'/g)].map(([, name]) => name);
-    // The bits are those of a BloomDupeFilter; only a Cluster is asked which server it is. The others are those of partitions.
+    // The bits are those of a BloomDupeFilter; only a Cluster is asked which server it is; a crawl without a breach needs no
+    // second look (redis-breaches.test.ts does). The others are those of partitions.
     expect(listed.filter((name) => !called.has(name!)).sort()).toEqual(
-      [...ofPartitions, 'restore_bits', 'server_data'].sort(),
+      [...ofPartitions, 'find_waiting', 'restore_bits', 'server_data'].sort(),
     );
   });
 
@@ -280,7 +281,7 @@ describe('the library of functions', { timeout: 60_000 }, () => {
 
   it('that is missing while memory is full is waited for, and the error says so', async () => {
     const own = await startRedis();
-    const crawl = new Crawl(redisWorld(own.url));
+    const crawl = new Crawl(redisWorld(own.url, soonGivingUp));
     const hand = new Redis(own.url);
     try {
       const { frontier } = await crawl.node();

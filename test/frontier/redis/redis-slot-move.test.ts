@@ -83,10 +83,14 @@ async function client(spider: string): Promise<Frontier> {
   return frontier;
 }
 
-/** Move the slot to another server, and make these calls while its keys move. @returns their answers. */
-async function during<T>(calls: () => readonly Promise<T>[]): Promise<T[]> {
+/**
+ * Move the slot to another server, and make these calls while its keys move.
+ * @param pauseMs after each key; a crawl has about 30.
+ * @returns their answers.
+ */
+async function during<T>(calls: () => readonly Promise<T>[], pauseMs: number): Promise<T[]> {
   let answers: Promise<T[]> | undefined;
-  const moved = await moveSlot(admins, slot, 5, {
+  const moved = await moveSlot(admins, slot, pauseMs, {
     onMigrating: () => {
       isMoving = true;
       answers = Promise.all(calls());
@@ -234,15 +238,15 @@ it('the verbs of nodes, guests, feeds and the failed list', { timeout: 300_000 }
         frontier.feeds.checkpoint(feed, { sequence: 0, lengthBytes: 0, header: 'x' }),
       ];
     };
-    await during(() =>
+    const calls = () =>
       nodes.flatMap((node, n): Promise<unknown>[] => [
         itsPages(node, n),
         // A moment later: in the same turn of the loop they would have the settle sent before them, alone.
         sleep(10)
           .then(() => Promise.all([...itsUpkeep(node, n), ...byTurns(node, n)]))
           .then(() => {}),
-      ]),
-    );
+      ]);
+    await during(calls, 5);
     expect(await first.verify()).toEqual([]);
   }
 
@@ -287,25 +291,28 @@ it('the verbs that bring a crawl back, repair and delete it', { timeout: 300_000
     () =>
       crawls.flatMap((frontier) => Array.from({ length: 10 }, () => call(frontier)));
 
+  // The keys of six crawls take long enough without a long pause.
+  const moving = <T>(calls: () => readonly Promise<T>[]) => during(calls, 1);
+
   for (let cycle = 0; cycle < 4; cycle += 1) {
     const id = `backup-${cycle}`;
     const ticket = { id, parts: allParts, exclusive: [], force: false };
-    await during(times(({ backups }) => backups.begin(ticket)));
+    await moving(times(({ backups }) => backups.begin(ticket)));
     for (const [n, entry] of entries.entries()) {
-      await during(times(({ backups }) => backups.apply(id, n + 1, entry)));
+      await moving(times(({ backups }) => backups.apply(id, n + 1, entry)));
     }
-    await during(times(({ backups }) => backups.end(id)));
+    await moving(times(({ backups }) => backups.end(id)));
     for (const frontier of crawls) {
       expect(await frontier.verify()).toEqual([]);
       expect(await contents(frontier)).toEqual(expected);
     }
     for (let n = 0; n < 4; n += 1) {
       const read = reading(...pages, later);
-      const repaired = await during(() => crawls.map((frontier) => frontier.repair(read, { force: false })));
+      const repaired = await moving(() => crawls.map((frontier) => frontier.repair(read, { force: false })));
       expect(repaired).toEqual(crawls.map(() => ({ pending: 58, delayed: 1, failed: 1 })));
     }
     for (const frontier of crawls) expect(await frontier.verify()).toEqual([]);
-    await during(times((frontier) => frontier.clear(allParts, { force: false })));
+    await moving(times((frontier) => frontier.clear(allParts, { force: false })));
     const left = await Promise.all(admins.map((admin) => admin.keys('{news}*')));
     expect(left.flat().filter((key) => !key.startsWith('{news}source:'))).toEqual([]);
   }

@@ -18,10 +18,20 @@ export async function openRedis(
 
 let crawls = 0;
 
+/**
+ * Options of clients whose calls are to fail: a client that has just joined repeats a call as long as its connection may take,
+ * any other for 3 s.
+ */
+export const soonGivingUp = { connectTimeoutMs: 3_000 } satisfies Partial<OpenOptions>;
+
 /** A crawl that nobody has begun; its clients end with `dispose()`. */
-export function redisWorld(url: string): World & { readonly spider: string } {
+export function redisWorld(
+  url: string,
+  more: Partial<OpenOptions> = {},
+): World & { readonly spider: string } {
   crawls += 1;
   const spider = `spider${crawls}`;
-  const open = (shape?: Partial<Shape>) => openRedis(url, spider, { shape: { ...defaultShape, ...shape } });
+  const open = (shape?: Partial<Shape>) =>
+    openRedis(url, spider, { shape: { ...defaultShape, ...shape }, ...more });
   return { ...worldOf(open), spider };
 }

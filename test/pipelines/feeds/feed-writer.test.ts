@@ -34,7 +34,6 @@ import { type FeedFile, type FeedOptions, openFeedWriter } from '../../../src/pi
 import type { FeedFormatName } from '../../../src/pipelines/feeds/formats/feed-format.js';
 import { request, take } from '../../frontier-contract/world.js';
 import { engines } from '../../helpers/engine-project.js';
-import type { FeedChildTask } from '../../helpers/feed-child.js';
 import { joinAs } from '../../helpers/joining.js';
 import { openOptions } from '../../helpers/open-options.js';
 import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
@@ -629,6 +628,14 @@ describe.skipIf(spawnSync('prlimit', ['--version']).error !== undefined)(
 
 const { server } = await redisOfFile();
 
+/** What `feed-child.mjs` is told. */
+interface FeedChildTask {
+  readonly open: OpenOptions;
+  readonly writer: Omit<FeedWriter, 'pid'>;
+  readonly format: FeedFormatName;
+}
+const feedChild = fileURLToPath(new URL('../../helpers/feed-child.mjs', import.meta.url));
+
 describe.each(engines)('on the %s engine', (engine) => {
   let spiders = 0;
   const frontiers: Frontier[] = [];
@@ -694,10 +701,7 @@ describe.each(engines)('on the %s engine', (engine) => {
       const start = (owner: number) => {
         const writer = { feed: feedId(host, path), host, path, owner: `child-${owner}` };
         const task: FeedChildTask = { open: how, writer, format };
-        const script = fileURLToPath(new URL('../../helpers/feed-child.ts', import.meta.url));
-        const child = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify(task)], {
-          stdio: 'inherit',
-        });
+        const child = spawn(process.execPath, [feedChild, JSON.stringify(task)], { stdio: 'inherit' });
         children.push(child);
         return child;
       };
@@ -711,7 +715,8 @@ describe.each(engines)('on the %s engine', (engine) => {
             await crawl(5);
             return size() >= target || child.exitCode !== null;
           },
-          { intervalMs: 1 },
+          // Pages go on while the child starts: enough for its kill, and no more than the last writer must write.
+          { intervalMs: 10 },
         );
         child.kill('SIGKILL');
         await once(child, 'exit');

@@ -7,12 +7,9 @@ import type { FileResult, JsonObject } from '../../../src/http/message/record/re
 import { Request } from '../../../src/http/message/request.js';
 import { silentLogger } from '../../../src/log.js';
 import type { FileAnswer, FileStage } from '../../../src/pipelines/files/file-stage.js';
+import { type FileSettings, loadFileStage } from '../../../src/pipelines/files/load-file-stage.js';
 import {
   builtInFilesPipeline,
-  type FileSettings,
-  loadFileStage,
-} from '../../../src/pipelines/files/load-file-stage.js';
-import {
   type FilePathInput,
   FilesPipeline,
   ImagesPipeline,

@@ -127,7 +127,7 @@ export function unreachable(
     });
   }
   return new FrontierUnavailableError(
-    `Redis at ${where} cannot be reached (tried for ${Math.round(triedMs / 1000)} s): ${message}; check REDIS_URL and that the server runs`,
+    `Redis at ${where} cannot be reached (tried for ${Math.round(triedMs / 1000)} s): ${message}; check the address in the settings (such as REDIS_URL) and that the server runs`,
     { cause },
   );
 }
@@ -144,13 +144,15 @@ function hintFor(refusal: string): string {
 }
 
 /** The address without its secrets. */
-function placeOf(address: RedisAddress): string {
+/** Host and port for messages, and the database if it is another than 0. */
+export function placeOf(address: RedisAddress): string {
   if (address.kind === 'cluster') return address.nodes.map(({ host, port }) => `${host}:${port}`).join(', ');
   if (address.kind === 'sentinel') return `the sentinels of ${String(address.options.name)}`;
   if (address.url === null) return `${address.options.host ?? '127.0.0.1'}:${address.options.port ?? 6379}`;
   try {
     const url = new URL(address.url);
-    return url.host || url.pathname;
+    const database = /^\/[1-9]/.test(url.pathname) ? url.pathname : '';
+    return url.host === '' ? url.pathname : `${url.host}${database}`;
   } catch {
     return 'the REDIS_URL given';
   }

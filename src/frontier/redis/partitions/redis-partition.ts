@@ -19,6 +19,7 @@ import type {
 } from '../../frontier.js';
 import { sweep } from '../clear.js';
 import type { Calls } from '../connection/calls.js';
+import { placeOf } from '../connection/errors.js';
 import { int, named, text } from '../connection/reply.js';
 import { changeArguments } from '../cookies/cookie-reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
@@ -70,6 +71,15 @@ export interface Transfer {
   readonly requests: readonly FrontierRequest[];
 }
 
+/** What tells whether a partition belongs to the crawl of partition 0, and has worked for it. */
+export interface PartitionRecord {
+  readonly crawl: string;
+  /** The crawl of partition 0; '' in partition 0 itself. */
+  readonly of: string;
+  /** Pages done, or begun in this run. */
+  readonly pages: number;
+}
+
 export class RedisPartition {
   readonly #crawl: CrawlAccess;
   readonly #node: RedisNode;
@@ -86,6 +96,22 @@ export class RedisPartition {
   /** The id of the crawl that this client has joined; '' before. */
   get crawlId(): string {
     return this.#node.crawl;
+  }
+
+  /** The server, for messages. */
+  get place(): string {
+    const { store } = this.#crawl.options;
+    return store.engine === 'redis' ? placeOf(store.address) : '';
+  }
+
+  /** Null where nothing is stored. */
+  async record(): Promise<PartitionRecord | null> {
+    const meta = internalKey(this.#crawl.options.keys, 'meta');
+    const [crawl, of, done, begun] = await this.#crawl.connection.patiently((client) =>
+      client.hmget(meta, 'crawl', 'of', 'done', 'run_pages'),
+    );
+    if (crawl == null) return null;
+    return { crawl, of: of ?? '', pages: Number(done ?? 0) + Number(begun ?? 0) };
   }
 
   /** Join as the incarnation that the node is in all partitions. @param follows partition 0, from all others. */

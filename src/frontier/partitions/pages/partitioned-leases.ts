@@ -3,7 +3,7 @@
  * before left free. A partition that had too little is left alone for a moment while others have requests.
  */
 
-import { noBudgets } from '../budgets.js';
+import { noBudgets } from '../../budgets.js';
 import {
   type Budgets,
   type Control,
@@ -11,10 +11,10 @@ import {
   type Lease,
   type LeaseAnswer,
   MAX_WAIT_MS,
-} from '../frontier.js';
-import type { PartState } from '../redis/partitions/part-state.js';
-import type { PartLeases } from '../redis/partitions/redis-partition.js';
-import type { RedisFrontier } from '../redis/redis-frontier.js';
+} from '../../frontier.js';
+import type { PartState } from '../../redis/partitions/part-state.js';
+import type { PartLeases } from '../../redis/partitions/redis-partition.js';
+import type { RedisFrontier } from '../../redis/redis-frontier.js';
 import { withPartition } from './lease-token.js';
 import type { PageGrants } from './page-grants.js';
 import type { PartitionEpochs } from './partition-epochs.js';

@@ -2,7 +2,7 @@
  * The page budget of a run over partitions: blocks of it are granted by partition 0 (`lua/partitions/grant-pages.lua`). So
  * `--max-pages` is exact, though a lease asks its own partition only.
  */
-import type { RedisFrontier } from '../redis/redis-frontier.js';
+import type { RedisFrontier } from '../../redis/redis-frontier.js';
 
 export class PageGrants {
   readonly #parts: readonly RedisFrontier[];

@@ -4,11 +4,11 @@
  * then all were empty at the instant between the two passes. A page in work is leased in its partition, so nothing was on its
  * way from one partition to another at that instant.
  */
-import { budgetOf, closingReasons } from '../budgets.js';
-import type { CrawlState } from '../frontier.js';
-import type { PartLeases } from '../redis/partitions/redis-partition.js';
-import type { RedisFrontier } from '../redis/redis-frontier.js';
-import type { PartitionedLeases } from './partitioned-leases.js';
+import { budgetOf, closingReasons } from '../../budgets.js';
+import type { CrawlState } from '../../frontier.js';
+import type { PartLeases } from '../../redis/partitions/redis-partition.js';
+import type { RedisFrontier } from '../../redis/redis-frontier.js';
+import type { PartitionedLeases } from '../pages/partitioned-leases.js';
 
 export class Completion {
   readonly #parts: readonly RedisFrontier[];

@@ -1,5 +1,5 @@
 /** The token of a lease names its partition: `2/17.<id>` is the token `17.<id>` of partition 2. */
-import type { Lease } from '../frontier.js';
+import type { Lease } from '../../frontier.js';
 
 export function withPartition(lease: Lease, partition: number): Lease {
   return { ...lease, token: `${partition}/${lease.token}` };

@@ -1,6 +1,6 @@
 /** The snapshot of a crawl from those of its partitions: sums, and of a run what partition 0 says. */
-import type { NodeSnapshot, OutboxSnapshot, Snapshot } from '../frontier.js';
-import { mergeStats } from './custom-stats.js';
+import type { NodeSnapshot, OutboxSnapshot, Snapshot } from '../../frontier.js';
+import { mergeStats } from '../pages/custom-stats.js';
 
 /** @param parts one for each partition, in order. */
 export function mergeSnapshots(parts: readonly Snapshot[]): Snapshot {

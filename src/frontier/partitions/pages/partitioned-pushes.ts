@@ -13,14 +13,15 @@ import {
   type PushKind,
   type SettleAnswer,
   type StartPart,
-} from '../frontier.js';
-import { inChunks, requestWeight } from '../in-chunks.js';
-import type { PartPush, StartShare } from '../redis/partitions/redis-partition.js';
-import type { RedisFrontier } from '../redis/redis-frontier.js';
+} from '../../frontier.js';
+import { inChunks, requestWeight } from '../../in-chunks.js';
+import type { PartPush, StartShare } from '../../redis/partitions/redis-partition.js';
+import type { RedisFrontier } from '../../redis/redis-frontier.js';
+import { refuseLost } from '../checks/lost-partitions.js';
+import { byPartition, partitionOf } from '../partition-of.js';
 import { splitChanges } from './custom-stats.js';
 import { ofPartition } from './lease-token.js';
 import type { PartitionEpochs } from './partition-epochs.js';
-import { byPartition, partitionOf } from './partition-of.js';
 import type { PartitionedLeases } from './partitioned-leases.js';
 
 /** No partition has this epoch. */
@@ -41,6 +42,7 @@ export class PartitionedPushes {
 
   async push(requests: readonly FrontierRequest[], kind: PushKind, part?: StartPart): Promise<PushAnswer> {
     if (!this.#isFounded) {
+      await refuseLost(this.#parts);
       await Promise.all(this.#parts.map((each) => each.partition.found()));
       this.#isFounded = true;
     }

@@ -5,7 +5,7 @@
  *
  * The value is the one that was set, plus all that was added, then the larger or smaller of it and the extremes.
  */
-import { changedStat, type StatChange, type StatValue } from '../../stats/stat-change.js';
+import { changedStat, type StatChange, type StatValue } from '../../../stats/stat-change.js';
 
 const kinds = ['set', 'inc', 'max', 'min'] as const;
 

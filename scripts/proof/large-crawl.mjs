@@ -1,0 +1,102 @@
+/**
+ * `doctor --deep` on a crawl with very many pending requests in a real Redis: it ends without an error, finds a fault, and no
+ * command of it is long.
+ *
+ *   node scripts/build.mjs && node scripts/proof/large-crawl.mjs [--requests 1000000] [--partitions 1]
+ *
+ * Run it on a machine that does nothing else: SLOWLOG also counts the time in which the server had no processor. The CPU time
+ * of the server is shown beside it.
+ *
+ * Exit code 1 when doctor fails, does not find what was broken, or has a command of 50 ms or more.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { optionsOf, requestOf } from '../../bench/partitions/crawl.mjs';
+import { openFrontier } from '../../dist/frontier/choose-engine.js';
+import { startRedis } from './redis.mjs';
+
+const bin = fileURLToPath(new URL('../../bin/crawlnode.js', import.meta.url));
+const { values: given } = parseArgs({
+  options: {
+    requests: { type: 'string', default: '1000000' },
+    partitions: { type: 'string', default: '1' },
+  },
+});
+const [requests, partitions] = [Number(given.requests), Number(given.partitions)];
+const [DOMAINS, BATCH, LONGEST_MS] = [5_000, 2_000, 50];
+
+const dir = mkdtempSync(path.join(os.tmpdir(), 'crawlnode-large-'));
+const redis = await startRedis(dir);
+try {
+  await fill();
+  await redis.db.config('SET', 'slowlog-log-slower-than', '1000');
+  await redis.db.config('SET', 'slowlog-max-len', '100000');
+  const whole = await doctor('whole');
+  const [member] = await redis.db.zrevrangeBuffer('news:requests:~queue', 0, 0);
+  await redis.db.zrem('news:requests:~queue', member);
+  const broken = await doctor('one request taken out of the queue');
+  const isFound = /is in no queue/.test(broken.output);
+  if (!isFound) console.log(broken.output);
+  const isShort = Math.max(whole.longestMs, broken.longestMs) < LONGEST_MS;
+  process.exitCode = whole.code === 0 && broken.code === 1 && isFound && isShort ? 0 : 1;
+} finally {
+  await redis.stop();
+  rmSync(dir, { recursive: true, force: true });
+}
+
+async function fill() {
+  const urls = Array.from({ length: partitions }, () => redis.url);
+  const frontier = await openFrontier(optionsOf('news', urls));
+  for (let from = 0; from < requests; from += BATCH) {
+    const some = Array.from({ length: Math.min(BATCH, requests - from) }, (_, n) =>
+      requestOf(from + n, DOMAINS),
+    );
+    await frontier.push(some, 'links');
+  }
+  await frontier.close();
+}
+
+/** One run of the executable, with its time and its longest command. */
+async function doctor(what) {
+  await redis.db.slowlog('RESET');
+  const settings = [
+    `REDIS_URL: ${redis.url}`,
+    ...(partitions > 1 ? [`SCHEDULER_PARTITIONS: ${partitions}`] : []),
+  ];
+  writeFileSync(path.join(dir, 'crawlnode.yaml'), settings.join('\n'));
+  const cpuBefore = await cpuSeconds();
+  const beganAt = performance.now();
+  const child = spawn(process.execPath, [bin, 'doctor', 'news', '--deep'], { cwd: dir });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
+  const [code] = await once(child, 'close');
+  const seconds = (performance.now() - beganAt) / 1000;
+  const cpu = (await cpuSeconds()) - cpuBefore;
+  const slow = await redis.db.slowlog('GET', '100000');
+  const [, , micros = 0, command = []] = slow.toSorted((a, b) => b[2] - a[2])[0] ?? [];
+  const longestMs = micros / 1000;
+  console.log(
+    `${what}: ${requests} requests, ${partitions} partitions: exit ${code} in ${seconds.toFixed(1)} s, ` +
+      `CPU of the server ${cpu.toFixed(1)} s, ` +
+      `${slow.length} commands over 1 ms, the longest ${longestMs.toFixed(1)} ms (${command.slice(0, 2).join(' ')})`,
+  );
+  if (code !== 0)
+    console.log(
+      output
+        .split('\n')
+        .filter((line) => /I\d|error/i.test(line))
+        .join('\n'),
+    );
+  return { code, output, longestMs };
+}
+
+async function cpuSeconds() {
+  const info = await redis.db.info('cpu');
+  const value = (name) => Number(new RegExp(`^${name}:(\\S+)`, 'm').exec(info)[1]);
+  return value('used_cpu_sys') + value('used_cpu_user');
+}

@@ -1,0 +1,37 @@
+/** When a download counts as stalled, and when its body as slower than the minimum rate. */
+import { expect, test } from 'vitest';
+import { PACE_INTERVAL_MS, Pace } from '../../src/downloader/stalled-downloads.js';
+
+const INTERVALS = 30_000 / PACE_INTERVAL_MS;
+
+/** What `isFastEnough` says at each interval of a body that gets so many bytes in each. */
+function paceOf(bytesPerInterval: number, minBytesPerSecond: number): { isFast: boolean[]; pace: Pace } {
+  const pace = new Pace(minBytesPerSecond);
+  const isFast = Array.from({ length: INTERVALS }, (_, n) =>
+    pace.isFastEnough((n + 1) * bytesPerInterval, true),
+  );
+  return { isFast, pace };
+}
+
+test('a body below the minimum rate is too slow after 30 s, not before', () => {
+  const { isFast } = paceOf(5, 100);
+  expect(isFast).toEqual([...Array(INTERVALS - 1).fill(true), false]);
+});
+
+test('a body at the minimum rate is fast enough', () => {
+  const { isFast, pace } = paceOf(50, 100);
+  expect(isFast).toEqual(Array(INTERVALS).fill(true));
+  expect(pace.isStalled).toBe(false);
+});
+
+test('without a minimum rate no body is too slow; one without progress for three intervals is stalled', () => {
+  const { isFast, pace } = paceOf(0, 0);
+  expect(isFast).toEqual(Array(INTERVALS).fill(true));
+  expect(pace.isStalled).toBe(true);
+  pace.progressed();
+  expect([1, 2, 3].map(() => [pace.isFastEnough(0, true), pace.isStalled])).toEqual([
+    [true, false],
+    [true, false],
+    [true, true],
+  ]);
+});
