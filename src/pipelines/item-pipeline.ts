@@ -3,6 +3,7 @@
  * committed with the page. A pipeline may see an item twice when its page is fetched again.
  */
 import { CrawlnodeError, closingReason, DropItem, messageOf } from '../errors.js';
+import { lostInJson } from '../http/message/record/json-safe.js';
 import type { FileResult, JsonObject, WaitingItem } from '../http/message/record/request-record.js';
 import type { CrawlContext } from '../user-code/crawl-context.js';
 import { type OpenModules, openModules } from '../user-code/open-modules.js';
@@ -254,11 +255,16 @@ function notInPipelines(name: string): CrawlnodeError {
 
 /** The spider's items are checked when they are yielded, so a value that is not JSON came from a pipeline. */
 function toJson(item: JsonObject, pipelines: readonly LoadedPipeline[]): string {
+  const names = pipelines.map(({ name }) => name).join(', ');
+  let text: string;
   try {
-    return JSON.stringify(item);
+    text = JSON.stringify(item);
   } catch (error) {
-    throw pipelineError(pipelines.map(({ name }) => name).join(', '), error);
+    throw pipelineError(names, error);
   }
+  const lost = pipelines.length === 0 ? null : lostInJson(item, 'item');
+  if (lost !== null) throw pipelineError(names, new TypeError(lost));
+  return text;
 }
 
 function withNodeId(text: string, item: JsonObject, nodeId: string): string {

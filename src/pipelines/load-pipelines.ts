@@ -3,7 +3,7 @@ import path from 'node:path';
 import { SettingsError } from '../errors.js';
 import { withinTimeout } from '../user-code/callback-timeout.js';
 import type { CrawlContext } from '../user-code/crawl-context.js';
-import { inOrder, loadProjectModule } from '../user-code/project-modules.js';
+import { construct, inOrder, loadProjectModule, type NamedModule } from '../user-code/project-modules.js';
 import type { BatchPipeline } from './committed/committed-batches.js';
 import type { CommittedItem } from './committed/committed-item.js';
 import type { FileStage } from './files/file-stage.js';
@@ -107,9 +107,10 @@ async function loadPipeline(name: string, options: LoadOptions): Promise<LoadedP
   if (filesPipeline !== null) return loadFilesPipeline(name, filesPipeline, options);
   const builtIn = ['RedisPipeline', 'FilesPipeline', 'ImagesPipeline'];
   const from = { setting: 'ITEM_PIPELINES', folder: 'pipelines', builtIn };
+  const named = { setting: from.setting, name };
   const exported = await loadProjectModule(name, { ...from, projectDir, loadModule });
-  if (isFilesPipelineClass(exported)) return loadFilesPipeline(name, new exported(), options);
-  const pipeline = instantiate(exported);
+  if (isFilesPipelineClass(exported)) return loadFilesPipeline(name, construct(exported, named), options);
+  const pipeline = instantiate(exported, named);
   if (pipeline === null) {
     throw new SettingsError(
       `ITEM_PIPELINES names ${name}, whose default export is not a pipeline: export a class with processItem({ item }) or committed(batch), or the function processItem.`,
@@ -174,10 +175,10 @@ function batchesOf(pipeline: ItemPipeline, name: string): BatchPipeline | null {
   return { name, committed, batchItems, batchMs: batchSeconds * 1000 };
 }
 
-function instantiate(exported: unknown): ItemPipeline | null {
+function instantiate(exported: unknown, named: NamedModule): ItemPipeline | null {
   if (typeof exported === 'function') {
     if (isPipeline(exported.prototype)) {
-      return new (exported as new () => ItemPipeline)();
+      return construct(exported as new () => ItemPipeline, named);
     }
     // A class without these methods gets a clear error instead of "cannot be invoked without 'new'".
     if (/^class\b/.test(Function.prototype.toString.call(exported))) return null;

@@ -232,3 +232,9 @@ function range(min: number, max: number): string {
   if (max !== Number.MAX_SAFE_INTEGER) return `from ${min} to ${max}`;
   return min === Number.MIN_SAFE_INTEGER ? 'of any size' : `of at least ${min}`;
 }
+
+/** The place of a module among others, such as in ITEM_PIPELINES; null switches a module off. */
+export const moduleNumber = z.custom<number | null>(
+  (value) => value === null || (Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 1000),
+  'a whole number from 0 to 1000, or null',
+);

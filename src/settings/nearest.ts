@@ -4,10 +4,11 @@ import { distance } from 'fastest-levenshtein';
 /**
  * Up to `max` names that the word may be a misspelling of, nearest first, ignoring case. A name is near when its edit
  * distance is at most a third of the length of the word, and at least one edit is allowed. Two swapped letters are one edit.
+ * @param maxEdits a lower limit
  */
-export function nearest(word: string, names: Iterable<string>, max = 1): string[] {
+export function nearest(word: string, names: Iterable<string>, max = 1, maxEdits = Infinity): string[] {
   const wanted = word.slice(0, 100).toLowerCase();
-  const limit = Math.max(1, Math.floor(wanted.length / 3));
+  const limit = Math.min(maxEdits, Math.max(1, Math.floor(wanted.length / 3)));
   return [...names]
     .map((name) => ({ name, edits: editsBetween(wanted, name.toLowerCase()) }))
     .filter(({ edits }) => edits <= limit)

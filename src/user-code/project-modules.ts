@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { SettingsError } from '../errors.js';
+import { messageOf, SettingsError } from '../errors.js';
 
 export interface ProjectModuleOptions {
   /** The name of the setting, for messages. */
@@ -34,11 +34,35 @@ export async function loadProjectModule(name: string, options: ProjectModuleOpti
   return exported;
 }
 
-/** What a module exports: an instance of a class, or the export itself. */
-export function instantiate(exported: unknown): unknown {
+/**
+ * What a module exports: an instance of a class, or the export itself.
+ * @param named the setting and the module, for messages
+ * @throws SettingsError for a constructor that throws
+ */
+export function instantiate(exported: unknown, named: NamedModule): unknown {
   const isClass =
     typeof exported === 'function' && /^class\b/.test(Function.prototype.toString.call(exported));
-  return isClass ? new (exported as new () => unknown)() : exported;
+  return isClass ? construct(exported as new () => unknown, named) : exported;
+}
+
+/** A module as a setting names it. */
+export interface NamedModule {
+  readonly setting: string;
+  readonly name: string;
+}
+
+/** @throws SettingsError that names the module */
+export function construct<T>(Class: new () => T, { setting, name }: NamedModule): T {
+  try {
+    return new Class();
+  } catch (cause) {
+    throw new SettingsError(
+      `${setting} names ${name}, whose constructor threw an error: ${messageOf(cause)}`,
+      {
+        cause,
+      },
+    );
+  }
 }
 
 /** Whether a setting means a module by this name, not something that is built in. */
@@ -63,7 +87,8 @@ async function unknownModule(
   const reason = isModulePath(name)
     ? `there is no file ${file}`
     : `it is ${builtIn.length === 0 ? 'not' : neither} the path of a module`;
-  return new SettingsError(`${setting} names ${name}: ${reason}. There are: ${available || 'none'}.`);
+  const choice = available === '' ? 'There is no module in that folder' : `There are: ${available}`;
+  return new SettingsError(`${setting} names ${name}: ${reason}. ${choice}.`);
 }
 
 function relativeName(file: string, projectDir: string): string {

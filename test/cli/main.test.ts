@@ -150,9 +150,12 @@ describe('the program', () => {
     const redis = 'REDIS_URL=redis://:hush@127.0.0.1:1';
     const away = await lines('crawl', 'news', '-s', redis, '-s', 'REDIS_CONNECT_TIMEOUT=1');
     expect(away).toEqual(fatal(4, 'frontier_unavailable', 'cannot be reached'));
-    expect(await lines('stats', 'gone')).toMatchObject({
-      code: 0,
-      said: [{ level: 'info', msg: expect.stringContaining('without customSettings') }],
+    expect(await lines('stats', 'nwes')).toEqual(
+      fatal(2, 'spider', 'there is no spider "nwes"; did you mean news?'),
+    );
+    expect(await lines('restore', 'gone', 'gone.gz')).toMatchObject({
+      code: 2,
+      said: [{ level: 'info', msg: expect.stringContaining('without customSettings') }, { level: 'fatal' }],
     });
     const debug = await lines('crawl', 'nobody', '-L', 'DEBUG');
     expect(debug.said).toMatchObject([{ level: 'fatal', stack: expect.stringMatching(/\n\s+at /) }]);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CloseSpider, DropItem, SettingsError } from '../../src/errors.js';
 import { silentLogger, spiderLogger } from '../../src/log.js';
+import { FilesPipeline } from '../../src/pipelines/files/media-pipeline.js';
 import { type ItemPipeline, loadPipelines, type PipelineInput } from '../../src/pipelines/item-pipeline.js';
 import type { Settings } from '../../src/settings/schema.js';
 import { loadModule } from '../../src/spider/loading/load-module.js';
@@ -295,4 +296,66 @@ export default class Clean {
     dropped: 1,
     broken: 0,
   });
+});
+
+test.each([
+  [
+    'a Map',
+    { price: new Map([['EUR', 1]]) },
+    'item.price is a Map, which does not survive JSON; give Object.fromEntries(it)',
+  ],
+  [
+    'a promise',
+    { prices: [Promise.resolve(1)] },
+    'item.prices[0] is a Promise, which does not survive JSON; await it',
+  ],
+])(
+  'a pipeline that puts %s into an item fails the page, since JSON would be {}',
+  async (_, fields, message) => {
+    const add = { processItem: ({ item }: PipelineInput) => ({ ...item, ...fields }) };
+    const chain = await pipelines({ './pipelines/add.ts': 1 }, { './pipelines/add.ts': add });
+    await expect(chain.process([{ a: 1 }])).rejects.toMatchObject({
+      code: 'pipeline_error',
+      message: `./pipelines/add.ts: ${message}`,
+    });
+  },
+);
+
+test('a pipeline may put dates and instances with fields into an item', async () => {
+  class Price {
+    euros = 3;
+  }
+  const add = {
+    processItem: ({ item }: PipelineInput) => ({ ...item, at: new Date(0), price: new Price(), none: {} }),
+  };
+  const chain = await pipelines({ './pipelines/add.ts': 1 }, { './pipelines/add.ts': add });
+  const { feedItems } = await chain.process([{ a: 1 }]);
+  expect(feedItems).toEqual(['{"a":1,"at":"1970-01-01T00:00:00.000Z","price":{"euros":3},"none":{}}']);
+});
+
+test.each([
+  [
+    'a class',
+    class {
+      constructor() {
+        throw new Error('no database');
+      }
+      processItem() {}
+    },
+  ],
+  [
+    'a class of files',
+    class extends FilesPipeline {
+      constructor() {
+        super();
+        throw new Error('no database');
+      }
+    },
+  ],
+])('%s whose constructor throws is refused by name', async (_, exported) => {
+  await expect(pipelines({ './pipelines/add.ts': 1 }, { './pipelines/add.ts': exported })).rejects.toThrow(
+    new SettingsError(
+      'ITEM_PIPELINES names ./pipelines/add.ts, whose constructor threw an error: no database',
+    ),
+  );
 });

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { openOptions, withFrontier } from '../../crawler/project/open-frontier.js';
-import { UsageError } from '../../errors.js';
+import { RefusedError, UsageError } from '../../errors.js';
 import { n } from '../../format-amounts.js';
 import type { Frontier, FrontierRequest, RequestState } from '../../frontier/frontier.js';
 import type { CliCommand } from '../command.js';
@@ -62,6 +62,7 @@ export const command: CliCommand = {
         try {
           batch.push({ text, request: identify(text) });
         } catch (error) {
+          if (error instanceof RefusedError) throw error;
           counts.bad += 1;
           if (counts.bad <= MAX_BAD_LINES_SHOWN)
             note(context, oneLine(`${where}: ${(error as Error).message}`));

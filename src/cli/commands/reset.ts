@@ -83,7 +83,9 @@ export const command: CliCommand = {
       yes: options.yes === true,
     };
     refuseContradictions(options);
-    const { loaded, create } = await loadSpiderOrSettings(context, spider, settingTextsOf(options));
+    const { loaded, create } = await loadSpiderOrSettings(context, spider, settingTextsOf(options), {
+      mayBeNew: true,
+    });
     const crawl = { spider, job: loaded.settings.JOB, settings: loaded.settings };
     if (options.allJobs === true) return resetAllJobs(context, crawl, { ...how, wanted });
     const isKnownCrawl = create !== null && options.job === undefined;

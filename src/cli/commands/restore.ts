@@ -46,7 +46,9 @@ export const command: CliCommand = {
   run: async (context, [spider = '', name = ''], options) => {
     const file = path.resolve(context.cwd, name);
     const only = options.only === undefined ? allParts : namedParts(options.only as string);
-    const { loaded } = await loadSpiderOrSettings(context, spider, settingTextsOf(options));
+    const { loaded } = await loadSpiderOrSettings(context, spider, settingTextsOf(options), {
+      mayBeNew: true,
+    });
     const { settings } = loaded;
     const backup = await verify(context, file);
     const wanted = backup.header.parts.filter((part) => only.includes(part));

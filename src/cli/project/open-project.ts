@@ -1,4 +1,5 @@
 /** Loads the project of a command: its spiders, and its settings from the folder, the environment and the options. */
+
 import {
   discover as discoverIn,
   type LoadedSpider,
@@ -6,7 +7,7 @@ import {
   loadSpider as loadSpiderOf,
   type ProjectSource,
 } from '../../crawler/project/load-spider.js';
-import { SpiderLoadError } from '../../errors.js';
+import { RefusedError, SpiderLoadError } from '../../errors.js';
 import { secretFilter } from '../../settings/mask-secrets.js';
 import type { Settings } from '../../settings/schema.js';
 import type { LoadedSettings } from '../../settings/sources/load-settings.js';
@@ -56,19 +57,43 @@ export async function loadSpider(
 /**
  * The settings that locate the frontier of a spider. When its module is missing or does not load, these are the settings of
  * the project without customSettings. A notice says so, and `create` is null.
+ * @param options `mayBeNew` for a command that needs no crawl in the store
+ * @throws SpiderLoadError for a spider that has no crawl in the store either; SettingsError
  */
 export async function loadSpiderOrSettings(
   context: Context,
   name: string,
   texts: SettingTexts = {},
+  { mayBeNew = false }: { readonly mayBeNew?: boolean } = {},
 ): Promise<LoadedProject & { readonly create: LoadedSpider['create'] | null }> {
   const project = await loadSpider(context, name, texts).catch(async (error: unknown) => {
     if (!(error instanceof SpiderLoadError)) throw error;
+    const loaded = await loadProject(context, texts);
+    if (!mayBeNew && !(await isInStore(loaded.loaded.settings, name))) throw error;
     note(context, `${error.message}; continuing with the settings of the project, without customSettings`);
-    return { ...(await loadProject(context, texts)), create: null };
+    return { ...loaded, create: null };
   });
   useCrawlInMessages(context, name, project);
   return project;
+}
+
+/** Whether a store holds anything of a spider, in any job. */
+async function isInStore(settings: Settings, spider: string): Promise<boolean> {
+  const { crawlsInStore } = await import('../../crawler/project/crawls-in-store.js');
+  const { openOptions, withFrontier } = await import('../../crawler/project/open-frontier.js');
+  const { crawls, isCut } = await crawlsInStore(settings);
+  if (isCut || crawls.some((crawl) => crawl.spider === spider)) return true;
+  const options = { ...openOptions(settings, spider), allowEviction: true };
+  try {
+    const { beganAtMs, startUrls, badSeeds, items } = await withFrontier(options, (crawl) =>
+      crawl.snapshot(),
+    );
+    return beganAtMs !== null || startUrls + badSeeds + items > 0;
+  } catch (error) {
+    // Another data format, or a key of another type: the command itself says more.
+    if (error instanceof RefusedError) return true;
+    throw error;
+  }
 }
 
 /** Use this crawl in commands that messages suggest. @returns the arguments that select it */

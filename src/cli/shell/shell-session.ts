@@ -11,6 +11,7 @@ import { howMany, n } from '../../format-amounts.js';
 import { SelectorList } from '../../http/markup/selector.js';
 import { Request, type RequestOptions } from '../../http/message/request.js';
 import { Response } from '../../http/message/response.js';
+import { maskSetting } from '../../settings/mask-secrets.js';
 import type { Spider } from '../../spider/spider.js';
 import type { Context } from '../context.js';
 import { print } from '../context.js';
@@ -108,8 +109,17 @@ export class ShellSession {
     if (value instanceof Promise) return 'a promise; put "await" in front: await fetch(url)';
     // An expected error needs no stack trace.
     if (value instanceof Error && 'code' in value) return printable(`${value.name}: ${value.message}`);
-    return inspect(value, { colors: hasColour(env, stdout), maxStringLength: 2_000 });
+    const shown = value === this.#spider.settings ? this.#settings(this.#spider.settings) : value;
+    // A spider and much else holds settings. A text of a page is printed as it is.
+    return this.#context.mask(inspect(shown, { colors: hasColour(env, stdout), maxStringLength: 2_000 }));
   };
+
+  /** As `crawlnode settings` shows them: secrets masked, however short. */
+  #settings(settings: object): object {
+    return Object.fromEntries(
+      Object.entries(settings).map(([name, value]) => [name, maskSetting(name, value)]),
+    );
+  }
 
   /** Close the connections. Files of `view` stay, since a browser may show them. */
   async close(): Promise<void> {

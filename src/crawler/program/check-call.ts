@@ -18,6 +18,8 @@ const kinds: Readonly<Record<string, readonly [is: (value: unknown) => boolean, 
   args: [isPlain, 'an object of texts, such as { tag: "love" }'],
   exitWhenDone: [(value) => typeof value === 'boolean', 'true or false'],
   maxPages: [(value) => Number.isSafeInteger(value) && Number(value) > 0, 'a whole number of at least 1'],
+  config: [(value) => typeof value === 'string' || value === false, 'the path of a settings file, or false'],
+  cwd: [(value) => typeof value === 'string', 'the path of a folder'],
   signal: [(value) => value instanceof AbortSignal, 'an AbortSignal'],
   onItem: [(value) => typeof value === 'function', 'a function'],
 };
@@ -71,12 +73,14 @@ function checkSpider(called: string, spider: unknown): void {
 }
 
 function isPlain(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  const isCollection = Array.isArray(value) || value instanceof Map || value instanceof Set;
+  return typeof value === 'object' && value !== null && !isCollection;
 }
 
 function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (value instanceof Spider) return 'a spider that was made already: give its class';
   if (Array.isArray(value)) return 'a list';
+  if (value instanceof Map || value instanceof Set) return `a ${value.constructor.name}`;
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

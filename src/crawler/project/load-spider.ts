@@ -98,7 +98,9 @@ export async function configureSpider(
   const { createSpider } = await import('../../spider/spider.js');
   const { refreshOf } = await import('../../spider/refresh.js');
   const { adoptScrapyMembers, memberSettings } = await import('../../spider/loading/scrapy-members.js');
+  const { misspeltMembers } = await import('../../spider/loading/misspelt-members.js');
   const spider = createSpider(found.SpiderClass, { args, settings: project });
+  const misspelt = misspeltMembers(spider);
   adoptScrapyMembers(spider);
   // Checked early, so that every command that uses the spider reports bad rules first.
   refreshOf(spider);
@@ -107,7 +109,8 @@ export async function configureSpider(
     ...{ name, value, where: `${member} of the spider ${found.name} (${found.file})` },
   }));
   const settings = plainObject(spider.customSettings, where);
-  const loaded = await load(source, { settings, where, members });
+  const ofSettings = await load(source, { settings, where, members });
+  const loaded = { ...ofSettings, notices: [...ofSettings.notices, ...misspelt] };
   return {
     loaded,
     found,
@@ -134,6 +137,8 @@ async function load(
 
 function plainObject(value: unknown, where: string): object {
   if (value === undefined || value === null) return {};
-  if (typeof value === 'object' && !Array.isArray(value)) return value;
-  throw new SettingsError(`${where}: expected an object of settings, got ${typeof value}`);
+  const isCollection = Array.isArray(value) || value instanceof Map || value instanceof Set;
+  if (typeof value === 'object' && !isCollection) return value;
+  const got = isCollection ? `a ${value.constructor.name}` : typeof value;
+  throw new SettingsError(`${where}: expected an object of settings such as { DEPTH_LIMIT: 1 }, got ${got}`);
 }

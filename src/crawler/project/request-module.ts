@@ -1,6 +1,7 @@
 /** Load the module that gives requests their identity and order (REQUEST_MODULE). */
 import { messageOf, SettingsError } from '../../errors.js';
 import { LoadedRequestModule, type RequestModule } from '../../http/message/request-module.js';
+import { nearest } from '../../settings/nearest.js';
 import type { Settings } from '../../settings/schema.js';
 import { namePattern } from '../../settings/sections/project.js';
 import type { LoadedSettings } from '../../settings/sources/load-settings.js';
@@ -20,7 +21,7 @@ export async function withRequestModule(
   const name = typeof given === 'string' ? given : 'the REQUEST_MODULE of the program';
   const exported = typeof given === 'string' ? await exportOf(given, loaded, beforeModule) : given;
   const { instantiate } = await import('../../user-code/project-modules.js');
-  const module = instantiate(exported);
+  const module = instantiate(exported, { setting: 'REQUEST_MODULE', name });
   const problem = problemOf(module);
   if (problem !== null) throw new SettingsError(`REQUEST_MODULE: the default export of ${name} ${problem}`);
   const requestModule = new LoadedRequestModule(name, module as RequestModule);
@@ -58,6 +59,11 @@ async function exportOf(
 function problemOf(module: unknown): string | null {
   const problem = problemOfMethods(module, { kind: 'request module', names: ['fingerprint', 'priority'] });
   if (problem !== null) return problem;
+  const members = Object.keys(module as object);
+  for (const name of ['fingerprint', 'priority'].filter((each) => !(each in (module as object)))) {
+    const [misspelt] = nearest(name, members, 1, 2);
+    if (misspelt !== undefined) return `has ${misspelt}, which has no effect; did you mean ${name}?`;
+  }
   const { id } = module as { id: unknown };
   if (typeof id === 'string' && namePattern.test(id)) return null;
   return `needs an id of 1 to 64 letters, digits, dots, dashes and underscores, such as 'products-1': nodes with other rules are told by it`;

@@ -1,15 +1,16 @@
 /** Turn the text that a user types into a request with the identity that the crawl gives it. */
 import { inRun, linkRules } from '../../engine/links/filter-links.js';
 import { seedRequest } from '../../engine/seeds/seed-requests.js';
-import { UsageError } from '../../errors.js';
+import { type RefusedError, UsageError } from '../../errors.js';
 import type { Frontier, FrontierRequest } from '../../frontier/frontier.js';
 import { Request, type RequestOptions } from '../../http/message/request.js';
 import type { Settings } from '../../settings/schema.js';
 import { parseSeed } from '../../spider/parse-seed.js';
 import { Spider } from '../../spider/spider.js';
 import { linkOptionsOf } from '../project/engine-settings.js';
+import { otherIdentity } from '../project/refuse-other-identity.js';
 
-/** Reads the latest run from the frontier where the spider has refresh rules, because identities then depend on it. */
+/** Reads the shape and the latest run of the crawl, because identities depend on them. */
 export type IdentifyIn = (frontier: Pick<Frontier, 'snapshot'>) => Promise<Identify>;
 
 export interface Identified extends FrontierRequest {
@@ -19,14 +20,15 @@ export interface Identified extends FrontierRequest {
 
 /**
  * @param text a URL, a JSON object as in a file of seeds, or the 40 hex digits of a request's id.
- * @throws InvalidRequestError for any other text; UsageError for method or body without a URL.
+ * @throws InvalidRequestError for any other text; UsageError for method or body without a URL; RefusedError for a text other
+ *   than an id if nodes of this crawl identify requests in another way.
  */
 export type Identify = (text: string, options?: Pick<RequestOptions, 'method' | 'body'>) => Identified;
 
 /** @param spider as the crawl uses it. Without one, REQUEST_FINGERPRINTER determines the identity. */
 export function identifierOf(settings: Settings, spider: Spider = new Spider()): IdentifyIn {
   const rules = linkRules(spider, linkOptionsOf(settings), settings.DOMAIN_KEY, settings.JOB);
-  const identifyIn = (run: string): Identify => {
+  const identifyIn = (run: string, refusal: RefusedError | null): Identify => {
     const ofRun = inRun(rules, run);
     return (text, given = {}) => {
       const isUrl = !/^(\{|[0-9a-f]{40}$)/i.test(text);
@@ -34,6 +36,7 @@ export function identifierOf(settings: Settings, spider: Spider = new Spider()):
         throw new UsageError('--method and --data go with a URL, not with JSON or an id');
       }
       if (/^[0-9a-f]{40}$/i.test(text)) return identifiedById(text.toLowerCase());
+      if (refusal !== null) throw refusal;
       const request = isUrl ? new Request(text, given) : parseSeed(text);
       // Callbacks are not part of the identity, and without the spider they could not be resolved.
       const withoutCallbacks = request.replace({ callback: null, errback: null });
@@ -41,8 +44,10 @@ export function identifierOf(settings: Settings, spider: Spider = new Spider()):
       return { ...seedRequest(withoutCallbacks, 0, spider, ofRun, 0, 'untrusted'), period };
     };
   };
-  return async (frontier) =>
-    identifyIn(rules.refresh === null ? '' : ((await frontier.snapshot()).run?.id ?? ''));
+  return async (frontier) => {
+    const { run, shape } = await frontier.snapshot();
+    return identifyIn(rules.refresh === null ? '' : (run?.id ?? ''), otherIdentity(shape, settings));
+  };
 }
 
 function identifiedById(id: string): Identified {

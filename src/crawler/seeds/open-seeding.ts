@@ -4,10 +4,11 @@
  */
 import { inRun, type LinkRules, linkRules, runFor } from '../../engine/links/filter-links.js';
 import { requestsOfSeed, seedRequest } from '../../engine/seeds/seed-requests.js';
-import type { Frontier } from '../../frontier/frontier.js';
+import type { Frontier, Snapshot } from '../../frontier/frontier.js';
 import type { Settings } from '../../settings/schema.js';
 import type { Spider } from '../../spider/spider.js';
 import { linkOptionsOf } from '../project/engine-settings.js';
+import { otherIdentity } from '../project/refuse-other-identity.js';
 import { appendSeeds, type PushOptions, pushSeeds } from './push-seeds.js';
 import { type FullQueue, pushWithinRoom } from './queue-room.js';
 import type { SeedCounts, SeedText } from './seed-text.js';
@@ -44,12 +45,19 @@ export interface Seeding {
   take(seeds: AsyncIterable<SeedText>, counts: SeedCounts, watch: SeedingWatch): Promise<void>;
 }
 
-/** @throws SpiderLoadError for bad `refresh` rules; errors of the frontier */
+/**
+ * @throws SpiderLoadError for bad `refresh` rules; RefusedError if nodes of this crawl identify requests in another way;
+ *   errors of the frontier
+ */
 export async function openSeeding(plan: SeedingPlan): Promise<Seeding> {
   const { frontier, spider, settings, toStartUrls } = plan;
-  const rules = await currentRules(plan);
   const isFlushed = settings.SCHEDULER_FLUSH_ON_START && !toStartUrls;
   const isRaw = isFlushed || toStartUrls;
+  const snapshot = await frontier.snapshot();
+  // Seeds in start_urls are identified by the node that reads them.
+  const refusal = isRaw ? null : otherIdentity(snapshot.shape, settings);
+  if (refusal !== null) throw refusal;
+  const rules = currentRules(plan, snapshot);
   return {
     onsite: rules.onsite,
     isFlushed,
@@ -69,7 +77,7 @@ export async function openSeeding(plan: SeedingPlan): Promise<Seeding> {
 }
 
 /** The link rules. With refresh rules they include the current run of the crawl, if there is one. */
-async function currentRules({ frontier, spider, settings }: SeedingPlan): Promise<LinkRules> {
+function currentRules({ spider, settings }: SeedingPlan, { run }: Snapshot): LinkRules {
   const rules = linkRules(spider, linkOptionsOf(settings), settings.DOMAIN_KEY, settings.JOB);
-  return rules.refresh === null ? rules : inRun(rules, runFor((await frontier.snapshot()).run));
+  return rules.refresh === null ? rules : inRun(rules, runFor(run));
 }

@@ -41,7 +41,7 @@ export async function loadExtensions(options: LoadExtensionsOptions): Promise<Ex
   const all: LoadedExtension[] = [];
   const from = { ...options, setting: 'EXTENSIONS', folder: 'extensions', builtIn: [] };
   for (const [name] of inOrder(context.settings.EXTENSIONS)) {
-    const methods = instantiate(await loadProjectModule(name, from));
+    const methods = instantiate(await loadProjectModule(name, from), { setting: from.setting, name });
     const problem = problemOfMethods(methods, expected);
     if (problem !== null)
       throw new SettingsError(`EXTENSIONS names ${name}, whose default export ${problem}.`);

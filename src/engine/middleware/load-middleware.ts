@@ -64,7 +64,7 @@ async function loadAll<M>(setting: MiddlewareSetting, options: LoadMiddlewareOpt
   const from = { ...options, setting, folder: 'middlewares', builtIn };
   for (const [name, number] of inOrder(options.context.settings[setting])) {
     if (builtInOf(setting, name) !== undefined) continue;
-    const methods = instantiate(await loadProjectModule(name, from));
+    const methods = instantiate(await loadProjectModule(name, from), { setting: from.setting, name });
     const problem = problemOfMethods(methods, expected[setting]);
     if (problem !== null)
       throw new SettingsError(`${setting} names ${name}, whose default export ${problem}.`);

@@ -49,6 +49,8 @@ const FAILURE_MS = 60 * 60 * 1_000;
 /** The record of a request takes 1 MB at most. */
 const MAX_WAITING_BYTES = 900_000;
 const RESULT_BYTES = 250;
+/** More results than that do not fit into a record. */
+const MAX_FILES = MAX_WAITING_BYTES / RESULT_BYTES;
 
 export class FileStage {
   readonly options: FileStageOptions;
@@ -158,9 +160,17 @@ export class FileStage {
     const wanted = this.options.pipeline.getMediaRequests(item);
     if (wanted === null || wanted === undefined) return null;
     const isList = typeof wanted === 'object' && Symbol.iterator in wanted;
-    const files = isList ? [...wanted] : [wanted];
-    if (files.every((file) => typeof file === 'string' || file instanceof Request)) return files;
-    throw new CrawlnodeError('invalid_item', 'getMediaRequests must give URLs or requests');
+    const files: unknown[] = [];
+    for (const file of isList ? wanted : [wanted]) {
+      if (typeof file !== 'string' && !(file instanceof Request)) throw noFile(file);
+      // A generator may never end.
+      if (files.push(file) > MAX_FILES)
+        throw new CrawlnodeError(
+          'invalid_item',
+          `getMediaRequests gave more than ${MAX_FILES} files for an item`,
+        );
+    }
+    return files as (string | Request)[];
   }
 
   #fileAt(item: JsonObject, place: number): string | Request | null {
@@ -181,10 +191,10 @@ export class FileStage {
       throw new CrawlnodeError('pipeline_error', `${name}: ${messageOf(error)}`, { cause: error });
     }
     if (typeof path === 'string' && isFilePath(path)) return path;
-    const what = typeof path === 'string' ? JSON.stringify(path.slice(0, 200)) : `a ${typeof path}`;
+    const what = typeof path === 'string' ? JSON.stringify(path.slice(0, 200)) : kindOf(path);
     throw new CrawlnodeError(
       'pipeline_error',
-      `${name}: filePath gave ${what} for ${url}; a path has parts with / between them, none of which begins with a dot`,
+      `${name}: filePath gave ${what} for ${url}; a path has parts with / between them, none of which begins with a dot, of at most 255 bytes each and 600 together`,
     );
   }
 
@@ -192,6 +202,20 @@ export class FileStage {
     if (typeof item === 'object' && item !== null && !Array.isArray(item)) return item as JsonObject;
     throw new CrawlnodeError('invalid_item', 'itemCompleted must return the item, or throw DropItem');
   }
+}
+
+function noFile(given: unknown): CrawlnodeError {
+  return new CrawlnodeError(
+    'invalid_item',
+    `getMediaRequests must give URLs or requests, and gave ${kindOf(given)}`,
+  );
+}
+
+/** What a method returned, for a message. */
+function kindOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return value === null ? 'null' : `a ${typeof value}`;
+  const isAsync = value instanceof Promise || Symbol.asyncIterator in value;
+  return isAsync ? 'a promise: it cannot be async' : 'an object';
 }
 
 const urlOf = (file: string | Request): string => (typeof file === 'string' ? file : file.url);

@@ -5,6 +5,7 @@
 import { SettingsError } from '../../errors.js';
 import type { FileResult, JsonObject } from '../../http/message/record/request-record.js';
 import type { Request } from '../../http/message/request.js';
+import { nearest } from '../../settings/nearest.js';
 import type { CrawlContext } from '../../user-code/crawl-context.js';
 
 /** What `filePath` is called with. */
@@ -79,14 +80,51 @@ export class FilesPipeline {
 export class ImagesPipeline extends FilesPipeline {}
 
 const ofOtherPipelines = ['processItem', 'committed'];
+const ownMethods = ['getMediaRequests', 'filePath', 'itemCompleted'];
+/** Methods of Scrapy's pipelines, by what to use instead. */
+const ofScrapy: Readonly<Record<string, string>> = {
+  get_media_requests: 'call it getMediaRequests',
+  file_path: 'call it filePath',
+  item_completed: 'call it itemCompleted',
+  thumb_path: 'thumbnails are not made',
+  get_images: 'images are stored unchanged',
+  convert_image: 'images are stored unchanged',
+  file_downloaded: 'use itemCompleted, which gets the results',
+  media_to_download: 'use FILES_EXPIRES or IMAGES_EXPIRES',
+  media_downloaded: 'use itemCompleted, which gets the results',
+  media_failed: 'use itemCompleted, which gets the results',
+  process_item: 'put it into a pipeline of its own, as processItem',
+};
 
 /** @throws SettingsError for a method that is never called */
 export function refuseOtherMethods(name: string, pipeline: object): void {
+  for (const method of methodsOf(pipeline)) {
+    const instead = Object.hasOwn(ofScrapy, method) ? ofScrapy[method]! : null;
+    if (instead !== null)
+      throw new SettingsError(`${name} has ${method}, which is never called: ${instead}.`);
+    const [near] = nearest(method, ownMethods, 1, 2);
+    if (near !== undefined && near !== method && !isOverridden(pipeline, near))
+      throw new SettingsError(`${name} has ${method}, which is never called; did you mean ${near}?`);
+  }
   const method = ofOtherPipelines.find((each) => each in pipeline);
   if (method === undefined) return;
   throw new SettingsError(
     `${name} is a pipeline of files, of which ${method} is never called: put it into a pipeline of its own.`,
   );
+}
+
+/** The names of the fields and methods that its author gave it. */
+function methodsOf(pipeline: object): string[] {
+  const names: string[] = [];
+  for (let owner = pipeline; owner !== FilesPipeline.prototype; owner = Object.getPrototypeOf(owner)) {
+    names.push(...Object.getOwnPropertyNames(owner));
+  }
+  return names;
+}
+
+function isOverridden(pipeline: object, method: string): boolean {
+  const members = (owner: object) => (owner as Readonly<Record<string, unknown>>)[method];
+  return members(pipeline) !== members(FilesPipeline.prototype);
 }
 
 /** Names of ITEM_PIPELINES, Scrapy's paths included. */

@@ -10,6 +10,7 @@ import {
   isSchema,
   issueText,
   type ObjectType,
+  problemOfThrown,
   valueOfText,
 } from './own-value.js';
 
@@ -60,7 +61,7 @@ export function ownSettings(schema: unknown, where: string): OwnSettings {
       `SETTINGS_SCHEMA: ${where} has to export a zod object by default: export default z.object({ SHOP_PAGES: z.int().default(10) })`,
     );
   }
-  const problems = Object.keys(schema.shape).flatMap((name) => nameProblem(name));
+  const problems = Object.entries(schema.shape).flatMap(([name, type]) => fieldProblem(name, type));
   if (problems.length > 0) throw new SettingsError(problems.map((each) => `${where}: ${each}`).join('\n'));
   return {
     where,
@@ -71,11 +72,13 @@ export function ownSettings(schema: unknown, where: string): OwnSettings {
   };
 }
 
-function nameProblem(name: string): string[] {
+function fieldProblem(name: string, type: Partial<FieldType> | null | undefined): string[] {
   if (definitionOf(name) !== null)
     return [`${name} is a setting of crawlnode; choose another name, such as SHOP_${name}`];
-  if (namePattern.test(name)) return [];
-  return [`${JSON.stringify(name)} cannot name a setting: use capital letters, digits and underscores`];
+  if (!namePattern.test(name))
+    return [`${JSON.stringify(name)} cannot name a setting: use capital letters, digits and underscores`];
+  if (typeof type?.safeParse === 'function') return [];
+  return [`${name} is no type of zod: give one, such as z.string()`];
 }
 
 function definitionFor(name: string, type: FieldType, where: string): OwnDefinition {
@@ -105,7 +108,7 @@ function problemsOf(schema: ObjectType, given: Readonly<Record<string, unknown>>
     const { error } = schema.safeParse(given);
     return (error?.issues ?? []).map((issue) => problemOf(schema, issue));
   } catch (error) {
-    return [{ name: null, text: error instanceof Error ? error.message : String(error) }];
+    return [{ name: null, text: problemOfThrown(error) }];
   }
 }
 

@@ -41,8 +41,16 @@ export function checkField(type: FieldType, value: unknown): Checked {
       ? { ok: true, value: result.data }
       : { ok: false, problem: issueText(result.error.issues[0]) };
   } catch (error) {
-    return { ok: false, problem: error instanceof Error ? error.message : String(error) };
+    return { ok: false, problem: problemOfThrown(error) };
   }
+}
+
+/** What a refinement or transformation threw. zod throws too where one returns a promise. */
+export function problemOfThrown(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return /promise.*synchronous|synchronous.*promise/i.test(text)
+    ? 'one of its refinements or transformations is asynchronous; settings need synchronous ones'
+    : text;
 }
 
 /** What is wrong, and where within the value. */
@@ -65,7 +73,7 @@ export function valueOfText(type: FieldType, text: string): unknown {
   const others = Object.values(readings).filter((value) => value !== undefined);
   const accepted = others.find((value) => checkField(type, value).ok);
   if (accepted !== undefined) return accepted;
-  return others.find((value) => isOfType(type, value)) ?? text;
+  return [text, ...others].find((value) => isOfType(type, value)) ?? text;
 }
 
 function isOfType(type: FieldType, value: unknown): boolean {
@@ -76,7 +84,8 @@ function isOfType(type: FieldType, value: unknown): boolean {
       issue !== undefined && !(issue.path.length === 0 && /^invalid_(type|union)$/.test(issue.code ?? ''))
     );
   } catch {
-    return false;
+    // A refinement threw, and refinements are called with values of the type.
+    return true;
   }
 }
 

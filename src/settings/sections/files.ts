@@ -14,7 +14,7 @@ function storeOf(what: string): Definition<string | null> {
   const definition = optionalText({ text: what, expects: expectsStore });
   const store = z
     .string()
-    .refine((value) => isBucket(value) || !/^(?!file:)[a-z][a-z0-9+.-]*:\/\//i.test(value))
+    .refine((value) => isBucket(value) || !/^(?!file:\/\/)[a-z][a-z0-9+.-]+:\//i.test(value))
     .nullable();
   return {
     ...definition,

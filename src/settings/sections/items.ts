@@ -1,7 +1,7 @@
 /** Settings: where items go. */
 import path from 'node:path';
 import { z } from 'zod';
-import { choice, decimal, flag, integer, map, text } from '../kinds.js';
+import { choice, decimal, flag, integer, map, moduleNumber, text } from '../kinds.js';
 
 const GZIP_NAMES = ['GzipPlugin', 'scrapy.extensions.postprocessing.GzipPlugin'] as const;
 
@@ -20,12 +20,12 @@ const feed = z.strictObject({
 });
 
 export const itemSettings = {
-  ITEM_PIPELINES: map(z.union([z.int().min(0).max(1000), z.null()]), {
+  ITEM_PIPELINES: map(moduleNumber, {
     default: { RedisPipeline: 300 } as Record<string, number | null>,
     expects: 'a map of modules to numbers from 0 to 1000 (null switches one off)',
     text: 'Pipelines that process every item, lowest number first. RedisPipeline appends the item to REDIS_ITEMS_KEY. By default it is on only when no file takes the items (-o, -O or FEEDS). Other pipelines are modules such as ./pipelines/clean.ts.',
   }),
-  EXTENSIONS: map(z.union([z.int().min(0).max(1000), z.null()]), {
+  EXTENSIONS: map(moduleNumber, {
     default: {} as Record<string, number | null>,
     expects: 'a map of modules to numbers from 0 to 1000 (null switches one off)',
     text: 'Extensions: modules such as ./extensions/alerts.ts that are called when something happens in the crawl, lowest number first.',

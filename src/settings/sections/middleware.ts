@@ -1,17 +1,15 @@
 /** Settings: middleware modules of the project. */
-import { z } from 'zod';
-import { map } from '../kinds.js';
+import { map, moduleNumber } from '../kinds.js';
 
-const number = z.union([z.int().min(0).max(1000), z.null()]);
 const expects = 'a map of modules to numbers from 0 to 1000 (null switches a built-in one off)';
 
 export const middlewareSettings = {
-  DOWNLOADER_MIDDLEWARES: map(number, {
+  DOWNLOADER_MIDDLEWARES: map(moduleNumber, {
     default: {} as Record<string, number | null>,
     expects,
     text: "Modules that see every request before its download and every response after it: { ./middlewares/sign.ts: 450 }. Requests pass from the lowest number to the highest, responses from the highest to the lowest. Built-in features have the numbers of Scrapy's middleware.",
   }),
-  SPIDER_MIDDLEWARES: map(number, {
+  SPIDER_MIDDLEWARES: map(moduleNumber, {
     default: {} as Record<string, number | null>,
     expects,
     text: 'Modules that see every response before its callback and all that the callback yields: { ./middlewares/tag.ts: 543 }. Responses pass from the lowest number to the highest, results from the highest to the lowest.',

@@ -23,6 +23,9 @@ const settingOf: Readonly<Record<string, string>> = {
   user_agent: 'USER_AGENT',
 };
 
+/** Scrapy's names of members that stand for settings. */
+export const scrapySettings: readonly string[] = Object.keys(settingOf);
+
 /** What a member is called here, where the name is another one. */
 const memberOf: Readonly<Record<string, string>> = { start_requests: 'start' };
 
@@ -128,12 +131,18 @@ export function memberSettings(spider: Spider): MemberSetting[] {
   );
 }
 
-function foreignMembers(spider: Spider): ForeignMember[] {
+/** The members of crawlnode that a spider of this kind has. */
+export function namesFor(spider: Spider): ReadonlySet<string> {
   const own = kinds.filter(({ Kind }) => spider instanceof Kind).flatMap(({ names }) => [...names]);
-  const spellings = spellingsOf(new Set([...ofEverySpider, ...own]));
+  return new Set([...ofEverySpider, ...own]);
+}
+
+function foreignMembers(spider: Spider): ForeignMember[] {
+  const names = namesFor(spider);
+  const spellings = spellingsOf(names);
   const members: ForeignMember[] = [];
   for (const [name, owner] of membersOf(spider)) {
-    if (known.has(name) || own.includes(name)) continue;
+    if (known.has(name) || names.has(name)) continue;
     const letters = lettersOf(name);
     const member = spellings.get(letters) ?? memberByLetters.get(letters);
     const setting = settingByLetters.get(letters);
@@ -147,7 +156,7 @@ function foreignMembers(spider: Spider): ForeignMember[] {
 }
 
 /** Whether a spider has a member of crawlnode with another value than its base class gives it. */
-function isSetByAuthor(spider: Spider, name: string): boolean {
+export function isSetByAuthor(spider: Spider, name: string): boolean {
   const Base = kinds.find(({ Kind }) => spider instanceof Kind)?.Kind ?? Spider;
   const base = new Base();
   const [its, given] = [base, spider].map((each) => (each as unknown as Record<string, unknown>)[name]);
@@ -156,7 +165,7 @@ function isSetByAuthor(spider: Spider, name: string): boolean {
 }
 
 /** The owner of each field and method by its name, those of its classes included. A getter is not called. */
-function membersOf(spider: Spider): Map<string, Record<string, unknown>> {
+export function membersOf(spider: Spider): Map<string, Record<string, unknown>> {
   const members = new Map<string, Record<string, unknown>>();
   const add = (name: string, owner: unknown) => {
     if (!members.has(name)) members.set(name, owner as Record<string, unknown>);
@@ -174,6 +183,6 @@ function membersOf(spider: Spider): Map<string, Record<string, unknown>> {
 }
 
 /** `startUrls`, `start_urls` and `START_URLS` have the same letters. A leading underscore marks a private member. */
-function lettersOf(name: string): string {
+export function lettersOf(name: string): string {
   return name.replace(/(?<=[a-z0-9])_(?=[a-z0-9])/gi, '').toLowerCase();
 }

@@ -61,6 +61,17 @@ describe('shell --eval', () => {
     expect(await printed("response.css('a')")).toBe(`SelectorList(1) [ '<a href="/next">next</a>' ]\n`);
   });
 
+  it('masks secrets where it prints settings, or what holds them', async () => {
+    const secrets = ['REDIS_URL=redis://shop:hunter2@127.0.0.1:1', 'AWS_SECRET_ACCESS_KEY=hunter3'];
+    const set = secrets.flatMap((pair) => ['-s', pair]);
+    for (const code of ['settings', 'spider', '[settings]']) {
+      const { code: exit, stdout } = await shell(['-e', code, ...set]);
+      expect(exit).toBe(0);
+      expect(stdout).toContain("REDIS_URL: 'redis://shop:***@127.0.0.1:1'");
+      expect(stdout).not.toContain('hunter');
+    }
+  });
+
   it('runs statements from a pipe', async () => {
     const input = 'const { url } = await fetch(process.env.PAGE);\nconsole.log(url);\n';
     const env = { ...obeying.env, PAGE: site.url };

@@ -104,6 +104,28 @@ describe('a crawl', () => {
     });
   });
 
+  it.each([
+    ['seed', 'http://127.0.0.1:9/?product=3'],
+    ['inspect', 'http://127.0.0.1:9/?product=3'],
+    ['forget', 'http://127.0.0.1:9/?product=3'],
+  ])(
+    'is refused to %s with a module of another id, which would identify requests otherwise',
+    async (...command) => {
+      await crawlLines(project, 'shop', '-a', `url=${site.origin}/`);
+      await project.write('other.ts', module('products-2'));
+      const [name, url] = command;
+      expect(await run(name, 'shop', url, '-s', 'REQUEST_MODULE=./other.ts')).toMatchObject({
+        code: 3,
+        stdout: '',
+        stderr: expect.stringContaining('is module products-1 there and module products-2 here'),
+      });
+      expect(await run(name, 'shop', url)).toMatchObject({ code: 0 });
+      expect(await run('inspect', 'shop', 'a'.repeat(40), '-s', 'REQUEST_MODULE=./other.ts')).toMatchObject({
+        code: 0,
+      });
+    },
+  );
+
   it('is one of a program too, which may give the module itself', async () => {
     class Shop extends Spider {
       override name = 'shop';
@@ -145,6 +167,14 @@ it.each([
   ['export default { fingerprint: () => "a" };', 'needs an id of 1 to 64 letters'],
   ['export default { id: "a b", fingerprint: () => "a" };', 'needs an id of 1 to 64 letters'],
   ['export default { id: "a", priority: 5 };', 'has priority, which is no function'],
+  [
+    'export default { id: "a", fingerprnt: () => "a", priority: () => 1 };',
+    'has fingerprnt, which has no effect; did you mean fingerprint?',
+  ],
+  [
+    'export default class { id = "a"; constructor() { throw new Error("no table"); } priority() { return 1; } }',
+    'whose constructor threw an error: no table',
+  ],
   ['export const id = "a";', 'is neither a class nor an object'],
   ['throw new Error("no file");', 'bad.ts:1:7 does not load: Error: no file'],
 ])('%s is refused', async (text, message) => {

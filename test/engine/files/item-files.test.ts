@@ -152,7 +152,7 @@ export default class { committed(batch) { appendFileSync('ids.jsonl', batch.map(
     expect(outcomes(await crawl(site), site)).toEqual([['page p1', '/a.pdf downloaded']]);
   });
 
-  it.each(['gs://bucket/x', 'ftp://files.example/x', 's3://bucket/../x', 's3://'])(
+  it.each(['gs://bucket/x', 'ftp://files.example/x', 's3://bucket/../x', 's3://', 's3:/bucket/x'])(
     '%s is refused by name, with what to use instead',
     async (place) => {
       const refused = await runCli(['crawl', 'news', '-s', `FILES_STORE=${place}`], {

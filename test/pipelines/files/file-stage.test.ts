@@ -13,6 +13,7 @@ import {
   type FilePathInput,
   FilesPipeline,
   ImagesPipeline,
+  refuseOtherMethods,
 } from '../../../src/pipelines/files/media-pipeline.js';
 import { tempDir } from '../../helpers/temp-dir.js';
 
@@ -277,4 +278,49 @@ describe('a pipeline that extends FilesPipeline', () => {
 it('a pipeline without a folder is refused by name', async () => {
   await expect(files({ FILES_STORE: null })).rejects.toThrow(/FilesPipeline: set FILES_STORE/);
   await expect(images({ IMAGES_STORE: null })).rejects.toThrow(/ImagesPipeline: set IMAGES_STORE/);
+});
+
+describe('a pipeline of files with a mistake', () => {
+  const of = (members: object) => {
+    class Manuals extends FilesPipeline {}
+    Object.assign(Manuals.prototype, members);
+    return stageOf('./manuals.ts', {}, new Manuals());
+  };
+
+  it.each([
+    [
+      'an endless generator',
+      function* () {
+        while (true) yield 'http://a.example/a.pdf';
+      },
+      'gave more than 3600 files',
+    ],
+    ['a promise', async () => [], 'and gave a promise: it cannot be async'],
+    ['a number in a list', () => [5], 'and gave a number'],
+  ])('getMediaRequests that gives %s is an error of the item', async (_, getMediaRequests, message) => {
+    const stage = await of({ getMediaRequests });
+    await expect(stage.goOn({}, [])).rejects.toThrow(message);
+  });
+
+  it('filePath that gives a promise is told so', async () => {
+    const stage = await of({ filePath: async () => 'a' });
+    await expect(known(stage, 'http://a.example/a.pdf')).rejects.toThrow(
+      'filePath gave a promise: it cannot be async',
+    );
+  });
+
+  it('methods that would never be called are refused by name', () => {
+    const refused = (members: object) => {
+      class Manuals extends FilesPipeline {}
+      Object.assign(Manuals.prototype, members);
+      return () => refuseOtherMethods('./manuals.ts', new Manuals());
+    };
+    const method = () => null;
+    expect(refused({ get_media_requests: method })).toThrow(
+      './manuals.ts has get_media_requests, which is never called: call it getMediaRequests.',
+    );
+    expect(refused({ getMediaRequest: method })).toThrow('did you mean getMediaRequests?');
+    expect(refused({ filePaths: method, filePath: method })).not.toThrow();
+    expect(refused({ pathOf: method, open: method, close: method })).not.toThrow();
+  });
 });

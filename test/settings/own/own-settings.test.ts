@@ -204,3 +204,27 @@ it('SETTINGS_SCHEMA is found before the other settings: program, command line, e
   expect(find({ cli: { SETTINGS_SCHEMA: 'null' } })).toBeNull();
   expect(find({ code: { settings: { SETTINGS_SCHEMA: schema }, where: 'code' } })).toBe(schema);
 });
+
+describe('a schema with a mistake', () => {
+  const said = (type: unknown, text: string) =>
+    refusal(() => valuesOf({ cli: { SHOP_X: text } }, z.object({ SHOP_X: type as z.ZodType })));
+
+  it('shows the text where no other reading fits', () => {
+    expect(said(z.enum(['a', 'b']), 'c')).toContain('does not accept "c": Invalid option');
+  });
+
+  it('is not taken for a wrong value: a refinement that throws or is asynchronous gets the number', () => {
+    const throwing = z.number().refine(() => {
+      throw new Error('no table of prices');
+    });
+    expect(said(throwing, '3')).toContain('does not accept 3: no table of prices');
+    const asynchronous = z.number().refine(async () => true);
+    expect(said(asynchronous, '3')).toMatch(
+      /does not accept 3: .* asynchronous; settings need synchronous ones/,
+    );
+  });
+
+  it('is refused by name for a field that is no type', () => {
+    expect(said(z.regex, 'x')).toBe('./settings.ts: SHOP_X is no type of zod: give one, such as z.string()');
+  });
+});

@@ -22,6 +22,30 @@ export function jsonObjectCopy(value: unknown, path: string): JsonObject {
   return copy(value, path, []) as JsonObject;
 }
 
+/**
+ * Name a value inside `value` of which JSON.stringify leaves `{}`, such as a Map or a promise that nobody awaited. Other
+ * instances of classes are written with their fields or by their toJSON.
+ * @param value without cycles
+ * @param path the name of the value in the message
+ * @returns a message; null when there is none
+ */
+export function lostInJson(value: unknown, path: string): string | null {
+  if (typeof value !== 'object' || value === null || 'toJSON' in value) return null;
+  if (Array.isArray(value)) return firstLost(value.map((entry, at) => [`${path}[${at}]`, entry]));
+  const fields = Object.entries(value);
+  if (fields.length === 0 && !isPlainObject(value))
+    return `${path} is ${describe(value)}, which does not survive JSON${hint(value)}`;
+  return firstLost(fields.map(([key, field]) => [pathOf(path, key), field]));
+}
+
+function firstLost(entries: readonly (readonly [path: string, value: unknown])[]): string | null {
+  for (const [path, value] of entries) {
+    const lost = lostInJson(value, path);
+    if (lost !== null) return lost;
+  }
+  return null;
+}
+
 function copy(value: unknown, path: string, ancestors: readonly object[]): JsonValue {
   switch (typeof value) {
     case 'string':
@@ -79,6 +103,7 @@ function hint(value: object): string {
   if (value instanceof Date) return '; give its toISOString()';
   if (value instanceof Map) return '; give Object.fromEntries(it)';
   if (value instanceof Set) return '; give an array of it';
+  if (value instanceof Promise) return '; await it';
   if (value instanceof Uint8Array) return "; give it as base64 text, or as the request's body";
   return '';
 }

@@ -48,7 +48,7 @@ export class S3Store implements FileStore {
     const { client, commands } = this.#s3;
     const probe = { Bucket: this.#bucket, Key: `${this.#folder}${PROBE}` };
     try {
-      await client.send(new commands.PutObjectCommand({ ...probe, ...this.#access(), Body: 'crawlnode' }));
+      await this.#put({ ...probe, ...this.#access(), Body: 'crawlnode' });
       await this.#head(`${PROBE}-${randomUUID()}`);
     } catch (error) {
       throw unwritable(this, saying(error));
@@ -72,17 +72,14 @@ export class S3Store implements FileStore {
   }
 
   async write(name: string, body: Buffer): Promise<StoredFile> {
-    const { client, commands } = this.#s3;
     const digest = createHash('md5').update(body).digest();
     const checksum = digest.toString('hex');
     try {
-      await client.send(
-        new commands.PutObjectCommand({
-          ...{ Bucket: this.#bucket, Key: this.#keyOf(name), Body: body, ContentLength: body.length },
-          ...{ ContentMD5: digest.toString('base64'), ContentType: await mediaType(body) },
-          ...{ Metadata: { md5: checksum }, ...this.#access() },
-        }),
-      );
+      await this.#put({
+        ...{ Bucket: this.#bucket, Key: this.#keyOf(name), Body: body, ContentLength: body.length },
+        ...{ ContentMD5: digest.toString('base64'), ContentType: await mediaType(body) },
+        ...{ Metadata: { md5: checksum }, ...this.#access() },
+      });
     } catch (error) {
       throw unwritable(this, saying(error));
     }
@@ -91,6 +88,17 @@ export class S3Store implements FileStore {
 
   close(): void {
     this.#s3.client.destroy();
+  }
+
+  /** Any web server may answer a PUT with 200. Only a storage gives the ETag of the new object. */
+  async #put(object: Readonly<Record<string, unknown>>): Promise<void> {
+    const { client, commands } = this.#s3;
+    const { ETag } = (await client.send(new commands.PutObjectCommand(object))) as { readonly ETag?: string };
+    if (ETag === undefined) {
+      throw new Error(
+        'the answer to PUT has no ETag, so it is not from S3-compatible storage; check AWS_ENDPOINT_URL, and proxies in front of it',
+      );
+    }
   }
 
   /** Those of the names that are there: one request in place of one for each. */
@@ -159,14 +167,19 @@ function statusOf(error: unknown): number | undefined {
 function saying(error: unknown): Error {
   const { name = 'Error' } = error as Error;
   const status = statusOf(error);
+  const isUnreadable = /XML parse error|Deserialization error/.test(messageOf(error));
   const parts = [
     /^(?:Error|Unknown\w*|\d+)$/.test(name) ? '' : name,
-    /^Unknown/.test(messageOf(error)) ? '' : messageOf(error),
+    isUnreadable || /^Unknown/.test(messageOf(error)) ? '' : messageOf(error),
     status === undefined ? '' : `status ${status}`,
     status === 403
       ? 'check the credentials, and the rights s3:PutObject, s3:GetObject and s3:ListBucket'
       : '',
     status === 404 ? 'is the name of the bucket right?' : '',
+    status === 301 || status === 307 ? 'is the bucket in the region AWS_REGION_NAME?' : '',
+    isUnreadable
+      ? 'the answer is not that of S3-compatible storage; check AWS_ENDPOINT_URL, and proxies in front of it'
+      : '',
   ];
   return new Error(parts.filter((part) => part !== '').join('; ') || 'no answer');
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bucket, keys, startS3 } from '../../../../scripts/proof/item-files/s3-server.mjs';
 import { openS3, type S3Settings, s3Config } from '../../../../src/pipelines/files/store/s3-client.js';
 import { S3Store } from '../../../../src/pipelines/files/store/s3-store.js';
+import { startSite } from '../../../helpers/sites/site.js';
 import { tempDir } from '../../../helpers/temp-dir.js';
 
 const md5 = (body: Buffer | string) => createHash('md5').update(body).digest('hex');
@@ -98,6 +99,32 @@ describe('S3Store', () => {
     if (where === bucket)
       await expect(store.find(['full/a'], day)).rejects.toMatchObject({ code: 'files_unwritable' });
     await expect(store.write('full/a', Buffer.from('x'))).rejects.toMatchObject({ code: 'files_unwritable' });
+  });
+});
+
+describe('a server that is no storage', () => {
+  it.each([
+    ['answers with a page', 200, 'the answer to PUT has no ETag'],
+    [
+      'answers with an error page',
+      500,
+      'the answer is not that of S3-compatible storage; check AWS_ENDPOINT_URL',
+    ],
+  ])('which %s is an error, and no file counts as stored', async (_, status, message) => {
+    const site = await startSite({
+      handler: (_request, response) => {
+        response.writeHead(status, { 'content-type': 'text/html' }).end('<p>Sign in to the network');
+        return true;
+      },
+    });
+    try {
+      const store = await storeAt('shop', { AWS_ENDPOINT_URL: site.origin });
+      const refusal = { code: 'files_unwritable', message: expect.stringContaining(message) };
+      await expect(store.open()).rejects.toMatchObject(refusal);
+      await expect(store.write('full/a.pdf', Buffer.from('x'))).rejects.toMatchObject(refusal);
+    } finally {
+      await site.close();
+    }
   });
 });
 

@@ -1,0 +1,32 @@
+/** Members of a spider whose names are nearly those that crawlnode reads, such as `alowedDomains`: they have no effect. */
+import { nearest } from '../../settings/nearest.js';
+import type { Spider } from '../spider.js';
+import { isSetByAuthor, lettersOf, membersOf, namesFor, scrapySettings } from './scrapy-members.js';
+
+/** Members that authors give similar names for a purpose of their own: a field `items`, a method `parser`. */
+const neverMeant = new Set(['item', 'parse', 'name', 'args', 'log', 'settings', 'stats', 'constructor']);
+/** A shorter name with two other letters is probably another word. */
+const LONG_LETTERS = 8;
+
+/** The members that are methods. A plain spider has no value for some of them. */
+const methods =
+  /^(?:start|idle|opened|closed|fingerprint|makeRequestFromData|parse\w+|process\w+|adaptResponse|sitemapFilter)$/;
+
+/**
+ * A sentence for each member that is probably misspelt. It is only a hint, since an author may use any name. A member is not
+ * meant where the spider has that member too, or where one is a method and the other is not.
+ */
+export function misspeltMembers(spider: Spider): string[] {
+  const names = namesFor(spider);
+  const meant = [...names, ...scrapySettings].filter((name) => !neverMeant.has(name));
+  const byLetters = new Map(meant.map((name) => [lettersOf(name), name]));
+  return [...membersOf(spider)].flatMap(([name, owner]) => {
+    const letters = lettersOf(name);
+    if (name.startsWith('_') || names.has(name) || byLetters.has(letters)) return [];
+    const [word = ''] = nearest(letters, byLetters.keys(), 1, letters.length < LONG_LETTERS ? 1 : 2);
+    const near = byLetters.get(word);
+    if (near === undefined || isSetByAuthor(spider, near)) return [];
+    if ((typeof owner[name] === 'function') !== methods.test(near)) return [];
+    return [`the spider ${spider.name} has ${name}, which has no effect; did you mean ${near}?`];
+  });
+}
