@@ -117,12 +117,14 @@ export function suspects(crawl: () => Crawl): void {
       const recover = (count: number) =>
         until(
           async () => {
+            // Before, so that a node that falls silent in between is not taken for recovered.
+            const live = (await peer.frontier.snapshot()).nodes.length;
             // Sent together, so that not even a busy machine puts the node timeout between them.
             await Promise.all([
               beat(peer),
               peer.frontier.recover(undefined, (request) => void failed.push(request)),
             ]);
-            return (await peer.frontier.snapshot()).nodes.length;
+            return live;
           },
           (live) => live === count,
         );
