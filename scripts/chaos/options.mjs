@@ -8,7 +8,7 @@ export const usage = `npm run chaos -- [options]
   --fault TEXT       only faults whose description contains it
   --engine NAME      redis or embedded; both unless told
   --seed N           repeat the random choices of an earlier run, which printed its seed
-  --short            one fault of each row, once, on one engine, on 526 pages: about three minutes for all
+  --short            one fault of each row but R23, once, on one engine, on 526 pages: about five minutes for all
   --long             many faults on 21,040 pages: hours for all
   --generated        on generated pages, for a machine without nginx and python3-doc
   --minutes N        how long R22 takes; 1 unless told, 60 with --long

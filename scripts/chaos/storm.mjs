@@ -110,6 +110,7 @@ const ofRedis = {
 export const storm = {
   row: 'R23',
   fault: 'random faults of nodes, store and network, some at once, as long as --minutes says',
+  isLong: true,
   engines: ['redis', 'embedded'],
   async run(scenario) {
     const { engine, random } = scenario;
