@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { SpiderLoadError, UsageError } from '../../errors.js';
 import { didYouMean } from '../../settings/nearest.js';
 import { Spider } from '../../spider/spider.js';
+import { isNamedValues } from '../project/named-values.js';
 import type { ProgramOptions } from './options.js';
 
 /** Options of `crawl()`, `seed()` and `stats()`: a program may give all three the same ones. */
@@ -14,8 +15,8 @@ const runSpiderOptions = ['callback', 'args', 'settings'];
 
 /** What an option must be, where no setting's check says it. */
 const kinds: Readonly<Record<string, readonly [is: (value: unknown) => boolean, what: string]>> = {
-  settings: [isPlain, 'an object of settings'],
-  args: [isPlain, 'an object of texts, such as { tag: "love" }'],
+  settings: [isNamedValues, 'an object of settings'],
+  args: [isNamedValues, 'an object of texts, such as { tag: "love" }'],
   exitWhenDone: [(value) => typeof value === 'boolean', 'true or false'],
   maxPages: [(value) => Number.isSafeInteger(value) && Number(value) > 0, 'a whole number of at least 1'],
   config: [(value) => typeof value === 'string' || value === false, 'the path of a settings file, or false'],
@@ -34,7 +35,7 @@ export function checkCall(
   options: Pick<ProgramOptions, 'args' | 'cwd'>,
 ): void {
   checkSpider(called, spider);
-  if (!isPlain(options))
+  if (!isNamedValues(options))
     throw new UsageError(`the options of ${called}() are ${describe(options)}, not an object`);
   const names = called === 'runSpider' ? runSpiderOptions : crawlOptions;
   for (const name of Object.keys(options)) {
@@ -70,11 +71,6 @@ function checkSpider(called: string, spider: unknown): void {
   throw new SpiderLoadError(
     `${called}() takes a class that extends Spider${called === 'runSpider' ? '' : ', or the name of a spider'}, not ${is}`,
   );
-}
-
-function isPlain(value: unknown): boolean {
-  const isCollection = Array.isArray(value) || value instanceof Map || value instanceof Set;
-  return typeof value === 'object' && value !== null && !isCollection;
 }
 
 function describe(value: unknown): string {

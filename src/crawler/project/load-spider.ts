@@ -12,6 +12,7 @@ import {
 import type { Discovery, FoundSpider } from '../../spider/loading/discover.js';
 import type { Spider } from '../../spider/spider.js';
 import { type Stats, uncountedStats } from '../../stats/stats.js';
+import { isNamedValues } from './named-values.js';
 import { loadOwnSettings } from './own-settings.js';
 import { withRequestModule } from './request-module.js';
 import { refuseUnsendable } from './sendable-headers.js';
@@ -137,8 +138,7 @@ async function load(
 
 function plainObject(value: unknown, where: string): object {
   if (value === undefined || value === null) return {};
-  const isCollection = Array.isArray(value) || value instanceof Map || value instanceof Set;
-  if (typeof value === 'object' && !isCollection) return value;
-  const got = isCollection ? `a ${value.constructor.name}` : typeof value;
+  if (isNamedValues(value)) return value;
+  const got = typeof value === 'object' ? `a ${value.constructor.name}` : typeof value;
   throw new SettingsError(`${where}: expected an object of settings such as { DEPTH_LIMIT: 1 }, got ${got}`);
 }

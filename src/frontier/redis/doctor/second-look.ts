@@ -2,6 +2,7 @@
  * A second look at requests that a walk found nowhere, or waiting twice. A request that moves between two steps is leased,
  * failed or done at one of them, or in a key that is walked later. What is in none of these at any step is in no queue.
  */
+import { inChunks, type Weight } from '../../in-chunks.js';
 import type { Call } from '../connection/calls.js';
 import { repliesOf } from '../connection/client.js';
 import { list } from '../connection/reply.js';
@@ -23,9 +24,10 @@ interface Place {
 /** @returns one sentence for each breach, of the first group that has any. */
 export async function lookAgain(crawl: CrawlAccess, suspected: readonly Buffer[]): Promise<string[]> {
   const unexplained: Buffer[] = [];
-  for (const group of groupsOf(suspected)) unexplained.push(...(await notElsewhere(crawl.call, group)));
+  for (const group of inChunks(suspected, weigh, GROUP))
+    unexplained.push(...(await notElsewhere(crawl.call, group)));
   let left = unexplained.length;
-  for (const group of groupsOf(unexplained)) {
+  for (const group of inChunks(unexplained, weigh, GROUP)) {
     const breaches = await confirm(crawl, group);
     left -= group.length;
     if (breaches.length === 0) continue;
@@ -36,10 +38,7 @@ export async function lookAgain(crawl: CrawlAccess, suspected: readonly Buffer[]
   return [];
 }
 
-function groupsOf(ids: readonly Buffer[]): Buffer[][] {
-  const count = Math.ceil(ids.length / GROUP);
-  return Array.from({ length: count }, (_, n) => ids.slice(n * GROUP, (n + 1) * GROUP));
-}
+const weigh = ({ length }: Buffer): Weight => ({ count: 1, bytes: length });
 
 /** Those that have a record and are neither leased nor failed, at one instant. */
 async function notElsewhere(call: Call, ids: Buffer[]): Promise<Buffer[]> {

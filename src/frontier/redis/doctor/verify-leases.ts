@@ -2,6 +2,7 @@
  * I3: each lease belongs to a registered incarnation, whose count of leases is right. I6: so is that of each domain. All
  * leases are read at one instant: they are as many as the nodes process at a time.
  */
+import { inChunks } from '../../in-chunks.js';
 import type { FrontierKeys } from '../../open-options.js';
 import { repliesOf } from '../connection/client.js';
 import type { Ask } from '../connection/scan.js';
@@ -29,8 +30,8 @@ export async function checkLeases(ask: Ask, keys: FrontierKeys, busy: readonly s
   const breaches = checkHolders(first);
   const leased = [...first.leases.values()].map(({ domain }) => domain);
   const names = [...new Set([...busy, ...leased])];
-  for (let at = 0; at < names.length; at += GROUP) {
-    breaches.push(...checkActive(await readLeases(ask, keys, names.slice(at, at + GROUP))));
+  for (const group of inChunks(names, ({ length }) => ({ count: 1, bytes: length }), GROUP)) {
+    breaches.push(...checkActive(await readLeases(ask, keys, group)));
   }
   return breaches;
 }
