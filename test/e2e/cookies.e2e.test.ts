@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type http from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type RunningCli, runCli, startCli } from '../helpers/cli.js';
+import { runHere } from '../helpers/cli/run-here.js';
+import { type RunningCli, startCli } from '../helpers/cli.js';
 import { engines, projectOn } from '../helpers/engine-project.js';
 import { expectSound } from '../helpers/expect-sound.js';
 import { startProxy, type TestProxy } from '../helpers/sites/proxy.js';
@@ -123,7 +124,8 @@ describe.each(engines)('a login on the %s engine', (engine) => {
 
   it.each([
     ['', false],
-    [', through a proxy with a password', true],
+    // Which store holds the cookies makes no difference to a proxy.
+    ...(engine === 'redis' ? ([[', through a proxy with a password', true]] as const) : []),
   ])('serves pages on the other nodes, when its node is killed right after it%s', async (_, isProxied) => {
     await open();
     if (isProxied) proxy = await startProxy({ username: 'me', password: 'hunter2/@' });
@@ -148,7 +150,7 @@ describe.each(engines)('a login on the %s engine', (engine) => {
     for (const each of nodes) expect(await each.wait()).toMatchObject({ code: 0 });
     await expectAll();
     expect([...members.served.keys()].sort()).toEqual(['one', 'three', 'two']);
-    const { stdout } = await runCli(['inspect', 'login', `${site.origin}/`], { cwd: here.project.dir });
+    const { stdout } = await runHere(['inspect', 'login', `${site.origin}/`], { cwd: here.project.dir });
     expect(stdout).toContain('session=***');
     expect(stdout).not.toContain('of-a-user');
   });

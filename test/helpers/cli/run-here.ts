@@ -6,7 +6,8 @@ import { main } from '../../../src/cli/main.js';
 /** Where the command runs. */
 export interface RunHere {
   readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
+  /** Added to an environment that has ROBOTSTXT_OBEY false; undefined removes a variable. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** For stdin, which is empty unless told. */
   readonly input?: string | Buffer;
   /** Both streams are a terminal. */
