@@ -275,7 +275,10 @@ export class PartitionedFrontier implements Frontier {
   }
 
   async examine(): Promise<readonly Finding[]> {
-    const found = mergeFindings(await this.#each((part) => part.examine()));
+    const found = mergeFindings(
+      await this.#each((part) => part.examine()),
+      this.#parts.map(({ partition }) => partition.place),
+    );
     const lost = await lostFinding(this.#parts);
     return lost === null ? found : [...found, lost];
   }

@@ -15,7 +15,12 @@ import {
   until,
   type World,
 } from '../../frontier-contract/world.js';
-import { addressOf, openPartitioned, partitionedWorld } from '../../helpers/redis/partitioned-world.js';
+import {
+  addressOf,
+  domainIn,
+  openPartitioned,
+  partitionedWorld,
+} from '../../helpers/redis/partitioned-world.js';
 import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
 import { openRedis } from '../../helpers/redis/redis-world.js';
 
@@ -23,10 +28,7 @@ const { server, admin } = await redisOfFile();
 const COUNT = 3;
 
 /** A domain of each partition. */
-const domains = Array.from({ length: COUNT }, (_, partition) => {
-  for (let n = 0; ; n++)
-    if (partitionOf(`site-${n}.example`, COUNT) === partition) return `site-${n}.example`;
-});
+const domains = Array.from({ length: COUNT }, (_, partition) => domainIn(partition, COUNT));
 /** A request in a partition. */
 const at = (partition: number, name: string): FrontierRequest =>
   request(name, { domain: domains[partition]! });
