@@ -1,6 +1,6 @@
 /** Fresh crawls over several partitions in the Redis of a URL. */
 import { openFrontier } from '../../../src/frontier/choose-engine.js';
-import type { Frontier, Shape } from '../../../src/frontier/frontier.js';
+import type { Frontier } from '../../../src/frontier/frontier.js';
 import type { OpenOptions, RedisAddress } from '../../../src/frontier/open-options.js';
 import { partitionOf } from '../../../src/frontier/partitions/partition-of.js';
 import { type World, worldOf } from '../../frontier-contract/world.js';
