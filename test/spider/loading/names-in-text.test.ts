@@ -26,6 +26,7 @@ describe('the name of a spider in the text of its module', () => {
       'shop',
     ],
     ['no variable', "const name = 'no';\nexport default class A extends Base {}", 'file'],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a module
     ['a name that is computed: that of the file', 'export default class A { name = `shop-${x}`; }', 'file'],
     ['a name that is none', "export default class A { name = 'a b'; }", null],
     ['no spider', "export const name = 'shop';", null],
