@@ -113,7 +113,7 @@ export class CommitBatch {
     this.#waiting = [];
     try {
       const sql = batch.some(({ creates }) => creates) ? this.#database.writable : this.#database.readable;
-      if (this.#database.exists && checkpointWhenLarge(this.#database.file, sql)) this.#retryLater(batch);
+      if (this.#database.isOpen && checkpointWhenLarge(this.#database.file, sql)) this.#retryLater(batch);
       else this.#run(sql, batch);
     } catch (error) {
       if (isBusy(error)) this.#waitForPeer(batch);

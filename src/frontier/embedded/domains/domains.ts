@@ -55,28 +55,29 @@ export class Domains {
   /** The first ready domains in the order of their heads, at most `max`, to be read. */
   ready(max: number): DomainRow[] {
     this.finish();
-    const rows = this.#crawl.sql.all<DomainRow>`
-      SELECT * FROM domain WHERE space = ${this.#crawl.space} AND state = 'ready'
+    const names = this.#crawl.sql.all<{ name: string }>`
+      SELECT name FROM domain WHERE space = ${this.#crawl.space} AND state = 'ready'
       ORDER BY head_rank, head_arrival LIMIT ${max}`;
-    return rows.map((row) => (this.#loaded.get(row.name) ?? this.#keep(row)).row);
+    return names.map(({ name }) => this.find(name)!);
   }
 
-  /** Update the state of domains whose delay timer has run out, at most `max` of each state. */
+  /**
+   * Update the state of domains whose delay timer has run out, at most `max`. An instant that is too far ahead was stored
+   * before the system clock was set back.
+   */
   promote(max: number): void {
     this.finish();
     const { sql, space, nowMs } = this.#crawl;
-    const due = [];
-    for (const state of ['waiting', 'idle']) {
-      due.push(
-        ...sql.all<{ name: string }>`SELECT name FROM domain WHERE space = ${space} AND state = ${state}
-          AND until IS NOT NULL AND until <= ${nowMs} LIMIT ${max}`,
-      );
-    }
-    // An instant so far ahead was stored before the system clock was set back.
-    due.push(
-      ...sql.all<{ name: string }>`SELECT name FROM domain WHERE space = ${space} AND state = 'waiting'
-        AND until IS NOT NULL AND until > ${nowMs + FURTHEST_MS} LIMIT ${max}`,
-    );
+    const due = sql.all<{ name: string }>`
+      SELECT name FROM domain
+      WHERE space = ${space} AND state = 'waiting' AND until IS NOT NULL AND until <= ${nowMs}
+      UNION ALL
+      SELECT name FROM domain
+      WHERE space = ${space} AND state = 'waiting' AND until IS NOT NULL AND until > ${nowMs + FURTHEST_MS}
+      UNION ALL
+      SELECT name FROM domain
+      WHERE space = ${space} AND state = 'idle' AND until IS NOT NULL AND until <= ${nowMs}
+      LIMIT ${max}`;
     for (const { name } of due) this.change(name);
   }
 

@@ -91,6 +91,11 @@ export class Database {
     return this.#open !== null;
   }
 
+  /** Whether the file is in use. Cheaper than `exists`, which looks whether somebody has deleted it. */
+  get isOpen(): boolean {
+    return this.#open !== null;
+  }
+
   /** What to read from: the file, or where there is none an empty database. */
   get readable(): Statements {
     if (this.exists) return this.#open!;
@@ -100,7 +105,7 @@ export class Database {
 
   /** Changes with each commit of another connection. */
   get version(): number {
-    const row = this.readable.of('PRAGMA data_version').get() as { data_version: number };
+    const row = (this.#open ?? this.readable).of('PRAGMA data_version').get() as { data_version: number };
     return row.data_version;
   }
 
