@@ -42,7 +42,8 @@ async function slowLast(onRedis) {
   const early = nodes.filter(({ endedAt }) => endedAt < slowAt).length;
   const leftMs = Math.max(...nodes.map(({ endedAt }) => endedAt - lastAt));
   if (early > 0) problems.push(`${early} left early`);
-  if (leftMs > LATEST_LEAVE_MS) problems.push(`the last one left ${leftMs.toFixed(0)} ms after the last page`);
+  if (leftMs > LATEST_LEAVE_MS)
+    problems.push(`the last one left ${leftMs.toFixed(0)} ms after the last page`);
   if (ends.some(({ code }) => code !== 0)) problems.push(`ends: ${JSON.stringify(ends)}`);
   return {
     figures: `left early ${early}, all gone ${leftMs.toFixed(0)} ms after the last page`,
