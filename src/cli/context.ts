@@ -129,7 +129,7 @@ export function masked<T>(context: Context, value: T): T {
 }
 
 /** The one way to a stream: text that reaches it is safe for a terminal, bytes are what they are. */
-function outputOf(stream: NodeJS.WriteStream): Output {
+export function outputOf(stream: NodeJS.WriteStream): Output {
   return {
     write: (text) => void stream.write(typeof text === 'string' ? terminalText(text) : text),
     get isTTY() {

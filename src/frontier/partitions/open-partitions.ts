@@ -12,6 +12,7 @@ export async function openPartitions(
   places: readonly PartitionPlace[],
 ): Promise<PartitionedFrontier> {
   const connections = new Map<string, RedisConnection>();
+  const hasSeveral = new Set(places.map(({ address }) => JSON.stringify(address))).size > 1;
   const disconnect = () => {
     for (const connection of connections.values()) connection.close();
   };
@@ -22,7 +23,12 @@ export async function openPartitions(
       const name = JSON.stringify(address);
       const connection =
         connections.get(name) ??
-        (await RedisConnection.open(address, options.connectTimeoutMs, options.waitReplicas));
+        (await RedisConnection.open(
+          address,
+          options.connectTimeoutMs,
+          options.waitReplicas,
+          hasSeveral ? `Redis at ${placeOf(address)}` : undefined,
+        ));
       connections.set(name, connection);
       // Each partition listens to it.
       connection.client.setMaxListeners(0);

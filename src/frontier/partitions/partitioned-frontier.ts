@@ -159,10 +159,22 @@ export class PartitionedFrontier implements Frontier {
 
   async lease(max: number, holding: number, cookies?: number): Promise<LeaseAnswer> {
     this.#requireJoined();
-    const answer = await this.#leases.lease(max, holding, cookies);
+    const answer = await this.#leaseAfterSettles(max, holding, cookies);
     if ((this.#leases.stateOf(0)?.transfers ?? 0) > 0) await this.#seeds.deliver();
     const crawl = await this.#completion.judge(answer.crawl, answer.leases.length > 0, holding);
     return { ...answer, crawl };
+  }
+
+  /**
+   * A page's settle is issued after its links in other partitions have arrived. Until then it keeps its suspect, its place in its
+   * domain and its links in its own partition from a lease. Where there is nothing else to lease, that lease waits for it.
+   */
+  async #leaseAfterSettles(max: number, holding: number, cookies?: number): Promise<LeaseAnswer> {
+    const { areSettlesWaiting } = this.#pushes;
+    const answer = await this.#leases.lease(max, holding, cookies);
+    if (max === 0 || answer.leases.length > 0 || !areSettlesWaiting) return answer;
+    await this.#pushes.settlesIssued();
+    return this.#leases.lease(max, holding, cookies);
   }
 
   async settle(lease: Lease, outcome: Outcome, effects: Effects): Promise<SettleAnswer> {
@@ -263,7 +275,10 @@ export class PartitionedFrontier implements Frontier {
   }
 
   async examine(): Promise<readonly Finding[]> {
-    const found = mergeFindings(await this.#each((part) => part.examine()));
+    const found = mergeFindings(
+      await this.#each((part) => part.examine()),
+      this.#parts.map(({ partition }) => partition.place),
+    );
     const lost = await lostFinding(this.#parts);
     return lost === null ? found : [...found, lost];
   }

@@ -110,7 +110,7 @@ export class RedisFrontier implements Frontier {
     this.#options = options;
     this.#calls = new Calls(connection, options.keys, options.shape.dupefilter);
     const call: Call = (verb, args) => this.#run(verb, args);
-    this.#eviction = options.allowEviction ? null : new EvictionWatch(connection.client);
+    this.#eviction = options.allowEviction ? null : EvictionWatch.of(connection);
     this.#node = new RedisNode(connection, options.keys.requests, this.#calls, call);
     this.#leaseCalls = new LeaseCalls(this.#calls, () => this.#node.options?.feeds ?? []);
     this.#crawl = {

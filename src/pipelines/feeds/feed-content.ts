@@ -26,6 +26,8 @@ export interface ContentOptions extends FeedLayout {
   readonly template?: string;
   readonly batchItems?: number;
   readonly itemFilter?: string | null;
+  /** Only what a dead node left is written. */
+  readonly restOnly?: boolean;
   /** Where this user's files are recorded; without it only the outbox shows what of a file is crawlnode's own. */
   readonly records?: FeedRecords;
   readonly log: Logger;
@@ -50,14 +52,18 @@ export class FeedContent {
 
   /**
    * Open the file, and make it if need be; what is in it stays.
-   * @throws CrawlnodeError `feed_unwritable`; RefusedError while another process of this user writes the same file
+   * @throws CrawlnodeError `feed_unwritable`; FeedHeldError while another process of this user writes the same file
    */
   static async open(options: ContentOptions): Promise<FeedContent> {
-    const { path, records = noRecords } = options;
+    const { path, records = noRecords, restOnly = false } = options;
     const disk = await FeedDisk.open(path);
     try {
       const identity = await disk.identity();
-      return new FeedContent(options, disk, identity === null ? null : records.lock(identity, path));
+      return new FeedContent(
+        options,
+        disk,
+        identity === null ? null : records.lock(identity, path, restOnly),
+      );
     } catch (error) {
       await disk.close();
       throw error;

@@ -15,7 +15,12 @@ import {
   until,
   type World,
 } from '../../frontier-contract/world.js';
-import { addressOf, openPartitioned, partitionedWorld } from '../../helpers/redis/partitioned-world.js';
+import {
+  addressOf,
+  domainIn,
+  openPartitioned,
+  partitionedWorld,
+} from '../../helpers/redis/partitioned-world.js';
 import { redisOfFile } from '../../helpers/redis/redis-of-file.js';
 import { openRedis } from '../../helpers/redis/redis-world.js';
 
@@ -23,10 +28,7 @@ const { server, admin } = await redisOfFile();
 const COUNT = 3;
 
 /** A domain of each partition. */
-const domains = Array.from({ length: COUNT }, (_, partition) => {
-  for (let n = 0; ; n++)
-    if (partitionOf(`site-${n}.example`, COUNT) === partition) return `site-${n}.example`;
-});
+const domains = Array.from({ length: COUNT }, (_, partition) => domainIn(partition, COUNT));
 /** A request in a partition. */
 const at = (partition: number, name: string): FrontierRequest =>
   request(name, { domain: domains[partition]! });
@@ -88,6 +90,41 @@ describe('a page', () => {
     expect(await commit(frontier, again, done, links)).toMatchObject({ accepted: 1, duplicates: 2 });
     expect((await frontier.settle(lease, done, effects(links))).committed).toBe(false);
     expect(await frontier.snapshot()).toMatchObject({ accepted: 4, pending: 1, leased: 2 });
+  });
+
+  it('that ends in the turn of a lease is settled before that lease finds nothing', async () => {
+    const { frontier } = await crawl.node();
+    await frontier.push([at(0, 'page')], 'links');
+    const page = await takeOne(frontier);
+    const links = { requests: [at(0, 'next'), at(2, 'seen')] };
+    await frontier.push([at(2, 'seen')], 'links');
+    // From now on it is the turn of partition 0, so the lease comes there before the link came to partition 2.
+    await commit(frontier, await takeOne(frontier));
+    const settled = frontier.settle(page, done, effects(links));
+    const { leases } = await frontier.lease(1, 0);
+    expect(leases.map(nameOf)).toEqual(['next']);
+    expect(await settled).toMatchObject({ committed: true, accepted: 1, duplicates: 1 });
+  });
+
+  it('is told of its own links only, when those of several pages go in one call', async () => {
+    const { frontier } = await crawl.node();
+    await frontier.push([at(0, 'one'), at(0, 'two'), at(0, 'three')], 'links');
+    const leases = await take(frontier, 3);
+    const answers = await Promise.all(
+      leases.map((lease, n) =>
+        frontier.settle(
+          lease,
+          done,
+          effects({ requests: [at(1, 'same'), at(1, `a-${n}`), at(2, `b-${n}`), at(0, `c-${n}`)] }),
+        ),
+      ),
+    );
+    expect(answers).toMatchObject([
+      { committed: true, accepted: 4, duplicates: 0, allSeen: true },
+      { committed: true, accepted: 3, duplicates: 1, allSeen: true },
+      { committed: true, accepted: 3, duplicates: 1, allSeen: true },
+    ]);
+    expect(await perPartition(frontier, 'pending')).toEqual([3, 4, 3]);
   });
 
   it('whose links were withheld is asked for all of them when a fingerprint was forgotten in any partition', async () => {

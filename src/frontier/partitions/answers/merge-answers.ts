@@ -38,18 +38,31 @@ export function mergeCounts(counts: readonly PartCounts[]): PartCounts {
   return Object.fromEntries(names.map((part) => [part, sum(part)])) as Record<Part, number>;
 }
 
-/** Findings about a store appear once, although several partitions may be in it. */
-export function mergeFindings(found: readonly (readonly Finding[])[]): Finding[] {
-  const all = found.flatMap((findings, index) =>
-    findings.map((finding) =>
-      finding.about === 'store' ? finding : { ...finding, message: `partition ${index}: ${finding.message}` },
-    ),
+/**
+ * Findings about a store appear once, although several partitions may be in it. Where there are several servers, it names
+ * those that it does not find at all of them.
+ * @param places the server of each partition
+ */
+export function mergeFindings(found: readonly (readonly Finding[])[], places: readonly string[]): Finding[] {
+  const serverCount = new Set(places).size;
+  const merged = new Map<string, { readonly finding: Finding; readonly servers: Set<string> }>();
+  for (const [index, findings] of found.entries()) {
+    const isFirstThere = places.indexOf(places[index] ?? '') === index;
+    for (const finding of findings) {
+      // The same server again, apart from the rights to the keys of this partition.
+      if (finding.about === 'store' && finding.check !== 'acl' && !isFirstThere) continue;
+      const message = finding.about === 'store' ? finding.message : `partition ${index}: ${finding.message}`;
+      const name = `${finding.check} ${message}`;
+      const known = merged.get(name) ?? { finding: { ...finding, message }, servers: new Set() };
+      known.servers.add(places[index] ?? '');
+      merged.set(name, known);
+    }
+  }
+  return [...merged.values()].map(({ finding, servers }) =>
+    finding.about !== 'store' || servers.size === serverCount
+      ? finding
+      : { ...finding, message: `${[...servers].join(', ')}: ${finding.message}` },
   );
-  const texts = new Set<string>();
-  return all.filter(({ check, message }) => {
-    const text = `${check} ${message}`;
-    return texts.has(text) ? false : texts.add(text);
-  });
 }
 
 export function mergeBreaches(breaches: readonly (readonly string[])[]): string[] {

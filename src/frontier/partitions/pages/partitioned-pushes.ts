@@ -3,6 +3,7 @@
  * node dies in between, they are there, the page is fetched again, and its requests are duplicates then.
  */
 import {
+  type CookieChange,
   type Effects,
   type FrontierRequest,
   type Lease,
@@ -13,6 +14,7 @@ import {
   type PushKind,
   type SettleAnswer,
   type StartPart,
+  type StatChange,
 } from '../../frontier.js';
 import { inChunks, requestWeight } from '../../in-chunks.js';
 import type { PartPush, StartShare } from '../../redis/partitions/redis-partition.js';
@@ -21,6 +23,7 @@ import { refuseLost } from '../checks/lost-partitions.js';
 import { byPartition, partitionOf } from '../partition-of.js';
 import { splitChanges } from './custom-stats.js';
 import { ofPartition } from './lease-token.js';
+import { LinkBatches } from './link-batches.js';
 import type { PartitionEpochs } from './partition-epochs.js';
 import type { PartitionedLeases } from './partitioned-leases.js';
 
@@ -33,11 +36,25 @@ type Pushed = readonly { readonly partition: number; readonly answer: PartPush }
 export class PartitionedPushes {
   readonly #parts: readonly RedisFrontier[];
   readonly #leases: PartitionedLeases;
+  readonly #links: readonly LinkBatches[];
+  /** What settles send to other partitions before they are issued in their own. */
+  readonly #ahead = new Set<Promise<unknown>>();
   #isFounded = false;
 
   constructor(parts: readonly RedisFrontier[], leases: PartitionedLeases) {
     this.#parts = parts;
     this.#leases = leases;
+    this.#links = parts.map(({ partition }) => new LinkBatches(partition));
+  }
+
+  /** Whether a settle still waits for what it sends to other partitions. */
+  get areSettlesWaiting(): boolean {
+    return this.#ahead.size > 0;
+  }
+
+  /** Resolves when the settles that wait have been issued. A lease in the same turn takes them along. */
+  async settlesIssued(): Promise<void> {
+    await Promise.allSettled(this.#ahead);
   }
 
   async push(requests: readonly FrontierRequest[], kind: PushKind, part?: StartPart): Promise<PushAnswer> {
@@ -47,7 +64,10 @@ export class PartitionedPushes {
       this.#isFounded = true;
     }
     if (kind === 'start' || kind === 'start-filtered') return this.#pushStart(requests, kind, part);
-    return summed(await this.#pushEach(byPartition(requests, domainOf, this.#parts.length), kind));
+    const shares = byPartition(requests, domainOf, this.#parts.length);
+    return summed(
+      await this.#pushEach(shares, (partition, share) => this.#parts[partition]!.partition.push(share, kind)),
+    );
   }
 
   async settle(
@@ -93,15 +113,12 @@ export class PartitionedPushes {
   ): Promise<[SettleAnswer, Pushed]> {
     const { cookies = [], custom = [], ...rest } = effects;
     const { set, counted } = splitChanges(custom);
-    const [first] = this.#parts as [RedisFrontier];
-    if (set.length > 0) await first.addStats(set);
-    const jarsAt = cookies.length > 0 ? await first.partition.mergeCookies(cookies) : undefined;
-    const others = byPartition(
+    const ahead = this.#sendAhead(
+      { set, cookies },
       effects.requests.filter((request) => !isOwn(request)),
-      domainOf,
-      this.#parts.length,
     );
-    const pushed = await this.#pushEach(others, 'links', jarsAt);
+    this.#ahead.add(ahead);
+    const [pushed, jarsAt] = await ahead.finally(() => this.#ahead.delete(ahead));
     const own = {
       ...rest,
       requests: effects.requests.filter(isOwn),
@@ -111,15 +128,30 @@ export class PartitionedPushes {
     return [answer, pushed];
   }
 
-  async #pushEach(shares: readonly FrontierRequest[][], kind: PushKind, jarsAt?: number): Promise<Pushed> {
+  /** What a page has for other partitions: stats and cookies for partition 0, then its links. */
+  async #sendAhead(
+    { set, cookies }: { readonly set: readonly StatChange[]; readonly cookies: readonly CookieChange[] },
+    links: readonly FrontierRequest[],
+  ): Promise<[Pushed, jarsAt: number | undefined]> {
+    const [first] = this.#parts as [RedisFrontier];
+    if (set.length > 0) await first.addStats(set);
+    const jarsAt = cookies.length > 0 ? await first.partition.mergeCookies(cookies) : undefined;
+    const shares = byPartition(links, domainOf, this.#parts.length);
+    const pushed = await this.#pushEach(shares, (partition, share) =>
+      this.#links[partition]!.push(share, jarsAt),
+    );
+    return [pushed, jarsAt];
+  }
+
+  async #pushEach(
+    shares: readonly FrontierRequest[][],
+    push: (partition: number, chunk: readonly FrontierRequest[]) => Promise<PartPush>,
+  ): Promise<Pushed> {
     const answers = await Promise.all(
       shares.map(async (share, partition) => {
         const pushed: { partition: number; answer: PartPush }[] = [];
         for (const chunk of inChunks(share, requestWeight, PUSH_CHUNK)) {
-          pushed.push({
-            partition,
-            answer: await this.#parts[partition]!.partition.push(chunk, kind, { jarsAt }),
-          });
+          pushed.push({ partition, answer: await push(partition, chunk) });
           this.#leases.wake(partition);
         }
         return pushed;
@@ -150,7 +182,7 @@ export class PartitionedPushes {
       const answer = await this.#parts[partition]!.partition.push(
         own.map(({ request }) => request),
         kind,
-        { share },
+        share,
       );
       this.#leases.wake(partition);
       return { partition, answer };

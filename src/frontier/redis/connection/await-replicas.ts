@@ -9,6 +9,7 @@ import type { Reply } from './reply.js';
 const awaited: ReadonlySet<string> = new Set([
   ...[
     'push',
+    'push_links',
     'intake',
     'settle',
     'settle_and_lease',

@@ -13,11 +13,12 @@ import type { Reply } from './reply.js';
 
 /** Verbs whose answer the store keeps until it is known to have arrived (it keeps those of settles too), and verbs that report what has arrived. */
 const answering: ReadonlySet<string> = new Set([
-  ...['join', 'leave', 'push', 'lease', 'settle_and_lease', 'intake', 'feed_take', 'defer', 'add_stats'],
+  ...['join', 'leave', 'push', 'push_links', 'lease', 'settle_and_lease', 'intake', 'feed_take', 'defer'],
+  'add_stats',
 ]);
 const confirming: ReadonlySet<string> = new Set([
-  ...['push', 'lease', 'settle', 'settle_and_lease', 'intake', 'reconcile', 'recover', 'feed_take', 'defer'],
-  'add_stats',
+  ...['push', 'push_links', 'lease', 'settle', 'settle_and_lease', 'intake', 'reconcile', 'recover'],
+  ...['feed_take', 'defer', 'add_stats'],
 ]);
 
 /** Call a verb. */

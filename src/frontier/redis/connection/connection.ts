@@ -51,6 +51,8 @@ export class RedisConnection {
   readonly client: Client;
   /** The server takes commands without the password of the settings. */
   readonly isPasswordNeedless: boolean;
+  /** How messages name the server: by its address where a crawl has several. */
+  readonly called: string;
   readonly #functions: Functions;
   readonly #replicas: AwaitedReplicas;
   readonly #state: ConnectionState;
@@ -67,8 +69,10 @@ export class RedisConnection {
     connectTimeoutMs: number,
     waitReplicas: number,
     watch: SentinelWatch | null,
+    called: string,
   ) {
     this.client = client;
+    this.called = called;
     this.#replicas = new AwaitedReplicas(waitReplicas);
     this.#watch = watch;
     this.#connectTimeoutMs = connectTimeoutMs;
@@ -80,13 +84,14 @@ export class RedisConnection {
 
   /**
    * Connect, trying for `connectTimeoutMs`.
-   * @param waitReplicas REDIS_WAIT_REPLICAS
+   * @param waitReplicas REDIS_WAIT_REPLICAS. @param called how messages name the server
    * @throws FrontierUnavailableError with what the server or the network said.
    */
   static async open(
     address: RedisAddress,
     connectTimeoutMs: number,
     waitReplicas = 0,
+    called = 'Redis',
   ): Promise<RedisConnection> {
     const ioredis = await import('ioredis');
     const deadline = Date.now() + connectTimeoutMs;
@@ -109,7 +114,15 @@ export class RedisConnection {
         state.connected = true;
         const watch =
           address.kind === 'sentinel' ? new SentinelWatch(ioredis, client as Redis, address.options) : null;
-        return new RedisConnection(client, state, plain !== null, connectTimeoutMs, waitReplicas, watch);
+        return new RedisConnection(
+          client,
+          state,
+          plain !== null,
+          connectTimeoutMs,
+          waitReplicas,
+          watch,
+          called,
+        );
       } catch (error) {
         client?.disconnect();
         const cause = state.lastError ?? error;
@@ -143,9 +156,9 @@ export class RedisConnection {
         return await operation(this.client);
       } catch (error) {
         if (isFinal(error)) throw error;
-        const final = translate(error);
+        const final = translate(error, this.called);
         if (final) throw final;
-        if (this.#closed || Date.now() > deadline) throw unanswered(error, this.#whyLost(error));
+        if (this.#closed || Date.now() > deadline) throw unanswered(error, this.#whyLost(error), this.called);
         await sleep(Math.min(20 * 2 ** attempt, MAX_RETRY_DELAY_MS) * (0.5 + Math.random() / 2));
       }
     }

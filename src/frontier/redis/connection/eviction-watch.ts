@@ -3,20 +3,29 @@
  * full server then deletes whole queues without a word. While it may, nothing is leased.
  */
 import { FrontierUnavailableError } from '../../../errors.js';
-import { evictingPolicy, evictionMessage, readInfo } from '../doctor/examine/server.js';
-import type { Client } from './client.js';
+import { evictionDanger } from '../doctor/examine/server.js';
+import type { RedisConnection } from './connection.js';
 
 const ASK_EVERY_MS = 3_000;
 /** While it may: so the crawl goes on soon after the policy is changed. */
 const ASK_AGAIN_MS = 500;
 
+/** The partitions on one connection have one watch. */
+const watches = new WeakMap<RedisConnection, EvictionWatch>();
+
 export class EvictionWatch {
-  readonly #client: Client;
+  readonly #connection: RedisConnection;
   #askAt = performance.now() + ASK_EVERY_MS;
   #danger: string | null = null;
 
-  constructor(client: Client) {
-    this.#client = client;
+  private constructor(connection: RedisConnection) {
+    this.#connection = connection;
+  }
+
+  static of(connection: RedisConnection): EvictionWatch {
+    const watch = watches.get(connection) ?? new EvictionWatch(connection);
+    watches.set(connection, watch);
+    return watch;
   }
 
   /**
@@ -38,9 +47,9 @@ export class EvictionWatch {
 
   async #ask(): Promise<void> {
     try {
-      const evicting = evictingPolicy(await readInfo(this.#client, 'memory'));
-      this.#danger = evicting === null ? null : evictionMessage(evicting);
-      if (evicting === null) this.#askAt = performance.now() + ASK_EVERY_MS;
+      const { client, called } = this.#connection;
+      this.#danger = await evictionDanger(client, called);
+      if (this.#danger === null) this.#askAt = performance.now() + ASK_EVERY_MS;
     } catch {
       // The server is away, which the call says itself.
     }

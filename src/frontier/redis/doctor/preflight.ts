@@ -11,7 +11,7 @@ import { text } from '../connection/reply.js';
 import { allKeys, internalKey } from '../keys.js';
 import { partitionText } from '../partitions/partition-text.js';
 import { agreedDupefilter } from '../read/dupefilter.js';
-import { evictingPolicy, evictionMessage, readInfo } from './examine/server.js';
+import { evictionDanger } from './examine/server.js';
 
 /** @throws RefusedError where the frontier could be evicted, a key holds another type, or the format is another. */
 export async function refuseUnsafeStore(connection: RedisConnection, options: OpenOptions): Promise<void> {
@@ -90,10 +90,10 @@ export async function refuseOtherFormat(client: Client, keys: FrontierKeys): Pro
  * `noeviction` are safe, since no key of the frontier expires.
  */
 async function refuseEviction(connection: RedisConnection): Promise<void> {
-  const evicting = evictingPolicy(await connection.patiently((client) => readInfo(client, 'memory')));
-  if (evicting === null) return;
+  const danger = await connection.patiently((client) => evictionDanger(client, connection.called));
+  if (danger === null) return;
   throw new RefusedError(
-    `${evictionMessage(evicting)}. Set it to noeviction or volatile-lru (CONFIG SET maxmemory-policy noeviction), or set REDIS_ALLOW_EVICTION: true to run at that risk`,
+    `${danger}. Set it to noeviction or volatile-lru (CONFIG SET maxmemory-policy noeviction), or set REDIS_ALLOW_EVICTION: true to run at that risk`,
     { code: 'eviction_policy' },
   );
 }

@@ -20,7 +20,7 @@ import type {
 import { sweep } from '../clear.js';
 import type { Calls } from '../connection/calls.js';
 import { placeOf } from '../connection/errors.js';
-import { int, named, text } from '../connection/reply.js';
+import { int, list, named, text } from '../connection/reply.js';
 import { changeArguments } from '../cookies/cookie-reply.js';
 import type { CrawlAccess } from '../crawl-access.js';
 import { startField } from '../join.js';
@@ -61,6 +61,13 @@ export interface PartPush extends PushAnswer {
   /** The epoch under which they were judged. */
   readonly epoch: string;
   readonly allSeen: boolean;
+}
+
+/** The links that a page has in one partition. @see RedisPartition.pushLinks */
+export interface PageLinks {
+  readonly requests: readonly FrontierRequest[];
+  /** Version of the cookies that they depend on. */
+  readonly jarsAt?: number | undefined;
 }
 
 /** Requests of a seed on their way to their partition. */
@@ -144,20 +151,35 @@ export class RedisPartition {
     return this.#leaseCalls.settle({ ...message, args: { ...message.args, jarsAt } });
   }
 
-  async push(
-    requests: readonly FrontierRequest[],
-    kind: PushKind,
-    { share, jarsAt }: { readonly share?: StartShare; readonly jarsAt?: number | undefined },
-  ): Promise<PartPush> {
+  async push(requests: readonly FrontierRequest[], kind: PushKind, share?: StartShare): Promise<PartPush> {
     const { key, total, ...place } = share ?? { key: '', total: null };
     const answer = named(
       await this.#crawl.call('push', {
-        ...{ kind, ...place, total: total ?? undefined, start: startField(key), jarsAt },
+        ...{ kind, ...place, total: total ?? undefined, start: startField(key) },
         ...this.#crawl.forNewMeta(),
         requests: columnsOf(requests, this.#crawl.dupefilter()),
       }),
     );
     return { ...readPushed(answer), epoch: text(answer.epoch), allSeen: int(answer.unseen) === 0 };
+  }
+
+  /**
+   * Push the links of pages of other partitions, in one call. Settles that wait here are not sent before: they are of other pages.
+   * @returns an answer for each page.
+   */
+  async pushLinks(pages: readonly PageLinks[]): Promise<PartPush[]> {
+    const dupefilter = this.#crawl.dupefilter();
+    const versions = pages.map(({ jarsAt }) => jarsAt).filter((version) => version !== undefined);
+    const [epoch, ...answers] = list(
+      await this.#calls.run('push_links', {
+        pages: pages.map(({ requests }) => columnsOf(requests, dupefilter)),
+        jarsAt: versions.length === 0 ? undefined : Math.max(...versions),
+      }),
+    );
+    return answers.map((reply) => {
+      const answer = named(reply);
+      return { ...readPushed(answer), epoch: text(epoch), allSeen: int(answer.unseen) === 0 };
+    });
   }
 
   /** Agree on the number of partitions before a first request. @returns the id of the crawl. */

@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis';
 import { messageOf } from '../../../../errors.js';
 import { byteSize, duration } from '../../../../format-amounts.js';
 import type { Findings } from '../../../doctor/findings.js';
-import type { Client } from '../../connection/client.js';
+import { type Client, serversOf } from '../../connection/client.js';
 import { examineVersion } from './version.js';
 
 /** Pings, of which the median counts. */
@@ -49,15 +49,29 @@ export async function readInfo(client: Client, section = 'default'): Promise<Inf
 }
 
 /** The policy that would evict our keys, with its limit in bytes; null when none would. */
-export function evictingPolicy(info: Info): { policy: string; limit: number } | null {
+function evictingPolicy(info: Info): { policy: string; limit: number } | null {
   const policy = info?.get('maxmemory_policy') ?? '';
   const limit = number(info, 'maxmemory');
   return limit > 0 && policy.startsWith('allkeys-') ? { policy, limit } : null;
 }
 
-/** Of `REDIS_ALLOW_EVICTION` and `doctor` alike. */
-export function evictionMessage({ policy, limit }: { policy: string; limit: number }): string {
-  return `Redis may evict the frontier: maxmemory-policy is ${policy} with a maxmemory of ${limit} bytes`;
+/**
+ * Whether a server may evict our keys, any master of a Cluster included.
+ * @param called how messages name the server, where it is the only one. @returns which one may, and why; null for none.
+ */
+export async function evictionDanger(client: Client, called: string): Promise<string | null> {
+  const servers = serversOf(client);
+  for (const server of servers) {
+    const evicting = evictingPolicy(await readInfo(server, 'memory'));
+    const { host, port } = server.options;
+    if (evicting !== null)
+      return evictionMessage(evicting, servers.length > 1 ? `Redis at ${host}:${port}` : called);
+  }
+  return null;
+}
+
+function evictionMessage({ policy, limit }: { policy: string; limit: number }, called = 'Redis'): string {
+  return `${called} may evict the frontier: maxmemory-policy is ${policy} with a maxmemory of ${limit} bytes`;
 }
 
 function eviction(info: NonNullable<Info>, where: string, found: Findings): void {
