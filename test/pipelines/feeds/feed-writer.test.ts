@@ -650,7 +650,7 @@ interface FeedChildTask {
   readonly writer: Omit<FeedWriter, 'pid'>;
   readonly format: FeedFormatName;
 }
-const feedChild = fileURLToPath(new URL('../../helpers/feed-child.mjs', import.meta.url));
+const feedChild = fileURLToPath(new URL('../../helpers/children/feed-child.mjs', import.meta.url));
 
 describe.each(engines)('on the %s engine', (engine) => {
   let spiders = 0;
